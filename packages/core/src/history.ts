@@ -1,0 +1,59 @@
+import type { ChatMessage } from "./providers/interface.js";
+import { describeValue } from "./toolkit/describe.js";
+
+/**
+ * What would make a provider refuse this conversation, or `undefined`: a malformed message, a tool call
+ * without its result, a result without its call. Messages of the `system` role are refused too: the system
+ * prompt is kept beside the conversation, and nothing a file holds may add to it.
+ */
+export function findHistoryProblem(messages: unknown): string | undefined {
+  if (!Array.isArray(messages)) return `"messages" must be an array, got ${describeValue(messages)}`;
+  const open = new Set<string>();
+  for (const [index, message] of messages.entries()) {
+    const problem = findMessageProblem(message);
+    if (problem !== undefined) return `messages[${index}] ${problem}`;
+    const { role, tool_call_id: answered, tool_calls: asked = [] } = message;
+    if (role === "tool") {
+      if (!open.delete(answered)) return `messages[${index}] answers a tool call nobody made`;
+    } else if (open.size > 0) {
+      return `messages[${index}] comes before the result of tool call "${[...open][0]}"`;
+    }
+    for (const call of asked) open.add(call.id);
+  }
+  return open.size === 0 ? undefined : `tool call "${[...open][0]}" has no result`;
+}
+
+function findMessageProblem(message: Partial<Record<string, unknown>>): string | undefined {
+  if (typeof message !== "object" || message === null)
+    return `must be an object, got ${describeValue(message)}`;
+  const { role, content, tool_calls: calls, tool_call_id: id } = message;
+  switch (role) {
+    case "user":
+      return typeof content === "string" ? undefined : "has no text";
+    case "tool":
+      return typeof content === "string" && typeof id === "string"
+        ? undefined
+        : "is not a complete tool result";
+    case "assistant":
+      if (content !== null && typeof content !== "string") return "has no text";
+      if (calls === undefined) return undefined;
+      return Array.isArray(calls) && calls.every(isToolCall) ? undefined : "has a malformed tool call";
+    default:
+      return `has the role ${describeValue(role)}; expected user, assistant or tool`;
+  }
+}
+
+function isToolCall(call: Partial<Record<string, unknown>> | null): boolean {
+  const target = call?.function as Partial<Record<string, unknown>> | undefined;
+  return (
+    typeof call?.id === "string" &&
+    call.type === "function" &&
+    typeof target?.name === "string" &&
+    typeof target.arguments === "string"
+  );
+}
+
+/** Where each round of the conversation starts: the positions of the user's own messages. */
+export function roundStarts(messages: readonly ChatMessage[]): number[] {
+  return messages.flatMap((message, index) => (message.role === "user" ? [index] : []));
+}

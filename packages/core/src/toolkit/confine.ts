@@ -1,0 +1,102 @@
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, parse, relative, resolve, sep } from "node:path";
+import { quote } from "./describe.js";
+
+const MAX_LINKS = 40;
+
+/** Turns a path argument into an absolute path, and refuses what leads outside the root, if there is one. */
+export interface PathGuard {
+  /** The canonical root, or `undefined` when paths are not confined. */
+  readonly root: string | undefined;
+  /**
+   * The absolute path for an argument. With a root, every link on the way is resolved first and the result
+   * is canonical, also when the path does not exist yet. `follow: false` leaves a link in the last place
+   * alone (to remove or rename the link itself).
+   */
+  resolve(path: string, options?: { readonly follow?: boolean }): string;
+  /** Whether an absolute, canonical path lies inside the root. Always true without one. */
+  contains(canonicalPath: string): boolean;
+}
+
+/** Creates the guard. A root that does not exist is an error at once, not at the first call. */
+export function createPathGuard(root?: string): PathGuard {
+  const canonicalRoot = root === undefined ? undefined : canonicalDirectory(root);
+  const contains = (path: string): boolean => canonicalRoot === undefined || isInside(canonicalRoot, path);
+  return {
+    root: canonicalRoot,
+    contains,
+    resolve(path, { follow = true } = {}) {
+      if (path.includes("\0")) throw new Error(`The path ${quote(path)} contains a NUL character.`);
+      const absolute = resolve(path);
+      if (canonicalRoot === undefined) return absolute;
+      const canonical = follow
+        ? canonicalPath(absolute)
+        : resolve(canonicalPath(dirname(absolute)), parse(absolute).base);
+      if (!contains(canonical)) {
+        throw new Error(
+          `${quote(path)} is outside ${quote(canonicalRoot)}, and only paths inside it are allowed.`,
+        );
+      }
+      return canonical;
+    },
+  };
+}
+
+/** Whether `path` is `directory` or below it. Both absolute; compares whole names, never prefixes. */
+export function isInside(directory: string, path: string): boolean {
+  const way = relative(directory, path);
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+/** The path with every link resolved, as far as it exists; what does not exist yet is appended as it is. */
+export function canonicalPath(path: string): string {
+  const absolute = resolve(path);
+  try {
+    return realpathSync.native(absolute);
+  } catch {
+    return walk(absolute);
+  }
+}
+
+// `realpath` stops at the first missing name, so a dangling link that leads outside would look harmless.
+function walk(absolute: string): string {
+  const { root } = parse(absolute);
+  const pending = absolute.slice(root.length).split(sep).filter(Boolean);
+  let current = root;
+  let links = 0;
+  for (let name = pending.shift(); name !== undefined; name = pending.shift()) {
+    const next = name === ".." ? dirname(current) : resolve(current, name);
+    const target = linkTarget(next);
+    if (target === undefined) {
+      current = next;
+      continue;
+    }
+    if (++links > MAX_LINKS) throw new Error(`${quote(absolute)} is a loop of symbolic links.`);
+    if (isAbsolute(target)) current = parse(target).root;
+    pending.unshift(
+      ...target
+        .slice(isAbsolute(target) ? parse(target).root.length : 0)
+        .split(sep)
+        .filter((part) => part !== "" && part !== "."),
+    );
+  }
+  return current;
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
+function canonicalDirectory(root: string): string {
+  try {
+    return realpathSync.native(resolve(root));
+  } catch (error) {
+    throw new Error(`root ${quote(root)} cannot be used: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,24 @@
+import type { ChatTool, JsonSchema } from "../tools/interface.js";
+
+/**
+ * Builds a tool's schema. Every property is required unless listed in `optional`, and unknown arguments
+ * are refused, so that a misspelt one is an error instead of being ignored.
+ *
+ * @example functionTool("mkdir", "Create a directory.", { path: { type: "string" } })
+ */
+export function functionTool(
+  name: string,
+  description: string,
+  properties: Readonly<Record<string, JsonSchema>>,
+  optional: readonly string[] = [],
+): ChatTool {
+  const required = Object.keys(properties).filter((key) => !optional.includes(key));
+  return {
+    type: "function",
+    function: {
+      name,
+      description,
+      parameters: { type: "object", properties, required, additionalProperties: false },
+    },
+  };
+}

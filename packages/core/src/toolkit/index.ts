@@ -1,0 +1,20 @@
+/** What every pack author needs, built-in and third-party alike: `@agent/core/toolkit`. */
+export {
+  optionalBoolean,
+  optionalInteger,
+  optionalString,
+  optionalStringArray,
+  requireString,
+  requireText,
+} from "./arguments.js";
+export { writeFileAtomic } from "./atomicWrite.js";
+export { canonicalPath, createPathGuard, isInside, type PathGuard } from "./confine.js";
+export { describeValue, errorMessage, quote } from "./describe.js";
+export { functionTool } from "./functionTool.js";
+export { compileSchema } from "./jsonSchema/compile.js";
+export { SchemaError } from "./jsonSchema/keywords.js";
+export { nearestMatch } from "./nearest.js";
+export { packOptions } from "./packOptions.js";
+export { truncateMiddle, truncateUtf8, truncateUtf8Start, utf8Boundary } from "./truncate.js";
+export { escapeInvisible, escapeToLine } from "./visible.js";
+export { countOf } from "./words.js";

@@ -1,0 +1,124 @@
+import type { JsonSchema } from "../../tools/interface.js";
+import { describeValue } from "../describe.js";
+import { arrayChecks, containsCheck } from "./arrays.js";
+import { combinationChecks } from "./combinations.js";
+import { type CompileSub, entriesOf, SchemaError } from "./keywords.js";
+import { objectChecks } from "./objects.js";
+import { type Check, formatProblem, problem } from "./problem.js";
+import { valueChecks } from "./values.js";
+
+// Keywords whose meaning depends on what other keywords evaluated, or on documents elsewhere. Refusing them
+// is honest; ignoring them would accept arguments the schema forbids.
+const UNSUPPORTED = ["unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"];
+
+/**
+ * Compiles a JSON Schema (2020-12, and draft 7 where they differ only in spelling) into a function that
+ * returns one sentence about the first thing that does not fit, or `undefined`. `format` and other
+ * annotations are not checked. Throws `SchemaError` for what is not a valid schema.
+ */
+export function compileSchema(schema: JsonSchema, where = "schema"): (value: unknown) => string | undefined {
+  const check = compiler(schema)(schema, where);
+  return (value) => {
+    const found = check(value);
+    return found && formatProblem(found);
+  };
+}
+
+function compiler(root: JsonSchema): CompileSub {
+  const references = new Map<string, Check>();
+
+  function compile(schema: unknown, where: string): Check {
+    if (schema === true) return () => undefined;
+    if (schema === false) return (value) => problem(`is not allowed, got ${describeValue(value)}.`);
+    if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
+      throw new SchemaError(`${where} must be a schema object, got ${describeValue(schema)}`);
+    }
+    const keywords = schema as JsonSchema;
+    for (const keyword of UNSUPPORTED) {
+      if (keyword in keywords) throw new SchemaError(`${where} uses "${keyword}", which is not supported`);
+    }
+    const checks = [
+      ...valueChecks(keywords, where),
+      ...objectChecks(keywords, where, compile),
+      ...arrayChecks(keywords, where, compile),
+      ...containsCheck(keywords, where, compile),
+      ...combinationChecks(keywords, where, compile),
+    ];
+    if ("$ref" in keywords) checks.push(reference(keywords.$ref, where));
+    validateDefinitions(keywords, where, compile);
+    return firstOf(checks);
+  }
+
+  function reference(ref: unknown, where: string): Check {
+    if (typeof ref !== "string" || !ref.startsWith("#")) {
+      throw new SchemaError(
+        `${where}.$ref must point inside the schema ("#/$defs/…"), got ${describeValue(ref)}`,
+      );
+    }
+    const known = references.get(ref);
+    if (known) return known;
+    // Entered before compiling, so that a schema that contains itself refers back to this very check.
+    let compiled: Check | undefined;
+    let depth = 0;
+    const check: Check = (value) => {
+      if (depth > 500) return problem(`is nested too deeply for "${ref}".`);
+      depth++;
+      try {
+        return compiled?.(value);
+      } finally {
+        depth--;
+      }
+    };
+    references.set(ref, check);
+    compiled = compile(resolvePointer(root, ref, where), `${where}.$ref(${ref})`);
+    return check;
+  }
+
+  return compile;
+}
+
+function validateDefinitions(keywords: JsonSchema, where: string, compile: CompileSub): void {
+  for (const keyword of ["$defs", "definitions"]) {
+    const definitions = keywords[keyword];
+    if (definitions === undefined) continue;
+    for (const [name, schema] of entriesOf(definitions, `${where}.${keyword}`)) {
+      compile(schema, `${where}.${keyword}.${name}`);
+    }
+  }
+}
+
+function resolvePointer(root: JsonSchema, ref: string, where: string): unknown {
+  if (ref === "#") return root;
+  if (!ref.startsWith("#/"))
+    throw new SchemaError(`${where}.$ref "${ref}" is not a JSON pointer ("#/$defs/…")`);
+  let target: unknown = root;
+  for (const part of ref.slice(2).split("/")) {
+    const key = decodePointerPart(part);
+    const inside = typeof target === "object" && target !== null && Object.hasOwn(target, key);
+    if (!inside) throw new SchemaError(`${where}.$ref points to "${ref}", which does not exist`);
+    target = (target as Record<string, unknown>)[key];
+  }
+  return target;
+}
+
+function decodePointerPart(part: string): string {
+  let decoded = part;
+  try {
+    decoded = decodeURIComponent(part);
+  } catch {
+    // Not percent-encoded after all: the name holds a plain "%".
+  }
+  return decoded.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+function firstOf(checks: readonly Check[]): Check {
+  const [only] = checks;
+  if (checks.length === 1 && only) return only;
+  return (value) => {
+    for (const check of checks) {
+      const found = check(value);
+      if (found) return found;
+    }
+    return undefined;
+  };
+}

@@ -1,0 +1,59 @@
+import type { JsonSchema } from "../../tools/interface.js";
+import { describeValue } from "../describe.js";
+import type { Check } from "./problem.js";
+
+/** A schema that is not valid JSON Schema, or uses a keyword this validator does not implement. */
+export class SchemaError extends Error {
+  override readonly name = "SchemaError";
+}
+
+/** Compiles one sub-schema; `where` locates it in messages (`parameters.properties.path`). */
+export type CompileSub = (schema: unknown, where: string) => Check;
+
+/** The entries of a keyword that maps names to something. */
+export function entriesOf(value: unknown, where: string): [string, unknown][] {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new SchemaError(`${where} must be an object, got ${describeValue(value)}`);
+  }
+  return Object.entries(value);
+}
+
+/** A keyword that must be a whole number of at least 0. */
+export function sizeOf(keywords: JsonSchema, name: string, where: string): number | undefined {
+  const value = keywords[name];
+  if (value === undefined) return undefined;
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0) {
+    throw new SchemaError(
+      `${where}.${name} must be a whole number of at least 0, got ${describeValue(value)}`,
+    );
+  }
+  return value;
+}
+
+/** A keyword that must be an array, of strings if asked. */
+export function arrayOf(value: unknown, where: string): unknown[] {
+  if (!Array.isArray(value)) throw new SchemaError(`${where} must be an array, got ${describeValue(value)}`);
+  return value;
+}
+
+export function stringsOf(value: unknown, where: string): string[] {
+  return arrayOf(value, where).map((item, index) => {
+    if (typeof item === "string") return item;
+    throw new SchemaError(`${where}[${index}] must be a string, got ${describeValue(item)}`);
+  });
+}
+
+/** A regular expression keyword, as the JSON Schema dialect of ECMAScript. */
+export function patternOf(source: unknown, where: string): RegExp {
+  if (typeof source !== "string") {
+    throw new SchemaError(`${where} must be a string, got ${describeValue(source)}`);
+  }
+  for (const flags of ["u", ""]) {
+    try {
+      return new RegExp(source, flags);
+    } catch {
+      // Patterns written for other dialects escape more than the "u" flag allows; try without it.
+    }
+  }
+  throw new SchemaError(`${where} is not a valid regular expression: ${source}`);
+}

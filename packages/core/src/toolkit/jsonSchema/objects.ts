@@ -1,0 +1,132 @@
+import type { JsonSchema } from "../../tools/interface.js";
+import { describeValue, quote } from "../describe.js";
+import { nearestMatch } from "../nearest.js";
+import { type CompileSub, entriesOf, patternOf, sizeOf, stringsOf } from "./keywords.js";
+import { type Check, problem, under } from "./problem.js";
+import { isObject } from "./values.js";
+
+type ObjectCheck = (value: Record<string, unknown>) => ReturnType<Check>;
+
+/** Every keyword that speaks of objects and their properties. */
+export function objectChecks(keywords: JsonSchema, where: string, compile: CompileSub): Check[] {
+  const checks: ObjectCheck[] = [
+    ...requiredCheck(keywords, where),
+    ...propertyChecks(keywords, where, compile),
+    ...sizeChecks(keywords, where),
+    ...dependencyChecks(keywords, where, compile),
+  ];
+  return checks.map((check) => (value) => (isObject(value) ? check(value) : undefined));
+}
+
+function requiredCheck(keywords: JsonSchema, where: string): ObjectCheck[] {
+  if (keywords.required === undefined) return [];
+  const required = stringsOf(keywords.required, `${where}.required`);
+  const properties = isObject(keywords.properties) ? keywords.properties : {};
+  return [
+    (value) => {
+      const missing = required.find((name) => !Object.hasOwn(value, name) || value[name] === undefined);
+      return missing === undefined
+        ? undefined
+        : under(missing, problem(`is required${kind(properties, missing)}.`));
+    },
+  ];
+}
+
+function kind(properties: Record<string, unknown>, name: string): string {
+  const schema = properties[name];
+  return isObject(schema) && typeof schema.type === "string" ? ` (${schema.type})` : "";
+}
+
+/** `properties`, `patternProperties`, `additionalProperties` and `propertyNames`, which decide together. */
+function propertyChecks(keywords: JsonSchema, where: string, compile: CompileSub): ObjectCheck[] {
+  const named = new Map(
+    keywords.properties === undefined
+      ? []
+      : entriesOf(keywords.properties, `${where}.properties`).map(([name, schema]): [string, Check] => [
+          name,
+          compile(schema, `${where}.properties.${name}`),
+        ]),
+  );
+  const patterned =
+    keywords.patternProperties === undefined
+      ? []
+      : entriesOf(keywords.patternProperties, `${where}.patternProperties`).map(([source, schema]) => ({
+          pattern: patternOf(source, `${where}.patternProperties`),
+          check: compile(schema, `${where}.patternProperties.${source}`),
+        }));
+  const additional = keywords.additionalProperties;
+  const names = keywords.propertyNames;
+  const nameCheck = names === undefined ? undefined : compile(names, `${where}.propertyNames`);
+  const otherCheck =
+    additional === undefined || additional === false
+      ? undefined
+      : compile(additional, `${where}.additionalProperties`);
+  if (named.size === 0 && patterned.length === 0 && additional === undefined && nameCheck === undefined)
+    return [];
+
+  return [
+    (value) => {
+      for (const key of Object.keys(value)) {
+        const item = value[key];
+        // An option set to undefined in code is an option left out: JSON has no such value.
+        if (item === undefined) continue;
+        const badName = nameCheck?.(key);
+        if (badName) return problem(`has the key ${quote(key)}, which ${badName.message}`);
+        const check = named.get(key);
+        const matching = patterned.filter(({ pattern }) => pattern.test(key));
+        if (!check && matching.length === 0 && additional === false) return unknownKey(key, named);
+        const found =
+          check?.(item) ??
+          matching.map((one) => one.check(item)).find(Boolean) ??
+          (check || matching.length > 0 ? undefined : otherCheck?.(item));
+        if (found) return under(key, found);
+      }
+      return undefined;
+    },
+  ];
+}
+
+function unknownKey(key: string, named: ReadonlyMap<string, Check>) {
+  const meant = nearestMatch(key, named.keys());
+  const known = [...named.keys()].map((name) => `"${name}"`).join(", ");
+  const hint = meant === undefined ? `Known: ${known || "none"}.` : `Did you mean "${meant}"?`;
+  return under(key, problem(`is not known. ${hint}`));
+}
+
+function sizeChecks(keywords: JsonSchema, where: string): ObjectCheck[] {
+  const min = sizeOf(keywords, "minProperties", where) ?? 0;
+  const max = sizeOf(keywords, "maxProperties", where) ?? Number.POSITIVE_INFINITY;
+  if (min === 0 && max === Number.POSITIVE_INFINITY) return [];
+  return [
+    (value) => {
+      const size = Object.keys(value).length;
+      if (size < min) return problem(`must have at least ${min} properties, got ${size}.`);
+      return size > max ? problem(`must have at most ${max} properties, got ${size}.`) : undefined;
+    },
+  ];
+}
+
+/** `dependentRequired`, `dependentSchemas` and draft 7's `dependencies`, which is either. */
+function dependencyChecks(keywords: JsonSchema, where: string, compile: CompileSub): ObjectCheck[] {
+  const checks: ObjectCheck[] = [];
+  for (const keyword of ["dependentRequired", "dependentSchemas", "dependencies"]) {
+    if (keywords[keyword] === undefined) continue;
+    for (const [name, needs] of entriesOf(keywords[keyword], `${where}.${keyword}`)) {
+      const place = `${where}.${keyword}.${name}`;
+      if (Array.isArray(needs) || keyword === "dependentRequired") {
+        const required = stringsOf(needs, place);
+        checks.push((value) => {
+          if (!Object.hasOwn(value, name)) return undefined;
+          const missing = required.find((other) => !Object.hasOwn(value, other));
+          return missing === undefined
+            ? undefined
+            : under(missing, problem(`is required together with "${name}" (${describeValue(value[name])}).`));
+        });
+      } else {
+        const check = compile(needs, place);
+        checks.push((value) => (Object.hasOwn(value, name) ? check(value) : undefined));
+      }
+    }
+  }
+  return checks;
+}

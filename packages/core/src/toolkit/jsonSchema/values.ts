@@ -1,0 +1,151 @@
+import type { JsonSchema } from "../../tools/interface.js";
+import { describeValue, quote } from "../describe.js";
+import { nearestMatch } from "../nearest.js";
+import { isDeepEqual } from "./deepEqual.js";
+import { arrayOf, patternOf, SchemaError, sizeOf, stringsOf } from "./keywords.js";
+import { type Check, problem } from "./problem.js";
+
+const TYPES: Readonly<Record<string, { readonly is: (value: unknown) => boolean; readonly words: string }>> =
+  {
+    string: { is: (value) => typeof value === "string", words: "a string" },
+    number: { is: (value) => typeof value === "number" && Number.isFinite(value), words: "a number" },
+    integer: { is: (value) => Number.isInteger(value), words: "a whole number" },
+    boolean: { is: (value) => typeof value === "boolean", words: "true or false" },
+    object: { is: (value) => isObject(value), words: "an object" },
+    array: { is: (value) => Array.isArray(value), words: "an array" },
+    null: { is: (value) => value === null, words: "null" },
+  };
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** `type`, `enum`, `const`, and what limits numbers and strings. */
+export function valueChecks(keywords: JsonSchema, where: string): Check[] {
+  const checks: Check[] = [];
+  if (keywords.type !== undefined) checks.push(typeCheck(keywords, where));
+  if (keywords.enum !== undefined) checks.push(enumCheck(arrayOf(keywords.enum, `${where}.enum`)));
+  if ("const" in keywords) checks.push(constCheck(keywords.const));
+  checks.push(...numberChecks(keywords, where), ...stringChecks(keywords, where));
+  return checks;
+}
+
+function typeCheck(keywords: JsonSchema, where: string): Check {
+  const declared = keywords.type;
+  const names = typeof declared === "string" ? [declared] : stringsOf(declared, `${where}.type`);
+  const types = names.map((name) => {
+    const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
+    if (type) return type;
+    const meant = COMMON_MISTAKES[name] ?? nearestMatch(name, Object.keys(TYPES));
+    const hint = meant === undefined ? "" : `. Did you mean "${meant}"?`;
+    throw new SchemaError(`${where}.type is ${quote(name)}, which is not a JSON Schema type${hint}`);
+  });
+  if (types.length === 0) throw new SchemaError(`${where}.type must name at least one type`);
+  const words = expectedWords(keywords, types.map((type) => type.words).join(" or "));
+  return (value) =>
+    types.some((type) => type.is(value))
+      ? undefined
+      : problem(`must be ${words}, got ${describeValue(value)}.`);
+}
+
+// What other type systems call these, seen in real-world tool definitions.
+const COMMON_MISTAKES: Readonly<Record<string, string>> = {
+  dict: "object",
+  map: "object",
+  float: "number",
+  double: "number",
+  int: "integer",
+  list: "array",
+  tuple: "array",
+  bool: "boolean",
+  str: "string",
+};
+
+/** "an array" becomes "an array of strings" where the schema says so. */
+function expectedWords(keywords: JsonSchema, words: string): string {
+  const items = keywords.items;
+  return words === "an array" && isObject(items) && items.type === "string" ? "an array of strings" : words;
+}
+
+function enumCheck(allowed: readonly unknown[]): Check {
+  const list = allowed.map((item) => JSON.stringify(item)).join(", ");
+  return (value) =>
+    allowed.some((item) => isDeepEqual(item, value))
+      ? undefined
+      : problem(`must be one of ${list}, got ${describeValue(value)}.`);
+}
+
+function constCheck(wanted: unknown): Check {
+  return (value) =>
+    isDeepEqual(wanted, value)
+      ? undefined
+      : problem(`must be ${JSON.stringify(wanted)}, got ${describeValue(value)}.`);
+}
+
+function numberChecks(keywords: JsonSchema, where: string): Check[] {
+  const checks: Check[] = [];
+  const limit = (name: string, words: string, fits: (value: number, bound: number) => boolean) => {
+    const bound = keywords[name];
+    if (bound === undefined) return;
+    if (typeof bound !== "number") {
+      throw new SchemaError(`${where}.${name} must be a number, got ${describeValue(bound)}`);
+    }
+    checks.push((value) =>
+      typeof value !== "number" || fits(value, bound)
+        ? undefined
+        : problem(`must be ${words} ${bound}, got ${value}.`),
+    );
+  };
+  limit("minimum", "at least", (value, bound) => value >= bound);
+  limit("maximum", "at most", (value, bound) => value <= bound);
+  limit("exclusiveMinimum", "greater than", (value, bound) => value > bound);
+  limit("exclusiveMaximum", "less than", (value, bound) => value < bound);
+  if (typeof keywords.multipleOf === "number" && !(keywords.multipleOf > 0)) {
+    throw new SchemaError(`${where}.multipleOf must be greater than 0`);
+  }
+  limit("multipleOf", "a multiple of", isMultiple);
+  return checks;
+}
+
+/** 0.3 is a multiple of 0.1, although the floating-point remainder says otherwise. */
+function isMultiple(value: number, step: number): boolean {
+  const quotient = value / step;
+  return Math.abs(quotient - Math.round(quotient)) <= Number.EPSILON * Math.max(1, Math.abs(quotient));
+}
+
+function stringChecks(keywords: JsonSchema, where: string): Check[] {
+  const checks: Check[] = [];
+  const min = sizeOf(keywords, "minLength", where);
+  const max = sizeOf(keywords, "maxLength", where);
+  if (min !== undefined) {
+    checks.push((value) => {
+      if (typeof value !== "string" || characters(value, min) >= min) return undefined;
+      return problem(
+        min === 1
+          ? "must not be empty."
+          : `must have at least ${min} characters, got ${describeValue(value)}.`,
+      );
+    });
+  }
+  if (max !== undefined) {
+    checks.push((value) =>
+      typeof value !== "string" || value.length <= max || [...value].length <= max
+        ? undefined
+        : problem(`must have at most ${max} characters, got ${[...value].length}.`),
+    );
+  }
+  if (keywords.pattern !== undefined) {
+    const pattern = patternOf(keywords.pattern, `${where}.pattern`);
+    checks.push((value) =>
+      typeof value !== "string" || pattern.test(value)
+        ? undefined
+        : problem(`must match ${pattern.source}, got ${describeValue(value)}.`),
+    );
+  }
+  return checks;
+}
+
+/** Characters, not UTF-16 units; counted exactly only where it can matter. */
+function characters(text: string, enough: number): number {
+  return text.length >= enough * 2 ? text.length : [...text].length;
+}

@@ -1,0 +1,28 @@
+import { AgentError } from "../errors.js";
+import type { JsonSchema } from "../tools/interface.js";
+import { describeValue } from "./describe.js";
+import { compileSchema } from "./jsonSchema/compile.js";
+
+/**
+ * Checks a pack's options block and returns it typed. An unknown or mistyped option is an error that names
+ * the pack, so that a typing mistake never silently means "no limit".
+ *
+ * @example const options = packOptions<FsOptions>("@agent/tools-fs", host?.options, { root: { type: "string" } })
+ */
+export function packOptions<Options extends object>(
+  packName: string,
+  options: unknown,
+  properties: Readonly<Record<string, JsonSchema>>,
+): Options {
+  if (options === undefined) return {} as Options;
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    throw new AgentError(
+      "invalid_argument",
+      `${packName}: options must be an object, got ${describeValue(options)}.`,
+    );
+  }
+  const check = compileSchema({ type: "object", properties, additionalProperties: false });
+  const problem = check(options);
+  if (problem !== undefined) throw new AgentError("invalid_argument", `${packName}: option ${problem}`);
+  return options as Options;
+}

@@ -1,0 +1,25 @@
+// Everything that moves the cursor, hides text or reorders it: C0 and C1 controls, DEL, zero-width and
+// bidirectional marks, line and paragraph separators, and the invisible "tag" block used to smuggle text.
+const INVISIBLE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this finds
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
+const LINE_BREAKERS = /[\t\n]/g;
+
+/** Makes control and invisible characters visible (`\x1b`, `\u202e`); keeps tabs and newlines. */
+export function escapeInvisible(text: string): string {
+  return text.replace(INVISIBLE, escapeCharacter);
+}
+
+/** As `escapeInvisible`, and on one line whatever the text holds. Plain names stay byte for byte. */
+export function escapeToLine(text: string): string {
+  return escapeInvisible(text).replace(LINE_BREAKERS, escapeCharacter);
+}
+
+function escapeCharacter(character: string): string {
+  if (character === "\n") return "\\n";
+  if (character === "\r") return "\\r";
+  if (character === "\t") return "\\t";
+  const code = character.codePointAt(0) ?? 0;
+  if (code <= 0xff) return `\\x${code.toString(16).padStart(2, "0")}`;
+  return code <= 0xffff ? `\\u${code.toString(16).padStart(4, "0")}` : `\\u{${code.toString(16)}}`;
+}

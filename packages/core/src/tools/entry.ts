@@ -1,0 +1,99 @@
+import { AgentError } from "../errors.js";
+import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
+import { compileSchema } from "../toolkit/jsonSchema/compile.js";
+import type { ExecutableTool, JsonSchema } from "./interface.js";
+import { type RegisterOptions, TOOL_CAPABILITIES, type ToolCapability } from "./types.js";
+
+// What the chat completions API accepts as a function name.
+const VALID_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+const NO_ARGUMENTS: JsonSchema = { type: "object", properties: {} };
+
+/** A registered tool with everything that was learned about it once, at registration. */
+export interface ToolEntry {
+  readonly tool: ExecutableTool;
+  readonly capabilities: readonly ToolCapability[];
+  readonly description: string;
+  readonly source: string | undefined;
+  /** The schema as JSON text: parsing it hands out a fresh copy that nobody else can have changed. */
+  readonly schemaText: string;
+  /** Says what does not fit the tool's own schema, or nothing. */
+  readonly checkArguments: (args: unknown) => string | undefined;
+  enabled: boolean;
+}
+
+/** Examines a tool once. Throws `tool_invalid`, naming the tool and what is wrong with it. */
+export function createEntry(tool: ExecutableTool, options: RegisterOptions): ToolEntry {
+  const name = checkedName(tool);
+  const fail = (problem: string): never => {
+    throw new AgentError("tool_invalid", `Tool ${quote(name)}: ${problem}.`);
+  };
+  if (typeof tool.execute !== "function") fail("it has no execute(args) method");
+  const schemaText = readSchema(tool, fail);
+  const schema = JSON.parse(schemaText);
+  if (schema?.type !== "function" || typeof schema.function !== "object" || schema.function === null) {
+    fail('getSchema() must return { type: "function", function: { name, … } }');
+  }
+  if (schema.function.name !== name) {
+    fail(`its schema is named ${quote(String(schema.function.name))}; both names must be the same`);
+  }
+  const description = schema.function.description ?? "";
+  if (typeof description !== "string")
+    fail(`its description must be a string, got ${describeValue(description)}`);
+  return {
+    tool,
+    capabilities: checkedCapabilities(tool, fail),
+    description,
+    source: options.source,
+    schemaText,
+    checkArguments: compileParameters(schema.function.parameters ?? NO_ARGUMENTS, fail),
+    enabled: options.enabled ?? true,
+  };
+}
+
+function checkedName(tool: ExecutableTool): string {
+  if (typeof tool !== "object" || tool === null) {
+    throw new AgentError("tool_invalid", `A tool must be an object with a name, got ${describeValue(tool)}.`);
+  }
+  const { name } = tool;
+  if (typeof name === "string" && VALID_NAME.test(name)) return name;
+  throw new AgentError(
+    "tool_invalid",
+    `A tool's name must be 1 to 64 letters, digits, "_" or "-", got ${describeValue(name)}.`,
+  );
+}
+
+function readSchema(tool: ExecutableTool, fail: (problem: string) => never): string {
+  if (typeof tool.getSchema !== "function") fail("it has no getSchema() method");
+  try {
+    const text = JSON.stringify(tool.getSchema());
+    return text === undefined ? fail("getSchema() returned nothing") : text;
+  } catch (error) {
+    return fail(`getSchema() failed: ${errorMessage(error)}`);
+  }
+}
+
+function checkedCapabilities(tool: ExecutableTool, fail: (problem: string) => never): ToolCapability[] {
+  const { capabilities = [] } = tool;
+  if (!Array.isArray(capabilities)) fail(`capabilities must be an array, got ${describeValue(capabilities)}`);
+  const unknown = capabilities.find((one) => !TOOL_CAPABILITIES.includes(one));
+  if (unknown !== undefined) {
+    fail(`${quote(String(unknown))} is not a capability. Known: ${TOOL_CAPABILITIES.join(", ")}`);
+  }
+  return [...capabilities];
+}
+
+function compileParameters(
+  parameters: JsonSchema,
+  fail: (problem: string) => never,
+): (args: unknown) => string | undefined {
+  try {
+    if (parameters.type !== "object") {
+      compileSchema({ type: parameters.type ?? "missing" }, "parameters");
+      fail(`parameters.type must be "object", got ${describeValue(parameters.type)}`);
+    }
+    return compileSchema(parameters, "parameters");
+  } catch (error) {
+    if (error instanceof AgentError) throw error;
+    return fail(`its schema is not valid: ${errorMessage(error)}`);
+  }
+}

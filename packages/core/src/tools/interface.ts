@@ -1,0 +1,33 @@
+import type { ToolCall, ToolCapability } from "./types.js";
+
+/** A JSON Schema object. Kept structural so that a pack's types never pull in an SDK. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** What the model is told about one tool: the function-tool shape of the chat completions API. */
+export interface ChatTool {
+  readonly type: "function";
+  readonly function: {
+    readonly name: string;
+    readonly description?: string;
+    /** JSON Schema of the arguments; absent means the tool takes none. */
+    readonly parameters?: JsonSchema;
+    readonly strict?: boolean | null;
+  };
+}
+
+/**
+ * One thing the model can do. `getSchema().function.name` equals `name`; `execute` resolves to the text
+ * the model reads, and throws to fail: the registry alone turns errors into text.
+ */
+export interface ExecutableTool {
+  readonly name: string;
+  /** What running it can do to the world. Used for read-only mode, ordering and display. */
+  readonly capabilities?: readonly ToolCapability[];
+  /**
+   * Milliseconds the registry waits before it gives up on a call, instead of the registry's own default.
+   * `Infinity` is for a tool that enforces a limit of its own.
+   */
+  readonly deadlineMs?: number;
+  getSchema(): ChatTool;
+  execute(args: Record<string, unknown>, call?: ToolCall): Promise<string>;
+}

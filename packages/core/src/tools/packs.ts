@@ -1,0 +1,117 @@
+import { AgentError } from "../errors.js";
+import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
+import type { ExecutableTool } from "./interface.js";
+import type { PackHost, PackRegistry, RegisterOptions, ToolPack } from "./types.js";
+
+/** The version of the contract between core and packs. It rises only when an old pack would stop working. */
+export const PACK_API_VERSION = 1;
+
+/**
+ * Lets a pack register its tools, all or none: if it throws half-way, nothing of it stays behind. The pack
+ * works on a view that can add tools and declare them disabled, but can neither enable a disabled one nor
+ * touch another pack's: opt-ins come from the user. Returns the names it registered.
+ */
+export function registerPack(registry: PackRegistry, pack: ToolPack, host?: PackHost): string[] {
+  const name = packLabel(pack);
+  checkPack(pack, name);
+  const scope = createScope(registry, name);
+  try {
+    const returned: unknown = pack.register(scope.registry, host);
+    if (returned instanceof Promise) {
+      // Its failure is reported here already; a second report as an unhandled rejection would end the process.
+      returned.catch(() => undefined);
+      throw new AgentError("pack_invalid", "register() returned a promise. It must register synchronously.");
+    }
+  } catch (error) {
+    scope.undo();
+    throw new AgentError("pack_failed", `Pack ${quote(name)} failed to register: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  } finally {
+    scope.close();
+  }
+  return scope.names();
+}
+
+function packLabel(pack: ToolPack): string {
+  const name: unknown = pack?.packName;
+  return typeof name === "string" && name !== "" ? name : "(unnamed)";
+}
+
+function checkPack(pack: ToolPack, name: string): void {
+  const register: unknown = pack?.register;
+  if (typeof register !== "function") {
+    const { default: byDefault } = (pack ?? {}) as { default?: { register?: unknown } };
+    const hint =
+      typeof byDefault === "function" || typeof byDefault?.register === "function"
+        ? " It has a default export; export a function named register instead."
+        : "";
+    throw new AgentError(
+      "pack_invalid",
+      `Pack ${quote(name)} must have a named export register(registry), got ${describeValue(register)}.${hint}`,
+    );
+  }
+  const version: unknown = pack.packApiVersion ?? PACK_API_VERSION;
+  if (typeof version !== "number" || !Number.isInteger(version) || version < 1) {
+    throw new AgentError(
+      "pack_invalid",
+      `Pack ${quote(name)}: packApiVersion must be a whole number of at least 1, got ${describeValue(version)}.`,
+    );
+  }
+  if (version > PACK_API_VERSION) {
+    throw new AgentError(
+      "pack_invalid",
+      `Pack ${quote(name)} was built for pack API ${version}; this @agent/core serves ${PACK_API_VERSION}. Upgrade @agent/core.`,
+    );
+  }
+}
+
+/** The view of the registry that one pack gets. */
+function createScope(registry: PackRegistry, source: string) {
+  const own: string[] = [];
+  let closed = false;
+  const ownOnly = (action: string, name: string): void => {
+    if (!own.includes(name)) {
+      throw new AgentError("pack_invalid", `It may not ${action} ${quote(name)}, which is not its own tool.`);
+    }
+  };
+  const view: PackRegistry = {
+    register(tool: ExecutableTool, options: RegisterOptions = {}) {
+      if (closed)
+        throw new AgentError(
+          "pack_invalid",
+          `Pack ${quote(source)} registered a tool after register() returned.`,
+        );
+      registry.register(tool, { source, ...options });
+      own.push(tool.name);
+    },
+    unregister(name) {
+      ownOnly("unregister", name);
+      registry.unregister(name);
+      own.splice(own.indexOf(name), 1);
+    },
+    disable(name) {
+      ownOnly("disable", name);
+      return registry.disable(name);
+    },
+    enable(name) {
+      throw new AgentError(
+        "pack_invalid",
+        `It tried to enable ${quote(name)}. A pack declares its tools; only the user enables one that is off.`,
+      );
+    },
+    hasTool: (name) => registry.hasTool(name),
+    isToolEnabled: (name) => registry.isToolEnabled(name),
+    getToolNames: () => registry.getToolNames(),
+  };
+  return {
+    registry: Object.freeze(view),
+    names: () => [...own],
+    close: () => {
+      closed = true;
+    },
+    undo: () => {
+      for (const name of own.splice(0)) registry.unregister(name);
+    },
+  };
+}

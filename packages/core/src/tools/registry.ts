@@ -1,0 +1,156 @@
+import { AgentError } from "../errors.js";
+import { describeValue, quote } from "../toolkit/describe.js";
+import { truncateUtf8 } from "../toolkit/truncate.js";
+import { escapeToLine } from "../toolkit/visible.js";
+import { createEntry, type ToolEntry } from "./entry.js";
+import { type ExecutionLimits, type RunOptions, runTool, type ToolResult } from "./execution.js";
+import type { ChatTool, ExecutableTool } from "./interface.js";
+import type { PackRegistry, RegisterOptions, ToolCall, ToolCapability } from "./types.js";
+
+const DEFAULT_DEADLINE_MS = 10 * 60 * 1000;
+const DEFAULT_MAX_RESULT_BYTES = 1024 * 1024;
+
+export interface ToolRegistryOptions {
+  /** How long a tool that sets no deadline of its own may take. Default: ten minutes. */
+  readonly deadlineMs?: number;
+  /** What one result may hold before it is shortened, in bytes of UTF-8. Default: 1 MiB. */
+  readonly maxResultBytes?: number;
+  /** Values that never appear in an error text. Default: the value of `OPENAI_API_KEY`, if set. */
+  readonly secrets?: readonly string[];
+}
+
+/** One line of a listing: what a person wants to know about a tool. */
+export interface ToolInfo {
+  readonly name: string;
+  readonly description: string;
+  readonly enabled: boolean;
+  readonly capabilities: readonly ToolCapability[];
+  /** Who brought it, where that is known. */
+  readonly source?: string;
+}
+
+/**
+ * Holds tools, says which are on, and runs them. Registration throws on anything malformed; running never
+ * throws: every failure comes back as text for the model, with an outcome that cannot be mistaken.
+ */
+export class ToolRegistry implements PackRegistry {
+  readonly #tools = new Map<string, ToolEntry>();
+  readonly #limits: ExecutionLimits;
+
+  constructor(options: ToolRegistryOptions = {}) {
+    this.#limits = {
+      deadlineMs: positive("deadlineMs", options.deadlineMs ?? DEFAULT_DEADLINE_MS),
+      maxResultBytes: positive("maxResultBytes", options.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES),
+      secrets: () => options.secrets ?? [process.env.OPENAI_API_KEY ?? ""],
+    };
+  }
+
+  /** Adds a tool, enabled unless `options.enabled` is `false`. Throws rather than replace one. */
+  register(tool: ExecutableTool, options: RegisterOptions = {}): void {
+    const entry = createEntry(tool, options);
+    const existing = this.#tools.get(tool.name);
+    if (existing) {
+      throw new AgentError(
+        "tool_duplicate",
+        `Tool ${quote(tool.name)} is registered already${by(existing.source)}; a second one${by(entry.source)} was refused. Nothing was replaced.`,
+      );
+    }
+    this.#tools.set(tool.name, entry);
+  }
+
+  /** Removes a tool. An unknown name does nothing. */
+  unregister(name: string): void {
+    this.#tools.delete(name);
+  }
+
+  /** Turns a tool on. Returns whether it exists. */
+  enable(name: string): boolean {
+    return this.#setEnabled(name, true);
+  }
+
+  /** Turns a tool off; it stays registered. Returns whether it exists. */
+  disable(name: string): boolean {
+    return this.#setEnabled(name, false);
+  }
+
+  /** All names in registration order, enabled or not. */
+  getToolNames(): string[] {
+    return [...this.#tools.keys()];
+  }
+
+  hasTool(name: string): boolean {
+    return this.#tools.has(name);
+  }
+
+  isToolEnabled(name: string): boolean {
+    return this.#tools.get(name)?.enabled ?? false;
+  }
+
+  /** What the model may use now: schemas of the enabled tools in registration order, as fresh copies. */
+  getEnabledSchemas(): ChatTool[] {
+    const schemas: ChatTool[] = [];
+    for (const entry of this.#tools.values()) {
+      if (entry.enabled) schemas.push(JSON.parse(entry.schemaText));
+    }
+    return schemas;
+  }
+
+  /** What a person may want to know about every tool, in registration order. */
+  describeTools(): ToolInfo[] {
+    return [...this.#tools].map(([name, entry]) => ({
+      name,
+      description: entry.description,
+      enabled: entry.enabled,
+      capabilities: [...entry.capabilities],
+      ...(entry.source !== undefined && { source: entry.source }),
+    }));
+  }
+
+  /** The capability labels of a tool; none for an unknown one. */
+  getCapabilities(name: string): readonly ToolCapability[] {
+    return this.#tools.get(name)?.capabilities ?? [];
+  }
+
+  /** Runs a tool and resolves to the text for the model. Never rejects. */
+  async execute(name: string, args?: Record<string, unknown>, call?: Partial<ToolCall>): Promise<string> {
+    return (await this.run(name, args, call)).text;
+  }
+
+  /** As `execute`, with the outcome and the duration. Never rejects. */
+  async run(name: string, args?: Record<string, unknown>, options: RunOptions = {}): Promise<ToolResult> {
+    const started = performance.now();
+    const unavailable = () => this.#unavailable(name);
+    const entry = this.#tools.get(name);
+    const ending =
+      unavailable() ?? (entry && (await runTool(entry, args, options, this.#limits, unavailable)));
+    return { outcome: "error", text: "", ...ending, durationMs: performance.now() - started };
+  }
+
+  #unavailable(name: string): { outcome: "not_found" | "not_available"; text: string } | undefined {
+    const entry = this.#tools.get(name);
+    if (entry?.enabled) return undefined;
+    const shown = escapeToLine(truncateUtf8(String(name), 200));
+    return entry
+      ? { outcome: "not_available", text: `Tool not available: ${shown}` }
+      : { outcome: "not_found", text: `Tool not found: ${shown}` };
+  }
+
+  #setEnabled(name: string, enabled: boolean): boolean {
+    const entry = this.#tools.get(name);
+    if (!entry) return false;
+    entry.enabled = enabled;
+    return true;
+  }
+}
+
+function by(source: string | undefined): string {
+  return source === undefined ? "" : ` by ${source}`;
+}
+
+function positive(name: string, value: number): number {
+  if (typeof value === "number" && value > 0) return value;
+  throw new AgentError(
+    "invalid_argument",
+    `${name} must be a number greater than 0, got ${describeValue(value)}.`,
+  );
+}

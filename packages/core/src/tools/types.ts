@@ -1,0 +1,68 @@
+import type { ChatMessage } from "../providers/interface.js";
+import type { ExecutableTool } from "./interface.js";
+
+/** What a tool can do to the world: the vocabulary of `--read-only`, call ordering and display. */
+export const TOOL_CAPABILITIES = ["read", "write", "destroy", "execute", "network"] as const;
+export type ToolCapability = (typeof TOOL_CAPABILITIES)[number];
+
+/** How the work of a call ended, in the tool's own words: `{ ok: false, summary: "exit code 2" }`. */
+export interface ToolReport {
+  readonly ok: boolean;
+  readonly summary: string;
+}
+
+/** What a running tool may use besides its arguments. Every part is optional for the tool to honour. */
+export interface ToolCall {
+  /** Aborts when the user cancels or the deadline passes. */
+  readonly signal: AbortSignal;
+  /** Live output for a display. The model never sees it. */
+  onOutput(chunk: string): void;
+  /**
+   * Marks the call as failed, or sums up a success, although `execute` returns normally: a shell command
+   * that exits with 2 still has output for the model, but must never be shown as a success.
+   */
+  report(status: ToolReport): void;
+}
+
+/** The agent's live state, read through getters: never a copy, so a tool sees what is true now. */
+export interface ToolContext {
+  readonly systemPrompt: string;
+  readonly sessionContext: readonly ChatMessage[];
+  readonly sessionContextFilePath: string;
+}
+
+export interface RegisterOptions {
+  /** `false` declares a tool that stays off until the user opts in. Default `true`. */
+  readonly enabled?: boolean;
+  /** Who brings the tool, for messages and listings. Set by `registerPack`; a pack need not. */
+  readonly source?: string;
+}
+
+/** The part of the registry a pack works with. An interface, so that two copies of core work together. */
+export interface PackRegistry {
+  register(tool: ExecutableTool, options?: RegisterOptions): void;
+  unregister(name: string): void;
+  enable(name: string): boolean;
+  disable(name: string): boolean;
+  hasTool(name: string): boolean;
+  isToolEnabled(name: string): boolean;
+  getToolNames(): string[];
+}
+
+/** What the host hands to a pack: the agent's live state and the pack's own options block. */
+export interface PackHost {
+  readonly context: ToolContext;
+  readonly options?: unknown;
+}
+
+/**
+ * A tool pack: any module with a named export `register`. It registers its tools, declares which start
+ * disabled, and does nothing else at import time.
+ */
+export interface ToolPack {
+  register(registry: PackRegistry, host?: PackHost): void;
+  /** The package's name, for messages and listings. */
+  readonly packName?: string;
+  /** The pack API version it was built for; absent means 1. */
+  readonly packApiVersion?: number;
+}

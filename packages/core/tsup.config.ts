@@ -1,0 +1,8 @@
+import { packageBuild } from "../../tsup.base.ts";
+
+export default packageBuild({
+  entry: {
+    index: "src/index.ts",
+    toolkit: "src/toolkit/index.ts",
+  },
+});

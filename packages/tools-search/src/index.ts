@@ -1,0 +1,6 @@
+import type { PackHost, PackRegistry } from "@agent/core";
+
+export const packName = "@agent/tools-search";
+export const packApiVersion = 1;
+
+export function register(_registry: PackRegistry, _host?: PackHost): void {}

@@ -1,0 +1,15 @@
+import { defineConfig, type Options } from "tsup";
+
+/** One build for every package: ESM for Node 20, with types and source maps beside it. */
+export function packageBuild(options: Options): ReturnType<typeof defineConfig> {
+  return defineConfig({
+    format: ["esm"],
+    target: "node20",
+    platform: "node",
+    dts: true,
+    sourcemap: true,
+    clean: true,
+    treeshake: true,
+    ...options,
+  });
+}
