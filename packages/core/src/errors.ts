@@ -10,7 +10,6 @@ export type AgentErrorCode =
   | "aborted"
   | "turn_limit"
   | "repeated_calls"
-  | "answer_cut_off"
   | "provider_failed"
   | "context_overflow"
   | "session_invalid"

@@ -1,4 +1,4 @@
-import type { TokenUsage } from "./providers/interface.js";
+import type { FinishReason, TokenUsage } from "./providers/interface.js";
 import type { ToolOutcome } from "./tools/execution.js";
 
 /** What happens while the agent works on a message, in order. A display needs nothing else. */
@@ -75,6 +75,8 @@ export interface ContextEvent {
 export interface DoneEvent {
   readonly type: "done";
   readonly text: string;
+  /** `stop`, or why the model could not finish: `length` means the text is cut off. */
+  readonly finishReason: FinishReason;
   /** How often the model was asked. */
   readonly turns: number;
   readonly usage: TokenUsage;

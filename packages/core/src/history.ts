@@ -1,4 +1,3 @@
-import type { ChatMessage } from "./providers/interface.js";
 import { describeValue } from "./toolkit/describe.js";
 
 /**
@@ -51,9 +50,4 @@ function isToolCall(call: Partial<Record<string, unknown>> | null): boolean {
     typeof target?.name === "string" &&
     typeof target.arguments === "string"
   );
-}
-
-/** Where each round of the conversation starts: the positions of the user's own messages. */
-export function roundStarts(messages: readonly ChatMessage[]): number[] {
-  return messages.flatMap((message, index) => (message.role === "user" ? [index] : []));
 }

@@ -1,3 +1,5 @@
+export { Agent, type AgentOptions, type ChatOptions } from "./agent.js";
+export type { ApprovalDecision, ApprovalRequest, Approve } from "./approval.js";
 export { AgentError, type AgentErrorCode, isAgentError } from "./errors.js";
 export type {
   AgentEvent,
@@ -17,7 +19,6 @@ export type {
   ChatResponse,
   ChatToolCall,
   FinishReason,
-  ProviderEvent,
   ProviderRetry,
   TokenUsage,
 } from "./providers/interface.js";

@@ -31,6 +31,10 @@ export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ChatTool[];
   readonly signal: AbortSignal;
+  /** Present when the caller wants the text as it is written: then the provider streams. */
+  onText?(text: string): void;
+  /** Called before the provider asks again after a failure. Text sent so far for this answer is void. */
+  onRetry?(retry: ProviderRetry): void;
 }
 
 export interface ChatResponse {
@@ -40,26 +44,20 @@ export interface ChatResponse {
   readonly usage?: TokenUsage;
 }
 
-/** The provider failed and asks again. Text streamed for this response so far is void. */
 export interface ProviderRetry {
-  readonly type: "retry";
+  /** 1 for the first repetition. */
   readonly attempt: number;
   readonly delayMs: number;
   readonly reason: string;
 }
 
-/** What a provider yields while it answers: text as it comes, then exactly one `response`, last. */
-export type ProviderEvent =
-  | { readonly type: "text"; readonly text: string }
-  | ProviderRetry
-  | { readonly type: "response"; readonly response: ChatResponse };
-
 /**
- * A language model. `stream: false` asks for the answer in one piece (no `text` events), which costs less.
- * Throws an `AgentError` with code `provider_failed` or `context_overflow`; ends promptly on `signal`.
+ * A language model. `respond` resolves to a whole answer or rejects with an `AgentError` (`provider_failed`,
+ * or `context_overflow` if the conversation is too long for the model); it never resolves to half an answer
+ * and ends promptly on `signal`.
  */
 export interface ChatProvider {
   /** The model's name, for display. */
   readonly model?: string;
-  respond(request: ChatRequest, options: { readonly stream: boolean }): AsyncIterable<ProviderEvent>;
+  respond(request: ChatRequest): Promise<ChatResponse>;
 }

@@ -60,10 +60,10 @@ export async function runTool(
     if (options.signal?.aborted) return aborted(name);
     if (options.approve) {
       const refusal = await options.approve(copy);
+      if (options.signal?.aborted) return aborted(name);
       if (refusal !== undefined) return { outcome: "denied", text: `Tool call denied: ${refusal}` };
       const gone = stillAvailable();
       if (gone) return gone;
-      if (options.signal?.aborted) return aborted(name);
     }
     return await raceTool(entry, copy, options, limits, failed);
   } catch (error) {

@@ -1,5 +1,6 @@
 import { AgentError } from "../errors.js";
-import { describeValue, quote } from "../toolkit/describe.js";
+import { positiveOption } from "../optionChecks.js";
+import { quote } from "../toolkit/describe.js";
 import { truncateUtf8 } from "../toolkit/truncate.js";
 import { escapeToLine } from "../toolkit/visible.js";
 import { createEntry, type ToolEntry } from "./entry.js";
@@ -39,8 +40,8 @@ export class ToolRegistry implements PackRegistry {
 
   constructor(options: ToolRegistryOptions = {}) {
     this.#limits = {
-      deadlineMs: positive("deadlineMs", options.deadlineMs ?? DEFAULT_DEADLINE_MS),
-      maxResultBytes: positive("maxResultBytes", options.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES),
+      deadlineMs: positiveOption("deadlineMs", options.deadlineMs ?? DEFAULT_DEADLINE_MS),
+      maxResultBytes: positiveOption("maxResultBytes", options.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES),
       secrets: () => options.secrets ?? [process.env.OPENAI_API_KEY ?? ""],
     };
   }
@@ -145,12 +146,4 @@ export class ToolRegistry implements PackRegistry {
 
 function by(source: string | undefined): string {
   return source === undefined ? "" : ` by ${source}`;
-}
-
-function positive(name: string, value: number): number {
-  if (typeof value === "number" && value > 0) return value;
-  throw new AgentError(
-    "invalid_argument",
-    `${name} must be a number greater than 0, got ${describeValue(value)}.`,
-  );
 }

@@ -1,0 +1,229 @@
+import { linkedController } from "./abort.js";
+import { ApprovalGate, type Approve } from "./approval.js";
+import { AgentError } from "./errors.js";
+import { EventQueue } from "./eventQueue.js";
+import type { AgentEvent } from "./events.js";
+import { findHistoryProblem } from "./history.js";
+import { type LoopLimits, runLoop } from "./loop.js";
+import { positiveOption, textOption } from "./optionChecks.js";
+import type { ChatMessage, ChatProvider } from "./providers/interface.js";
+import type { Session } from "./session.js";
+import { describeValue } from "./toolkit/describe.js";
+import { createToolRegistry, type PackEntry } from "./tools/factory.js";
+import type { ChatTool, ExecutableTool } from "./tools/interface.js";
+import type { ToolRegistry } from "./tools/registry.js";
+import type { RegisterOptions, ToolContext } from "./tools/types.js";
+
+const DEFAULTS = {
+  maxTurns: 100,
+  maxRepeats: 10,
+  maxTurnOutputBytes: 512 * 1024,
+  sessionContextFilePath: "agent-session.json",
+};
+
+export interface AgentOptions {
+  readonly systemPrompt?: string;
+  /** The packs whose tools the agent has: `[fs, [bash, { limits: { timeoutMs: 5000 } }]]`. */
+  readonly packs?: readonly PackEntry[];
+  /** Tools to turn on although their pack declares them disabled. */
+  readonly enable?: readonly string[];
+  /** Tools to turn off. */
+  readonly disable?: readonly string[];
+  /** Builds the registry instead of `packs`, `enable` and `disable`, for a host that composes its own. */
+  readonly createRegistry?: (context: ToolContext) => ToolRegistry;
+  /** A saved conversation to go on with. */
+  readonly session?: Session;
+  /** Where `save_session_context` writes. Default: `agent-session.json` in the working directory. */
+  readonly sessionContextFilePath?: string;
+  /** Asked before each tool call that could run. Without it nothing is asked. */
+  readonly approve?: Approve;
+  /** How often the model is asked for one message. Default 100. */
+  readonly maxTurns?: number;
+  /** How often the same calls may give the same results in a row. Default 10. */
+  readonly maxRepeats?: number;
+  /** What all tool results of one turn may hold together, in bytes. Default 512 KiB. */
+  readonly maxTurnOutputBytes?: number;
+  /** The conversation's budget in tokens, estimated. Default: none; a model that complains is asked again with less. */
+  readonly contextTokens?: number;
+}
+
+export interface ChatOptions {
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * A conversation with a model that has tools. It keeps the history, runs the loop and reports what happens;
+ * it never prints, and knows no tool.
+ */
+export class Agent {
+  /** The agent's live state, as its tools see it. */
+  readonly context: ToolContext;
+  readonly registry: ToolRegistry;
+  readonly #provider: ChatProvider;
+  readonly #messages: ChatMessage[] = [];
+  readonly #limits: LoopLimits;
+  readonly #approvals: ApprovalGate | undefined;
+  #systemPrompt: string;
+  #busy = false;
+
+  constructor(provider: ChatProvider, options: AgentOptions = {}) {
+    if (typeof provider?.respond !== "function") {
+      throw new AgentError(
+        "invalid_argument",
+        `provider must be a ChatProvider with respond(), got ${describeValue(provider)}.`,
+      );
+    }
+    this.#provider = provider;
+    this.#systemPrompt = textOption(
+      "systemPrompt",
+      options.systemPrompt ?? options.session?.systemPrompt ?? "",
+    );
+    this.#messages.push(...intactMessages(options.session));
+    this.#approvals = options.approve && new ApprovalGate(options.approve);
+    this.#limits = {
+      maxTurns: positiveOption("maxTurns", options.maxTurns ?? DEFAULTS.maxTurns),
+      maxRepeats: positiveOption("maxRepeats", options.maxRepeats ?? DEFAULTS.maxRepeats),
+      maxTurnOutputBytes: positiveOption(
+        "maxTurnOutputBytes",
+        options.maxTurnOutputBytes ?? DEFAULTS.maxTurnOutputBytes,
+      ),
+      contextTokens:
+        options.contextTokens === undefined
+          ? undefined
+          : positiveOption("contextTokens", options.contextTokens),
+    };
+    this.context = this.#createContext(options.sessionContextFilePath ?? DEFAULTS.sessionContextFilePath);
+    this.registry = options.createRegistry
+      ? options.createRegistry(this.context)
+      : createToolRegistry(this.context, options.packs, options);
+  }
+
+  /** Sends a message and resolves to the model's final answer. Rejects with an `AgentError`. */
+  async chat(message: string, options: ChatOptions = {}): Promise<string> {
+    return await this.#exchange(message, false, options.signal, () => undefined);
+  }
+
+  /**
+   * As `chat`, reporting what happens as it happens. Leaving the loop early aborts the request and the
+   * running tools; the conversation stays valid.
+   */
+  async *streamChat(message: string, options: ChatOptions = {}): AsyncGenerator<AgentEvent, void, undefined> {
+    const queue = new EventQueue<AgentEvent>();
+    const { controller, release } = linkedController(options.signal);
+    const exchange = this.#exchange(message, true, controller.signal, queue.push).finally(() => queue.end());
+    // Rejections are thrown where the exchange is awaited below; this keeps Node from calling them unhandled.
+    exchange.catch(() => undefined);
+    let complete = false;
+    try {
+      for (let events = await queue.take(); events; events = await queue.take()) {
+        for (const event of events) yield event;
+      }
+      complete = true;
+    } finally {
+      release();
+      if (!complete) {
+        controller.abort();
+        await exchange.catch(() => undefined);
+      }
+    }
+    await exchange;
+  }
+
+  /** The schemas the model is offered now. */
+  getTools(): ChatTool[] {
+    return this.registry.getEnabledSchemas();
+  }
+
+  addTool(tool: ExecutableTool, options?: RegisterOptions): void {
+    this.registry.register(tool, options);
+  }
+
+  removeTool(name: string): void {
+    this.registry.unregister(name);
+  }
+
+  /** Turns a tool on. Returns whether it exists. */
+  enableTool(name: string): boolean {
+    return this.registry.enable(name);
+  }
+
+  /** Turns a tool off. Returns whether it exists. */
+  disableTool(name: string): boolean {
+    return this.registry.disable(name);
+  }
+
+  /** Saves the conversation through the `save_session_context` tool; resolves to its text, also on failure. */
+  async saveContext(reason: string): Promise<string> {
+    return await this.registry.execute("save_session_context", { reason });
+  }
+
+  /** Forgets the conversation; the system prompt and the tools stay. Throws while a message is answered. */
+  clearContext(): void {
+    this.#checkIdle();
+    this.#messages.length = 0;
+  }
+
+  /** Takes effect with the next request to the model. */
+  setSystemPrompt(prompt: string): void {
+    this.#systemPrompt = textOption("systemPrompt", prompt);
+  }
+
+  async #exchange(
+    message: string,
+    stream: boolean,
+    signal: AbortSignal = new AbortController().signal,
+    emit: (event: AgentEvent) => void,
+  ): Promise<string> {
+    if (typeof message !== "string" || message === "") {
+      throw new AgentError(
+        "invalid_argument",
+        `message must be a non-empty string, got ${describeValue(message)}.`,
+      );
+    }
+    this.#checkIdle();
+    this.#busy = true;
+    try {
+      this.#messages.push({ role: "user", content: message });
+      const state = {
+        provider: this.#provider,
+        registry: this.registry,
+        messages: this.#messages,
+        systemPrompt: () => this.#systemPrompt,
+        approvals: this.#approvals,
+        limits: this.#limits,
+      };
+      return (await runLoop(state, { stream, signal, emit })).text;
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  #checkIdle(): void {
+    if (!this.#busy) return;
+    throw new AgentError(
+      "busy",
+      "This agent is answering another message. Wait for it, or use a second Agent.",
+    );
+  }
+
+  #createContext(sessionContextFilePath: string): ToolContext {
+    const systemPrompt = () => this.#systemPrompt;
+    const messages = this.#messages;
+    return {
+      get systemPrompt() {
+        return systemPrompt();
+      },
+      get sessionContext() {
+        return messages;
+      },
+      sessionContextFilePath: textOption("sessionContextFilePath", sessionContextFilePath),
+    };
+  }
+}
+
+function intactMessages(session: Session | undefined): readonly ChatMessage[] {
+  if (session === undefined) return [];
+  const problem = findHistoryProblem(session?.messages);
+  if (problem === undefined) return session.messages;
+  throw new AgentError("session_invalid", `The session cannot be continued: ${problem}.`);
+}

@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { AgentError } from "../errors.js";
+import { errorMessage, quote } from "../toolkit/describe.js";
+import type { ChatMessage, ChatResponse } from "./interface.js";
+
+const FORMAT = "agent-recording";
+const VERSION = 1;
+
+/** One request and its answer. `chunks` is the text as it was streamed, if it was. */
+export interface Exchange {
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly string[];
+  readonly chunks?: readonly string[];
+  readonly response: ChatResponse;
+}
+
+export function formatRecording(exchanges: readonly Exchange[]): string {
+  return `${JSON.stringify({ format: FORMAT, version: VERSION, exchanges }, undefined, 1)}\n`;
+}
+
+/** Reads a recording. Throws `replay_mismatch` for a file that is none. */
+export function readRecording(path: string): Exchange[] {
+  const fail = (problem: string): never => {
+    throw new AgentError("replay_mismatch", `${quote(path)} is not a recording: ${problem}.`);
+  };
+  let data: { format?: unknown; version?: unknown; exchanges?: unknown } | null;
+  try {
+    data = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    return fail(errorMessage(error));
+  }
+  if (data?.format !== FORMAT || data.version !== VERSION || !Array.isArray(data.exchanges)) {
+    return fail(`it has no "format": "${FORMAT}" with version ${VERSION}`);
+  }
+  return data.exchanges;
+}
+
+/**
+ * Where two conversations first differ in what the model was asked, or `undefined`. The text of tool results
+ * is not compared: it holds durations, dates and paths that differ between runs.
+ */
+export function findDifference(recorded: Exchange, asked: Exchange): string | undefined {
+  const expected = recorded.messages.map(comparable);
+  const actual = asked.messages.map(comparable);
+  const index = actual.findIndex((message, at) => message !== expected[at]);
+  if (index !== -1)
+    return `message ${index} is ${actual[index]}, recorded was ${expected[index] ?? "nothing"}`;
+  if (expected.length > actual.length)
+    return `message ${actual.length} is missing: ${expected[actual.length]}`;
+  const tools = asked.tools.join(", ");
+  const recordedTools = recorded.tools.join(", ");
+  return tools === recordedTools ? undefined : `the tools are [${tools}], recorded were [${recordedTools}]`;
+}
+
+function comparable(message: ChatMessage): string {
+  return JSON.stringify(message.role === "tool" ? { ...message, content: "…" } : message);
+}

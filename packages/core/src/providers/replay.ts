@@ -1,0 +1,125 @@
+import { writeFile } from "node:fs/promises";
+import { throwIfAborted } from "../abort.js";
+import { AgentError } from "../errors.js";
+import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
+import { type Exchange, findDifference, formatRecording, readRecording } from "./recording.js";
+
+/**
+ * Wraps a provider and writes every exchange to a file, for `replayProvider` to answer from later. The file
+ * is complete after each answer. It holds the conversation: check it before you commit it.
+ */
+export function recordProvider(provider: ChatProvider, path: string): ChatProvider {
+  const exchanges: Exchange[] = [];
+  return {
+    ...(provider.model !== undefined && { model: provider.model }),
+    async respond(request) {
+      const chunks: string[] = [];
+      const { onText, onRetry } = request;
+      const response = await provider.respond({
+        ...request,
+        ...(onText && {
+          onText: (text: string) => {
+            chunks.push(text);
+            onText(text);
+          },
+        }),
+        onRetry: (retry) => {
+          chunks.length = 0;
+          onRetry?.(retry);
+        },
+      });
+      exchanges.push({ ...asExchange(request, response), ...(onText && { chunks }) });
+      await writeFile(path, formatRecording(exchanges));
+      return response;
+    },
+  };
+}
+
+/**
+ * Answers from a recording, in order, without a network. A request that differs from the recorded one (in
+ * anything but the text of tool results) throws `replay_mismatch` and says where.
+ */
+export function replayProvider(path: string): ChatProvider {
+  const exchanges = readRecording(path);
+  let next = 0;
+  return {
+    model: "replay",
+    async respond(request) {
+      throwIfAborted(request.signal);
+      const recorded = exchanges[next];
+      if (!recorded) {
+        throw new AgentError(
+          "replay_mismatch",
+          `The recording has ${exchanges.length} answers and was asked for one more.`,
+        );
+      }
+      const difference = findDifference(recorded, asExchange(request, recorded.response));
+      if (difference !== undefined) {
+        throw new AgentError(
+          "replay_mismatch",
+          `Request ${next + 1} differs from the recording: ${difference}.`,
+        );
+      }
+      next++;
+      stream(request, recorded.chunks ?? [recorded.response.content ?? ""]);
+      return recorded.response;
+    },
+  };
+}
+
+type FixedAnswer =
+  | string
+  | { readonly calls: readonly { readonly name: string; readonly args?: unknown }[] }
+  | ChatResponse;
+
+/** One answer of a scripted model: a text, tool calls with their arguments, a response, or what decides. */
+export type ScriptedAnswer =
+  | FixedAnswer
+  | ((request: ChatRequest) => ScriptedAnswer | Promise<ScriptedAnswer>);
+
+/**
+ * A model that gives the listed answers, one a request: for testing a tool or an app through a whole chat.
+ *
+ * @example scriptedProvider([{ calls: [{ name: "mkdir", args: { path: "a" } }] }, "Done."])
+ */
+export function scriptedProvider(answers: readonly ScriptedAnswer[]): ChatProvider {
+  let next = 0;
+  return {
+    model: "scripted",
+    async respond(request) {
+      throwIfAborted(request.signal);
+      let answer = answers[next];
+      if (answer === undefined) {
+        throw new AgentError(
+          "replay_mismatch",
+          `The script has ${answers.length} answers and was asked for one more.`,
+        );
+      }
+      next++;
+      while (typeof answer === "function") answer = await answer(request);
+      const response = asResponse(answer, next);
+      stream(request, [response.content ?? ""]);
+      return response;
+    },
+  };
+}
+
+function asResponse(answer: FixedAnswer, turn: number): ChatResponse {
+  if (typeof answer === "string") return { content: answer, toolCalls: [], finishReason: "stop" };
+  if (!("calls" in answer)) return answer;
+  const toolCalls = answer.calls.map(({ name, args = {} }, index) => ({
+    id: `call_${turn}_${index}`,
+    type: "function" as const,
+    function: { name, arguments: typeof args === "string" ? args : JSON.stringify(args) },
+  }));
+  return { content: null, toolCalls, finishReason: "tool_calls" };
+}
+
+function stream(request: ChatRequest, chunks: readonly string[]): void {
+  for (const chunk of chunks) if (chunk !== "") request.onText?.(chunk);
+}
+
+function asExchange(request: ChatRequest, response: ChatResponse): Exchange {
+  const { messages, tools } = request;
+  return { messages, tools: tools.map((tool) => tool.function.name), response };
+}

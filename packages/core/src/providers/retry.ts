@@ -1,0 +1,77 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { abortedError } from "../abort.js";
+import type { ProviderRetry } from "./interface.js";
+
+/** A failure of one attempt, with what is needed to decide about the next. */
+export class AttemptError extends Error {
+  readonly retryable: boolean;
+  /** What the server asked for, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    options: { retryable: boolean; retryAfterMs?: number | undefined; cause?: unknown },
+  ) {
+    super(message, { cause: options.cause });
+    this.retryable = options.retryable;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+export interface RetryPolicy {
+  readonly maxRetries: number;
+  /** The first wait; each further one is twice as long. */
+  readonly baseDelayMs: number;
+  /** The longest wait, also for a server that asks for more: then it fails at once and says so. */
+  readonly maxDelayMs: number;
+}
+
+/**
+ * Runs `attempt` until it succeeds, fails for good, or the policy is used up. Throws the last `AttemptError`,
+ * or an `aborted` error as soon as the signal fires, also while waiting.
+ */
+export async function withRetries<T>(
+  attempt: () => Promise<T>,
+  policy: RetryPolicy,
+  signal: AbortSignal,
+  onRetry?: (retry: ProviderRetry) => void,
+): Promise<T> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (signal.aborted) throw abortedError(signal);
+      if (!(error instanceof AttemptError) || !error.retryable || failures > policy.maxRetries) throw error;
+      const delayMs = error.retryAfterMs ?? backoff(failures, policy);
+      if (delayMs > policy.maxDelayMs) {
+        const seconds = Math.round(delayMs / 1000);
+        throw new AttemptError(`${error.message} (the server asks to wait ${seconds} s)`, {
+          retryable: false,
+          cause: error,
+        });
+      }
+      onRetry?.({ attempt: failures, delayMs, reason: error.message });
+      await delay(delayMs, undefined, { signal }).catch(() => {
+        throw abortedError(signal);
+      });
+    }
+  }
+}
+
+/** Doubles each time, with up to a quarter of randomness so that many clients do not return at once. */
+function backoff(failures: number, policy: RetryPolicy): number {
+  const wait = policy.baseDelayMs * 2 ** (failures - 1);
+  return Math.min(policy.maxDelayMs, Math.round(wait * (1 - Math.random() / 4)));
+}
+
+/** The wait a response asks for: `retry-after-ms`, or `retry-after` in seconds or as a date. */
+export function retryAfterMs(headers: Headers | undefined): number | undefined {
+  const milliseconds = Number(headers?.get("retry-after-ms") ?? Number.NaN);
+  if (milliseconds >= 0) return milliseconds;
+  const value = headers?.get("retry-after");
+  if (!value) return undefined;
+  const seconds = Number(value);
+  if (seconds >= 0) return seconds * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}

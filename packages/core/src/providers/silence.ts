@@ -1,0 +1,37 @@
+/** Aborts a request that has gone quiet. */
+export interface SilenceTimer {
+  readonly signal: AbortSignal;
+  /** Whether it was silence, not the caller, that ended the request. */
+  readonly expired: boolean;
+  /** Something arrived: the wait starts again. */
+  heard(): void;
+  stop(): void;
+}
+
+/** A signal that fires when `outer` does, or after `timeoutMs` without a call of `heard`. */
+export function silenceTimer(timeoutMs: number, outer: AbortSignal): SilenceTimer {
+  const controller = new AbortController();
+  let expired = false;
+  // Timers hold 32 bits: a longer wait would fire at once.
+  const timer = setTimeout(
+    () => {
+      expired = true;
+      controller.abort();
+    },
+    Math.min(timeoutMs, 2 ** 31 - 1),
+  );
+  const onAbort = (): void => controller.abort(outer.reason);
+  if (outer.aborted) onAbort();
+  outer.addEventListener("abort", onAbort, { once: true });
+  return {
+    signal: controller.signal,
+    get expired() {
+      return expired;
+    },
+    heard: () => timer.refresh(),
+    stop: () => {
+      clearTimeout(timer);
+      outer.removeEventListener("abort", onAbort);
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { AgentError } from "./errors.js";
+import type { ChatMessage } from "./providers/interface.js";
+
+const REPEATS_BEFORE_NOTE = 3;
+
+/** Notices a model that makes the same calls and gets the same results again and again. */
+export class RepeatCounter {
+  #last = "";
+  #count = 0;
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Counts a round, and tells the model from the third time on. */
+  annotate(signature: string, messages: readonly ChatMessage[]): readonly ChatMessage[] {
+    this.#count = signature === this.#last ? this.#count + 1 : 1;
+    this.#last = signature;
+    if (this.#count < REPEATS_BEFORE_NOTE) return messages;
+    const note = `[Note: the same call gave the same result ${this.#count} times in a row. Do something else, or answer.]`;
+    return messages.map((message) =>
+      message.role === "tool" ? { ...message, content: `${message.content}\n${note}` } : message,
+    );
+  }
+
+  throwIfStuck(): void {
+    if (this.#count < this.#limit) return;
+    throw new AgentError(
+      "repeated_calls",
+      `Stopped: the model made the same tool calls with the same results ${this.#count} times in a row. Rephrase the request, or raise maxRepeats.`,
+    );
+  }
+}
