@@ -30,6 +30,9 @@ export { PACK_API_VERSION, registerPack } from "./tools/packs.js";
 export { type ToolInfo, ToolRegistry, type ToolRegistryOptions } from "./tools/registry.js";
 export { SaveSessionContextTool } from "./tools/sessionContext.js";
 export {
+  type BackgroundJob,
+  type BackgroundJobs,
+  type Diagnosis,
   type PackHost,
   type PackRegistry,
   type RegisterOptions,

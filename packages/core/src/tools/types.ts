@@ -55,6 +55,35 @@ export interface PackHost {
   readonly options?: unknown;
 }
 
+/** Something a pack keeps running after the call that started it returned, such as a development server. */
+export interface BackgroundJob {
+  readonly id: string;
+  readonly command: string;
+  readonly pids: readonly number[];
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Where its output goes, if anywhere. */
+  readonly logFile?: string;
+}
+
+/** What a host can see and end of a pack's background work. */
+export interface BackgroundJobs {
+  list(): readonly BackgroundJob[];
+  /** Ends a job and everything it started. Resolves to whether there was such a job. */
+  end(id: string): Promise<boolean>;
+}
+
+/** One thing a pack found out about the machine, for `agent doctor`. */
+export interface Diagnosis {
+  /** What was looked at: `memory limit`. */
+  readonly subject: string;
+  readonly ok: boolean;
+  /** What was found. */
+  readonly detail: string;
+  /** What to do about it, if it is not ok. */
+  readonly cure?: string;
+}
+
 /**
  * A tool pack: any module with a named export `register`. It registers its tools, declares which start
  * disabled, and does nothing else at import time.
@@ -65,4 +94,8 @@ export interface ToolPack {
   readonly packName?: string;
   /** The pack API version it was built for; absent means 1. */
   readonly packApiVersion?: number;
+  /** Its background work, if it has any: listed by `/status`. */
+  readonly jobs?: BackgroundJobs;
+  /** Says what works on this machine and what does not: printed by `agent doctor`. */
+  readonly diagnose?: () => readonly Diagnosis[] | Promise<readonly Diagnosis[]>;
 }

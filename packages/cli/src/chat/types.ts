@@ -1,0 +1,26 @@
+import type { Agent, Approve, BackgroundJobs, ToolInfo } from "@agent/core";
+import type { ExitCode } from "../exitCodes.js";
+
+/** What the interactive chat needs to know besides the agent itself. */
+export interface ChatSettings {
+  /** Shown when the chat starts: which model answers, what is not available, warnings. */
+  readonly banner: readonly string[];
+  readonly model: string;
+  /** Where input lines are remembered across sessions; `undefined` remembers nothing. */
+  readonly historyFile: string | undefined;
+  /** Tools whose calls run only after a yes. */
+  readonly confirm: ReadonlySet<string>;
+  /** Background work of all packs together, for `/status`. */
+  readonly jobs: BackgroundJobs;
+  /** Why a tool is on or off, for `/tools`: "off by default", "enabled in agent.config.ts". */
+  readonly explain: (tool: ToolInfo) => string;
+  /** Switches to another model for the next message, for `/model`; absent where that is not possible. */
+  readonly switchModel?: (model: string) => Promise<string>;
+}
+
+/** The chat in a terminal. Created first, because the agent asks it for approval. */
+export interface Chat {
+  readonly approve: Approve;
+  /** Talks until the person quits; the terminal is restored whatever happens. */
+  run(agent: Agent): Promise<ExitCode>;
+}

@@ -1,0 +1,19 @@
+/** What the `agent` command tells its caller. Documented and stable: scripts branch on these. */
+export const EXIT = {
+  done: 0,
+  /** The model or its server failed. */
+  model: 1,
+  /** The config, a flag or a pack is wrong; nothing was run. */
+  config: 2,
+  /** A tool failed, where the run was about that tool. */
+  tool: 3,
+  /** A call needed a person's consent, or the project its trust, and there was none. */
+  refused: 4,
+  /** The turn limit, or the same calls again and again. */
+  turnLimit: 5,
+  /** The time limit of the whole run. */
+  timeout: 6,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
