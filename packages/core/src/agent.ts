@@ -79,7 +79,7 @@ export class Agent {
       options.systemPrompt ?? options.session?.systemPrompt ?? "",
     );
     this.#messages.push(...intactMessages(options.session));
-    this.#approvals = options.approve && new ApprovalGate(options.approve);
+    this.#approvals = options.approve === undefined ? undefined : new ApprovalGate(options.approve);
     this.#limits = {
       maxTurns: positiveOption("maxTurns", options.maxTurns ?? DEFAULTS.maxTurns),
       maxRepeats: positiveOption("maxRepeats", options.maxRepeats ?? DEFAULTS.maxRepeats),

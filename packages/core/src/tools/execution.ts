@@ -144,11 +144,12 @@ function completed(
 
 /** An error text that is safe to show and to send: bounded, without control characters or known secrets. */
 function presentable(message: string, secrets: readonly string[]): string {
-  let text = truncateMiddle(message, MAX_ERROR_BYTES, "The error message was longer.");
+  let text = message;
+  // Before the cut, which could leave half a secret that no longer matches.
   for (const secret of secrets) {
     if (secret.length >= 8) text = text.replaceAll(secret, "[secret]");
   }
-  return escapeInvisible(text);
+  return escapeInvisible(truncateMiddle(text, MAX_ERROR_BYTES, "The error message was longer."));
 }
 
 /**
