@@ -18,7 +18,7 @@ describe("streamChat", () => {
       [
         fakeTool("t", (_, toolCall) => {
           toolCall?.onOutput("line 1\n");
-          toolCall?.report({ ok: false, summary: "exit code 1" });
+          toolCall?.report?.({ ok: false, summary: "exit code 1" });
           return "output";
         }),
       ],

@@ -12,7 +12,7 @@ import type {
 } from "./providers/interface.js";
 import { RepeatCounter } from "./repeats.js";
 import { describeValue, errorMessage } from "./toolkit/describe.js";
-import { runToolRound } from "./toolRound.js";
+import { runToolRound, textOrNull } from "./toolRound.js";
 import type { ToolRegistry } from "./tools/registry.js";
 
 export interface LoopLimits extends ContextLimits {
@@ -54,7 +54,7 @@ export async function runLoop(state: LoopState, run: LoopRun): Promise<DoneEvent
       emit({ type: "usage", usage: response.usage, total: usage });
     }
     if (response.toolCalls.length === 0) {
-      const text = response.content ?? "";
+      const text = textOrNull(response.content) ?? "";
       messages.push({ role: "assistant", content: text });
       const done: DoneEvent = { type: "done", text, finishReason: response.finishReason, turns: turn, usage };
       emit(done);

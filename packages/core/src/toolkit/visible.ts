@@ -5,6 +5,21 @@ const INVISIBLE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
 const LINE_BREAKERS = /[\t\n]/g;
 
+// The tag block copies ASCII invisibly. Its one honest use is at the end of a black flag: 🏴 + tags = a region's flag.
+const HIDDEN_TAGS = /(\u{1f3f4}[\u{e0020}-\u{e007f}]+)|[\u{e0000}-\u{e007f}]/gu;
+
+/** Whether a text holds characters that spell out words nobody sees. */
+export function hasHiddenTags(text: string): boolean {
+  return revealHiddenTags(text) !== text;
+}
+
+/** Makes invisible tag characters visible, so that a file cannot whisper to a model; everything else stays. */
+export function revealHiddenTags(text: string): string {
+  // The whole block lies behind one surrogate: texts without it, nearly all, are not looked at twice.
+  if (!text.includes("\udb40")) return text;
+  return text.replace(HIDDEN_TAGS, (character, flag?: string) => flag ?? escapeCharacter(character));
+}
+
 /** Makes control and invisible characters visible (`\x1b`, `\u202e`); keeps tabs and newlines. */
 export function escapeInvisible(text: string): string {
   return text.replace(INVISIBLE, escapeCharacter);
