@@ -77,6 +77,15 @@ describe("streamChat", () => {
     expect(agent.context.sessionContext).toEqual([{ role: "user", content: "go" }]);
   });
 
+  test("whoever hears that it is done can send the next message at once", async () => {
+    const agent = agentWith(["one", "two"]);
+    let second = "";
+    for await (const event of agent.streamChat("first")) {
+      if (event.type === "done") second = await agent.chat("second");
+    }
+    expect(second).toBe("two");
+  });
+
   test("nothing happens before the first event is asked for", () => {
     const respond = vi.fn();
     new Agent({ respond }).streamChat("go");
