@@ -1,8 +1,9 @@
 // Everything that moves the cursor, hides text or reorders it: C0 and C1 controls, DEL, zero-width and
-// bidirectional marks, line and paragraph separators, and the invisible "tag" block used to smuggle text.
+// bidirectional marks, line and paragraph separators, letters that show nothing, and the invisible "tag" block
+// used to smuggle text.
 const INVISIBLE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this finds
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\u034f|[\u{e0000}-\u{e0fff}]/gu;
 const LINE_BREAKERS = /[\t\n]/g;
 
 // The tag block copies ASCII invisibly. Its one honest use is at the end of a black flag: 🏴 + tags = a region's flag.
