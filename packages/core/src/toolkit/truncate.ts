@@ -1,10 +1,13 @@
 /** The number of bytes of `bytes` up to `limit` that end on a character border. */
 export function utf8Boundary(bytes: Uint8Array, limit: number): number {
   if (limit >= bytes.length) return bytes.length;
-  let end = Math.max(0, limit);
-  // A continuation byte is 10xxxxxx: step back to the byte that starts the character.
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
-  return end;
+  const last = Math.max(0, limit);
+  // A continuation byte is 10xxxxxx: step back to the byte that starts the character. No character has more
+  // than three of them; a longer run is not text, and cutting it anywhere harms nothing.
+  for (let end = last; end >= Math.max(0, last - 3); end--) {
+    if (((bytes[end] ?? 0) & 0xc0) !== 0x80) return end;
+  }
+  return last;
 }
 
 /** The longest start of `text` within `maxBytes` of UTF-8, never cut inside a character. */
