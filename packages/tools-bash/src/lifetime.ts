@@ -4,10 +4,13 @@ import type { ProcessTree } from "./tree.js";
 import { Watchdog } from "./watchdog.js";
 
 const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+// Handlers stay a moment longer than the last command: taking them down and up costs more than a short one.
+const LINGER_MS = 500;
 
 const alive = new Set<ProcessTree>();
 let watchdog: Watchdog | undefined;
 let commands = 0;
+let listening = false;
 
 /** What the marks of all commands of this agent begin with; no other process on the machine carries it. */
 export const instanceMark = `${randomBytes(9).toString("hex")}.`;
@@ -21,7 +24,7 @@ export function nextMark(): string {
 
 /** From now on the tree ends with the agent, also when a signal ends the agent. */
 export function bindToAgent(tree: ProcessTree): void {
-  if (alive.size === 0) for (const signal of ENDING_SIGNALS) process.on(signal, onSignal);
+  listen();
   alive.add(tree);
   watchdog?.update(groups());
 }
@@ -32,9 +35,21 @@ export function release(tree: ProcessTree): void {
     watchdog?.update(groups());
     return;
   }
-  for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
   watchdog?.dismiss();
   watchdog = undefined;
+  setTimeout(stopListening, LINGER_MS).unref();
+}
+
+function listen(): void {
+  if (listening) return;
+  listening = true;
+  for (const signal of ENDING_SIGNALS) process.on(signal, onSignal);
+}
+
+function stopListening(): void {
+  if (alive.size > 0 || !listening) return;
+  listening = false;
+  for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
 }
 
 /**

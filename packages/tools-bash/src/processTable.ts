@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 
 // The kernel gives CPU times in units of 1/100 s to every program, whatever its own tick is.
 const TICKS_PER_SECOND = 100;
 const KIB = 1024;
+const MAX_PROBES = 32;
 
 /** One line of the process table. */
 export interface ProcessEntry {
@@ -33,6 +34,21 @@ export function listPids(): number[] {
   } catch {
     return [];
   }
+}
+
+/**
+ * The pids that may have been given out after `pid`. Cheap when few were: then they are probed one by one
+ * instead of reading the whole table.
+ */
+export function youngerPids(pid: number): number[] {
+  const newest = Number(readText("/proc/loadavg")?.trimEnd().split(" ").at(-1));
+  const count = newest - pid;
+  if (!(count >= 0 && count <= MAX_PROBES)) return listPids().filter((one) => one > pid || one <= newest);
+  return Array.from({ length: count }, (_, index) => pid + 1 + index).filter(exists);
+}
+
+function exists(pid: number): boolean {
+  return statSync(`/proc/${pid}`, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** All living processes. A zombie has ended: it only waits to be collected, so it is left out. */

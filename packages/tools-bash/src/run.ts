@@ -1,6 +1,6 @@
 import { constants } from "node:os";
-import { setTimeout as delay } from "node:timers/promises";
 import { Capture, type Captured } from "./capture.js";
+import { delay } from "./delay.js";
 import { adoptSurvivors } from "./jobs.js";
 import { type LaunchOptions, launchShell, type ShellProcess } from "./launch.js";
 import { bindToAgent, guardAgainstKill, release } from "./lifetime.js";
@@ -60,7 +60,7 @@ export async function runCommand(options: RunOptions): Promise<RunOutcome> {
       await tree.end(typeof stoppedBy === "object" ? 0 : GRACE_MS);
     }
     const ending =
-      stoppedBy === undefined ? (first as Ending) : await Promise.race([exited, delay(DRAIN_MS, undefined)]);
+      stoppedBy === undefined ? (first as Ending) : await Promise.race([exited, delay(DRAIN_MS)]);
     await output.drain();
     const left = tree.survivors();
     const job =
@@ -145,7 +145,7 @@ function captureOutput(child: ShellProcess, onOutput: RunOptions["onOutput"]) {
       const deadline = performance.now() + DRAIN_MS;
       lastByte = performance.now();
       while (performance.now() < deadline && performance.now() - lastByte < QUIET_MS) {
-        if (await Promise.race([closed, delay(QUIET_MS / 2, false, { ref: true })])) return;
+        if (await Promise.race([closed, delay(QUIET_MS / 2)])) return;
       }
     },
     finish() {

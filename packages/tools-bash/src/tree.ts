@@ -1,10 +1,10 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { delay } from "./delay.js";
 import {
   environmentHolds,
   hasProcessTable,
-  listPids,
   type ProcessEntry,
   readProcesses,
+  youngerPids,
 } from "./processTable.js";
 
 const POLL_MS = 10;
@@ -45,8 +45,10 @@ export class ProcessTree {
   /** Members started after the root, looked for only among younger processes: cheap enough for every command. */
   survivors(): number[] {
     if (!hasProcessTable()) return this.#groupLives() ? [this.root] : [];
-    const mayHaveLeft = listPids().some((pid) => pid > this.root && environmentHolds(pid, this.mark));
-    return mayHaveLeft || this.#groupLives() ? this.members().map((entry) => entry.pid) : [];
+    const younger = youngerPids(this.root);
+    if (younger.length === 0) return [];
+    const left = this.#groupLives() || younger.some((pid) => environmentHolds(pid, this.mark));
+    return left ? this.members().map((entry) => entry.pid) : [];
   }
 
   isEmpty(): boolean {
