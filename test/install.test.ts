@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createProject, type Project, pack } from "./project.js";
+import { createProject, folderOf, type Project, pack } from "./project.js";
 
 const require = createRequire(import.meta.url);
 const COMPILER = require.resolve("../node_modules/typescript/bin/tsc");
@@ -81,11 +81,13 @@ describe("a project with every package", () => {
   }
 
   test.for(names)(
-    "%s brings its build, its licence and its readme, and no sources, tests or workspace versions",
+    "%s brings its build, its licence and its documents, and no sources, tests or workspace versions",
     async (name, { skip }) => {
       skip(!online, NO_REGISTRY);
       const files = await readdir(installedFolder(name));
-      expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", "dist", "package.json"]));
+      const beside = await readdir(folderOf(name));
+      const promised = ["LICENSE", "README.md", "CHANGELOG.md"].filter((file) => beside.includes(file));
+      expect(files).toEqual(expect.arrayContaining([...promised, "dist", "package.json"]));
       expect(files).not.toContain("src");
       const { dependencies, optionalDependencies } = await manifest(name);
       for (const version of Object.values({ ...dependencies, ...optionalDependencies })) {
