@@ -1,5 +1,5 @@
 import { mkdir, rmdir } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { errorCode } from "./fsError.js";
 import { type HeldDirectory, holdDirectory } from "./heldDirectory.js";
 import type { Workspace } from "./workspace.js";
@@ -34,7 +34,7 @@ export async function makeDirectories(workspace: Workspace, directory: string): 
       if (isNew) made.push(path);
     }
   } catch (error) {
-    await removeMade(made);
+    await removeMade(workspace, made);
     throw error;
   } finally {
     held.close();
@@ -43,8 +43,17 @@ export async function makeDirectories(workspace: Workspace, directory: string): 
 }
 
 /** Takes back directories that were made for something that then failed; one in use by now stays. */
-export async function removeMade(made: readonly string[]): Promise<void> {
-  for (const path of made.toReversed()) await rmdir(path).catch(() => undefined);
+export async function removeMade(workspace: Workspace, made: readonly string[]): Promise<void> {
+  for (const path of made.toReversed()) await removeIfEmpty(workspace, path).catch(() => undefined);
+}
+
+async function removeIfEmpty(workspace: Workspace, path: string): Promise<void> {
+  const held = workspace.hold(dirname(path));
+  try {
+    await rmdir(join(held.path, basename(path)));
+  } finally {
+    held.close();
+  }
 }
 
 function deepestExisting(workspace: Workspace, directory: string): { path: string; held: HeldDirectory } {
