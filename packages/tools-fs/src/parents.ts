@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { mkdir, rmdir } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { errorCode } from "./fsError.js";
@@ -11,6 +12,8 @@ import type { Workspace } from "./workspace.js";
  */
 export async function makeDirectories(workspace: Workspace, directory: string): Promise<string[]> {
   if (workspace.guard.root === undefined) {
+    // The usual case, without a trip through the thread pool.
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return [];
     const first = await mkdir(directory, { recursive: true });
     return first === undefined ? [] : chain(first, directory);
   }

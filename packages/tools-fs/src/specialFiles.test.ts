@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { fileTools, makeFifo, temporaryDirectory } from "../test/support.js";
+import { fileTools, MEMORY, makeFifo, temporaryDirectory } from "../test/support.js";
 
 const isLinux = process.platform === "linux";
 const GIGABYTE = 1024 ** 3;
@@ -71,7 +71,7 @@ test("C53: a file of 5 GB gives windows in bounded memory, and says how large it
   timeout: 120_000,
 }, () => {
   // In memory where that is possible: holes cost nothing there, on a disk each page of them is a fault.
-  const directory = temporaryDirectory(existsSync("/dev/shm") ? "/dev/shm" : undefined);
+  const directory = temporaryDirectory(MEMORY);
   const path = join(directory, "huge.log");
   const file = openSync(path, "w");
   writeSync(file, "first\nsecond\n");
