@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { fileTools, temporaryDirectory } from "../test/support.js";
+import { ALWAYS_PROTECTED, PROTECTED_IN_ROOT } from "./protect.js";
 
 const CONFIGS = [
   "agent.config.ts",
@@ -153,4 +154,14 @@ test("the user's list replaces the built-in one and is relative to the root", as
   const lifted = fileTools({ root, protect: [] });
   expect(await lifted("write_file", { path: join(root, "secrets/a"), content: "x" })).toContain("Created");
   expect(existsSync(join(root, "secrets/a"))).toBe(true);
+});
+
+test("one built-in rule can be lifted, and the others keep their meaning", async () => {
+  const root = temporaryDirectory();
+  const all = [...ALWAYS_PROTECTED, ...PROTECTED_IN_ROOT];
+  const run = fileTools({ root, protect: all.filter((rule) => rule !== "package.json#scripts") });
+  const write = (name: string, content: string) => run("write_file", { path: join(root, name), content });
+  expect(await write("package.json", '{"scripts":{"test":"x"}}')).toContain("Created");
+  expect(await write("package.json", '{"agent":{}}')).toContain("package.json#agent");
+  expect(await write("sub/.git/hooks/x", "")).toContain('the rule ".git/hooks"');
 });
