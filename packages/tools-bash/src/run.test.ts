@@ -33,6 +33,11 @@ describe("a command always returns", () => {
     expect(await runBash({ command: "cat" })).toMatchObject({ stdout: "", exit_code: 0 });
   });
 
+  test("the output can be opened by name, as scripts do", async () => {
+    const command = "echo a > /dev/stdout; echo b > /dev/stderr; echo c | tee /dev/stderr";
+    expect(await runBash({ command })).toMatchObject({ stdout: "a\nc\n", stderr: "b\nc\n", exit_code: 0 });
+  });
+
   test("A38: there is no terminal to ask", async () => {
     const result = await runBash({ command: "read x </dev/tty; echo code $?", timeout: HANG_MS });
     expect(result.stdout).toMatch(/^(code [12]\n)?$/);

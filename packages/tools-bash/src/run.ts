@@ -45,12 +45,12 @@ type Stop = NonNullable<RunOutcome["stoppedBy"]>;
 /** Runs one command to its end, whatever that is. Rejects only if the shell cannot be started. */
 export async function runCommand(options: RunOptions): Promise<RunOutcome> {
   const started = performance.now();
-  const child = await launchShell(options);
-  const tree = new ProcessTree(child.pid, options.mark);
+  const shell = await launchShell(options);
+  const tree = new ProcessTree(shell.pid, options.mark);
   bindToAgent(tree);
-  const output = captureOutput(child, options.onOutput);
+  const output = captureOutput(shell, options.onOutput);
   const exited = new Promise<Ending>((resolve) => {
-    child.once("exit", (code, signal) => resolve({ code, signal }));
+    shell.child.once("exit", (code, signal) => resolve({ code, signal }));
   });
   const stop = watchForStop(tree, options, started);
   try {
@@ -65,7 +65,7 @@ export async function runCommand(options: RunOptions): Promise<RunOutcome> {
     const left = tree.survivors();
     const job =
       stoppedBy === undefined && (left.length > 0 || output.isOpen())
-        ? adoptSurvivors({ tree, pids: left, command: options.script.text, limits: options.limits, child })
+        ? adoptSurvivors({ tree, pids: left, command: options.script.text, limits: options.limits, shell })
         : undefined;
     const result = output.finish();
     if (job === undefined) {
@@ -114,11 +114,11 @@ function watchForStop(tree: ProcessTree, options: RunOptions, started: number) {
   return { requested, cancel: () => cancel() };
 }
 
-function captureOutput(child: ShellProcess, onOutput: RunOptions["onOutput"]) {
+function captureOutput(shell: ShellProcess, onOutput: RunOptions["onOutput"]) {
   const live = onOutput && new LiveOutput(onOutput);
   const streams = (["stdout", "stderr"] as const).map((name) => {
     const capture = new Capture(name);
-    const stream = child[name];
+    const stream = shell[name];
     const state = { open: true };
     const onData = (chunk: Buffer): void => {
       lastByte = performance.now();

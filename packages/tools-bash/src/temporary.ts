@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -18,10 +18,13 @@ export function temporaryPath(name: string): string {
 
 /** The directory of `temporaryPath`, created at the first use. */
 export function temporaryDirectory(): string {
-  if (directory !== undefined) return directory;
-  removeAbandoned();
+  // Something may clean up the system's temporary directory while the agent lives.
+  if (directory !== undefined && existsSync(directory)) return directory;
+  if (directory === undefined) {
+    removeAbandoned();
+    process.on("exit", removeTemporary);
+  }
   directory = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
-  process.on("exit", removeTemporary);
   return directory;
 }
 
