@@ -11,9 +11,9 @@ import { type Exceeded, watchTree } from "./watch.js";
 
 /** How long a command may take to end by itself after SIGTERM. */
 const GRACE_MS = 1000;
-/** How long to wait for output after the shell has exited: until it has been quiet for a moment, at most. */
+/** How long to wait for output after the shell has exited, if a child in the background keeps printing. */
 const DRAIN_MS = 500;
-const QUIET_MS = 60;
+const QUIET_MS = 50;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface RunOptions extends LaunchOptions {
@@ -94,7 +94,8 @@ function watchForStop(tree: ProcessTree, options: RunOptions, started: number) {
     const arm = (): void => {
       const left = started + options.timeoutMs - performance.now();
       if (left <= 0) {
-        resolve("timeout");
+        // After a turn of the event loop: if the agent was busy, the command may have ended long ago.
+        setImmediate(resolve, "timeout");
         return;
       }
       // Node fires a timer of more than 2^31 ms at once: wait in stages.
@@ -116,12 +117,13 @@ function watchForStop(tree: ProcessTree, options: RunOptions, started: number) {
 
 function captureOutput(shell: ShellProcess, onOutput: RunOptions["onOutput"]) {
   const live = onOutput && new LiveOutput(onOutput);
+  let chunks = 0;
   const streams = (["stdout", "stderr"] as const).map((name) => {
     const capture = new Capture(name);
     const stream = shell[name];
     const state = { open: true };
     const onData = (chunk: Buffer): void => {
-      lastByte = performance.now();
+      chunks++;
       capture.write(chunk);
       live?.write(name, chunk);
     };
@@ -135,7 +137,6 @@ function captureOutput(shell: ShellProcess, onOutput: RunOptions["onOutput"]) {
     });
     return { name, stream, capture, state, closed, onData };
   });
-  let lastByte = performance.now();
   const isOpen = (): boolean => streams.some(({ state }) => state.open);
   return {
     isOpen,
@@ -143,9 +144,9 @@ function captureOutput(shell: ShellProcess, onOutput: RunOptions["onOutput"]) {
     async drain(): Promise<void> {
       const closed = Promise.all(streams.map((one) => one.closed)).then(() => true);
       const deadline = performance.now() + DRAIN_MS;
-      lastByte = performance.now();
-      while (performance.now() < deadline && performance.now() - lastByte < QUIET_MS) {
-        if (await Promise.race([closed, delay(QUIET_MS / 2)])) return;
+      for (let before = -1; before !== chunks && performance.now() < deadline; ) {
+        before = chunks;
+        if (await Promise.race([closed, quietTurn()])) return;
       }
     },
     finish() {
@@ -158,6 +159,14 @@ function captureOutput(shell: ShellProcess, onOutput: RunOptions["onOutput"]) {
       for (const { stream } of streams) stream.destroy();
     },
   };
+}
+
+/** A moment, and then a turn of the event loop, so that what waits in the pipes has been read whatever the load. */
+async function quietTurn(): Promise<undefined> {
+  await delay(QUIET_MS);
+  return new Promise((resolve) => {
+    setImmediate(resolve, undefined);
+  });
 }
 
 function exitOf(ending: Ending, stoppedBy: RunOutcome["stoppedBy"]) {
