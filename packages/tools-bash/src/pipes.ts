@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 import { temporaryPath } from "./temporary.js";
 
 const BATCH = 16;
+const MKFIFO = "mkfifo";
 
 /** One way out of a command: the end it writes to, to be closed after the start, and the end to read. */
 export interface OutputPipe {
@@ -59,7 +60,7 @@ function makePipes(): Promise<void> {
     };
     try {
       const paths = Array.from({ length: BATCH }, () => temporaryPath("pipe"));
-      const child = spawn("mkfifo", ["-m", "600", ...paths], { stdio: "ignore" });
+      const child = spawn(MKFIFO, ["-m", "600", ...paths], { stdio: "ignore" });
       child.once("error", fail);
       child.once("exit", (code) => {
         if (code !== 0) return fail();

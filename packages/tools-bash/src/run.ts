@@ -68,10 +68,9 @@ export async function runCommand(options: RunOptions): Promise<RunOutcome> {
         ? adoptSurvivors({ tree, pids: left, command: options.script.text, limits: options.limits, shell })
         : undefined;
     const result = output.finish();
-    if (job === undefined) {
-      release(tree);
-      output.close();
-    }
+    if (job === undefined) output.close();
+    // What could not be ended stays bound: the end of the agent is another chance.
+    if (left.length === 0 && job === undefined) release(tree);
     return {
       ...exitOf(ending ?? { code: null, signal: "SIGKILL" }, stoppedBy),
       stoppedBy: stoppedBy ?? exceededBySignal(ending, options.limits),

@@ -92,6 +92,22 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     "until rm x; do :; done",
     "for i in 1; do rm x; done",
     "echo a | xargs -0 env rm",
+    "env - rm x",
+    "env -- rm x",
+    'env "A=1" rm x',
+    "A=$(rm x)",
+    "A=$(rm x) ls",
+    "export A=$(rm x)",
+    "ls > $(rm x)",
+    "case $(rm x) in a) ;; esac",
+    "for i in $(rm x); do :; done",
+    "taskset -c 1 rm x",
+    "flock f rm x",
+    "flock f -c 'rm x'",
+    "strace -f rm x",
+    "unshare -m env rm x",
+    "tmux new-session 'rm x'",
+    "cat f | while IFS= read -r line; do rm x; done",
   ])("B42: refused by the rule: %s", (command) => {
     expect(verdict(command)).toMatchObject({ allowed: false, rule: "rm" });
   });
@@ -141,7 +157,7 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     "sed '1e rm x' f",
     "sed 's/a/rm x/e' f",
     "sed -ne 'e' f",
-    "parallel rm",
+    "parallel $X",
     "su -c 'rm x'",
     "timeout $X rm x",
     "nice --unknown rm x",
@@ -163,9 +179,14 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     "export BASH_ENV=x",
     "ssh -o ProxyCommand='rm x' host",
     "csh -c 'rm x'",
-    "flock f rm x",
-    "strace rm x",
-    "IFS=x",
+    "time -f x rm y",
+    'valgrind "$X"',
+    "node --require x -e 'code'",
+    "deno --quiet eval code",
+    'env "LD_PRELOAD=x" ls',
+    'export "BASH_ENV=x"',
+    "for LD_PRELOAD in x; do ls; done",
+    "echo 'rm x' | at now",
     "env LD_PRELOAD=x ls",
   ])("B43: refused because it cannot be known: %s", (command) => {
     expect(allowed(command)).toBe(false);
@@ -209,6 +230,8 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     'x=$(git rev-parse HEAD); echo "$x"',
     "node build.mjs -e production",
     "dd if=a of=b",
+    "valgrind ./program --rm",
+    'cat f | while IFS= read -r line; do echo "$line"; done',
     "sed 's/x/e /' f",
   ])("words as data run: %s", (command) => {
     expect(verdict(command)).toEqual({ allowed: true });

@@ -1,5 +1,5 @@
 import { quote } from "@agent/core/toolkit";
-import { inside } from "./programs.js";
+import { inside, isLauncher } from "./programs.js";
 import { shown, Unresolvable } from "./refusal.js";
 import {
   type CommandWord,
@@ -11,7 +11,7 @@ import {
   type Rule,
 } from "./rules.js";
 import { type SimpleCommand, simpleCommands } from "./script.js";
-import { isTransparent, isWrapper, unwrap } from "./wrappers.js";
+import { isTransparent, isWrapper, unwrap, variableName } from "./wrappers.js";
 
 const MAX_DEPTH = 12;
 // They change nothing but the flow of the script itself: an allow list need not name them.
@@ -30,9 +30,8 @@ const ALWAYS_ALLOWED = new Set([
   "wait",
 ]);
 // Who sets these decides what a harmless name runs.
-const COMMAND_VARIABLES =
-  /^(ENV|BASH_ENV|BASHOPTS|SHELLOPTS|IFS|PS4|PROMPT_COMMAND|BASH_FUNC_.*|LD_.*|DYLD_.*)$/;
-const SETS_VARIABLES = new Set(["export", "readonly", "declare", "typeset", "local"]);
+const COMMAND_VARIABLES = /^(ENV|BASH_ENV|BASHOPTS|SHELLOPTS|PS4|PROMPT_COMMAND|BASH_FUNC_.*|LD_.*|DYLD_.*)$/;
+const SETS_VARIABLES = new Set(["export", "readonly", "declare", "typeset", "local", "read", "getopts"]);
 
 export interface PolicyOptions {
   readonly deny?: readonly PolicyRule[] | undefined;
@@ -143,11 +142,13 @@ class RulePolicy implements Policy {
     if (first.text === undefined) {
       throw new Unresolvable(`the name of the command ${shown(first.source)} is not known yet`);
     }
+    // No program is called so: it is the option of a word that one shell takes for a keyword, as in "time -f x rm".
+    if (first.text.startsWith("-"))
+      throw new Unresolvable(`${shown(first.source)} stands where a command is expected`);
     const name = commandName(first.text);
     this.#checkDeny(name, words);
     const isNamed = this.#checkAllow(name, words);
-    if (SETS_VARIABLES.has(name))
-      this.#checkVariables(words.slice(1).map((word) => word.source.split(/\+?=/, 1)[0] ?? ""));
+    if (SETS_VARIABLES.has(name)) this.#checkVariables(words.slice(1).map(variableName));
     try {
       this.#checkInside(name, words, depth);
     } catch (error) {
@@ -164,9 +165,25 @@ class RulePolicy implements Policy {
       else this.#checkNested(wrapped, depth);
       return;
     }
+    if (isLauncher(name)) {
+      this.#checkLaunched(words.slice(1), depth);
+      return;
+    }
     const { scripts, commands } = inside(words);
     for (const script of scripts) this.#checkScript(script, depth + 1);
     for (const command of commands) this.#checkNested({ words: command, assigned: [] }, depth);
+  }
+
+  /** The command may begin at any word: none of them may be the start of a denied one. */
+  #checkLaunched(words: readonly CommandWord[], depth: number): void {
+    const denyOnly = new RulePolicy([...this.#deny.values()].flat(), undefined);
+    for (const [index, { text, source }] of words.entries()) {
+      if (text === undefined)
+        throw new Unresolvable(`${shown(source)} may be a command that is not known yet`);
+      if (text === "" || text.startsWith("-")) continue;
+      if (/[\s;&|]/.test(text)) denyOnly.#checkScript(text, depth + 1);
+      else denyOnly.#checkNested({ words: words.slice(index), assigned: [] }, depth);
+    }
   }
 
   #checkNested(command: SimpleCommand, depth: number): void {

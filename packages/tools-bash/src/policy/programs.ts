@@ -11,10 +11,12 @@ const NOTHING: Inside = { scripts: [], commands: [] };
 
 const SHELLS = new Set(["sh", "ash", "bash", "dash", "ksh", "mksh", "rbash", "yash", "zsh"]);
 // They run what no one can see in the command: a file, an input, a definition that takes effect later.
-const NEVER_RESOLVED = new Set(
-  ". alias bind complete csh enable fc fish hash let mapfile nsenter osascript parallel pwsh readarray rust-script script source strace su runuser systemd-run tcsh unshare".split(
-    " ",
-  ),
+const NEVER_RESOLVED = words(
+  ". alias at batch bind complete crontab csh enable fc fish hash let mapfile osascript pwsh readarray source su runuser tcsh",
+);
+// They run another command, with options of their own that are not worth knowing one by one.
+const LAUNCHERS = words(
+  "abduco bwrap cgexec chpst chrt daemonize dbus-run-session dtach entr fakeroot faketime firejail flock gdb gosu ltrace nsenter numactl parallel perf pkexec prlimit proxychains proxychains4 rlwrap screen script setarch setpriv start-stop-daemon strace su-exec systemd-run taskset tmux torsocks unbuffer unshare valgrind xvfb-run",
 );
 // Interpreters, with the options that bring code along.
 const INTERPRETERS: readonly (readonly [name: RegExp, code: RegExp])[] = [
@@ -33,10 +35,19 @@ const SED_COMMAND = String.raw`(?:^|[;\n{}])\s*(?:${SED_ADDRESS}(?:\s*[,~]\s*${S
 const SED_FLAG = String.raw`s([^\w\s])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[a-zA-Z0-9]*e`;
 const SED_RUNS = new RegExp(`${SED_FLAG}|${SED_COMMAND}`, "s");
 
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(" "));
+}
+
+/** Whether the command runs another one that may begin at any of its words. */
+export function isLauncher(name: string): boolean {
+  return LAUNCHERS.has(name);
+}
+
 /** What is inside a command other than a wrapper. Throws `Unresolvable` if the words do not tell. */
-export function inside(words: readonly CommandWord[]): Inside {
-  const name = commandName(words[0]?.text ?? "");
-  const parameters = words.slice(1);
+export function inside(command: readonly CommandWord[]): Inside {
+  const name = commandName(command[0]?.text ?? "");
+  const parameters = command.slice(1);
   if (NEVER_RESOLVED.has(name))
     throw new Unresolvable(`what ${shown(name)} runs cannot be seen in the command`);
   if (SHELLS.has(name)) return { ...NOTHING, scripts: [shellScript(name, parameters)] };
@@ -44,7 +55,6 @@ export function inside(words: readonly CommandWord[]): Inside {
     return { ...NOTHING, scripts: [parameters.map((word) => known(name, word)).join(" ")] };
   if (name === "trap") return trapped(parameters);
   if (name === "find") return { ...NOTHING, commands: findCommands(parameters) };
-  if (name === "flock") throw new Unresolvable("what flock runs is not examined");
   if ((name === "test" || name === "[") && parameters.some((word) => word.text === "-v")) {
     throw new Unresolvable('"-v" evaluates its operand in some shells');
   }
@@ -147,12 +157,15 @@ function checkSed(words: readonly CommandWord[]): void {
 }
 
 function checkInterpreter(name: string, code: RegExp, words: readonly CommandWord[]): void {
-  const operand = words.find((word) => word.text === undefined || !word.text.startsWith("-"));
-  const inline = words.find((word) => word.text !== undefined && code.test(word.text));
+  const operand = words.findIndex((word) => word.text === undefined || !word.text.startsWith("-"));
+  const inline = words.findIndex((word) => word.text !== undefined && code.test(word.text));
   const asks = words.some((word) => /^(-[vVh]|--version|--help)$/.test(word.text ?? ""));
-  if (inline && (!operand || words.indexOf(inline) <= words.indexOf(operand))) {
-    throw new Unresolvable(`${name} runs code from ${shown(inline.source)}, which is not examined`);
+  // After options it is not known whether a word is the program or the value of an option.
+  if (inline !== -1 && !(operand === 0 && inline > 0)) {
+    throw new Unresolvable(
+      `${name} may run code from ${shown(words[inline]?.source ?? "")}, which is not examined`,
+    );
   }
-  if (!operand && !asks)
+  if (operand === -1 && !asks)
     throw new Unresolvable(`${name} runs code from its input, which cannot be seen here`);
 }

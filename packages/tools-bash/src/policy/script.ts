@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type * as Unbash from "unbash";
-import type { Command, SyntaxNode, Word, WordPart } from "unbash";
+import type { Assignment, Command, SyntaxNode, Word, WordPart } from "unbash";
 import { shown, Unresolvable } from "./refusal.js";
 import type { CommandWord } from "./rules.js";
 
@@ -55,6 +55,7 @@ export function simpleCommands(source: string): SimpleCommand[] {
     if (bashOnly !== undefined)
       throw new Unresolvable(`${bashOnly} means different things to different shells`);
     if (node.type === "Command") found.push(simpleCommand(node));
+    if (node.type === "For") found.push({ words: [], assigned: [node.name.value] });
     numbers.visit(node);
     unbash().forEachChild(node, visit);
   };
@@ -71,24 +72,16 @@ function simpleCommand(node: Command): SimpleCommand {
   const assignments = node.prefix.filter((part) => part.type === "Assignment");
   const words = node.name === undefined ? [] : [commandWord(node.name)];
   for (const argument of node.args) {
-    // "export A=b" and "dd if=x": an assignment to the parser, a word to the command.
-    words.push(
-      argument.type === "Word" ? commandWord(argument) : { source: argument.text, ...assigned(argument) },
-    );
+    words.push(argument.type === "Word" ? commandWord(argument) : assignmentWord(argument));
   }
   return { words, assigned: assignments.map((assignment) => assignment.name) };
 }
 
-function assigned(argument: {
-  readonly name: string;
-  readonly value: unknown;
-  readonly append: boolean | undefined;
-}) {
-  const value = argument.value as Word;
-  const text = value.type === "Word" ? staticText(value) : undefined;
-  return text === undefined
-    ? { assigns: argument.name }
-    : { text: `${argument.name}${argument.append ? "+" : ""}=${text}` };
+/** "export A=b" and "dd if=x" hold an assignment for the parser, a word for the command. */
+function assignmentWord(argument: Assignment): CommandWord {
+  const value = argument.value.type === "Word" ? staticText(argument.value) : undefined;
+  if (value === undefined) return { source: argument.text, splits: false };
+  return { source: argument.text, text: `${argument.name}${argument.append ? "+" : ""}=${value}` };
 }
 
 function commandWord(word: Word): CommandWord {

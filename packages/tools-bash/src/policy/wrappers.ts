@@ -117,7 +117,7 @@ export function unwrap(words: readonly CommandWord[]): Wrapped {
   const assigned: string[] = [];
   let index = options.end;
   if (wrapper.assignments) {
-    for (; isAssignment(words[index]); index++) assigned.push(words[index]?.source.split(/\+?=/, 1)[0] ?? "");
+    for (; isAssignment(words[index]); index++) assigned.push(variableName(words[index]));
   }
   const inner = words.slice(index + (wrapper.operands ?? 0));
   if (inner.length === 0) return assigned.length === 0 ? undefined : { words: [], assigned };
@@ -142,7 +142,8 @@ function readOptions(name: string, wrapper: Wrapper, words: readonly CommandWord
       index++;
       break;
     }
-    if (!/^-./.test(text)) break;
+    if (text === "-" && name === "env") continue; // the same as -i
+    if (!text.startsWith("-")) break;
     const option = text.startsWith("--") ? longOption(wrapper, text) : shortOption(wrapper, text);
     if (option === undefined)
       throw new Unresolvable(`the option ${shown(text)} of ${name} is not known to the policy`);
@@ -171,8 +172,15 @@ function shortOption(wrapper: Wrapper, text: string) {
   return { takesNext: false };
 }
 
+const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
+
+/** The name in "NAME=value", or the whole word. */
+export function variableName(word: CommandWord | undefined): string {
+  return (word?.text ?? word?.source ?? "").split(/\+?=/, 1)[0] ?? "";
+}
+
 function isAssignment(word: CommandWord | undefined): boolean {
-  return word !== undefined && /^[A-Za-z_]\w*\+?=/.test(word.source);
+  return word !== undefined && ASSIGNMENT.test(word.text ?? word.source);
 }
 
 /** xargs adds words from its input at the end, or puts them where the replacement text is. */
