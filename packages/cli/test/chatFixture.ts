@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import {
   Agent,
   type ChatProvider,
@@ -12,7 +13,8 @@ import { createChat } from "../src/chat/createChat.js";
 /**
  * The chat with a model that does what it is told, for tests in a real terminal. A message is a script, one
  * step a line: `call TOOL {json}` (all of them in one turn), `say TEXT` (streamed in words), `retry TEXT`
- * (streams TEXT, then fails and starts again), `hang`. `\n` and `\xNN` in a text are what they stand for.
+ * (streams TEXT, then fails and starts again), `pause FILE` (until it
+ * exists), `hang`, `fail TEXT`, `crash`. `\n` and `\xNN` in a text are what they stand for.
  */
 const provider: ChatProvider = {
   model: "scripted",
@@ -24,14 +26,20 @@ const provider: ChatProvider = {
     for (const line of script) {
       const [word = "", rest = ""] = [line.split(" ", 1)[0], line.slice(line.indexOf(" ") + 1)];
       if (word === "retry") {
-        request.onText?.(unescape(rest));
+        request.onText?.(decode(rest));
         await wait(300);
         request.onRetry?.({ attempt: 1, delayMs: 0, reason: "the stream broke off" });
       }
+      if (word === "pause") while (!existsSync(rest)) await wait(20);
       if (word === "hang") await new Promise(() => undefined);
-      if (word === "fail") throw new Error(unescape(rest));
-      if (word === "crash") setTimeout(() => process.emit("uncaughtException", new Error("x")), 0);
-      if (word === "say") return await answer(request, unescape(rest));
+      if (word === "fail") throw new Error(decode(rest));
+      if (word === "crash") {
+        setTimeout(() => {
+          throw new Error("the program has a bug");
+        }, 0);
+        await new Promise(() => undefined);
+      }
+      if (word === "say") return await answer(request, decode(rest));
     }
     if (calls.length === 0) return await answer(request, `You said ${JSON.stringify(last?.content)}.`);
     return {
@@ -56,7 +64,7 @@ async function answer(request: ChatRequest, text: string): Promise<ChatResponse>
   return { content: text, toolCalls: [], finishReason: "stop", usage };
 }
 
-function unescape(text: string): string {
+function decode(text: string): string {
   return text
     .replaceAll("\\n", "\n")
     .replace(/\\x([0-9a-f]{2})|\\u([0-9a-f]{4})/g, (_, x, u) =>
@@ -110,7 +118,6 @@ const readNote: ExecutableTool = {
   getSchema: () =>
     functionTool("read_note", "Read a note, slowly.", { path: { type: "string", description: "The gate" } }),
   execute: async (args) => {
-    const { existsSync } = await import("node:fs");
     const path = requireString(args, "path");
     while (!existsSync(path)) await wait(20);
     return `note ${path}`;

@@ -21,11 +21,20 @@ export async function chatTerminals() {
     silent: true,
   });
   const open: TestTerminal[] = [];
+  const program = [process.execPath, join(folder, "chat.mjs")];
   return {
     folder,
+    command: program.join(" "),
+    /** A terminal with a shell in it. */
+    async shell(): Promise<TestTerminal> {
+      const terminal = new TestTerminal(["true"]);
+      open.push(terminal);
+      await terminal.until("[status 0]");
+      return terminal;
+    },
     /** A terminal in which the chat has started. */
     async start(options: TerminalOptions = {}): Promise<TestTerminal> {
-      const terminal = new TestTerminal([process.execPath, join(folder, "chat.mjs")], options);
+      const terminal = new TestTerminal(program, options);
       open.push(terminal);
       await terminal.until("/help lists the commands.");
       return terminal;

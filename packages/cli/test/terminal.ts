@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 
 const POLL_MS = 25;
 const GIVE_UP_MS = 15_000;
@@ -8,6 +9,7 @@ export const hasTmux = spawnSync("tmux", ["-V"]).status === 0;
 export interface TerminalOptions {
   readonly columns?: number;
   readonly rows?: number;
+  readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -17,22 +19,26 @@ let count = 0;
 export class TestTerminal {
   readonly #socket = `agent-test-${process.pid}-${count++}`;
 
-  constructor(command: readonly string[], { columns = 100, rows = 30, env = {} }: TerminalOptions = {}) {
-    const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
-    const size = ["-x", String(columns), "-y", String(rows)];
-    // The shell behind it shows how the terminal was left.
-    const script = `${command.map((word) => `'${word}'`).join(" ")}; echo "[status $?]"; exec sh`;
-    this.#tmux(
-      "-f",
-      "/dev/null",
-      "new-session",
-      "-d",
-      ...size,
-      ...variables,
-      `sh -c ${quoteForShell(script)}`,
-    );
-    this.#tmux("set-option", "-g", "history-limit", "50000");
-    this.#tmux("set-option", "-g", "escape-time", "0");
+  constructor(command: readonly string[], options: TerminalOptions = {}) {
+    const { columns = 100, rows = 30, cwd = process.cwd(), env = {} } = options;
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const program = ["env", ...variables, ...command].map(quoteForShell).join(" ");
+    // The shell behind it shows how the terminal was left; Ctrl-C must not end it.
+    const script = `trap : INT; ${program}; echo "[status $?]"; exec sh`;
+    const size = ["-x", String(columns), "-y", String(rows), "-c", cwd];
+    const settings = [
+      "set-option",
+      "-g",
+      "history-limit",
+      "50000",
+      ";",
+      "set-option",
+      "-g",
+      "escape-time",
+      "0",
+    ];
+    const start = ["new-session", "-d", ...size, `sh -c ${quoteForShell(script)}`];
+    this.#tmux("-f", "/dev/null", "start-server", ";", ...settings, ";", ...start);
   }
 
   /** Types text as it is; `keys` are names tmux knows: `Enter`, `C-c`, `M-b`, `Up`. */
@@ -79,6 +85,15 @@ export class TestTerminal {
     const answer = this.#tmux("display-message", "-p", "#{cursor_x} #{cursor_y} #{cursor_flag}");
     const [column = 0, row = 0, flag = 0] = answer.split(" ").map(Number);
     return { column, row, visible: flag === 1 };
+  }
+
+  /** Copies every byte the program writes from now on into a file. */
+  record(file: string): void {
+    this.#tmux("pipe-pane", "-O", `cat > ${file}`);
+  }
+
+  recorded(file: string): string {
+    return readFileSync(file, "utf8");
   }
 
   format(format: string): string {

@@ -26,6 +26,8 @@ export function createChat(settings: ChatSettings): Chat {
     approve: async (request) => {
       if (!asks(request.name)) return "allow";
       if (!view) return { deny: "nobody can be asked: the chat has not started." };
+      // The event that the call has started is on its way: it is shown before the question.
+      await new Promise(setImmediate);
       const decision = await view.ask(request);
       if (decision === "always") always.add(request.name);
       return decision;

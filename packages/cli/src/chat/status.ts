@@ -5,7 +5,7 @@ import { cutToWidth } from "../display/width.js";
 import type { CallLog, LoggedCall } from "./callLog.js";
 
 const SHOWN_FINISHED = 20;
-const TITLE_WIDTH = 60;
+const TITLE_WIDTH = 44;
 
 /** What `/status` shows: what runs now, what runs in the background, and what has ended. */
 export function statusLines(log: CallLog, jobs: BackgroundJobs, now: number): string[] {

@@ -106,7 +106,7 @@ export class TerminalView implements ChatView {
       const answer = (decision: ApprovalDecision): void => {
         close();
         if (decision === "allow" || decision === "always") {
-          this.#activity.allowed([request.id], decision === "always" ? request.name : undefined);
+          this.#activity.allowed(request.id, decision === "always" ? request.name : undefined);
         }
         resolve(decision);
       };

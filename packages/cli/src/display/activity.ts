@@ -41,8 +41,6 @@ export class Activity {
   readonly #expand = new ExpandStore();
   #final: ((options: BlockOptions) => string[])[] = [];
   #lastSection: Section | undefined;
-  /** Calls that were allowed before their start was shown: the question overtakes the event. */
-  readonly #allowed = new Set<string>();
 
   constructor(options: ActivityOptions) {
     this.#options = options;
@@ -72,7 +70,6 @@ export class Activity {
       case "tool_end": {
         const title = this.#calls.get(event.id)?.title ?? "";
         this.#calls.delete(event.id);
-        this.#allowed.delete(event.id);
         this.#final.push((options) => {
           const { lines, expandable } = finishedLines({ title, event }, options);
           if (expandable) this.#expand.add({ title, event });
@@ -95,11 +92,10 @@ export class Activity {
     }
   }
 
-  /** The person has answered: these calls run now. */
-  allowed(ids: readonly string[], tool?: string): void {
-    for (const id of ids) this.#allowed.add(id);
-    for (const [id, call] of this.#calls) {
-      if (this.#allowed.has(id) || call.name === tool) call.asking = false;
+  /** The person said yes: to one call, or to all of its tool. */
+  allowed(id: string, tool?: string): void {
+    for (const [key, call] of this.#calls) {
+      if (key === id || call.name === tool) call.asking = false;
     }
   }
 
@@ -124,7 +120,6 @@ export class Activity {
       this.note(`● ${escapeToLine(call.name)}  ${call.title}  ✗ no result`);
     }
     this.#calls.clear();
-    this.#allowed.clear();
   }
 
   /** Prints the output of the last call that was collapsed, then of the one before it. */
@@ -176,9 +171,13 @@ export class Activity {
   #start({ id, name, args }: ToolStartEvent): void {
     this.#finishAnswer();
     this.#section("calls");
-    const asking = this.#options.asks(name) && !this.#allowed.has(id);
-    const startedAt = this.#options.now();
-    this.#calls.set(id, { name, title: callTitle(args), startedAt, tail: new OutputTail(), asking });
+    this.#calls.set(id, {
+      name,
+      title: callTitle(args),
+      startedAt: this.#options.now(),
+      tail: new OutputTail(),
+      asking: this.#options.asks(name),
+    });
   }
 
   #finishAnswer(): void {
