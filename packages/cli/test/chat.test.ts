@@ -122,9 +122,11 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
 
   test("a retry takes the unfinished answer back", async () => {
     const terminal = await chats.start();
-    terminal.paste("retry first attempt\nsay second attempt");
+    const { path, open } = gate();
+    terminal.paste(`write first attempt\npause ${path}\nbreak\nsay second attempt`);
     terminal.press("Enter");
     await terminal.until(/^first attempt$/m);
+    open();
     const screen = await terminal.until("second attempt\n1,234 tokens");
     expect(screen).not.toMatch(/^first attempt$/m);
     expect(screen).toContain("↻ the stream broke off: asking again\n");

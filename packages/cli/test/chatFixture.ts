@@ -12,9 +12,9 @@ import { createChat } from "../src/chat/createChat.js";
 
 /**
  * The chat with a model that does what it is told, for tests in a real terminal. A message is a script, one
- * step a line: `call TOOL {json}` (all of them in one turn), `say TEXT` (streamed in words), `retry TEXT`
- * (streams TEXT, then fails and starts again), `pause FILE` (until it
- * exists), `hang`, `fail TEXT`, `crash`. `\n` and `\xNN` in a text are what they stand for.
+ * step a line: `call TOOL {json}` (all of them in one turn), `say TEXT` (in words, and ends), `write TEXT` (and
+ * goes on), `break` (the stream fails and starts again), `pause FILE` (until it exists), `hang`, `fail TEXT`,
+ * `crash`. `\n`, `\xNN` and `\uNNNN` in a text are what they stand for.
  */
 const provider: ChatProvider = {
   model: "scripted",
@@ -25,11 +25,8 @@ const provider: ChatProvider = {
     const calls = script.filter((line) => line.startsWith("call "));
     for (const line of script) {
       const [word = "", rest = ""] = [line.split(" ", 1)[0], line.slice(line.indexOf(" ") + 1)];
-      if (word === "retry") {
-        request.onText?.(decode(rest));
-        await wait(300);
-        request.onRetry?.({ attempt: 1, delayMs: 0, reason: "the stream broke off" });
-      }
+      if (word === "write") request.onText?.(decode(rest));
+      if (word === "break") request.onRetry?.({ attempt: 1, delayMs: 0, reason: "the stream broke off" });
       if (word === "pause") while (!existsSync(rest)) await wait(20);
       if (word === "hang") await new Promise(() => undefined);
       if (word === "fail") throw new Error(decode(rest));

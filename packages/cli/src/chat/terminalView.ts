@@ -4,7 +4,7 @@ import { Activity } from "../display/activity.js";
 import { formatDuration } from "../display/duration.js";
 import { LiveRegion } from "../display/liveRegion.js";
 import { COLOR_STYLE } from "../display/style.js";
-import { cutToWidth, wrapRows } from "../display/width.js";
+import { clipRow, cutToWidth, wrapRows } from "../display/width.js";
 import { approvalLines, approvalPrompt, readDecision } from "./approvalQuestion.js";
 import { Editor } from "./input/editor.js";
 import { viewEditor } from "./input/editorView.js";
@@ -128,7 +128,7 @@ export class TerminalView implements ChatView {
       this.hint([UNCLEAR]);
       return;
     }
-    this.print([this.style.dim(`? ${escapeToLine(text.trim())}`)]);
+    this.#activity.note(`? ${escapeToLine(text.trim())}`);
     this.#question?.answer(decision);
   }
 
@@ -193,7 +193,9 @@ export class TerminalView implements ChatView {
     const prompt = this.#question ? this.style.yellow("? ") : this.style.bold(PROMPT);
     const inputRows = input.rows.map((row, index) => (index === 0 ? prompt : "  ") + row);
     // At the bottom stands what the person types: if the terminal is too low, the rest gives way.
-    const top = lastOf([...rows, ...before], height - 1 - inputRows.length - hints.length);
+    const top = lastOf([...rows, ...before], height - 1 - inputRows.length - hints.length).map((row) =>
+      clipRow(row, width),
+    );
     this.#region.draw({
       above,
       rows: [...top, ...inputRows, ...hints],

@@ -1,7 +1,7 @@
 import type { AgentEvent, ToolEndEvent } from "@agent/core";
 import { describe, expect, test } from "vitest";
 import { Activity } from "./activity.js";
-import { PLAIN_STYLE } from "./style.js";
+import { COLOR_STYLE, PLAIN_STYLE } from "./style.js";
 
 const WIDTH = 60;
 const ROWS = 20;
@@ -108,5 +108,25 @@ describe("Activity", () => {
     subject.event({ type: "text", text: "d" });
     subject.end();
     expect(subject.frame(WIDTH, ROWS).above).toEqual(["", "a\\x1b[2Jb", "c\\rd"]);
+  });
+
+  test("lines of the chat come between lines of an answer, not into one, and its code block goes on", () => {
+    const subject = new Activity({ style: COLOR_STYLE, now: () => 0, asks: () => false });
+    subject.event({ type: "text", text: "```\nlet a" });
+    subject.frame(WIDTH, ROWS);
+    subject.print(["status"]);
+    subject.event({ type: "text", text: " = 1;\n" });
+    const { above, rows } = subject.frame(WIDTH, ROWS);
+    expect(above).toEqual(["", "status", ""]);
+    expect(rows).toEqual([COLOR_STYLE.dim("```"), COLOR_STYLE.cyan("let a = 1;")]);
+  });
+
+  test("calls that print much still fit when there are many", () => {
+    const subject = activity();
+    for (const id of ["1", "2", "3", "4", "5", "6", "7", "8", "9"]) {
+      subject.event(start(id));
+      subject.event({ type: "tool_output", id, name: "read_file", chunk: "line\n".repeat(50) });
+    }
+    expect(subject.frame(WIDTH, ROWS).rows).toHaveLength(18);
   });
 });

@@ -41,6 +41,7 @@ export class Activity {
   readonly #expand = new ExpandStore();
   #final: ((options: BlockOptions) => string[])[] = [];
   #lastSection: Section | undefined;
+  #afterBlank = false;
 
   constructor(options: ActivityOptions) {
     this.#options = options;
@@ -59,6 +60,7 @@ export class Activity {
     switch (event.type) {
       case "text":
         if (this.#answer.isEmpty) this.#section("answer");
+        this.#afterBlank = false;
         this.#answer.add(event.text);
         return;
       case "tool_start":
@@ -70,7 +72,8 @@ export class Activity {
       case "tool_end": {
         const title = this.#calls.get(event.id)?.title ?? "";
         this.#calls.delete(event.id);
-        this.#final.push((options) => {
+        this.#section("calls");
+        this.#push((options) => {
           const { lines, expandable } = finishedLines({ title, event }, options);
           if (expandable) this.#expand.add({ title, event });
           return lines;
@@ -101,16 +104,15 @@ export class Activity {
 
   /** Puts lines of the chat itself into the flow, in order with the events. They must be safe to show. */
   print(lines: readonly string[]): void {
-    this.#finishAnswer();
     this.#section("chat");
-    this.#final.push(() => [...lines]);
+    // An answer that is being written goes on below: it is not broken in the middle of a line.
+    this.#push(() => (this.writing ? [...lines, ""] : [...lines]));
   }
 
   /** A line about what was just shown. */
   note(text: string): void {
-    this.#finishAnswer();
     this.#lastSection = undefined;
-    this.#final.push(() => [this.#options.style.dim(text)]);
+    this.#push(() => [this.#options.style.dim(text)]);
   }
 
   /** The turn is over, however it ended: nothing stays on the screen that still seems to run. */
@@ -125,8 +127,10 @@ export class Activity {
   /** Prints the output of the last call that was collapsed, then of the one before it. */
   expandNext(): boolean {
     const lines = this.#expand.next();
-    if (lines) this.#final.push(lines);
-    return lines !== undefined;
+    if (!lines) return false;
+    this.#section("chat");
+    this.#push(lines);
+    return true;
   }
 
   frame(width: number, maxRows: number): { readonly above: string[]; readonly rows: string[] } {
@@ -164,8 +168,15 @@ export class Activity {
   }
 
   #section(section: Section): void {
-    if (section === "chat" || this.#lastSection !== section) this.#final.push(() => [""]);
+    const starts = section === "chat" || this.#lastSection !== section;
+    if (starts && !this.#afterBlank) this.#final.push(() => [""]);
+    this.#afterBlank ||= starts;
     this.#lastSection = section;
+  }
+
+  #push(render: (options: BlockOptions) => string[]): void {
+    this.#final.push(render);
+    this.#afterBlank = false;
   }
 
   #start({ id, name, args }: ToolStartEvent): void {
@@ -183,6 +194,6 @@ export class Activity {
   #finishAnswer(): void {
     if (this.#answer.isEmpty) return;
     const lines = this.#answer.finish();
-    this.#final.push(() => lines);
+    this.#push(() => lines);
   }
 }

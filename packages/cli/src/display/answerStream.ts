@@ -37,21 +37,14 @@ export class AnswerStream {
   frame(width: number, maxRows: number): { readonly above: string[]; readonly rows: string[] } {
     this.#digest();
     const last = this.#partialRows(width, maxRows);
-    let total = last.length;
-    for (const line of this.#lines) {
-      if (line.width !== width) {
-        line.width = width;
-        line.rows = wrapRows(line.text, width);
-      }
-      total += line.rows.length;
+    // From the end: lines that do not fit leave as they are and need not be broken into rows.
+    let room = maxRows - last.length;
+    let first = this.#lines.length;
+    while (first > 0 && room > 0) {
+      room -= rowsOf(this.#lines[first - 1], width).length;
+      if (room >= 0) first--;
     }
-    const above: string[] = [];
-    while (total > maxRows) {
-      const line = this.#lines.shift();
-      if (!line) break;
-      above.push(line.text);
-      total -= line.rows.length;
-    }
+    const above = this.#lines.splice(0, first).map(({ text }) => text);
     if (above.length > 0) this.#flushed = true;
     return { above, rows: [...this.#lines.flatMap(({ rows }) => rows), ...last] };
   }
@@ -103,4 +96,13 @@ export class AnswerStream {
     const { text } = renderMarkdownLine(escapeInvisible(end), this.#state, this.#style);
     return wrapRows(text, width).slice(-maxRows);
   }
+}
+
+function rowsOf(line: AnswerLine | undefined, width: number): readonly string[] {
+  if (!line) return [];
+  if (line.width !== width) {
+    line.width = width;
+    line.rows = wrapRows(line.text, width);
+  }
+  return line.rows;
 }

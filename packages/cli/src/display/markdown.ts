@@ -15,6 +15,7 @@ const QUOTE = /^(\s*>+\s?)(.*)$/;
 const RULE = /^\s{0,3}([-*_])(\s*\1){2,}\s*$/;
 const INLINE =
   /(`+)(?!`)([^`]+)\1(?!`)|\*\*(?=\S)([^*]+?)\*\*|\[([^\]\n]+)\]\(([^)\s]+)\)|(?<![\w*])\*(?=\S)([^*\n]+?)\*(?![\w*])/g;
+const INLINE_MARK = /[`*[]/;
 // Inline patterns are only worth their time on lines that a person wrote.
 const LONGEST_INLINE = 2000;
 
@@ -53,7 +54,7 @@ function renderTextLine(line: string, style: Style): string {
 }
 
 function renderInline(text: string, style: Style): string {
-  if (text.length > LONGEST_INLINE) return text;
+  if (text.length > LONGEST_INLINE || !INLINE_MARK.test(text)) return text;
   return text.replace(INLINE, (whole, ticks, code, bold, label, url, italic) => {
     if (code !== undefined) return style.dim(ticks) + style.cyan(code) + style.dim(ticks);
     if (bold !== undefined) return style.dim("**") + style.bold(bold) + style.dim("**");

@@ -12,7 +12,7 @@ export class OutputTail {
 
   /** The last lines that are not blank at the end, safe to show. */
   lines(count: number): string[] {
-    const lines = safeLines(this.#text.trimEnd());
-    return lines.length === 1 && lines[0] === "" ? [] : lines.slice(-count);
+    const text = this.#text.trimEnd();
+    return text === "" || count === 0 ? [] : safeLines(text).slice(-count);
   }
 }

@@ -3,7 +3,7 @@ import { escapeToLine } from "@agent/core/toolkit";
 import { formatDuration } from "./duration.js";
 import type { Style } from "./style.js";
 import { isDiffHeader, judge, type ToolVerdict } from "./toolResult.js";
-import { cutToWidth, expandTabs } from "./width.js";
+import { cutToWidth, expandTabs, textWidth } from "./width.js";
 
 const COLLAPSED_LINES = 5;
 const DIFF_LINES = 24;
@@ -35,8 +35,8 @@ export interface BlockOptions {
 
 /** `● run_bash  npm test`: the first row of a call, which no answer of a model looks like. */
 export function headerLine(name: string, title: string, { style, width }: BlockOptions): string {
-  const shown = escapeToLine(name);
-  return `${style.cyan("●")} ${style.bold(cutToWidth(shown, width - 3))}  ${cutToWidth(title, Math.max(1, width - shown.length - 5))}`;
+  const shown = cutToWidth(escapeToLine(name), Math.max(1, width - 4));
+  return `${style.cyan("●")} ${style.bold(shown)}  ${cutToWidth(title, width - 4 - textWidth(shown))}`.trimEnd();
 }
 
 export function runningLines(call: RunningCall, options: BlockOptions): string[] {

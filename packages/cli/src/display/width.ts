@@ -86,6 +86,11 @@ export function wrapRows(line: string, width: number): string[] {
   return rows;
 }
 
+/** The start of a line that may hold style codes, as far as it fits into one row. */
+export function clipRow(line: string, width: number): string {
+  return styledWidth(line) <= width ? line : (wrapRows(line, width)[0] ?? "");
+}
+
 /** The columns of a line that may hold style codes. */
 export function styledWidth(line: string): number {
   return splitStyles(line).reduce((sum, { style, text }) => sum + (style ? 0 : textWidth(text)), 0);
