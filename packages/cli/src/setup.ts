@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import type { ToolContext } from "@agent/core";
+import { SaveSessionContextTool, type ToolContext } from "@agent/core";
 import { askYesNo, canAsk } from "./ask.js";
 import { type ConfigLayer, mergeLayers, type Settings } from "./config/layers.js";
 import { type LoadedLayers, loadLayers } from "./config/load.js";
@@ -52,6 +52,7 @@ export function createToolbox(
   context: ToolContext,
 ): Toolbox {
   const registry = new WatchedRegistry();
+  registry.register(new SaveSessionContextTool(context), { source: "@agent/core" });
   registerPacks(registry, packs, context);
   // With a broken pack an unknown name may well be one of its tools: that is not a second error.
   const tolerant = packs.some(({ problem }) => problem !== undefined);

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { CliError } from "../errors.js";
 import { configDirectory } from "../paths.js";
 import { environmentLayers } from "./environment.js";
@@ -80,5 +80,6 @@ function relativePacks({ config, source }: FoundConfig): string[] {
 }
 
 function toLayer({ config, source }: FoundConfig): ConfigLayer {
-  return { origin: source.file, config, source };
+  const way = relative(process.cwd(), source.file);
+  return { origin: way.startsWith("..") ? source.file : way, config, source };
 }

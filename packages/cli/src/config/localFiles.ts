@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, type Stats, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { CliError } from "../errors.js";
 
@@ -48,7 +48,16 @@ function existing(path: string): string[] {
   const variants = [...ENDINGS, ...INDEX].map((ending) => path + ending);
   if (COMPILED.test(path)) variants.push(path.replace(COMPILED, ".$1ts"));
   return variants.filter((variant) => {
-    const info = statSync(variant, { throwIfNoEntry: false });
+    const info = stat(variant);
     return info?.isFile() && info.size <= MAX_BYTES;
   });
+}
+
+/** Also `undefined` where a part of the path is a file: "a.ts/index.ts". */
+function stat(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename, dirname, extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { errorMessage } from "@agent/core/toolkit";
-import type { CosmiconfigResult, Loaders, PublicExplorer } from "cosmiconfig";
+import type { Loaders, PublicExplorer } from "cosmiconfig";
 import { CliError } from "../errors.js";
 import { checkFileSafety, checkReadable } from "./fileSafety.js";
 import { locate } from "./locate.js";
@@ -32,12 +32,7 @@ export async function findProjectConfig(cwd: string, mayRun: MayRun): Promise<Fo
   const first = candidates(cwd, stopDirectory(cwd)).find(isConfig);
   if (first === undefined) return undefined;
   checkFileSafety(first);
-  return await read(mayRun, (explorer) => explorer.search(dirname(first)));
-}
-
-/** Reads one file, by whatever name the person gave it. */
-export async function readConfigFile(file: string, mayRun: MayRun): Promise<FoundConfig | undefined> {
-  return await read(mayRun, (explorer) => explorer.load(file));
+  return await readConfigFile(first, mayRun);
 }
 
 export function isCode(file: string): boolean {
@@ -55,10 +50,8 @@ function isConfig(file: string): boolean {
   }
 }
 
-async function read(
-  mayRun: MayRun,
-  action: (explorer: PublicExplorer) => Promise<CosmiconfigResult>,
-): Promise<FoundConfig | undefined> {
+/** Reads one file. Resolves to `undefined` if it may not run. */
+export async function readConfigFile(path: string, mayRun: MayRun): Promise<FoundConfig | undefined> {
   let text = "";
   const remember =
     (parse: (file: string, content: string) => unknown) =>
@@ -78,7 +71,8 @@ async function read(
     ".yaml": remember(parseYaml),
   });
   try {
-    const result = await action(explorer);
+    // "load", not "search": a search passes over a file that cannot be read, and the run would go on without it.
+    const result = await explorer.load(path);
     if (!result) return undefined;
     if (result.isEmpty) throw new CliError(`${result.filepath}: it holds no config. Write {} or remove it.`);
     const { filepath: file, config } = result;
@@ -131,14 +125,14 @@ export function isNarrowing(config: unknown): boolean {
   return isRecord(config) && Object.keys(config).every((key) => narrowing.includes(key));
 }
 
-function parseJson(file: string, content: string): unknown {
+async function parseJson(file: string, content: string): Promise<unknown> {
   let value: unknown;
   try {
     value = JSON.parse(content);
   } catch (error) {
-    const position = Number(errorMessage(error).match(/position (\d+)/)?.[1] ?? Number.NaN);
-    const line = Number.isNaN(position) ? "" : `:${content.slice(0, position).split("\n").length}`;
-    throw new CliError(`${file}${line}: ${errorMessage(error)}`);
+    // Not every version of Node tells the position. YAML includes JSON, and its parser does.
+    await parseYaml(file, content);
+    throw new CliError(`${file}: ${errorMessage(error).replace(/\s*\n\s*/g, " ")}`);
   }
   if (basename(file) === "package.json" && isRecord(value)) withoutImport(file, content, value[PACKAGE_KEY]);
   return withoutImport(file, content, value);

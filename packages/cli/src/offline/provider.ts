@@ -31,7 +31,7 @@ export class OfflineProvider implements ChatProvider {
       report.push(
         left === 1 ? "The step after it was not started." : `The ${left} steps after it were not started.`,
       );
-    return this.#answer(request, report.join("\n\n"));
+    return this.#answer(request, report.map((part) => part.replace(/\n+$/, "")).join("\n\n"));
   }
 
   #answer({ messages, onText }: ChatRequest, text: string): ChatResponse {
