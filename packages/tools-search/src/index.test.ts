@@ -43,7 +43,14 @@ describe("register", () => {
   });
 
   test("takes every documented option", () => {
-    const options = { root: ".", maxResults: 5, maxLineLength: 80, timeoutMs: 1000, workers: 0, autoContext: true };
+    const options = {
+      root: ".",
+      maxResults: 5,
+      maxLineLength: 80,
+      timeoutMs: 1000,
+      workers: 0,
+      autoContext: true,
+    };
     pack.register(new ToolRegistry(), { context, options });
   });
 });

@@ -26,7 +26,11 @@ export interface Parsed {
 }
 
 /** Runs a tool on a directory; paths in the result are shown from there. */
-export async function run(tool: ExecutableTool, root: string, args: Record<string, unknown>): Promise<Parsed> {
+export async function run(
+  tool: ExecutableTool,
+  root: string,
+  args: Record<string, unknown>,
+): Promise<Parsed> {
   const text = (await tool.execute(args)).replaceAll(`${root}/`, "");
   const lines = text.split("\n");
   const account = lines.pop() ?? "";

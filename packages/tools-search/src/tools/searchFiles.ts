@@ -75,7 +75,7 @@ export class SearchFilesTool implements ExecutableTool {
       },
       { timeoutMs: this.#timeoutMs, signal: call?.signal },
     );
-    call?.report({ ok: true, summary: `${result.total} files` });
+    call?.report?.({ ok: true, summary: `${result.total} files` });
     return formatFilesResult(result, pattern);
   }
 }

@@ -36,7 +36,9 @@ describe("what is found", () => {
 
   test("a line counts once, however often it matches", async () => {
     const root = makeTree({ "a.txt": "foo foo foo\n" });
-    expect((await run(tool, root, { query: "foo", paths: [root] })).account).toContain("1 matching line (1 file)");
+    expect((await run(tool, root, { query: "foo", paths: [root] })).account).toContain(
+      "1 matching line (1 file)",
+    );
   });
 
   test("paths are shown the way they were given: relative stays relative", async () => {
@@ -124,7 +126,9 @@ describe("output", () => {
     const { lines, account } = await run(auto, root, { query: "foo", paths: [root] });
     expect(lines).toEqual(["a.txt-1-1", "a.txt-2-2", "a.txt-3-3", "a.txt:4:foo", "a.txt-5-5"]);
     expect(account).toBe("[1 matching line (1 file); 2 files searched]");
-    expect((await run(auto, root, { query: "foo", paths: [root], context: 0 })).lines).toEqual(["a.txt:4:foo"]);
+    expect((await run(auto, root, { query: "foo", paths: [root], context: 0 })).lines).toEqual([
+      "a.txt:4:foo",
+    ]);
     put(root, "many.txt", "foo\n".repeat(4));
     expect((await run(auto, root, { query: "foo", paths: [root] })).lines).not.toContain("a.txt-3-3");
   });
@@ -146,7 +150,9 @@ describe("what is left out", () => {
     });
     const { lines, account } = await run(tool, root, { query: "foo", paths: [root] });
     expect(lines.map((line) => line.split(":")[0])).toEqual(["a.txt", "keep.log", "sub/deep/d.txt"]);
-    expect(account).toContain("skipped 1 directory and 3 files ignored (include_ignored: true searches them)");
+    expect(account).toContain(
+      "skipped 1 directory and 3 files ignored (include_ignored: true searches them)",
+    );
     const all = await run(tool, root, { query: "foo", paths: [root], include_ignored: true });
     expect(all.lines).toHaveLength(7);
     const named = await run(tool, root, { query: "foo", paths: [`${root}/dist`, `${root}/b.log`] });
@@ -163,7 +169,8 @@ describe("what is left out", () => {
       "pkg/secret.txt": "foo\n",
       "out/c.txt": "foo\n",
     });
-    const found = async (path: string) => (await run(tool, root, { query: "foo", paths: [root + path] })).lines;
+    const found = async (path: string) =>
+      (await run(tool, root, { query: "foo", paths: [root + path] })).lines;
     expect(await found("/pkg")).toEqual(["pkg/a.txt:1:foo"]);
     expect(await found("")).toEqual(["pkg/a.txt:1:foo"]);
     expect(await found("/pkg/gen")).toEqual(["pkg/gen/b.txt:1:foo"]);
