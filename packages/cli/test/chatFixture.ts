@@ -95,7 +95,7 @@ const runBash: ExecutableTool = {
       }
       call?.signal.addEventListener("abort", () => child.kill("SIGKILL"));
       child.on("close", (code) => {
-        call?.report({ ok: code === 0, summary: `exit code ${code}` });
+        call?.report?.({ ok: code === 0, summary: `exit code ${code}` });
         resolve(JSON.stringify({ ...output, exit_code: code, pid: child.pid }));
       });
     }),
