@@ -43,8 +43,7 @@ export async function writeFileAtomic(
   const existing = lstatSync(target, { throwIfNoEntry: false });
   if (existing?.isSymbolicLink() === false) checkReplaceable(path, target, existing);
   const keep = existing?.isFile() ? existing : undefined;
-  // A short name of its own: a suffix would push a 250-byte file name over the limit of 255.
-  const temporary = join(dirname(target), `.agent-${process.pid}-${randomName()}.tmp`);
+  const temporary = join(dirname(target), temporaryName());
   cleanUpAtExit();
   const fd = openSync(temporary, "wx", keep ? 0o600 : (options.mode ?? 0o666));
   unfinished.add(temporary);
@@ -65,6 +64,14 @@ export async function writeFileAtomic(
     unfinished.delete(temporary);
   }
   return { created: existing === undefined };
+}
+
+/**
+ * A short name of its own: a suffix would push a 250-byte file name over the limit of 255. It need not be
+ * secret, since it is only ever created anew; so no cryptography has to be loaded to write a file.
+ */
+function temporaryName(): string {
+  return `.agent-${process.pid}-${Math.random().toString(36).slice(2)}.tmp`;
 }
 
 function checkReplaceable(path: string, target: string, existing: Stats): void {
@@ -107,9 +114,4 @@ function removeQuietly(path: string): void {
   } catch {
     // Renamed or gone already: nothing is left behind either way.
   }
-}
-
-function randomName(): string {
-  // The global, not node:crypto: importing that costs as much as a third of core.
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(9))).toString("base64url");
 }
