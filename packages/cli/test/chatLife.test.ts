@@ -1,16 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { chatTerminals } from "./chatTerminal.js";
+import { describe, expect, test } from "vitest";
+import { useChatTerminals } from "./chatTerminal.js";
 import { hasTmux, type TestTerminal } from "./terminal.js";
 
 describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmux)", () => {
-  let chats: Awaited<ReturnType<typeof chatTerminals>>;
-  beforeAll(async () => {
-    chats = await chatTerminals();
-  });
-  afterEach(() => chats.closeAll());
-  afterAll(() => chats.remove());
+  const chats = useChatTerminals();
 
   /** Whatever the chat did to the terminal is undone: what is typed is shown, by line, with a cursor. */
   const expectRestored = async (terminal: TestTerminal): Promise<void> => {

@@ -39,6 +39,7 @@ export class PlainChat {
       this.#ended = true;
       if (!session.busy) session.quit(EXIT.done);
     });
+    this.#output.on("error", this.#hangUp);
     process.on("SIGINT", this.#interrupt);
     process.on("SIGTERM", this.#hangUp);
     process.on("SIGHUP", this.#hangUp);
@@ -80,7 +81,9 @@ export class PlainChat {
     return new Promise((resolve) => {
       this.#answer = resolve;
       signal.addEventListener("abort", () => {
-        if (this.#answer === resolve) this.#answer = undefined;
+        if (this.#answer !== resolve) return;
+        this.#answer = undefined;
+        this.#output.write("\n");
       });
     });
   }
