@@ -1,4 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
+import { mkdir, readFile, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { AgentError } from "./errors.js";
 import { findHistoryProblem } from "./history.js";
 import type { ChatMessage } from "./providers/interface.js";
@@ -44,6 +45,7 @@ export async function saveSession(path: string, session: Omit<Session, "savedAt"
     systemPrompt,
     messages,
   };
+  await mkdir(dirname(path), { recursive: true });
   await writeFileAtomic(path, `${JSON.stringify(content, undefined, 1)}\n`, { mode: PRIVATE_FILE });
 }
 

@@ -44,6 +44,12 @@ function isPair(entry: PackEntry): entry is readonly [ToolPack, unknown] {
 }
 
 function switchTools(registry: ToolRegistry, action: "enable" | "disable", names: readonly string[]): void {
+  if (!Array.isArray(names)) {
+    throw new AgentError(
+      "invalid_argument",
+      `${action} must be an array of tool names, got ${describeValue(names)}.`,
+    );
+  }
   for (const [index, name] of names.entries()) {
     if (registry[action](name)) continue;
     const meant = nearestMatch(String(name), registry.getToolNames());

@@ -1,0 +1,107 @@
+import { describe, expect, test, vi } from "vitest";
+import { agentWith, call, collect, expectValidHistory } from "../test/conversation.js";
+import { deferred, fakeTool } from "../test/fixtures.js";
+import { Agent } from "./agent.js";
+import type { ChatResponse } from "./providers/interface.js";
+
+describe("streamChat", () => {
+  test("reports text, tool start, live output, tool end with outcome and duration, usage and done, in order", async () => {
+    const usage = { inputTokens: 10, outputTokens: 2 };
+    const calling: ChatResponse = {
+      content: "Looking.",
+      toolCalls: [{ id: "c1", type: "function", function: { name: "t", arguments: '{"a":1}' } }],
+      finishReason: "tool_calls",
+      usage,
+    };
+    const agent = agentWith(
+      [calling, { content: "Done.", toolCalls: [], finishReason: "stop", usage }],
+      [
+        fakeTool("t", (_, toolCall) => {
+          toolCall?.onOutput("line 1\n");
+          toolCall?.report?.({ ok: false, summary: "exit code 1" });
+          return "output";
+        }),
+      ],
+    );
+    const { events } = await collect(agent, "go");
+    expect(events).toEqual([
+      { type: "text", text: "Looking." },
+      { type: "usage", usage, total: usage },
+      { type: "tool_start", id: "c1", name: "t", args: { a: 1 } },
+      { type: "tool_output", id: "c1", name: "t", chunk: "line 1\n" },
+      {
+        type: "tool_end",
+        id: "c1",
+        name: "t",
+        outcome: "error",
+        summary: "exit code 1",
+        text: "output",
+        durationMs: expect.any(Number),
+      },
+      { type: "text", text: "Done." },
+      { type: "usage", usage, total: { inputTokens: 20, outputTokens: 4 } },
+      {
+        type: "done",
+        text: "Done.",
+        finishReason: "stop",
+        turns: 2,
+        usage: { inputTokens: 20, outputTokens: 4 },
+      },
+    ]);
+  });
+
+  test("an early break aborts the request and the tools, and the conversation goes on", async () => {
+    const signalled = deferred();
+    const stuck = fakeTool("stuck", (_, toolCall) => {
+      toolCall?.signal.addEventListener("abort", () => signalled.resolve());
+      return new Promise(() => undefined);
+    });
+    const agent = agentWith([call("stuck"), "later"], [stuck]);
+    for await (const event of agent.streamChat("go")) if (event.type === "tool_start") break;
+    await signalled.promise;
+    expectValidHistory(agent);
+    expect(await agent.chat("again")).toBe("later");
+  });
+
+  test("an early break while text streams aborts the provider's request and keeps no half message", async () => {
+    const aborted = deferred();
+    const agent = new Agent({
+      respond: ({ onText, signal }) => {
+        onText?.("half an ans");
+        signal.addEventListener("abort", () => aborted.resolve());
+        return new Promise(() => undefined);
+      },
+    });
+    for await (const _ of agent.streamChat("go")) break;
+    await aborted.promise;
+    expect(agent.context.sessionContext).toEqual([{ role: "user", content: "go" }]);
+  });
+
+  test("whoever hears that it is done can send the next message at once", async () => {
+    const agent = agentWith(["one", "two"]);
+    let second = "";
+    for await (const event of agent.streamChat("first")) {
+      if (event.type === "done") second = await agent.chat("second");
+    }
+    expect(second).toBe("two");
+  });
+
+  test("nothing happens before the first event is asked for", () => {
+    const respond = vi.fn();
+    new Agent({ respond }).streamChat("go");
+    expect(respond).not.toHaveBeenCalled();
+  });
+
+  test("a retry is reported, so that a display can take back what it showed", async () => {
+    const agent = new Agent({
+      async respond({ onText, onRetry }) {
+        onText?.("first try");
+        onRetry?.({ attempt: 1, delayMs: 5, reason: "the stream ended" });
+        onText?.("second try");
+        return { content: "second try", toolCalls: [], finishReason: "stop" };
+      },
+    });
+    const { events } = await collect(agent, "go");
+    expect(events.map((event) => event.type)).toEqual(["text", "retry", "text", "done"]);
+  });
+});

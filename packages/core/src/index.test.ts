@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+
+test("the public API of @agent/core", async () => {
+  expect(Object.keys(await import("./index.js")).sort()).toEqual([
+    "Agent",
+    "AgentError",
+    "PACK_API_VERSION",
+    "SaveSessionContextTool",
+    "TOOL_CAPABILITIES",
+    "ToolRegistry",
+    "createToolRegistry",
+    "isAgentError",
+    "loadSession",
+    "registerPack",
+    "saveSession",
+  ]);
+});
+
+test("the public API of @agent/core/openai and @agent/core/replay", async () => {
+  expect(Object.keys(await import("./providers/openai.js"))).toEqual(["OpenAIProvider"]);
+  expect(Object.keys(await import("./providers/replay.js")).sort()).toEqual([
+    "recordProvider",
+    "replayProvider",
+    "scriptedProvider",
+  ]);
+});
+
+test("isAgentError knows an error of another copy of core by its shape", async () => {
+  const { isAgentError } = await import("./index.js");
+  const foreign = Object.assign(new Error("x"), { name: "AgentError", code: "busy" });
+  expect(isAgentError(foreign)).toBe(true);
+  expect(isAgentError(foreign, "aborted")).toBe(false);
+  expect(isAgentError(new Error("x"))).toBe(false);
+});

@@ -1,0 +1,203 @@
+import { describe, expect, test } from "vitest";
+import { fakeContext, fakeTool } from "../../test/fixtures.js";
+import { createToolRegistry } from "./factory.js";
+import { registerPack } from "./packs.js";
+import { ToolRegistry } from "./registry.js";
+import type { PackRegistry, ToolPack } from "./types.js";
+
+const pack = (register: ToolPack["register"], rest: Partial<ToolPack> = {}): ToolPack => ({
+  packName: "@x/pack",
+  register,
+  ...rest,
+});
+
+describe("registerPack", () => {
+  test("registers the tools, names their pack, and returns their names", () => {
+    const registry = new ToolRegistry();
+    const names = registerPack(
+      registry,
+      pack((to) => {
+        to.register(fakeTool("safe"));
+        to.register(fakeTool("risky"), { enabled: false });
+      }),
+    );
+    expect(names).toEqual(["safe", "risky"]);
+    expect(registry.describeTools().map(({ name, enabled, source }) => [name, enabled, source])).toEqual([
+      ["safe", true, "@x/pack"],
+      ["risky", false, "@x/pack"],
+    ]);
+  });
+
+  test("hands the host's context and options to the pack", () => {
+    const context = fakeContext();
+    let seen: unknown;
+    const spy = pack((_, host) => {
+      seen = host;
+    });
+    registerPack(new ToolRegistry(), spy, { context, options: { a: 1 } });
+    expect(seen).toEqual({ context, options: { a: 1 } });
+  });
+
+  test("a pack that throws half-way leaves nothing behind", () => {
+    const registry = new ToolRegistry();
+    registry.register(fakeTool("before"));
+    const broken = pack((to) => {
+      to.register(fakeTool("one"));
+      throw new Error("half-way");
+    });
+    expect(() => registerPack(registry, broken)).toThrow('Pack "@x/pack" failed to register: half-way');
+    expect(registry.getToolNames()).toEqual(["before"]);
+  });
+
+  test("E158: two packs with one tool name: both are named, the first stays, the second leaves nothing", () => {
+    const registry = new ToolRegistry();
+    registerPack(
+      registry,
+      pack((to) => to.register(fakeTool("same")), { packName: "@x/first" }),
+    );
+    const second = pack(
+      (to) => {
+        to.register(fakeTool("other"));
+        to.register(fakeTool("same"));
+      },
+      { packName: "@x/second" },
+    );
+    expect(() => registerPack(registry, second)).toThrow(
+      /by @x\/first; a second one by @x\/second was refused/,
+    );
+    expect(registry.getToolNames()).toEqual(["same"]);
+  });
+
+  test("E159: a pack cannot enable a tool, its own or another's", () => {
+    const registry = new ToolRegistry();
+    registry.register(fakeTool("run_bash"), { enabled: false });
+    const greedy = (name: string) =>
+      pack((to) => {
+        to.register(fakeTool("mine"), { enabled: false });
+        to.enable(name);
+      });
+    for (const name of ["run_bash", "mine"]) {
+      expect(() => registerPack(registry, greedy(name))).toThrow(/only the user enables one that is off/);
+    }
+    expect(registry.isToolEnabled("run_bash")).toBe(false);
+    expect(registry.hasTool("mine")).toBe(false);
+  });
+
+  test("a pack may disable and unregister its own tools, and nobody else's", () => {
+    const registry = new ToolRegistry();
+    registry.register(fakeTool("theirs"));
+    registerPack(
+      registry,
+      pack((to) => {
+        to.register(fakeTool("mine"));
+        to.register(fakeTool("dropped"));
+        to.disable("mine");
+        to.unregister("dropped");
+      }),
+    );
+    expect(registry.isToolEnabled("mine")).toBe(false);
+    expect(registry.hasTool("dropped")).toBe(false);
+    for (const action of ["disable", "unregister"] as const) {
+      expect(() =>
+        registerPack(
+          registry,
+          pack((to) => void to[action]("theirs")),
+        ),
+      ).toThrow(`It may not ${action} "theirs", which is not its own tool.`);
+    }
+    expect(registry.isToolEnabled("theirs")).toBe(true);
+  });
+
+  test("a pack cannot register anything once register() has returned", () => {
+    let kept: PackRegistry | undefined;
+    registerPack(
+      new ToolRegistry(),
+      pack((to) => {
+        kept = to;
+      }),
+    );
+    expect(() => kept?.register(fakeTool("late"))).toThrow(/after register\(\) returned/);
+  });
+
+  test("E156: an async register is a clear error and leaves nothing", async () => {
+    const registry = new ToolRegistry();
+    const later = pack(async (to) => {
+      to.register(fakeTool("early"));
+      await Promise.resolve();
+      to.register(fakeTool("late"));
+    });
+    expect(() => registerPack(registry, later)).toThrow(/register\(\) returned a promise/);
+    expect(registry.getToolNames()).toEqual([]);
+  });
+
+  test.each([
+    [{}, /must have a named export register\(registry\), got nothing\.$/],
+    [
+      { default: { register: () => undefined } },
+      /It has a default export; export a function named register instead/,
+    ],
+    [{ register: "yes" }, /got string "yes"/],
+    [null, /got nothing/],
+  ])("E156: %j is not a pack", (value, message) => {
+    expect(() => registerPack(new ToolRegistry(), value as unknown as ToolPack)).toThrow(message);
+  });
+
+  test("a pack built for a newer pack API says which side to upgrade", () => {
+    const newer = pack(() => undefined, { packApiVersion: 2 });
+    expect(() => registerPack(new ToolRegistry(), newer)).toThrow(
+      'Pack "@x/pack" was built for pack API 2; this @agent/core serves 1. Upgrade @agent/core.',
+    );
+  });
+
+  test.each([0, 1.5, "1"])("a pack API version of %j is refused", (packApiVersion) => {
+    const odd = pack(() => undefined, { packApiVersion: packApiVersion as number });
+    expect(() => registerPack(new ToolRegistry(), odd)).toThrow(/packApiVersion must be a whole number/);
+  });
+
+  test("a pack made of packs keeps the name of each tool's own pack", () => {
+    const registry = new ToolRegistry();
+    const inner = pack((to) => to.register(fakeTool("a")), { packName: "@x/inner" });
+    registerPack(
+      registry,
+      pack((to) => void registerPack(to, inner), { packName: "@x/preset" }),
+    );
+    expect(registry.describeTools()[0]?.source).toBe("@x/inner");
+  });
+});
+
+describe("createToolRegistry", () => {
+  test("Scenario: Factory is separate: core's own tool and those of the packs, in order", () => {
+    const registry = createToolRegistry(fakeContext(), [pack((to) => to.register(fakeTool("a")))]);
+    expect(registry.getToolNames()).toEqual(["save_session_context", "a"]);
+  });
+
+  test("a pack's options reach it", () => {
+    let options: unknown;
+    const spy = pack((_, host) => {
+      options = host?.options;
+    });
+    createToolRegistry(fakeContext(), [[spy, { root: "." }]]);
+    expect(options).toEqual({ root: "." });
+  });
+
+  test("opt-ins come from the caller", () => {
+    const risky = pack((to) => to.register(fakeTool("risky"), { enabled: false }));
+    expect(createToolRegistry(fakeContext(), [risky]).isToolEnabled("risky")).toBe(false);
+    expect(createToolRegistry(fakeContext(), [risky], { enable: ["risky"] }).isToolEnabled("risky")).toBe(
+      true,
+    );
+  });
+
+  test("an unknown name in enable is an error with the nearest match", () => {
+    const risky = pack((to) => to.register(fakeTool("run_bash"), { enabled: false }));
+    expect(() => createToolRegistry(fakeContext(), [risky], { enable: ["run_bsh"] })).toThrow(
+      'enable[0] is "run_bsh", which no pack declares. Did you mean "run_bash"?',
+    );
+  });
+
+  test("packs that are no list are an error", () => {
+    expect(() => createToolRegistry(fakeContext(), {} as never)).toThrow(
+      "packs must be an array of packs, got object.",
+    );
+  });
+});

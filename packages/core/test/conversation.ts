@@ -1,0 +1,53 @@
+import { expect } from "vitest";
+import { Agent, type AgentOptions } from "../src/agent.js";
+import type { AgentEvent } from "../src/events.js";
+import { findHistoryProblem } from "../src/history.js";
+import { type ScriptedAnswer, scriptedProvider } from "../src/providers/replay.js";
+import type { ExecutableTool } from "../src/tools/interface.js";
+
+/** An answer that asks for one tool. */
+export const call = (name: string, args: unknown = {}) => ({ calls: [{ name, args }] });
+
+/** An agent with a scripted model and the given tools. */
+export function agentWith(
+  answers: readonly ScriptedAnswer[],
+  tools: readonly ExecutableTool[] = [],
+  options: AgentOptions = {},
+): Agent {
+  const agent = new Agent(scriptedProvider(answers), options);
+  for (const tool of tools) agent.addTool(tool);
+  return agent;
+}
+
+/** Everything `streamChat` reports, and the error it ended with. */
+export async function collect(agent: Agent, message: string, signal?: AbortSignal) {
+  const events: AgentEvent[] = [];
+  try {
+    for await (const event of agent.streamChat(message, signal ? { signal } : {})) events.push(event);
+  } catch (error) {
+    return { events, error };
+  }
+  return { events, error: undefined };
+}
+
+/** One chat in either mode: its answer, or the error it rejected with. */
+export async function exchange(
+  agent: Agent,
+  message: string,
+  mode: "chat" | "streamChat",
+  signal?: AbortSignal,
+): Promise<string> {
+  if (mode === "chat") return await agent.chat(message, signal ? { signal } : {});
+  const { events, error } = await collect(agent, message, signal);
+  if (error) throw error;
+  const last = events.at(-1);
+  return last?.type === "done" ? last.text : "no done event";
+}
+
+/** What the model was told by its tools, in order. */
+export const toolTexts = (agent: Agent): string[] =>
+  agent.context.sessionContext.flatMap((message) => (message.role === "tool" ? [message.content] : []));
+
+/** Fails unless a provider would accept the conversation as it is. */
+export const expectValidHistory = (agent: Agent): void =>
+  expect(findHistoryProblem(agent.context.sessionContext)).toBeUndefined();

@@ -1,0 +1,124 @@
+import type { ToolContext } from "@agent/core";
+import { scriptedProvider } from "@agent/core/replay";
+import { describe, expect, test } from "vitest";
+import { Agent, createDefaultToolRegistry } from "./index.js";
+
+const context: ToolContext = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };
+
+// The ten of seed 003; the file pack also brings edit_file.
+const BUILT_IN = [
+  "read_file",
+  "write_file",
+  "save_session_context",
+  "list_dir",
+  "mkdir",
+  "remove",
+  "move",
+  "search_text",
+  "search_files",
+  "run_bash",
+];
+const DISABLED = ["remove", "run_bash"];
+
+describe("createDefaultToolRegistry", () => {
+  test("Scenario: Default factory registers all built-in tools", () => {
+    expect(createDefaultToolRegistry(context).getToolNames()).toEqual(expect.arrayContaining(BUILT_IN));
+  });
+
+  test("Scenario: Create default registry; Scenario: Built-in tools are enabled: read, write and save are there", () => {
+    const enabled = createDefaultToolRegistry(context)
+      .getEnabledSchemas()
+      .map((schema) => schema.function.name);
+    expect(enabled).toEqual(expect.arrayContaining(["read_file", "write_file", "save_session_context"]));
+  });
+
+  test("Scenario: Destructive tools are disabled by default, and all others enabled", () => {
+    const registry = createDefaultToolRegistry(context);
+    for (const name of registry.getToolNames()) {
+      expect([name, registry.isToolEnabled(name)]).toEqual([name, !DISABLED.includes(name)]);
+    }
+  });
+
+  test("Scenario: run_bash is registered but disabled in default factory", () => {
+    const registry = createDefaultToolRegistry(context);
+    expect(registry.hasTool("run_bash")).toBe(true);
+    expect(registry.isToolEnabled("run_bash")).toBe(false);
+  });
+
+  test("Scenario: run_bash rejects execution when disabled", async () => {
+    const registry = createDefaultToolRegistry(context);
+    expect(await registry.execute("run_bash", { command: "echo test" })).toBe("Tool not available: run_bash");
+  });
+
+  test("Scenario: Register shell toolcall: its schema has command, arguments and working_directory", () => {
+    const registry = createDefaultToolRegistry(context, { enable: ["run_bash"] });
+    const schema = registry.getEnabledSchemas().find((one) => one.function.name === "run_bash");
+    expect(Object.keys(schema?.function.parameters?.properties ?? {})).toEqual(
+      expect.arrayContaining(["command", "arguments", "working_directory"]),
+    );
+  });
+
+  test("each tool is listed under its own pack", () => {
+    const sources = Object.fromEntries(
+      createDefaultToolRegistry(context)
+        .describeTools()
+        .map((tool) => [tool.name, tool.source]),
+    );
+    expect(sources).toMatchObject({
+      save_session_context: "@agent/core",
+      read_file: "@agent/tools-fs",
+      search_text: "@agent/tools-search",
+      run_bash: "@agent/tools-bash",
+    });
+  });
+});
+
+describe("Agent", () => {
+  test("Scenario: Constructor signature unchanged: new Agent(provider, options) starts with the default registry", () => {
+    const agent = new Agent(scriptedProvider([]), { systemPrompt: "Be brief." });
+    expect(agent.registry.getToolNames()).toEqual(createDefaultToolRegistry(context).getToolNames());
+  });
+
+  test("Scenario: run_bash works after explicit enable", async () => {
+    const agent = new Agent(scriptedProvider([]));
+    expect(agent.enableTool("run_bash")).toBe(true);
+    const result = JSON.parse(await agent.registry.execute("run_bash", { command: "echo test" }));
+    expect(result).toMatchObject({ stdout: "test\n", stderr: "", exit_code: 0 });
+  });
+
+  test("packs in the options are added to the built-in ones", () => {
+    const agent = new Agent(scriptedProvider([]), {
+      packs: [{ packName: "mine", register: (registry) => registry.register(hello) }],
+    });
+    expect(agent.registry.hasTool("hello")).toBe(true);
+    expect(agent.registry.hasTool("read_file")).toBe(true);
+  });
+});
+
+test("options go to the pack they are for, and a misspelt block is an error", async () => {
+  const { register } = await import("./index.js");
+  const { registerPack, ToolRegistry } = await import("@agent/core");
+  const preset = { packName: "preset", register };
+  expect(() => registerPack(new ToolRegistry(), preset, { context, options: { bsh: {} } })).toThrow(
+    /option "bsh" is not known\. Did you mean "bash"\?/,
+  );
+  expect(() =>
+    registerPack(new ToolRegistry(), preset, { context, options: { fs: { rooot: "." } } }),
+  ).toThrow(/@agent\/tools-fs: option "rooot" is not known\. Did you mean "root"\?/);
+});
+
+test("the public API of @agent/preset-default", async () => {
+  expect(Object.keys(await import("./index.js")).sort()).toEqual([
+    "Agent",
+    "createDefaultToolRegistry",
+    "packApiVersion",
+    "packName",
+    "register",
+  ]);
+});
+
+const hello = {
+  name: "hello",
+  getSchema: () => ({ type: "function" as const, function: { name: "hello", description: "Greets." } }),
+  execute: async () => "hello",
+};

@@ -1,0 +1,51 @@
+// Everything a reviewer wants to know, in one command: build, types, package checks, tests, lint, unused code.
+// Ends with one plain line that counts the tests of all packages, and exits non-zero if anything failed.
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const reports = ["packages", "examples"]
+  .map((folder) => join(root, folder))
+  .filter((folder) => existsSync(folder))
+  .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+  .concat(join(root, "test"))
+  .map((folder) => join(folder, ".turbo", "test-report.json"));
+
+const STEPS = [
+  ["turbo", "run", "build", "typecheck", "check:package", "test", "--continue"],
+  ["biome", "check", "."],
+  ["knip"],
+];
+
+// A report of an earlier run must not stand in for a package whose tests could not start.
+for (const report of reports) rmSync(report, { force: true });
+
+const failedSteps = STEPS.filter(([program, ...args]) => {
+  const { status } = spawnSync("pnpm", ["exec", program, ...args], {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
+  });
+  return status !== 0;
+});
+
+const counts = { passed: 0, failed: 0, skipped: 0 };
+for (const report of reports.filter((path) => existsSync(path))) {
+  const { numPassedTests, numFailedTests, numPendingTests, numFailedTestSuites, testResults } = JSON.parse(
+    readFileSync(report, "utf8"),
+  );
+  counts.passed += numPassedTests;
+  counts.failed += numFailedTests;
+  counts.skipped += numPendingTests;
+  // A file that cannot be loaded fails without any test of its own.
+  const broken = testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0);
+  if (numFailedTestSuites > 0) counts.failed += broken.length;
+}
+
+console.log("");
+for (const step of failedSteps) console.log(`failed: ${step.join(" ")}`);
+const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : "";
+console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);
+process.exitCode = failedSteps.length > 0 || counts.failed > 0 || counts.passed === 0 ? 1 : 0;
