@@ -98,7 +98,7 @@ const runBash: ExecutableTool = {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
       });
       child.on("close", (code) => {
-        call?.report({ ok: code === 0, summary: `exit code ${code}` });
+        call?.report?.({ ok: code === 0, summary: `exit code ${code}` });
         resolve(JSON.stringify({ ...output, exit_code: code, pid: child.pid }));
       });
     }),
@@ -136,7 +136,7 @@ const chat = createChat({
     end: async (id) => jobs.delete(id),
   },
   explain: (tool) => (tool.enabled ? "on by default" : "off by default"),
-  switchModel: async (model) => `${model} answers from the next message on.`,
+  switchModel: async (model) => model,
 });
 const agent = new Agent(provider, {
   approve: chat.approve,
