@@ -35,7 +35,7 @@ export async function findProjectConfig(cwd: string, mayRun: MayRun): Promise<Fo
   return await readConfigFile(first, mayRun);
 }
 
-export function isCode(file: string): boolean {
+function isCode(file: string): boolean {
   return CODE.has(extname(file));
 }
 
