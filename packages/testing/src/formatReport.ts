@@ -19,7 +19,7 @@ export function formatReport(report: PackReport): string {
 }
 
 /** One check with everything it found. */
-export function formatCheck({ id, title, status, findings, notes }: CheckResult): string[] {
+function formatCheck({ id, title, status, findings, notes }: CheckResult): string[] {
   return [
     `${MARKS[status].padEnd(4)} ${id}: ${title}`,
     ...findings.map(formatFinding),

@@ -37,7 +37,6 @@ describe.skipIf(absent)(
     });
 
     test("with the types of JSON Schema, most are accepted and run; the rest is refused for a stated reason", async () => {
-      const reasons = new Map<string, number>();
       let accepted = 0;
       for (const block of blocks) {
         const repaired = {
@@ -48,15 +47,15 @@ describe.skipIf(absent)(
         const registry = new ToolRegistry();
         const refusal = refusalOf(repaired as Block, registry);
         if (refusal !== undefined) {
-          const reason = refusal.replace(/.*properties\.[^ ]*/s, "");
-          reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-          expect(refusal).toMatch(/^Tool ".+": its schema is not valid: parameters\S* /s);
+          // Java's types: HashMap, String, ArrayList.
+          expect(refusal).toMatch(
+            /^Tool ".+": its schema is not valid: parameters\S+ is "\w+", which is not a JSON/s,
+          );
           continue;
         }
         accepted++;
         await checkCalls(registry, repaired as Block);
       }
-      console.log(accepted, [...reasons].map(String).join("\n"));
       expect(accepted / blocks.length).toBeGreaterThan(0.95);
     });
   },
