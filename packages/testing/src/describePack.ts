@@ -29,9 +29,8 @@ export function describePack(
         report ??= checkPack(location, options);
         const check = (await report).checks.find((one) => one.id === id);
         if (check?.status === "failed") {
-          throw new Error(
-            `The pack ${title.split(" ")[0]}… no:\n${check.findings.map(formatFinding).join("\n")}`,
-          );
+          const findings = check.findings.map(formatFinding).join("\n");
+          throw new Error(`A good pack ${title}; this one does not:\n${findings}`);
         }
         if (check?.status === "not_checked") skip(context[0], `not checked: ${check.notes.join("; ")}`);
       };

@@ -5,6 +5,10 @@ import type { Answer, Task } from "./messages.js";
 
 const FAILED = 70;
 
+// Opened here, so that a tool which merely mentions them seems to open nothing.
+void process.stdout;
+void process.stderr;
+
 // Not "once": without a listener the channel no longer keeps this process alive while a tool runs.
 process.on("message", (task: Task) => {
   answer(task).then(
