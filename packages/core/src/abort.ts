@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { AgentError } from "./errors.js";
 
 /** The error every aborted operation of the core rejects with. */
@@ -9,21 +10,29 @@ export function throwIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw abortedError(signal);
 }
 
+/** Calls `listener` when the signal fires, unless released before. A signal that has fired calls nobody. */
+export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
+  if (!signal) return () => undefined;
+  // Any number of tool calls share one signal; Node would print a warning about the eleventh.
+  if (signal instanceof EventTarget) setMaxListeners(0, signal);
+  signal.addEventListener("abort", listener, { once: true });
+  return () => signal.removeEventListener("abort", listener);
+}
+
 /** The promise's result, or an `aborted` error as soon as the signal fires: nobody is waited for. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(abortedError(signal));
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+    const abort = (): void => reject(abortedError(signal));
+    if (signal.aborted) abort();
+    const release = onAbort(signal, abort);
+    promise.then(resolve, reject).finally(release);
   });
 }
 
 /** A controller that also aborts when `outer` does. Call `release` when the work is over. */
 export function linkedController(outer?: AbortSignal): { controller: AbortController; release: () => void } {
   const controller = new AbortController();
-  const onAbort = (): void => controller.abort(outer?.reason);
-  if (outer?.aborted) onAbort();
-  outer?.addEventListener("abort", onAbort, { once: true });
-  return { controller, release: () => outer?.removeEventListener("abort", onAbort) };
+  const abort = (): void => controller.abort(outer?.reason);
+  if (outer?.aborted) abort();
+  return { controller, release: onAbort(outer, abort) };
 }

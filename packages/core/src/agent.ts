@@ -2,7 +2,7 @@ import { linkedController } from "./abort.js";
 import { ApprovalGate, type Approve } from "./approval.js";
 import { AgentError } from "./errors.js";
 import { EventQueue } from "./eventQueue.js";
-import type { AgentEvent } from "./events.js";
+import type { AgentEvent, DoneEvent } from "./events.js";
 import { findHistoryProblem } from "./history.js";
 import { type LoopLimits, runLoop } from "./loop.js";
 import { positiveOption, textOption } from "./optionChecks.js";
@@ -182,6 +182,7 @@ export class Agent {
     }
     this.#checkIdle();
     this.#busy = true;
+    let done: DoneEvent;
     try {
       this.#messages.push({ role: "user", content: message });
       const state = {
@@ -192,10 +193,13 @@ export class Agent {
         approvals: this.#approvals,
         limits: this.#limits,
       };
-      return (await runLoop(state, { stream, signal, emit })).text;
+      done = await runLoop(state, { stream, signal, emit });
     } finally {
       this.#busy = false;
     }
+    // Last of all: whoever hears it may send the next message at once.
+    emit(done);
+    return done.text;
   }
 
   #checkIdle(): void {

@@ -18,7 +18,7 @@ describe("streamChat", () => {
       [
         fakeTool("t", (_, toolCall) => {
           toolCall?.onOutput("line 1\n");
-          toolCall?.report({ ok: false, summary: "exit code 1" });
+          toolCall?.report?.({ ok: false, summary: "exit code 1" });
           return "output";
         }),
       ],
@@ -75,6 +75,15 @@ describe("streamChat", () => {
     for await (const _ of agent.streamChat("go")) break;
     await aborted.promise;
     expect(agent.context.sessionContext).toEqual([{ role: "user", content: "go" }]);
+  });
+
+  test("whoever hears that it is done can send the next message at once", async () => {
+    const agent = agentWith(["one", "two"]);
+    let second = "";
+    for await (const event of agent.streamChat("first")) {
+      if (event.type === "done") second = await agent.chat("second");
+    }
+    expect(second).toBe("two");
   });
 
   test("nothing happens before the first event is asked for", () => {

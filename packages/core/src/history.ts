@@ -42,7 +42,8 @@ function findMessageProblem(message: Partial<Record<string, unknown>>): string |
   }
 }
 
-function isToolCall(call: Partial<Record<string, unknown>> | null): boolean {
+/** Whether this is a tool call in the shape the history keeps. */
+export function isToolCall(call: Partial<Record<string, unknown>> | null): boolean {
   const target = call?.function as Partial<Record<string, unknown>> | undefined;
   return (
     typeof call?.id === "string" &&

@@ -12,7 +12,7 @@ import type {
 } from "./providers/interface.js";
 import { RepeatCounter } from "./repeats.js";
 import { describeValue, errorMessage } from "./toolkit/describe.js";
-import { runToolRound } from "./toolRound.js";
+import { runToolRound, textOrNull } from "./toolRound.js";
 import type { ToolRegistry } from "./tools/registry.js";
 
 export interface LoopLimits extends ContextLimits {
@@ -39,7 +39,8 @@ export interface LoopRun {
 
 /**
  * The one loop behind `chat` and `streamChat`: ask the model, run the tools it wants, until it answers
- * without any. After every way out the conversation is one that a provider accepts.
+ * without any. Returns the event that ends the exchange; after every other way out, too, the conversation is one
+ * that a provider accepts.
  */
 export async function runLoop(state: LoopState, run: LoopRun): Promise<DoneEvent> {
   const { messages, limits, approvals } = state;
@@ -54,11 +55,9 @@ export async function runLoop(state: LoopState, run: LoopRun): Promise<DoneEvent
       emit({ type: "usage", usage: response.usage, total: usage });
     }
     if (response.toolCalls.length === 0) {
-      const text = response.content ?? "";
+      const text = textOrNull(response.content) ?? "";
       messages.push({ role: "assistant", content: text });
-      const done: DoneEvent = { type: "done", text, finishReason: response.finishReason, turns: turn, usage };
-      emit(done);
-      return done;
+      return { type: "done", text, finishReason: response.finishReason, turns: turn, usage };
     }
     const round = await runToolRound(response, {
       registry: state.registry,

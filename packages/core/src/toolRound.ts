@@ -2,6 +2,7 @@ import { fitTogether } from "./budget.js";
 import type { AgentEvent } from "./events.js";
 import type { ChatMessage, ChatResponse, ChatToolCall } from "./providers/interface.js";
 import { quote } from "./toolkit/describe.js";
+import { revealHiddenTags } from "./toolkit/visible.js";
 import type { RunOptions, ToolOutcome, ToolResult } from "./tools/execution.js";
 import type { ToolRegistry } from "./tools/registry.js";
 import type { ToolCapability } from "./tools/types.js";
@@ -46,12 +47,12 @@ export async function runToolRound(response: ChatResponse, options: RoundOptions
   const calls = prepareCalls(response);
   const results = await runInOrder(calls, options);
   const texts = fitTogether(
-    results.map((result) => result.text),
+    results.map((result) => revealHiddenTags(result.text)),
     options.maxOutputBytes,
   );
   return {
     messages: [
-      { role: "assistant", content: response.content, tool_calls: calls.map(toHistory) },
+      { role: "assistant", content: textOrNull(response.content), tool_calls: calls.map(toHistory) },
       ...calls.map(
         ({ id }, index): ChatMessage => ({ role: "tool", tool_call_id: id, content: texts[index] ?? "" }),
       ),
@@ -60,15 +61,28 @@ export async function runToolRound(response: ChatResponse, options: RoundOptions
   };
 }
 
+/** What a message may hold as its text. */
+export function textOrNull(content: unknown): string | null {
+  return typeof content === "string" && content !== "" ? content : null;
+}
+
 function prepareCalls(response: ChatResponse): PreparedCall[] {
   const used = new Set<string>();
-  return response.toolCalls.map(({ id: wanted, function: { name, arguments: raw } }, index) => {
+  return response.toolCalls.map((call: Partial<ChatToolCall>, index) => {
+    const name = asText(call?.function?.name);
+    const raw = asText(call?.function?.arguments);
     // Some servers send no id, or the same one twice; each result must still find its call.
-    let id = wanted || `call_${index}`;
+    let id = asText(call?.id) || `call_${index}`;
     while (used.has(id)) id = `${id}_${index}`;
     used.add(id);
     return { id, name, raw, ...readArguments(raw, response.finishReason === "length") };
   });
+}
+
+/** A provider may pass on what its server made up: an object for arguments, no name at all. */
+function asText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
 
 function readArguments(raw: string, cutOff: boolean): Pick<PreparedCall, "args" | "problem"> {

@@ -1,6 +1,11 @@
 import type { PackHost, PackRegistry } from "@agent/core";
+import type { BashOptions } from "./options.js";
+import { RunBashTool } from "./tools/bash.js";
 
-export const packName = "@agent/tools-bash";
+export { packName } from "./options.js";
 export const packApiVersion = 1;
+export { RunBashTool };
 
-export function register(_registry: PackRegistry, _host?: PackHost): void {}
+export function register(registry: PackRegistry, host?: PackHost): void {
+  registry.register(new RunBashTool(host?.options as BashOptions | undefined), { enabled: false });
+}

@@ -1,6 +1,30 @@
 import type { PackHost, PackRegistry } from "@agent/core";
+import { packOptions } from "@agent/core/toolkit";
+import { type FsOptions, OPTIONS_SCHEMA } from "./options.js";
+import { EditFileTool } from "./tools/editFile.js";
+import { ListDirTool } from "./tools/listDir.js";
+import { MkdirTool } from "./tools/mkdir.js";
+import { MoveTool } from "./tools/move.js";
+import { ReadFileTool } from "./tools/readFile.js";
+import { RemoveTool } from "./tools/remove.js";
+import { WriteFileTool } from "./tools/writeFile.js";
+import { Workspace } from "./workspace.js";
+
+export type { FsOptions } from "./options.js";
+export { ALWAYS_PROTECTED, PROTECTED_IN_ROOT } from "./protect.js";
+export { EditFileTool, ListDirTool, MkdirTool, MoveTool, ReadFileTool, RemoveTool, Workspace, WriteFileTool };
 
 export const packName = "@agent/tools-fs";
 export const packApiVersion = 1;
 
-export function register(_registry: PackRegistry, _host?: PackHost): void {}
+/** Registers the file tools; `remove` starts disabled. Throws on an unknown or mistyped option. */
+export function register(registry: PackRegistry, host?: PackHost): void {
+  const workspace = new Workspace(packOptions<FsOptions>(packName, host?.options, OPTIONS_SCHEMA));
+  registry.register(new ReadFileTool(workspace));
+  registry.register(new WriteFileTool(workspace));
+  registry.register(new EditFileTool(workspace));
+  registry.register(new ListDirTool(workspace));
+  registry.register(new MkdirTool(workspace));
+  registry.register(new MoveTool(workspace));
+  registry.register(new RemoveTool(workspace), { enabled: false }); // deletes recursively: the user opts in
+}

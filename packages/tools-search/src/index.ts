@@ -1,6 +1,15 @@
 import type { PackHost, PackRegistry } from "@agent/core";
+import { checkOptions } from "./options.js";
+import { SearchFilesTool } from "./tools/searchFiles.js";
+import { SearchTextTool } from "./tools/searchText.js";
 
-export const packName = "@agent/tools-search";
-export const packApiVersion = 1;
+export type { SearchOptions } from "./options.js";
+export { packApiVersion, packName } from "./pack.js";
+export { SearchFilesTool, SearchTextTool };
 
-export function register(_registry: PackRegistry, _host?: PackHost): void {}
+/** Registers `search_text` and `search_files`, both enabled. Throws for an unknown or mistyped option. */
+export function register(registry: PackRegistry, host?: PackHost): void {
+  const options = checkOptions(host?.options);
+  registry.register(new SearchTextTool(options));
+  registry.register(new SearchFilesTool(options));
+}

@@ -1,26 +1,42 @@
-import type { ChatCompletion, ChatCompletionChunk } from "openai/resources/chat/completions";
+import { bodyError } from "./failure.js";
 import type { ChatResponse, ChatToolCall, FinishReason, TokenUsage } from "./interface.js";
 import { AttemptError } from "./retry.js";
 
-type Usage = ChatCompletion["usage"] | null;
-type ToolCallDelta = NonNullable<ChatCompletionChunk.Choice.Delta["tool_calls"]>[number];
+type Maybe<T> = T | null | undefined;
+
+/** An answer, or a piece of one, as servers that resemble the API really send it: anything may be missing. */
+export interface WireCompletion {
+  readonly error?: unknown;
+  readonly choices?: Maybe<readonly WireChoice[]>;
+  readonly usage?: Maybe<{ prompt_tokens?: unknown; completion_tokens?: unknown }>;
+}
+
+interface WireChoice {
+  readonly finish_reason?: Maybe<string>;
+  readonly message?: Maybe<WireMessage>;
+  readonly delta?: Maybe<WireMessage>;
+}
+
+interface WireMessage {
+  readonly content?: unknown;
+  readonly tool_calls?: Maybe<readonly WireToolCall[]>;
+}
+
+interface WireToolCall {
+  readonly index?: Maybe<number>;
+  readonly id?: Maybe<string>;
+  readonly function?: Maybe<{ readonly name?: Maybe<string>; readonly arguments?: unknown }>;
+}
 
 /** Reads a whole answer. Throws an `AttemptError` if it holds none. */
-export function readCompletion(completion: ChatCompletion): ChatResponse {
+export function readCompletion(completion: WireCompletion | null): ChatResponse {
   // Servers that only resemble the API answer 200 with an error inside, or with nothing at all.
-  const error = (completion as { error?: { message?: string } | string } | null)?.error;
-  if (error) {
-    const message = typeof error === "string" ? error : (error.message ?? "unknown error");
-    throw new AttemptError(message, { retryable: false });
-  }
+  if (completion?.error) throw bodyError(completion.error);
   const choice = completion?.choices?.[0];
   if (!choice?.message) throw new AttemptError("the answer holds no message", { retryable: true });
   const calls = new ToolCallAssembly();
-  for (const [index, call] of (choice.message.tool_calls ?? []).entries()) {
-    if (call.type === "custom") continue;
-    calls.add({ ...call, index });
-  }
-  return respond(choice.message.content ?? null, calls, choice.finish_reason, completion.usage);
+  for (const [index, call] of (choice.message.tool_calls ?? []).entries()) calls.add({ ...call, index });
+  return respond(textOf(choice.message.content), calls, choice.finish_reason, completion?.usage);
 }
 
 /** Puts a streamed answer together, piece by piece. */
@@ -28,26 +44,31 @@ export class StreamedCompletion {
   readonly #calls = new ToolCallAssembly();
   #text = "";
   #finish: string | undefined;
-  #usage: Usage | undefined;
+  #usage: WireCompletion["usage"];
 
-  /** Takes one chunk and returns the text it adds. */
-  add(chunk: ChatCompletionChunk): string {
-    if (chunk.usage) this.#usage = chunk.usage;
-    const choice = chunk.choices?.[0];
+  /** Takes one chunk and returns the text it adds. Throws an `AttemptError` if it is an error instead. */
+  add(chunk: WireCompletion | null): string {
+    if (chunk?.error) throw bodyError(chunk.error);
+    if (chunk?.usage) this.#usage = chunk.usage;
+    const choice = chunk?.choices?.[0];
     if (!choice) return "";
     if (choice.finish_reason) this.#finish = choice.finish_reason;
     for (const call of choice.delta?.tool_calls ?? []) this.#calls.add(call);
-    const text = choice.delta?.content ?? "";
+    const text = textOf(choice.delta?.content);
     this.#text += text;
     return text;
   }
 
-  /** The whole answer. Throws an `AttemptError` if the stream ended before the model had finished. */
-  finish(): ChatResponse {
-    if (this.#finish === undefined) {
+  /**
+   * The whole answer. Throws an `AttemptError` if the stream ended before the model had finished: it gave no
+   * reason for stopping, and the server sent no end mark.
+   */
+  finish(endMarkCame: boolean): ChatResponse {
+    const empty = this.#text === "" && this.#calls.size === 0;
+    if (this.#finish === undefined && (empty || !endMarkCame)) {
       throw new AttemptError("the stream ended before the answer was complete", { retryable: true });
     }
-    return respond(this.#text === "" ? null : this.#text, this.#calls, this.#finish, this.#usage);
+    return respond(this.#text, this.#calls, this.#finish, this.#usage);
   }
 }
 
@@ -55,23 +76,31 @@ export class StreamedCompletion {
 class ToolCallAssembly {
   readonly #calls: { index: number | undefined; id: string; name: string; arguments: string }[] = [];
 
-  add(delta: Partial<ToolCallDelta>): void {
-    const { index, id = "", function: called } = delta;
-    const target = this.#find(index, id, called?.name);
-    if (target) {
-      target.name ||= called?.name ?? "";
-      target.arguments += asText(called?.arguments);
+  get size(): number {
+    return this.#calls.length;
+  }
+
+  add(piece: WireToolCall): void {
+    const index = piece.index ?? undefined;
+    const id = piece.id ?? "";
+    const name = piece.function?.name ?? "";
+    const text = argumentText(piece.function?.arguments);
+    const target = this.#find(index, id, name);
+    if (!target) {
+      this.#calls.push({ index, id, name, arguments: text });
       return;
     }
-    this.#calls.push({ index, id, name: called?.name ?? "", arguments: asText(called?.arguments) });
+    target.id ||= id;
+    target.name ||= name;
+    target.arguments += text;
   }
 
   /** The call a piece belongs to: the same index, unless a new id together with a name starts another one. */
-  #find(index: number | undefined, id: string, name: string | undefined) {
+  #find(index: number | undefined, id: string, name: string) {
     const known =
       index === undefined ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
-    if (!known) return undefined;
-    const startsAnother = name && (id ? id !== known.id : index === undefined);
+    if (!known || name === "" || known.name === "") return known;
+    const startsAnother = id === "" ? index === undefined : id !== known.id;
     return startsAnother ? undefined : known;
   }
 
@@ -85,31 +114,42 @@ class ToolCallAssembly {
 }
 
 /** Some servers send the arguments as an object where the API says text. */
-function asText(value: unknown): string {
+function argumentText(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
+/** Text, or the text among several parts: some servers send thoughts and text as a list. */
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part) => (typeof part?.text === "string" ? part.text : "")).join("");
+}
+
 function respond(
-  content: string | null,
+  text: string,
   calls: ToolCallAssembly,
-  finish: string | null | undefined,
-  usage: Usage | undefined,
+  finish: Maybe<string>,
+  usage: WireCompletion["usage"],
 ): ChatResponse {
   const toolCalls = calls.finished();
   return {
-    content,
+    content: text === "" ? null : text,
     toolCalls,
     finishReason: finishReason(finish, toolCalls.length > 0),
     ...(usage && { usage: readUsage(usage) }),
   };
 }
 
-function finishReason(reason: string | null | undefined, hasCalls: boolean): FinishReason {
+function finishReason(reason: Maybe<string>, hasCalls: boolean): FinishReason {
   if (reason === "length" || reason === "content_filter") return reason;
   return hasCalls ? "tool_calls" : "stop";
 }
 
-function readUsage(usage: NonNullable<Usage>): TokenUsage {
-  return { inputTokens: usage.prompt_tokens ?? 0, outputTokens: usage.completion_tokens ?? 0 };
+function readUsage(usage: NonNullable<WireCompletion["usage"]>): TokenUsage {
+  return { inputTokens: tokens(usage.prompt_tokens), outputTokens: tokens(usage.completion_tokens) };
+}
+
+function tokens(count: unknown): number {
+  return typeof count === "number" && count >= 0 ? count : 0;
 }

@@ -2,104 +2,77 @@ import type OpenAI from "openai";
 import type { ChatCompletionCreateParamsBase } from "openai/resources/chat/completions";
 import { abortedError } from "../abort.js";
 import { AgentError, isAgentError } from "../errors.js";
-import { positiveOption, textOption } from "../optionChecks.js";
-import { errorMessage } from "../toolkit/describe.js";
+import { errorMessage, quote } from "../toolkit/describe.js";
 import { truncateUtf8 } from "../toolkit/truncate.js";
 import { escapeInvisible } from "../toolkit/visible.js";
-import { readCompletion, StreamedCompletion } from "./completion.js";
+import { readCompletion, StreamedCompletion, type WireCompletion } from "./completion.js";
+import { fetchWithReadableErrors } from "./errorBody.js";
+import { asAttemptError } from "./failure.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
-import { AttemptError, type RetryPolicy, retryAfterMs, withRetries } from "./retry.js";
+import { type CheckedOptions, checkOptions, type OpenAIProviderOptions } from "./openaiOptions.js";
+import { AttemptError, LONGEST_TIMER_MS, withRetries } from "./retry.js";
 import { type SilenceTimer, silenceTimer } from "./silence.js";
+import { readEvents, readText } from "./sse.js";
 
-const DEFAULT_TIMEOUT_MS = 5 * 60 * 1000;
+export type { OpenAIProviderOptions } from "./openaiOptions.js";
+
 const MAX_MESSAGE_BYTES = 2000;
-// What servers say when the conversation is too long; only OpenAI's own has a code for it.
-const OVERFLOW =
-  /context[ _](length|window|size)|maximum context|too many tokens|prompt is too long|input is too long/i;
+const SHORTEST_SECRET = 4;
 
-export interface OpenAIProviderOptions {
-  readonly model: string;
-  /** Default: `OPENAI_API_KEY`. May be absent where `baseURL` leads to a server that wants none. */
-  readonly apiKey?: string;
-  /** Any OpenAI-compatible endpoint. Default: `OPENAI_BASE_URL`, then OpenAI's own. */
-  readonly baseURL?: string;
-  /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The longest silence of the server before the request fails. Default: five minutes. */
-  readonly timeoutMs?: number;
-  /** How often a failed request is repeated. Default 3. */
-  readonly maxRetries?: number;
-  /** The first wait before a repetition; it doubles. Default 500. */
-  readonly retryDelayMs?: number;
-  /** The longest wait. A server that asks for more ends the request. Default 60000. */
-  readonly maxRetryDelayMs?: number;
-  /** More fields for the request's body: `temperature`, `max_completion_tokens`, `reasoning_effort` … */
-  readonly body?: Readonly<Record<string, unknown>>;
-}
-
-/** Talks to any OpenAI-compatible chat completions endpoint. The SDK is loaded with the first request. */
+/**
+ * Talks to any OpenAI-compatible chat completions endpoint. The SDK is loaded with the first request; it makes
+ * the requests, while answers are read here: servers that only resemble the API need a more tolerant reader.
+ */
 export class OpenAIProvider implements ChatProvider {
   readonly model: string;
-  readonly #options: OpenAIProviderOptions;
-  readonly #apiKey: string;
-  readonly #baseURL: string | undefined;
-  readonly #timeoutMs: number;
-  readonly #policy: RetryPolicy;
+  readonly #options: CheckedOptions;
   #client: Promise<OpenAI> | undefined;
   // Turned off for a server that refuses the field; it only tells the token count of streamed answers.
   #asksForUsage = true;
 
   constructor(options: OpenAIProviderOptions) {
-    this.model = textOption("model", options?.model);
-    if (this.model === "") throw new AgentError("invalid_argument", "model must not be empty.");
-    this.#options = options;
-    this.#baseURL = options.baseURL ?? (process.env.OPENAI_BASE_URL || undefined);
-    this.#apiKey = options.apiKey ?? process.env.OPENAI_API_KEY ?? "";
-    if (this.#apiKey === "" && this.#baseURL === undefined) {
-      throw new AgentError(
-        "invalid_argument",
-        "There is no API key. Set OPENAI_API_KEY, or pass apiKey or baseURL.",
-      );
-    }
-    this.#timeoutMs = positiveOption("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
-    this.#policy = {
-      maxRetries: options.maxRetries ?? 3,
-      baseDelayMs: options.retryDelayMs ?? 500,
-      maxDelayMs: options.maxRetryDelayMs ?? 60_000,
-    };
+    this.#options = checkOptions(options);
+    this.model = this.#options.model;
   }
 
   async respond(request: ChatRequest): Promise<ChatResponse> {
+    const { signal, onRetry } = request;
     try {
-      return await withRetries(() => this.#attempt(request), this.#policy, request.signal, request.onRetry);
+      return await withRetries(() => this.#attempt(request), this.#options.retries, signal, onRetry);
     } catch (error) {
       if (isAgentError(error)) throw error;
-      const message = this.#presentable(errorMessage(error));
-      const code = OVERFLOW.test(message) ? "context_overflow" : "provider_failed";
-      throw new AgentError(code, `${this.model} could not answer: ${message}`, { cause: withoutKey(error) });
+      const overflow = error instanceof AttemptError && error.overflow;
+      throw new AgentError(
+        overflow ? "context_overflow" : "provider_failed",
+        `${this.model} could not answer: ${this.#presentable(errorMessage(error))}`,
+        { cause: withoutKey(error) },
+      );
     }
   }
 
   async #attempt(request: ChatRequest): Promise<ChatResponse> {
-    const client = await this.#connect();
-    const timer = silenceTimer(this.#timeoutMs, request.signal);
+    const { timeoutMs } = this.#options;
+    const timer = silenceTimer(timeoutMs, request.signal);
     try {
+      const client = await this.#connect();
       return request.onText
         ? await this.#stream(client, request, request.onText, timer)
         : await this.#complete(client, request, timer);
     } catch (error) {
       if (request.signal.aborted) throw abortedError(request.signal);
-      if (timer.expired)
-        throw new AttemptError(`no answer within ${this.#timeoutMs} ms`, { retryable: false });
-      throw this.#failure(error);
+      if (timer.expired) {
+        throw new AttemptError(`the server was silent for ${timeoutMs} ms (timeoutMs)`, { retryable: false });
+      }
+      const failure = asAttemptError(error);
+      failure.message = this.#presentable(failure.message);
+      throw failure;
     } finally {
       timer.stop();
     }
   }
 
   async #complete(client: OpenAI, request: ChatRequest, timer: SilenceTimer): Promise<ChatResponse> {
-    const body = { ...this.#body(request), stream: false as const };
-    return readCompletion(await client.chat.completions.create(body, { signal: timer.signal }));
+    return await readWhole(await this.#send(client, { ...this.#body(request), stream: false }, timer), timer);
   }
 
   async #stream(
@@ -108,79 +81,95 @@ export class OpenAIProvider implements ChatProvider {
     onText: (text: string) => void,
     timer: SilenceTimer,
   ): Promise<ChatResponse> {
-    const body = {
-      ...this.#body(request),
-      stream: true as const,
-      ...(this.#asksForUsage && { stream_options: { include_usage: true } }),
-    };
-    const answer = new StreamedCompletion();
-    for await (const chunk of await client.chat.completions.create(body, { signal: timer.signal })) {
-      timer.heard();
-      const text = answer.add(chunk);
-      if (text !== "") onText(text);
+    const response = await this.#openStream(client, request, timer);
+    // A server that cannot stream sends the whole answer at once.
+    if (/json/i.test(response.headers.get("content-type") ?? "")) {
+      const whole = await readWhole(response, timer);
+      if (whole.content) onText(whole.content);
+      return whole;
     }
-    // The SDK ends an aborted stream as if it were complete.
-    timer.signal.throwIfAborted();
-    return answer.finish();
+    const answer = new StreamedCompletion();
+    const onData = (data: string): void => {
+      const text = answer.add(parseAnswer(data));
+      if (text !== "") onText(text);
+    };
+    return answer.finish(await readEvents(bodyOf(response), onData, timer.heard));
+  }
+
+  async #openStream(client: OpenAI, request: ChatRequest, timer: SilenceTimer): Promise<Response> {
+    const body = { ...this.#body(request), stream: true };
+    if (!this.#asksForUsage) return await this.#send(client, body, timer);
+    try {
+      return await this.#send(client, { ...body, stream_options: { include_usage: true } }, timer);
+    } catch (error) {
+      const { status } = error as { status?: unknown };
+      if (!(status === 400 || status === 422) || !errorMessage(error).includes("stream_options")) throw error;
+      this.#asksForUsage = false;
+      return await this.#send(client, body, timer);
+    }
+  }
+
+  async #send(client: OpenAI, body: ChatCompletionCreateParamsBase, timer: SilenceTimer): Promise<Response> {
+    const response = await client.chat.completions.create(body, { signal: timer.signal }).asResponse();
+    timer.heard();
+    return response;
   }
 
   #body({ messages, tools }: ChatRequest): ChatCompletionCreateParamsBase {
-    // Our messages and tools are the wire format already; readonly is all that differs.
-    const base = {
+    const body = {
       ...this.#options.body,
       model: this.model,
       messages,
-    } as unknown as ChatCompletionCreateParamsBase;
-    // An empty list is an error for several servers.
-    return tools.length === 0 ? base : { ...base, tools: tools as unknown as OpenAI.ChatCompletionTool[] };
-  }
-
-  /** What went wrong with one attempt, and whether another may help. */
-  #failure(error: unknown): AttemptError {
-    if (error instanceof AttemptError) return error;
-    const { status, headers, code } = error as { status?: number; headers?: Headers; code?: string | null };
-    const message = status === undefined ? connectionMessage(error) : errorMessage(error);
-    if (status === 400 && this.#asksForUsage && /stream_options/.test(message)) {
-      this.#asksForUsage = false;
-      return new AttemptError(message, { retryable: true, retryAfterMs: 0, cause: error });
-    }
-    // No status: the connection failed or the body was cut. No tool of this turn has run, so asking again is safe.
-    const temporary =
-      status === undefined || status >= 500 || (status === 429 && code !== "insufficient_quota");
-    return new AttemptError(code === "context_length_exceeded" ? `maximum context: ${message}` : message, {
-      retryable: temporary,
-      retryAfterMs: retryAfterMs(headers),
-      cause: error,
-    });
+      // An empty list is an error for several servers.
+      ...(tools.length > 0 && { tools }),
+    };
+    // Our messages and tools are the wire format already; readonly is all that differs.
+    return body as unknown as ChatCompletionCreateParamsBase;
   }
 
   #connect(): Promise<OpenAI> {
-    this.#client ??= import("openai").then(
-      ({ default: Client }) =>
-        new Client({
-          apiKey: this.#apiKey || "none",
-          baseURL: this.#baseURL ?? null,
-          maxRetries: 0,
-          timeout: Math.min(this.#timeoutMs, 2 ** 31 - 1),
-          ...(this.#options.headers && { defaultHeaders: this.#options.headers }),
-        }),
-    );
+    this.#client ??= import("openai").then(({ default: Client }) => {
+      const { apiKey, baseURL, headers } = this.#options;
+      return new Client({
+        apiKey: apiKey || "none",
+        baseURL: baseURL ?? null,
+        maxRetries: 0,
+        // Silence is measured here, from byte to byte; the SDK would only measure up to the headers.
+        timeout: LONGEST_TIMER_MS,
+        logLevel: "off",
+        fetch: fetchWithReadableErrors,
+        defaultHeaders: { ...(apiKey === "" && { Authorization: null }), ...headers },
+      });
+    });
     return this.#client;
   }
 
+  /** A message without secrets, bounded, and without what could control a terminal. */
   #presentable(message: string): string {
-    const short = truncateUtf8(message, MAX_MESSAGE_BYTES);
-    return escapeInvisible(this.#apiKey.length >= 4 ? short.replaceAll(this.#apiKey, "[key]") : short);
+    let text = message;
+    for (const secret of this.#options.secrets) {
+      if (secret.length >= SHORTEST_SECRET) text = text.replaceAll(secret, "[key]");
+    }
+    return escapeInvisible(truncateUtf8(text, MAX_MESSAGE_BYTES));
   }
 }
 
-/** `fetch failed` says nothing; its causes do. */
-function connectionMessage(error: unknown): string {
-  const parts = [errorMessage(error)];
-  for (let cause = (error as Error)?.cause; cause instanceof Error && parts.length < 4; cause = cause.cause) {
-    parts.push(cause.message || (cause as NodeJS.ErrnoException).code || cause.name);
+async function readWhole(response: Response, timer: SilenceTimer): Promise<ChatResponse> {
+  return readCompletion(parseAnswer(await readText(bodyOf(response), timer.heard)));
+}
+
+function parseAnswer(text: string): WireCompletion | null {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Cut off by a proxy, or the web page of a wrong address: what came tells which.
+    throw new AttemptError(`the answer is not JSON: ${quote(text)}`, { retryable: true });
   }
-  return [...new Set(parts.map((part) => part.replace(/\.$/, "")))].join(": ");
+}
+
+function bodyOf(response: Response): ReadableStream<Uint8Array> {
+  if (response.body) return response.body;
+  throw new AttemptError("the answer is empty", { retryable: true });
 }
 
 /** The SDK's errors carry the request's headers, and with them the key: only the kind of error is kept. */

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { AgentError } from "../errors.js";
-import { errorMessage, quote } from "../toolkit/describe.js";
+import { isToolCall } from "../history.js";
+import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import type { ChatMessage, ChatResponse } from "./interface.js";
 
 const FORMAT = "agent-recording";
@@ -21,7 +22,7 @@ export function formatRecording(exchanges: readonly Exchange[]): string {
 /** Reads a recording. Throws `replay_mismatch` for a file that is none. */
 export function readRecording(path: string): Exchange[] {
   const fail = (problem: string): never => {
-    throw new AgentError("replay_mismatch", `${quote(path)} is not a recording: ${problem}.`);
+    throw new AgentError("replay_mismatch", `${quote(path)} is not an intact recording: ${problem}.`);
   };
   let data: { format?: unknown; version?: unknown; exchanges?: unknown } | null;
   try {
@@ -32,7 +33,29 @@ export function readRecording(path: string): Exchange[] {
   if (data?.format !== FORMAT || data.version !== VERSION || !Array.isArray(data.exchanges)) {
     return fail(`it has no "format": "${FORMAT}" with version ${VERSION}`);
   }
+  for (const [index, exchange] of data.exchanges.entries()) {
+    const problem = findExchangeProblem(exchange);
+    if (problem !== undefined) fail(`exchanges[${index}] ${problem}`);
+  }
   return data.exchanges;
+}
+
+function findExchangeProblem(exchange: Partial<Record<keyof Exchange, unknown>> | null): string | undefined {
+  if (typeof exchange !== "object" || exchange === null)
+    return `must be an object, got ${describeValue(exchange)}`;
+  const { messages, tools, chunks, response } = exchange;
+  if (!isStrings(tools)) return '"tools" must be an array of strings';
+  if (chunks !== undefined && !isStrings(chunks)) return '"chunks" must be an array of strings';
+  if (!Array.isArray(messages)) return `"messages" must be an array, got ${describeValue(messages)}`;
+  const { content, toolCalls } = (response ?? {}) as Partial<Record<keyof ChatResponse, unknown>>;
+  if (content !== null && typeof content !== "string") return '"response.content" must be a string or null';
+  return Array.isArray(toolCalls) && toolCalls.every(isToolCall)
+    ? undefined
+    : '"response.toolCalls" must be an array of tool calls';
+}
+
+function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
 /**
@@ -53,5 +76,5 @@ export function findDifference(recorded: Exchange, asked: Exchange): string | un
 }
 
 function comparable(message: ChatMessage): string {
-  return JSON.stringify(message.role === "tool" ? { ...message, content: "…" } : message);
+  return JSON.stringify(message?.role === "tool" ? { ...message, content: "…" } : message);
 }

@@ -1,15 +1,30 @@
-import { writeFile } from "node:fs/promises";
 import { throwIfAborted } from "../abort.js";
 import { AgentError } from "../errors.js";
+import { writeFileAtomic } from "../toolkit/atomicWrite.js";
+import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
 import { type Exchange, findDifference, formatRecording, readRecording } from "./recording.js";
 
 /**
  * Wraps a provider and writes every exchange to a file, for `replayProvider` to answer from later. The file
- * is complete after each answer. It holds the conversation: check it before you commit it.
+ * is complete after each answer, also one of several at the same time. It holds the conversation: check it
+ * before you commit it. A file that cannot be written fails the request.
  */
 export function recordProvider(provider: ChatProvider, path: string): ChatProvider {
   const exchanges: Exchange[] = [];
+  let written: Promise<unknown> = Promise.resolve();
+  // One write after the other: an older recording must never replace a newer one.
+  const write = async (): Promise<void> => {
+    const writing = written.then(() => writeFileAtomic(path, formatRecording(exchanges)));
+    written = writing.catch(() => undefined);
+    await writing.catch((error: unknown) => {
+      throw new AgentError(
+        "provider_failed",
+        `The recording ${quote(path)} cannot be written: ${errorMessage(error)}`,
+        { cause: error },
+      );
+    });
+  };
   return {
     ...(provider.model !== undefined && { model: provider.model }),
     async respond(request) {
@@ -29,7 +44,7 @@ export function recordProvider(provider: ChatProvider, path: string): ChatProvid
         },
       });
       exchanges.push({ ...asExchange(request, response), ...(onText && { chunks }) });
-      await writeFile(path, formatRecording(exchanges));
+      await write();
       return response;
     },
   };
@@ -83,13 +98,16 @@ export type ScriptedAnswer =
  * @example scriptedProvider([{ calls: [{ name: "mkdir", args: { path: "a" } }] }, "Done."])
  */
 export function scriptedProvider(answers: readonly ScriptedAnswer[]): ChatProvider {
+  if (!Array.isArray(answers)) {
+    throw new AgentError("invalid_argument", `answers must be an array, got ${describeValue(answers)}.`);
+  }
   let next = 0;
   return {
     model: "scripted",
     async respond(request) {
       throwIfAborted(request.signal);
       let answer = answers[next];
-      if (answer === undefined) {
+      if (next >= answers.length) {
         throw new AgentError(
           "replay_mismatch",
           `The script has ${answers.length} answers and was asked for one more.`,
@@ -106,6 +124,12 @@ export function scriptedProvider(answers: readonly ScriptedAnswer[]): ChatProvid
 
 function asResponse(answer: FixedAnswer, turn: number): ChatResponse {
   if (typeof answer === "string") return { content: answer, toolCalls: [], finishReason: "stop" };
+  if (!isFixedAnswer(answer)) {
+    throw new AgentError(
+      "invalid_argument",
+      `Answer ${turn} of the script must be a text, { calls } or a response, got ${describeValue(answer)}.`,
+    );
+  }
   if (!("calls" in answer)) return answer;
   const toolCalls = answer.calls.map(({ name, args = {} }, index) => ({
     id: `call_${turn}_${index}`,
@@ -113,6 +137,12 @@ function asResponse(answer: FixedAnswer, turn: number): ChatResponse {
     function: { name, arguments: typeof args === "string" ? args : JSON.stringify(args) },
   }));
   return { content: null, toolCalls, finishReason: "tool_calls" };
+}
+
+function isFixedAnswer(answer: unknown): boolean {
+  if (typeof answer !== "object" || answer === null) return false;
+  const { calls, toolCalls } = answer as Record<string, unknown>;
+  return Array.isArray(calls) || Array.isArray(toolCalls);
 }
 
 function stream(request: ChatRequest, chunks: readonly string[]): void {

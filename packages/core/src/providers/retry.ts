@@ -2,19 +2,30 @@ import { setTimeout as delay } from "node:timers/promises";
 import { abortedError } from "../abort.js";
 import type { ProviderRetry } from "./interface.js";
 
+/** Timers hold 32 bits: a longer wait would be over at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** A failure of one attempt, with what is needed to decide about the next. */
 export class AttemptError extends Error {
   readonly retryable: boolean;
   /** What the server asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** Whether the conversation is too long for the model. */
+  readonly overflow: boolean;
 
   constructor(
     message: string,
-    options: { retryable: boolean; retryAfterMs?: number | undefined; cause?: unknown },
+    options: {
+      retryable: boolean;
+      retryAfterMs?: number | undefined;
+      overflow?: boolean;
+      cause?: unknown;
+    },
   ) {
     super(message, { cause: options.cause });
     this.retryable = options.retryable;
     this.retryAfterMs = options.retryAfterMs;
+    this.overflow = options.overflow ?? false;
   }
 }
 
@@ -45,13 +56,16 @@ export async function withRetries<T>(
       const delayMs = error.retryAfterMs ?? backoff(failures, policy);
       if (delayMs > policy.maxDelayMs) {
         const seconds = Math.round(delayMs / 1000);
-        throw new AttemptError(`${error.message} (the server asks to wait ${seconds} s)`, {
-          retryable: false,
-          cause: error,
-        });
+        throw new AttemptError(
+          `${error.message} (the server asks to wait ${seconds} s, longer than maxRetryDelayMs allows)`,
+          {
+            retryable: false,
+            cause: error,
+          },
+        );
       }
       onRetry?.({ attempt: failures, delayMs, reason: error.message });
-      await delay(delayMs, undefined, { signal }).catch(() => {
+      await delay(Math.min(delayMs, LONGEST_TIMER_MS), undefined, { signal }).catch(() => {
         throw abortedError(signal);
       });
     }
@@ -66,7 +80,7 @@ function backoff(failures: number, policy: RetryPolicy): number {
 
 /** The wait a response asks for: `retry-after-ms`, or `retry-after` in seconds or as a date. */
 export function retryAfterMs(headers: Headers | undefined): number | undefined {
-  const milliseconds = Number(headers?.get("retry-after-ms") ?? Number.NaN);
+  const milliseconds = Number(headers?.get("retry-after-ms") || Number.NaN);
   if (milliseconds >= 0) return milliseconds;
   const value = headers?.get("retry-after");
   if (!value) return undefined;

@@ -1,3 +1,5 @@
+import { LONGEST_TIMER_MS } from "./retry.js";
+
 /** Aborts a request that has gone quiet. */
 export interface SilenceTimer {
   readonly signal: AbortSignal;
@@ -12,13 +14,12 @@ export interface SilenceTimer {
 export function silenceTimer(timeoutMs: number, outer: AbortSignal): SilenceTimer {
   const controller = new AbortController();
   let expired = false;
-  // Timers hold 32 bits: a longer wait would fire at once.
   const timer = setTimeout(
     () => {
       expired = true;
       controller.abort();
     },
-    Math.min(timeoutMs, 2 ** 31 - 1),
+    Math.min(timeoutMs, LONGEST_TIMER_MS),
   );
   const onAbort = (): void => controller.abort(outer.reason);
   if (outer.aborted) onAbort();

@@ -3,6 +3,8 @@ import { dirname, isAbsolute, parse, relative, resolve, sep } from "node:path";
 import { quote } from "./describe.js";
 
 const MAX_LINKS = 40;
+// Taken as a path it would quietly mean a directory named "file:" below the working directory.
+const FILE_URL = /^file:\//i;
 
 /** Turns a path argument into an absolute path, and refuses what leads outside the root, if there is one. */
 export interface PathGuard {
@@ -27,6 +29,9 @@ export function createPathGuard(root?: string): PathGuard {
     contains,
     resolve(path, { follow = true } = {}) {
       if (path.includes("\0")) throw new Error(`The path ${quote(path)} contains a NUL character.`);
+      if (FILE_URL.test(path)) {
+        throw new Error(`${quote(path)} is a URL, not a path. Pass the plain path instead.`);
+      }
       const absolute = resolve(path);
       if (canonicalRoot === undefined) return absolute;
       const canonical = follow

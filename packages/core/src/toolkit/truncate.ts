@@ -1,10 +1,18 @@
+// A character has at most three continuation bytes. A longer row of them is no text, and is cut anywhere.
+const MOST_CONTINUATIONS = 3;
+
 /** The number of bytes of `bytes` up to `limit` that end on a character border. */
 export function utf8Boundary(bytes: Uint8Array, limit: number): number {
   if (limit >= bytes.length) return bytes.length;
-  let end = Math.max(0, limit);
-  // A continuation byte is 10xxxxxx: step back to the byte that starts the character.
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  const end = Math.max(0, Math.trunc(limit) || 0);
+  for (let start = end; start >= Math.max(0, end - MOST_CONTINUATIONS); start--) {
+    if (!isContinuation(bytes, start)) return start;
+  }
   return end;
+}
+
+function isContinuation(bytes: Uint8Array, index: number): boolean {
+  return ((bytes[index] ?? 0) & 0b1100_0000) === 0b1000_0000;
 }
 
 /** The longest start of `text` within `maxBytes` of UTF-8, never cut inside a character. */
@@ -18,10 +26,11 @@ export function truncateUtf8(text: string, maxBytes: number): string {
 /** The longest end of `text` within `maxBytes` of UTF-8, never cut inside a character. */
 export function truncateUtf8Start(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
-  if (maxBytes <= 0) return "";
-  const bytes = Buffer.from(text.slice(-maxBytes), "utf8");
-  let start = Math.max(0, bytes.length - maxBytes);
-  while (start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
+  const limit = Math.trunc(maxBytes);
+  if (!(limit > 0)) return "";
+  const bytes = Buffer.from(text.slice(-limit), "utf8");
+  let start = Math.max(0, bytes.length - limit);
+  while (isContinuation(bytes, start)) start++;
   return bytes.toString("utf8", start);
 }
 

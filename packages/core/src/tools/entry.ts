@@ -1,6 +1,7 @@
 import { AgentError } from "../errors.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import { compileSchema } from "../toolkit/jsonSchema/compile.js";
+import { hasHiddenTags } from "../toolkit/visible.js";
 import type { ExecutableTool, JsonSchema } from "./interface.js";
 import { type RegisterOptions, TOOL_CAPABILITIES, type ToolCapability } from "./types.js";
 
@@ -39,6 +40,8 @@ export function createEntry(tool: ExecutableTool, options: RegisterOptions): Too
   const description = schema.function.description ?? "";
   if (typeof description !== "string")
     fail(`its description must be a string, got ${describeValue(description)}`);
+  if (hasHiddenTags(schemaText))
+    fail("its schema holds invisible tag characters, which hide text from people");
   return {
     tool,
     capabilities: checkedCapabilities(tool, fail),

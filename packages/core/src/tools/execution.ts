@@ -1,3 +1,4 @@
+import { onAbort } from "../abort.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import { truncateMiddle } from "../toolkit/truncate.js";
 import { escapeInvisible } from "../toolkit/visible.js";
@@ -35,10 +36,11 @@ export interface ExecutionLimits {
   readonly secrets: () => readonly string[];
 }
 
-type Ending = Omit<ToolResult, "durationMs">;
+/** A result before its duration is known; a tool that ran brings its own, without the wait for approval. */
+export type ToolEnding = Omit<ToolResult, "durationMs"> & Partial<Pick<ToolResult, "durationMs">>;
 
-/** Whether a tool that passed every check may still run, asked again after the approval. */
-type StillAvailable = () => Ending | undefined;
+/** How the call ends if the tool went away while a person decided about it. */
+type GoneMeanwhile = () => ToolEnding | undefined;
 
 /** Runs one tool and survives it, whatever it does. Never rejects. */
 export async function runTool(
@@ -46,10 +48,10 @@ export async function runTool(
   args: unknown,
   options: RunOptions,
   limits: ExecutionLimits,
-  stillAvailable: StillAvailable,
-): Promise<Ending> {
+  goneMeanwhile: GoneMeanwhile,
+): Promise<ToolEnding> {
   const { name } = entry.tool;
-  const failed = (thrown: unknown): Ending => ({
+  const failed = (thrown: unknown): ToolEnding => ({
     outcome: "error",
     text: `Error executing ${name}: ${presentable(errorMessage(thrown), limits.secrets())}`,
   });
@@ -62,7 +64,7 @@ export async function runTool(
       const refusal = await options.approve(copy);
       if (options.signal?.aborted) return aborted(name);
       if (refusal !== undefined) return { outcome: "denied", text: `Tool call denied: ${refusal}` };
-      const gone = stillAvailable();
+      const gone = goneMeanwhile();
       if (gone) return gone;
     }
     return await raceTool(entry, copy, options, limits, failed);
@@ -71,7 +73,7 @@ export async function runTool(
   }
 }
 
-function aborted(name: string): Ending {
+function aborted(name: string): ToolEnding {
   return { outcome: "aborted", text: `Error executing ${name}: aborted before it finished.` };
 }
 
@@ -81,28 +83,28 @@ function raceTool(
   args: Record<string, unknown>,
   options: RunOptions,
   limits: ExecutionLimits,
-  failed: (thrown: unknown) => Ending,
-): Promise<Ending> {
+  failed: (thrown: unknown) => ToolEnding,
+): Promise<ToolEnding> {
   const { name } = entry.tool;
   const deadlineMs = entry.tool.deadlineMs ?? limits.deadlineMs;
+  const started = performance.now();
   return new Promise((resolve) => {
     const controller = new AbortController();
     let settled = false;
     let report: ToolReport | undefined;
     let timer: NodeJS.Timeout | undefined;
 
-    const settle = (ending: Ending): void => {
+    const settle = (ending: ToolEnding): void => {
       if (settled) return;
       settled = true;
       clearTimeout(timer);
-      options.signal?.removeEventListener("abort", onAbort);
-      resolve(ending);
+      release();
+      resolve({ ...ending, durationMs: performance.now() - started });
     };
-    const onAbort = (): void => {
+    const release = onAbort(options.signal, () => {
       settle(aborted(name));
       controller.abort(options.signal?.reason);
-    };
-    options.signal?.addEventListener("abort", onAbort, { once: true });
+    });
     if (deadlineMs <= LONGEST_TIMER_MS) {
       timer = setTimeout(() => {
         settle(failed(`no result after ${deadlineMs} ms; it was told to stop.`));
@@ -132,8 +134,8 @@ function completed(
   text: unknown,
   report: ToolReport | undefined,
   limits: ExecutionLimits,
-  failed: (thrown: unknown) => Ending,
-): Ending {
+  failed: (thrown: unknown) => ToolEnding,
+): ToolEnding {
   if (typeof text !== "string") return failed(`it returned ${describeValue(text)} instead of a string.`);
   return {
     outcome: report?.ok === false ? "error" : "ok",

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { deferred, fakeTool } from "../../test/fixtures.js";
 import type { ExecutableTool } from "./interface.js";
 import { ToolRegistry } from "./registry.js";
@@ -174,6 +174,15 @@ describe("what register refuses", () => {
     expect(() => registryWith(tool)).toThrow(
       'parameters.properties.n.type is "float", which is not a JSON Schema type. Did you mean "number"?',
     );
+  });
+
+  test("F147: a description with invisible tag characters", () => {
+    const hidden = fakeTool("a");
+    const getSchema = () => ({
+      type: "function" as const,
+      function: { name: "a", description: "Nice\u{e0041}\u{e0042}" },
+    });
+    expect(() => registryWith({ ...hidden, getSchema })).toThrow(/holds invisible tag characters/);
   });
 
   test("an unknown capability, naming the known ones", () => {
@@ -365,7 +374,7 @@ describe("execute", () => {
   test("the report of a tool decides the outcome, not the text", async () => {
     const registry = registryWith(
       fakeTool("t", (_, call) => {
-        call?.report({ ok: false, summary: "exit code 2" });
+        call?.report?.({ ok: false, summary: "exit code 2" });
         return '{"exit_code":2}';
       }),
     );
@@ -399,10 +408,24 @@ describe("execute", () => {
     expect((await registry.run("t", {})).outcome).toBe("not_available");
   });
 
-  test("fifty calls at once each get their own result", async () => {
+  test("the time a person takes to approve is not the tool's duration", async () => {
+    const registry = registryWith(fakeTool("t"));
+    const approve = () => new Promise<undefined>((resolve) => setTimeout(resolve, 60, undefined));
+    expect((await registry.run("t", {}, { approve })).durationMs).toBeLessThan(50);
+  });
+
+  test("fifty calls at once each get their own result, and Node has nothing to warn about", async () => {
     const registry = registryWith(fakeTool("t", async ({ n }) => `n=${n}`));
-    const results = await Promise.all(Array.from({ length: 50 }, (_, n) => registry.execute("t", { n })));
+    const warned = vi.fn();
+    process.on("warning", warned);
+    onTestFinished(() => void process.off("warning", warned));
+    const { signal } = new AbortController();
+    const results = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => registry.execute("t", { n }, { signal })),
+    );
     expect(results).toEqual(Array.from({ length: 50 }, (_, n) => `n=${n}`));
+    await new Promise(setImmediate);
+    expect(warned).not.toHaveBeenCalled();
   });
 });
 

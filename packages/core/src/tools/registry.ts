@@ -4,12 +4,19 @@ import { quote } from "../toolkit/describe.js";
 import { truncateUtf8 } from "../toolkit/truncate.js";
 import { escapeToLine } from "../toolkit/visible.js";
 import { createEntry, type ToolEntry } from "./entry.js";
-import { type ExecutionLimits, type RunOptions, runTool, type ToolResult } from "./execution.js";
+import {
+  type ExecutionLimits,
+  type RunOptions,
+  runTool,
+  type ToolEnding,
+  type ToolResult,
+} from "./execution.js";
 import type { ChatTool, ExecutableTool } from "./interface.js";
 import type { PackRegistry, RegisterOptions, ToolCall, ToolCapability } from "./types.js";
 
 const DEFAULT_DEADLINE_MS = 10 * 60 * 1000;
 const DEFAULT_MAX_RESULT_BYTES = 1024 * 1024;
+const MAX_SHOWN_NAME = 200;
 
 export interface ToolRegistryOptions {
   /** How long a tool that sets no deadline of its own may take. Default: ten minutes. */
@@ -120,20 +127,23 @@ export class ToolRegistry implements PackRegistry {
   /** As `execute`, with the outcome and the duration. Never rejects. */
   async run(name: string, args?: Record<string, unknown>, options: RunOptions = {}): Promise<ToolResult> {
     const started = performance.now();
-    const unavailable = () => this.#unavailable(name);
-    const entry = this.#tools.get(name);
+    const found = this.#find(name);
     const ending =
-      unavailable() ?? (entry && (await runTool(entry, args, options, this.#limits, unavailable)));
-    return { outcome: "error", text: "", ...ending, durationMs: performance.now() - started };
+      "outcome" in found
+        ? found
+        : await runTool(found, args, options, this.#limits, () => {
+            const now = this.#find(name);
+            if (now === found) return undefined;
+            return "outcome" in now ? now : unavailable("not_available", name);
+          });
+    return { durationMs: performance.now() - started, ...ending };
   }
 
-  #unavailable(name: string): { outcome: "not_found" | "not_available"; text: string } | undefined {
+  /** The tool if it may run now, or how a call of it ends. */
+  #find(name: string): ToolEntry | ToolEnding {
     const entry = this.#tools.get(name);
-    if (entry?.enabled) return undefined;
-    const shown = escapeToLine(truncateUtf8(String(name), 200));
-    return entry
-      ? { outcome: "not_available", text: `Tool not available: ${shown}` }
-      : { outcome: "not_found", text: `Tool not found: ${shown}` };
+    if (entry?.enabled) return entry;
+    return unavailable(entry ? "not_available" : "not_found", name);
   }
 
   #setEnabled(name: string, enabled: boolean): boolean {
@@ -142,6 +152,12 @@ export class ToolRegistry implements PackRegistry {
     entry.enabled = enabled;
     return true;
   }
+}
+
+function unavailable(outcome: "not_found" | "not_available", name: string): ToolEnding {
+  // The name is the model's own text: it may be anything, and as long as it likes.
+  const shown = escapeToLine(truncateUtf8(String(name), MAX_SHOWN_NAME));
+  return { outcome, text: `Tool ${outcome === "not_found" ? "not found" : "not available"}: ${shown}` };
 }
 
 function by(source: string | undefined): string {

@@ -19,9 +19,10 @@ export interface ToolCall {
   onOutput(chunk: string): void;
   /**
    * Marks the call as failed, or sums up a success, although `execute` returns normally: a shell command
-   * that exits with 2 still has output for the model, but must never be shown as a success.
+   * that exits with 2 still has output for the model, but must never be shown as a success. Optional for a
+   * caller to offer: `call?.report?.({ ok: false, summary: "exit code 2" })`.
    */
-  report(status: ToolReport): void;
+  report?(status: ToolReport): void;
 }
 
 /** The agent's live state, read through getters: never a copy, so a tool sees what is true now. */

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../../tools/interface.js";
 import { isDeepEqual } from "./deepEqual.js";
-import { type CompileSub, sizeOf } from "./keywords.js";
+import { arrayOf, booleanOf, type CompileSub, sizeOf } from "./keywords.js";
 import { type Check, problem, under } from "./problem.js";
 
 type ArrayCheck = (value: readonly unknown[]) => ReturnType<Check>;
@@ -8,7 +8,7 @@ type ArrayCheck = (value: readonly unknown[]) => ReturnType<Check>;
 /** Every keyword that speaks of arrays, but for `contains`. */
 export function arrayChecks(keywords: JsonSchema, where: string, compile: CompileSub): Check[] {
   const checks: ArrayCheck[] = [...itemChecks(keywords, where, compile), ...lengthChecks(keywords, where)];
-  if (keywords.uniqueItems === true) checks.push(uniqueCheck);
+  if (booleanOf(keywords, "uniqueItems", where)) checks.push(uniqueCheck);
   return checks.map(onArrays);
 }
 
@@ -34,9 +34,11 @@ function itemChecks(keywords: JsonSchema, where: string, compile: CompileSub): A
   const oldForm = Array.isArray(keywords.items);
   const positions = oldForm ? keywords.items : keywords.prefixItems;
   const others = oldForm ? keywords.additionalItems : keywords.items;
-  const first = Array.isArray(positions)
-    ? positions.map((schema, index) => compile(schema, `${where}.items[${index}]`))
-    : [];
+  const place = `${where}.${oldForm ? "items" : "prefixItems"}`;
+  const first =
+    positions === undefined
+      ? []
+      : arrayOf(positions, place).map((schema, index) => compile(schema, `${place}[${index}]`));
   const rest = others === undefined ? undefined : compile(others, `${where}.items`);
   if (first.length === 0 && rest === undefined) return [];
   return [

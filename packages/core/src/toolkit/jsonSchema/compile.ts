@@ -7,6 +7,10 @@ import { objectChecks } from "./objects.js";
 import { type Check, formatProblem, problem } from "./problem.js";
 import { valueChecks } from "./values.js";
 
+const MAX_SCHEMA_DEPTH = 256;
+// Deeper than any argument the registry lets through.
+const MAX_VALUE_DEPTH = 500;
+
 // Keywords whose meaning depends on what other keywords evaluated, or on documents elsewhere. Refusing them
 // is honest; ignoring them would accept arguments the schema forbids.
 const UNSUPPORTED = ["unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"];
@@ -26,8 +30,21 @@ export function compileSchema(schema: JsonSchema, where = "schema"): (value: unk
 
 function compiler(root: JsonSchema): CompileSub {
   const references = new Map<string, Check>();
+  let depth = 0;
 
   function compile(schema: unknown, where: string): Check {
+    if (depth >= MAX_SCHEMA_DEPTH) {
+      throw new SchemaError(`the schema is nested more than ${MAX_SCHEMA_DEPTH} levels deep`);
+    }
+    depth++;
+    try {
+      return compileKeywords(schema, where);
+    } finally {
+      depth--;
+    }
+  }
+
+  function compileKeywords(schema: unknown, where: string): Check {
     if (schema === true) return () => undefined;
     if (schema === false) return (value) => problem(`is not allowed, got ${describeValue(value)}.`);
     if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
@@ -59,14 +76,17 @@ function compiler(root: JsonSchema): CompileSub {
     if (known) return known;
     // Entered before compiling, so that a schema that contains itself refers back to this very check.
     let compiled: Check | undefined;
-    let depth = 0;
+    const active: unknown[] = [];
     const check: Check = (value) => {
-      if (depth > 500) return problem(`is nested too deeply for "${ref}".`);
-      depth++;
+      // Asked again about the same value on the way to an answer about it: there is none.
+      const endless = active.length > 0 && active.at(-1) === value;
+      if (endless) return problem(`cannot be checked: the schema's "${ref}" refers to itself without end.`);
+      if (active.length > MAX_VALUE_DEPTH) return problem(`is nested too deeply for "${ref}".`);
+      active.push(value);
       try {
         return compiled?.(value);
       } finally {
-        depth--;
+        active.pop();
       }
     };
     references.set(ref, check);

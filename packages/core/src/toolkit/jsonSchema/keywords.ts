@@ -30,7 +30,14 @@ export function sizeOf(keywords: JsonSchema, name: string, where: string): numbe
   return value;
 }
 
-/** A keyword that must be an array, of strings if asked. */
+/** A keyword that must be true or false; absent is false. */
+export function booleanOf(keywords: JsonSchema, name: string, where: string): boolean {
+  const value = keywords[name] ?? false;
+  if (typeof value === "boolean") return value;
+  throw new SchemaError(`${where}.${name} must be true or false, got ${describeValue(value)}`);
+}
+
+/** A keyword that must be an array. */
 export function arrayOf(value: unknown, where: string): unknown[] {
   if (!Array.isArray(value)) throw new SchemaError(`${where} must be an array, got ${describeValue(value)}`);
   return value;

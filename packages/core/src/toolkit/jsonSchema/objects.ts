@@ -24,12 +24,17 @@ function requiredCheck(keywords: JsonSchema, where: string): ObjectCheck[] {
   const properties = isObject(keywords.properties) ? keywords.properties : {};
   return [
     (value) => {
-      const missing = required.find((name) => !Object.hasOwn(value, name) || value[name] === undefined);
+      const missing = required.find((name) => !has(value, name));
       return missing === undefined
         ? undefined
         : under(missing, problem(`is required${kind(properties, missing)}.`));
     },
   ];
+}
+
+/** A property set to undefined in code is one left out: JSON has no such value. */
+function has(value: Record<string, unknown>, name: string): boolean {
+  return Object.hasOwn(value, name) && value[name] !== undefined;
 }
 
 function kind(properties: Record<string, unknown>, name: string): string {
@@ -68,7 +73,6 @@ function propertyChecks(keywords: JsonSchema, where: string, compile: CompileSub
     (value) => {
       for (const key of Object.keys(value)) {
         const item = value[key];
-        // An option set to undefined in code is an option left out: JSON has no such value.
         if (item === undefined) continue;
         const badName = nameCheck?.(key);
         if (badName) return problem(`has the key ${quote(key)}, which ${badName.message}`);
@@ -99,7 +103,7 @@ function sizeChecks(keywords: JsonSchema, where: string): ObjectCheck[] {
   if (min === 0 && max === Number.POSITIVE_INFINITY) return [];
   return [
     (value) => {
-      const size = Object.keys(value).length;
+      const size = Object.keys(value).filter((key) => has(value, key)).length;
       if (size < min) return problem(`must have at least ${min} properties, got ${size}.`);
       return size > max ? problem(`must have at most ${max} properties, got ${size}.`) : undefined;
     },
@@ -116,15 +120,15 @@ function dependencyChecks(keywords: JsonSchema, where: string, compile: CompileS
       if (Array.isArray(needs) || keyword === "dependentRequired") {
         const required = stringsOf(needs, place);
         checks.push((value) => {
-          if (!Object.hasOwn(value, name)) return undefined;
-          const missing = required.find((other) => !Object.hasOwn(value, other));
+          if (!has(value, name)) return undefined;
+          const missing = required.find((other) => !has(value, other));
           return missing === undefined
             ? undefined
             : under(missing, problem(`is required together with "${name}" (${describeValue(value[name])}).`));
         });
       } else {
         const check = compile(needs, place);
-        checks.push((value) => (Object.hasOwn(value, name) ? check(value) : undefined));
+        checks.push((value) => (has(value, name) ? check(value) : undefined));
       }
     }
   }

@@ -5,6 +5,9 @@ import { isDeepEqual } from "./deepEqual.js";
 import { arrayOf, patternOf, SchemaError, sizeOf, stringsOf } from "./keywords.js";
 import { type Check, problem } from "./problem.js";
 
+// How many allowed values a message lists.
+const MOST_SHOWN = 30;
+
 const TYPES: Readonly<Record<string, { readonly is: (value: unknown) => boolean; readonly words: string }>> =
   {
     string: { is: (value) => typeof value === "string", words: "a string" },
@@ -68,7 +71,9 @@ function expectedWords(keywords: JsonSchema, words: string): string {
 }
 
 function enumCheck(allowed: readonly unknown[]): Check {
-  const list = allowed.map((item) => JSON.stringify(item)).join(", ");
+  const shown = allowed.slice(0, MOST_SHOWN).map((item) => JSON.stringify(item));
+  const hidden = allowed.length - shown.length;
+  const list = `${shown.join(", ")}${hidden > 0 ? ` (and ${hidden} more)` : ""}`;
   return (value) =>
     allowed.some((item) => isDeepEqual(item, value))
       ? undefined
@@ -109,6 +114,8 @@ function numberChecks(keywords: JsonSchema, where: string): Check[] {
 
 /** 0.3 is a multiple of 0.1, although the floating-point remainder says otherwise. */
 function isMultiple(value: number, step: number): boolean {
+  if (value % step === 0) return true;
+  if (Number.isInteger(step)) return false;
   const quotient = value / step;
   return Math.abs(quotient - Math.round(quotient)) <= Number.EPSILON * Math.max(1, Math.abs(quotient));
 }

@@ -1,0 +1,450 @@
+import { createServer } from "node:net";
+import { inspect } from "node:util";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { askProvider, MODES } from "../../test/askProvider.js";
+import {
+  answer,
+  type ChatServer,
+  call,
+  chunk,
+  event,
+  events,
+  json,
+  pieces,
+  type Reply,
+  reset,
+  silence,
+  startChatServer,
+} from "../../test/chatServer.js";
+import { AgentError } from "../errors.js";
+import { OpenAIProvider, type OpenAIProviderOptions } from "./openai.js";
+
+const KEY = "sk-secret-0123456789";
+
+let server: ChatServer;
+beforeAll(async () => {
+  server = await startChatServer();
+});
+afterAll(() => server.close());
+
+function provider(options: Partial<OpenAIProviderOptions> = {}): OpenAIProvider {
+  return new OpenAIProvider({
+    model: "m",
+    apiKey: KEY,
+    baseURL: server.baseURL,
+    retryDelayMs: 1,
+    ...options,
+  });
+}
+
+/** The error a request ends with, and how many requests it took. */
+async function failure(asking: Promise<unknown>): Promise<AgentError & { requests: number }> {
+  const before = server.requests.length;
+  const error = await asking.then(
+    () => expect.unreachable("the request succeeded"),
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(AgentError);
+  return Object.assign(error as AgentError, { requests: server.requests.length - before });
+}
+
+const fine = answer({ content: "fine" });
+const errorReply = (
+  status: number,
+  message: string,
+  more: object = {},
+  headers: Record<string, string> = {},
+) => json({ error: { message, ...more } }, status, headers);
+
+describe.each(MODES)("a failure that may pass, %s", (mode) => {
+  const half = mode === "JSON" ? '{"choices":[{"message":{"content":"ha' : event(chunk({ content: "ha" }));
+  const contentType = mode === "JSON" ? "application/json" : "text/event-stream";
+
+  test.each<[string, Reply, string]>([
+    ["F138: status 500", errorReply(500, "oops"), "500 oops"],
+    [
+      "F138: status 502 with a web page",
+      json("<html>Bad gateway</html>", 502),
+      "502 <html>Bad gateway</html>",
+    ],
+    ["F138: status 429", errorReply(429, "slow down"), "429 slow down"],
+    ["F138: a connection that is reset", reset, "Connection error: fetch failed"],
+    ["F136: a body that is cut half-way", pieces([half], { contentType, end: "cut" }), "terminated"],
+    [
+      "F136: half a body that ends cleanly",
+      pieces([half], { contentType }),
+      mode === "JSON" ? "not JSON" : "before the answer was complete",
+    ],
+    [
+      "an empty body",
+      pieces([], { contentType }),
+      mode === "JSON" ? "not JSON" : "before the answer was complete",
+    ],
+    [
+      "an error of the server inside a body with status 200",
+      json({ error: { message: "upstream died", code: 502 } }),
+      "upstream died",
+    ],
+    [
+      "a web page with status 200",
+      pieces(["<!doctype html>"], { contentType: "application/json" }),
+      'not JSON: "<!doctype html>"',
+    ],
+  ])("%s is asked again", async (_name, reply, reason) => {
+    server.script(reply, fine);
+    const { response, text, retries } = await askProvider(provider(), mode);
+    expect(response.content).toBe("fine");
+    expect(text).toBe(mode === "streaming" ? "fine" : "");
+    expect(retries).toMatchObject([{ attempt: 1, reason: expect.stringContaining(reason) }]);
+  });
+
+  test.each<[string, Record<string, string>, (delayMs: number) => boolean]>([
+    ["F138: seconds", { "retry-after": "0" }, (delayMs) => delayMs === 0],
+    ["F138: milliseconds", { "retry-after-ms": "7", "retry-after": "9999" }, (delayMs) => delayMs === 7],
+    [
+      "F138: a date that has passed",
+      { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" },
+      (delayMs) => delayMs === 0,
+    ],
+    [
+      "nonsense, which counts for nothing",
+      { "retry-after": "soon", "retry-after-ms": "" },
+      (delayMs) => delayMs === 1,
+    ],
+  ])("Retry-After is honoured: %s", async (_name, headers, honoured) => {
+    server.script(errorReply(429, "slow down", {}, headers), fine);
+    const { retries } = await askProvider(provider(), mode);
+    expect(retries).toHaveLength(1);
+    expect(retries.map(({ delayMs }) => delayMs)).toSatisfy((delays: number[]) => delays.every(honoured));
+  });
+
+  test.each([
+    ["seconds", "61"],
+    ["a date", new Date(Date.now() + 61_000 * 60).toUTCString()],
+  ])("F138: a wait above the cap fails at once and says so (%s)", async (_name, wait) => {
+    server.script(errorReply(429, "slow down", {}, { "retry-after": wait }), fine);
+    const error = await failure(askProvider(provider(), mode));
+    expect(error.message).toMatch(
+      /^m could not answer: 429 slow down \(the server asks to wait \d+ s, longer than maxRetryDelayMs/,
+    );
+    expect(error).toMatchObject({ code: "provider_failed", requests: 1 });
+  });
+
+  test("F138: that does not pass is given up after maxRetries, each wait longer than the last", async () => {
+    server.script(...Array.from({ length: 9 }, () => errorReply(503, "down")));
+    const delays: number[] = [];
+    const asking = provider({ maxRetries: 4, retryDelayMs: 8 }).respond({
+      messages: [],
+      tools: [],
+      signal: new AbortController().signal,
+      onRetry: ({ delayMs }) => delays.push(delayMs),
+      ...(mode === "streaming" && { onText: () => undefined }),
+    });
+    const error = await failure(asking);
+    expect(error).toMatchObject({
+      code: "provider_failed",
+      message: "m could not answer: 503 down",
+      requests: 5,
+    });
+    expect(delays).toEqual(delays.toSorted((a, b) => a - b));
+    expect(delays.at(-1)).toBeGreaterThanOrEqual(48);
+  });
+
+  test("is final where maxRetries is 0", async () => {
+    server.script(errorReply(500, "oops"), fine);
+    expect(await failure(askProvider(provider({ maxRetries: 0 }), mode))).toMatchObject({ requests: 1 });
+  });
+
+  test("names the cause where nobody listens", async () => {
+    const closed = createServer();
+    await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+    const { port } = closed.address() as { port: number };
+    await new Promise((resolve) => closed.close(resolve));
+    const nobody = provider({ baseURL: `http://127.0.0.1:${port}/v1`, maxRetries: 1 });
+    expect((await failure(askProvider(nobody, mode))).message).toMatch(/ECONNREFUSED/);
+  });
+});
+
+describe.each(MODES)("a failure for good, %s", (mode) => {
+  test.each([400, 401, 403, 404, 409, 418, 422])("status %i is never asked again", async (status) => {
+    server.script(errorReply(status, "no"), fine);
+    expect(await failure(askProvider(provider(), mode))).toMatchObject({
+      code: "provider_failed",
+      message: `m could not answer: ${status} no`,
+      requests: 1,
+    });
+  });
+
+  test.each([{ code: "insufficient_quota" }, { type: "insufficient_quota" }])(
+    "an exhausted account is one: %j",
+    async (more) => {
+      server.script(errorReply(429, "You exceeded your current quota", more), fine);
+      expect(await failure(askProvider(provider(), mode))).toMatchObject({ requests: 1 });
+    },
+  );
+
+  test.each<[string, unknown, string]>([
+    ["an object", { message: "no such model", code: "model_not_found" }, "no such model"],
+    ["a text", "no such model", "no such model"],
+    ["a status", { message: "bad", code: 400 }, "bad"],
+    ["anything else", { reason: 4 }, '{"reason":4}'],
+  ])("an error inside a body with status 200 is one: %s", async (_name, error, message) => {
+    server.script(mode === "JSON" ? json({ error }) : events(chunk({ content: "a" }), { error }), fine);
+    expect(await failure(askProvider(provider(), mode))).toMatchObject({
+      code: "provider_failed",
+      message: `m could not answer: ${message}`,
+      requests: 1,
+    });
+  });
+
+  test.each<[string, unknown, string]>([
+    ["message", { object: "error", message: "wrong field" }, "400 wrong field"],
+    ["detail", { detail: "wrong field" }, "400 wrong field"],
+    ["a list", { detail: [{ loc: ["body"], msg: "missing" }] }, '400 [{"loc":["body"],"msg":"missing"}]'],
+    ["a text", { error: "wrong field" }, '400 "wrong field"'],
+    ["an unknown object", { problem: 4 }, '400 {"problem":4}'],
+    ["nothing", "", "400 status code (no body)"],
+  ])("tells what the server said, wherever it said it: %s", async (_name, body, message) => {
+    server.script(json(body, 400));
+    expect((await failure(askProvider(provider(), mode))).message).toBe(`m could not answer: ${message}`);
+  });
+
+  test("has a bounded message without control characters, also where the server's never ends", async () => {
+    let written = 0;
+    server.script((_request, response) => {
+      response.writeHead(400);
+      const more = () => {
+        while (!response.destroyed && response.write("\u001b[2J".repeat(4096))) written++;
+        if (written < 100_000) response.once("drain", more);
+      };
+      more();
+    });
+    const { message } = await failure(askProvider(provider(), mode));
+    expect(message.length).toBeLessThan(10_000);
+    expect(message).toContain("\\x1b[2J");
+    expect(message).not.toContain("\u001b");
+  });
+});
+
+describe.each(MODES)("F142: a conversation that is too long is context_overflow, %s", (mode) => {
+  test.each<[string, Reply]>([
+    ["code", errorReply(400, "Too much.", { code: "context_length_exceeded" })],
+    ["OpenAI", errorReply(400, "This model's maximum context length is 8192 tokens.")],
+    ["vLLM", json({ object: "error", message: "This model's maximum context length is 4096 tokens" }, 400)],
+    [
+      "llama.cpp",
+      errorReply(400, "the request exceeds the available context size", {
+        type: "exceed_context_size_error",
+      }),
+    ],
+    ["Anthropic", errorReply(400, "prompt is too long: 210000 tokens > 200000 maximum")],
+    [
+      "Gemini",
+      errorReply(400, "The input token count (1) exceeds the maximum number of tokens allowed (0)."),
+    ],
+    ["status 413", json("", 413)],
+    ["inside status 200", json({ error: { message: "Input is too long for this model" } })],
+  ])("%s", async (_name, reply) => {
+    server.script(reply);
+    expect(await failure(askProvider(provider(), mode))).toMatchObject({
+      code: "context_overflow",
+      requests: 1,
+    });
+  });
+
+  test("but a rate limit that speaks of tokens is not", async () => {
+    server.script(errorReply(429, "too many tokens per minute"));
+    expect(await failure(askProvider(provider({ maxRetries: 0 }), mode))).toMatchObject({
+      code: "provider_failed",
+    });
+  });
+});
+
+describe("a stream", () => {
+  test("F136: cut inside a tool call is asked again, and the half call is nowhere", async () => {
+    const begin = event(
+      chunk({ tool_calls: [{ index: 0, id: "a", function: { name: "rm", arguments: '{"path":"/' } }] }),
+    );
+    server.script(pieces([begin], { end: "cut" }), answer({ calls: [call("b", "ls", {})] }));
+    const { response, retries } = await askProvider(provider(), "streaming");
+    expect(response.toolCalls).toEqual([call("b", "ls", {})]);
+    expect(retries).toHaveLength(1);
+  });
+
+  test("F136: cut every time is an error, never half an answer", async () => {
+    const cut = pieces([event(chunk({ content: "half" }))], { end: "cut" });
+    server.script(cut, cut, cut);
+    const error = await failure(askProvider(provider({ maxRetries: 2 }), "streaming"));
+    expect(error).toMatchObject({ code: "provider_failed", requests: 3 });
+  });
+
+  test("with an event that is not JSON is asked again", async () => {
+    server.script(pieces(["data: {oops\n\n"]), fine);
+    const { retries } = await askProvider(provider(), "streaming");
+    expect(retries).toMatchObject([{ reason: 'the answer is not JSON: "{oops"' }]);
+  });
+
+  test("prints nothing, whatever the server sends", async () => {
+    const printed = ["log", "error", "warn", "info", "debug"].map((name) =>
+      vi.spyOn(console, name as "log").mockImplementation(() => undefined),
+    );
+    server.script(pieces(["data: {oops\n\n"]), errorReply(500, "x"), reset, fine);
+    await askProvider(provider(), "streaming");
+    expect(printed.flatMap((spy) => spy.mock.calls)).toEqual([]);
+    for (const spy of printed) spy.mockRestore();
+  });
+});
+
+describe.each(MODES)("silence and abort, %s", (mode) => {
+  test("F139: a server that never answers ends with a timeout, which is not repeated", async () => {
+    server.script(silence, fine);
+    const error = await failure(askProvider(provider({ timeoutMs: 40 }), mode));
+    expect(error).toMatchObject({ code: "provider_failed", requests: 1 });
+    expect(error.message).toBe("m could not answer: the server was silent for 40 ms (timeoutMs)");
+    await server.requests.at(-1)?.closed;
+  });
+
+  test("F139: a server that falls silent half-way does too", async () => {
+    server.script(pieces([mode === "JSON" ? "{" : event(chunk({ content: "a" }))], { end: "open" }));
+    const error = await failure(askProvider(provider({ timeoutMs: 40 }), mode));
+    expect(error.message).toContain("silent for 40 ms");
+    await server.requests.at(-1)?.closed;
+  });
+
+  test("F139: a sign of life restarts the wait, also one that says nothing", async () => {
+    server.script(async (request, response) => {
+      response.writeHead(200, { "content-type": mode === "JSON" ? "application/json" : "text/event-stream" });
+      for (let beat = 0; beat < 15; beat++) {
+        response.write(mode === "JSON" ? "\n" : ": keep-alive\n\n");
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      const body = {
+        choices: [{ message: { content: "late" }, delta: { content: "late" }, finish_reason: "stop" }],
+      };
+      response.end(request.body.stream ? event(body) : JSON.stringify(body));
+    });
+    expect((await askProvider(provider({ timeoutMs: 250 }), mode)).response.content).toBe("late");
+  });
+
+  test("an abort before the request sends nothing", async () => {
+    const requests = server.requests.length;
+    const error = await failure(askProvider(provider(), mode, { signal: AbortSignal.abort("enough") }));
+    expect(error).toMatchObject({ code: "aborted", cause: "enough" });
+    expect(server.requests.length).toBe(requests);
+  });
+
+  test("F143: an abort while the server is silent rejects and closes the connection", async () => {
+    server.script(silence);
+    const controller = new AbortController();
+    const arrived = server.nextRequest();
+    const asking = failure(askProvider(provider(), mode, { signal: controller.signal }));
+    const request = await arrived;
+    controller.abort();
+    expect(await asking).toMatchObject({ code: "aborted" });
+    await request.closed;
+  });
+
+  test("F143: an abort in the middle of an answer rejects and closes the connection", async () => {
+    const controller = new AbortController();
+    server.script((request, response) => {
+      setTimeout(() => controller.abort(), 20);
+      return pieces([mode === "JSON" ? '{"choices"' : event(chunk({ content: "a" }))], { end: "open" })(
+        request,
+        response,
+      );
+    });
+    expect(await failure(askProvider(provider(), mode, { signal: controller.signal }))).toMatchObject({
+      code: "aborted",
+    });
+    await server.requests.at(-1)?.closed;
+  });
+
+  test("an abort while waiting for a repetition rejects at once", async () => {
+    server.script(errorReply(500, "oops"));
+    const controller = new AbortController();
+    const asking = provider({ retryDelayMs: 60_000 }).respond({
+      messages: [],
+      tools: [],
+      signal: controller.signal,
+      onRetry: () => setImmediate(() => controller.abort()),
+      ...(mode === "streaming" && { onText: () => undefined }),
+    });
+    expect(await failure(asking)).toMatchObject({ code: "aborted", requests: 1 });
+  });
+
+  test("an abort while connecting rejects at once", async () => {
+    // Accepts connections but never reads: the request hangs before a byte of it was answered.
+    const deaf = createServer((socket) => socket.pause());
+    await new Promise<void>((resolve) => deaf.listen(0, "127.0.0.1", resolve));
+    const controller = new AbortController();
+    deaf.once("connection", () => controller.abort());
+    const { port } = deaf.address() as { port: number };
+    const asking = askProvider(provider({ baseURL: `http://127.0.0.1:${port}/v1` }), mode, {
+      signal: controller.signal,
+    });
+    expect(await failure(asking)).toMatchObject({ code: "aborted" });
+    await new Promise((resolve) => deaf.close(resolve));
+  });
+
+  test("listeners on the caller's signal are gone afterwards", async () => {
+    const { signal } = new AbortController();
+    const added = vi.spyOn(signal, "addEventListener");
+    const removed = vi.spyOn(signal, "removeEventListener");
+    server.script(errorReply(500, "oops"), fine);
+    await askProvider(provider({ retryDelayMs: 0 }), mode, { signal });
+    expect(removed.mock.calls.length).toBeGreaterThanOrEqual(added.mock.calls.length);
+  });
+});
+
+describe.each(MODES)("no secret in what a failure tells, %s", (mode) => {
+  const echoing =
+    (status: number): Reply =>
+    (request, response) => {
+      const { authorization = "", "x-api-key": extra = "" } = request.headers;
+      // The key also where the message is cut: replaced before it is shortened, or half of it stays.
+      const message = `${authorization} ${extra} ${"x".repeat(1900)}`.padEnd(1985, "x") + KEY;
+      return errorReply(status, message)(request, response);
+    };
+
+  function told(value: unknown): string {
+    const error = value as AgentError;
+    return [
+      error.message,
+      error.stack,
+      JSON.stringify(error),
+      inspect(error, { depth: 9, showHidden: true }),
+      inspect(error.cause),
+    ].join();
+  }
+
+  test.each<[string, Reply]>([
+    ["the server echoes it with 401", echoing(401)],
+    ["the server echoes it with 500", echoing(500)],
+    ["the connection is reset", reset],
+    ["the error is in a body with status 200", json({ error: `bad key ${KEY}` })],
+    ["the body is not JSON", json(`not json: ${KEY}`)],
+  ])("%s", async (_name, reply) => {
+    server.script(reply, reply, reply);
+    const reasons: string[] = [];
+    const asking = provider({ maxRetries: 1, headers: { "x-api-key": "gateway-secret" } });
+    const error = await asking
+      .respond({
+        messages: [],
+        tools: [],
+        signal: new AbortController().signal,
+        onRetry: ({ reason }) => reasons.push(reason),
+        ...(mode === "streaming" && { onText: () => undefined }),
+      })
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(AgentError);
+    for (const text of [
+      told(error),
+      ...reasons,
+      inspect(asking, { showHidden: true }),
+      JSON.stringify(asking),
+    ]) {
+      expect(text).not.toContain("sk-secret");
+      expect(text).not.toContain("gateway-secret");
+    }
+  });
+});

@@ -1,0 +1,95 @@
+const END_MARK = "[DONE]";
+// How long a connection may stay open after the end mark: time to become reusable, not time to wait for.
+const END_GRACE_MS = 100;
+
+/**
+ * Reads server-sent events and hands on the data of each. Resolves to whether the end mark came; what follows
+ * it is ignored. Understands every line ending, comments, and characters split between two reads.
+ */
+export async function readEvents(
+  body: ReadableStream<Uint8Array>,
+  onData: (data: string) => void,
+  onBytes: () => void,
+): Promise<boolean> {
+  const reader = body.getReader();
+  const events = new EventParser();
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    for await (const text of decodedText(reader, onBytes)) {
+      if (timer) continue;
+      for (const data of events.add(text)) {
+        if (data === END_MARK) timer ??= setTimeout(() => cancel(reader), END_GRACE_MS);
+        if (timer) break;
+        onData(data);
+      }
+    }
+    const last = timer ? "" : events.finish();
+    if (last !== "" && last !== END_MARK) onData(last);
+    return timer !== undefined || last === END_MARK;
+  } catch (error) {
+    // The answer was complete: how the connection ended no longer matters.
+    if (timer) return true;
+    cancel(reader);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Reads a whole body as text. Unlike `Response.text`, it tells of every arrival. */
+export async function readText(body: ReadableStream<Uint8Array>, onBytes: () => void): Promise<string> {
+  let whole = "";
+  for await (const text of decodedText(body.getReader(), onBytes)) whole += text;
+  return whole;
+}
+
+async function* decodedText(reader: ReadableStreamDefaultReader<Uint8Array>, onBytes: () => void) {
+  const decoder = new TextDecoder();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    onBytes();
+    yield decoder.decode(value, { stream: true });
+  }
+  yield decoder.decode();
+}
+
+function cancel(reader: ReadableStreamDefaultReader<Uint8Array>): void {
+  reader.cancel().catch(() => undefined);
+}
+
+/** Cuts text into lines and lines into events. */
+class EventParser {
+  #line = "";
+  #data: string[] = [];
+
+  /** Takes more text and returns the data of the events it completes. */
+  add(text: string): string[] {
+    const found: string[] = [];
+    // A carriage return at the very end may be half of a line ending: it waits for what follows.
+    const lines = (this.#line + text).split(/\r\n|\n|\r(?!$)/);
+    this.#line = lines.pop() ?? "";
+    for (const line of lines) {
+      if (line !== "") this.#field(line);
+      else if (this.#data.length > 0) found.push(this.#take());
+    }
+    return found;
+  }
+
+  /** The data of an event that the end of the stream completes, or "". */
+  finish(): string {
+    this.#field(this.#line.replace(/\r$/, ""));
+    return this.#take();
+  }
+
+  #field(line: string): void {
+    if (!line.startsWith("data:")) return;
+    this.#data.push(line.startsWith("data: ") ? line.slice(6) : line.slice(5));
+  }
+
+  #take(): string {
+    const data = this.#data.join("\n");
+    this.#data = [];
+    return data;
+  }
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { nearestMatch } from "./nearest.js";
+
+const TOOLS = ["read_file", "write_file", "run_bash", "remove", "move"];
+
+test.each([
+  ["run_bsh", "run_bash"],
+  ["run_bahs", "run_bash"],
+  ["RUN_BASH", "run_bash"],
+  ["rm_bash", "run_bash"],
+  ["readfile", "read_file"],
+  ["mvoe", "move"],
+  ["mov", "move"],
+  ["remove", "remove"],
+])("%s is meant as %s", (name, meant) => {
+  expect(nearestMatch(name, TOOLS)).toBe(meant);
+});
+
+test.each(["", "x", "delete", "search_text", "zzzzzzzz", "r".repeat(100_000)])(
+  "nothing is like %.20s",
+  (name) => {
+    expect(nearestMatch(name, TOOLS)).toBeUndefined();
+  },
+);
+
+test("there is nothing to choose from", () => {
+  expect(nearestMatch("a", [])).toBeUndefined();
+});
+
+test("the first of two equally near is taken", () => {
+  expect(nearestMatch("cat", ["bat", "rat"])).toBe("bat");
+});

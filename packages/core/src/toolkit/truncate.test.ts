@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { seededRandom } from "../../test/random.js";
+import { truncateMiddle, truncateUtf8, truncateUtf8Start, utf8Boundary } from "./truncate.js";
+
+const CHARACTERS = ["a", "\n", "é", "€", "中", "😀", "👩", "\u{10ffff}", "\u0301", "\ufffd"];
+
+function randomTexts(count: number): { text: string; limit: number }[] {
+  const random = seededRandom(7);
+  return Array.from({ length: count }, () => {
+    const text = Array.from({ length: random.below(40) }, () => random.pick(CHARACTERS)).join("");
+    return { text, limit: random.below(Buffer.byteLength(text) + 4) };
+  });
+}
+
+/** The straightforward way: whole characters as long as they fit. */
+function fitting(characters: readonly string[], limit: number): string[] {
+  let size = 0;
+  const end = characters.findIndex((character) => {
+    size += Buffer.byteLength(character);
+    return size > limit;
+  });
+  return end === -1 ? [...characters] : characters.slice(0, end);
+}
+
+test("the start and the end are the longest that fit, and never split a character", () => {
+  for (const { text, limit } of randomTexts(5000)) {
+    const characters = [...text];
+    expect(truncateUtf8(text, limit)).toBe(fitting(characters, limit).join(""));
+    expect(truncateUtf8Start(text, limit)).toBe(
+      fitting(characters.toReversed(), limit).toReversed().join(""),
+    );
+  }
+});
+
+test("a border of bytes is the last one at or before the limit", () => {
+  for (const { text, limit } of randomTexts(2000)) {
+    const bytes = Buffer.from(text);
+    expect(bytes.toString("utf8", 0, utf8Boundary(bytes, limit))).toBe(fitting([...text], limit).join(""));
+  }
+});
+
+test("bytes that are no text are cut at the limit instead of being lost", () => {
+  expect(utf8Boundary(Buffer.alloc(100, 0x80), 50)).toBe(50);
+  expect(utf8Boundary(Buffer.alloc(100, 0xff), 50)).toBe(50);
+});
+
+test.each([0, -1, Number.NEGATIVE_INFINITY, Number.NaN])("a limit of %d leaves nothing", (limit) => {
+  expect(truncateUtf8("abc", limit)).toBe("");
+  expect(truncateUtf8Start("abc", limit)).toBe("");
+  expect(utf8Boundary(Buffer.from("abc"), limit)).toBe(0);
+});
+
+test("a fraction counts as the whole number below it", () => {
+  expect(truncateUtf8("aé", 2.9)).toBe("a");
+  expect(truncateUtf8Start("éa", 2.9)).toBe("a");
+  expect(utf8Boundary(Buffer.from("abc"), 1.5)).toBe(1);
+});
+
+test("no limit returns the text itself", () => {
+  expect(truncateUtf8("aé😀", Number.POSITIVE_INFINITY)).toBe("aé😀");
+  expect(truncateUtf8Start("aé😀", Number.POSITIVE_INFINITY)).toBe("aé😀");
+});
+
+test("the middle gives way to a notice with exact figures", () => {
+  for (const { text, limit } of randomTexts(3000)) {
+    const shortened = truncateMiddle(text, limit);
+    const size = Buffer.byteLength(text);
+    if (size <= limit) {
+      expect(shortened).toBe(text);
+      continue;
+    }
+    const found =
+      /^(.*)\n\[… truncated: (\d+) of (\d+) bytes left out here\. Ask for less at a time\.\]\n(.*)$/s.exec(
+        shortened,
+      );
+    const [, head = "", cut, whole, tail = ""] = found ?? [];
+    expect(Number(whole)).toBe(size);
+    expect(Buffer.byteLength(head) + Buffer.byteLength(tail) + Number(cut)).toBe(size);
+    expect(Buffer.byteLength(head) + Buffer.byteLength(tail)).toBeLessThanOrEqual(limit + 1);
+    expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
+  }
+});
+
+test("the notice ends with the hint given", () => {
+  expect(truncateMiddle("x".repeat(100), 8, "Read on with offset.")).toContain(
+    "left out here. Read on with offset.]",
+  );
+});

@@ -1,0 +1,64 @@
+import { describeValue, quote } from "@agent/core/toolkit";
+
+/** What commands never see unless `hideEnv` says otherwise: the key the agent itself pays with. */
+export const DEFAULT_HIDDEN_ENV: readonly string[] = ["OPENAI_API_KEY"];
+/** The variable that marks every process a command starts. */
+export const MARK_VARIABLE = "AGENT_RUN_BASH";
+
+// The kernel refuses a single "NAME=value" beyond 32 pages.
+const MAX_ENTRY_BYTES = 128 * 1024 - 1;
+
+/** Checks the `env` argument. Numbers become text; anything else that is not a string is an error. */
+export function checkedEnv(value: unknown): Record<string, string> {
+  if (value === undefined) return {};
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new Error(`"env" must be an object of strings, got ${describeValue(value)}.`);
+  }
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, checkedEntry(name, entry)]));
+}
+
+function checkedEntry(name: string, value: unknown): string {
+  const label = `"env" value of ${quote(name)}`;
+  if (name === "" || /[=\0]/.test(name)) {
+    throw new Error(`"env" has the name ${quote(name)}: a name must not be empty or contain "=" or NUL.`);
+  }
+  const text = typeof value === "number" && Number.isFinite(value) ? String(value) : value;
+  if (typeof text !== "string") throw new Error(`${label} must be a string, got ${describeValue(value)}.`);
+  if (text.includes("\0")) throw new Error(`${label} contains a NUL character, which no variable can hold.`);
+  const bytes = Buffer.byteLength(name) + 1 + Buffer.byteLength(text);
+  if (bytes > MAX_ENTRY_BYTES) {
+    throw new Error(
+      `${label} is ${bytes} bytes; the system allows ${MAX_ENTRY_BYTES}. Write it to a file and pass the path.`,
+    );
+  }
+  return text;
+}
+
+/** The environment of a command: the agent's own without what is hidden, then `extra`, then the mark. */
+export function buildEnvironment(
+  hidden: (name: string) => boolean,
+  extra: Readonly<Record<string, string>>,
+  mark: string,
+): Record<string, string> {
+  // No prototype: a variable may be called "__proto__".
+  const env: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value !== undefined && !hidden(name)) env[name] = value;
+  }
+  Object.assign(env, extra);
+  // Appended, so that an agent started by an agent's command is still found by the outer one.
+  env[MARK_VARIABLE] = `${process.env[MARK_VARIABLE] ?? ""}${mark}`;
+  return env;
+}
+
+/** Tells whether a variable is hidden. `*` in a pattern stands for any characters. */
+export function hiddenNames(patterns: readonly string[]): (name: string) => boolean {
+  const exact = new Set(patterns.filter((pattern) => !pattern.includes("*")));
+  const wild = patterns.filter((pattern) => pattern.includes("*")).map(wildcard);
+  return (name) => exact.has(name) || wild.some((matches) => matches.test(name));
+}
+
+function wildcard(pattern: string): RegExp {
+  const parts = pattern.split(/\*+/).map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`, "s");
+}

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { errorMessage } from "@agent/core/toolkit";
+import { temporaryPath } from "./temporary.js";
+
+// The kernel refuses a single argument beyond 32 pages; the limits in front of the command need room too.
+const MAX_INLINE_BYTES = 120 * 1024;
+
+export type ShellProcess = ChildProcess & {
+  readonly pid: number;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+};
+
+/** A command as the shell gets it: inline, or through a file when it is too long for an argument. */
+export interface Script {
+  readonly text: string;
+  readonly file?: string | undefined;
+  /** Removes the file, if there is one. */
+  remove(): void;
+}
+
+export function prepareScript(command: string): Script {
+  if (Buffer.byteLength(command) <= MAX_INLINE_BYTES) return { text: command, remove: () => undefined };
+  const file = temporaryPath("command.sh");
+  writeFileSync(file, command, { mode: 0o600, flag: "wx" });
+  return { text: command, file, remove: () => rmSync(file, { force: true }) };
+}
+
+export interface LaunchOptions {
+  readonly shell: string;
+  readonly script: Script;
+  /** Arrive as `"$@"`. */
+  readonly args: readonly string[];
+  /** Shell text to run first, ending in `; `. */
+  readonly prelude: string;
+  readonly cwd: string;
+  readonly env: Record<string, string>;
+  /** Puts a sandbox around a program and its arguments. */
+  readonly wrap: (argv: readonly string[]) => readonly string[];
+}
+
+/**
+ * Starts the shell as leader of a session and process group of its own: it has no terminal, so nothing can
+ * ask the user's, and the group can be ended as one. Standard input is empty.
+ */
+export function launchShell(options: LaunchOptions): Promise<ShellProcess> {
+  const { script, prelude } = options;
+  const body = script.file === undefined ? script.text : `. '${script.file.replaceAll("'", "'\\''")}'`;
+  const [program = options.shell, ...argv] = options.wrap([
+    options.shell,
+    "-c",
+    prelude + body,
+    "sh",
+    ...options.args,
+  ]);
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown): void => reject(new Error(startFailure(error, options)));
+    try {
+      const child = spawn(program, argv, {
+        cwd: options.cwd,
+        env: options.env,
+        detached: true,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      child.once("error", fail);
+      if (child.pid === undefined) return; // "error" follows
+      resolve(child as unknown as ShellProcess);
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+function startFailure(error: unknown, { shell, args, env, script }: LaunchOptions): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "E2BIG") {
+    const sizes = [script.text, ...args].map((text) => Buffer.byteLength(text));
+    const variables = Object.entries(env).map(([name, value]) => Buffer.byteLength(name + value) + 2);
+    const total = [...sizes, ...variables].reduce((sum, size) => sum + size, 0);
+    return `The command, its arguments and its environment are ${total} bytes together, more than the system passes to a program. Write the data to a file and pass the path.`;
+  }
+  if (code === "ENOENT" || code === "EACCES") return `The shell ${shell} cannot be started: ${code}.`;
+  return `The shell ${shell} cannot be started: ${errorMessage(error)}`;
+}

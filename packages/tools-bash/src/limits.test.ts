@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { leaveNoProcessBehind, runBash } from "../test/processes.js";
+import { limitPrelude, resolveLimits } from "./limits.js";
+
+leaveNoProcessBehind();
+const directory = mkdtempSync(join(tmpdir(), "tools-bash-limits-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const onLinux = process.platform === "linux";
+const HOG = `${process.execPath} -e 'const kept = []; setInterval(() => kept.push(Buffer.alloc(16e6, 1)), 10)'`;
+const HOLD = `${process.execPath} -e 'globalThis.kept = Buffer.alloc(150e6, 1); setInterval(() => {}, 1e6)'`;
+
+describe.skipIf(!onLinux)("limits for the whole tree (needs /proc)", () => {
+  test("A24: a memory hog is ended and reported with its figures", async () => {
+    const result = await runBash({ command: HOG }, { limits: { memoryMb: 256 } });
+    expect(result).toMatchObject({ exit_code: 137, signal: "SIGKILL", timed_out: false });
+    expect(result.limit_exceeded).toMatchObject({ limit: "memoryMb", allowed: 256 });
+    expect(result.limit_exceeded?.used).toBeGreaterThan(256);
+    expect(result.stderr).toMatch(/memory limit exceeded: \d+ MB used, 256 allowed \(limits\.memoryMb\)/);
+  });
+
+  test("A24: an innocent node works under the same limit", async () => {
+    const command = `${process.execPath} -e 'setTimeout(() => console.log("fine"), 600)'`;
+    expect(await runBash({ command }, { limits: { memoryMb: 256 } })).toMatchObject({
+      stdout: "fine\n",
+      stderr: "",
+      exit_code: 0,
+    });
+  });
+
+  test("A31: three children of 150 MB each exceed 200 MB together", async () => {
+    const result = await runBash(
+      { command: `${HOLD} & ${HOLD} & ${HOLD} & wait` },
+      { limits: { memoryMb: 200 } },
+    );
+    expect(result.limit_exceeded).toMatchObject({ limit: "memoryMb", allowed: 200 });
+  });
+
+  test("CPU seconds of many children count together", async () => {
+    const burn = "(while :; do :; done) &";
+    const result = await runBash({ command: `${burn} ${burn} ${burn} wait` }, { limits: { cpuSeconds: 1 } });
+    expect(result.limit_exceeded).toMatchObject({ limit: "cpuSeconds", allowed: 1 });
+    expect(result.exit_code).toBe(137);
+  });
+
+  test("A32: a fork bomb is ended, and the agent can still run commands", async () => {
+    const result = await runBash({ command: "b() { b | b & }; b; sleep 100" }, { limits: { processes: 60 } });
+    expect(result.limit_exceeded).toMatchObject({ limit: "processes", allowed: 60 });
+    expect(result.limit_exceeded?.used).toBeGreaterThan(60);
+    expect(await runBash({ command: "echo alive" })).toMatchObject({ stdout: "alive\n" });
+  });
+});
+
+describe("limits the kernel enforces per process", () => {
+  test("A33: a file beyond the limit ends the command, and the signal is named", async () => {
+    const result = await runBash(
+      { command: "exec dd if=/dev/zero of=big bs=65536 count=1000000", cwd: directory },
+      { limits: { fileMb: 5 } },
+    );
+    expect(result).toMatchObject({ exit_code: 153, signal: "SIGXFSZ" });
+    expect(result.limit_exceeded).toMatchObject({ limit: "fileMb", allowed: 5 });
+    expect(statSync(join(directory, "big")).size).toBe(5 * 1024 * 1024);
+  });
+
+  test("bash counts file blocks differently, and the limit is the same", async () => {
+    const options = { limits: { fileMb: 5 }, shell: "/bin/bash" };
+    const command = "dd if=/dev/zero of=big-bash bs=65536 count=1000000";
+    expect(await runBash({ command, cwd: directory }, options)).toMatchObject({ exit_code: 153 });
+    expect(statSync(join(directory, "big-bash")).size).toBe(5 * 1024 * 1024);
+  });
+
+  test("a limit that is off is not set, and with all off there is no prelude", async () => {
+    const off = { cpuSeconds: false, memoryMb: false, processes: false, fileMb: false } as const;
+    expect(limitPrelude(resolveLimits(off), "/bin/sh")).toBe("");
+    const result = await runBash({ command: "ulimit -f; ulimit -t; ulimit -d" }, { limits: off });
+    const inherited = await runBash({ command: "ulimit -f" }, { limits: { ...off, fileMb: 1 } });
+    expect(inherited.stdout).toBe("2048\n");
+    expect(result.stdout).not.toContain("2048");
+  });
+
+  test("a shell whose ulimit is not known starts without a prelude", () => {
+    expect(limitPrelude(resolveLimits(), "/usr/bin/fish")).toBe("");
+  });
+});
+
+test.each(["git --version", "npm --version", "java -version"])(
+  "%s works under the default limits",
+  async (command) => {
+    const present = (await runBash({ command: `command -v ${command.split(" ")[0]}` })).exit_code === 0;
+    if (!present) return;
+    expect(await runBash({ command })).toMatchObject({ exit_code: 0 });
+  },
+);

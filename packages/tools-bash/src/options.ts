@@ -1,0 +1,77 @@
+import { packOptions } from "@agent/core/toolkit";
+import type { LimitOptions } from "./limits.js";
+import type { PolicyRule } from "./policy/rules.js";
+import type { SandboxMode, SandboxOptions } from "./sandbox.js";
+
+export const packName = "@agent/tools-bash";
+
+/** The pack's options block. Everything may be left out. */
+export interface BashOptions {
+  /** Commands that are refused. */
+  readonly deny?: readonly PolicyRule[];
+  /** If given, only these commands run. */
+  readonly allow?: readonly PolicyRule[];
+  readonly limits?: LimitOptions;
+  /** Names of environment variables that commands never see; `*` stands for any characters. Default: the provider key. */
+  readonly hideEnv?: readonly string[];
+  /** The absolute path of the shell. Default `/bin/sh`. */
+  readonly shell?: string;
+  /** Default `"off"`. */
+  readonly sandbox?: SandboxMode | SandboxOptions;
+}
+
+const limit = { anyOf: [{ type: "number", exclusiveMinimum: 0 }, { const: false }] };
+const strings = { type: "array", items: { type: "string", minLength: 1 } };
+const rules = {
+  type: "array",
+  minItems: 1,
+  items: {
+    anyOf: [
+      { type: "string", minLength: 1 },
+      {
+        type: "object",
+        properties: {
+          command: { type: "string", minLength: 1 },
+          match: strings,
+          notMatch: strings,
+          reason: { type: "string", minLength: 1 },
+        },
+        required: ["command"],
+        additionalProperties: false,
+      },
+    ],
+  },
+};
+const mode = { enum: ["off", "auto", "require"] };
+
+/** Checks the options of the config. Throws on anything unknown or mistyped. */
+export function checkedOptions(options: unknown): BashOptions {
+  return packOptions<BashOptions>(packName, options, {
+    deny: rules,
+    allow: rules,
+    limits: {
+      type: "object",
+      properties: {
+        timeoutMs: { type: "number", exclusiveMinimum: 0 },
+        cpuSeconds: limit,
+        memoryMb: limit,
+        processes: limit,
+        fileMb: limit,
+      },
+      additionalProperties: false,
+    },
+    hideEnv: strings,
+    shell: { type: "string", pattern: "^/" },
+    sandbox: {
+      anyOf: [
+        mode,
+        {
+          type: "object",
+          properties: { mode, network: { type: "boolean" }, writable: strings },
+          required: ["mode"],
+          additionalProperties: false,
+        },
+      ],
+    },
+  });
+}

@@ -1,0 +1,89 @@
+import { type Captured, presentCapture } from "./capture.js";
+import type { RunOutcome } from "./run.js";
+import type { Exceeded } from "./watch.js";
+
+/** What `run_bash` returns as JSON. Names are stable; a field that is not always there says when it is. */
+export interface RunBashResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** 128 + n for death by signal n; -1 if the command was ended by its timeout or by the user. */
+  readonly exit_code: number;
+  /** The signal the shell died of. */
+  readonly signal: string | null;
+  readonly timed_out: boolean;
+  readonly duration_ms: number;
+  /** For each stream that was cut: how long it was, and the file that holds it. */
+  readonly truncated?: { readonly stdout?: TruncatedStream; readonly stderr?: TruncatedStream };
+  /** If a limit was exceeded: its option name, its value, and what the command used. */
+  readonly limit_exceeded?: Exceeded;
+  /** If the user cancelled the call. */
+  readonly aborted?: true;
+  /** If the command left processes running. */
+  readonly background_pids?: readonly number[];
+  /** The file that gets what they print from now on. */
+  readonly background_log?: string;
+  /** Processes that could not be ended. */
+  readonly unkillable_pids?: readonly number[];
+}
+
+export interface TruncatedStream {
+  readonly total_bytes: number;
+  readonly file?: string;
+}
+
+const UNITS = { cpuSeconds: "s of CPU time", memoryMb: "MB", processes: "processes", fileMb: "MB" };
+const TITLES = { cpuSeconds: "CPU time", memoryMb: "memory", processes: "process", fileMb: "file size" };
+
+/** The JSON text for the model. */
+export function presentOutcome(outcome: RunOutcome, timeoutMs: number): string {
+  const { stdout, stderr, stoppedBy, backgroundPids, backgroundLog, unkillable } = outcome;
+  const cut = {
+    ...(stdout.truncated && { stdout: truncatedStream(stdout) }),
+    ...(stderr.truncated && { stderr: truncatedStream(stderr) }),
+  };
+  const result: RunBashResult = {
+    stdout: presentCapture("stdout", stdout),
+    stderr: withNotice(presentCapture("stderr", stderr), stopNotice(stoppedBy, timeoutMs)),
+    exit_code: outcome.exitCode,
+    signal: outcome.signal,
+    timed_out: stoppedBy === "timeout",
+    duration_ms: outcome.durationMs,
+    ...(Object.keys(cut).length > 0 && { truncated: cut }),
+    ...(typeof stoppedBy === "object" && { limit_exceeded: stoppedBy }),
+    ...(stoppedBy === "abort" && { aborted: true as const }),
+    ...(backgroundPids.length > 0 && { background_pids: backgroundPids }),
+    ...(backgroundLog !== undefined && { background_log: backgroundLog }),
+    ...(unkillable.length > 0 && { unkillable_pids: unkillable }),
+  };
+  return JSON.stringify(result);
+}
+
+/** A few words for a display; never `ok` for anything but exit code 0. */
+export function summarize(outcome: RunOutcome, timeoutMs: number): { ok: boolean; summary: string } {
+  const { stoppedBy, exitCode, signal } = outcome;
+  if (stoppedBy === "timeout") return { ok: false, summary: `timed out after ${timeoutMs} ms` };
+  if (stoppedBy === "abort") return { ok: false, summary: "aborted" };
+  if (stoppedBy) return { ok: false, summary: `${TITLES[stoppedBy.limit]} limit exceeded` };
+  const died = signal === null ? "" : ` (${signal})`;
+  return { ok: exitCode === 0, summary: `exit code ${exitCode}${died}` };
+}
+
+function stopNotice(stoppedBy: RunOutcome["stoppedBy"], timeoutMs: number): string | undefined {
+  if (stoppedBy === undefined) return undefined;
+  if (stoppedBy === "timeout") {
+    return `[timed out after ${timeoutMs} ms; the command and everything it started were ended. Pass a longer "timeout", or append " &" to let it run in the background.]`;
+  }
+  if (stoppedBy === "abort") return "[aborted; the command and everything it started were ended.]";
+  const { limit, used, allowed } = stoppedBy;
+  return `[${TITLES[limit]} limit exceeded: ${used} ${UNITS[limit]} used, ${allowed} allowed (limits.${limit}). The command and everything it started were ended.]`;
+}
+
+/** Added after the cut, on a line of its own, so that it is never cut itself. */
+function withNotice(text: string, notice: string | undefined): string {
+  if (notice === undefined) return text;
+  return text === "" || text.endsWith("\n") ? `${text}${notice}\n` : `${text}\n${notice}\n`;
+}
+
+function truncatedStream({ totalBytes, file }: Captured): TruncatedStream {
+  return { total_bytes: totalBytes, ...(file !== undefined && { file }) };
+}

@@ -1,0 +1,159 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { expectNoProcessWith, leaveNoProcessBehind, processesWith, runBash } from "../test/processes.js";
+
+leaveNoProcessBehind();
+// Far beyond what any of these takes: it only tells a hang from a slow machine.
+const HANG_MS = 20_000;
+
+/** Runs with an own variable in the environment, by which a test finds what the command started. */
+async function runMarked(mark: string, args: Record<string, unknown>, options = {}) {
+  const result = await runBash({ ...args, env: { TEST_MARK: mark } }, options);
+  return { result, left: processesWith(`TEST_MARK=${mark}\0`) };
+}
+
+describe("a command always returns", () => {
+  test("A1: a background child that holds the pipe does not hold the call", async () => {
+    const result = await runBash({ command: "sleep 300 & echo hi", timeout: HANG_MS });
+    expect(result).toMatchObject({ stdout: "hi\n", exit_code: 0, timed_out: false });
+    expect(result.duration_ms).toBeLessThan(5000);
+  });
+
+  test("A1: nor does one that keeps printing", async () => {
+    const result = await runBash({
+      command: "while :; do echo x; sleep 0.01; done & echo hi",
+      timeout: HANG_MS,
+    });
+    expect(result).toMatchObject({ exit_code: 0, timed_out: false });
+    expect(result.stdout).toContain("hi\n");
+    expect(result.duration_ms).toBeLessThan(5000);
+  });
+
+  test("A8: standard input is empty", async () => {
+    expect(await runBash({ command: "cat" })).toMatchObject({ stdout: "", exit_code: 0 });
+  });
+
+  test("A38: there is no terminal to ask", async () => {
+    const result = await runBash({ command: "read x </dev/tty; echo code $?", timeout: HANG_MS });
+    expect(result.stdout).toMatch(/^(code [12]\n)?$/);
+    expect(result).toMatchObject({ timed_out: false });
+    expect(result.stderr).not.toBe("");
+  });
+
+  test("A34, A37: closing the output early is not the end of the command", async () => {
+    const result = await runBash({ command: "exec >&-; exec 2>&-; sleep 0.5; exit 4" });
+    expect(result).toMatchObject({ exit_code: 4 });
+    expect(result.duration_ms).toBeGreaterThanOrEqual(500);
+  });
+
+  test("A17: death by a signal from inside is 128 + n with its name, not a timeout", async () => {
+    for (const [name, number] of [
+      ["SEGV", 11],
+      ["KILL", 9],
+      ["TERM", 15],
+    ] as const) {
+      const result = await runBash({ command: `kill -${name} $$` });
+      expect(result).toMatchObject({ exit_code: 128 + number, signal: `SIG${name}`, timed_out: false });
+    }
+    expect(await runBash({ command: "sh -c 'kill -KILL $$'; exit $?" })).toMatchObject({ exit_code: 137 });
+  });
+
+  test("A19: fifty calls at once each get their own output, and leak no descriptor", async () => {
+    await runBash({ command: "echo warm" });
+    const before = openDescriptors();
+    const results = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        runBash({ command: `echo "out ${i}"; echo "err ${i}" >&2; exit ${i}` }),
+      ),
+    );
+    for (const [i, result] of results.entries()) {
+      expect(result).toMatchObject({ stdout: `out ${i}\n`, stderr: `err ${i}\n`, exit_code: i });
+    }
+    expect(openDescriptors()).toBeLessThanOrEqual(before + 2);
+  });
+});
+
+describe("a timeout ends everything the command started", () => {
+  test("A2: a pipeline with children; what was printed is kept", async () => {
+    const { result, left } = await runMarked("a2", {
+      command: "echo part; sleep 100 | cat | sleep 100 & sleep 100; echo never",
+      timeout: 300,
+    });
+    expect(result).toMatchObject({ stdout: "part\n", exit_code: -1, timed_out: true });
+    expect(result.stderr).toContain("timed out after 300 ms");
+    expect(left).toEqual([]);
+  });
+
+  test("A3: children that ignore TERM, INT and HUP", async () => {
+    const { result, left } = await runMarked("a3", {
+      command: `trap '' TERM INT HUP; while :; do sleep 0.05; done`,
+      timeout: 200,
+    });
+    expect(result).toMatchObject({ exit_code: -1, timed_out: true });
+    expect(result.duration_ms).toBeLessThan(200 + 3000);
+    expect(left).toEqual([]);
+  });
+
+  test("A4: a setsid daemon, and one that forked twice and dropped its output", async () => {
+    const { left } = await runMarked("a4", {
+      command: "setsid sleep 100 & (setsid sh -c 'sleep 100 >/dev/null 2>&1 &' &) ; sleep 100",
+      timeout: 400,
+    });
+    expect(left).toEqual([]);
+  });
+
+  test("A4: a daemon that wiped the mark but was seen running", async () => {
+    const running = runBash({ command: "env -i setsid sleep 98.7654 & sleep 100", timeout: 1200 });
+    await running;
+    expect(commandsLike("98.7654")).toEqual([]);
+  });
+
+  test("A27: 250 children", async () => {
+    const { result, left } = await runMarked("a27", {
+      command: "i=0; while [ $i -lt 250 ]; do sleep 100 & i=$((i+1)); done; echo all; wait",
+      timeout: 3000,
+    });
+    expect(result).toMatchObject({ stdout: "all\n", exit_code: -1 });
+    expect(left).toEqual([]);
+  });
+
+  test("a stopped process is ended too", async () => {
+    const { left } = await runMarked("stopped", { command: "kill -STOP $$; echo never", timeout: 200 });
+    expect(left).toEqual([]);
+  });
+
+  test("the configured longest time cuts a longer timeout", async () => {
+    const result = await runBash({ command: "sleep 60", timeout: 50_000 }, { limits: { timeoutMs: 150 } });
+    expect(result.stderr).toContain("timed out after 150 ms");
+  });
+
+  test("an abort leaves nothing behind", async () => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 150);
+    const args = { command: "setsid sleep 100 & sleep 100", env: { TEST_MARK: "abort" } };
+    expect(await runBash(args, {}, controller.signal)).toMatchObject({ exit_code: -1, aborted: true });
+    await expectNoProcessWith("TEST_MARK=abort\0");
+  });
+});
+
+describe("other shells", () => {
+  test("bash can be configured", async () => {
+    const result = await runBash({ command: "a=(1 2 3); echo $((a[0] + a[2]))" }, { shell: "/bin/bash" });
+    expect(result).toMatchObject({ stdout: "4\n", exit_code: 0 });
+  });
+});
+
+function openDescriptors(): number {
+  return process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0;
+}
+
+function commandsLike(text: string): string[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return pid !== String(process.pid) && readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(text);
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,181 @@
+import { constants } from "node:os";
+import { Capture, type Captured } from "./capture.js";
+import { delay } from "./delay.js";
+import { adoptSurvivors } from "./jobs.js";
+import { type LaunchOptions, launchShell, type ShellProcess } from "./launch.js";
+import { bindToAgent, guardAgainstKill, release } from "./lifetime.js";
+import type { Limits } from "./limits.js";
+import { LiveOutput } from "./live.js";
+import { ProcessTree } from "./tree.js";
+import { type Exceeded, watchTree } from "./watch.js";
+
+/** How long a command may take to end by itself after SIGTERM. */
+const GRACE_MS = 1000;
+/** How long to wait for output after the shell has exited: until it has been quiet for a moment, at most. */
+const DRAIN_MS = 500;
+const QUIET_MS = 60;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export interface RunOptions extends LaunchOptions {
+  readonly mark: string;
+  readonly timeoutMs: number;
+  readonly limits: Limits;
+  readonly signal?: AbortSignal | undefined;
+  readonly onOutput?: ((chunk: string) => void) | undefined;
+}
+
+/** How a command ended and what it printed. */
+export interface RunOutcome {
+  /** The shell's exit code, 128 + n for death by signal n, -1 if the command was stopped by time or the caller. */
+  readonly exitCode: number;
+  readonly signal: NodeJS.Signals | null;
+  readonly stoppedBy: "timeout" | "abort" | Exceeded | undefined;
+  readonly durationMs: number;
+  readonly stdout: Captured;
+  readonly stderr: Captured;
+  readonly backgroundPids: readonly number[];
+  readonly backgroundLog?: string | undefined;
+  /** Pids that did not end, not even by SIGKILL (a process stuck in the kernel, or one of another user). */
+  readonly unkillable: readonly number[];
+}
+
+type Ending = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+type Stop = NonNullable<RunOutcome["stoppedBy"]>;
+
+/** Runs one command to its end, whatever that is. Rejects only if the shell cannot be started. */
+export async function runCommand(options: RunOptions): Promise<RunOutcome> {
+  const started = performance.now();
+  const child = await launchShell(options);
+  const tree = new ProcessTree(child.pid, options.mark);
+  bindToAgent(tree);
+  const output = captureOutput(child, options.onOutput);
+  const exited = new Promise<Ending>((resolve) => {
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+  const stop = watchForStop(tree, options, started);
+  try {
+    const first = await Promise.race([exited, stop.requested]);
+    const stoppedBy = "code" in Object(first) ? undefined : (first as Stop);
+    if (stoppedBy !== undefined) {
+      await tree.end(typeof stoppedBy === "object" ? 0 : GRACE_MS);
+    }
+    const ending =
+      stoppedBy === undefined ? (first as Ending) : await Promise.race([exited, delay(DRAIN_MS)]);
+    await output.drain();
+    const left = tree.survivors();
+    const job =
+      stoppedBy === undefined && (left.length > 0 || output.isOpen())
+        ? adoptSurvivors({ tree, pids: left, command: options.script.text, limits: options.limits, child })
+        : undefined;
+    const result = output.finish();
+    if (job === undefined) {
+      release(tree);
+      output.close();
+    }
+    return {
+      ...exitOf(ending ?? { code: null, signal: "SIGKILL" }, stoppedBy),
+      stoppedBy: stoppedBy ?? exceededBySignal(ending, options.limits),
+      durationMs: Math.round(performance.now() - started),
+      ...result,
+      backgroundPids: job?.pids ?? [],
+      backgroundLog: job?.log,
+      unkillable: stoppedBy === undefined ? [] : left,
+    };
+  } finally {
+    stop.cancel();
+  }
+}
+
+/** Resolves when the deadline passes, the caller aborts or a limit is exceeded; never if none happens. */
+function watchForStop(tree: ProcessTree, options: RunOptions, started: number) {
+  let cancel = (): void => undefined;
+  const requested = new Promise<Stop>((resolve) => {
+    let timer: NodeJS.Timeout;
+    const arm = (): void => {
+      const left = started + options.timeoutMs - performance.now();
+      if (left <= 0) {
+        resolve("timeout");
+        return;
+      }
+      // Node fires a timer of more than 2^31 ms at once: wait in stages.
+      timer = setTimeout(arm, Math.min(Math.ceil(left), LONGEST_TIMER_MS));
+    };
+    arm();
+    const onAbort = (): void => resolve("abort");
+    if (options.signal?.aborted) onAbort();
+    options.signal?.addEventListener("abort", onAbort, { once: true });
+    const watch = watchTree(tree, options.limits, resolve, guardAgainstKill);
+    cancel = () => {
+      clearTimeout(timer);
+      watch.stop();
+      options.signal?.removeEventListener("abort", onAbort);
+    };
+  });
+  return { requested, cancel: () => cancel() };
+}
+
+function captureOutput(child: ShellProcess, onOutput: RunOptions["onOutput"]) {
+  const live = onOutput && new LiveOutput(onOutput);
+  const streams = (["stdout", "stderr"] as const).map((name) => {
+    const capture = new Capture(name);
+    const stream = child[name];
+    const state = { open: true };
+    const onData = (chunk: Buffer): void => {
+      lastByte = performance.now();
+      capture.write(chunk);
+      live?.write(name, chunk);
+    };
+    stream.on("data", onData);
+    const closed = new Promise<void>((resolve) => {
+      const end = (): void => {
+        state.open = false;
+        resolve();
+      };
+      stream.once("end", end).once("close", end).once("error", end);
+    });
+    return { name, stream, capture, state, closed, onData };
+  });
+  let lastByte = performance.now();
+  const isOpen = (): boolean => streams.some(({ state }) => state.open);
+  return {
+    isOpen,
+    /** Waits for the end of both streams, but not for a child in the background that holds them open. */
+    async drain(): Promise<void> {
+      const closed = Promise.all(streams.map((one) => one.closed)).then(() => true);
+      const deadline = performance.now() + DRAIN_MS;
+      lastByte = performance.now();
+      while (performance.now() < deadline && performance.now() - lastByte < QUIET_MS) {
+        if (await Promise.race([closed, delay(QUIET_MS / 2)])) return;
+      }
+    },
+    finish() {
+      for (const { stream, onData } of streams) stream.off("data", onData);
+      live?.finish();
+      const [stdout, stderr] = streams.map(({ capture }) => capture.finish());
+      return { stdout, stderr } as { stdout: Captured; stderr: Captured };
+    },
+    close(): void {
+      for (const { stream } of streams) stream.destroy();
+    },
+  };
+}
+
+function exitOf(ending: Ending, stoppedBy: RunOutcome["stoppedBy"]) {
+  const { code, signal } = ending;
+  if (stoppedBy === "timeout" || stoppedBy === "abort") return { exitCode: -1, signal };
+  return { exitCode: code ?? 128 + (signal ? constants.signals[signal] : 0), signal };
+}
+
+/** The limits the kernel enforces itself end a process with a signal of their own. */
+function exceededBySignal(ending: Ending | undefined, limits: Limits): Exceeded | undefined {
+  if (!ending) return undefined;
+  const died = (signal: "SIGXCPU" | "SIGXFSZ"): boolean =>
+    ending.signal === signal || ending.code === 128 + constants.signals[signal];
+  if (died("SIGXCPU") && Number.isFinite(limits.cpuSeconds)) {
+    return { limit: "cpuSeconds", allowed: limits.cpuSeconds, used: limits.cpuSeconds };
+  }
+  if (died("SIGXFSZ") && Number.isFinite(limits.fileMb)) {
+    return { limit: "fileMb", allowed: limits.fileMb, used: limits.fileMb };
+  }
+  return undefined;
+}

@@ -1,0 +1,6 @@
+export type SandboxMode = "off" | "auto" | "require";
+export interface SandboxOptions {
+  readonly mode: SandboxMode;
+  readonly network?: boolean;
+  readonly writable?: readonly string[];
+}

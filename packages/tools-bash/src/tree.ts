@@ -1,0 +1,126 @@
+import { delay } from "./delay.js";
+import {
+  environmentHolds,
+  hasProcessTable,
+  type ProcessEntry,
+  readProcesses,
+  youngerPids,
+} from "./processTable.js";
+
+const POLL_MS = 10;
+const KILL_ROUNDS = 60;
+const SYNC_KILL_ROUNDS = 8;
+
+/**
+ * Everything a command started: its session and process group, the descendants, and what left both
+ * (`setsid`, a double fork) but still carries the command's mark in its environment.
+ */
+export class ProcessTree {
+  readonly #known = new Map<number, number>();
+
+  /** `root` leads the session and the group; `mark` is the text in the environment of all its children. */
+  constructor(
+    readonly root: number,
+    readonly mark: string,
+  ) {}
+
+  /** The living members. With `marks`, also those only the environment gives away: dearer to find. */
+  members({ marks = true }: { readonly marks?: boolean } = {}): ProcessEntry[] {
+    const table = readProcesses();
+    const found = new Map<number, ProcessEntry>();
+    const add = (entry: ProcessEntry): void => {
+      if (entry.pid !== process.pid) found.set(entry.pid, entry);
+    };
+    for (const entry of table) {
+      if (this.#belongs(entry)) add(entry);
+      else if (marks && environmentHolds(entry.pid, this.mark)) add(entry);
+    }
+    addDescendants(table, found, add);
+    // Remembered with its start time: a member stays one when its parents are gone, its number reused is not one.
+    this.#known.clear();
+    for (const entry of found.values()) this.#known.set(entry.pid, entry.started);
+    return [...found.values()];
+  }
+
+  /** Members started after the root, looked for only among younger processes: cheap enough for every command. */
+  survivors(): number[] {
+    if (!hasProcessTable()) return this.#groupLives() ? [this.root] : [];
+    const younger = youngerPids(this.root);
+    if (younger.length === 0) return [];
+    const left = this.#groupLives() || younger.some((pid) => environmentHolds(pid, this.mark));
+    return left ? this.members().map((entry) => entry.pid) : [];
+  }
+
+  isEmpty(): boolean {
+    return hasProcessTable() ? this.members().length === 0 : !this.#groupLives();
+  }
+
+  /** Sends a signal to every member. The group gets it in one step, so nothing in it can fork away. */
+  signal(signal: NodeJS.Signals): void {
+    send(-this.root, signal);
+    for (const entry of this.members()) {
+      if (entry.group !== this.root) send(entry.pid, signal);
+    }
+  }
+
+  /** Asks politely, waits `graceMs`, then kills until nothing is left. Resolves to whether nothing is. */
+  async end(graceMs: number): Promise<boolean> {
+    if (graceMs > 0) {
+      this.signal("SIGTERM");
+      const deadline = performance.now() + graceMs;
+      while (performance.now() < deadline) {
+        if (this.isEmpty()) return true;
+        await delay(POLL_MS);
+      }
+    }
+    for (let round = 0; round < KILL_ROUNDS; round++) {
+      this.signal("SIGKILL");
+      await delay(POLL_MS);
+      if (this.isEmpty()) return true;
+    }
+    return false;
+  }
+
+  /** Kills without waiting: for the moment in which the agent itself ends. */
+  kill(): void {
+    for (let round = 0; round < SYNC_KILL_ROUNDS; round++) {
+      this.signal("SIGKILL");
+      if (this.isEmpty()) return;
+    }
+  }
+
+  #belongs(entry: ProcessEntry): boolean {
+    return (
+      entry.group === this.root ||
+      entry.session === this.root ||
+      entry.pid === this.root ||
+      this.#known.get(entry.pid) === entry.started
+    );
+  }
+
+  #groupLives(): boolean {
+    return send(-this.root, 0);
+  }
+}
+
+function addDescendants(
+  table: readonly ProcessEntry[],
+  found: Map<number, ProcessEntry>,
+  add: (entry: ProcessEntry) => void,
+): void {
+  for (let before = -1; before !== found.size; ) {
+    before = found.size;
+    for (const entry of table) {
+      if (!found.has(entry.pid) && found.has(entry.parent)) add(entry);
+    }
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch {
+    return false; // it is gone, or it changed its user and is out of reach
+  }
+}

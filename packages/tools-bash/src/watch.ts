@@ -1,0 +1,90 @@
+import type { LimitName, Limits } from "./limits.js";
+import { hasProcessTable, type ProcessEntry, proportionalBytes } from "./processTable.js";
+import type { ProcessTree } from "./tree.js";
+
+const MIB = 1024 * 1024;
+/** Short commands are never looked at: the kernel's own limits hold for them. */
+const FIRST_LOOK_MS = 250;
+const LONGEST_PAUSE_MS = 1000;
+// Looking may cost at most about this share of a core.
+const PAUSE_PER_COST = 30;
+
+/** A limit that was passed, with the figures for the report. */
+export interface Exceeded {
+  readonly limit: LimitName;
+  readonly allowed: number;
+  readonly used: number;
+}
+
+export interface Watch {
+  stop(): void;
+}
+
+/**
+ * Looks at the whole tree from time to time. Calls `onLook` with its members each time, and `onExceeded`
+ * at most once. Where there is no process table it never calls either.
+ */
+export function watchTree(
+  tree: ProcessTree,
+  limits: Limits,
+  onExceeded: (exceeded: Exceeded) => void,
+  onLook: (members: readonly ProcessEntry[]) => void = () => undefined,
+): Watch {
+  if (!hasProcessTable()) return { stop: () => undefined };
+  const cpu = new CpuMeter();
+  const look = (): void => {
+    const started = performance.now();
+    const members = tree.members({ marks: false });
+    onLook(members);
+    const exceeded = measure(members, cpu.add(members), limits);
+    if (exceeded) {
+      onExceeded(exceeded);
+      return;
+    }
+    const cost = performance.now() - started;
+    arm(Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_LOOK_MS, cost * PAUSE_PER_COST)));
+  };
+  let timer: NodeJS.Timeout;
+  const arm = (pauseMs: number): void => {
+    timer = setTimeout(look, pauseMs);
+    timer.unref();
+  };
+  arm(FIRST_LOOK_MS);
+  return { stop: () => clearTimeout(timer) };
+}
+
+function measure(members: readonly ProcessEntry[], cpuSeconds: number, limits: Limits): Exceeded | undefined {
+  if (members.length > limits.processes) {
+    return { limit: "processes", allowed: limits.processes, used: members.length };
+  }
+  if (cpuSeconds > limits.cpuSeconds) {
+    return { limit: "cpuSeconds", allowed: limits.cpuSeconds, used: Math.round(cpuSeconds * 10) / 10 };
+  }
+  const allowed = limits.memoryMb * MIB;
+  if (sum(members, (entry) => entry.residentBytes) <= allowed) return undefined;
+  // Pages shared by a parent and its forks were counted for each: count them once before judging.
+  const used = sum(members, proportionalBytes);
+  return used > allowed
+    ? { limit: "memoryMb", allowed: limits.memoryMb, used: Math.ceil(used / MIB) }
+    : undefined;
+}
+
+/** Adds up the CPU time of a tree, also of members that ended between two looks without a parent to inherit it. */
+class CpuMeter {
+  #last = new Map<number, ProcessEntry>();
+  #lost = 0;
+
+  add(members: readonly ProcessEntry[]): number {
+    const now = new Map(members.map((entry) => [entry.pid, entry]));
+    for (const [pid, before] of this.#last) {
+      if (now.has(pid) || this.#last.has(before.parent)) continue;
+      this.#lost += before.cpuSeconds + before.childCpuSeconds;
+    }
+    this.#last = now;
+    return this.#lost + sum(members, (entry) => entry.cpuSeconds + entry.childCpuSeconds);
+  }
+}
+
+function sum(entries: readonly ProcessEntry[], value: (entry: ProcessEntry) => number): number {
+  return entries.reduce((total, entry) => total + value(entry), 0);
+}

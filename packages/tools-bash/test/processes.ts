@@ -1,0 +1,38 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, expect } from "vitest";
+import { endBackgroundJob, listBackgroundJobs } from "../src/jobs.js";
+import { instanceMark } from "../src/lifetime.js";
+import type { BashOptions } from "../src/options.js";
+import { environmentHolds, listPids } from "../src/processTable.js";
+import type { RunBashResult } from "../src/result.js";
+import { RunBashTool } from "../src/tools/bash.js";
+
+/** Runs a command the way the registry would, and returns the parsed result. */
+export async function runBash(
+  args: Record<string, unknown>,
+  options?: BashOptions,
+  signal?: AbortSignal,
+): Promise<RunBashResult> {
+  const tool = new RunBashTool(options);
+  const call = { signal: signal ?? new AbortController().signal, onOutput() {}, report() {} };
+  return JSON.parse(await tool.execute(args, call));
+}
+
+/** The pids of all living processes with `text` in their environment. A zombie has none left. */
+export function processesWith(text: string): number[] {
+  return listPids().filter((pid) => pid !== process.pid && environmentHolds(pid, text));
+}
+
+/** Waits until no process carries `text`; fails with the pids if some stay. */
+export async function expectNoProcessWith(text: string): Promise<void> {
+  for (let tries = 0; tries < 100 && processesWith(text).length > 0; tries++) await delay(20);
+  expect(processesWith(text)).toEqual([]);
+}
+
+/** After every test: nothing that any command of this file started may still be alive. */
+export function leaveNoProcessBehind(): void {
+  afterEach(async () => {
+    for (const job of listBackgroundJobs()) await endBackgroundJob(job.id);
+    await expectNoProcessWith(instanceMark);
+  });
+}

@@ -1,0 +1,124 @@
+import type { Region } from "./match.js";
+import { lineAt, linesOf } from "./textLines.js";
+
+const CONTEXT_LINES = 2;
+const MAX_HUNKS = 20;
+const MAX_DIFF_LINES = 200;
+const LONGEST_LINE = 300;
+// The table of a longest common subsequence has this many cells at most; beyond it a block is shown whole.
+const MAX_CELLS = 250_000;
+
+/** A compact unified diff of the changes, in order and capped. `regions` are sorted and do not overlap. */
+export function compactDiff(text: string, regions: readonly Region[]): string {
+  const hunks = groupByLines(text, regions);
+  const out: string[] = [];
+  let shift = 0;
+  let shown = 0;
+  for (const hunk of hunks) {
+    const lines = hunkLines(hunk, shift);
+    shift += hunk.after.length - hunk.before.length;
+    if (shown === MAX_HUNKS || out.length + lines.length > MAX_DIFF_LINES + CONTEXT_LINES * 2) break;
+    out.push(...lines);
+    shown++;
+  }
+  const rest = hunks.length - shown;
+  if (rest > 0) out.push(`[${rest} more ${rest === 1 ? "change is" : "changes are"} not shown.]`);
+  return out.join("\n");
+}
+
+interface Hunk {
+  /** The first line of the hunk in the old text, from 0. */
+  readonly first: number;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/** Regions whose surroundings touch become one hunk, with its context lines. */
+function groupByLines(text: string, regions: readonly Region[]): Hunk[] {
+  const lines = linesOf(text);
+  const hunks: Hunk[] = [];
+  for (let index = 0; index < regions.length; ) {
+    const group: Region[] = [];
+    let first = Number.POSITIVE_INFINITY;
+    let last = -1;
+    for (let region = regions[index]; region !== undefined; region = regions[++index]) {
+      const from = lineAt(lines, region.start) - CONTEXT_LINES;
+      if (group.length > 0 && from > last + 1) break;
+      first = Math.min(first, Math.max(0, from));
+      const end = lineAt(lines, Math.max(region.start, region.end - 1));
+      last = Math.min(lines.length - 1, Math.max(last, end + CONTEXT_LINES));
+      group.push(region);
+    }
+    const start = lines[first]?.start ?? 0;
+    const end = lines[last]?.next ?? text.length;
+    const before = text.slice(start, end);
+    hunks.push({ first, before: split(before), after: split(applied(before, group, start)) });
+  }
+  return hunks;
+}
+
+/** `text` with the regions replaced; positions count from `base`. */
+export function applied(text: string, regions: readonly Region[], base = 0): string {
+  const parts: string[] = [];
+  let done = 0;
+  for (const { start, end, replacement } of regions) {
+    parts.push(text.slice(done, start - base), replacement);
+    done = end - base;
+  }
+  parts.push(text.slice(done));
+  return parts.join("");
+}
+
+function hunkLines({ first, before, after }: Hunk, shift: number): string[] {
+  const head = `@@ -${first + 1},${before.length} +${first + 1 + shift},${after.length} @@`;
+  return [head, ...diffLines(before, after).map(shorten)];
+}
+
+function diffLines(before: readonly string[], after: readonly string[]): string[] {
+  if ((before.length + 1) * (after.length + 1) > MAX_CELLS) {
+    return [...before.map((line) => `-${line}`), ...after.map((line) => `+${line}`)];
+  }
+  const common = commonLengths(before, after);
+  const out: string[] = [];
+  let [a, b] = [0, 0];
+  while (a < before.length || b < after.length) {
+    if (a < before.length && b < after.length && before[a] === after[b]) {
+      out.push(` ${before[a++]}`);
+      b++;
+    } else if (b >= after.length || (a < before.length && at(common, a + 1, b) >= at(common, a, b + 1))) {
+      out.push(`-${before[a++]}`);
+    } else {
+      out.push(`+${after[b++]}`);
+    }
+  }
+  return out;
+}
+
+/** For every pair of positions, how many lines the rests of both texts have in common, in order. */
+function commonLengths(before: readonly string[], after: readonly string[]): number[][] {
+  const table = Array.from({ length: before.length + 1 }, () => new Array<number>(after.length + 1).fill(0));
+  for (let a = before.length - 1; a >= 0; a--) {
+    const row = table[a] ?? [];
+    for (let b = after.length - 1; b >= 0; b--) {
+      row[b] =
+        before[a] === after[b]
+          ? at(table, a + 1, b + 1) + 1
+          : Math.max(at(table, a + 1, b), at(table, a, b + 1));
+    }
+  }
+  return table;
+}
+
+function at(table: readonly (readonly number[])[], a: number, b: number): number {
+  return table[a]?.[b] ?? 0;
+}
+
+function split(text: string): string[] {
+  const lines = text.split(/\r?\n/);
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+function shorten(line: string): string {
+  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}...` : line;
+}

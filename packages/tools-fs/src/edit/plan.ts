@@ -1,0 +1,68 @@
+import { countOf } from "@agent/core/toolkit";
+import { nearestPlaces } from "./candidates.js";
+import { findMatch, type Region } from "./match.js";
+import type { TextFile } from "./textFile.js";
+import { lineAt, linesOf } from "./textLines.js";
+
+const MAX_PLACES_NAMED = 10;
+
+export interface Edit {
+  /** How the caller knows it, for messages: `old_text`, `edits[2].old_text`. */
+  readonly name: string;
+  readonly oldText: string;
+  readonly newText: string;
+  readonly replaceAll: boolean;
+}
+
+/** All changes of one call, sorted, none overlapping. */
+export interface EditPlan {
+  readonly regions: readonly Region[];
+  /** What had to be overlooked, one sentence per edit that did not match exactly. */
+  readonly remarks: readonly string[];
+}
+
+/**
+ * Finds where every edit applies, all against the same text. Throws, with the places in question, if one is
+ * absent, ambiguous, or changes what another one changes: then nothing is to be done at all.
+ */
+export function planEdits(file: TextFile, edits: readonly Edit[]): EditPlan {
+  const remarks: string[] = [];
+  const regions = edits.flatMap((edit) => {
+    const { regions, ignoring } = findMatch(
+      file.text,
+      file.fromArgument(edit.oldText),
+      file.fromArgument(edit.newText),
+    );
+    if (regions.length === 0) throw absent(file, edit);
+    if (regions.length > 1 && !edit.replaceAll) throw ambiguous(file, edit, regions);
+    if (ignoring !== undefined) remarks.push(`${edit.name} matched only after ignoring ${ignoring}.`);
+    return regions.map((region) => ({ ...region, name: edit.name }));
+  });
+  regions.sort((a, b) => a.start - b.start);
+  for (const [index, region] of regions.entries()) {
+    const next = regions[index + 1];
+    if (next && region.end > next.start) {
+      throw new Error(`${region.name} and ${next.name} overlap; nothing was changed. Make them one edit.`);
+    }
+  }
+  return { regions, remarks };
+}
+
+function absent(file: TextFile, edit: Edit): Error {
+  const places = nearestPlaces(file.text, file.fromArgument(edit.oldText)).map(file.toShown);
+  const hint =
+    places.length === 0
+      ? "Nothing in the file is like it; read the file again."
+      : `The nearest lines are:\n${places.join("\n")}`;
+  return new Error(`${edit.name} was not found; nothing was changed. ${hint}`);
+}
+
+function ambiguous(file: TextFile, edit: Edit, regions: readonly Region[]): Error {
+  const lines = linesOf(file.text);
+  const named = regions.slice(0, MAX_PLACES_NAMED).map(({ start }) => lineAt(lines, start) + 1);
+  const more = regions.length > named.length ? ` and ${regions.length - named.length} more` : "";
+  return new Error(
+    `${edit.name} was found at ${countOf(regions.length, "place")} (lines ${named.join(", ")}${more}); nothing was changed. ` +
+      `Add surrounding lines to make it unique, or pass "replace_all": true.`,
+  );
+}

@@ -1,0 +1,84 @@
+import { ToolRegistry } from "@agent/core";
+import { expect, test } from "vitest";
+import { temporaryDirectory } from "../test/support.js";
+import { packApiVersion, packName, register } from "./index.js";
+
+const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
+
+test("the public API is exactly this", async () => {
+  expect(Object.keys(await import("./index.js")).sort()).toEqual([
+    "ALWAYS_PROTECTED",
+    "EditFileTool",
+    "ListDirTool",
+    "MkdirTool",
+    "MoveTool",
+    "PROTECTED_IN_ROOT",
+    "ReadFileTool",
+    "RemoveTool",
+    "Workspace",
+    "WriteFileTool",
+    "packApiVersion",
+    "packName",
+    "register",
+  ]);
+});
+
+test("the pack registers seven tools, and only remove starts disabled", () => {
+  const registry = new ToolRegistry();
+  register(registry);
+  expect(registry.getToolNames()).toEqual([
+    "read_file",
+    "write_file",
+    "edit_file",
+    "list_dir",
+    "mkdir",
+    "move",
+    "remove",
+  ]);
+  const disabled = registry.getToolNames().filter((name) => !registry.isToolEnabled(name));
+  expect(disabled).toEqual(["remove"]);
+});
+
+test("Scenario: Destructive tools are disabled by default", async () => {
+  const registry = new ToolRegistry();
+  register(registry);
+  expect(registry.isToolEnabled("remove")).toBe(false);
+  expect(await registry.execute("remove", { path: "x" })).toBe("Tool not available: remove");
+});
+
+test("every tool says what it can do to the world", () => {
+  const registry = new ToolRegistry();
+  register(registry);
+  const labels = registry.describeTools().map(({ name, capabilities }) => `${name}: ${capabilities.join()}`);
+  expect(labels).toEqual([
+    "read_file: read",
+    "write_file: write",
+    "edit_file: write",
+    "list_dir: read",
+    "mkdir: write",
+    "move: write",
+    "remove: destroy",
+  ]);
+});
+
+test("a pack says its name and the API it was built for", () => {
+  expect([packName, packApiVersion]).toEqual(["@agent/tools-fs", 1]);
+});
+
+test.each([
+  [{ rot: "/" }, "rot"],
+  [{ root: 1 }, "root"],
+  [{ root: "" }, "root"],
+  [{ protect: "x" }, "protect"],
+  [{ protect: [1] }, "protect"],
+  [{ maxReadBytes: 0 }, "maxReadBytes"],
+  [{ maxReadLines: 1.5 }, "maxReadLines"],
+  [{ maxEntries: "10" }, "maxEntries"],
+])("an unknown or mistyped option is an error when the pack registers: %j", (options, named) => {
+  expect(() => register(new ToolRegistry(), { context, options })).toThrow(named);
+});
+
+test("a root that does not exist is an error when the pack registers", () => {
+  const options = { root: `${temporaryDirectory()}/nowhere` };
+  expect(() => register(new ToolRegistry(), { context, options })).toThrow("nowhere");
+});

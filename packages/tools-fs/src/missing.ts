@@ -1,0 +1,41 @@
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { nearestMatch } from "@agent/core/toolkit";
+import { errorCode, fsError, isMissing } from "./fsError.js";
+import { showPath } from "./pathText.js";
+
+const MAX_CANDIDATES = 20_000;
+
+/**
+ * As `fsError`, and where nothing was found it says which part of the path is missing and offers the
+ * nearest existing name. `target` is the canonical path behind `path`.
+ */
+export async function missingError(
+  thrown: unknown,
+  verb: string,
+  path: string,
+  target: string,
+): Promise<Error> {
+  const error = fsError(thrown, verb, path);
+  if (!isMissing(thrown)) return error;
+  let wanted = target;
+  for (let parent = dirname(wanted); parent !== wanted; wanted = parent, parent = dirname(parent)) {
+    const names = await readdir(parent).catch((problem: unknown) => {
+      return errorCode(problem) === "ENOENT" ? undefined : [];
+    });
+    if (names === undefined) continue;
+    const nearest = nearestMatch(basename(wanted), names.slice(0, MAX_CANDIDATES));
+    const missing = wanted === target ? "" : ` ${showPath(wanted)} does not exist.`;
+    const offer =
+      nearest === undefined ? "" : ` Did you mean ${showPath(offered(path, target, parent, nearest))}?`;
+    return new Error(`${error.message}${missing}${offer}`, { cause: thrown });
+  }
+  return error;
+}
+
+/** The nearest name in the caller's own terms: `src/index.ts` for `src/idnex.ts`, absolute where that fails. */
+function offered(path: string, target: string, parent: string, nearest: string): string {
+  return parent === dirname(target) && basename(path) === basename(target)
+    ? join(dirname(path), nearest)
+    : join(parent, nearest);
+}

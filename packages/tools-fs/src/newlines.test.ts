@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import {
+  afterNewline,
+  BYTE_NEWLINE,
+  countNewlines,
+  lastLineEnd,
+  UTF16BE_NEWLINE,
+  UTF16LE_NEWLINE,
+} from "./newlines.js";
+
+test("newlines are counted right at every length and alignment, and no other byte is taken for one", () => {
+  const bytes = Buffer.from(Array.from({ length: 5000 }, (_, index) => (index * 7919) % 256));
+  for (let start = 0; start < 9; start++) {
+    for (const length of [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 1019, 1020, 1021, 4000]) {
+      const part = bytes.subarray(start, start + length);
+      const expected = part.filter((byte) => byte === 10).length;
+      expect(countNewlines(part, BYTE_NEWLINE)).toBe(expected);
+    }
+  }
+});
+
+test("a text of newlines only is counted without overflow", () => {
+  expect(countNewlines(Buffer.alloc(100_003, 10), BYTE_NEWLINE)).toBe(100_003);
+});
+
+test("in UTF-16 only a whole newline counts", () => {
+  const little = Buffer.from("ਊ\nĊ\n", "utf16le");
+  expect(countNewlines(little, UTF16LE_NEWLINE)).toBe(2);
+  expect(countNewlines(Buffer.from(little).swap16(), UTF16BE_NEWLINE)).toBe(2);
+  expect(afterNewline(little, 1, UTF16LE_NEWLINE)).toBe(4);
+  expect(lastLineEnd(little, 7, UTF16LE_NEWLINE)).toBe(4);
+});
+
+test("positions after newlines", () => {
+  const bytes = Buffer.from("a\nbc\nd");
+  expect([0, 1, 2, 3].map((count) => afterNewline(bytes, count, BYTE_NEWLINE))).toEqual([0, 2, 5, -1]);
+  expect([0, 1, 2, 5, 6].map((end) => lastLineEnd(bytes, end, BYTE_NEWLINE))).toEqual([0, 0, 2, 5, 5]);
+});

@@ -1,0 +1,36 @@
+import type { JsonSchema } from "@agent/core";
+
+/** The pack's own block in the config. */
+export interface FsOptions {
+  /** Confines every path to this directory, after resolving links. Default: not confined. */
+  readonly root?: string;
+  /** Paths that are never written, moved or removed; replaces the built-in list. `[]` lifts it. */
+  readonly protect?: readonly string[];
+  /** The most bytes of a file one `read_file` returns. Default 262144 (256 KiB). */
+  readonly maxReadBytes?: number;
+  /** The most lines one `read_file` returns. Default 20000. */
+  readonly maxReadLines?: number;
+  /** The most entries one `list_dir` returns. Default 1000. */
+  readonly maxEntries?: number;
+}
+
+export interface Limits {
+  readonly maxReadBytes: number;
+  readonly maxReadLines: number;
+  readonly maxEntries: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  maxReadBytes: 256 * 1024,
+  maxReadLines: 20_000,
+  maxEntries: 1000,
+};
+
+export const OPTIONS_SCHEMA: Readonly<Record<string, JsonSchema>> = {
+  root: { type: "string", minLength: 1 },
+  protect: { type: "array", items: { type: "string", minLength: 1 } },
+  // Above this a text no longer fits one string; below it a long character would not fit one window.
+  maxReadBytes: { type: "integer", minimum: 16, maximum: 256 * 1024 * 1024 },
+  maxReadLines: { type: "integer", minimum: 1 },
+  maxEntries: { type: "integer", minimum: 1 },
+};

@@ -1,0 +1,66 @@
+import { mkdir, rmdir } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import { errorCode } from "./fsError.js";
+import { type HeldDirectory, holdDirectory } from "./heldDirectory.js";
+import type { Workspace } from "./workspace.js";
+
+/**
+ * Makes a directory by its canonical path, with missing parents. Returns what was made, outermost first:
+ * nothing if it was there already. When paths are confined, each step is taken inside the one before, held
+ * open, so that a parent swapped for a link meanwhile leads nowhere.
+ */
+export async function makeDirectories(workspace: Workspace, directory: string): Promise<string[]> {
+  if (workspace.guard.root === undefined) {
+    const first = await mkdir(directory, { recursive: true });
+    return first === undefined ? [] : chain(first, directory);
+  }
+  const existing = deepestExisting(workspace, directory);
+  let held = existing.held;
+  let path = existing.path;
+  const made: string[] = [];
+  try {
+    for (const name of relative(path, directory).split(sep).filter(Boolean)) {
+      const isNew = await mkdir(join(held.path, name)).then(
+        () => true,
+        (error: unknown) => {
+          if (errorCode(error) === "EEXIST") return false;
+          throw error;
+        },
+      );
+      const next = holdDirectory(join(held.path, name));
+      held.close();
+      held = next;
+      path = join(path, name);
+      if (isNew) made.push(path);
+    }
+  } catch (error) {
+    await removeMade(made);
+    throw error;
+  } finally {
+    held.close();
+  }
+  return made;
+}
+
+/** Takes back directories that were made for something that then failed; one in use by now stays. */
+export async function removeMade(made: readonly string[]): Promise<void> {
+  for (const path of made.toReversed()) await rmdir(path).catch(() => undefined);
+}
+
+function deepestExisting(workspace: Workspace, directory: string): { path: string; held: HeldDirectory } {
+  for (let path = directory; ; path = dirname(path)) {
+    try {
+      return { path, held: workspace.hold(path) };
+    } catch (error) {
+      if (errorCode(error) !== "ENOENT" || path === dirname(path)) throw error;
+    }
+  }
+}
+
+function chain(first: string, last: string): string[] {
+  const paths = [first];
+  for (const name of relative(first, last).split(sep).filter(Boolean)) {
+    paths.push(join(paths.at(-1) ?? first, name));
+  }
+  return paths;
+}

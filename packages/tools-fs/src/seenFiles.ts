@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import type { BigIntStats } from "node:fs";
+
+const MAX_REMEMBERED = 1000;
+
+/** What a file was like: by its content where that was seen whole, else by what the system says of it. */
+interface Seen {
+  readonly digest: string | undefined;
+  readonly stamp: string;
+}
+
+/** Remembers files as they were when a tool last read or wrote them, to notice a change made elsewhere. */
+export class SeenFiles {
+  readonly #seen = new Map<string, Seen>();
+
+  /** `content` is the whole file, or absent when only a part was read. */
+  remember(path: string, info: BigIntStats, content: Uint8Array | undefined): void {
+    this.#seen.delete(path);
+    this.#seen.set(path, { digest: content && digestOf(content), stamp: stampOf(info) });
+    if (this.#seen.size <= MAX_REMEMBERED) return;
+    for (const oldest of this.#seen.keys()) {
+      this.#seen.delete(oldest);
+      return;
+    }
+  }
+
+  forget(path: string): void {
+    this.#seen.delete(path);
+  }
+
+  /** Whether the file differs from what was last seen. A file never seen has not changed. */
+  hasChanged(path: string, info: BigIntStats, content: Uint8Array): boolean {
+    const seen = this.#seen.get(path);
+    if (seen === undefined) return false;
+    // Content decides where it is known: a file that was only touched, or changed and restored, is the same.
+    return seen.digest === undefined ? seen.stamp !== stampOf(info) : seen.digest !== digestOf(content);
+  }
+}
+
+/** Changes whenever the file does: identity, size and both times to the nanosecond. */
+export function stampOf(info: BigIntStats): string {
+  return `${info.dev}:${info.ino}:${info.size}:${info.mtimeNs}:${info.ctimeNs}`;
+}
+
+function digestOf(content: Uint8Array): string {
+  return createHash("sha256").update(content).digest("base64");
+}

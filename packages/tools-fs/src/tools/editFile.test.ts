@@ -1,0 +1,227 @@
+import { readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { fileTools, temporaryDirectory } from "../../test/support.js";
+
+/** A file with some content, the tools, and what the file holds in the end. */
+function scene(content: string | Buffer) {
+  const path = join(temporaryDirectory(), "a.txt");
+  writeFileSync(path, content);
+  const run = fileTools();
+  const edit = (args: Record<string, unknown>): Promise<string> => run("edit_file", { path, ...args });
+  return { path, run, edit, content: () => readFileSync(path, "utf8") };
+}
+
+test("an exact match is replaced, and the result is a compact diff", async () => {
+  const { path, edit, content } = scene("one\ntwo\nthree\nfour\nfive\nsix\n");
+  const text = await edit({ old_text: "four", new_text: "4" });
+  expect(text).toBe(`Edited ${path}: 1 replacement.\n@@ -2,5 +2,5 @@\n two\n three\n-four\n+4\n five\n six`);
+  expect(content()).toBe("one\ntwo\nthree\n4\nfive\nsix\n");
+});
+
+test("an ambiguous match changes nothing and says where the places are", async () => {
+  const { edit, content } = scene("a\nb\na\n");
+  const text = await edit({ old_text: "a", new_text: "x" });
+  expect(text).toMatch(/found at 2 places \(lines 1, 3\); nothing was changed.*replace_all/);
+  expect(content()).toBe("a\nb\na\n");
+  expect(await edit({ old_text: "a", new_text: "x", replace_all: true })).toContain("2 replacements");
+  expect(content()).toBe("x\nb\nx\n");
+});
+
+test("an absent match changes nothing and shows the nearest lines", async () => {
+  const { edit, content } = scene("const alpha = 1;\nconst beta = 2;\nfunction gamma() {}\n");
+  const text = await edit({ old_text: "const beta = 3;", new_text: "x" });
+  expect(text).toContain("old_text was not found; nothing was changed");
+  expect(text).toContain("line 2: const beta = 2;");
+  expect(content()).toContain("beta = 2");
+});
+
+test("CRLF is kept, in the place changed and everywhere else", async () => {
+  const { edit, content } = scene("one\r\ntwo\r\nthree\r\n");
+  expect(await edit({ old_text: "one\ntwo", new_text: "1\n2\n2b" })).not.toContain("ignoring");
+  expect(content()).toBe("1\r\n2\r\n2b\r\nthree\r\n");
+  await edit({ old_text: "three", new_text: "3\n4" });
+  expect(content()).toBe("1\r\n2\r\n2b\r\n3\r\n4\r\n");
+});
+
+test("in a file of mixed line breaks each place keeps its own", async () => {
+  const { edit, content } = scene("a\r\nb\nc\r\nd\n");
+  await edit({ old_text: "b", new_text: "b1\nb2" });
+  await edit({ old_text: "c", new_text: "c1\nc2" });
+  expect(content()).toBe("a\r\nb1\nb2\nc1\r\nc2\r\nd\n");
+});
+
+test("line breaks can be changed on purpose", async () => {
+  const { edit, content } = scene("a\r\nb\r\n");
+  await edit({ old_text: "a\r\n", new_text: "a\n" });
+  expect(content()).toBe("a\nb\r\n");
+});
+
+test("a byte order mark and a missing final newline are kept", async () => {
+  const { edit, content } = scene("\ufeffone\ntwo");
+  await edit({ old_text: "\ufeffone", new_text: "1" });
+  await edit({ old_text: "two", new_text: "2" });
+  expect(content()).toBe("\ufeff1\n2");
+});
+
+test("UTF-16 stays UTF-16", async () => {
+  const { path, edit } = scene(Buffer.from("\ufeffgrün\r\nblau\r\n", "utf16le"));
+  await edit({ old_text: "grün\n", new_text: "rot\n" });
+  expect(readFileSync(path, "utf16le")).toBe("\ufeffrot\r\nblau\r\n");
+});
+
+test("bytes that are not UTF-8 stay as they are around an edit", async () => {
+  const { path, edit } = scene(Buffer.from("caf\xe9\nname = old\n\xff\xfe", "latin1"));
+  expect(await edit({ old_text: "old", new_text: "né" })).toContain("+name = né");
+  const expected = Buffer.concat([
+    Buffer.from("caf\xe9\nname = ", "latin1"),
+    Buffer.from("né\n"),
+    Buffer.from([0xff, 0xfe]),
+  ]);
+  expect(readFileSync(path).equals(expected)).toBe(true);
+});
+
+test("trailing blanks are overlooked, only in the place that matches, and it is said", async () => {
+  const { edit, content } = scene("keep  \nif (a) {  \n  b();\t\n}\nkeep\t\n");
+  const text = await edit({ old_text: "if (a) {\n  b();\n}", new_text: "if (a) b();" });
+  expect(text).toContain("old_text matched only after ignoring trailing blanks.");
+  expect(content()).toBe("keep  \nif (a) b();\nkeep\t\n");
+});
+
+test("indentation is overlooked and then kept as the file has it", async () => {
+  const { edit, content } = scene("class A {\n\tfoo() {\n\t\treturn 1;\n\t}\n}\n");
+  const text = await edit({
+    old_text: "  foo() {\n    return 1;\n  }\n",
+    new_text: "  foo() {\n    if (x)\n      return 2;\n  }\n",
+  });
+  expect(text).toContain("ignoring indentation");
+  expect(content()).toBe("class A {\n\tfoo() {\n\t\tif (x)\n\t\t  return 2;\n\t}\n}\n");
+});
+
+test("typographic quotes are overlooked, only in the place that matches", async () => {
+  const { edit, content } = scene("She said “yes” – and ‘no’.\nOther “text”.\n");
+  const text = await edit({ old_text: `said "yes" - and`, new_text: "said maybe and" });
+  expect(text).toContain("ignoring typographic quotes, dashes and spaces");
+  expect(content()).toBe("She said maybe and ‘no’.\nOther “text”.\n");
+});
+
+test("blank lines alone never match loosely", async () => {
+  const { edit, content } = scene("a\n\t\nb\n");
+  expect(await edit({ old_text: "  \n", new_text: "x" })).toContain("was not found");
+  expect(content()).toBe("a\n\t\nb\n");
+});
+
+test("several edits apply all or none", async () => {
+  const { edit, content } = scene("a\nb\nc\n");
+  const missing = await edit({
+    edits: [
+      { old_text: "a", new_text: "1" },
+      { old_text: "nowhere", new_text: "2" },
+    ],
+  });
+  expect(missing).toContain("edits[1].old_text was not found; nothing was changed");
+  expect(content()).toBe("a\nb\nc\n");
+  const text = await edit({
+    edits: [
+      { old_text: "c", new_text: "3" },
+      { old_text: "a", new_text: "1" },
+    ],
+  });
+  expect(text).toContain("2 replacements");
+  expect(content()).toBe("1\nb\n3\n");
+});
+
+test("edits that overlap are refused", async () => {
+  const { edit, content } = scene("abc\n");
+  const text = await edit({
+    edits: [
+      { old_text: "ab", new_text: "1" },
+      { old_text: "bc", new_text: "2" },
+    ],
+  });
+  expect(text).toContain("edits[0].old_text and edits[1].old_text overlap; nothing was changed");
+  expect(content()).toBe("abc\n");
+});
+
+test("a file changed on disk since it was read is not edited until it is read again", async () => {
+  const { path, run, edit, content } = scene("a\nb\n");
+  await run("read_file", { path });
+  writeFileSync(path, "a\nc\n");
+  expect(await edit({ old_text: "a", new_text: "x" })).toContain(
+    "was changed on disk since it was last read",
+  );
+  expect(content()).toBe("a\nc\n");
+  await run("read_file", { path });
+  expect(await edit({ old_text: "a", new_text: "x" })).toContain("Edited");
+});
+
+test("a change is noticed after a partial read too", async () => {
+  const { path, run, edit } = scene("a\nb\n");
+  await run("read_file", { path, offset: 1, limit: 1 });
+  writeFileSync(path, "a\nlonger\n");
+  expect(await edit({ old_text: "a", new_text: "x" })).toContain("was changed on disk");
+});
+
+test("a file that was only touched has not changed", async () => {
+  const { path, run, edit } = scene("a\nb\n");
+  await run("read_file", { path });
+  utimesSync(path, 1, 1);
+  expect(await edit({ old_text: "a", new_text: "x" })).toContain("Edited");
+});
+
+test("the tools' own changes need no new read", async () => {
+  const { path, run, edit, content } = scene("a\nb\n");
+  await run("read_file", { path });
+  await run("write_file", { path, content: "a\nb\nc\n" });
+  await edit({ old_text: "a", new_text: "1" });
+  expect(await edit({ old_text: "b", new_text: "2" })).toContain("Edited");
+  expect(content()).toBe("1\n2\nc\n");
+});
+
+test("edits at the same time do not lose each other's changes", async () => {
+  const names = Array.from({ length: 50 }, (_, index) => `key${index}=`);
+  const { edit, content } = scene(names.map((name) => `${name}old;\n`).join(""));
+  await Promise.all(names.map((name) => edit({ old_text: `${name}old;`, new_text: `${name}new;` })));
+  expect(content()).toBe(names.map((name) => `${name}new;\n`).join(""));
+});
+
+test.each([
+  [{ old_text: "a" }, '"new_text" is required'],
+  [{ new_text: "a" }, '"old_text" is required'],
+  [{}, '"old_text" is required'],
+  [{ old_text: "", new_text: "a" }, "use write_file"],
+  [{ old_text: "a", new_text: "a" }, "nothing to change"],
+  [{ old_text: 1, new_text: "a" }, "old_text"],
+  [{ edits: [] }, "edits"],
+  [{ edits: [{ old_text: "a" }] }, "new_text"],
+])("bad arguments are named: %j", async (args, named) => {
+  const { edit, content } = scene("a\n");
+  expect(await edit(args)).toContain(named);
+  expect(content()).toBe("a\n");
+});
+
+test("a binary file is not edited, a missing one offers the nearest name", async () => {
+  const { path, run, edit } = scene(Buffer.from([0, 1, 2, 97]));
+  expect(await edit({ old_text: "a", new_text: "b" })).toContain("is not a text file");
+  const missing = await run("edit_file", {
+    path: path.replace("a.txt", "b.txt"),
+    old_text: "a",
+    new_text: "b",
+  });
+  expect(missing).toMatch(/no such file.*Did you mean .*a\.txt\?/);
+});
+
+test("the mode is kept", async () => {
+  const { path, edit } = scene("a\n");
+  const { mode } = statSync(path);
+  await edit({ old_text: "a", new_text: "b" });
+  expect(statSync(path).mode).toBe(mode);
+});
+
+test("thousands of replacements give a diff of bounded length", async () => {
+  const { edit } = scene("a\n\n\n\n\n\n\n".repeat(5000));
+  const text = await edit({ old_text: "a", new_text: "b", replace_all: true });
+  expect(text).toContain("5000 replacements");
+  expect(text).toContain("[4980 more changes are not shown.]");
+  expect(text.length).toBeLessThan(10_000);
+});

@@ -1,0 +1,96 @@
+import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { asOrdinaryUser, fileTools, temporaryDirectory } from "../../test/support.js";
+import { ListDirTool } from "./listDir.js";
+
+test("one level, one entry a line, sorted; directories end in /, links show their target", async () => {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, "sub"));
+  writeFileSync(join(directory, "sub/inner"), "");
+  for (const name of ["b", "a", "C", ".dot"]) writeFileSync(join(directory, name), "");
+  symlinkSync("a", join(directory, "link"));
+  symlinkSync("gone/x", join(directory, "dangling"));
+  const text = await new ListDirTool().execute({ path: directory });
+  expect(text).toBe(".dot\nC\na\nb\ndangling -> gone/x\nlink -> a\nsub/");
+});
+
+test("details give kind, size and time, separated by tabs", async () => {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, "sub"));
+  writeFileSync(join(directory, "file"), "12345");
+  symlinkSync("gone", join(directory, "dangling"));
+  utimesSync(join(directory, "file"), 1e9, 1e9);
+  const lines = (await fileTools()("list_dir", { path: directory, details: true })).split("\n");
+  expect(lines[0]).toMatch(/^link\t4\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\tdangling -> gone$/);
+  expect(lines[1]).toBe("file\t5\t2001-09-09T01:46:40Z\tfile");
+  expect(lines[2]).toMatch(/^directory\t\d+\t.*Z\tsub\/$/);
+});
+
+test("C81: names with line breaks and escape codes stay on one line, plain ones as they are", async () => {
+  const directory = temporaryDirectory();
+  for (const name of ["a\nb", "\u001b[31mred", "tab\tx", "żółć 😀", "rtl\u202e"])
+    writeFileSync(join(directory, name), "");
+  symlinkSync("to\nwhere", join(directory, "z"));
+  const text = await fileTools()("list_dir", { path: directory });
+  expect(text.split("\n")).toEqual([
+    "\\x1b[31mred",
+    "a\\nb",
+    "rtl\\u202e",
+    "tab\\tx",
+    "z -> to\\nwhere",
+    "żółć 😀",
+  ]);
+});
+
+test("C79: a directory of 50 000 entries is capped, and the notice leads to the rest", async () => {
+  const directory = temporaryDirectory();
+  const names = Array.from({ length: 50_000 }, (_, index) => `f${String(index).padStart(6, "0")}`);
+  for (const name of names) writeFileSync(join(directory, name), "");
+  const text = await fileTools()("list_dir", { path: directory });
+  const lines = text.split("\n");
+  expect(lines.slice(0, -1)).toEqual(names.slice(0, 1000));
+  expect(lines.at(-1)).toBe(
+    `[49000 more of 50000 entries. To read on, call list_dir with ${JSON.stringify({ path: directory, offset: 1001 })}]`,
+  );
+  const rest = await fileTools({ maxEntries: 100_000 })("list_dir", { path: directory, offset: 1001 });
+  expect(rest.split("\n")).toEqual(names.slice(1000));
+});
+
+test("an empty directory says so", async () => {
+  expect(await fileTools()("list_dir", { path: temporaryDirectory() })).toBe("[The directory is empty.]");
+});
+
+test("without a path the working directory is listed", async () => {
+  expect(await fileTools()("list_dir", {})).toContain("package.json");
+});
+
+test("a file is refused with what to use instead, a missing directory offers the nearest name", async () => {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, "file"), "");
+  mkdirSync(join(directory, "packages"));
+  const run = fileTools();
+  expect(await run("list_dir", { path: join(directory, "file") })).toContain(
+    "is a file, not a directory. Use read_file",
+  );
+  expect(await run("list_dir", { path: join(directory, "pakages") })).toContain(
+    `Did you mean ${join(directory, "packages")}?`,
+  );
+});
+
+test("C61: a directory or file that may not be read is an error in words", () => {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, "closed"));
+  writeFileSync(join(directory, "secret"), "x");
+  chmodSync(join(directory, "closed"), 0);
+  chmodSync(join(directory, "secret"), 0);
+  chmodSync(directory, 0o755);
+  const texts = asOrdinaryUser([
+    { tool: "list_dir", args: { path: join(directory, "closed") } },
+    { tool: "read_file", args: { path: join(directory, "closed/x") } },
+    { tool: "read_file", args: { path: join(directory, "secret") } },
+    { tool: "list_dir", args: { path: directory } },
+  ]);
+  for (const text of texts.slice(0, 3)) expect(text).toContain("permission denied (EACCES)");
+  expect(texts[3]).toBe("closed/\nsecret");
+});

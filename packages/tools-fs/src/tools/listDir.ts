@@ -1,0 +1,115 @@
+import { type Dirent, lstatSync, readlinkSync, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { ChatTool, ExecutableTool } from "@agent/core";
+import {
+  escapeToLine,
+  functionTool,
+  optionalBoolean,
+  optionalInteger,
+  optionalString,
+} from "@agent/core/toolkit";
+import { fsCause } from "../fsError.js";
+import { missingError } from "../missing.js";
+import { showPath } from "../pathText.js";
+import { kindOf } from "../regularFile.js";
+import { Workspace } from "../workspace.js";
+
+/** Lists one directory: one entry a line, sorted by name, whatever the names contain. */
+export class ListDirTool implements ExecutableTool {
+  readonly name = "list_dir";
+  readonly capabilities = ["read"] as const;
+  readonly #workspace: Workspace;
+
+  constructor(workspace = new Workspace()) {
+    this.#workspace = workspace;
+  }
+
+  getSchema(): ChatTool {
+    return functionTool(
+      this.name,
+      "List a directory, one level, one entry a line, sorted. Directories end in /, links show their target. Control characters in names are shown escaped.",
+      {
+        path: { type: "string", description: "Directory to list (default: the working directory)" },
+        details: {
+          type: "boolean",
+          description: "Also show kind, size in bytes and time of change (UTC), separated by tabs",
+        },
+        offset: { type: "integer", minimum: 1, description: "First entry to show, counted from 1" },
+      },
+      ["path", "details", "offset"],
+    );
+  }
+
+  async execute(args: Record<string, unknown>): Promise<string> {
+    const path = optionalString(args, "path", ".");
+    const details = optionalBoolean(args, "details", false);
+    const offset = optionalInteger(args, "offset", 1, { min: 1 });
+    let target = path;
+    try {
+      target = this.#workspace.locate(path);
+      refuseOthers(path, target);
+      const held = this.#workspace.hold(target);
+      try {
+        return await this.#list(held.path, { path, details, offset });
+      } finally {
+        held.close();
+      }
+    } catch (error) {
+      throw await missingError(error, "list", path, target);
+    }
+  }
+
+  async #list(directory: string, asked: { path: string; details: boolean; offset: number }): Promise<string> {
+    const { path, details, offset } = asked;
+    const entries = await readdir(directory, { withFileTypes: true });
+    if (entries.length === 0) return "[The directory is empty.]";
+    if (offset > entries.length) {
+      throw new Error(
+        `"offset" is ${offset}, but ${path} has ${entries.length === 1 ? "1 entry" : `${entries.length} entries`}.`,
+      );
+    }
+    entries.sort(byName);
+    const shown = entries.slice(offset - 1, offset - 1 + this.#workspace.limits.maxEntries);
+    const lines = shown.map((entry) => (details ? detailed(directory, entry) : plain(directory, entry)));
+    const rest = entries.length - (offset - 1) - shown.length;
+    if (rest > 0) {
+      const next = JSON.stringify({ path, ...(details && { details }), offset: offset + shown.length });
+      lines.push(`[${rest} more of ${entries.length} entries. To read on, call list_dir with ${next}]`);
+    }
+    return lines.join("\n");
+  }
+}
+
+function refuseOthers(path: string, target: string): void {
+  const info = statSync(target);
+  if (info.isDirectory()) return;
+  const hint = info.isFile() ? " Use read_file to read it." : "";
+  throw new Error(`${showPath(path)} is a ${kindOf(info)}, not a directory.${hint}`);
+}
+
+function byName(a: Dirent, b: Dirent): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+function plain(directory: string, entry: Dirent): string {
+  const name = escapeToLine(entry.name);
+  if (entry.isDirectory()) return `${name}/`;
+  return entry.isSymbolicLink() ? `${name} -> ${linkTarget(directory, entry.name)}` : name;
+}
+
+function detailed(directory: string, entry: Dirent): string {
+  const info = lstatSync(join(directory, entry.name), { throwIfNoEntry: false });
+  // Gone since the directory was read: still an entry of the listing that was asked for.
+  if (!info) return `missing\t-\t-\t${plain(directory, entry)}`;
+  const time = info.mtime.toISOString().replace(/\.\d+/, "");
+  return `${kindOf(info)}\t${info.size}\t${time}\t${plain(directory, entry)}`;
+}
+
+function linkTarget(directory: string, name: string): string {
+  try {
+    return escapeToLine(readlinkSync(join(directory, name)));
+  } catch (error) {
+    return `? (${fsCause(error)})`;
+  }
+}

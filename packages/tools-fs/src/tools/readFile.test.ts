@@ -1,0 +1,214 @@
+import { appendFileSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { fileTools, temporaryDirectory } from "../../test/support.js";
+import { ReadFileTool } from "./readFile.js";
+
+function numbered(count: number): string {
+  return Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join("");
+}
+
+/** The arguments that the notice at the end of a result offers for reading on. */
+function readOn(text: string): Record<string, unknown> {
+  const notice = text.slice(text.lastIndexOf("["));
+  return JSON.parse(notice.slice(notice.indexOf("{"), notice.lastIndexOf("}") + 1));
+}
+
+/** What a result holds without its notice. */
+function withoutNotice(text: string): string {
+  const notice = text.lastIndexOf("[Truncated");
+  return notice === -1 ? text : text.slice(0, notice);
+}
+
+test("Scenario: Read file tool behavior preserved", async () => {
+  const file = join(temporaryDirectory(), "a.txt");
+  writeFileSync(file, "één\r\nzwei\n\n  drei");
+  expect(await new ReadFileTool().execute({ path: file })).toBe("één\r\nzwei\n\n  drei");
+});
+
+test("an empty file is an empty text", async () => {
+  const file = join(temporaryDirectory(), "empty");
+  writeFileSync(file, "");
+  expect(await fileTools()("read_file", { path: file })).toBe("");
+});
+
+test("offset and limit give whole lines, as they are", async () => {
+  const file = join(temporaryDirectory(), "a.txt");
+  writeFileSync(file, "a\r\nb\nc\nd");
+  const run = fileTools();
+  expect(await run("read_file", { path: file, offset: 2, limit: 2 })).toBe("b\nc\n");
+  expect(await run("read_file", { path: file, limit: 1 })).toBe("a\r\n");
+  expect(await run("read_file", { path: file, offset: 4, limit: 9 })).toBe("d");
+});
+
+test("an offset past the end says how many lines there are", async () => {
+  const file = join(temporaryDirectory(), "a.txt");
+  writeFileSync(file, "a\nb\n");
+  expect(await fileTools()("read_file", { path: file, offset: 3 })).toMatch(
+    /"offset" is 3, but .*a\.txt has 2 lines/,
+  );
+});
+
+test("past the cap, the notices lead through the whole file without a gap or a repetition", async () => {
+  const directory = temporaryDirectory();
+  const content = numbered(5000);
+  writeFileSync(join(directory, "big.txt"), content);
+  const run = fileTools({ maxReadBytes: 7000 });
+  let text = await run("read_file", { path: join(directory, "big.txt") });
+  expect(text).toMatch(/Truncated: lines 1-\d+, bytes 0-\d+ of 5000 lines and 48893 bytes/);
+  let all = withoutNotice(text);
+  while (text.includes("[Truncated")) {
+    text = await run("read_file", readOn(text));
+    all += withoutNotice(text);
+  }
+  expect(all).toBe(content);
+});
+
+test("the cap in lines keeps to the limit that was asked for", async () => {
+  const file = join(temporaryDirectory(), "a.txt");
+  writeFileSync(file, numbered(100));
+  const run = fileTools({ maxReadLines: 10 });
+  const text = await run("read_file", { path: file, offset: 5, limit: 15 });
+  expect(text.split("\n").slice(0, 10)).toEqual(numbered(14).split("\n").slice(4, 14));
+  expect(readOn(text)).toEqual({ path: file, offset: 15, limit: 5 });
+  expect(await run("read_file", readOn(text))).toBe("line 15\nline 16\nline 17\nline 18\nline 19\n");
+});
+
+test("a line longer than the cap can be read on inside, never cut within a character", async () => {
+  const file = join(temporaryDirectory(), "long.txt");
+  const content = `${"€😀".repeat(700)}\nend\n`;
+  writeFileSync(file, content);
+  const run = fileTools({ maxReadBytes: 1000 });
+  let text = await run("read_file", { path: file });
+  let all = "";
+  for (;;) {
+    expect(text).not.toContain("\ufffd");
+    const piece = withoutNotice(text);
+    if (!text.includes("[Truncated")) {
+      all += piece;
+      break;
+    }
+    // The notice stands on a line of its own, which the content did not end.
+    all += piece.replace(/\n$/, "");
+    text = await run("read_file", readOn(text));
+  }
+  expect(all).toBe(content);
+});
+
+test("C69: an encoding is honoured, and an unknown one is named with those that are known", async () => {
+  const file = join(temporaryDirectory(), "a.txt");
+  writeFileSync(file, Buffer.from([0x63, 0x61, 0x66, 0xe9]));
+  const run = fileTools();
+  expect(await run("read_file", { path: file, encoding: "latin1" })).toBe("café");
+  expect(await run("read_file", { path: file, encoding: "HEX" })).toBe("636166e9");
+  expect(await run("read_file", { path: file, encoding: "base64" })).toBe("Y2Fm6Q==");
+  expect(await run("read_file", { path: file, encoding: "bogus" })).toMatch(/"encoding" is "bogus".*latin1/);
+});
+
+test("C69: bytes that are not UTF-8 are readable, and the result says so", async () => {
+  const file = join(temporaryDirectory(), "a.txt");
+  writeFileSync(file, Buffer.from("caf\xe9 au lait", "latin1"));
+  const text = await fileTools()("read_file", { path: file });
+  expect(text).toMatch(/^caf\ufffd au lait\n\[Some bytes are not valid UTF-8.*latin1/);
+});
+
+test.each(["utf8", "utf-16le", "ucs2", "ascii", "binary", "base64url"])(
+  "Node's encoding %s is accepted",
+  async (encoding) => {
+    const file = join(temporaryDirectory(), "a.txt");
+    writeFileSync(file, Buffer.from("ab\n", encoding as BufferEncoding));
+    expect(await fileTools()("read_file", { path: file, encoding })).not.toContain("Error");
+  },
+);
+
+test("UTF-16 with a byte order mark is recognised, in both byte orders, also in windows", async () => {
+  const directory = temporaryDirectory();
+  const content = "\ufeffa ਊ\nzwei\ndrei\n"; // U+0A0A holds the byte of a newline twice
+  const little = Buffer.from(content, "utf16le");
+  writeFileSync(join(directory, "le"), little);
+  writeFileSync(join(directory, "be"), Buffer.from(little).swap16());
+  const run = fileTools();
+  for (const path of [join(directory, "le"), join(directory, "be")]) {
+    expect(await run("read_file", { path })).toBe(content);
+    expect(await run("read_file", { path, offset: 2, limit: 1 })).toBe("zwei\n");
+    expect(await run("read_file", { path, offset: 4 })).toContain("has 3 lines");
+  }
+});
+
+test("a byte order mark in UTF-8 is part of the content", async () => {
+  const file = join(temporaryDirectory(), "a.txt");
+  writeFileSync(file, "\ufeffabc");
+  expect(await fileTools()("read_file", { path: file })).toBe("\ufeffabc");
+});
+
+test("a binary file is named with type and size, not dumped; its bytes can be asked for", async () => {
+  const file = join(temporaryDirectory(), "logo");
+  writeFileSync(file, Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "latin1"));
+  const run = fileTools();
+  expect(await run("read_file", { path: file })).toMatch(/binary file \(PNG image, 16 bytes\)/);
+  expect(await run("read_file", { path: file, offset: 1, limit: 1 })).toMatch(
+    /binary file \(PNG image, 16 bytes\)/,
+  );
+  expect(await run("read_file", { path: file, encoding: "hex" })).toBe("89504e470d0a1a0a0000000d49484452");
+});
+
+test("hex and base64 of a large file can be read on to the end", async () => {
+  const file = join(temporaryDirectory(), "bin");
+  const content = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 251));
+  writeFileSync(file, content);
+  const run = fileTools({ maxReadBytes: 1000 });
+  for (const encoding of ["hex", "base64"] as const) {
+    let text = await run("read_file", { path: file, encoding });
+    let all = withoutNotice(text).trimEnd();
+    while (text.includes("[Truncated")) {
+      text = await run("read_file", readOn(text));
+      all += withoutNotice(text).trimEnd();
+    }
+    expect(Buffer.from(all, encoding).equals(content)).toBe(true);
+  }
+});
+
+test("a missing path offers the nearest existing name", async () => {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, "source"));
+  writeFileSync(join(directory, "source", "index.ts"), "");
+  const run = fileTools();
+  const typo = await run("read_file", { path: join(directory, "source", "idnex.ts") });
+  expect(typo).toContain(`Did you mean ${join(directory, "source", "index.ts")}?`);
+  const parent = await run("read_file", { path: join(directory, "sourse", "index.ts") });
+  expect(parent).toContain(
+    `${join(directory, "sourse")} does not exist. Did you mean ${join(directory, "source")}?`,
+  );
+});
+
+test("C72: a file that grew or shrank between two windows is read as it is now", async () => {
+  const file = join(temporaryDirectory(), "log");
+  writeFileSync(file, numbered(3000));
+  const run = fileTools({ maxReadBytes: 1000 });
+  await run("read_file", { path: file, offset: 2999, limit: 1 });
+  appendFileSync(file, "added\n");
+  expect(await run("read_file", { path: file, offset: 3001 })).toBe("added\n");
+  truncateSync(file, 14);
+  expect(await run("read_file", { path: file, offset: 3001 })).toContain("has 2 lines");
+});
+
+test("fifty readers of one file each get their own window", async () => {
+  const file = join(temporaryDirectory(), "a.txt");
+  writeFileSync(file, numbered(200_000));
+  const run = fileTools();
+  const lines = Array.from({ length: 50 }, (_, index) => 1 + index * 3999);
+  const texts = await Promise.all(lines.map((offset) => run("read_file", { path: file, offset, limit: 1 })));
+  expect(texts).toEqual(lines.map((line) => `line ${line}\n`));
+});
+
+test.each([0, -1, 1.5, "1", null])("an offset of %j is refused by name", async (offset) => {
+  const file = join(temporaryDirectory(), "a.txt");
+  writeFileSync(file, "a\n");
+  expect(await fileTools()("read_file", { path: file, offset })).toMatch(
+    /^Error executing read_file: .*offset/,
+  );
+});
+
+test("offset and byte_offset together are refused", async () => {
+  expect(await fileTools()("read_file", { path: "x", offset: 1, byte_offset: 1 })).toContain("not both");
+});

@@ -1,0 +1,208 @@
+import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
+import { countOf, functionTool, optionalInteger, optionalString, requireString } from "@agent/core/toolkit";
+import { binaryType } from "../fileType.js";
+import { type FileWindow, readWindow, type WindowRequest } from "../fileWindow.js";
+import { missingError } from "../missing.js";
+import { BYTE_NEWLINE, type NewlineForm, UTF16BE_NEWLINE, UTF16LE_NEWLINE } from "../newlines.js";
+import { showPath } from "../pathText.js";
+import { readFully, readWithPatience } from "../readBytes.js";
+import { type OpenFile, openRegularFile } from "../regularFile.js";
+import { stampOf } from "../seenFiles.js";
+import {
+  checkedEncoding,
+  decode,
+  decodesFully,
+  looksBinary,
+  markedEncoding,
+  spellsBytes,
+  type TextEncoding,
+} from "../textEncoding.js";
+import { Workspace } from "../workspace.js";
+
+const HEAD_BYTES = 8 * 1024;
+// To give the number of lines the rest of the file must be read; beyond this the size has to do.
+const MAX_COUNTED_BYTES = 1024 * 1024 * 1024;
+
+/** What one call asks for, with the file it found. */
+interface Reading {
+  readonly path: string;
+  readonly target: string;
+  readonly given: BufferEncoding | undefined;
+  readonly request: WindowRequest;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Reads a text file, whole or some of its lines. Never changes what it shows; a cut is announced. */
+export class ReadFileTool implements ExecutableTool {
+  readonly name = "read_file";
+  readonly capabilities = ["read"] as const;
+  readonly #workspace: Workspace;
+
+  constructor(workspace = new Workspace()) {
+    this.#workspace = workspace;
+  }
+
+  getSchema(): ChatTool {
+    const { maxReadBytes, maxReadLines } = this.#workspace.limits;
+    return functionTool(
+      this.name,
+      `Read a file. Returns its content as it is; past ${maxReadBytes} bytes or ${maxReadLines} lines the first part and a last line that says how to read on.`,
+      {
+        path: { type: "string", description: "File to read" },
+        encoding: {
+          type: "string",
+          description:
+            "utf-8 (default; UTF-16 with a byte order mark is recognised), utf-16le, latin1, ascii, base64, base64url or hex",
+        },
+        offset: { type: "integer", minimum: 1, description: "First line to read, counted from 1" },
+        limit: { type: "integer", minimum: 1, description: "Number of lines to read" },
+        byte_offset: {
+          type: "integer",
+          minimum: 0,
+          description: "Byte to start at instead of a line, for reading on inside a very long line",
+        },
+      },
+      ["encoding", "offset", "limit", "byte_offset"],
+    );
+  }
+
+  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
+    const path = requireString(args, "path");
+    const encoding = optionalString(args, "encoding", undefined);
+    const given = encoding === undefined ? undefined : checkedEncoding(encoding);
+    const request = this.#request(args, given);
+    let target = path;
+    try {
+      target = this.#workspace.locate(path);
+      const file = openRegularFile(target, path, this.#workspace.guard);
+      try {
+        return await this.#read(file, { path, target, given, request, signal: call?.signal });
+      } finally {
+        file.close();
+      }
+    } catch (error) {
+      throw await missingError(error, "read", path, target);
+    }
+  }
+
+  #request(args: Record<string, unknown>, given: BufferEncoding | undefined): WindowRequest {
+    const byte = optionalInteger(args, "byte_offset", undefined);
+    const line = optionalInteger(args, "offset", undefined, { min: 1 });
+    if (byte !== undefined && line !== undefined) {
+      throw new Error('Pass either "offset" or "byte_offset", not both.');
+    }
+    const { maxReadBytes, maxReadLines } = this.#workspace.limits;
+    return {
+      line: line ?? 1,
+      byte,
+      limit: optionalInteger(args, "limit", undefined, { min: 1 }) ?? Number.POSITIVE_INFINITY,
+      maxBytes: given !== undefined && spellsBytes(given) ? Math.floor(maxReadBytes / 2) : maxReadBytes,
+      maxLines: maxReadLines,
+    };
+  }
+
+  async #read(file: OpenFile, reading: Reading): Promise<string> {
+    const size = Number(file.info.size);
+    const { request } = reading;
+    const whole =
+      request.line === 1 && request.byte === undefined && request.limit === Number.POSITIVE_INFINITY;
+    if (size === 0) return await this.#readUnsized(file, reading);
+    if (whole && size <= request.maxBytes) {
+      const buffer = Buffer.allocUnsafe(size + 1);
+      const length = readFully(file.fd, buffer, 0);
+      // Longer than it said: it is being written. Then it is read like any file past the cap.
+      if (length <= size) return this.#present(file, reading, buffer.subarray(0, length));
+    }
+    return await this.#readWindow(file, reading, size);
+  }
+
+  /** A whole file in one piece. */
+  #present(file: OpenFile, { path, target, given }: Reading, bytes: Buffer): string {
+    this.#workspace.seen.remember(target, file.info, bytes);
+    const encoding = given ?? markedEncoding(bytes) ?? "utf8";
+    if (given === undefined && encoding === "utf8" && looksBinary(bytes)) {
+      return binaryNotice(path, bytes, bytes.length);
+    }
+    return decode(bytes, encoding) + encodingNotice(bytes, encoding);
+  }
+
+  /** Empty, or a file of the kernel that has content but no size. */
+  async #readUnsized(file: OpenFile, reading: Reading): Promise<string> {
+    const { maxBytes } = reading.request;
+    const buffer = Buffer.allocUnsafe(maxBytes + 1);
+    const length = await readWithPatience(file.fd, buffer);
+    if (length <= maxBytes) {
+      const { line, limit, byte } = reading.request;
+      const text = this.#present(file, reading, buffer.subarray(byte ?? 0, Math.max(length, byte ?? 0)));
+      if (line === 1 && limit === Number.POSITIVE_INFINITY) return text;
+      return text
+        .split(/(?<=\n)/)
+        .slice(line - 1, line - 1 + limit)
+        .join("");
+    }
+    const shown = this.#present(file, reading, buffer.subarray(0, maxBytes));
+    return withNotice(
+      shown,
+      `Truncated: the first ${maxBytes} bytes are shown. This file has no size of its own.`,
+    );
+  }
+
+  async #readWindow(file: OpenFile, reading: Reading, size: number): Promise<string> {
+    const { path, target, given, request, signal } = reading;
+    this.#workspace.seen.remember(target, file.info, undefined);
+    const head = Buffer.allocUnsafe(Math.min(HEAD_BYTES, size));
+    const start = head.subarray(0, readFully(file.fd, head, 0));
+    const encoding = given ?? markedEncoding(start) ?? "utf8";
+    if (given === undefined && encoding === "utf8" && looksBinary(start))
+      return binaryNotice(path, start, size);
+    const form = newlineForm(encoding);
+    const index = this.#workspace.lineIndexes.get(target, stampOf(file.info), form);
+    const window = await readWindow(file.fd, request, index, form, encoding, signal);
+    const total = (): Promise<number | undefined> => index.total(file.fd, size, MAX_COUNTED_BYTES, signal);
+    if (window === undefined) {
+      throw new Error(
+        `"offset" is ${request.line}, but ${showPath(path)} has ${countOf((await total()) ?? 0, "line")}.`,
+      );
+    }
+    const text = decode(window.bytes, encoding);
+    const notice = encodingNotice(window.bytes, encoding);
+    if (window.cut === "no") return text + notice;
+    return withNotice(text + notice, cutNotice(reading, window, size, await total()));
+  }
+}
+
+function newlineForm(encoding: TextEncoding): NewlineForm {
+  if (encoding === "utf16le") return UTF16LE_NEWLINE;
+  return encoding === "utf16be" ? UTF16BE_NEWLINE : BYTE_NEWLINE;
+}
+
+function cutNotice(reading: Reading, window: FileWindow, size: number, total: number | undefined): string {
+  const { path, given, request } = reading;
+  const end = window.start + window.bytes.length;
+  const lines = total === undefined ? "an uncounted number of lines" : countOf(total, "line");
+  const next: Record<string, unknown> = { path };
+  if (given !== undefined) next.encoding = given;
+  const byLine = window.cut === "caps" && request.byte === undefined;
+  if (byLine) next.offset = request.line + window.lines;
+  else next.byte_offset = end;
+  if (request.limit !== Number.POSITIVE_INFINITY && window.cut === "caps") {
+    next.limit = request.limit - window.lines;
+  }
+  const shown = byLine
+    ? `lines ${request.line}-${request.line + window.lines - 1}, bytes ${window.start}-${end - 1}`
+    : `bytes ${window.start}-${end - 1}`;
+  return `Truncated: ${shown} of ${lines} and ${size} bytes are shown. To read on, call read_file with ${JSON.stringify(next)}`;
+}
+
+function encodingNotice(bytes: Buffer, encoding: TextEncoding): string {
+  if (decodesFully(bytes, encoding)) return "";
+  return '\n[Some bytes are not valid UTF-8 and are shown as \ufffd. Pass "encoding": "latin1" to see them.]';
+}
+
+function binaryNotice(path: string, head: Buffer, size: number): string {
+  return `[${showPath(path)} is a binary file (${binaryType(head)}, ${countOf(size, "byte")}) and is not shown. Pass "encoding": "hex" or "base64" to read its bytes.]`;
+}
+
+function withNotice(text: string, notice: string): string {
+  return `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}[${notice}]`;
+}

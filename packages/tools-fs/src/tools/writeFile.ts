@@ -1,0 +1,75 @@
+import { statSync } from "node:fs";
+import type { ChatTool, ExecutableTool } from "@agent/core";
+import { countOf, functionTool, requireString, requireText } from "@agent/core/toolkit";
+import { fsError } from "../fsError.js";
+import { BYTE_NEWLINE, countNewlines } from "../newlines.js";
+import { showPath } from "../pathText.js";
+import { readWhole } from "../readWhole.js";
+import { kindOf } from "../regularFile.js";
+import { replaceFile } from "../replaceFile.js";
+import { Workspace } from "../workspace.js";
+
+/** Writes a whole file, atomically: a crash or a full disk leaves the old content or the new, never a part. */
+export class WriteFileTool implements ExecutableTool {
+  readonly name = "write_file";
+  readonly capabilities = ["write"] as const;
+  readonly #workspace: Workspace;
+
+  constructor(workspace = new Workspace()) {
+    this.#workspace = workspace;
+  }
+
+  getSchema(): ChatTool {
+    return functionTool(
+      this.name,
+      "Write a whole file as UTF-8, replacing what it held. Creates missing parent directories, keeps the mode of an existing file and writes through symbolic links.",
+      {
+        path: { type: "string", description: "File to write" },
+        content: { type: "string", description: "The complete new content" },
+      },
+    );
+  }
+
+  async execute(args: Record<string, unknown>): Promise<string> {
+    const path = requireString(args, "path");
+    const content = requireText(args, "content");
+    try {
+      return await this.#write(path, content);
+    } catch (error) {
+      throw fsError(error, "write", path);
+    }
+  }
+
+  async #write(path: string, content: string): Promise<string> {
+    const workspace = this.#workspace;
+    const target = workspace.locate(path);
+    if (/[\\/]\.{0,2}$/.test(path)) refuseDirectoryName(path);
+    workspace.protection.checkWrite(target);
+    return await workspace.locks.run([target], async () => {
+      refuseOtherKinds(path, target);
+      if (workspace.protection.judgesContent(target)) {
+        const before = await readWhole(workspace, target, path);
+        workspace.protection.checkContent(target, before?.bytes.toString("utf8"), content);
+      }
+      const bytes = Buffer.from(content, "utf8");
+      const { created } = await replaceFile(workspace, target, bytes);
+      const size = `${countOf(bytes.length, "byte")}, ${countOf(lineCount(bytes), "line")}`;
+      return `${created ? "Created" : "Replaced"} ${showPath(path)} (${size})`;
+    });
+  }
+}
+
+function refuseDirectoryName(path: string): never {
+  throw new Error(`${showPath(path)} names a directory. Pass the path of a file, or use mkdir.`);
+}
+
+function refuseOtherKinds(path: string, target: string): void {
+  const info = statSync(target, { throwIfNoEntry: false });
+  if (!info || info.isFile()) return;
+  throw new Error(`${showPath(path)} is a ${kindOf(info)}, and only regular files can be written.`);
+}
+
+function lineCount(bytes: Buffer): number {
+  const open = bytes.length > 0 && bytes.at(-1) !== 10 ? 1 : 0;
+  return countNewlines(bytes, BYTE_NEWLINE) + open;
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from "node:crypto";
+import type { Stats } from "node:fs";
+import { unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { errorCode } from "../fsError.js";
+import { makeDirectories, removeMade } from "../parents.js";
+import { showPath } from "../pathText.js";
+import type { Workspace } from "../workspace.js";
+import { copyTree } from "./copy.js";
+import { removeTree } from "./remove.js";
+import { renameEntry } from "./rename.js";
+import { takeAway } from "./takeAway.js";
+
+const MAX_CAUSES = 10;
+
+/** A move that has been checked. Both paths are canonical; `shown` is the source in the caller's words. */
+export interface Move {
+  readonly source: string;
+  readonly target: string;
+  readonly info: Stats;
+  readonly replace: boolean;
+  /** Both names already mean the same file, by a hard link: only the old name has to go. */
+  readonly sameFile: boolean;
+  readonly shown: string;
+}
+
+/**
+ * Carries out a move, by renaming or, to another device, by copying and then removing what was copied. Until
+ * the copy stands whole under its new name the source is untouched; a failure leaves no part of a copy.
+ */
+export async function carryOut(workspace: Workspace, move: Move, signal?: AbortSignal): Promise<void> {
+  const made = await makeDirectories(workspace, dirname(move.target));
+  try {
+    const source = workspace.hold(dirname(move.source));
+    try {
+      const target = workspace.hold(dirname(move.target));
+      try {
+        await moveBetween(source.path, target.path, move, signal);
+      } finally {
+        target.close();
+      }
+    } finally {
+      source.close();
+    }
+  } catch (error) {
+    await removeMade(made);
+    throw error;
+  }
+}
+
+async function moveBetween(from: string, to: string, move: Move, signal?: AbortSignal): Promise<void> {
+  const source = join(from, basename(move.source));
+  if (move.sameFile) return await unlink(source);
+  try {
+    await renameEntry(source, join(to, basename(move.target)), move.info, move.replace);
+  } catch (error) {
+    if (errorCode(error) !== "EXDEV") throw error;
+    await moveAcross(from, to, move, signal);
+  }
+}
+
+async function moveAcross(from: string, to: string, move: Move, signal?: AbortSignal): Promise<void> {
+  const name = basename(move.source);
+  const temporary = `.agent-${process.pid}-${randomBytes(9).toString("base64url")}.tmp`;
+  const copied = await (async () => {
+    try {
+      const copied = await copyTree({ from, name, to, newName: temporary, shown: move.shown }, signal);
+      await renameEntry(join(to, temporary), join(to, basename(move.target)), move.info, move.replace);
+      return copied;
+    } catch (error) {
+      await removeTree(to, temporary, temporary);
+      throw error;
+    }
+  })();
+  const left = await takeAway(from, copied, move.shown);
+  if (left.length === 0) return;
+  const more = left.length > MAX_CAUSES ? `\n… and ${left.length - MAX_CAUSES} more` : "";
+  throw new Error(
+    `${showPath(move.shown)} was copied whole, but the source could not be removed completely:\n` +
+      left.slice(0, MAX_CAUSES).map(showPath).join("\n") +
+      more,
+  );
+}

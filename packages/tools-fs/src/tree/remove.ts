@@ -1,0 +1,85 @@
+import type { Dirent } from "node:fs";
+import { lstat, readdir, rmdir, stat, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { fsCause, isMissing } from "../fsError.js";
+import { holdDirectory } from "../heldDirectory.js";
+
+const AT_ONCE = 32;
+const MAX_CAUSES = 10;
+
+/** What became of a removal. `left` counts what still stands, with the causes of the first few. */
+export interface Removal {
+  removed: number;
+  left: number;
+  readonly causes: string[];
+}
+
+/**
+ * Removes the entry `name` of a held directory with everything below it, and goes on past what it cannot
+ * remove. Never follows a link, never leaves the file system it started on, and works inside directories it
+ * holds open, so that one swapped for a link meanwhile is not emptied. `shown` names the entry in causes.
+ */
+export async function removeTree(directory: string, name: string, shown: string): Promise<Removal> {
+  const removal: Removal = { removed: 0, left: 0, causes: [] };
+  const { dev } = await stat(directory);
+  await removeEntry({ directory, name, shown }, dev, removal);
+  return removal;
+}
+
+interface Entry {
+  readonly directory: string;
+  readonly name: string;
+  readonly shown: string;
+}
+
+/** Whether the entry is gone. */
+async function removeEntry(entry: Entry, device: number, removal: Removal): Promise<boolean> {
+  const path = join(entry.directory, entry.name);
+  try {
+    const info = await lstat(path);
+    if (info.isDirectory()) {
+      if (info.dev !== device) return leave(removal, entry.shown, "another file system is mounted there");
+      // What is left inside has been told already: the directory itself adds to the count, not to the causes.
+      if (!(await emptyDirectory(path, entry.shown, device, removal))) return leave(removal);
+      await rmdir(path);
+    } else {
+      await unlink(path);
+    }
+    removal.removed++;
+    return true;
+  } catch (error) {
+    return isMissing(error) || leave(removal, entry.shown, fsCause(error));
+  }
+}
+
+async function emptyDirectory(
+  path: string,
+  shown: string,
+  device: number,
+  removal: Removal,
+): Promise<boolean> {
+  const held = holdDirectory(path);
+  try {
+    const entries = await readdir(held.path, { withFileTypes: true });
+    const remove = ({ name }: Dirent): Promise<boolean> => {
+      return removeEntry({ directory: held.path, name, shown: join(shown, name) }, device, removal);
+    };
+    let gone = true;
+    const files = entries.filter((entry) => !entry.isDirectory());
+    for (let first = 0; first < files.length; first += AT_ONCE) {
+      const results = await Promise.all(files.slice(first, first + AT_ONCE).map(remove));
+      gone = results.every(Boolean) && gone;
+    }
+    // One directory after the other: each one in progress holds a descriptor.
+    for (const entry of entries) if (entry.isDirectory()) gone = (await remove(entry)) && gone;
+    return gone;
+  } finally {
+    held.close();
+  }
+}
+
+function leave(removal: Removal, shown?: string, cause?: string): false {
+  removal.left++;
+  if (shown !== undefined && removal.causes.length < MAX_CAUSES) removal.causes.push(`${shown}: ${cause}`);
+  return false;
+}

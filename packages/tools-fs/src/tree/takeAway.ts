@@ -1,0 +1,37 @@
+import { lstat, rmdir, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { fsCause, isMissing } from "../fsError.js";
+import { holdDirectory } from "../heldDirectory.js";
+import { stampOf } from "../seenFiles.js";
+import type { Copied } from "./copy.js";
+
+/**
+ * Removes from a directory exactly what was copied, if it is still as it was then; anything added or changed
+ * since stays. Returns why things are left, nothing if all is gone.
+ */
+export async function takeAway(directory: string, copied: Copied, shown: string): Promise<string[]> {
+  const path = join(directory, copied.name);
+  try {
+    if (copied.directory) return await takeDirectory(path, copied, shown);
+    if (stampOf(await lstat(path, { bigint: true })) !== copied.stamp) {
+      return [`${shown}: it changed after it was copied`];
+    }
+    await unlink(path);
+    return [];
+  } catch (error) {
+    return isMissing(error) ? [] : [`${shown}: ${fsCause(error)}`];
+  }
+}
+
+async function takeDirectory(path: string, copied: Copied, shown: string): Promise<string[]> {
+  const held = holdDirectory(path);
+  const left: string[] = [];
+  try {
+    for (const entry of copied.entries)
+      left.push(...(await takeAway(held.path, entry, join(shown, entry.name))));
+  } finally {
+    held.close();
+  }
+  if (left.length === 0) await rmdir(path);
+  return left;
+}

@@ -1,0 +1,60 @@
+import { statSync } from "node:fs";
+import { homedir, userInfo } from "node:os";
+import { dirname, parse } from "node:path";
+import { canonicalPath, isInside } from "@agent/core/toolkit";
+import { showPath } from "../pathText.js";
+
+/**
+ * Refuses to take away the file system's root, a home directory, the working directory, the confining root,
+ * or a directory that holds one of them. `target` is canonical; a second name of the same directory (a bind
+ * mount, another case) is recognised as well.
+ */
+export function refuseVital(target: string, shown: string, verb: string, root: string | undefined): void {
+  const identity = identityOf(target);
+  for (const [path, name] of vitalDirectories(root)) {
+    const what = target === path ? `is ${name}` : `holds ${name} (${showPath(path)})`;
+    if (
+      isInside(target, path) ||
+      (identity !== undefined && ancestors(path).some((one) => identityOf(one) === identity))
+    ) {
+      throw new Error(`${showPath(shown)} ${what}, and is never ${verb}.`);
+    }
+  }
+}
+
+function vitalDirectories(root: string | undefined): [path: string, name: string][] {
+  const cwd = canonicalPath(process.cwd());
+  const vital: [string, string][] = [
+    [parse(cwd).root, "the root of the file system"],
+    [canonicalPath(homedir()), "the home directory"],
+    [cwd, "the working directory"],
+  ];
+  const account = accountHome();
+  if (account !== undefined) vital.push([canonicalPath(account), "the home directory"]);
+  if (root !== undefined) vital.push([root, "the directory the tools are confined to"]);
+  return vital;
+}
+
+/** The home directory of the account, whatever HOME says. A user id without an account has none. */
+function accountHome(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined;
+  }
+}
+
+function ancestors(path: string): string[] {
+  const all = [path];
+  for (let parent = dirname(path); parent !== all.at(-1); parent = dirname(parent)) all.push(parent);
+  return all;
+}
+
+function identityOf(path: string): string | undefined {
+  try {
+    const info = statSync(path, { bigint: true });
+    return info.isDirectory() ? `${info.dev}:${info.ino}` : undefined;
+  } catch {
+    return undefined;
+  }
+}

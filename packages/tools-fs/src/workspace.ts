@@ -1,0 +1,50 @@
+import { basename, dirname, join } from "node:path";
+import { canonicalPath, createPathGuard, type PathGuard } from "@agent/core/toolkit";
+import { type HeldDirectory, holdDirectory } from "./heldDirectory.js";
+import { LineIndexes } from "./lineIndex.js";
+import { DEFAULT_LIMITS, type FsOptions, type Limits } from "./options.js";
+import { PathLocks } from "./pathLocks.js";
+import { Protection } from "./protect.js";
+import { SeenFiles } from "./seenFiles.js";
+
+/** What the tools of one registry share: where they may go, what they may not touch, what they have seen. */
+export class Workspace {
+  readonly limits: Limits;
+  readonly guard: PathGuard;
+  readonly protection: Protection;
+  readonly locks = new PathLocks();
+  readonly seen = new SeenFiles();
+  readonly lineIndexes = new LineIndexes();
+
+  /** Throws if `root` does not exist. */
+  constructor(options: FsOptions = {}) {
+    this.limits = {
+      maxReadBytes: options.maxReadBytes ?? DEFAULT_LIMITS.maxReadBytes,
+      maxReadLines: options.maxReadLines ?? DEFAULT_LIMITS.maxReadLines,
+      maxEntries: options.maxEntries ?? DEFAULT_LIMITS.maxEntries,
+    };
+    this.guard = createPathGuard(options.root);
+    const base = this.guard.root ?? process.cwd();
+    this.protection = new Protection(base, options.protect, this.guard.root !== undefined);
+  }
+
+  /** The canonical path of what an argument means, links followed; also for what does not exist yet. */
+  locate(path: string): string {
+    return canonicalPath(this.guard.resolve(path));
+  }
+
+  /** As `locate`, but a link in the last place is not followed: the entry itself is meant. */
+  locateEntry(path: string): string {
+    const absolute = this.guard.resolve(path, { follow: false });
+    return join(canonicalPath(dirname(absolute)), basename(absolute));
+  }
+
+  /**
+   * Opens a directory by its canonical path for work inside it. When paths are confined, the directory is
+   * checked after it was opened, so that nothing can be swapped in between the check and the use.
+   */
+  hold(directory: string): HeldDirectory {
+    if (this.guard.root === undefined) return { path: directory, close: () => undefined };
+    return holdDirectory(directory, directory);
+  }
+}

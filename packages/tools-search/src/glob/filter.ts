@@ -1,0 +1,21 @@
+import { checkGlob } from "./limits.js";
+import { expandBraces, globToRegex } from "./matcher.js";
+
+/**
+ * The `glob` filter of a text search. Without a slash it is compared with the file's name; with one, with the
+ * path as shown or from the searched directory, whichever the caller had in mind. `!` in front turns it round.
+ */
+export function createGlobFilter(glob: string): (shown: string, path: string, name: string) => boolean {
+  checkGlob(glob, "glob");
+  const negated = glob.startsWith("!") && glob[1] !== "(";
+  const patterns = expandBraces(negated ? glob.slice(1) : glob).map((pattern) => {
+    const expression = globToRegex(pattern.replace(/^\.\//, ""));
+    return { expression, byName: !pattern.includes("/") };
+  });
+  return (shown, path, name) => {
+    const found = patterns.some(({ expression, byName }) =>
+      byName ? expression.test(name) : expression.test(path) || expression.test(shown),
+    );
+    return found !== negated;
+  };
+}

@@ -1,0 +1,62 @@
+import { globModules } from "./modules.js";
+
+/** The options fast-glob gives to micromatch, with dotfiles included. */
+const OPTIONS = { dot: true, posix: true, strictSlashes: false, nobrace: false } as const;
+
+const NEVER = /(?!)/;
+
+/** Compiles a glob as fast-glob does. */
+export function globToRegex(pattern: string): RegExp {
+  return globModules().micromatch.makeRe(pattern, OPTIONS) || NEVER;
+}
+
+/** The patterns that the braces of a glob stand for, as fast-glob expands them. */
+export function expandBraces(pattern: string): string[] {
+  const expanded = globModules().micromatch.braces(pattern, {
+    expand: true,
+    nodupes: true,
+    keepEscaping: true,
+  });
+  return expanded.filter((one) => one !== "");
+}
+
+/** Whether one of the patterns can match something below a directory; the rule fast-glob prunes by. */
+export function createDirectoryTest(patterns: readonly string[]): ((path: string) => boolean) | undefined {
+  const shapes = patterns.map(shapeOf);
+  // "**/…" can match everywhere.
+  if (shapes.some((shape) => shape.beforeGlobstar === 0)) return undefined;
+  return (path) => {
+    const names = path.split("/");
+    return shapes.some(({ segments, beforeGlobstar }) => {
+      if (beforeGlobstar === undefined && names.length >= segments.length) return false;
+      if (beforeGlobstar !== undefined && names.length > beforeGlobstar) return true;
+      return names.every((name, index) => matches(segments[index], name));
+    });
+  };
+}
+
+type Segment = string | RegExp;
+
+interface PatternShape {
+  readonly segments: readonly Segment[];
+  /** How many segments come before the first one with `**`; `undefined` if none has it. */
+  readonly beforeGlobstar: number | undefined;
+}
+
+function shapeOf(pattern: string): PatternShape {
+  const { fastGlob, micromatch } = globModules();
+  const { parts } = micromatch.scan(pattern, { ...OPTIONS, parts: true });
+  const names = parts.length === 0 ? [pattern] : [...parts];
+  if (names[0]?.startsWith("/")) names.splice(0, 1, "", names[0].slice(1));
+  const segments = names.map((name) =>
+    name !== "" && fastGlob.isDynamicPattern(name) ? globToRegex(name) : name,
+  );
+  const globstar = segments.findIndex(
+    (segment, index) => segment instanceof RegExp && names[index]?.includes("**"),
+  );
+  return { segments, beforeGlobstar: globstar === -1 ? undefined : globstar };
+}
+
+function matches(segment: Segment | undefined, name: string): boolean {
+  return segment instanceof RegExp ? segment.test(name) : segment === name;
+}

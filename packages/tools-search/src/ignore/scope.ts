@@ -1,0 +1,134 @@
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { withSlash } from "../paths.js";
+import { compileIgnoreRules, type IgnoreMatcher, type Verdict } from "./compile.js";
+import { parseIgnoreFile } from "./parse.js";
+
+const MAX_IGNORE_FILE_BYTES = 4 * 1024 * 1024;
+
+/** Names whose presence in a directory matters for what is ignored below it. */
+export const IGNORE_FILES = { git: ".gitignore", other: ".ignore", repository: ".git" } as const;
+
+/** The rules of one ignore file, and the directory its anchored rules start from. */
+interface Level {
+  readonly matcher: IgnoreMatcher;
+  /** Absolute, with a slash at the end, or the path the walk uses: both sides only need to agree. */
+  readonly base: string;
+  readonly parent: Level | undefined;
+}
+
+/**
+ * The ignore rules in force in a directory. `.ignore` files decide before `.gitignore` files, a deeper file
+ * before a shallower one, and in a file the last rule that matches. A nested repository starts afresh with
+ * its own `.gitignore` files, as for git.
+ */
+export class IgnoreScope {
+  static readonly NONE = new IgnoreScope(undefined, undefined);
+
+  private constructor(
+    private readonly other: Level | undefined,
+    private readonly git: Level | undefined,
+  ) {}
+
+  /** Whether the entry `name` of `directory` (absolute, "/" at the end) is left out. */
+  ignores(directory: string, name: string, isDirectory: boolean): boolean {
+    const verdict =
+      ask(this.other, directory, name, isDirectory) ?? ask(this.git, directory, name, isDirectory);
+    return verdict === "ignore";
+  }
+
+  get isEmpty(): boolean {
+    return this.other === undefined && this.git === undefined;
+  }
+
+  /** The scope inside `directory` (absolute, "/" at the end), given which of `IGNORE_FILES` it holds. */
+  enter(directory: string, holds: { git: boolean; other: boolean; repository: boolean }): IgnoreScope {
+    if (!holds.git && !holds.other && !holds.repository) return this;
+    const inherited = holds.repository ? level(excludeFile(directory), directory, undefined) : this.git;
+    return new IgnoreScope(
+      holds.other ? level(directory + IGNORE_FILES.other, directory, this.other) : this.other,
+      holds.git ? level(directory + IGNORE_FILES.git, directory, inherited) : inherited,
+    );
+  }
+
+  /**
+   * The scope a search that starts in `directory` is in, from the ignore files of its repository above it.
+   * A directory that those rules leave out was named on purpose: then only the rules inside it count.
+   * Nothing above `confinedTo` is read.
+   */
+  static above(directory: string, confinedTo: string | undefined): IgnoreScope {
+    const chain = directoriesUpToRepository(directory, confinedTo);
+    let scope = IgnoreScope.NONE;
+    for (const [index, current] of chain.entries()) {
+      const next = chain[index + 1];
+      if (next === undefined) break;
+      const base = withSlash(current);
+      scope = scope.enter(base, {
+        git: exists(base + IGNORE_FILES.git),
+        other: exists(base + IGNORE_FILES.other),
+        repository: exists(base + IGNORE_FILES.repository),
+      });
+      if (scope.ignores(base, next.slice(base.length), true)) return IgnoreScope.NONE;
+    }
+    // "dist/*" does not match dist itself, but all that could be in it.
+    const probe = "\u0001";
+    return scope.ignores(withSlash(directory), probe, false) ? IgnoreScope.NONE : scope;
+  }
+}
+
+function ask(start: Level | undefined, directory: string, name: string, isDirectory: boolean): Verdict {
+  for (let current = start; current !== undefined; current = current.parent) {
+    const { base, matcher } = current;
+    const verdict = matcher.match(name, () => directory.slice(base.length) + name, isDirectory);
+    if (verdict !== undefined) return verdict;
+  }
+  return undefined;
+}
+
+function level(file: string | undefined, base: string, parent: Level | undefined): Level | undefined {
+  const text = file === undefined ? undefined : read(file);
+  if (text === undefined) return parent;
+  return { matcher: compileIgnoreRules(parseIgnoreFile(text)), base, parent };
+}
+
+/** From the repository's top down to `directory`; empty if that is no place inside a repository. */
+function directoriesUpToRepository(directory: string, confinedTo: string | undefined): string[] {
+  const chain: string[] = [directory];
+  if (exists(join(directory, IGNORE_FILES.repository))) return [];
+  for (let current = directory; current !== confinedTo && dirname(current) !== current; ) {
+    current = dirname(current);
+    chain.unshift(current);
+    if (exists(join(current, IGNORE_FILES.repository))) return chain;
+  }
+  return [];
+}
+
+/** `.git/info/exclude`; in a linked worktree or submodule `.git` is a file that says where that is. */
+function excludeFile(directory: string): string | undefined {
+  let gitDirectory = directory + IGNORE_FILES.repository;
+  const pointer = /^gitdir: (.+)/.exec(read(gitDirectory) ?? "")?.[1];
+  if (pointer !== undefined) {
+    gitDirectory = resolve(directory, pointer.trim());
+    const common = read(join(gitDirectory, "commondir"));
+    if (common !== undefined) gitDirectory = resolve(gitDirectory, common.trim());
+  }
+  return join(gitDirectory, "info", "exclude");
+}
+
+function read(file: string): string | undefined {
+  try {
+    // Only a regular file of a sane size can be an ignore file: a pipe under that name must not hold us up.
+    const info = statSync(file);
+    return info.isFile() && info.size <= MAX_IGNORE_FILE_BYTES ? readFileSync(file, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function exists(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}

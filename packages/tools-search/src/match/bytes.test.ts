@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import { createWindow, PlainWindow, SimdWindow } from "./bytes.js";
+import { createNeedle } from "./needle.js";
+
+const SIZE = 4096;
+
+/** The same random bytes on every run, so that a failure can be repeated. */
+function randomNumbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+describe("both kinds of window", () => {
+  test("give the same answers on random text with a small alphabet", () => {
+    const simd = new SimdWindow(SIZE);
+    const plain = new PlainWindow(Buffer.alloc(SIZE));
+    const random = randomNumbers(7);
+    for (let round = 0; round < 3000; round++) {
+      const length = random(400);
+      for (let i = 0; i < SIZE; i++) simd.buffer[i] = "aAbB\nk "[random(7)]?.charCodeAt(0) ?? 0;
+      simd.buffer.copy(plain.buffer);
+      const from = random(length + 1);
+      const text = Array.from({ length: 1 + random(5) }, () => "aAbBk"[random(5)]).join("");
+      const needle = createNeedle(text, random(2) === 0);
+      expect(simd.find(needle, from, length)).toBe(plain.find(needle, from, length));
+      expect(simd.nextNewline(from, length)).toBe(plain.nextNewline(from, length));
+      expect(simd.lastNewline(from, length)).toBe(plain.lastNewline(from, length));
+      expect(simd.countNewlines(from, length)).toBe(plain.countNewlines(from, length));
+    }
+  });
+
+  test.each([true, false])("find a needle at the very start and the very end (simd: %s)", (simd) => {
+    const window = createWindow(64, simd);
+    window.buffer.fill(".");
+    window.buffer.write("xy", 0);
+    window.buffer.write("xy", 62);
+    const needle = createNeedle("xy", false);
+    expect(window.find(needle, 0, 64)).toBe(0);
+    expect(window.find(needle, 1, 64)).toBe(62);
+    expect(window.find(needle, 1, 63)).toBe(-1);
+    expect(window.find(needle, 63, 64)).toBe(-1);
+  });
+});
+
+test("a needle takes the rarest bytes of the text as the ones to compare first", () => {
+  const { bytes, rare } = createNeedle("return ZQ", false);
+  expect(rare.map((place) => String.fromCharCode(bytes[place] ?? 0)).sort()).toEqual(["Q", "Z"]);
+});

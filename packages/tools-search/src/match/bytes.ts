@@ -1,0 +1,151 @@
+import { assemble } from "./assembler.js";
+import { MAX_NEEDLE_BYTES, type Needle } from "./needle.js";
+import { PROGRAM, READ_AHEAD } from "./program.js";
+
+const NEWLINE = 0x0a;
+
+/** A block of memory that files are read into, and the searches on it. Positions are indexes of `buffer`. */
+export interface ByteWindow {
+  readonly buffer: Buffer;
+  /** The first place of the needle in [from, to), or -1. */
+  find(needle: Needle, from: number, to: number): number;
+  /** The first line break in [from, to), or `to`. */
+  nextNewline(from: number, to: number): number;
+  /** The last line break in [from, to), or -1. */
+  lastNewline(from: number, to: number): number;
+  countNewlines(from: number, to: number): number;
+}
+
+/** Works everywhere, on memory of any size. */
+export class PlainWindow implements ByteWindow {
+  constructor(readonly buffer: Buffer) {}
+
+  find(needle: Needle, from: number, to: number): number {
+    const { bytes, folds } = needle;
+    if (folds.some((fold) => fold !== 0)) return this.#findFolded(bytes, folds, from, to);
+    const at = this.buffer.indexOf(bytes, from);
+    return at === -1 || at + bytes.length > to ? -1 : at;
+  }
+
+  #findFolded(bytes: Uint8Array, folds: Uint8Array, from: number, to: number): number {
+    const { buffer } = this;
+    for (let at = from; at + bytes.length <= to; at++) {
+      let i = 0;
+      while (i < bytes.length && ((buffer[at + i] ?? 0) | (folds[i] ?? 0)) === bytes[i]) i++;
+      if (i === bytes.length) return at;
+    }
+    return -1;
+  }
+
+  nextNewline(from: number, to: number): number {
+    const at = this.buffer.indexOf(NEWLINE, from);
+    return at === -1 || at > to ? to : at;
+  }
+
+  lastNewline(from: number, to: number): number {
+    // A negative offset would count from the end of the buffer.
+    const at = to <= from ? -1 : this.buffer.lastIndexOf(NEWLINE, to - 1);
+    return at < from ? -1 : at;
+  }
+
+  countNewlines(from: number, to: number): number {
+    let total = 0;
+    for (let at = this.nextNewline(from, to); at < to; at = this.nextNewline(at + 1, to)) total++;
+    return total;
+  }
+}
+
+/** The part of the WebAssembly API in use; the language's own library has no types for it. */
+interface WebAssemblyApi {
+  readonly Memory: new (size: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer };
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (
+    module: object,
+    imports: object,
+  ) => { readonly exports: Readonly<Record<string, Search>> };
+}
+
+type Search = (...args: number[]) => number;
+const PAGE = 65_536;
+/** The needle in use lies in the first page, its folds behind it; the window starts at the second. */
+const FOLDS_AT = MAX_NEEDLE_BYTES;
+const WINDOW_AT = PAGE;
+
+/** The same searches with vector instructions: several times faster, and file reads land in its memory. */
+export class SimdWindow implements ByteWindow {
+  readonly buffer: Buffer;
+  readonly #find: Search;
+  readonly #count: Search;
+  readonly #next: Search;
+  readonly #previous: Search;
+  readonly #memory: Uint8Array;
+  #loaded: Needle | undefined;
+
+  /** Throws where WebAssembly or its vector instructions are missing. */
+  constructor(size: number) {
+    const { Memory, Module, Instance } = (globalThis as unknown as { WebAssembly: WebAssemblyApi })
+      .WebAssembly;
+    const pages = 1 + Math.ceil((size + READ_AHEAD) / PAGE);
+    const memory = new Memory({ initial: pages, maximum: pages });
+    compiled ??= new Module(assemble(PROGRAM));
+    const { exports } = new Instance(compiled, { env: { memory } });
+    this.#find = required(exports.find);
+    this.#count = required(exports.count);
+    this.#next = required(exports.next);
+    this.#previous = required(exports.previous);
+    this.#memory = new Uint8Array(memory.buffer);
+    this.buffer = Buffer.from(memory.buffer, WINDOW_AT, size);
+  }
+
+  find(needle: Needle, from: number, to: number): number {
+    if (this.#loaded !== needle) this.#load(needle);
+    const at = this.#find(
+      WINDOW_AT + from,
+      WINDOW_AT + to,
+      0,
+      FOLDS_AT,
+      needle.bytes.length,
+      needle.rare[0],
+      needle.rare[1],
+    );
+    return at === -1 ? -1 : at - WINDOW_AT;
+  }
+
+  #load(needle: Needle): void {
+    this.#memory.set(needle.bytes, 0);
+    this.#memory.set(needle.folds, FOLDS_AT);
+    this.#loaded = needle;
+  }
+
+  nextNewline(from: number, to: number): number {
+    return this.#next(WINDOW_AT + from, WINDOW_AT + to, NEWLINE) - WINDOW_AT;
+  }
+
+  lastNewline(from: number, to: number): number {
+    const at = this.#previous(WINDOW_AT + from, WINDOW_AT + to, NEWLINE);
+    return at === -1 ? -1 : at - WINDOW_AT;
+  }
+
+  countNewlines(from: number, to: number): number {
+    return this.#count(WINDOW_AT + from, WINDOW_AT + to, NEWLINE);
+  }
+}
+
+let compiled: object | undefined;
+
+function required(search: Search | undefined): Search {
+  if (search === undefined) throw new Error("The search program lacks a function.");
+  return search;
+}
+
+/** The fastest window this machine has. Both kinds give the same answers. */
+export function createWindow(size: number, simd = true): ByteWindow {
+  if (simd) {
+    try {
+      return new SimdWindow(size);
+    } catch {
+      // No WebAssembly here, or none with vectors: the plain one does the same, slower.
+    }
+  }
+  return new PlainWindow(Buffer.allocUnsafeSlow(size));
+}

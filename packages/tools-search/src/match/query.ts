@@ -1,0 +1,84 @@
+import { quote } from "@agent/core/toolkit";
+import type { TextQuery } from "../protocol.js";
+import { createNeedle, MAX_NEEDLE_BYTES, type Needle } from "./needle.js";
+import { type ParsedRegex, parseRegex, RegexSyntaxError } from "./regexParse.js";
+import { usefulStrings } from "./required.js";
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the whole ASCII range is meant
+const ASCII = /^[\x00-\x7f]*$/;
+
+/** How to find the matching lines of a text. */
+export interface CompiledQuery {
+  /** A matching line contains one of these. Empty: no such strings are known, and `scan` looks at all text. */
+  readonly needles: readonly Needle[];
+  /** Decides about one line, without its line break. `undefined`: a line with a needle matches. */
+  readonly test: ((line: string) => boolean) | undefined;
+  /** Finds the next place from which a line may match, over many lines at once. */
+  readonly scan: ((ascii: boolean) => RegExp) | undefined;
+  /** Whether a find of `scan` is a match for sure as long as the text has no carriage return. */
+  readonly scanIsExact: boolean;
+}
+
+/** Compiles a query, or throws an error that names the place of the mistake. */
+export function compileQuery(query: TextQuery): CompiledQuery {
+  return query.regex ? compileRegex(query) : compileLiteral(query);
+}
+
+function compileLiteral({ text, ignoreCase }: TextQuery): CompiledQuery {
+  const ascii = ASCII.test(text);
+  if (ignoreCase && !ascii) return fromRegex(parseRegex(escapeRegex(text)), true);
+  const utf8 = Buffer.from(text, "utf8");
+  const needles = [createNeedle(utf8, ignoreCase)];
+  // In a file that is not UTF-8 the same characters are other bytes; `test` decides by the decoded line.
+  const latin1 = Buffer.from(text, "latin1");
+  if (!ascii && latin1.toString("latin1") === text) needles.push(createNeedle(latin1, false));
+  const exact = ascii && utf8.length <= MAX_NEEDLE_BYTES;
+  const test = exact ? undefined : lineTest(text, ignoreCase);
+  return { needles, test, scan: undefined, scanIsExact: false };
+}
+
+function lineTest(text: string, ignoreCase: boolean): (line: string) => boolean {
+  if (!ignoreCase) return (line) => line.includes(text);
+  const expression = new RegExp(escapeRegex(text), "i");
+  return (line) => expression.test(line);
+}
+
+function compileRegex(query: TextQuery): CompiledQuery {
+  try {
+    const parsed = parseRegex(query.text);
+    const { exact } = parsed.required;
+    if (exact !== undefined && exact !== "") return compileLiteral({ ...query, text: exact, regex: false });
+    return fromRegex(parsed, query.ignoreCase);
+  } catch (error) {
+    const reason = error instanceof RegexSyntaxError ? error.message : (error as Error).message;
+    throw new Error(
+      `"query" ${quote(query.text)} is not a valid regular expression: ${reason}. The syntax is JavaScript's; set regex to false to search for the text as it is.`,
+    );
+  }
+}
+
+function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
+  const caseFlag = ignoreCase ? "i" : "";
+  const unicode = new RegExp(parsed.source, `u${caseFlag}`);
+  // Without "u" V8 can fall back to its linear engine; on ASCII text the two mean the same.
+  const plain = parsed.needsUnicode ? unicode : new RegExp(parsed.source, caseFlag);
+  const choose = (line: string): RegExp => (plain === unicode || ASCII.test(line) ? plain : unicode);
+  const strings = usefulStrings(parsed.required);
+  const { lineSource } = parsed;
+  return {
+    needles: strings?.map((text) => createNeedle(text, ignoreCase)) ?? [],
+    test: (line) => choose(line).test(line),
+    scan: lineSource === undefined ? undefined : scanner(lineSource, caseFlag, parsed.needsUnicode),
+    scanIsExact: !parsed.anchored,
+  };
+}
+
+function scanner(source: string, caseFlag: string, needsUnicode: boolean): (ascii: boolean) => RegExp {
+  const unicode = new RegExp(source, `gmu${caseFlag}`);
+  const plain = needsUnicode ? unicode : new RegExp(source, `gm${caseFlag}`);
+  return (ascii) => (ascii ? plain : unicode);
+}
+
+function escapeRegex(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}

@@ -1,0 +1,35 @@
+import { packOptions } from "@agent/core/toolkit";
+import { packName } from "./pack.js";
+
+/** Options of the pack. */
+export interface SearchOptions {
+  /** Confines both tools to this directory; what leads out of it is refused. Default: no confinement. */
+  readonly root?: string;
+  /** How many results are shown when a call does not say. Default 200. */
+  readonly maxResults?: number;
+  /** How many characters of a line are shown. Default 500. */
+  readonly maxLineLength?: number;
+  /** When a search is stopped, in milliseconds; what it found so far is returned. Default 20000. */
+  readonly timeoutMs?: number;
+  /** Worker threads, started by the first search and shared by all; 0 searches in the host's own thread. Default 2, or 1 on a single core. */
+  readonly workers?: number;
+  /** Adds lines of context to results with few matches, so that no second call is needed. Default false. */
+  readonly autoContext?: boolean;
+}
+
+export const DEFAULTS = { maxResults: 200, maxLineLength: 500, timeoutMs: 20_000 } as const;
+
+/** The options as they came from the config. Throws for one that is unknown or has the wrong type. */
+export function checkOptions(options: unknown): SearchOptions {
+  return packOptions<SearchOptions>(packName, options, {
+    root: { type: "string", minLength: 1 },
+    maxResults: { type: "integer", minimum: 1, maximum: MAX_RESULTS },
+    maxLineLength: { type: "integer", minimum: 20, maximum: 100_000 },
+    timeoutMs: { type: "integer", minimum: 1 },
+    workers: { type: "integer", minimum: 0, maximum: 64 },
+    autoContext: { type: "boolean" },
+  });
+}
+
+/** The most results one call may ask for. */
+export const MAX_RESULTS = 100_000;

@@ -1,0 +1,2 @@
+export const packName = "@agent/tools-search";
+export const packApiVersion = 1;

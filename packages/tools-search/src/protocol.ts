@@ -1,0 +1,182 @@
+/** What the host asks of a worker and what comes back. Plain data only: it crosses threads. */
+
+export type OutputMode = "lines" | "files" | "count";
+
+export interface TextQuery {
+  readonly text: string;
+  readonly regex: boolean;
+  readonly ignoreCase: boolean;
+  readonly mode: OutputMode;
+  readonly context: number;
+  readonly maxLineLength: number;
+}
+
+/** Where to search. */
+export interface Scope {
+  readonly cwd: string;
+  /** Confines the search; absolute and canonical. */
+  readonly root: string | undefined;
+  readonly includeIgnored: boolean;
+}
+
+/** Finds the files below the paths, a batch at a time. */
+export interface WalkTask {
+  readonly kind: "walk";
+  readonly scope: Scope;
+  readonly paths: readonly string[];
+  readonly glob: string | undefined;
+}
+
+/** Searches the files of a batch. */
+export interface ScanTask {
+  readonly kind: "scan";
+  readonly query: TextQuery;
+  readonly batch: FileBatch;
+  /** How many matching lines (or files) are still wanted as text; the rest is only counted. */
+  readonly budget: number;
+  /** Whether a large file may be handed back to be searched in ranges. */
+  readonly splitLarge: boolean;
+}
+
+/** Searches the lines that begin in [from, to) of one large file. */
+export interface RangeTask {
+  readonly kind: "range";
+  readonly query: TextQuery;
+  readonly path: string;
+  readonly from: number;
+  readonly to: number;
+  readonly budget: number;
+  readonly named: boolean;
+}
+
+/** Finds the files that match a glob. */
+export interface GlobTask {
+  readonly kind: "glob";
+  readonly scope: Scope;
+  readonly path: string;
+  readonly pattern: string;
+  readonly order: "path" | "newest";
+  readonly limit: number;
+}
+
+export type Task = WalkTask | ScanTask | RangeTask | GlobTask;
+
+/** Files to search, as two strings: they cross to another thread far faster than arrays do. */
+export interface FileBatch {
+  /** Put before each path to open it. */
+  readonly base: string;
+  /** Put before each path to show it. */
+  readonly shown: string;
+  /** Paths, separated by NUL. */
+  readonly paths: string;
+  /** How to show each path, separated by NUL, where that is not `shown` + path. */
+  readonly labels?: string;
+  /** Whether the caller named these files, so that they are searched whatever they are. */
+  readonly named: boolean;
+}
+
+/** What was left out, and why. */
+export interface Tally {
+  ignoredFiles: number;
+  ignoredDirectories: number;
+  binary: number;
+  tooLarge: number;
+  unreadable: number;
+  vanished: number;
+  links: number;
+  special: number;
+  /** Files with a line so long that it was searched in pieces. */
+  pieces: number;
+  /** The first few unreadable paths with the reason. */
+  readonly examples: string[];
+}
+
+export interface Row {
+  readonly line: number;
+  readonly text: string;
+  /** `false` for a line of context. */
+  readonly match: boolean;
+}
+
+/** The matches of one file. */
+export interface FileHits {
+  /** Its place in the batch. */
+  readonly index: number;
+  readonly label: string;
+  readonly matches: number;
+  readonly rows: readonly Row[];
+}
+
+export interface LargeFile {
+  readonly index: number;
+  readonly path: string;
+  readonly label: string;
+  readonly size: number;
+}
+
+export type Reply =
+  | { readonly kind: "batch"; readonly batch: FileBatch }
+  | { readonly kind: "walked"; readonly tally: Tally; readonly problems: readonly string[] }
+  | {
+      readonly kind: "scanned";
+      readonly tally: Tally;
+      readonly searched: number;
+      readonly matches: number;
+      readonly matchedFiles: number;
+      readonly hits: readonly FileHits[];
+      readonly large: readonly LargeFile[];
+    }
+  | {
+      readonly kind: "ranged";
+      readonly matches: number;
+      readonly lines: number;
+      readonly rows: readonly Row[];
+      readonly failed: FileStatus | undefined;
+    }
+  | {
+      readonly kind: "globbed";
+      readonly tally: Tally;
+      readonly paths: readonly string[];
+      readonly total: number;
+      readonly seen: number;
+    };
+
+/** Why a file was not searched. */
+export type FileStatus = "binary" | "tooLarge" | "unreadable" | "vanished" | "special";
+
+export function emptyTally(): Tally {
+  return {
+    ignoredFiles: 0,
+    ignoredDirectories: 0,
+    binary: 0,
+    tooLarge: 0,
+    unreadable: 0,
+    vanished: 0,
+    links: 0,
+    special: 0,
+    pieces: 0,
+    examples: [],
+  };
+}
+
+const MAX_EXAMPLES = 3;
+
+/** Adds `from` to `to`. */
+export function addTally(to: Tally, from: Tally): void {
+  to.ignoredFiles += from.ignoredFiles;
+  to.ignoredDirectories += from.ignoredDirectories;
+  to.binary += from.binary;
+  to.tooLarge += from.tooLarge;
+  to.unreadable += from.unreadable;
+  to.vanished += from.vanished;
+  to.links += from.links;
+  to.special += from.special;
+  to.pieces += from.pieces;
+  to.examples.push(...from.examples.slice(0, MAX_EXAMPLES - to.examples.length));
+}
+
+/** Counts a path that could not be read, and keeps the first few to name them. */
+export function addUnreadable(tally: Tally, path: string, reason: string): void {
+  tally.unreadable++;
+  if (tally.examples.length < MAX_EXAMPLES) tally.examples.push(`${path} (${reason})`);
+}

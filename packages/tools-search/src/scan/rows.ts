@@ -1,0 +1,99 @@
+import type { Row } from "../protocol.js";
+import type { TextView } from "./view.js";
+
+/**
+ * Collects the matches of one file: counts them all, and turns the first ones into rows with line numbers
+ * and lines of context. A file comes as one or more views, each of whole lines, in order.
+ */
+export class RowCollector {
+  readonly rows: Row[] = [];
+  matches = 0;
+  #shown = 0;
+  /** The number of the line that begins at `#counted`. */
+  #line = 1;
+  #counted = 0;
+  /** The last line that is among the rows. */
+  #lastRow = 0;
+  /** Where the next line of context after a match begins, and how many are still wanted. */
+  #after = 0;
+  #wantedAfter = 0;
+  /** The last lines of the view before, for context that reaches back into it. */
+  #carried: string[] = [];
+
+  constructor(
+    private readonly budget: number,
+    private readonly context: number,
+    private readonly maxLength: number,
+    /** Count lines to the end, for a caller that searches a file in ranges. */
+    private readonly countEveryLine = false,
+  ) {}
+
+  /** Line breaks seen so far; complete after `finish` if `countEveryLine` was asked for. */
+  get lines(): number {
+    return this.#line - 1;
+  }
+
+  begin(view: TextView): void {
+    this.#counted = view.start;
+    this.#after = view.start;
+  }
+
+  /** A matching line, given by its start, its end, and where in it the match was found. */
+  match(view: TextView, start: number, end: number, at: number): void {
+    this.matches++;
+    this.#fillAfter(view, start);
+    if (this.#shown >= this.budget) {
+      this.#wantedAfter = 0;
+      return;
+    }
+    this.#line += view.countLines(this.#counted, start);
+    this.#counted = start;
+    if (this.context > 0) this.#pushBefore(view, start);
+    this.rows.push({ line: this.#line, text: view.shown(start, end, at, this.maxLength), match: true });
+    this.#shown++;
+    this.#lastRow = this.#line;
+    this.#after = end + 1;
+    this.#wantedAfter = this.context;
+  }
+
+  /** The end of a view. Lines are counted on only if a later match may still need a number. */
+  finish(view: TextView, isLast: boolean): void {
+    this.#fillAfter(view, view.end);
+    if (this.countEveryLine || (!isLast && this.#shown < this.budget)) {
+      this.#line += view.countLines(this.#counted, view.end);
+      this.#counted = view.end;
+    }
+    if (this.context > 0 && !isLast) this.#carried = this.#linesBefore(view, view.end, this.context);
+  }
+
+  #fillAfter(view: TextView, limit: number): void {
+    while (this.#wantedAfter > 0 && this.#after < limit) {
+      const end = view.lineEnd(this.#after);
+      const text = view.shown(this.#after, end, this.#after, this.maxLength);
+      this.rows.push({ line: ++this.#lastRow, text, match: false });
+      this.#after = end + 1;
+      this.#wantedAfter--;
+    }
+  }
+
+  #pushBefore(view: TextView, start: number): void {
+    const wanted = Math.min(this.context, this.#line - 1 - this.#lastRow);
+    const texts = this.#linesBefore(view, start, wanted);
+    for (const [index, text] of texts.entries()) {
+      this.rows.push({ line: this.#line - texts.length + index, text, match: false });
+    }
+  }
+
+  /** Up to `wanted` lines that end before `start`, in order, also from the view before. */
+  #linesBefore(view: TextView, start: number, wanted: number): string[] {
+    const texts: string[] = [];
+    let from = start;
+    while (texts.length < wanted && from > view.start) {
+      const end = from - 1;
+      from = view.lineStart(end);
+      texts.unshift(view.shown(from, end, from, this.maxLength));
+    }
+    const missing = wanted - texts.length;
+    return missing > 0 ? [...this.#carried.slice(-missing), ...texts] : texts;
+  }
+}

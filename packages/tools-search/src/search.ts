@@ -1,0 +1,274 @@
+import { type Job, type Pool, StalledError } from "./pool/pool.js";
+import {
+  addTally,
+  emptyTally,
+  type FileBatch,
+  type FileHits,
+  type GlobTask,
+  type LargeFile,
+  type Reply,
+  type Row,
+  type ScanTask,
+  type Tally,
+  type TextQuery,
+  type WalkTask,
+} from "./protocol.js";
+
+const RANGE_BYTES = 16 * 1024 * 1024;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export interface SearchLimits {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Why a search ended before everything was searched. */
+export type Stopped = { readonly reason: "deadline" } | { readonly reason: "stalled"; readonly file: string };
+
+export interface TextSearch {
+  readonly query: TextQuery;
+  readonly walk: WalkTask;
+  readonly maxResults: number;
+}
+
+export interface TextResult {
+  /** The files with matches, in path order, up to the cap. */
+  readonly files: readonly FileHits[];
+  readonly matches: number;
+  readonly matchedFiles: number;
+  readonly searched: number;
+  readonly tally: Tally;
+  /** What was wrong with single path arguments. */
+  readonly problems: readonly string[];
+  readonly stopped: Stopped | undefined;
+}
+
+export interface FilesResult {
+  readonly paths: readonly string[];
+  readonly total: number;
+  readonly seen: number;
+  readonly tally: Tally;
+}
+
+type Scanned = Extract<Reply, { kind: "scanned" }>;
+
+/** Thrown inside a job whose time is over. */
+class DeadlineError extends Error {}
+
+/**
+ * Searches the text of files. Batches are searched in any order and put together in path order. What was found
+ * before the deadline is returned with `stopped`; an abort rejects with the signal's reason.
+ */
+export async function searchText(pool: Pool, search: TextSearch, limits: SearchLimits): Promise<TextResult> {
+  const progress = new TextProgress(pool, search);
+  const stopped = await withLimits(progress.job, limits, progress.run()).catch(stoppedBy);
+  return progress.result(stopped);
+}
+
+/** Finds files by name. Rejects at the deadline: half of a list in path order is of no use. */
+export async function searchFiles(pool: Pool, task: GlobTask, limits: SearchLimits): Promise<FilesResult> {
+  const job = pool.createJob();
+  let result: FilesResult | undefined;
+  const run = job.run(task, (reply) => {
+    if (reply.kind === "globbed") result = reply;
+  });
+  const stopped = await withLimits(job, limits, run).then(() => undefined, stoppedBy);
+  if (stopped?.reason === "deadline") {
+    throw new Error(
+      `Stopped after ${limits.timeoutMs} ms, before all directories were searched. Search a smaller path.`,
+    );
+  }
+  if (stopped) throw new Error("Stopped: the pattern takes too long to match. Use a simpler one.");
+  if (result === undefined) throw new Error("The search ended without a result.");
+  return result;
+}
+
+/** Ends the job at the deadline or the abort. */
+async function withLimits(
+  job: Job,
+  { timeoutMs, signal }: SearchLimits,
+  run: Promise<void>,
+): Promise<undefined> {
+  const onAbort = (): void => job.cancel(abortError(signal));
+  const timer = setTimeout(() => job.cancel(new DeadlineError()), Math.min(timeoutMs, LONGEST_TIMER_MS));
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    if (signal?.aborted) onAbort();
+    await run;
+    return undefined;
+  } catch (error) {
+    // One part failed: the rest of the job is of no use any more.
+    job.cancel(error as Error);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+function abortError(signal: AbortSignal | undefined): Error {
+  return signal?.reason instanceof Error ? signal.reason : new Error("The search was aborted.");
+}
+
+function stoppedBy(error: unknown): Stopped {
+  if (error instanceof DeadlineError) return { reason: "deadline" };
+  if (error instanceof StalledError) return { reason: "stalled", file: fileAt(error) };
+  throw error;
+}
+
+function fileAt({ task, place }: StalledError): string {
+  if (task.kind === "range") return task.path;
+  if (task.kind !== "scan") return "";
+  const { labels, paths, shown } = task.batch;
+  return labels?.split("\0")[place] ?? shown + (paths.split("\0")[place] ?? "");
+}
+
+/** One text search under way. */
+class TextProgress {
+  readonly job: Job;
+  readonly #tally = emptyTally();
+  readonly #batches: (FileHits[] | undefined)[] = [];
+  #problems: readonly string[] = [];
+  #searched = 0;
+  #matches = 0;
+  #matchedFiles = 0;
+  /** How many of the first batches are complete, and what they hold of the wanted results. */
+  #complete = 0;
+  #collected = 0;
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly search: TextSearch,
+  ) {
+    this.job = pool.createJob();
+  }
+
+  async run(): Promise<void> {
+    const scans: Promise<void>[] = [];
+    let failed: (error: Error) => void = () => undefined;
+    const failure = new Promise<never>((_, reject) => {
+      failed = reject;
+    });
+    const walked = this.job.run(this.search.walk, (reply) => {
+      if (reply.kind === "batch") {
+        const scan = this.#scan(reply.batch, this.#batches.push(undefined) - 1);
+        scan.catch(failed);
+        scans.push(scan);
+      } else if (reply.kind === "walked") {
+        addTally(this.#tally, reply.tally);
+        this.#problems = reply.problems;
+      }
+    });
+    await Promise.race([failure, walked.then(() => Promise.all(scans))]);
+  }
+
+  result(stopped: Stopped | undefined): TextResult {
+    return {
+      files: this.#firstFiles(),
+      matches: this.#matches,
+      matchedFiles: this.#matchedFiles,
+      searched: this.#searched,
+      tally: this.#tally,
+      problems: this.#problems,
+      stopped,
+    };
+  }
+
+  async #scan(batch: FileBatch, index: number): Promise<void> {
+    const { query } = this.search;
+    let scanned: Scanned | undefined;
+    // The budget is read when the task starts, not when it is queued.
+    const budget = (): number => this.search.maxResults - this.#collected;
+    const task: ScanTask = {
+      kind: "scan",
+      query,
+      batch,
+      get budget() {
+        return budget();
+      },
+      splitLarge: this.pool.size > 1 && query.context === 0 && query.mode !== "files",
+    };
+    await this.job.run(task, (reply) => {
+      if (reply.kind === "scanned") scanned = reply;
+    });
+    if (scanned === undefined) throw new Error("A part of the search ended without a result.");
+    addTally(this.#tally, scanned.tally);
+    this.#searched += scanned.searched;
+    this.#matches += scanned.matches;
+    this.#matchedFiles += scanned.matchedFiles;
+    const large = await Promise.all(scanned.large.map((file) => this.#scanLarge(file, batch.named)));
+    this.#store(index, [...scanned.hits, ...large.filter((hits) => hits !== undefined)]);
+  }
+
+  /** A large file in ranges, which all workers share. Each counts lines from its own start. */
+  async #scanLarge(file: LargeFile, named: boolean): Promise<FileHits | undefined> {
+    const { query, maxResults } = this.search;
+    const budget = query.mode === "lines" ? maxResults : 0;
+    const ranges: Extract<Reply, { kind: "ranged" }>[] = [];
+    const runs: Promise<void>[] = [];
+    for (let from = 0; from < file.size; from += RANGE_BYTES) {
+      const place = runs.length;
+      const to = Math.min(file.size, from + RANGE_BYTES);
+      const task = { kind: "range", query, path: file.path, from, to, budget, named } as const;
+      runs.push(
+        this.job.run(task, (reply) => {
+          if (reply.kind === "ranged") ranges[place] = reply;
+        }),
+      );
+    }
+    await Promise.all(runs);
+    const failed = ranges.find((range) => range.failed !== undefined)?.failed;
+    if (failed !== undefined) {
+      this.#tally[failed]++;
+      return undefined;
+    }
+    const rows: Row[] = [];
+    let matches = 0;
+    let lines = 0;
+    for (const range of ranges) {
+      for (const row of range.rows) if (rows.length < budget) rows.push({ ...row, line: row.line + lines });
+      matches += range.matches;
+      lines += range.lines;
+    }
+    this.#searched++;
+    this.#matches += matches;
+    if (matches === 0) return undefined;
+    this.#matchedFiles++;
+    return { index: file.index, label: file.label, matches, rows };
+  }
+
+  #store(index: number, hits: FileHits[]): void {
+    this.#batches[index] = hits.sort((a, b) => a.index - b.index);
+    for (let batch = this.#batches[this.#complete]; batch; batch = this.#batches[++this.#complete]) {
+      for (const file of batch) {
+        this.#collected += this.search.query.mode === "lines" ? file.matches : 1;
+      }
+    }
+    this.#collected = Math.min(this.#collected, this.search.maxResults);
+  }
+
+  #firstFiles(): FileHits[] {
+    const { query, maxResults } = this.search;
+    const files: FileHits[] = [];
+    let left = maxResults;
+    for (const file of this.#batches.flatMap((batch) => batch ?? [])) {
+      if (left === 0) break;
+      const rows = firstRows(file.rows, left, query.context);
+      files.push({ ...file, rows });
+      left -= query.mode === "lines" ? rows.filter((row) => row.match).length : 1;
+    }
+    return files;
+  }
+}
+
+/** The rows of the first `limit` matches, with the context behind the last of them. */
+function firstRows(rows: readonly Row[], limit: number, context: number): readonly Row[] {
+  let matches = 0;
+  let lastMatch = 0;
+  for (const [index, row] of rows.entries()) {
+    if (!row.match) continue;
+    if (matches++ === limit) return rows.slice(0, index).filter((one) => one.line <= lastMatch + context);
+    lastMatch = row.line;
+  }
+  return rows;
+}

@@ -1,0 +1,109 @@
+import { globTask } from "./glob/task.js";
+import { type CompiledQuery, compileQuery } from "./match/query.js";
+import {
+  addUnreadable,
+  emptyTally,
+  type FileHits,
+  type LargeFile,
+  type RangeTask,
+  type Reply,
+  type ScanTask,
+  type Task,
+  type TextQuery,
+} from "./protocol.js";
+import { FileScanner, NotSearched } from "./scan/file.js";
+import { walkTask } from "./walkTask.js";
+
+/** What a task is run with. */
+export interface TaskHost {
+  post(reply: Reply): void;
+  /** Called often: shows that the task goes on, and throws once it is cancelled. */
+  beat(place: number): void;
+  /** `false` keeps WebAssembly out, for comparing the two. */
+  readonly simd: boolean;
+}
+
+/**
+ * Runs a task; its last reply is the result. It yields now and then, so that a host without workers can let
+ * other things happen in between.
+ */
+export function* runTask(task: Task, host: TaskHost): Generator<void> {
+  switch (task.kind) {
+    case "walk":
+      return yield* walkTask(task, host);
+    case "glob":
+      return yield* globTask(task, host);
+    case "scan":
+      return yield* scanTask(task, host);
+    case "range":
+      return rangeTask(task, host);
+  }
+}
+
+let lastScanner: { readonly key: string; readonly scanner: FileScanner } | undefined;
+
+/** The tasks of one search share the compiled query and the memory files are read into. */
+function scannerFor(query: TextQuery, simd: boolean): FileScanner {
+  const key = JSON.stringify([query, simd]);
+  if (lastScanner?.key !== key) {
+    const compiled: CompiledQuery = compileQuery(query);
+    lastScanner = { key, scanner: new FileScanner(query, compiled, simd, lastScanner?.scanner.window) };
+  }
+  return lastScanner.scanner;
+}
+
+const FILES_PER_STEP = 16;
+
+function* scanTask(task: ScanTask, host: TaskHost): Generator<void> {
+  const { batch, query } = task;
+  const scanner = scannerFor(query, host.simd);
+  const labels = batch.labels?.split("\0");
+  const tally = emptyTally();
+  const hits: FileHits[] = [];
+  const large: LargeFile[] = [];
+  let searched = 0;
+  let matches = 0;
+  let matchedFiles = 0;
+  let budget = task.budget;
+  for (const [index, path] of batch.paths.split("\0").entries()) {
+    if (index % FILES_PER_STEP === FILES_PER_STEP - 1) yield;
+    const label = labels?.[index] ?? batch.shown + path;
+    const options = {
+      budget: query.mode === "lines" ? budget : 0,
+      splitLarge: task.splitLarge,
+      named: batch.named,
+      beat: () => host.beat(index),
+    };
+    try {
+      const found = scanner.scan(batch.base + path, options);
+      if (found.largeSize !== undefined) {
+        large.push({ index, path: batch.base + path, label, size: found.largeSize });
+        continue;
+      }
+      searched++;
+      if (found.inPieces) tally.pieces++;
+      if (found.matches === 0) continue;
+      matches += found.matches;
+      matchedFiles++;
+      if (budget > 0) hits.push({ index, label, matches: found.matches, rows: found.collector.rows });
+      budget = Math.max(0, budget - (query.mode === "lines" ? found.matches : 1));
+    } catch (error) {
+      if (!(error instanceof NotSearched)) throw error;
+      if (error.status === "unreadable" || batch.named) addUnreadable(tally, label, error.reason);
+      else tally[error.status]++;
+    }
+  }
+  host.post({ kind: "scanned", tally, searched, matches, matchedFiles, hits, large });
+}
+
+function rangeTask({ query, path, from, to, budget, named }: RangeTask, host: TaskHost): void {
+  const scanner = scannerFor(query, host.simd);
+  try {
+    const options = { budget, splitLarge: false, named, range: { from, to }, beat: () => host.beat(0) };
+    const { matches, collector } = scanner.scan(path, options);
+    host.post({ kind: "ranged", matches, lines: collector.lines, rows: collector.rows, failed: undefined });
+  } catch (error) {
+    if (!(error instanceof NotSearched)) throw error;
+    host.post({ kind: "ranged", matches: 0, lines: 0, rows: [], failed: error.status });
+  }
+}

@@ -1,0 +1,81 @@
+import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
+import {
+  createPathGuard,
+  functionTool,
+  optionalBoolean,
+  optionalInteger,
+  optionalString,
+  requireString,
+} from "@agent/core/toolkit";
+import { checkGlob } from "../glob/limits.js";
+import { DEFAULTS, MAX_RESULTS, type SearchOptions } from "../options.js";
+import { sharedPool } from "../pool/shared.js";
+import { formatFilesResult } from "../report.js";
+import { searchFiles } from "../search.js";
+
+const ORDERS = ["path", "newest"] as const;
+const REGISTRY_GRACE_MS = 15_000;
+
+/** Finds files by a glob, with the pattern rules of fast-glob. */
+export class SearchFilesTool implements ExecutableTool {
+  readonly name = "search_files";
+  readonly capabilities = ["read"] as const;
+  readonly deadlineMs: number;
+  readonly #options: SearchOptions;
+  readonly #timeoutMs: number;
+  readonly #root: string | undefined;
+
+  /** Throws if `root` does not exist. */
+  constructor(options: SearchOptions = {}) {
+    this.#options = options;
+    this.#timeoutMs = options.timeoutMs ?? DEFAULTS.timeoutMs;
+    this.deadlineMs = this.#timeoutMs + REGISTRY_GRACE_MS;
+    this.#root = createPathGuard(options.root).root;
+  }
+
+  getSchema(): ChatTool {
+    return functionTool(
+      this.name,
+      'Find files by name with a glob, such as "**/*.ts" or "src/**/{index,main}.*". Returns one path a line, sorted, then one line in brackets that says what was skipped or cut. Dotfiles are found; .git and what .gitignore or .ignore exclude are not, unless the fixed part of the pattern names them.',
+      {
+        pattern: { type: "string", description: "Glob, relative to path: * ? ** [ab] {a,b} !(a) @(a|b)" },
+        path: { type: "string", description: "Directory to search. Default: the working directory" },
+        max_results: {
+          type: "integer",
+          minimum: 1,
+          maximum: MAX_RESULTS,
+          description: `Most paths to show; all are counted. Default ${this.#options.maxResults ?? DEFAULTS.maxResults}`,
+        },
+        sort: { type: "string", enum: [...ORDERS], description: 'Order: "path" (default) or "newest" first' },
+        include_ignored: { type: "boolean", description: "Also find ignored files and those in .git" },
+      },
+      ["path", "max_results", "sort", "include_ignored"],
+    );
+  }
+
+  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
+    const pattern = requireString(args, "pattern");
+    checkGlob(pattern, "pattern");
+    const order = ORDERS.find((known) => known === optionalString(args, "sort", "path"));
+    if (order === undefined) throw new Error('"sort" must be "path" or "newest".');
+    const limit = this.#options.maxResults ?? DEFAULTS.maxResults;
+    const result = await searchFiles(
+      sharedPool({ workers: this.#options.workers }),
+      {
+        kind: "glob",
+        scope: {
+          cwd: process.cwd(),
+          root: this.#root,
+          includeIgnored: optionalBoolean(args, "include_ignored", false),
+        },
+        path: optionalString(args, "path", "."),
+        pattern,
+        order,
+        limit: optionalInteger(args, "max_results", limit, { min: 1, max: MAX_RESULTS }),
+      },
+      { timeoutMs: this.#timeoutMs, signal: call?.signal },
+    );
+    call?.report?.({ ok: true, summary: `${result.total} files` });
+    return formatFilesResult(result, pattern);
+  }
+}

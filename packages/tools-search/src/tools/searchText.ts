@@ -1,0 +1,191 @@
+import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
+import {
+  createPathGuard,
+  functionTool,
+  optionalBoolean,
+  optionalInteger,
+  optionalString,
+  optionalStringArray,
+  requireString,
+} from "@agent/core/toolkit";
+import { checkGlob } from "../glob/limits.js";
+import { DEFAULTS, MAX_RESULTS, type SearchOptions } from "../options.js";
+import { sharedPool } from "../pool/shared.js";
+import type { OutputMode, Scope, TextQuery } from "../protocol.js";
+import { formatTextResult } from "../report.js";
+import { searchText, type TextResult, type TextSearch } from "../search.js";
+
+const MAX_CONTEXT = 50;
+/** With `autoContext`: this many lines around a match if there are no more matches than that. */
+const AUTO_CONTEXT = { lines: 3, maxMatches: 3 } as const;
+/** The registry's deadline is only a safety net behind the pack's own. */
+const REGISTRY_GRACE_MS = 15_000;
+
+/** Searches the text of files, line by line, without any other program. */
+export class SearchTextTool implements ExecutableTool {
+  readonly name = "search_text";
+  readonly capabilities = ["read"] as const;
+  readonly deadlineMs: number;
+  readonly #options: SearchOptions;
+  readonly #timeoutMs: number;
+  readonly #root: string | undefined;
+
+  /** Throws if `root` does not exist. */
+  constructor(options: SearchOptions = {}) {
+    this.#options = options;
+    this.#timeoutMs = options.timeoutMs ?? DEFAULTS.timeoutMs;
+    this.deadlineMs = this.#timeoutMs + REGISTRY_GRACE_MS;
+    this.#root = createPathGuard(options.root).root;
+  }
+
+  getSchema(): ChatTool {
+    return functionTool(
+      this.name,
+      "Search the contents of files. Returns path:line:text for each matching line, in path order, then one line in brackets that says what was searched, skipped or cut. Skips binary files, .git and what .gitignore or .ignore exclude; dotfiles are searched. A path named in paths is always searched.",
+      {
+        query: {
+          type: "string",
+          description: "Text to find, on one line; a regular expression if regex is true",
+        },
+        paths: {
+          type: "array",
+          items: { type: "string" },
+          description: "Files or directories to search (directories with all below them)",
+        },
+        regex: {
+          type: "boolean",
+          description: "Treat query as a JavaScript regular expression. Default false",
+        },
+        ignore_case: { type: "boolean", description: "Ignore upper and lower case. Default false" },
+        glob: {
+          type: "string",
+          description:
+            'Only files that match, such as "*.ts" (name) or "src/**/*.{js,ts}" (path); "!*.md" excludes',
+        },
+        context: {
+          type: "integer",
+          minimum: 0,
+          maximum: MAX_CONTEXT,
+          description: "Lines to show around each match, marked path-line-text",
+        },
+        max_results: {
+          type: "integer",
+          minimum: 1,
+          maximum: MAX_RESULTS,
+          description: `Most results to show; all are counted. Default ${this.#options.maxResults ?? DEFAULTS.maxResults}`,
+        },
+        files_only: { type: "boolean", description: "List only the paths of files with a match" },
+        count: {
+          type: "boolean",
+          description: "List path:number of matching lines for each file with a match",
+        },
+        include_ignored: { type: "boolean", description: "Also search ignored files and .git" },
+      },
+      ["regex", "ignore_case", "glob", "context", "max_results", "files_only", "count", "include_ignored"],
+    );
+  }
+
+  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
+    const search = this.#readArguments(args);
+    const limits = { timeoutMs: this.#timeoutMs, signal: call?.signal };
+    const pool = sharedPool({ workers: this.#options.workers });
+    let result = await searchText(pool, search, limits);
+    if (this.#options.autoContext && args.context === undefined && fewEnough(search, result)) {
+      result = await this.#withContext(search, result, (again) => searchText(pool, again, limits));
+    }
+    refuseEmptyHanded(result, search, this.#timeoutMs);
+    const { mode, text } = search.query;
+    call?.report?.({ ok: true, summary: `${result.matches} matches` });
+    return formatTextResult(result, { mode, query: text, timeoutMs: this.#timeoutMs });
+  }
+
+  #readArguments(args: Record<string, unknown>): TextSearch {
+    const scope: Scope = {
+      cwd: process.cwd(),
+      root: this.#root,
+      includeIgnored: optionalBoolean(args, "include_ignored", false),
+    };
+    const glob = optionalString(args, "glob", undefined);
+    if (glob !== undefined) checkGlob(glob, "glob");
+    return {
+      query: readQuery(args, this.#options.maxLineLength ?? DEFAULTS.maxLineLength),
+      walk: { kind: "walk", scope, paths: readPaths(args), glob },
+      maxResults: optionalInteger(args, "max_results", this.#options.maxResults ?? DEFAULTS.maxResults, {
+        min: 1,
+        max: MAX_RESULTS,
+      }),
+    };
+  }
+
+  /** The few files with matches once more, with context; everything else stays as the whole search found it. */
+  async #withContext(
+    search: TextSearch,
+    result: TextResult,
+    run: (search: TextSearch) => Promise<TextResult>,
+  ): Promise<TextResult> {
+    const paths = result.files.map((file) => file.label);
+    const again = await run({
+      ...search,
+      query: { ...search.query, context: AUTO_CONTEXT.lines },
+      walk: { ...search.walk, paths, glob: undefined },
+    });
+    return again.matches === result.matches ? { ...result, files: again.files } : result;
+  }
+}
+
+function readQuery(args: Record<string, unknown>, maxLineLength: number): TextQuery {
+  const text = requireString(args, "query");
+  const regex = optionalBoolean(args, "regex", false);
+  if (/[\n\r]/.test(text)) {
+    throw new Error(
+      '"query" contains a line break, but a match lies within one line. Search for one line of it.',
+    );
+  }
+  const filesOnly = optionalBoolean(args, "files_only", false);
+  const count = optionalBoolean(args, "count", false);
+  if (filesOnly && count) throw new Error('"files_only" and "count" cannot both be true. Choose one.');
+  const mode: OutputMode = filesOnly ? "files" : count ? "count" : "lines";
+  return {
+    text,
+    regex,
+    ignoreCase: optionalBoolean(args, "ignore_case", false),
+    mode,
+    context: mode === "lines" ? optionalInteger(args, "context", 0, { min: 0, max: MAX_CONTEXT }) : 0,
+    maxLineLength,
+  };
+}
+
+function readPaths(args: Record<string, unknown>): string[] {
+  const paths = optionalStringArray(args, "paths", undefined);
+  if (typeof args.paths === "string") {
+    throw new Error(`"paths" must be an array of strings, got string. Pass ["${args.paths}"].`);
+  }
+  if (paths === undefined || paths.length === 0) {
+    throw new Error('"paths" must name at least one file or directory. Pass ["."] to search here.');
+  }
+  if (paths.includes("")) throw new Error('"paths" contains an empty string. Pass "." to search here.');
+  return paths;
+}
+
+function fewEnough({ query }: TextSearch, { matches, stopped }: TextResult): boolean {
+  return query.mode === "lines" && stopped === undefined && matches > 0 && matches <= AUTO_CONTEXT.maxMatches;
+}
+
+/** Nothing to show and a reason for it: that is a failure, not a result. */
+function refuseEmptyHanded(
+  { matches, stopped, searched, problems }: TextResult,
+  { walk }: TextSearch,
+  timeoutMs: number,
+): void {
+  if (stopped && matches === 0) {
+    throw new Error(
+      stopped.reason === "deadline"
+        ? `Stopped after ${timeoutMs} ms with nothing found in ${searched} files; not all files were searched. Narrow paths or glob.`
+        : `Stopped: matching did not come to an end in ${stopped.file}. The expression backtracks without end; use a simpler one.`,
+    );
+  }
+  if (searched === 0 && problems.length > 0 && problems.length === walk.paths.length) {
+    const rest = problems.length > 5 ? `; and ${problems.length - 5} more` : "";
+    throw new Error(`Nothing to search. ${problems.slice(0, 5).join("; ")}${rest}`);
+  }
+}

@@ -1,0 +1,40 @@
+import { setFlagsFromString } from "node:v8";
+import { parentPort, workerData } from "node:worker_threads";
+import { errorMessage } from "@agent/core/toolkit";
+import { loadGlobModules } from "./glob/modules.js";
+import { CANCELLED, PLACE, PROGRESS, type WorkerMessage, type WorkerOrder } from "./pool/messages.js";
+import { runTask } from "./tasks.js";
+
+// An expression that backtracks too long is handed to V8's linear engine, where that can run it. The deadline
+// catches the rest.
+try {
+  setFlagsFromString("--enable-experimental-regexp-engine-on-excessive-backtracks");
+} catch {
+  // An engine without that flag: the deadline alone has to do.
+}
+
+const { cells, simd } = workerData as { cells: Int32Array; simd: boolean };
+const port = parentPort;
+if (!port) throw new Error("This file is started by the search pool, as a worker.");
+
+port.on("message", async ({ id, task }: WorkerOrder) => {
+  const send = (message: WorkerMessage): void => port.postMessage(message);
+  try {
+    if (task.kind === "glob" || (task.kind === "walk" && task.glob !== undefined)) await loadGlobModules();
+    const steps = runTask(task, {
+      simd,
+      post: (reply) => send({ id, reply }),
+      beat: (place) => {
+        cells[PROGRESS] = ((cells[PROGRESS] ?? 0) + 1) | 0;
+        cells[PLACE] = place;
+        if (Atomics.load(cells, CANCELLED) === id) throw new Error("cancelled");
+      },
+    });
+    while (!steps.next().done);
+    send({ id, done: true });
+  } catch (error) {
+    send({ id, failed: errorMessage(error) });
+  }
+});
+
+port.postMessage({ id: 0, done: true } satisfies WorkerMessage);
