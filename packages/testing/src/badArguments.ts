@@ -3,8 +3,9 @@ import { compileSchema } from "@agent/core/toolkit";
 import type { SampleCall } from "./types.js";
 
 const WRONG_VALUES: readonly unknown[] = ["text", 4.5, true, null, [], {}];
-// Values a schema usually lets through and a tool may still trip over.
-const HOSTILE_TEXTS = ["", "\0", "../".repeat(40), "\u{e0041}\ud800", "x".repeat(100_000)];
+// Values a schema usually lets through and a tool may still trip over. None leads out of the workspace: a tool
+// that removes what it is given is called with them, too.
+const HOSTILE_TEXTS = ["", "\0", "\u{e0041}\ud800", "x".repeat(100_000)];
 const HOSTILE_NUMBERS = [-1, 0, 1e308, Number.MAX_SAFE_INTEGER];
 
 interface Parameters {

@@ -1,3 +1,6 @@
+// Node itself replaces process.chdir when this is first loaded: done here, it is not blamed on the pack.
+import "node:worker_threads";
+
 const WATCHED: Readonly<Record<string, object>> = {
   globalThis,
   process,
