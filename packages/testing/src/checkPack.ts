@@ -20,10 +20,7 @@ export const CHECKS: readonly Check[] = [...LOADING_CHECKS, ...DECLARATION_CHECK
  */
 export async function checkPack(location: PackLocation, options: CheckPackOptions = {}): Promise<PackReport> {
   const module = moduleUrl(location);
-  const probe = await runProbe(
-    { kind: "inspect", module, options: options.options, tool: "", calls: [], abortAfterMs: 0, settleMs: 0 },
-    options,
-  );
+  const probe = await runInspection(module, options);
   const inspection = probe.answer?.inspection;
   if (!inspection || inspection.importError !== undefined) return unloadable(module, probe);
 
@@ -39,6 +36,30 @@ export async function checkPack(location: PackLocation, options: CheckPackOption
   };
 }
 
+/** What a pack brings, without judging it. Loads it in a process of its own; a broken one has a `problem`. */
+export async function inspectPack(
+  location: PackLocation,
+  options: CheckPackOptions = {},
+): Promise<{ readonly tools: readonly PackTool[]; readonly problem?: string }> {
+  const probe = await runInspection(moduleUrl(location), options);
+  const first = probe.answer?.inspection?.first;
+  const problem = loadProblem(probe) ?? first?.error;
+  return { tools: first?.tools.map(packTool) ?? [], ...(problem !== undefined && { problem }) };
+}
+
+function runInspection(module: string, options: CheckPackOptions): Promise<ProbeResult> {
+  return runProbe(
+    { kind: "inspect", module, options: options.options, tool: "", calls: [], abortAfterMs: 0, settleMs: 0 },
+    options,
+  );
+}
+
+/** Why a pack could not be imported, if it could not. */
+function loadProblem({ answer, crash, output }: ProbeResult): string | undefined {
+  if (answer) return answer.inspection?.importError;
+  return `${crash ?? "no answer"}${output === "" ? "" : `: ${output.trim()}`}`;
+}
+
 async function runCheck({ id, title, run }: Check, subject: Subject): Promise<CheckResult> {
   const { findings, notes = [] } = await run(subject);
   const nothingSeen = notes.length > 0 && notes.length >= subject.tools.length;
@@ -46,9 +67,8 @@ async function runCheck({ id, title, run }: Check, subject: Subject): Promise<Ch
   return { id, title, status, findings, notes };
 }
 
-function unloadable(module: string, { answer, crash, output }: ProbeResult): PackReport {
-  const got =
-    answer?.inspection?.importError ?? `${crash ?? "no answer"}${output === "" ? "" : `: ${output.trim()}`}`;
+function unloadable(module: string, probe: ProbeResult): PackReport {
+  const got = loadProblem(probe) ?? "no answer";
   const finding = {
     expected: `${module} can be imported and has a named export register`,
     got,

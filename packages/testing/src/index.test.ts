@@ -5,6 +5,7 @@ test("the public API of @agent/testing", async () => {
     "checkPack",
     "describePack",
     "formatReport",
+    "inspectPack",
     "recordProvider",
     "replayProvider",
     "scriptedProvider",

@@ -1,5 +1,5 @@
 export { recordProvider, replayProvider, type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
-export { checkPack } from "./checkPack.js";
+export { checkPack, inspectPack } from "./checkPack.js";
 export { describePack, type TestRunner } from "./describePack.js";
 export { formatReport } from "./formatReport.js";
 export { temporaryWorkspace, type Workspace } from "./temporaryWorkspace.js";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { CHECKS, checkPack } from "../src/checkPack.js";
+import { CHECKS, checkPack, inspectPack } from "../src/checkPack.js";
 import { formatFinding, formatReport } from "../src/formatReport.js";
 import { canFindLeftovers } from "../src/leftovers.js";
 import { temporaryWorkspace } from "../src/temporaryWorkspace.js";
@@ -70,4 +70,12 @@ describe("a bad pack fails exactly the check it breaks", () => {
 
 test("a location that is none is refused at once", async () => {
   await expect(checkPack("")).rejects.toThrow("must be a path or a file: URL, got an empty string");
+});
+
+test("inspectPack lists the tools, and says why there are none", async () => {
+  const { tools, problem } = await inspectPack(GOOD);
+  expect([tools.length, problem]).toEqual([2, undefined]);
+  const missing = await inspectPack("/is/not/there.mjs");
+  expect(missing.tools).toEqual([]);
+  expect(missing.problem).toContain("Cannot find module");
 });
