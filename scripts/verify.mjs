@@ -9,7 +9,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const reports = ["packages", "examples"]
   .map((folder) => join(root, folder))
   .filter((folder) => existsSync(folder))
-  .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name, ".turbo", "test-report.json")));
+  .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+  .concat(join(root, "test"))
+  .map((folder) => join(folder, ".turbo", "test-report.json"));
 
 const STEPS = [
   ["turbo", "run", "build", "typecheck", "check:package", "test", "--continue"],

@@ -13,7 +13,11 @@ export const EXIT = {
   turnLimit: 5,
   /** The time limit of the whole run. */
   timeout: 6,
+  /** An error nobody caught, in the program itself or in a pack's timer. */
+  crashed: 70,
+  hungUp: 129,
   interrupted: 130,
+  terminated: 143,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -3,7 +3,7 @@ import { describeValue, quote } from "@agent/core/toolkit";
 /** What commands never see unless `hideEnv` says otherwise: the key the agent itself pays with. */
 export const DEFAULT_HIDDEN_ENV: readonly string[] = ["OPENAI_API_KEY"];
 /** The variable that marks every process a command starts. */
-export const MARK_VARIABLE = "AGENT_RUN_BASH";
+const MARK_VARIABLE = "AGENT_RUN_BASH";
 
 // The kernel refuses a single "NAME=value" beyond 32 pages.
 const MAX_ENTRY_BYTES = 128 * 1024 - 1;

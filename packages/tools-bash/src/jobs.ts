@@ -30,7 +30,7 @@ interface Survivors {
   readonly pids: readonly number[];
   readonly command: string;
   readonly limits: Limits;
-  readonly child: ShellProcess;
+  readonly shell: ShellProcess;
 }
 
 class Job {
@@ -45,7 +45,7 @@ class Job {
   constructor(id: number, survivors: Survivors) {
     this.id = id;
     this.#survivors = survivors;
-    this.log = keepReading(survivors.child, id);
+    this.log = keepReading(survivors.shell, id);
     this.#watch = watchTree(
       survivors.tree,
       survivors.limits,
@@ -120,9 +120,9 @@ export async function endBackgroundJob(id: number): Promise<boolean> {
 }
 
 /** Nobody may be left writing into a pipe that is not read: it would block, or die of it. */
-function keepReading(child: ShellProcess, id: number): string | undefined {
-  child.unref();
-  const open = [child.stdout, child.stderr].filter((stream) => !stream.readableEnded && !stream.destroyed);
+function keepReading(shell: ShellProcess, id: number): string | undefined {
+  shell.child.unref();
+  const open = [shell.stdout, shell.stderr].filter((stream) => !stream.readableEnded && !stream.destroyed);
   if (open.length === 0) return undefined;
   const log = new RollingLog(temporaryPath(`job-${id}.log`));
   for (const stream of open) {

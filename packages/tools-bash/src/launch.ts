@@ -1,17 +1,20 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
+import { closeSync, rmSync, writeFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { errorMessage } from "@agent/core/toolkit";
+import { openPipe } from "./pipes.js";
 import { temporaryPath } from "./temporary.js";
 
 // The kernel refuses a single argument beyond 32 pages; the limits in front of the command need room too.
 const MAX_INLINE_BYTES = 120 * 1024;
 
-export type ShellProcess = ChildProcess & {
+/** A running shell and its output. */
+export interface ShellProcess {
+  readonly child: ChildProcess;
   readonly pid: number;
   readonly stdout: Readable;
   readonly stderr: Readable;
-};
+}
 
 /** A command as the shell gets it: inline, or through a file when it is too long for an argument. */
 export interface Script {
@@ -45,7 +48,23 @@ export interface LaunchOptions {
  * Starts the shell as leader of a session and process group of its own: it has no terminal, so nothing can
  * ask the user's, and the group can be ended as one. Standard input is empty.
  */
-export function launchShell(options: LaunchOptions): Promise<ShellProcess> {
+export async function launchShell(options: LaunchOptions): Promise<ShellProcess> {
+  const pipes = [await openPipe(), await openPipe()] as const;
+  try {
+    const { child, pid } = await spawnShell(options, [pipes[0]?.fd ?? "pipe", pipes[1]?.fd ?? "pipe"]);
+    const [stdout, stderr] = [pipes[0]?.stream ?? child.stdout, pipes[1]?.stream ?? child.stderr];
+    if (stdout === null || stderr === null) throw new Error("The shell started without its output.");
+    return { child, pid, stdout, stderr };
+  } catch (error) {
+    for (const pipe of pipes) pipe?.stream.destroy();
+    throw error;
+  } finally {
+    // Only the command may hold the ends it writes to: else they would never come to an end.
+    for (const pipe of pipes) if (pipe) closeSync(pipe.fd);
+  }
+}
+
+function spawnShell(options: LaunchOptions, output: readonly [number | "pipe", number | "pipe"]) {
   const { script, prelude } = options;
   const body = script.file === undefined ? script.text : `. '${script.file.replaceAll("'", "'\\''")}'`;
   const [program = options.shell, ...argv] = options.wrap([
@@ -55,18 +74,17 @@ export function launchShell(options: LaunchOptions): Promise<ShellProcess> {
     "sh",
     ...options.args,
   ]);
-  return new Promise((resolve, reject) => {
+  return new Promise<{ child: ChildProcess; pid: number }>((resolve, reject) => {
     const fail = (error: unknown): void => reject(new Error(startFailure(error, options)));
     try {
       const child = spawn(program, argv, {
         cwd: options.cwd,
         env: options.env,
         detached: true,
-        stdio: ["ignore", "pipe", "pipe"],
+        stdio: ["ignore", ...output],
       });
       child.once("error", fail);
-      if (child.pid === undefined) return; // "error" follows
-      resolve(child as unknown as ShellProcess);
+      if (child.pid !== undefined) resolve({ child, pid: child.pid }); // otherwise "error" follows
     } catch (error) {
       fail(error);
     }

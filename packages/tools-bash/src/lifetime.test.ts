@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { expectNoProcessWith, leaveNoProcessBehind, processesWith, runBash } from "../test/processes.js";
+import { readProcesses } from "./processTable.js";
 
 leaveNoProcessBehind();
 const program = fileURLToPath(new URL("../test/agent.mjs", import.meta.url));
@@ -33,7 +34,8 @@ describe("nothing survives the agent", () => {
 
   test("A29: when it is killed with SIGKILL while a command has been running for a moment", async () => {
     const agent = await startAgent("life-kill");
-    await delay(600); // the watchdog is for commands that run for longer than a moment
+    // The watchdog comes when a command has been running for a moment.
+    while (!childrenOf(agent.pid).some((line) => line.includes("read -r line"))) await delay(20);
     agent.kill("SIGKILL");
     await once(agent, "exit");
     await expectNoProcessWith("TEST_MARK=life-kill\0");
@@ -78,3 +80,16 @@ test("signal handlers are only there while something runs", async () => {
   await running;
   while (process.listenerCount("SIGTERM") > before) await delay(20);
 });
+
+/** The command lines of a process's children. */
+function childrenOf(pid: number | undefined): string[] {
+  return readProcesses()
+    .filter((entry) => entry.parent === pid)
+    .map((entry) => {
+      try {
+        return readFileSync(`/proc/${entry.pid}/cmdline`, "utf8");
+      } catch {
+        return "";
+      }
+    });
+}

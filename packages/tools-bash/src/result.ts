@@ -1,5 +1,6 @@
 import { type Captured, presentCapture } from "./capture.js";
 import type { RunOutcome } from "./run.js";
+import type { SandboxLevel } from "./sandbox.js";
 import type { Exceeded } from "./watch.js";
 
 /** What `run_bash` returns as JSON. Names are stable; a field that is not always there says when it is. */
@@ -22,6 +23,8 @@ export interface RunBashResult {
   readonly background_pids?: readonly number[];
   /** The file that gets what they print from now on. */
   readonly background_log?: string;
+  /** If a sandbox is configured: the one the command ran in. */
+  readonly sandbox?: SandboxLevel;
   /** Processes that could not be ended. */
   readonly unkillable_pids?: readonly number[];
 }
@@ -35,7 +38,7 @@ const UNITS = { cpuSeconds: "s of CPU time", memoryMb: "MB", processes: "process
 const TITLES = { cpuSeconds: "CPU time", memoryMb: "memory", processes: "process", fileMb: "file size" };
 
 /** The JSON text for the model. */
-export function presentOutcome(outcome: RunOutcome, timeoutMs: number): string {
+export function presentOutcome(outcome: RunOutcome, timeoutMs: number, sandbox?: SandboxLevel): string {
   const { stdout, stderr, stoppedBy, backgroundPids, backgroundLog, unkillable } = outcome;
   const cut = {
     ...(stdout.truncated && { stdout: truncatedStream(stdout) }),
@@ -53,6 +56,7 @@ export function presentOutcome(outcome: RunOutcome, timeoutMs: number): string {
     ...(stoppedBy === "abort" && { aborted: true as const }),
     ...(backgroundPids.length > 0 && { background_pids: backgroundPids }),
     ...(backgroundLog !== undefined && { background_log: backgroundLog }),
+    ...(sandbox !== undefined && { sandbox }),
     ...(unkillable.length > 0 && { unkillable_pids: unkillable }),
   };
   return JSON.stringify(result);

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { expectNoProcessWith, leaveNoProcessBehind, processesWith, runBash } from "../test/processes.js";
+import { instanceMark } from "./lifetime.js";
+import { RunBashTool } from "./tools/bash.js";
 
 leaveNoProcessBehind();
 // Far beyond what any of these takes: it only tells a hang from a slow machine.
@@ -16,7 +18,7 @@ describe("a command always returns", () => {
   test("A1: a background child that holds the pipe does not hold the call", async () => {
     const result = await runBash({ command: "sleep 300 & echo hi", timeout: HANG_MS });
     expect(result).toMatchObject({ stdout: "hi\n", exit_code: 0, timed_out: false });
-    expect(result.duration_ms).toBeLessThan(5000);
+    expect(result.duration_ms).toBeLessThan(HANG_MS);
   });
 
   test("A1: nor does one that keeps printing", async () => {
@@ -26,11 +28,30 @@ describe("a command always returns", () => {
     });
     expect(result).toMatchObject({ exit_code: 0, timed_out: false });
     expect(result.stdout).toContain("hi\n");
-    expect(result.duration_ms).toBeLessThan(5000);
+    expect(result.duration_ms).toBeLessThan(HANG_MS);
+  });
+
+  test("a busy agent neither loses output nor takes a command that ended for one that timed out", async () => {
+    const running = runBash({ command: "echo done; echo err >&2; exit 5", timeout: 1500 });
+    for (let turn = 0; turn < 3; turn++) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      block(900);
+    }
+    expect(await running).toMatchObject({
+      stdout: "done\n",
+      stderr: "err\n",
+      exit_code: 5,
+      timed_out: false,
+    });
   });
 
   test("A8: standard input is empty", async () => {
     expect(await runBash({ command: "cat" })).toMatchObject({ stdout: "", exit_code: 0 });
+  });
+
+  test("the output can be opened by name, as scripts do", async () => {
+    const command = "echo a > /dev/stdout; echo b > /dev/stderr; echo c | tee /dev/stderr";
+    expect(await runBash({ command })).toMatchObject({ stdout: "a\nc\n", stderr: "b\nc\n", exit_code: 0 });
   });
 
   test("A38: there is no terminal to ask", async () => {
@@ -77,10 +98,10 @@ describe("a timeout ends everything the command started", () => {
   test("A2: a pipeline with children; what was printed is kept", async () => {
     const { result, left } = await runMarked("a2", {
       command: "echo part; sleep 100 | cat | sleep 100 & sleep 100; echo never",
-      timeout: 300,
+      timeout: 1000,
     });
     expect(result).toMatchObject({ stdout: "part\n", exit_code: -1, timed_out: true });
-    expect(result.stderr).toContain("timed out after 300 ms");
+    expect(result.stderr).toContain("timed out after 1000 ms");
     expect(left).toEqual([]);
   });
 
@@ -90,7 +111,7 @@ describe("a timeout ends everything the command started", () => {
       timeout: 200,
     });
     expect(result).toMatchObject({ exit_code: -1, timed_out: true });
-    expect(result.duration_ms).toBeLessThan(200 + 3000);
+    expect(result.duration_ms).toBeLessThan(HANG_MS);
     expect(left).toEqual([]);
   });
 
@@ -109,12 +130,14 @@ describe("a timeout ends everything the command started", () => {
   });
 
   test("A27: 250 children", async () => {
-    const { result, left } = await runMarked("a27", {
-      command: "i=0; while [ $i -lt 250 ]; do sleep 100 & i=$((i+1)); done; echo all; wait",
-      timeout: 3000,
-    });
+    const tool = new RunBashTool();
+    const controller = new AbortController();
+    // Ended as soon as all of them run: how long that takes depends on the machine.
+    const call = { signal: controller.signal, onOutput: () => controller.abort(), report() {} };
+    const command = "i=0; while [ $i -lt 250 ]; do sleep 100 & i=$((i+1)); done; echo all; wait";
+    const result = JSON.parse(await tool.execute({ command, timeout: 60_000 }, call));
     expect(result).toMatchObject({ stdout: "all\n", exit_code: -1 });
-    expect(left).toEqual([]);
+    await expectNoProcessWith(instanceMark);
   });
 
   test("a stopped process is ended too", async () => {
@@ -156,4 +179,9 @@ function commandsLike(text: string): string[] {
       return false;
     }
   });
+}
+
+/** Keeps the event loop from doing anything. */
+function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

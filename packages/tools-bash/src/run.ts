@@ -11,9 +11,9 @@ import { type Exceeded, watchTree } from "./watch.js";
 
 /** How long a command may take to end by itself after SIGTERM. */
 const GRACE_MS = 1000;
-/** How long to wait for output after the shell has exited: until it has been quiet for a moment, at most. */
+/** How long to wait for output after the shell has exited, if a child in the background keeps printing. */
 const DRAIN_MS = 500;
-const QUIET_MS = 60;
+const QUIET_MS = 50;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface RunOptions extends LaunchOptions {
@@ -45,12 +45,12 @@ type Stop = NonNullable<RunOutcome["stoppedBy"]>;
 /** Runs one command to its end, whatever that is. Rejects only if the shell cannot be started. */
 export async function runCommand(options: RunOptions): Promise<RunOutcome> {
   const started = performance.now();
-  const child = await launchShell(options);
-  const tree = new ProcessTree(child.pid, options.mark);
+  const shell = await launchShell(options);
+  const tree = new ProcessTree(shell.pid, options.mark);
   bindToAgent(tree);
-  const output = captureOutput(child, options.onOutput);
+  const output = captureOutput(shell, options.onOutput);
   const exited = new Promise<Ending>((resolve) => {
-    child.once("exit", (code, signal) => resolve({ code, signal }));
+    shell.child.once("exit", (code, signal) => resolve({ code, signal }));
   });
   const stop = watchForStop(tree, options, started);
   try {
@@ -65,13 +65,12 @@ export async function runCommand(options: RunOptions): Promise<RunOutcome> {
     const left = tree.survivors();
     const job =
       stoppedBy === undefined && (left.length > 0 || output.isOpen())
-        ? adoptSurvivors({ tree, pids: left, command: options.script.text, limits: options.limits, child })
+        ? adoptSurvivors({ tree, pids: left, command: options.script.text, limits: options.limits, shell })
         : undefined;
     const result = output.finish();
-    if (job === undefined) {
-      release(tree);
-      output.close();
-    }
+    if (job === undefined) output.close();
+    // What could not be ended stays bound: the end of the agent is another chance.
+    if (left.length === 0 && job === undefined) release(tree);
     return {
       ...exitOf(ending ?? { code: null, signal: "SIGKILL" }, stoppedBy),
       stoppedBy: stoppedBy ?? exceededBySignal(ending, options.limits),
@@ -94,7 +93,8 @@ function watchForStop(tree: ProcessTree, options: RunOptions, started: number) {
     const arm = (): void => {
       const left = started + options.timeoutMs - performance.now();
       if (left <= 0) {
-        resolve("timeout");
+        // After a turn of the event loop: if the agent was busy, the command may have ended long ago.
+        setImmediate(resolve, "timeout");
         return;
       }
       // Node fires a timer of more than 2^31 ms at once: wait in stages.
@@ -114,14 +114,15 @@ function watchForStop(tree: ProcessTree, options: RunOptions, started: number) {
   return { requested, cancel: () => cancel() };
 }
 
-function captureOutput(child: ShellProcess, onOutput: RunOptions["onOutput"]) {
+function captureOutput(shell: ShellProcess, onOutput: RunOptions["onOutput"]) {
   const live = onOutput && new LiveOutput(onOutput);
+  let chunks = 0;
   const streams = (["stdout", "stderr"] as const).map((name) => {
     const capture = new Capture(name);
-    const stream = child[name];
+    const stream = shell[name];
     const state = { open: true };
     const onData = (chunk: Buffer): void => {
-      lastByte = performance.now();
+      chunks++;
       capture.write(chunk);
       live?.write(name, chunk);
     };
@@ -135,7 +136,6 @@ function captureOutput(child: ShellProcess, onOutput: RunOptions["onOutput"]) {
     });
     return { name, stream, capture, state, closed, onData };
   });
-  let lastByte = performance.now();
   const isOpen = (): boolean => streams.some(({ state }) => state.open);
   return {
     isOpen,
@@ -143,9 +143,9 @@ function captureOutput(child: ShellProcess, onOutput: RunOptions["onOutput"]) {
     async drain(): Promise<void> {
       const closed = Promise.all(streams.map((one) => one.closed)).then(() => true);
       const deadline = performance.now() + DRAIN_MS;
-      lastByte = performance.now();
-      while (performance.now() < deadline && performance.now() - lastByte < QUIET_MS) {
-        if (await Promise.race([closed, delay(QUIET_MS / 2)])) return;
+      for (let before = -1; before !== chunks && performance.now() < deadline; ) {
+        before = chunks;
+        if (await Promise.race([closed, quietTurn()])) return;
       }
     },
     finish() {
@@ -158,6 +158,14 @@ function captureOutput(child: ShellProcess, onOutput: RunOptions["onOutput"]) {
       for (const { stream } of streams) stream.destroy();
     },
   };
+}
+
+/** A moment, and then a turn of the event loop, so that what waits in the pipes has been read whatever the load. */
+async function quietTurn(): Promise<undefined> {
+  await delay(QUIET_MS);
+  return new Promise((resolve) => {
+    setImmediate(resolve, undefined);
+  });
 }
 
 function exitOf(ending: Ending, stoppedBy: RunOutcome["stoppedBy"]) {

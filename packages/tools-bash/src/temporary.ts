@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -17,11 +17,14 @@ export function temporaryPath(name: string): string {
 }
 
 /** The directory of `temporaryPath`, created at the first use. */
-export function temporaryDirectory(): string {
-  if (directory !== undefined) return directory;
-  removeAbandoned();
+function temporaryDirectory(): string {
+  // Something may clean up the system's temporary directory while the agent lives.
+  if (directory !== undefined && existsSync(directory)) return directory;
+  if (directory === undefined) {
+    removeAbandoned();
+    process.on("exit", removeTemporary);
+  }
   directory = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
-  process.on("exit", removeTemporary);
   return directory;
 }
 
@@ -36,15 +39,15 @@ function removeTemporary(): void {
 }
 
 function removeAbandoned(): void {
-  for (const name of readdirSync(tmpdir())) {
-    const pid = Number(OURS.exec(name)?.[1]);
-    if (!(pid > 0) || isRunning(pid)) continue;
-    const path = join(tmpdir(), name);
-    try {
-      if (statSync(path).uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
-    } catch {
-      // Another agent is cleaning up at the same moment.
+  try {
+    for (const name of readdirSync(tmpdir())) {
+      const pid = Number(OURS.exec(name)?.[1]);
+      if (!(pid > 0) || isRunning(pid)) continue;
+      const path = join(tmpdir(), name);
+      if (lstatSync(path).uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
     }
+  } catch {
+    // Another agent is cleaning up at the same moment, or it is not ours to look.
   }
 }
 

@@ -1,5 +1,6 @@
+import { statSync } from "node:fs";
 import { mkdir, rmdir } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { errorCode } from "./fsError.js";
 import { type HeldDirectory, holdDirectory } from "./heldDirectory.js";
 import type { Workspace } from "./workspace.js";
@@ -11,6 +12,8 @@ import type { Workspace } from "./workspace.js";
  */
 export async function makeDirectories(workspace: Workspace, directory: string): Promise<string[]> {
   if (workspace.guard.root === undefined) {
+    // The usual case, without a trip through the thread pool.
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return [];
     const first = await mkdir(directory, { recursive: true });
     return first === undefined ? [] : chain(first, directory);
   }
@@ -34,7 +37,7 @@ export async function makeDirectories(workspace: Workspace, directory: string): 
       if (isNew) made.push(path);
     }
   } catch (error) {
-    await removeMade(made);
+    await removeMade(workspace, made);
     throw error;
   } finally {
     held.close();
@@ -43,8 +46,17 @@ export async function makeDirectories(workspace: Workspace, directory: string): 
 }
 
 /** Takes back directories that were made for something that then failed; one in use by now stays. */
-export async function removeMade(made: readonly string[]): Promise<void> {
-  for (const path of made.toReversed()) await rmdir(path).catch(() => undefined);
+export async function removeMade(workspace: Workspace, made: readonly string[]): Promise<void> {
+  for (const path of made.toReversed()) await removeIfEmpty(workspace, path).catch(() => undefined);
+}
+
+async function removeIfEmpty(workspace: Workspace, path: string): Promise<void> {
+  const held = workspace.hold(dirname(path));
+  try {
+    await rmdir(join(held.path, basename(path)));
+  } finally {
+    held.close();
+  }
 }
 
 function deepestExisting(workspace: Workspace, directory: string): { path: string; held: HeldDirectory } {

@@ -41,6 +41,9 @@ export const PROTECTED_IN_ROOT: readonly string[] = [
   "package.json#scripts",
 ];
 
+// These mean a name in every directory, also when a user's own list repeats them; other entries mean one path.
+const BUILT_IN = new Set([...ALWAYS_PROTECTED, ...PROTECTED_IN_ROOT]);
+
 interface Rule {
   readonly text: string;
   /** The path the rule means below the base directory, as written. */
@@ -54,7 +57,7 @@ export class Protection {
   readonly #rules: readonly Rule[];
   readonly #keys: readonly string[];
 
-  /** `entries` are paths relative to `base`; without them the built-in rules hold, in every directory. */
+  /** `entries` are paths relative to `base`, or built-in rules; without them all built-in rules hold. */
   constructor(base: string, entries: readonly string[] | undefined, confined: boolean) {
     const texts = entries ?? [...ALWAYS_PROTECTED, ...(confined ? PROTECTED_IN_ROOT : [])];
     const isKey = (text: string): boolean => text.startsWith("package.json#");
@@ -64,7 +67,7 @@ export class Protection {
       .map((text) => ({
         text,
         path: resolve(base, text),
-        names: entries ? [] : text.split("/").map(fold),
+        names: BUILT_IN.has(text) ? text.split("/").map(fold) : [],
       }));
   }
 

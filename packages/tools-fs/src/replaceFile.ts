@@ -6,7 +6,7 @@ import type { Workspace } from "./workspace.js";
 
 /**
  * Writes a whole file at a canonical path, parents included, atomically; remembers what it wrote. A failure
- * leaves the old file and no new directory. `precondition` is asked last, when nothing has been written yet.
+ * leaves the old file and no new directory.
  */
 export async function replaceFile(
   workspace: Workspace,
@@ -26,7 +26,7 @@ export async function replaceFile(
       held.close();
     }
   } catch (error) {
-    await removeMade(made);
+    await removeMade(workspace, made);
     throw error;
   }
 }

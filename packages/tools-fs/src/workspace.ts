@@ -30,13 +30,16 @@ export class Workspace {
 
   /** The canonical path of what an argument means, links followed; also for what does not exist yet. */
   locate(path: string): string {
-    return canonicalPath(this.guard.resolve(path));
+    const resolved = this.guard.resolve(path);
+    // Confined, it is canonical and checked: to resolve it once more could lead elsewhere, unchecked.
+    return this.guard.root === undefined ? canonicalPath(resolved) : resolved;
   }
 
   /** As `locate`, but a link in the last place is not followed: the entry itself is meant. */
   locateEntry(path: string): string {
-    const absolute = this.guard.resolve(path, { follow: false });
-    return join(canonicalPath(dirname(absolute)), basename(absolute));
+    const resolved = this.guard.resolve(path, { follow: false });
+    if (this.guard.root !== undefined) return resolved;
+    return join(canonicalPath(dirname(resolved)), basename(resolved));
   }
 
   /**

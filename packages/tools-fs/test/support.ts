@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +10,9 @@ import { type FsOptions, register } from "../src/index.js";
 const UNSHARE = "unshare";
 const MKFIFO = "mkfifo";
 const CALL_TOOLS = fileURLToPath(new URL("callTools.mjs", import.meta.url));
+
+/** Where many or huge files cost little: memory, if the machine has a disk made of it. */
+export const MEMORY = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 export type Run = (name: string, args: Record<string, unknown>) => Promise<string>;
 

@@ -79,7 +79,8 @@ function push(stack: Frame[], options: WalkOptions, path: string, outer: IgnoreS
     stack.push({ entries, path, ignore: outer?.enter(options.base + path, holds(entries)), next: 0 });
   } catch (error) {
     const { code = "unknown error" } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" && path !== "") options.tally.vanished++;
+    // A start that is not there is the caller's to report; anything else was there a moment ago.
+    if (code === "ENOENT" || code === "ENOTDIR") options.tally.vanished += path === "" ? 0 : 1;
     else addUnreadable(options.tally, `${options.shown}${path}`, code);
   }
 }

@@ -1,10 +1,27 @@
 import { randomBytes } from "node:crypto";
-import { constants, type Stats, unlinkSync } from "node:fs";
-import { access, type FileHandle, lstat, open, rename, unlink } from "node:fs/promises";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsync,
+  lstatSync,
+  openSync,
+  renameSync,
+  type Stats,
+  unlinkSync,
+  writeFile,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { canonicalPath } from "./confine.js";
 
 const SET_ID_BITS = 0o6000;
+
+const writeAll = promisify<number, string | Uint8Array, void>(writeFile);
+const flush = promisify(fsync);
 
 // What this process has begun and not yet renamed or removed: an orderly exit takes it along.
 const unfinished = new Set<string>();
@@ -24,8 +41,8 @@ export async function writeFileAtomic(
   options: { readonly mode?: number; readonly follow?: boolean } = {},
 ): Promise<{ created: boolean }> {
   const target = options.follow === false ? resolve(path) : canonicalPath(path);
-  const existing = await lstat(target).catch(ignoreMissing);
-  if (existing?.isSymbolicLink() === false) await checkReplaceable(path, target, existing);
+  const existing = lstatSync(target, { throwIfNoEntry: false });
+  if (existing?.isSymbolicLink() === false) checkReplaceable(path, target, existing);
   const keep = existing?.isFile() ? existing : undefined;
   // A short name of its own: a suffix would push a 250-byte file name over the limit of 255.
   const temporary = join(
@@ -33,19 +50,20 @@ export async function writeFileAtomic(
     `.agent-${process.pid}-${randomBytes(9).toString("base64url")}.tmp`,
   );
   cleanUpAtExit();
-  const file = await open(temporary, "wx", keep ? 0o600 : (options.mode ?? 0o666));
+  const fd = openSync(temporary, "wx", keep ? 0o600 : (options.mode ?? 0o666));
   unfinished.add(temporary);
   try {
     try {
-      await file.writeFile(data);
-      if (keep) await keepOwnerAndMode(file, keep);
-      await file.sync();
+      // Only these two take time: the steps around them are single entries in a directory.
+      await writeAll(fd, data);
+      if (keep) keepOwnerAndMode(fd, keep);
+      await flush(fd);
     } finally {
-      await file.close();
+      closeSync(fd);
     }
-    await rename(temporary, target);
+    renameSync(temporary, target);
   } catch (error) {
-    await unlink(temporary).catch(() => undefined);
+    removeQuietly(temporary);
     throw error;
   } finally {
     unfinished.delete(temporary);
@@ -53,47 +71,44 @@ export async function writeFileAtomic(
   return { created: existing === undefined };
 }
 
-async function checkReplaceable(path: string, target: string, existing: Stats): Promise<void> {
+function checkReplaceable(path: string, target: string, existing: Stats): void {
   if (!existing.isFile()) {
     throw new Error(`${path} is ${existing.isDirectory() ? "a directory" : "not a regular file"}.`);
   }
   // A rename needs no permission on the file itself: without this, read-only files would be replaced.
-  await access(target, constants.W_OK);
+  accessSync(target, constants.W_OK);
 }
 
-async function keepOwnerAndMode(file: FileHandle, like: Stats): Promise<void> {
+function keepOwnerAndMode(fd: number, like: Stats): void {
   const mode = like.mode & 0o7777;
-  const { uid, gid } = await file.stat();
-  let kept = uid === like.uid && gid === like.gid;
-  if (!kept) {
-    // Only root may give a file away; everyone else may still keep a group they belong to.
-    kept = await file.chown(like.uid, like.gid).then(
-      () => true,
-      () =>
-        file.chown(uid, like.gid).then(
-          () => false,
-          () => false,
-        ),
-    );
+  const { uid, gid } = fstatSync(fd);
+  const kept = (uid === like.uid && gid === like.gid) || tryChown(fd, like.uid, like.gid);
+  // Only root may give a file away; everyone else may still keep a group they belong to.
+  if (!kept) tryChown(fd, uid, like.gid);
+  fchmodSync(fd, kept ? mode : mode & ~SET_ID_BITS);
+}
+
+function tryChown(fd: number, uid: number, gid: number): boolean {
+  try {
+    fchownSync(fd, uid, gid);
+    return true;
+  } catch {
+    return false;
   }
-  await file.chmod(kept ? mode : mode & ~SET_ID_BITS);
 }
 
 function cleanUpAtExit(): void {
   if (cleansUpAtExit) return;
   cleansUpAtExit = true;
   process.once("exit", () => {
-    for (const temporary of unfinished) {
-      try {
-        unlinkSync(temporary);
-      } catch {
-        // Renamed or gone already: nothing is left behind either way.
-      }
-    }
+    for (const temporary of unfinished) removeQuietly(temporary);
   });
 }
 
-function ignoreMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code === "ENOENT") return undefined;
-  throw error;
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Renamed or gone already: nothing is left behind either way.
+  }
 }

@@ -1,1 +1,119 @@
-export type PolicyRule = string;
+import { quote } from "@agent/core/toolkit";
+
+/** A rule of `deny` or `allow`: the words a command begins with, plain or with examples that prove it. */
+export type PolicyRule = string | PolicyRuleObject;
+
+export interface PolicyRuleObject {
+  /** The first words of the command: `"rm"`, `"git push"`, `"npm publish"`. */
+  readonly command: string;
+  /** Commands the rule must match; checked when the config loads. */
+  readonly match?: readonly string[];
+  /** Commands it must not match. */
+  readonly notMatch?: readonly string[];
+  /** Told to the model when the rule refuses a command. */
+  readonly reason?: string;
+}
+
+export interface Rule {
+  readonly text: string;
+  readonly words: readonly string[];
+  readonly reason?: string | undefined;
+  readonly match: readonly string[];
+  readonly notMatch: readonly string[];
+}
+
+/** A word of a command; without `text` where only running the command would tell. */
+export interface CommandWord {
+  readonly text?: string | undefined;
+  /** Whether an unknown word may become several (it is not quoted). */
+  readonly splits?: boolean;
+  readonly source: string;
+}
+
+const PLAIN_RULE = /^[^\s"'`\\$*?[\]{}()<>|&;#!~]+( [^\s"'`\\$*?[\]{}()<>|&;#!~]+)*$/;
+
+/** Reads one rule of the config. Throws if it is no plain words: it would match less than its writer expects. */
+export function compileRule(rule: PolicyRule, where: string): Rule {
+  const { command, match = [], notMatch = [], reason } = typeof rule === "string" ? { command: rule } : rule;
+  const text = command.trim().replace(/\s+/g, " ");
+  if (!PLAIN_RULE.test(text)) {
+    throw new Error(
+      `${where} is ${quote(command)}. A rule is the plain words a command begins with, without quotes, wildcards or operators: "rm" refuses rm with any arguments.`,
+    );
+  }
+  return { text, words: text.split(" "), reason, match, notMatch };
+}
+
+export type Match = "yes" | "maybe" | "no";
+
+/**
+ * Whether a deny rule matches. Errs on the side of a match: the name without its directory, options in any
+ * order and combination, options before a subcommand skipped; "maybe" where an unknown word decides.
+ */
+export function matchesDeny(rule: Rule, words: readonly CommandWord[]): Match {
+  const [name = "", ...rest] = rule.words;
+  const given = words[0]?.text;
+  if (given === undefined) return "maybe";
+  if (commandName(given) !== commandName(name)) return "no";
+  const parameters = words.slice(1);
+  const results = [
+    matchesOperands(
+      rest.filter((word) => !word.startsWith("-")),
+      parameters,
+    ),
+    ...rest.filter((word) => word.startsWith("-")).map((flag) => matchesFlag(flag, parameters)),
+  ];
+  if (results.includes("no")) return "no";
+  return results.includes("maybe") ? "maybe" : "yes";
+}
+
+/** Whether an allow rule matches: word for word from the start, nothing skipped and nothing unknown. */
+export function matchesAllow(rule: Rule, words: readonly CommandWord[]): boolean {
+  return rule.words.every((word, index) => words[index]?.text === word);
+}
+
+/** The name by which a program is known, wherever it lies. Some file systems do not tell capitals apart. */
+export function commandName(word: string): string {
+  return word.slice(word.lastIndexOf("/") + 1).toLowerCase();
+}
+
+// "git -C dir push": an option before the subcommand may or may not take the next word as its value.
+function matchesOperands(wanted: readonly string[], words: readonly CommandWord[]): Match {
+  if (wanted.length === 0) return "yes";
+  const [word, ...rest] = words;
+  if (word === undefined) return "no";
+  if (word.text === undefined) return "maybe";
+  if (word.text === wanted[0]) {
+    const here = matchesOperands(wanted.slice(1), rest);
+    if (here !== "no") return here;
+  }
+  if (!word.text.startsWith("-")) return "no";
+  const withoutValue = matchesOperands(wanted, rest);
+  return withoutValue === "no" ? matchesOperands(wanted, rest.slice(1)) : withoutValue;
+}
+
+function matchesFlag(flag: string, words: readonly CommandWord[]): Match {
+  const end = words.findIndex((word) => word.text === "--");
+  const options = end === -1 ? words : words.slice(0, end);
+  const texts = options.map((word) => word.text);
+  const isMatch = flag.startsWith("--") ? hasLongFlag(flag, texts) : hasShortFlag(flag, texts);
+  if (isMatch) return "yes";
+  return texts.includes(undefined) ? "maybe" : "no";
+}
+
+// "--force", "--force=x", and "--for", which GNU programs accept for it.
+function hasLongFlag(flag: string, texts: readonly (string | undefined)[]): boolean {
+  return texts.some((text) => {
+    const name = text?.split("=", 1)[0] ?? "";
+    return name.length > 2 && name.startsWith("--") && flag.startsWith(name);
+  });
+}
+
+// "-rf", "-fr", "-r -f" are the same; "-delete" is a word of its own.
+function hasShortFlag(flag: string, texts: readonly (string | undefined)[]): boolean {
+  if (texts.includes(flag)) return true;
+  const letters = flag.slice(1);
+  if (letters.length > 3) return false;
+  const given = texts.filter((text) => text !== undefined && /^-[^-]/.test(text)).join("");
+  return [...letters].every((letter) => given.includes(letter));
+}

@@ -42,9 +42,9 @@ describe("seed scenarios", () => {
   });
 
   test("Scenario: Command exceeds timeout", async () => {
-    const result = await runBash({ command: "echo before; sleep 60; echo after", timeout: 200 });
+    const result = await runBash({ command: "echo before; sleep 60; echo after", timeout: 1000 });
     expect(result).toMatchObject({ stdout: "before\n", exit_code: -1, timed_out: true });
-    expect(result.stderr.trimEnd().split("\n").at(-1)).toContain("timed out after 200 ms");
+    expect(result.stderr.trimEnd().split("\n").at(-1)).toContain("timed out after 1000 ms");
   });
 
   test("Scenario: run_bash is registered but disabled, and works after explicit enable", async () => {

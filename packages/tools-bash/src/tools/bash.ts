@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import {
   describeValue,
@@ -13,13 +13,17 @@ import { buildEnvironment, checkedEnv, DEFAULT_HIDDEN_ENV, hiddenNames } from ".
 import { prepareScript } from "../launch.js";
 import { nextMark } from "../lifetime.js";
 import { type Limits, limitPrelude, resolveLimits } from "../limits.js";
-import { type BashOptions, checkedOptions } from "../options.js";
+import { type BashOptions, checkedOptions, packName } from "../options.js";
+import { createPolicy, type Policy } from "../policy/policy.js";
 import { presentOutcome, summarize } from "../result.js";
 import { runCommand } from "../run.js";
+import { Sandbox } from "../sandbox.js";
 import { findSyntaxError } from "../syntax.js";
+import { existingTemporaryDirectory } from "../temporary.js";
 
 const DEFAULT_SHELL = "/bin/sh";
 const DEFAULT_TIMEOUT_MS = 30_000;
+const POLICY_SHELLS = new Set(["sh", "ash", "dash", "bash"]);
 
 /**
  * Runs a shell command and returns JSON with `stdout`, `stderr` and `exit_code`. A command that fails, is
@@ -34,6 +38,8 @@ export class RunBashTool implements ExecutableTool {
   readonly #shell: string;
   readonly #limits: Limits;
   readonly #isHidden: (name: string) => boolean;
+  readonly #policy: Policy | undefined;
+  readonly #sandbox: Sandbox;
 
   /** Throws on an unknown or mistyped option. */
   constructor(options?: BashOptions) {
@@ -41,6 +47,11 @@ export class RunBashTool implements ExecutableTool {
     this.#shell = checked.shell ?? DEFAULT_SHELL;
     this.#limits = resolveLimits(checked.limits);
     this.#isHidden = hiddenNames(checked.hideEnv ?? DEFAULT_HIDDEN_ENV);
+    this.#policy = createPolicy(checked);
+    if (this.#policy !== undefined && !POLICY_SHELLS.has(basename(this.#shell))) {
+      throw new Error(`${packName}: deny and allow understand sh and bash, not ${quote(this.#shell)}.`);
+    }
+    this.#sandbox = new Sandbox(checked.sandbox);
   }
 
   getSchema(): ChatTool {
@@ -76,20 +87,22 @@ export class RunBashTool implements ExecutableTool {
     const parameters = checkedParameters(args);
     const cwd = checkedDirectory(args);
     const timeoutMs = Math.min(checkedTimeout(args), this.#limits.timeoutMs);
-    const mark = nextMark();
-    const env = buildEnvironment(this.#isHidden, checkedEnv(args.env), mark);
+    const extraEnv = checkedEnv(args.env);
     const script = prepareScript(command);
     try {
       const problem = await findSyntaxError(this.#shell, script, call?.signal);
       if (problem !== undefined) throw new Error(problem);
+      this.#obeyPolicy(command, extraEnv);
+      const level = await this.#sandbox.level();
+      const mark = nextMark();
       const outcome = await runCommand({
         shell: this.#shell,
         script,
         args: parameters,
         prelude: limitPrelude(this.#limits, this.#shell),
         cwd,
-        env,
-        wrap: (argv) => argv,
+        env: buildEnvironment(this.#isHidden, extraEnv, mark),
+        wrap: (argv) => (level === "none" ? argv : this.#wrap(argv, cwd)),
         mark,
         timeoutMs,
         limits: this.#limits,
@@ -97,10 +110,20 @@ export class RunBashTool implements ExecutableTool {
         onOutput: call?.onOutput && ((chunk) => call.onOutput(chunk)),
       });
       call?.report?.(summarize(outcome, timeoutMs));
-      return presentOutcome(outcome, timeoutMs);
+      return presentOutcome(outcome, timeoutMs, this.#sandbox.mode === "off" ? undefined : level);
     } finally {
       script.remove();
     }
+  }
+
+  /** Throws, with the reason, if the policy refuses the command. */
+  #obeyPolicy(command: string, env: Readonly<Record<string, string>>): void {
+    const verdict = this.#policy?.check(command, env);
+    if (verdict?.allowed === false) throw new Error(`${verdict.reason} Nothing was run.`);
+  }
+
+  #wrap(argv: readonly string[], cwd: string): string[] {
+    return this.#sandbox.wrap(argv, cwd, currentDirectory(), existingTemporaryDirectory());
   }
 }
 

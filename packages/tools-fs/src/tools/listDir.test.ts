@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { asOrdinaryUser, fileTools, temporaryDirectory } from "../../test/support.js";
+import { asOrdinaryUser, fileTools, MEMORY, temporaryDirectory } from "../../test/support.js";
 import { ListDirTool } from "./listDir.js";
 
 test("one level, one entry a line, sorted; directories end in /, links show their target", async () => {
@@ -43,8 +43,10 @@ test("C81: names with line breaks and escape codes stay on one line, plain ones 
   ]);
 });
 
-test("C79: a directory of 50 000 entries is capped, and the notice leads to the rest", async () => {
-  const directory = temporaryDirectory();
+test("C79: a directory of 50 000 entries is capped, and the notice leads to the rest", {
+  timeout: 120_000,
+}, async () => {
+  const directory = temporaryDirectory(MEMORY);
   const names = Array.from({ length: 50_000 }, (_, index) => `f${String(index).padStart(6, "0")}`);
   for (const name of names) writeFileSync(join(directory, name), "");
   const text = await fileTools()("list_dir", { path: directory });

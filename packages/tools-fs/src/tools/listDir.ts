@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readlinkSync, statSync } from "node:fs";
+import { lstatSync, readlinkSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChatTool, ExecutableTool } from "@agent/core";
@@ -14,6 +14,9 @@ import { missingError } from "../missing.js";
 import { showPath } from "../pathText.js";
 import { kindOf } from "../regularFile.js";
 import { Workspace } from "../workspace.js";
+
+// Nothing to escape in it; true of nearly every name, and much cheaper to ask.
+const PLAIN_NAME = /^[ -~]*$/;
 
 /** Lists one directory: one entry a line, sorted by name, whatever the names contain. */
 export class ListDirTool implements ExecutableTool {
@@ -69,9 +72,18 @@ export class ListDirTool implements ExecutableTool {
         `"offset" is ${offset}, but ${path} has ${entries.length === 1 ? "1 entry" : `${entries.length} entries`}.`,
       );
     }
-    entries.sort(byName);
-    const shown = entries.slice(offset - 1, offset - 1 + this.#workspace.limits.maxEntries);
-    const lines = shown.map((entry) => (details ? detailed(directory, entry) : plain(directory, entry)));
+    const kinds = new Map<string, "directory" | "link">();
+    for (const entry of entries) {
+      if (entry.isDirectory()) kinds.set(entry.name, "directory");
+      else if (entry.isSymbolicLink()) kinds.set(entry.name, "link");
+    }
+    // Names alone, in code unit order: sorting them is several times faster than sorting the entries.
+    const names = entries.map(({ name }) => name).sort();
+    const shown = names.slice(offset - 1, offset - 1 + this.#workspace.limits.maxEntries);
+    const lines = shown.map((name) => {
+      const line = plain(directory, name, kinds.get(name));
+      return details ? detailed(directory, name, line) : line;
+    });
     const rest = entries.length - (offset - 1) - shown.length;
     if (rest > 0) {
       const next = JSON.stringify({ path, ...(details && { details }), offset: offset + shown.length });
@@ -88,22 +100,18 @@ function refuseOthers(path: string, target: string): void {
   throw new Error(`${showPath(path)} is a ${kindOf(info)}, not a directory.${hint}`);
 }
 
-function byName(a: Dirent, b: Dirent): number {
-  return a.name < b.name ? -1 : 1;
+function plain(directory: string, name: string, kind: "directory" | "link" | undefined): string {
+  const line = PLAIN_NAME.test(name) ? name : escapeToLine(name);
+  if (kind === "directory") return `${line}/`;
+  return kind === "link" ? `${line} -> ${linkTarget(directory, name)}` : line;
 }
 
-function plain(directory: string, entry: Dirent): string {
-  const name = escapeToLine(entry.name);
-  if (entry.isDirectory()) return `${name}/`;
-  return entry.isSymbolicLink() ? `${name} -> ${linkTarget(directory, entry.name)}` : name;
-}
-
-function detailed(directory: string, entry: Dirent): string {
-  const info = lstatSync(join(directory, entry.name), { throwIfNoEntry: false });
+function detailed(directory: string, name: string, line: string): string {
+  const info = lstatSync(join(directory, name), { throwIfNoEntry: false });
   // Gone since the directory was read: still an entry of the listing that was asked for.
-  if (!info) return `missing\t-\t-\t${plain(directory, entry)}`;
+  if (!info) return `missing\t-\t-\t${line}`;
   const time = info.mtime.toISOString().replace(/\.\d+/, "");
-  return `${kindOf(info)}\t${info.size}\t${time}\t${plain(directory, entry)}`;
+  return `${kindOf(info)}\t${info.size}\t${time}\t${line}`;
 }
 
 function linkTarget(directory: string, name: string): string {

@@ -21,6 +21,8 @@ const SHARED_MEMORY = "/dev/shm";
 const otherDevice =
   existsSync(SHARED_MEMORY) && statSync(SHARED_MEMORY).dev !== statSync(process.env.TMPDIR ?? "/tmp").dev;
 
+const ignoresCase = existsSync(import.meta.filename.toUpperCase());
+
 function scene() {
   const directory = temporaryDirectory();
   const at = (name: string): string => join(directory, name);
@@ -117,6 +119,28 @@ test("two names of one file become one", async () => {
   expect(await move("a", "b")).toContain("exists already");
   expect(await move("a", "b", true)).toContain("Moved");
   expect(readdirSync(directory)).toEqual(["b"]);
+});
+
+test.skipIf(!ignoresCase)(
+  "C86: on a disk that ignores case, only the case of a name can be changed (needs such a disk)",
+  async () => {
+    const { at, directory, move } = scene();
+    writeFileSync(at("a"), "x");
+    mkdirSync(at("d"));
+    expect(await move("a", "A")).toContain("Moved");
+    expect(await move("d", "D")).toContain("Moved");
+    expect(readdirSync(directory)).toEqual(["A", "D"]);
+  },
+);
+
+test("C86: on a disk that tells case apart, names that differ in it are two files", async () => {
+  const { at, directory, move } = scene();
+  if (ignoresCase) return;
+  writeFileSync(at("a"), "a");
+  writeFileSync(at("A"), "A");
+  expect(await move("a", "A")).toContain("exists already");
+  await move("a", "B");
+  expect(readdirSync(directory).sort()).toEqual(["A", "B"]);
 });
 
 test("the working directory, its ancestors and home are never moved", async () => {

@@ -43,7 +43,7 @@ export async function carryOut(workspace: Workspace, move: Move, signal?: AbortS
       source.close();
     }
   } catch (error) {
-    await removeMade(made);
+    await removeMade(workspace, made);
     throw error;
   }
 }

@@ -5,9 +5,10 @@ const OPTIONS = { dot: true, posix: true, strictSlashes: false, nobrace: false }
 
 const NEVER = /(?!)/;
 
-/** Compiles a glob as fast-glob does. */
+/** Compiles a glob as fast-glob does, and lets its wildcards match a line break in a name too. */
 export function globToRegex(pattern: string): RegExp {
-  return globModules().micromatch.makeRe(pattern, OPTIONS) || NEVER;
+  const expression = globModules().micromatch.makeRe(pattern, OPTIONS) || NEVER;
+  return new RegExp(expression.source, `${expression.flags}s`);
 }
 
 /** The patterns that the braces of a glob stand for, as fast-glob expands them. */

@@ -1,20 +1,28 @@
 /**
  * The regular expression for a gitignore glob: `*` and `?` stay within a name, `**` as a whole name spans
  * any number of them. Returns `undefined` for a glob that can match nothing, such as an open class.
+ *
+ * What follows a wildcard is taken at the first place where it fits, for good: an earlier place leaves more
+ * room for the rest, so a later one is never needed. Without that a hostile ignore file (`*a*a*a*…b`) would
+ * keep the expression busy for years.
  */
 export function ignoreGlobToRegex(glob: string): RegExp | undefined {
-  const names = glob.split("/");
+  const once = firstFit();
+  // Between "**" lie runs of names that belong together.
+  const runs: string[][] = [[]];
+  for (const name of glob.split("/")) {
+    if (name === "**") runs.push([]);
+    else runs.at(-1)?.push(name);
+  }
+  const parts = runs.map((names) => names.map((name) => nameToRegex(name, once)));
+  if (parts.flat().includes(undefined)) return undefined;
   let source = "";
-  for (const [index, name] of names.entries()) {
-    const last = index === names.length - 1;
-    if (name === "**") {
-      // At the end: everything inside. Elsewhere: any directories, also none.
-      source += last ? ".+" : "(?:.+/)?";
-      continue;
-    }
-    const part = nameToRegex(name);
-    if (part === undefined) return undefined;
-    source += last ? part : `${part}/`;
+  for (const [index, names] of parts.entries()) {
+    const isLast = index === parts.length - 1;
+    const run = names.join("/");
+    if (index === 0) source += run === "" || isLast ? run : `${run}/`;
+    else if (isLast) source += run === "" ? ".+" : `(?:[^/]+/)*${run}`;
+    else if (run !== "") source += once(`(?:[^/]+/)*?${run}/`);
   }
   try {
     return new RegExp(`^${source}$`, "s");
@@ -23,26 +31,39 @@ export function ignoreGlobToRegex(glob: string): RegExp | undefined {
   }
 }
 
-function nameToRegex(name: string): string | undefined {
-  let source = "";
+/** Numbers the groups of an expression, to make each match for good: JavaScript has no other way. */
+function firstFit(): (source: string) => string {
+  let group = 0;
+  return (source) => `(?=(?<g${++group}>${source}))\\k<g${group}>`;
+}
+
+function nameToRegex(name: string, once: (source: string) => string): string | undefined {
+  // The fixed pieces between the stars.
+  const pieces: string[] = [""];
+  const add = (source: string): void => {
+    pieces.push((pieces.pop() ?? "") + source);
+  };
   for (let at = 0; at < name.length; at++) {
     const character = name[at] ?? "";
     if (character === "*") {
-      // Neighbouring stars mean the same as one, and would only make the expression backtrack.
-      if (name[at - 1] !== "*" || at === 0) source += "[^/]*";
-    } else if (character === "?") source += "[^/]";
+      // Neighbouring stars mean the same as one.
+      if (at === 0 || name[at - 1] !== "*") pieces.push("");
+    } else if (character === "?") add("[^/]");
     else if (character === "[") {
       const close = classEnd(name, at);
       if (close === undefined) return undefined;
-      source += classToRegex(name.slice(at + 1, close));
+      add(classToRegex(name.slice(at + 1, close)));
       at = close;
     } else if (character === "\\") {
       at++;
       if (at === name.length) return undefined;
-      source += escapeCharacter(name[at] ?? "");
-    } else source += escapeCharacter(character);
+      add(escapeCharacter(name[at] ?? ""));
+    } else add(escapeCharacter(character));
   }
-  return source;
+  const [first = "", ...rest] = pieces;
+  const last = rest.pop();
+  if (last === undefined) return first;
+  return `${first}${rest.map((piece) => once(`[^/]*?${piece}`)).join("")}[^/]*${last}`;
 }
 
 /** Where the class that opens at `start` closes. A `]` right at its beginning belongs to it. */

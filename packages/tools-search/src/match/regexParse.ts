@@ -180,6 +180,7 @@ class Parser {
 
   #literal(character: string): Part {
     if (character > "\x7f") this.#needsUnicode = true;
+    if (character === "\n") this.#spansLines = true;
     const source = SYNTAX.test(character) ? `\\${character}` : printable(character);
     // Beyond ASCII the bytes depend on the file's encoding, so such characters are left to the expression.
     const exact = character <= "\x7f" ? character : undefined;

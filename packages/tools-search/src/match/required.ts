@@ -77,6 +77,6 @@ function better(
 
 /** Long and rare is good, many to look for is bad. */
 function worth(strings: readonly string[]): number {
-  const weakest = Math.min(...strings.map((text) => Math.min(text.length, 8) * 20 - commonness(text)));
-  return weakest - 15 * (strings.length - 1);
+  const weakest = Math.min(...strings.map((text) => Math.min(text.length, 8) * 40 - commonness(text)));
+  return weakest - 30 * (strings.length - 1);
 }

@@ -1,0 +1,196 @@
+/**
+ * What the chat's display costs: per streamed delta beside the provider that streams it, in memory over ten
+ * thousand events, and until the first prompt is ready beside a bare start of Node.
+ *
+ *   node --expose-gc bench/chat.mjs      (after a build)
+ */
+import { fork, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const DELTAS = 20_000;
+const ROUNDS = 11;
+const FRAMES = 30;
+const EVENTS = 10_000;
+const STARTS = 15;
+
+if (process.argv[2] === "serve") serve();
+else await main();
+
+async function main() {
+  const folder = mkdtempSync(join(tmpdir(), "bench-chat-"));
+  try {
+    const { TerminalView } = await compile(folder);
+    await deltas(TerminalView);
+    memory(TerminalView);
+    await firstPrompt(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The chat is not a public entry of its package: its modules are built on their own. */
+async function compile(folder) {
+  const { build } = await import("tsup");
+  const cli = fileURLToPath(new URL("../packages/cli/", import.meta.url));
+  await build({
+    entry: { view: join(cli, "src/chat/terminalView.ts"), chat: join(cli, "test/chatFixture.ts") },
+    outDir: folder,
+    outExtension: () => ({ js: ".mjs" }),
+    format: "esm",
+    target: "node20",
+    platform: "node",
+    noExternal: [/.*/],
+    config: false,
+    silent: true,
+  });
+  return await import(pathToFileURL(join(folder, "view.mjs")).href);
+}
+
+async function deltas(TerminalView) {
+  const { Agent } = await import("../packages/core/dist/index.js");
+  const { OpenAIProvider } = await import("../packages/core/dist/openai.js");
+  const server = fork(fileURLToPath(import.meta.url), ["serve"]);
+  const port = await new Promise((resolve) => server.once("message", resolve));
+  const run = async (view) => {
+    const provider = new OpenAIProvider({
+      baseURL: `http://127.0.0.1:${port}/v1`,
+      apiKey: "none",
+      model: "m",
+    });
+    const agent = new Agent(provider);
+    const before = process.cpuUsage();
+    view?.turnStarted();
+    for await (const event of agent.streamChat("go")) view?.event(event);
+    view?.turnEnded(undefined);
+    view?.draw();
+    const { user, system } = process.cpuUsage(before);
+    view?.close();
+    return (user + system) / DELTAS;
+  };
+  const screen = { columns: 100, rows: 30, write: () => undefined };
+  const without = [];
+  const withDisplay = [];
+  await run(undefined);
+  await run(new TerminalView(screen, () => false));
+  for (let round = 0; round < ROUNDS; round++) {
+    without.push(await run(undefined));
+    withDisplay.push(await run(new TerminalView(screen, () => false)));
+  }
+  server.kill();
+  const [base, shown] = [median(without), median(withDisplay)];
+  report("provider and agent, per delta", `${base.toFixed(2)} µs of CPU`);
+  report("the same with the display", `${shown.toFixed(2)} µs, ${percent(shown / base - 1)} more`);
+
+  const alone = [];
+  for (let round = 0; round < ROUNDS; round++)
+    alone.push(displayAlone(new TerminalView(screen, () => false)));
+  const own = median(alone);
+  report(
+    `the display alone, ${FRAMES} frames`,
+    `${own.toFixed(2)} µs, ${percent(own / base)} of the provider's`,
+  );
+}
+
+function displayAlone(view) {
+  const before = process.cpuUsage();
+  for (let index = 0; index < DELTAS; index++) {
+    view.event({ type: "text", text: index % 12 === 11 ? "word\n" : "word " });
+    if (index % Math.ceil(DELTAS / FRAMES) === 0) view.draw();
+  }
+  const { user, system } = process.cpuUsage(before);
+  view.close();
+  return (user + system) / DELTAS;
+}
+
+function memory(TerminalView) {
+  if (!globalThis.gc) {
+    report("memory", "not measured: run with --expose-gc");
+    return;
+  }
+  const view = new TerminalView({ columns: 100, rows: 30, write: () => undefined }, () => false);
+  const text = "a line of output\n".repeat(200);
+  const heap = () => {
+    globalThis.gc();
+    return process.memoryUsage().heapUsed / 1024 / 1024;
+  };
+  let early = 0;
+  for (let index = 0; index < EVENTS / 4; index++) {
+    const call = { id: String(index), name: "run_bash" };
+    view.event({ type: "tool_start", ...call, args: { command: `command ${index}` } });
+    view.event({ type: "tool_output", ...call, chunk: text });
+    view.event({ type: "tool_end", ...call, outcome: "ok", text: `${index}\n${text}`, durationMs: 1 });
+    view.event({ type: "text", text: "Some **words** about it.\n" });
+    view.draw();
+    if (index === EVENTS / 40) early = heap();
+  }
+  const late = heap();
+  view.close();
+  report(`heap after ${EVENTS / 10} events`, `${early.toFixed(1)} MB`);
+  report(`heap after ${EVENTS} events`, `${late.toFixed(1)} MB (${(late - early).toFixed(1)} MB more)`);
+}
+
+async function firstPrompt(folder) {
+  const bare = [];
+  const prompt = [];
+  const node = `'${process.execPath}'`;
+  for (let round = 0; round < STARTS; round++) {
+    bare.push(await inTerminal(`${node} -e 0`));
+    prompt.push(await inTerminal(`${node} '${join(folder, "chat.mjs")}'`, "›"));
+  }
+  const [base, ready] = [median(bare), median(prompt)];
+  report("node -e 0, in a terminal", `${base.toFixed(0)} ms`);
+  report(
+    "first prompt of the chat, scripted agent",
+    `${ready.toFixed(0)} ms, ${(ready / base).toFixed(2)} ×`,
+  );
+}
+
+/** Milliseconds until a program in a terminal has ended, or has shown something. */
+function inTerminal(command, wanted) {
+  return new Promise((resolve, reject) => {
+    const started = performance.now();
+    const child = spawn("script", ["-qfec", command, "/dev/null"], { stdio: ["pipe", "pipe", "ignore"] });
+    let shown = "";
+    let ready;
+    child.stdout.on("data", (chunk) => {
+      shown += chunk;
+      if (ready !== undefined || wanted === undefined || !shown.includes(wanted)) return;
+      ready = performance.now() - started;
+      child.stdin.write("\x04");
+    });
+    child.on("error", reject);
+    child.on("close", () => resolve(ready ?? performance.now() - started));
+  });
+}
+
+/** A server that streams as fast as it is read, in a process of its own so that its work is not counted. */
+function serve() {
+  const chunk = (delta, finish_reason = null) =>
+    `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  const server = createServer(async (_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (let index = 0; index < DELTAS; index++) {
+      const content = index % 12 === 11 ? "word\n" : "word ";
+      if (!response.write(chunk({ content })))
+        await new Promise((resolve) => response.once("drain", resolve));
+    }
+    response.end(`${chunk({}, "stop")}data: [DONE]\n\n`);
+  });
+  server.listen(0, "127.0.0.1", () => process.send(server.address().port));
+}
+
+function report(work, figure) {
+  console.log(`${work.padEnd(48)} ${figure}`);
+}
+
+function percent(ratio) {
+  return `${(ratio * 100).toFixed(1)} %`;
+}
+
+function median(values) {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+}

@@ -1,0 +1,20 @@
+import { describe, expect, test } from "vitest";
+import { readDecision } from "./approvalQuestion.js";
+
+describe("readDecision", () => {
+  test.each([
+    ["y", "allow"],
+    [" YES ", "allow"],
+    ["a", "always"],
+    ["always", "always"],
+    ["n", { deny: "the user said no." }],
+    ["no, use npm ci", { deny: "use npm ci" }],
+    ["n: two\nlines", { deny: "two\nlines" }],
+  ])("%j is %j", (answer, decision) => {
+    expect(readDecision(answer)).toEqual(decision);
+  });
+
+  test.each(["", "yess", "y n", "ok", "nothing", "all", "1"])("%j is asked again", (answer) => {
+    expect(readDecision(answer)).toBeUndefined();
+  });
+});

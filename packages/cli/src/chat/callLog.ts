@@ -1,0 +1,55 @@
+import type { AgentEvent } from "@agent/core";
+import { callTitle } from "../display/callTitle.js";
+import { judge } from "../display/toolResult.js";
+
+const MOST_FINISHED = 100;
+
+export interface LoggedCall {
+  /** What the person calls it by: 1 for the first call of the session. */
+  readonly number: number;
+  readonly name: string;
+  readonly title: string;
+  readonly startedAt: number;
+}
+
+export interface FinishedLoggedCall extends LoggedCall {
+  readonly durationMs: number;
+  readonly ok: boolean;
+  readonly words: string;
+  readonly pid?: number;
+}
+
+/** The session's calls for `/status`: all that run, and the last that ended. */
+export class CallLog {
+  readonly #running = new Map<string, LoggedCall>();
+  #finished: FinishedLoggedCall[] = [];
+  #count = 0;
+
+  event(event: AgentEvent): void {
+    if (event.type === "tool_start") {
+      const { id, name, args } = event;
+      this.#running.set(id, { number: ++this.#count, name, title: callTitle(args), startedAt: Date.now() });
+    }
+    if (event.type !== "tool_end") return;
+    const call = this.#running.get(event.id);
+    if (!call) return;
+    this.#running.delete(event.id);
+    const { ok, words, pid } = judge(event);
+    const { durationMs } = event;
+    this.#finished.push({ ...call, durationMs, ok, words, ...(pid !== undefined && { pid }) });
+    if (this.#finished.length > MOST_FINISHED) this.#finished.shift();
+  }
+
+  /** The turn is over: a call without a result is not running any more. */
+  endTurn(): void {
+    this.#running.clear();
+  }
+
+  get running(): readonly LoggedCall[] {
+    return [...this.#running.values()];
+  }
+
+  get finished(): readonly FinishedLoggedCall[] {
+    return this.#finished;
+  }
+}

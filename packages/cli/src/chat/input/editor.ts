@@ -1,0 +1,128 @@
+import { graphemes } from "../../display/width.js";
+
+// Far enough to find the border of any grapheme, near enough to cost nothing in a pasted book.
+const GRAPHEME_REACH = 64;
+
+/** The text being written and the place in it. The place is always between two characters as people see them. */
+export class Editor {
+  #text = "";
+  #cursor = 0;
+  #killed = "";
+
+  get text(): string {
+    return this.#text;
+  }
+
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  set(text: string, cursor = text.length): void {
+    this.#text = text;
+    this.#cursor = cursor;
+  }
+
+  /** Takes the text away and starts anew. */
+  take(): string {
+    const text = this.#text;
+    this.set("");
+    return text;
+  }
+
+  insert(text: string): void {
+    this.replace(this.#cursor, this.#cursor, text);
+  }
+
+  /** Puts `text` in place of a part and the cursor after it. */
+  replace(start: number, end: number, text: string): void {
+    this.set(this.#text.slice(0, start) + text + this.#text.slice(end), start + text.length);
+  }
+
+  /** Does what an editing key stands for; `false` if this is not one, or has nothing to do here. */
+  press(name: string): boolean {
+    const action = ACTIONS[name];
+    return action !== undefined && action(this) !== false;
+  }
+
+  get #lineStart(): number {
+    return this.#text.slice(0, this.#cursor).lastIndexOf("\n") + 1;
+  }
+
+  get #lineEnd(): number {
+    const end = this.#text.indexOf("\n", this.#cursor);
+    return end === -1 ? this.#text.length : end;
+  }
+
+  move(to: "left" | "right" | "home" | "end" | "word-left" | "word-right"): void {
+    this.#cursor = this.#place(to);
+  }
+
+  /** Deletes up to a place; what more than one character holds can be put back with `yank`. */
+  kill(to: "left" | "right" | "home" | "end" | "word-left" | "word-right"): void {
+    const place = this.#place(to);
+    const [start, end] = place < this.#cursor ? [place, this.#cursor] : [this.#cursor, place];
+    if (to !== "left" && to !== "right" && end > start) this.#killed = this.#text.slice(start, end);
+    this.replace(start, end, "");
+  }
+
+  yank(): void {
+    this.insert(this.#killed);
+  }
+
+  /** To the line above or below, at the same column if it has one; `false` at the edge of the text. */
+  moveLine(direction: -1 | 1): boolean {
+    const column = graphemes(this.#text.slice(this.#lineStart, this.#cursor)).length;
+    const edge = direction < 0 ? this.#lineStart - 1 : this.#lineEnd + 1;
+    if (edge < 0 || edge > this.#text.length) return false;
+    this.#cursor = edge;
+    const start = this.#lineStart;
+    const line = graphemes(this.#text.slice(start, this.#lineEnd));
+    this.#cursor = start + line.slice(0, column).join("").length;
+    return true;
+  }
+
+  #place(to: "left" | "right" | "home" | "end" | "word-left" | "word-right"): number {
+    const before = this.#text.slice(Math.max(0, this.#cursor - GRAPHEME_REACH), this.#cursor);
+    const after = this.#text.slice(this.#cursor, this.#cursor + GRAPHEME_REACH);
+    switch (to) {
+      case "left":
+        return this.#cursor - (graphemes(before).at(-1)?.length ?? 0);
+      case "right":
+        return this.#cursor + (graphemes(after)[0]?.length ?? 0);
+      case "home":
+        return this.#lineStart;
+      case "end":
+        return this.#lineEnd;
+      case "word-left":
+        return this.#cursor - (/[\p{L}\p{N}_]*[^\p{L}\p{N}_]*$/u.exec(before)?.[0].length ?? 0);
+      case "word-right":
+        return this.#cursor + (/^[^\p{L}\p{N}_]*[\p{L}\p{N}_]*/u.exec(after)?.[0].length ?? 0);
+    }
+  }
+}
+
+const ACTIONS: Readonly<Record<string, (editor: Editor) => unknown>> = {
+  left: (editor) => editor.move("left"),
+  right: (editor) => editor.move("right"),
+  home: (editor) => editor.move("home"),
+  end: (editor) => editor.move("end"),
+  up: (editor) => editor.moveLine(-1),
+  down: (editor) => editor.moveLine(1),
+  newline: (editor) => editor.insert("\n"),
+  backspace: (editor) => editor.kill("left"),
+  delete: (editor) => editor.kill("right"),
+  "ctrl-a": (editor) => editor.move("home"),
+  "ctrl-e": (editor) => editor.move("end"),
+  "ctrl-b": (editor) => editor.move("left"),
+  "ctrl-f": (editor) => editor.move("right"),
+  "alt-b": (editor) => editor.move("word-left"),
+  "alt-f": (editor) => editor.move("word-right"),
+  "ctrl-d": (editor) => editor.kill("right"),
+  "ctrl-h": (editor) => editor.kill("left"),
+  "ctrl-k": (editor) => editor.kill("end"),
+  "ctrl-u": (editor) => editor.kill("home"),
+  "ctrl-w": (editor) => editor.kill("word-left"),
+  "alt-backspace": (editor) => editor.kill("word-left"),
+  "alt-d": (editor) => editor.kill("word-right"),
+  "ctrl-y": (editor) => editor.yank(),
+};

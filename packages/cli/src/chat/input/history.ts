@@ -1,0 +1,91 @@
+import { appendFileSync, chmodSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { writeFileAtomic } from "@agent/core/toolkit";
+
+const MOST_ENTRIES = 1000;
+// The file is made shorter only when it is well over: two chats then rarely do it at the same time.
+const COMPACT_AT = MOST_ENTRIES * 2;
+const LONGEST_ENTRY = 64 * 1024;
+
+/**
+ * What was sent before, also in other sessions. One JSON string a line, added by a single append, so that
+ * several chats can share the file; a line that cannot be read is skipped. Only its owner can read it.
+ */
+export class History {
+  readonly #path: string | undefined;
+  readonly #entries: string[] = [];
+  #separator = "";
+  #position: number;
+  #draft = "";
+
+  constructor(path: string | undefined) {
+    this.#path = path;
+    if (path !== undefined) this.#load(path);
+    this.#position = this.#entries.length;
+  }
+
+  /** Remembers an input. One that starts with a space, repeats the last or is very long is not. */
+  add(entry: string): void {
+    const worth = !entry.startsWith(" ") && entry !== this.#entries.at(-1) && entry.length <= LONGEST_ENTRY;
+    if (worth) {
+      this.#entries.push(entry);
+      if (this.#entries.length > MOST_ENTRIES) this.#entries.shift();
+      this.#append(entry);
+    }
+    this.#position = this.#entries.length;
+  }
+
+  /** The entry before the one shown; `current` is kept and comes back after the newest. */
+  older(current: string): string | undefined {
+    if (this.#position === 0) return undefined;
+    if (this.#position === this.#entries.length) this.#draft = current;
+    return this.#entries[--this.#position];
+  }
+
+  newer(): string | undefined {
+    if (this.#position >= this.#entries.length) return undefined;
+    this.#position++;
+    return this.#position === this.#entries.length ? this.#draft : this.#entries[this.#position];
+  }
+
+  #load(path: string): void {
+    try {
+      const content = readFileSync(path, "utf8");
+      const entries = content.split("\n").flatMap(readEntry);
+      this.#entries.push(...entries.slice(-MOST_ENTRIES));
+      // A crash may have left half a line: what comes next must not continue it.
+      if (content !== "" && !content.endsWith("\n")) this.#separator = "\n";
+      chmodSync(path, 0o600);
+      if (entries.length > COMPACT_AT) this.#compact(path);
+    } catch {
+      // No history yet, or none that can be read: the chat works without.
+    }
+  }
+
+  #compact(path: string): void {
+    const content = this.#entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+    this.#separator = "";
+    writeFileAtomic(path, content).catch(() => undefined);
+  }
+
+  #append(entry: string): void {
+    if (this.#path === undefined) return;
+    try {
+      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+      appendFileSync(this.#path, `${this.#separator}${JSON.stringify(entry)}\n`, { mode: 0o600 });
+      this.#separator = "";
+    } catch {
+      // A full disk or a read-only home must not stop the conversation.
+    }
+  }
+}
+
+function readEntry(line: string): string[] {
+  if (line === "") return [];
+  try {
+    const entry: unknown = JSON.parse(line);
+    return typeof entry === "string" && entry !== "" ? [entry] : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+import { type Key, KeyDecoder } from "./keys.js";
+
+function decode(...chunks: (string | Buffer)[]): string[] {
+  const decoder = new KeyDecoder();
+  const name = (key: Key): string => (key.type === "key" ? `<${key.name}>` : `${key.type}:${key.text}`);
+  return [...chunks.flatMap((chunk) => decoder.write(chunk)), ...decoder.flush()].map(name);
+}
+
+describe("KeyDecoder", () => {
+  test("names keys, whatever the terminal sends for them", () => {
+    expect(decode("a\r\x1b[A\x1bOB\x1b[1~\x1b[F\x7f\x01\x1bb\x1b\r\n\t")).toEqual([
+      ..."text:a <enter> <up> <down> <home> <end> <backspace> <ctrl-a> <alt-b> <newline> <newline> <tab>".split(
+        " ",
+      ),
+    ]);
+  });
+
+  test("waits for the rest of a character, a sequence and a paste", () => {
+    const bytes = Buffer.from("日");
+    expect(decode(bytes.subarray(0, 1), bytes.subarray(1))).toEqual(["text:日"]);
+    expect(decode("\x1b", "[", "A")).toEqual(["<up>"]);
+    expect(decode("\x1b[200~one\r", "two\x1b[20", "1~x")).toEqual(["paste:one\ntwo", "text:x"]);
+  });
+
+  test("an escape that stays alone is the key", () => {
+    expect(decode("\x1b")).toEqual(["<escape>"]);
+    expect(decode("\x1b\x1b")).toEqual(["<escape>", "<escape>"]);
+  });
+
+  test("sequences in a paste are text, and unknown ones outside are dropped", () => {
+    expect(decode("\x1b[200~a\x1b[Ab\x03\x1b[201~")).toEqual(["paste:a\x1b[Ab\x03"]);
+    expect(decode("\x1b[99;99zx\x1b[<0;1;1Mx")).toEqual(["text:x", "text:x"]);
+  });
+
+  test("a large paste in small pieces is put together in time that grows with its size", () => {
+    const decoder = new KeyDecoder();
+    decoder.write("\x1b[200~");
+    for (let index = 0; index < 20_000; index++) decoder.write("0123456789".repeat(10));
+    const [key] = decoder.write("\x1b[201~");
+    expect(key?.type === "paste" && key.text.length).toBe(2_000_000);
+  });
+});

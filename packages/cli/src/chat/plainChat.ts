@@ -1,0 +1,94 @@
+import { createInterface, type Interface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+import { EXIT } from "../exitCodes.js";
+import { History } from "./input/history.js";
+import { PlainView } from "./plainView.js";
+import type { ChatSession } from "./session.js";
+import type { ChatSettings } from "./types.js";
+
+const PROMPT = "> ";
+
+/** The chat in plain lines, for `NO_COLOR`, `TERM=dumb` and screen readers: the terminal edits the line. */
+export class PlainChat {
+  readonly view: PlainView;
+  readonly #lines: Interface;
+  readonly #output: Writable;
+  readonly #history: History;
+  #session: ChatSession | undefined;
+  #continued = "";
+  #answer: ((line: string) => void) | undefined;
+  #ended = false;
+
+  constructor(settings: ChatSettings, asks: (name: string) => boolean, input: Readable, output: Writable) {
+    this.#output = output;
+    this.#history = new History(settings.historyFile);
+    // Not as a terminal: then readline writes no escape codes, and the kernel handles the line.
+    this.#lines = createInterface({ input, terminal: false });
+    this.view = new PlainView({
+      write: (text) => output.write(text),
+      readLine: (prompt, signal) => this.#ask(prompt, signal),
+      idle: () => this.#idle(),
+      asks,
+    });
+  }
+
+  open(session: ChatSession): void {
+    this.#session = session;
+    this.#lines.on("line", (line) => this.#take(line));
+    this.#lines.on("close", () => {
+      this.#ended = true;
+      if (!session.busy) session.quit(EXIT.done);
+    });
+    process.on("SIGINT", this.#interrupt);
+    process.on("SIGTERM", this.#hangUp);
+    process.on("SIGHUP", this.#hangUp);
+    this.#idle();
+  }
+
+  close(): void {
+    process.off("SIGINT", this.#interrupt);
+    process.off("SIGTERM", this.#hangUp);
+    process.off("SIGHUP", this.#hangUp);
+    this.#lines.close();
+  }
+
+  /** The person's turn, or the end if there is nobody left to write. */
+  #idle(): void {
+    if (this.#ended) this.#session?.quit(EXIT.done);
+    else this.#output.write(PROMPT);
+  }
+
+  #take(line: string): void {
+    const answer = this.#answer;
+    if (answer) {
+      this.#answer = undefined;
+      answer(line);
+      return;
+    }
+    if (line.endsWith("\\")) {
+      this.#continued += `${line.slice(0, -1)}\n`;
+      return;
+    }
+    const text = this.#continued + line;
+    this.#continued = "";
+    if (text.trim() !== "") this.#history.add(text);
+    this.#session?.submit(text);
+  }
+
+  #ask(prompt: string, signal: AbortSignal): Promise<string> {
+    this.#output.write(prompt);
+    return new Promise((resolve) => {
+      this.#answer = resolve;
+      signal.addEventListener("abort", () => {
+        if (this.#answer === resolve) this.#answer = undefined;
+      });
+    });
+  }
+
+  readonly #interrupt = (): void => {
+    if (this.#session?.busy && !this.#session.stopping) this.#session.stopTurn();
+    else this.#session?.quit(EXIT.interrupted);
+  };
+
+  readonly #hangUp = (): void => this.#session?.quit(EXIT.interrupted);
+}

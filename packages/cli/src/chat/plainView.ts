@@ -1,0 +1,123 @@
+import type { AgentEvent, ApprovalDecision, ApprovalRequest, TextEvent } from "@agent/core";
+import { escapeInvisible } from "@agent/core/toolkit";
+import { callTitle } from "../display/callTitle.js";
+import { contextText, cutOffText, retryText, usageText } from "../display/notices.js";
+import { PLAIN_STYLE } from "../display/style.js";
+import { finishedLines, headerLine } from "../display/toolBlock.js";
+import { approvalLines, approvalPrompt, readDecision } from "./approvalQuestion.js";
+import type { ChatView } from "./view.js";
+
+// Nothing can be expanded here, so more is shown than on a terminal that can.
+const OPTIONS = { style: PLAIN_STYLE, width: 200, maxLines: 40 };
+
+/** What plain lines need: paper, a way to ask, and word of when to ask for the next message. */
+interface PlainIo {
+  readonly write: (text: string) => void;
+  readonly readLine: (prompt: string, signal: AbortSignal) => Promise<string>;
+  readonly idle: () => void;
+  /** Whether a call of this tool waits for a person before it runs. */
+  readonly asks: (name: string) => boolean;
+}
+
+/** The chat as plain lines: no colour, nothing that moves, nothing that is taken back. */
+export class PlainView implements ChatView {
+  readonly style = PLAIN_STYLE;
+  readonly #io: PlainIo;
+  readonly #titles = new Map<string, string>();
+  #unwritten = "";
+  /** Whether part of the current answer is on paper. */
+  #writing = false;
+
+  constructor(io: PlainIo) {
+    this.#io = io;
+  }
+
+  print(lines: readonly string[]): void {
+    this.#finishLine();
+    if (lines.length === 0) return;
+    this.#io.write(`${lines.join("\n")}\n`);
+  }
+
+  event(event: AgentEvent): void {
+    if (event.type === "text") this.#text(event.text);
+    else this.print(this.#linesOf(event));
+  }
+
+  /** The terminal itself has shown what was typed. */
+  echo(): void {}
+
+  turnStarted(): void {
+    this.#writing = false;
+  }
+
+  turnEnded(problem: string | undefined): void {
+    this.#finishLine();
+    this.#titles.clear();
+    if (problem !== undefined) this.print([problem]);
+  }
+
+  queued(messages: readonly string[]): void {
+    if (messages.length > 0) this.print([`(queued: ${messages.length})`]);
+  }
+
+  idle(): void {
+    this.#io.idle();
+  }
+
+  giveBack(text: string): void {
+    this.print(["Not sent:", escapeInvisible(text)]);
+  }
+
+  async ask(request: ApprovalRequest): Promise<ApprovalDecision> {
+    this.print(approvalLines(request, this.style));
+    for (;;) {
+      const answer = await this.#io.readLine(`${approvalPrompt(request.name)}\n? `, request.signal);
+      const decision = readDecision(answer);
+      if (decision === "allow" || decision === "always") this.print(["executing…"]);
+      if (decision) return decision;
+    }
+  }
+
+  #linesOf(event: Exclude<AgentEvent, TextEvent>): readonly string[] {
+    switch (event.type) {
+      case "retry":
+        this.#unwritten = "";
+        return [retryText(event, this.#writing)];
+      case "tool_start": {
+        const title = callTitle(event.args);
+        this.#writing = false;
+        this.#titles.set(event.id, title);
+        const state = this.#io.asks(event.name) ? "waits for your answer" : "executing…";
+        return [`${headerLine(event.name, title, OPTIONS)}  ${state}`];
+      }
+      case "tool_end": {
+        const title = this.#titles.get(event.id) ?? "";
+        this.#titles.delete(event.id);
+        return finishedLines({ title, event }, OPTIONS).lines;
+      }
+      case "done":
+        return [cutOffText(event), usageText(event)].filter((text) => text !== undefined);
+      case "context":
+        return [contextText(event)];
+      case "usage":
+      case "tool_output":
+        return [];
+    }
+  }
+
+  /** Whole lines only: what is on paper cannot be taken back, and a reader follows lines. */
+  #text(text: string): void {
+    const end = text.lastIndexOf("\n") + 1;
+    if (end > 0) {
+      this.#writing = true;
+      const lines = this.#unwritten + text.slice(0, end);
+      this.#io.write(escapeInvisible(lines.replaceAll("\r\n", "\n")));
+      this.#unwritten = "";
+    }
+    this.#unwritten += text.slice(end);
+  }
+
+  #finishLine(): void {
+    if (this.#unwritten !== "") this.#text("\n");
+  }
+}

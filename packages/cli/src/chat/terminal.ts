@@ -1,0 +1,106 @@
+import type { ReadStream, WriteStream } from "node:tty";
+
+const ENTER = "\x1b[?2004h";
+// Whatever state a frame was cut off in: no paste mode, a visible cursor, no frame pending, no style.
+const LEAVE = "\x1b[?2004l\x1b[?2026l\x1b[?25h\x1b[0m";
+const ENDING_SIGNALS = ["SIGTERM", "SIGHUP", "SIGINT"] as const;
+
+export interface TerminalEvents {
+  readonly input: (chunk: Buffer) => void;
+  readonly resize: () => void;
+  /** The chat must end: a signal, or the terminal is gone. */
+  readonly hangUp: () => void;
+  /** The terminal is about to be handed back: take away what is drawn. */
+  readonly leaving: () => void;
+  /** The process was stopped and goes on: draw again. */
+  readonly resumed: () => void;
+}
+
+/** The terminal in raw mode. However the process ends, short of SIGKILL, it is handed back as it was. */
+export class Terminal {
+  readonly #input: ReadStream;
+  readonly #output: WriteStream;
+  readonly #events: TerminalEvents;
+  #entered = false;
+
+  constructor(input: ReadStream, output: WriteStream, events: TerminalEvents) {
+    this.#input = input;
+    this.#output = output;
+    this.#events = events;
+  }
+
+  get columns(): number {
+    return Math.max(10, this.#output.columns || 80);
+  }
+
+  get rows(): number {
+    return Math.max(4, this.#output.rows || 24);
+  }
+
+  readonly write = (text: string): void => {
+    this.#output.write(text);
+  };
+
+  open(): void {
+    const { input, resize, hangUp } = this.#events;
+    this.#input.on("data", input);
+    this.#input.on("end", hangUp);
+    this.#input.on("error", hangUp);
+    this.#output.on("error", hangUp);
+    this.#output.on("resize", resize);
+    for (const signal of ENDING_SIGNALS) process.on(signal, hangUp);
+    process.on("SIGCONT", this.#resume);
+    process.on("exit", this.#leave);
+    // Before Node prints the error, not after: it must be readable.
+    process.on("uncaughtExceptionMonitor", this.#leave);
+    this.#enter();
+    this.#input.resume();
+  }
+
+  close(): void {
+    const { input, resize, hangUp } = this.#events;
+    this.#leave();
+    this.#input.off("data", input);
+    this.#input.off("end", hangUp);
+    this.#output.off("resize", resize);
+    for (const signal of ENDING_SIGNALS) process.off(signal, hangUp);
+    process.off("SIGCONT", this.#resume);
+    process.off("exit", this.#leave);
+    process.off("uncaughtExceptionMonitor", this.#leave);
+    // The listeners for errors stay: a terminal that is gone may still say so.
+    this.#input.pause();
+  }
+
+  /** Stops the process as Ctrl-Z does; the shell takes over until the person continues it. */
+  suspend(): void {
+    this.#leave();
+    // The group, so that a wrapper such as npx stops too and the shell takes over.
+    process.kill(0, "SIGTSTP");
+    // Without a shell to go back to, the signal has no effect and nobody will continue us.
+    setImmediate(this.#resume);
+  }
+
+  #enter(): void {
+    this.#entered = true;
+    this.#input.setRawMode(true);
+    this.write(ENTER);
+  }
+
+  readonly #leave = (): void => {
+    if (!this.#entered) return;
+    this.#entered = false;
+    try {
+      this.#events.leaving();
+      this.write(LEAVE);
+      this.#input.setRawMode(false);
+    } catch {
+      // The terminal is gone; there is nothing to hand back.
+    }
+  };
+
+  readonly #resume = (): void => {
+    if (this.#entered) return;
+    this.#enter();
+    this.#events.resumed();
+  };
+}

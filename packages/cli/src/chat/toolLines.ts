@@ -1,0 +1,25 @@
+import type { ToolInfo } from "@agent/core";
+import { escapeToLine } from "@agent/core/toolkit";
+import { cutToWidth } from "../display/width.js";
+import type { ChatSettings } from "./types.js";
+
+const DESCRIPTION_WIDTH = 90;
+
+/** What `/tools` shows: every tool in two lines, what it does and why it is on or off. */
+export function toolLines(
+  tools: readonly ToolInfo[],
+  { explain, confirm }: Pick<ChatSettings, "explain" | "confirm">,
+  switched: ReadonlyMap<string, boolean>,
+): string[] {
+  if (tools.length === 0) return ["There are no tools: no pack is loaded."];
+  const longest = Math.max(...tools.map(({ name }) => name.length));
+  return tools.flatMap((tool) => {
+    const why = switched.has(tool.name) ? "switched in this chat" : explain(tool);
+    const facts = [why, tool.capabilities.join(", "), ...(confirm.has(tool.name) ? ["asks first"] : [])];
+    const [summary = ""] = tool.description.split("\n");
+    return [
+      `  ${tool.enabled ? "on " : "off"}  ${tool.name.padEnd(longest)}  ${escapeToLine(facts.filter(Boolean).join(" · "))}`,
+      `       ${" ".repeat(longest)}  ${cutToWidth(escapeToLine(summary), DESCRIPTION_WIDTH)}`,
+    ];
+  });
+}

@@ -1,0 +1,88 @@
+import { escapeToLine } from "@agent/core/toolkit";
+import type { ConfigLayer } from "../config/layers.js";
+import { isRecord } from "../config/schema.js";
+import { EXIT, type ExitCode } from "../exitCodes.js";
+import type { SettingsFlags } from "../flags.js";
+import { columns, note, print } from "../output.js";
+import {
+  createToolbox,
+  type LoadedSettings,
+  loadSelectedPacks,
+  loadSettings,
+  NO_CONVERSATION,
+  packProblems,
+} from "../setup.js";
+
+export interface ConfigFlags extends SettingsFlags {
+  readonly explain?: boolean;
+}
+
+const DEFAULT = "default";
+
+/** `agent config`: what all layers together say; with `--explain` where each value comes from. */
+export async function configCommand(flags: ConfigFlags): Promise<ExitCode> {
+  const loaded = await loadSettings(flags);
+  const packs = await loadSelectedPacks(loaded);
+  const { registry, reasons, confirm } = createToolbox(loaded.settings, packs, NO_CONVERSATION);
+  for (const problem of packProblems(packs)) note(`agent: ${problem}`);
+  const values = effectiveValues(loaded);
+  const tools = registry.describeTools();
+  if (!flags.explain) {
+    const enabled = tools.filter((tool) => tool.enabled).map(({ name }) => name);
+    print(`${JSON.stringify({ ...values, tools: enabled, confirm: [...confirm] }, undefined, 2)}\n`);
+    return EXIT.done;
+  }
+  const rows = Object.entries(values).map(([key, value]) => [
+    key,
+    oneLine(value),
+    loaded.settings.origins[key] ?? DEFAULT,
+  ]);
+  const toolRows = tools.map(({ name, enabled }) => [
+    `tool ${name}`,
+    enabled ? "on" : "off",
+    reasons.get(name) ?? "",
+  ]);
+  const confirmRows = loaded.settings.confirm.flatMap(({ names, origin }) =>
+    names.map((name) => [`confirm ${name}`, "asks first", origin]),
+  );
+  print(
+    columns(
+      [["KEY", "VALUE", "FROM"], ...rows, ...toolRows, ...confirmRows].map((row) => row.map(escapeToLine)),
+    ),
+  );
+  print(`\nLayers, lowest first: ${["default", ...loaded.layers.map(layerName)].join(" < ")}\n`);
+  return EXIT.done;
+}
+
+function effectiveValues({ settings }: LoadedSettings): Record<string, unknown> {
+  return {
+    packs: settings.packs.map(({ name, options }) => (options === undefined ? name : [name, options])),
+    provider: hideSecrets(settings.provider) ?? "auto",
+    model: settings.model ?? "auto",
+    systemPrompt: settings.systemPrompt ?? "built-in",
+    readOnly: settings.readOnly,
+    maxTurns: settings.maxTurns ?? DEFAULT,
+    contextTokens: settings.contextTokens ?? "unlimited",
+    agents: Object.keys(settings.agents),
+  };
+}
+
+/** A config that is shown must not show a key, nor a header that may hold one. */
+function hideSecrets(provider: unknown): unknown {
+  if (!isRecord(provider)) return provider;
+  if (typeof provider.respond === "function") return "from the config";
+  const hidden = Object.entries(provider).map(([key, value]) => [
+    key,
+    key === "apiKey" || key === "headers" ? "[hidden]" : value,
+  ]);
+  return Object.fromEntries(hidden);
+}
+
+function oneLine(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+}
+
+function layerName({ origin }: ConfigLayer): string {
+  return origin;
+}

@@ -1,0 +1,100 @@
+import type { Diagnosis } from "@agent/core";
+import { countOf, errorMessage, escapeToLine } from "@agent/core/toolkit";
+import { EXIT, type ExitCode } from "../exitCodes.js";
+import type { SettingsFlags } from "../flags.js";
+import { print } from "../output.js";
+import type { LoadedPack } from "../packs/load.js";
+import { configDirectory, stateDirectory } from "../paths.js";
+import { chooseProvider } from "../provider/choose.js";
+import {
+  createToolbox,
+  type LoadedSettings,
+  loadSelectedPacks,
+  loadSettings,
+  NO_CONVERSATION,
+} from "../setup.js";
+
+const OLDEST_NODE = [20, 19] as const;
+const DIAGNOSIS_LIMIT_MS = 15_000;
+
+/** `agent doctor`: what works on this machine, what does not, and the cure. */
+export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
+  let broken = false;
+  const show = (one: Diagnosis, counts = false): void => {
+    broken ||= counts && !one.ok;
+    print(`${one.ok ? "✓" : "✗"} ${escapeToLine(`${one.subject}: ${one.detail}`)}\n`);
+    if (!one.ok && one.cure) print(`    ${escapeToLine(one.cure)}\n`);
+  };
+  show(checkNode(), true);
+  let loaded: LoadedSettings;
+  let packs: LoadedPack[];
+  try {
+    loaded = await loadSettings(flags);
+    show({ subject: "config", ok: true, detail: configDetail(loaded) });
+    packs = await loadSelectedPacks(loaded);
+    createToolbox(loaded.settings, packs, NO_CONVERSATION);
+  } catch (error) {
+    show({ subject: "config", ok: false, detail: errorMessage(error) }, true);
+    return EXIT.config;
+  }
+  for (const pack of packs) show(packDiagnosis(pack), true);
+  show(await checkProvider(loaded), true);
+  show({
+    subject: "state",
+    ok: true,
+    detail: `trust and sessions in ${stateDirectory()}, own config in ${configDirectory()}`,
+  });
+  for (const pack of packs) {
+    for (const diagnosis of await diagnose(pack))
+      show({ ...diagnosis, subject: `${pack.name}, ${diagnosis.subject}` });
+  }
+  return broken ? EXIT.config : EXIT.done;
+}
+
+function checkNode(): Diagnosis {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const ok = major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
+  return {
+    subject: "Node",
+    ok,
+    detail: process.version,
+    cure: `Install Node ${OLDEST_NODE.join(".")} or newer.`,
+  };
+}
+
+function configDetail({ layers }: LoadedSettings): string {
+  const files = layers.flatMap(({ source }) => (source ? [source.file] : []));
+  return files.length === 0 ? "none, the defaults hold" : files.join(", ");
+}
+
+function packDiagnosis({ name, file, problem, module }: LoadedPack): Diagnosis {
+  if (problem !== undefined) return { subject: `pack ${name}`, ok: false, detail: problem };
+  return { subject: `pack ${name}`, ok: module !== undefined, detail: file ?? "not found" };
+}
+
+async function checkProvider({ settings }: LoadedSettings): Promise<Diagnosis> {
+  try {
+    return { subject: "provider", ok: true, detail: (await chooseProvider(settings)).description };
+  } catch (error) {
+    return { subject: "provider", ok: false, detail: errorMessage(error) };
+  }
+}
+
+/** A pack's own findings; one that fails or takes too long is a finding too. */
+async function diagnose({ module }: LoadedPack): Promise<readonly Diagnosis[]> {
+  if (!module?.diagnose) return [];
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`no result after ${countOf(DIAGNOSIS_LIMIT_MS / 1000, "second")}`)),
+      DIAGNOSIS_LIMIT_MS,
+    );
+  });
+  try {
+    return await Promise.race([Promise.resolve(module.diagnose()), late]);
+  } catch (error) {
+    return [{ subject: "diagnosis", ok: false, detail: errorMessage(error) }];
+  } finally {
+    clearTimeout(timer);
+  }
+}

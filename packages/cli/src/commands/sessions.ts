@@ -1,0 +1,31 @@
+import { escapeToLine } from "@agent/core/toolkit";
+import { EXIT, type ExitCode } from "../exitCodes.js";
+import { columns, print } from "../output.js";
+import { listSessions } from "../session/store.js";
+
+export interface SessionsFlags {
+  readonly json?: boolean;
+  readonly cwd?: string;
+}
+
+/** `agent sessions`: the conversations kept for this directory, latest first. */
+export async function sessionsCommand(flags: SessionsFlags): Promise<ExitCode> {
+  const sessions = await listSessions(flags.cwd ?? process.cwd());
+  if (flags.json) {
+    print(`${JSON.stringify({ v: 1, sessions }, undefined, 2)}\n`);
+    return EXIT.done;
+  }
+  if (sessions.length === 0) {
+    print("No sessions for this directory yet.\n");
+    return EXIT.done;
+  }
+  const rows = sessions.map(({ id, savedAt, messages, title }) => [
+    id,
+    savedAt.slice(0, 16).replace("T", " "),
+    String(messages),
+    escapeToLine(title).slice(0, 70),
+  ]);
+  print(columns([["SESSION", "SAVED", "MESSAGES", "BEGAN WITH"], ...rows]));
+  print("\nGo on with one: agent --resume SESSION\n");
+  return EXIT.done;
+}

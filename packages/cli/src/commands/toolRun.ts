@@ -1,0 +1,118 @@
+import type { ChatTool, JsonSchema, ToolRegistry } from "@agent/core";
+import { describeValue, errorMessage, nearestMatch, quote } from "@agent/core/toolkit";
+import { isRecord } from "../config/schema.js";
+import { CliError } from "../errors.js";
+import { EXIT, type ExitCode } from "../exitCodes.js";
+import type { SettingsFlags } from "../flags.js";
+import { note, printLine } from "../output.js";
+import { allJobs } from "../packs/jobs.js";
+import { watchInterruption } from "../run/interruption.js";
+import { createToolbox, loadSelectedPacks, loadSettings, NO_CONVERSATION, packProblems } from "../setup.js";
+import { parseArgument, typesOf } from "../toolArguments.js";
+
+export interface ToolRunFlags extends SettingsFlags {
+  readonly args?: string;
+}
+
+/** `agent tool run NAME`: one call without a model. Its text on standard output, its outcome as the exit code. */
+export async function toolRunCommand(
+  name: string,
+  words: readonly string[],
+  flags: ToolRunFlags,
+): Promise<ExitCode> {
+  const loaded = await loadSettings(flags);
+  const packs = await loadSelectedPacks(loaded);
+  const { registry, reasons } = createToolbox(loaded.settings, packs, NO_CONVERSATION);
+  for (const problem of packProblems(packs)) note(`agent: ${problem}`);
+  if (!registry.hasTool(name)) throw new CliError(unknownTool(name, registry));
+  if (!registry.isToolEnabled(name)) {
+    note(`Tool not available: ${name}`);
+    note(
+      `agent: it is off (${reasons.get(name)}). Turn it on for this call: agent tool run --enable ${name} ${name} …`,
+    );
+    return EXIT.refused;
+  }
+  const args = readArguments(words, flags.args, schemaOf(name, registry));
+  const interruption = watchInterruption(undefined);
+  const jobs = allJobs(packs);
+  try {
+    const result = await registry.run(name, args, { signal: interruption.signal });
+    printLine(result.text);
+    if (interruption.stop) return interruption.stop.exitCode;
+    return result.outcome === "ok" ? EXIT.done : EXIT.tool;
+  } finally {
+    interruption.release();
+    await Promise.all(jobs.list().map(({ id }) => jobs.end(id)));
+  }
+}
+
+/** `--args '{…}'`, or `--key value`, `--key=value`, `--flag` and `--no-flag` read by the tool's schema. */
+export function readArguments(
+  words: readonly string[],
+  json: string | undefined,
+  properties: Readonly<Record<string, JsonSchema>>,
+): Record<string, unknown> {
+  const args: Record<string, unknown> = json === undefined ? {} : readJson(json);
+  const queue = [...words];
+  for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
+    const [, flag = "", , inline] = word.match(/^--([^=]+)(=([\s\S]*))?$/) ?? [];
+    if (flag === "")
+      throw new CliError(
+        `${quote(word)} is not an argument of the tool. Write --key value, or --args '{ … }'.`,
+      );
+    const key =
+      Object.keys(properties).find((name) => name === flag || name === flag.replaceAll("-", "_")) ?? flag;
+    const schema = properties[key];
+    const isBoolean = typesOf(schema).includes("boolean");
+    const negated = Object.keys(properties).find(
+      (name) => `no-${name}` === flag || `no_${name}` === flag.replaceAll("-", "_"),
+    );
+    if (!schema && negated !== undefined) {
+      args[negated] = false;
+      continue;
+    }
+    if (!schema) throw new CliError(unknownArgument(flag, Object.keys(properties)));
+    if (isBoolean && inline === undefined && !/^(true|false)$/.test(queue[0] ?? "")) {
+      args[key] = true;
+      continue;
+    }
+    const text = inline ?? queue.shift();
+    if (text === undefined) throw new CliError(`--${flag} needs a value.`);
+    const value = parseArgument(text, schema);
+    const earlier = args[key];
+    // A list may be given one by one: --paths src --paths docs
+    args[key] = Array.isArray(earlier) && Array.isArray(value) ? [...earlier, ...value] : value;
+  }
+  return args;
+}
+
+function readJson(json: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (isRecord(value)) return value;
+    throw new Error(`it must be a JSON object, got ${describeValue(value)}`);
+  } catch (error) {
+    throw new CliError(`--args: ${errorMessage(error)}`);
+  }
+}
+
+function schemaOf(name: string, registry: ToolRegistry): Record<string, JsonSchema> {
+  const tool: ChatTool | undefined = registry
+    .getEnabledSchemas()
+    .find((schema) => schema.function.name === name);
+  const properties = tool?.function.parameters?.properties;
+  return isRecord(properties) ? (properties as Record<string, JsonSchema>) : {};
+}
+
+function unknownTool(name: string, registry: ToolRegistry): string {
+  const meant = nearestMatch(name, registry.getToolNames());
+  return `Tool not found: ${name}. ${meant ? `Did you mean ${quote(meant)}?` : `Known: ${registry.getToolNames().join(", ")}.`}`;
+}
+
+function unknownArgument(flag: string, known: readonly string[]): string {
+  const meant = nearestMatch(flag, known);
+  const hint = meant
+    ? `Did you mean --${meant}?`
+    : `It takes: ${known.map((name) => `--${name}`).join(", ") || "nothing"}.`;
+  return `--${flag} is not an argument of the tool. ${hint}`;
+}

@@ -1,0 +1,91 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { writeFileAtomic } from "@agent/core/toolkit";
+import { CliError } from "../errors.js";
+import { EXIT } from "../exitCodes.js";
+import { stateDirectory } from "../paths.js";
+import { checkFileSafety } from "./fileSafety.js";
+import type { FileHashes } from "./localFiles.js";
+import { isRecord } from "./schema.js";
+
+const PRIVATE_FILE = 0o600;
+const PRIVATE_DIRECTORY = 0o700;
+
+/** What the person is asked about. */
+export interface TrustRequest {
+  readonly file: string;
+  /** Everything that would run, and was never trusted in this form. */
+  readonly untrusted: readonly string[];
+  /** It was trusted before, and has changed since. */
+  readonly changed: boolean;
+}
+
+/** Answers for the person; absent where nobody can be asked. */
+export type AskTrust = (request: TrustRequest) => Promise<boolean>;
+
+export interface TrustPolicy {
+  /** `--trust`: trust what is there now, and remember it. */
+  readonly grant: boolean;
+  readonly ask?: AskTrust;
+}
+
+/**
+ * Whether these files may run. Without an earlier trust of exactly this content it asks; where it cannot ask it
+ * throws, with an exit code of its own. Resolves to `false` if the person says no.
+ */
+export async function requireTrust(file: string, hashes: FileHashes, policy: TrustPolicy): Promise<boolean> {
+  const known = readStore()[file] ?? {};
+  const untrusted = Object.keys(hashes).filter((path) => known[path] !== hashes[path]);
+  if (untrusted.length === 0) return true;
+  const request = { file, untrusted, changed: Object.keys(known).length > 0 };
+  if (!policy.grant) {
+    if (!policy.ask) throw new CliError(refusal(request), EXIT.refused);
+    if (!(await policy.ask(request))) return false;
+  }
+  await grantTrust(file, hashes);
+  return true;
+}
+
+/** Remembers that exactly this content is trusted, in a file only its owner can read. */
+export async function grantTrust(file: string, hashes: FileHashes): Promise<void> {
+  const path = storePath();
+  mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY });
+  const trusted = { ...readStore(), [file]: hashes };
+  await writeFileAtomic(path, `${JSON.stringify({ version: 1, trusted }, undefined, 1)}\n`, {
+    mode: PRIVATE_FILE,
+  });
+}
+
+/** Why the run stops, for a run nobody watches. */
+function refusal({ file, untrusted, changed }: TrustRequest): string {
+  const why = changed ? "has changed since it was trusted" : "has not been trusted on this machine";
+  const others = untrusted.filter((path) => path !== file);
+  const also = others.length === 0 ? "" : ` It also loads: ${others.join(", ")}.`;
+  return (
+    `${file} ${why}, and a config is code, so nothing was run.${also} ` +
+    "Look at it, then run agent in a terminal and say yes, pass --trust, or leave it out with --no-config."
+  );
+}
+
+function storePath(): string {
+  return join(stateDirectory(), "trust.json");
+}
+
+function readStore(): Record<string, FileHashes> {
+  const path = storePath();
+  let text: string;
+  try {
+    checkFileSafety(path);
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw error;
+  }
+  try {
+    const store: unknown = JSON.parse(text);
+    // A damaged or foreign store trusts nothing: the person is asked again.
+    return isRecord(store) && isRecord(store.trusted) ? (store.trusted as Record<string, FileHashes>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,132 @@
+import type { AgentEvent, ToolEndEvent } from "@agent/core";
+import { describe, expect, test } from "vitest";
+import { Activity } from "./activity.js";
+import { COLOR_STYLE, PLAIN_STYLE } from "./style.js";
+
+const WIDTH = 60;
+const ROWS = 20;
+
+function activity(asks = false): Activity {
+  return new Activity({ style: PLAIN_STYLE, now: () => 0, asks: () => asks });
+}
+
+const start = (id: string, args: Record<string, unknown> = { path: `file-${id}` }): AgentEvent => ({
+  type: "tool_start",
+  id,
+  name: "read_file",
+  args,
+});
+const end = (id: string, text = "text"): ToolEndEvent => ({
+  type: "tool_end",
+  id,
+  name: "read_file",
+  outcome: "ok",
+  text,
+  durationMs: 5,
+});
+
+describe("Activity", () => {
+  test("ten thousand events leave nothing behind but what can be expanded", () => {
+    const subject = activity();
+    const output = "line\n".repeat(2_000);
+    let printed = 0;
+    for (let index = 0; index < 10_000; index++) {
+      const id = String(index % 7);
+      subject.event({ type: "text", text: `some **words** ${index}\n` });
+      if (index % 10 === 0) subject.event(start(id));
+      if (index % 10 === 1) subject.event({ type: "tool_output", id, name: "read_file", chunk: output });
+      if (index % 10 === 2) subject.event(end(String((index - 2) % 7), output));
+      if (index % 50 === 0) printed += subject.frame(WIDTH, ROWS).above.length;
+    }
+    for (let id = 0; id < 7; id++) subject.event(end(String(id)));
+    subject.end();
+    printed += subject.frame(WIDTH, ROWS).above.length;
+    expect(printed).toBeGreaterThan(10_000);
+    expect(subject.frame(WIDTH, ROWS)).toEqual({ above: [], rows: [] });
+    let expandable = 0;
+    while (subject.expandNext()) expandable++;
+    expect(expandable).toBeLessThanOrEqual(20);
+  });
+
+  test("more calls than the screen holds are counted", () => {
+    const subject = activity();
+    for (let id = 0; id < 40; id++) subject.event(start(String(id)));
+    const { rows } = subject.frame(WIDTH, ROWS);
+    expect(rows).toHaveLength(19);
+    expect(rows.at(-1)).toBe("… and 31 more calls (/status lists them)");
+  });
+
+  test("a call that needs a yes waits until it has one", () => {
+    const subject = activity(true);
+    subject.event(start("1"));
+    expect(subject.frame(WIDTH, ROWS).rows).toContain("│ waits for your answer");
+    subject.allowed("1");
+    expect(subject.frame(WIDTH, ROWS).rows).toContain("│ executing… 0.0s");
+  });
+
+  test("an answer longer than the screen leaves for the scrollback line by line, each once", () => {
+    const subject = activity();
+    const lines = Array.from({ length: 100 }, (_, index) => `line ${index}`);
+    const above: string[] = [];
+    for (const line of lines) {
+      subject.event({ type: "text", text: `${line}\n` });
+      const frame = subject.frame(WIDTH, ROWS);
+      expect(frame.rows.length).toBeLessThanOrEqual(ROWS);
+      above.push(...frame.above);
+    }
+    subject.end();
+    above.push(...subject.frame(WIDTH, ROWS).above);
+    expect(above).toEqual(["", ...lines]);
+  });
+
+  test("a line that never ends is shown by its end", () => {
+    const subject = activity();
+    subject.event({ type: "text", text: "x".repeat(1_000_000) });
+    const { above, rows } = subject.frame(WIDTH, ROWS);
+    expect(above).toEqual([""]);
+    expect(rows).toHaveLength(ROWS);
+  });
+
+  test("a retry discards what can still be taken back, and says when it cannot", () => {
+    const subject = activity();
+    subject.event({ type: "text", text: "wrong" });
+    subject.event({ type: "retry", attempt: 1, delayMs: 0, reason: "cut off" });
+    expect(subject.frame(WIDTH, ROWS)).toEqual({ above: ["", "↻ cut off: asking again"], rows: [] });
+    subject.event({ type: "text", text: "line\n".repeat(50) });
+    subject.frame(WIDTH, ROWS);
+    subject.event({ type: "retry", attempt: 2, delayMs: 0, reason: "cut off" });
+    expect(subject.frame(WIDTH, ROWS)).toEqual({
+      above: ["↻ cut off: asking again; the unfinished answer above is void"],
+      rows: [],
+    });
+  });
+
+  test("an escape split over two deltas stays visible", () => {
+    const subject = activity();
+    subject.event({ type: "text", text: "a\x1b" });
+    subject.event({ type: "text", text: "[2Jb\r\nc\r" });
+    subject.event({ type: "text", text: "d" });
+    subject.end();
+    expect(subject.frame(WIDTH, ROWS).above).toEqual(["", "a\\x1b[2Jb", "c\\rd"]);
+  });
+
+  test("lines of the chat come between lines of an answer, not into one, and its code block goes on", () => {
+    const subject = new Activity({ style: COLOR_STYLE, now: () => 0, asks: () => false });
+    subject.event({ type: "text", text: "```\nlet a" });
+    subject.frame(WIDTH, ROWS);
+    subject.print(["status"]);
+    subject.event({ type: "text", text: " = 1;\n" });
+    const { above, rows } = subject.frame(WIDTH, ROWS);
+    expect(above).toEqual(["", "status", ""]);
+    expect(rows).toEqual([COLOR_STYLE.dim("```"), COLOR_STYLE.cyan("let a = 1;")]);
+  });
+
+  test("calls that print much still fit when there are many", () => {
+    const subject = activity();
+    for (const id of ["1", "2", "3", "4", "5", "6", "7", "8", "9"]) {
+      subject.event(start(id));
+      subject.event({ type: "tool_output", id, name: "read_file", chunk: "line\n".repeat(50) });
+    }
+    expect(subject.frame(WIDTH, ROWS).rows).toHaveLength(18);
+  });
+});

@@ -1,0 +1,108 @@
+import { escapeInvisible } from "@agent/core/toolkit";
+import { MARKDOWN_START, type MarkdownState, renderMarkdownLine } from "./markdown.js";
+import type { Style } from "./style.js";
+import { wrapRows } from "./width.js";
+
+interface AnswerLine {
+  readonly text: string;
+  width: number;
+  rows: readonly string[];
+}
+
+/**
+ * The answer while it is written. Adding text is only appending; lines are made when a frame is drawn. Lines
+ * stay changeable, so that a broken answer can be taken back, until there are more than the screen holds.
+ */
+export class AnswerStream {
+  readonly #style: Style;
+  #incoming = "";
+  #partial = "";
+  #state: MarkdownState = MARKDOWN_START;
+  #lines: AnswerLine[] = [];
+  #flushed = false;
+
+  constructor(style: Style) {
+    this.#style = style;
+  }
+
+  add(text: string): void {
+    this.#incoming += text;
+  }
+
+  get isEmpty(): boolean {
+    return this.#incoming === "" && this.#partial === "" && this.#lines.length === 0;
+  }
+
+  /** The rows to show now, at most `maxRows`, and the lines that had to leave for the scrollback. */
+  frame(width: number, maxRows: number): { readonly above: string[]; readonly rows: string[] } {
+    this.#digest();
+    const last = this.#partialRows(width, maxRows);
+    // From the end: lines that do not fit leave as they are and need not be broken into rows.
+    let room = maxRows - last.length;
+    let first = this.#lines.length;
+    while (first > 0 && room > 0) {
+      room -= rowsOf(this.#lines[first - 1], width).length;
+      if (room >= 0) first--;
+    }
+    const above = this.#lines.splice(0, first).map(({ text }) => text);
+    if (above.length > 0) this.#flushed = true;
+    return { above, rows: [...this.#lines.flatMap(({ rows }) => rows), ...last] };
+  }
+
+  /** Everything that has not left yet, as final lines. The next text starts a new answer. */
+  finish(): string[] {
+    this.#digest();
+    if (this.#partial !== "") this.#complete(this.#partial);
+    const lines = this.#lines.map(({ text }) => text);
+    this.#reset();
+    return lines;
+  }
+
+  /** Forgets the answer. Returns whether part of it is in the scrollback already and cannot be taken back. */
+  discard(): boolean {
+    const flushed = this.#flushed;
+    this.#reset();
+    return flushed;
+  }
+
+  #reset(): void {
+    this.#incoming = "";
+    this.#partial = "";
+    this.#state = MARKDOWN_START;
+    this.#lines = [];
+    this.#flushed = false;
+  }
+
+  #digest(): void {
+    if (this.#incoming === "") return;
+    const lines = this.#incoming.split("\n");
+    this.#incoming = "";
+    lines[0] = this.#partial + lines[0];
+    this.#partial = lines.pop() ?? "";
+    for (const line of lines) this.#complete(line);
+  }
+
+  #complete(line: string): void {
+    const safe = escapeInvisible(line.endsWith("\r") ? line.slice(0, -1) : line);
+    const { text, state } = renderMarkdownLine(safe, this.#state, this.#style);
+    this.#state = state;
+    this.#lines.push({ text, width: 0, rows: [] });
+  }
+
+  /** The line being written, or as much of its end as the screen holds: it may never end. */
+  #partialRows(width: number, maxRows: number): string[] {
+    if (this.#partial === "") return [];
+    const end = this.#partial.slice(-width * maxRows).replace(/\r$/, "");
+    const { text } = renderMarkdownLine(escapeInvisible(end), this.#state, this.#style);
+    return wrapRows(text, width).slice(-maxRows);
+  }
+}
+
+function rowsOf(line: AnswerLine | undefined, width: number): readonly string[] {
+  if (!line) return [];
+  if (line.width !== width) {
+    line.width = width;
+    line.rows = wrapRows(line.text, width);
+  }
+  return line.rows;
+}

@@ -1,0 +1,26 @@
+import { escapeToLine } from "@agent/core/toolkit";
+
+// What a call is about, in the order tried; a tool with none of these is described by its first argument.
+const SUBJECTS = ["command", "path", "query", "pattern", "source", "url", "name"];
+const LONGEST_SUBJECT = 500;
+const LONGEST_DETAIL = 40;
+
+/** A call's arguments on one line: what it is about first, the others by name and shortened. */
+export function callTitle(args: Readonly<Record<string, unknown>>): string {
+  const keys = Object.keys(args);
+  const subject = SUBJECTS.find((key) => typeof args[key] === "string") ?? keys[0];
+  if (subject === undefined) return "";
+  const details = keys
+    .filter((key) => key !== subject && args[key] !== undefined)
+    .map((key) => `${escapeToLine(shorten(key, LONGEST_DETAIL))}=${asLine(args[key], LONGEST_DETAIL)}`);
+  return [asLine(args[subject], LONGEST_SUBJECT), ...details].join("  ");
+}
+
+function asLine(value: unknown, longest: number): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+  return escapeToLine(shorten(text, longest));
+}
+
+function shorten(text: string, longest: number): string {
+  return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
+}

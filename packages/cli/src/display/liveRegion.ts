@@ -1,0 +1,102 @@
+import { styledWidth } from "./width.js";
+
+// One frame is one write between these: a terminal that knows them shows it at once, others ignore them.
+const FRAME_START = "\x1b[?2026h\x1b[?25l";
+const FRAME_END = "\x1b[?2026l";
+const SHOW_CURSOR = "\x1b[?25h";
+const CLEAR_BELOW = "\x1b[J";
+const CLEAR_ROW = "\x1b[K";
+
+export interface Cursor {
+  readonly row: number;
+  readonly column: number;
+}
+
+export interface Frame {
+  /** Lines that leave the region for good, into the scrollback. They may be wider than the terminal. */
+  readonly above: readonly string[];
+  /** The rows that stay at the bottom; each must fit the terminal's width with a column to spare. */
+  readonly rows: readonly string[];
+  readonly cursor?: Cursor;
+}
+
+/**
+ * The rows at the bottom of the terminal that change. Everything above them belongs to the scrollback and is
+ * never touched again, so that it can be scrolled, selected and copied as usual.
+ */
+export class LiveRegion {
+  readonly #write: (text: string) => void;
+  #rows: readonly string[] = [];
+  #cursor: Cursor = { row: 0, column: 0 };
+
+  constructor(write: (text: string) => void) {
+    this.#write = write;
+  }
+
+  /** Shows a frame with as few bytes as it takes; nothing is written if nothing changed. */
+  draw({ above, rows, cursor }: Frame): void {
+    const end = cursor ?? { row: Math.max(0, rows.length - 1), column: styledWidth(rows.at(-1) ?? "") };
+    const body = above.length > 0 ? this.#printAbove(above, rows) : this.#changedRows(rows);
+    const moved = end.row !== this.#cursor.row || end.column !== this.#cursor.column;
+    if (body === undefined && !moved) return;
+    const position =
+      body === undefined
+        ? moveRows(end.row - this.#cursor.row)
+        : moveRows(end.row - Math.max(0, rows.length - 1));
+    const column = end.column > 0 ? `\r\x1b[${end.column}C` : "\r";
+    this.#write(`${FRAME_START}${body ?? ""}${position}${column}${cursor ? SHOW_CURSOR : ""}${FRAME_END}`);
+    this.#rows = [...rows];
+    this.#cursor = end;
+  }
+
+  /** Takes the region away; what is drawn next starts where it was. */
+  clear(): void {
+    this.#write(`${this.#toTop()}${CLEAR_BELOW}${SHOW_CURSOR}`);
+    this.forget();
+  }
+
+  /** Takes it that nothing is drawn: the cursor is at the start of an empty row. */
+  forget(): void {
+    this.#rows = [];
+    this.#cursor = { row: 0, column: 0 };
+  }
+
+  /** The terminal has another width: its rows broke into more, and what was drawn is taken away. */
+  resized(columns: number): void {
+    const broken = (width: number): number => Math.max(1, Math.ceil(width / columns));
+    let up = Math.floor(this.#cursor.column / columns);
+    for (const row of this.#rows.slice(0, this.#cursor.row)) up += broken(styledWidth(row));
+    this.#write(`${moveRows(-up)}\r${CLEAR_BELOW}`);
+    this.forget();
+  }
+
+  #toTop(): string {
+    return `${moveRows(-this.#cursor.row)}\r`;
+  }
+
+  #printAbove(above: readonly string[], rows: readonly string[]): string {
+    const lines = [...above, ...rows];
+    // After lines only, the cursor must leave the last of them: the region starts on a row of its own.
+    return `${this.#toTop()}${CLEAR_BELOW}${lines.join("\r\n")}${rows.length === 0 ? "\r\n" : ""}`;
+  }
+
+  #changedRows(rows: readonly string[]): string | undefined {
+    const old = this.#rows;
+    const same = (index: number): boolean => rows[index] === old[index];
+    if (rows.length === old.length && rows.every((_, index) => same(index))) return undefined;
+    let text = this.#toTop();
+    rows.forEach((row, index) => {
+      if (index > 0) text += "\r\n";
+      if (!same(index)) text += `${row}${CLEAR_ROW}`;
+    });
+    // Below the last row, not from the cursor on: that row may stand there unchanged.
+    if (rows.length === 0) text += CLEAR_BELOW;
+    else if (old.length > rows.length) text += `\r\n${CLEAR_BELOW}\x1b[1A`;
+    return text;
+  }
+}
+
+function moveRows(rows: number): string {
+  if (rows === 0) return "";
+  return rows < 0 ? `\x1b[${-rows}A` : `\x1b[${rows}B`;
+}

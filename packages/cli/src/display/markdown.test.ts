@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import { MARKDOWN_START, type MarkdownState, renderMarkdownLine } from "./markdown.js";
+import { COLOR_STYLE } from "./style.js";
+
+function render(text: string): string[] {
+  let state: MarkdownState = MARKDOWN_START;
+  return text.split("\n").map((line) => {
+    const rendered = renderMarkdownLine(line, state, COLOR_STYLE);
+    state = rendered.state;
+    return rendered.text;
+  });
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the style codes are taken away
+const withoutStyle = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g, "");
+
+describe("renderMarkdownLine", () => {
+  test("never adds or removes a character", () => {
+    const source = [
+      "# Title **x**",
+      "- item with `code` and **bold**",
+      "10) *it* [link](https://e.org/a_b) **un closed",
+      "> quote",
+      "---",
+      "```sh",
+      "# not a heading **x**",
+      "```",
+      "| a | b |",
+      "snake_case * 2 * 3 and `` a`b ``",
+    ].join("\n");
+    expect(withoutStyle(render(source).join("\n"))).toBe(source);
+  });
+
+  test("headings, bold, code, lists and links are marked up", () => {
+    expect(render("# Title")[0]).toContain(COLOR_STYLE.underline("Title"));
+    expect(render("a **b** c")[0]).toContain(COLOR_STYLE.bold("b"));
+    expect(render("a `b` c")[0]).toContain(COLOR_STYLE.cyan("b"));
+    expect(render("- a")[0]).toContain(COLOR_STYLE.cyan("-"));
+    expect(render("[a](b)")[0]).toContain(COLOR_STYLE.underline("a"));
+  });
+
+  test("nothing inside a code block is Markdown, and only its own fence ends it", () => {
+    const [, code, inner, , after] = render("````\n**a**\n```\n````\n**b**");
+    expect(code).toBe(COLOR_STYLE.cyan("**a**"));
+    expect(inner).toBe(COLOR_STYLE.cyan("```"));
+    expect(after).toContain(COLOR_STYLE.bold("b"));
+  });
+
+  test("a multiplication is not italic", () => {
+    expect(render("2 * 3 * 4")[0]).toBe("2 * 3 * 4");
+  });
+});

@@ -1,0 +1,25 @@
+import type { ContextEvent, DoneEvent, RetryEvent } from "@agent/core";
+import { countOf, escapeToLine } from "@agent/core/toolkit";
+
+/** `1,204 tokens in, 310 out · 2 requests`, or nothing where the provider did not count. */
+export function usageText({ usage: { inputTokens, outputTokens }, turns }: DoneEvent): string | undefined {
+  if (inputTokens === 0 && outputTokens === 0) return undefined;
+  const count = (tokens: number): string => tokens.toLocaleString("en-US");
+  return `${count(inputTokens)} tokens in, ${count(outputTokens)} out · ${countOf(turns, "request")}`;
+}
+
+/** Why an answer is not whole, if it is not. */
+export function cutOffText({ finishReason }: DoneEvent): string | undefined {
+  if (finishReason === "length") return "… the answer reached the model's length limit and is cut off";
+  if (finishReason === "content_filter") return "… the provider's content filter cut the answer off";
+  return undefined;
+}
+
+/** `voidAbove`: part of the broken answer can be seen and cannot be taken back. */
+export function retryText({ reason }: RetryEvent, voidAbove: boolean): string {
+  return `↻ ${escapeToLine(reason)}: asking again${voidAbove ? "; the unfinished answer above is void" : ""}`;
+}
+
+export function contextText({ action, tokensBefore, tokensAfter }: ContextEvent): string {
+  return `… conversation ${action}: ${tokensBefore} → ${tokensAfter} tokens`;
+}

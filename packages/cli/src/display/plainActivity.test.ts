@@ -1,0 +1,52 @@
+import type { AgentEvent } from "@agent/core";
+import { describe, expect, test } from "vitest";
+import { plainActivity } from "./plainActivity.js";
+
+function lines(...events: AgentEvent[]): string[] {
+  let text = "";
+  const show = plainActivity((piece) => {
+    text += piece;
+  });
+  for (const event of events) show(event);
+  return text.split("\n").slice(0, -1);
+}
+
+describe("plainActivity", () => {
+  test("one line when a call starts and one when it ends, with mark, words and time", () => {
+    const id = "1";
+    const text = JSON.stringify({ stdout: "", stderr: "", exit_code: 2 });
+    expect(
+      lines(
+        { type: "tool_start", id, name: "run_bash", args: { command: "npm test", timeout: 10 } },
+        { type: "tool_output", id, name: "run_bash", chunk: "…" },
+        {
+          type: "tool_end",
+          id,
+          name: "run_bash",
+          outcome: "error",
+          text,
+          durationMs: 1234,
+          summary: "exit code 2",
+        },
+        { type: "text", text: "answer" },
+      ),
+    ).toEqual([
+      "● run_bash  npm test  timeout=10  executing…",
+      "└ run_bash  npm test  timeout=10  ✗ exit code 2 · 1.2s",
+    ]);
+  });
+
+  test("a call is one line and no escape code, whatever is in it", () => {
+    const id = "1";
+    const [first = "", ...more] = lines({
+      type: "tool_start",
+      id,
+      name: "bad\x1b]0;x\x07\nname",
+      args: { command: "a\nb\r\x1b[2J\u202e", "k\ney": { deep: "\x9b" } },
+    });
+    expect(more).toEqual([]);
+    expect(first).toBe(
+      '● bad\\x1b]0;x\\x07\\nname  a\\nb\\r\\x1b[2J\\u202e  k\\ney={"deep":"\\x9b"}  executing…',
+    );
+  });
+});

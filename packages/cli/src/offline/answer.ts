@@ -1,0 +1,116 @@
+import type { ChatTool } from "@agent/core";
+import { usage } from "./generic.js";
+import type { PlannedCall } from "./types.js";
+
+/** A call and what came back. */
+export interface Finished {
+  readonly call: PlannedCall;
+  readonly result: string;
+}
+
+/** The first line of a fresh conversation: nobody shall take this for a language model. */
+export const DISCLOSURE =
+  "I am the offline assistant, not a language model: I turn plain requests into tool calls and report what came back.";
+
+const EXAMPLES: readonly (readonly [tool: string, example: string])[] = [
+  ["list_dir", "list the files in src"],
+  ["read_file", "read lines 1-20 of README.md"],
+  ["search_files", "find all ts files in src"],
+  ["search_text", "search for TODO in src"],
+  ["write_file", 'write "hello" to notes.txt'],
+  ["edit_file", 'replace "hello" with "goodbye" in notes.txt'],
+  ["mkdir", "make a directory called drafts"],
+  ["move", "move notes.txt to drafts/notes.txt"],
+  ["remove", "remove drafts/notes.txt"],
+  ["run_bash", 'run "git status"'],
+  ["save_session_context", "save the session"],
+];
+const FAILURES = /^(?:Error executing [\w-]+: |Tool not (?:found|available): |Tool call denied: )/;
+
+/** Whether a tool's text tells of a failure, also that of a command that ran and failed. */
+export function hasFailed({ call, result }: Finished): boolean {
+  if (FAILURES.test(result)) return true;
+  return call.tool === "run_bash" && (readCommand(result)?.exit_code ?? 0) !== 0;
+}
+
+/** What one call brought, in words. */
+export function reportCall(finished: Finished): string {
+  const { call, result } = finished;
+  const { args, tool } = call;
+  if (result.startsWith("Tool not available: ")) {
+    return `That needs the tool ${tool}, which is off. Turn it on with --enable ${tool}, or enable: ["${tool}"] in agent.config.ts.`;
+  }
+  if (result.startsWith("Tool not found: ")) {
+    return `That needs the tool ${tool}, which no installed pack has.`;
+  }
+  if (FAILURES.test(result)) return `That did not work. ${result}`;
+  switch (tool) {
+    case "list_dir":
+      return result.trim() === ""
+        ? `${args.path} is empty.`
+        : `In ${args.path === "." ? "the working directory" : args.path}:\n${result}`;
+    case "read_file":
+      return result === "" ? `${args.path} is empty.` : result;
+    case "search_files":
+      return result.trim() === ""
+        ? `No file matches ${args.pattern}.`
+        : `Files matching ${args.pattern}:\n${result}`;
+    case "search_text":
+      return result.trim() === ""
+        ? `Nothing contains ${JSON.stringify(args.query)}.`
+        : `Matches for ${JSON.stringify(args.query)}:\n${result}`;
+    case "run_bash":
+      return reportCommand(String(args.command), result);
+    default:
+      return result;
+  }
+}
+
+/** What can be asked for with the tools that are there. */
+export function help(tools: readonly ChatTool[]): string {
+  const names = new Set(tools.map((tool) => tool.function.name));
+  const known = EXAMPLES.filter(([tool]) => names.has(tool)).map(([, example]) => `  ${example}`);
+  const others = tools.filter((tool) => !EXAMPLES.some(([name]) => name === tool.function.name));
+  const lines = ["You can ask for, in plain English:", ...known];
+  if (known.length === 0) lines[0] = "No tool for files, search or commands is on.";
+  if (others.length > 0)
+    lines.push(
+      "Other tools, by their name:",
+      ...others.map((tool) => `  ${usage(tool).replace("Say: ", "")}`),
+    );
+  lines.push('Join steps with "then": list src then read src/index.ts');
+  return lines.join("\n");
+}
+
+/** What is said to a request that is not understood. */
+export function decline(part: string, hint: string | undefined, tools: readonly ChatTool[]): string {
+  const shown = part.length > 200 ? `${part.slice(0, 200)}…` : part;
+  const understood = `I did not do anything, because I do not understand: ${shown.trim()}`;
+  return hint === undefined ? `${understood}\n${help(tools)}` : `${understood}\n${hint}`;
+}
+
+interface CommandResult {
+  readonly stdout?: unknown;
+  readonly stderr?: unknown;
+  readonly exit_code?: unknown;
+}
+
+function readCommand(result: string): CommandResult | undefined {
+  try {
+    const value: unknown = JSON.parse(result);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function reportCommand(command: string, result: string): string {
+  const output = readCommand(result);
+  if (output === undefined) return result;
+  const streams = [output.stdout, output.stderr]
+    .map((stream) => (typeof stream === "string" ? stream.trimEnd() : ""))
+    .filter((stream) => stream !== "");
+  const failed = output.exit_code !== 0;
+  if (failed) streams.push(`The command failed with exit code ${String(output.exit_code)}: ${command}`);
+  return streams.length === 0 ? `The command succeeded without output: ${command}` : streams.join("\n");
+}

@@ -1,0 +1,118 @@
+import { optionalDirectory, path, rule, text } from "../grammar.js";
+import { isPath, looksLikeFile } from "../paths.js";
+import type { PlannedCall, Rule, Words } from "../types.js";
+
+const FIND = "(?:find|list|show|get|locate|search(?: for)?|look for)(?: me)?(?: all)?(?: of)?(?: the)?";
+const CASE = "(?<insensitive>,? (?:ignoring (?:the )?case|case[- ]insensitive(?:ly)?|in any case))?";
+const TERM = "(?: the)?(?: (?:text|word|string|phrase|term))?";
+const GLOB = "(?<glob>\"[^\"]*[*][^\"]*\"|'[^']*[*][^']*'|`[^`]*[*][^`]*`|[^\\s\"'`]*[*][^\\s\"'`]*)";
+
+// How people call the files of a language, where that differs from the extension.
+const LANGUAGES: Readonly<Record<string, string>> = {
+  typescript: "{ts,tsx,mts,cts}",
+  javascript: "{js,jsx,mjs,cjs}",
+  python: "py",
+  markdown: "md",
+  rust: "rs",
+  ruby: "rb",
+  shell: "sh",
+  text: "txt",
+  yaml: "{yml,yaml}",
+  image: "{png,jpg,jpeg,gif,svg,webp}",
+};
+const EXTENSIONS = new Set(
+  "ts tsx js jsx mjs cjs json md txt py rs go java c h cpp hpp css scss html xml yml toml sh sql csv log svg png jpg lock php kt swift vue rb".split(
+    " ",
+  ),
+);
+
+export const SEARCH_FILES_RULES: readonly Rule[] = [
+  rule(
+    `${FIND}(?: files?(?: (?:named|called|matching|like))?)? ${GLOB}(?: files?)?${optionalDirectory("path")}`,
+    (words) => files(words, anywhere(words.get("glob"))),
+  ),
+  rule(`${FIND} (?<kind>\\.?[a-z0-9]+)(?: source)? files?${optionalDirectory("path")}`, (words) => {
+    const ending = extension(words.get("kind"));
+    return ending === undefined ? undefined : files(words, `**/*.${ending}`);
+  }),
+  rule(
+    `${FIND} files? (?:ending (?:in|with|on)|with(?: the)? (?:extension|ending)) ${path("kind")}${optionalDirectory("path")}`,
+    (words) => files(words, `**/*.${words.get("kind").replace(/^\*?\./, "")}`),
+  ),
+  rule(
+    `(?:find|search for|look for|locate|get)(?: me)?(?: all)?(?: the)?(?: a)? (?:file|folder|directory|files)(?: (?:named|called|with the name))? ${path("name")}${optionalDirectory("path")}`,
+    (words) => (isPath(words, "name") ? files(words, anywhere(words.get("name"))) : undefined),
+  ),
+  rule(
+    `(?:find|locate|where is|where's|where are)(?: the)?(?: file)? ${path("name")}${optionalDirectory("path")}`,
+    (words) => (looksLikeFile(words.get("name")) ? files(words, anywhere(words.get("name"))) : undefined),
+  ),
+];
+
+export const SEARCH_TEXT_RULES: readonly Rule[] = [
+  rule(`grep(?: -[a-z]+)* ${path("query")} ${path("path")}`, (words) =>
+    words.get("query").toLowerCase() === "for" ? undefined : matches(words),
+  ),
+  rule(
+    `(?:search|grep|look)(?: for)?(?: the)? (?:regex|regexp|regular expression|pattern) ${text("query")}${optionalDirectory("path")}${CASE}`,
+    (words) => matches(words, { regex: true }),
+  ),
+  rule(
+    `(?:search|look)(?: in| through)?(?: the)?(?: (?:directory|folder|file))? ${path("path")}(?: (?:directory|folder))? for${TERM} ${text("query")}${CASE}`,
+    matches,
+  ),
+  rule(`(?:search|grep|look)(?: for)?${TERM} ${text("query")}${optionalDirectory("path")}${CASE}`, matches),
+  rule(
+    `find(?: all)?(?: the)?(?: (?:occurrences|uses|usages|mentions|references|instances|lines|places))(?: (?:of|to|with|containing|that (?:contain|mention|use)))${TERM} ${text("query")}${optionalDirectory("path")}${CASE}`,
+    matches,
+  ),
+  rule(
+    `(?:find(?: me)?(?: all)?(?: the)? files (?:containing|with|that (?:contain|mention|use|include))|(?:which|what) files (?:contain|mention|use|include|have|import))${TERM} ${text("query")}${optionalDirectory("path")}${CASE}`,
+    matches,
+  ),
+  rule(
+    `where (?:is|are)${TERM} ${text("query")} (?:used|mentioned|defined|called|imported|referenced)${optionalDirectory("path")}`,
+    matches,
+  ),
+  rule(
+    `find(?: all)?(?<term>${TERM}) ${text("query")} in(?: the)?(?: (?:directory|folder|file))? ${path("path")}(?: (?:directory|folder))?${CASE}`,
+    (words) => (/^(?:all |the )?files?$/i.test(words.get("query")) ? undefined : matches(words)),
+  ),
+];
+
+function files(words: Words, pattern: string): PlannedCall | undefined {
+  if (words.has("path") && !isPath(words, "path")) return undefined;
+  return { tool: "search_files", args: { pattern, ...(words.has("path") && { path: words.get("path") }) } };
+}
+
+function matches(
+  words: Words,
+  extra: { regex?: boolean } | readonly unknown[] = {},
+): PlannedCall | undefined {
+  const query = words.get("query");
+  if (query === "" || (words.has("path") && !isPath(words, "path"))) return undefined;
+  // People also say this about the internet, which is not here.
+  if (!words.quoted("query") && /\b(?:web|internet|online|google)\b/i.test(query)) return undefined;
+  const regex = "regex" in extra && extra.regex;
+  return {
+    tool: "search_text",
+    args: {
+      query,
+      paths: [words.get("path") || "."],
+      ...(regex && { regex: true }),
+      ...(words.has("insensitive") && { ignore_case: true }),
+    },
+  };
+}
+
+/** A name without a directory is looked for at any depth. */
+function anywhere(pattern: string): string {
+  return pattern.includes("/") ? pattern : `**/${pattern}`;
+}
+
+function extension(kind: string): string | undefined {
+  const name = kind.toLowerCase();
+  if (name.startsWith(".")) return name.slice(1);
+  if (Object.hasOwn(LANGUAGES, name)) return LANGUAGES[name];
+  return EXTENSIONS.has(name) ? name : undefined;
+}

@@ -1,0 +1,33 @@
+import type { Words } from "./types.js";
+
+// Words of English that stand where a path could stand, but never name one.
+const NOT_PATHS = new Set(
+  (
+    "a all an and any anything both each every everything file files folder folders for from here how i if in is it " +
+    "many me more most my no none not nothing of on online or our same some something stuff that the their them then there these they " +
+    "thing things this those to us web what when where which who why with you your google internet joke sense"
+  ).split(" "),
+);
+const EXTENSIONLESS =
+  /^(makefile|dockerfile|license|licence|readme|changelog|notice|authors|copying|gemfile|procfile|vagrantfile|justfile|rakefile|codeowners)$/i;
+
+/** Whether a group can be taken as a path: quoted, or a word that is not just a word of the sentence. */
+export function isPath(words: Words, group: string): boolean {
+  const value = words.get(group);
+  return value !== "" && (words.quoted(group) || !NOT_PATHS.has(value.toLowerCase()));
+}
+
+/** Whether it looks like a path at all, for sentences that could as well be about something else. */
+export function looksLikePath(words: Words, group: string): boolean {
+  return (
+    isPath(words, group) &&
+    (words.quoted(group) || /[./\\~]/.test(words.get(group)) || EXTENSIONLESS.test(words.get(group)))
+  );
+}
+
+/** Whether it looks like a file rather than a directory: it has an extension, or a name every project knows. */
+export function looksLikeFile(value: string): boolean {
+  const name = value.replace(/\/+$/, "").split("/").at(-1) ?? "";
+  if (value.endsWith("/")) return false;
+  return /.\.[A-Za-z0-9_+-]+$/.test(name) || EXTENSIONLESS.test(name);
+}

@@ -1,0 +1,46 @@
+import { escapeInvisible } from "@agent/core/toolkit";
+
+/** Writes to standard output. On a terminal nothing in the text can control it; in a pipe it stays as it is. */
+export function print(text: string): void {
+  process.stdout.write(process.stdout.isTTY ? escapeInvisible(text) : text);
+}
+
+export function printLine(text: string): void {
+  print(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+/** A message for the person, on standard error. Always escaped: it may quote a file or a server. */
+export function note(text: string): void {
+  process.stderr.write(`${escapeInvisible(text)}\n`);
+}
+
+/** Resolves when everything written so far has left the process. */
+export async function flush(): Promise<void> {
+  await Promise.all([process.stdout, process.stderr].map(drained));
+}
+
+function drained(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    // A reader that went away takes no more: there is nothing left to wait for.
+    if (stream.destroyed || stream.writableNeedDrain === undefined) return resolve();
+    stream.once("error", () => resolve());
+    stream.once("close", () => resolve());
+    stream.write("", () => resolve());
+  });
+}
+
+/** Rows as aligned columns; the last one is not padded. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
+  }
+  return rows
+    .map((row) =>
+      row
+        .map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0)))
+        .join("  "),
+    )
+    .map((line) => `${line.trimEnd()}\n`)
+    .join("");
+}

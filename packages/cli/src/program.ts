@@ -1,0 +1,161 @@
+import { Command, CommanderError } from "commander";
+import { EXIT, type ExitCode } from "./exitCodes.js";
+import { readVersion } from "./version.js";
+
+const EXAMPLES = `
+Examples:
+  agent                                   chat in the terminal
+  agent "list the files in src"           one task; the answer goes to standard output
+  git diff | agent -p "review this" -     the dash stands for standard input
+  agent --output json "run the checks"    the result as JSON
+  agent tools                             which tools are on, and why
+  agent tool run read_file --path a.txt   one tool, no model
+
+Exit codes: 0 done, 1 model, 2 config, 3 tool, 4 refused, 5 turn limit, 6 timeout, 70 crash, 130 interrupted.`;
+
+/** Parses a command line and runs its command. Only what that command needs is loaded. */
+export async function runProgram(args: readonly string[]): Promise<ExitCode> {
+  let exitCode: ExitCode = EXIT.done;
+  const program = createProgram((result) => {
+    exitCode = result;
+  });
+  try {
+    await program.parseAsync(args, { from: "user" });
+  } catch (error) {
+    // The parser has printed its message, or the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.config;
+    throw error;
+  }
+  return exitCode;
+}
+
+/** The whole command line. `done` gets the exit code of the command that ran. */
+export function createProgram(done: (exitCode: ExitCode) => void): Command {
+  const program = new Command("agent")
+    .description("An agent with tools. Without a task: a chat. With one: does it and ends.")
+    .version(readVersion(), "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help")
+    .exitOverride()
+    .showSuggestionAfterError()
+    .enablePositionalOptions()
+    .argument("[task...]", 'what to do, in words; "-" stands for standard input')
+    .option("-p, --print", "never chat: do the task, print the answer, end")
+    .option("--output <format>", "text, json or stream-json", "text")
+    .option("-q, --quiet", "no activity lines on standard error")
+    .option("--timeout <time>", "stop the run after this time: 90s, 5m")
+    .option("--resume [session]", "go on with a conversation; without a name the latest")
+    .option("--no-session", "do not keep the conversation")
+    .addHelpText("after", EXAMPLES);
+  settingsOptions(program);
+  program.action(async (task: string[]) => {
+    const { runCommand } = await import("./commands/run.js");
+    done(await runCommand(task, program.opts()));
+  });
+
+  const flagsOf = (command: Command): Record<string, unknown> => ({
+    ...program.opts(),
+    ...definedOptions(command),
+  });
+  settingsOptions(
+    program.command("tools").description("list every tool: on or off and why, its pack, what it can do"),
+  )
+    .option("--json", "as JSON")
+    .action(async (_, command: Command) => {
+      const { toolsCommand } = await import("./commands/tools.js");
+      done(await toolsCommand(flagsOf(command)));
+    });
+
+  const tool = program.command("tool").description("work with one tool");
+  toolOptions(tool.command("run"))
+    .description("run one tool without a model; the exit code tells how it went")
+    .argument("<name>", "the tool's name")
+    .argument("[arguments...]", "--key value for each of its arguments")
+    .option("--args <json>", "all arguments as one JSON object")
+    .allowUnknownOption()
+    .addHelpText("after", "\nExample:\n  agent tool run search_text --query TODO --paths src --ignore-case")
+    .action(async (name: string, words: string[], _, command: Command) => {
+      const { toolRunCommand } = await import("./commands/toolRun.js");
+      done(await toolRunCommand(name, words, flagsOf(command)));
+    });
+
+  settingsOptions(program.command("config").description("print the settings all layers give together"))
+    .option("--explain", "where each value comes from")
+    .action(async (_, command: Command) => {
+      const { configCommand } = await import("./commands/config.js");
+      done(await configCommand(flagsOf(command)));
+    });
+
+  program
+    .command("init")
+    .description("write an agent.config.ts and trust it")
+    .option("--pack <name>", "a pack to use (repeatable)", collect)
+    .option("--enable <tool>", "a tool to turn on (repeatable)", collect)
+    .option("--confirm <tool>", "a tool that asks first (repeatable)", collect)
+    .option("--force", "replace an existing agent.config.ts")
+    .option("-y, --yes", "ask nothing, take the defaults")
+    .action(async (_, command: Command) => {
+      const { initCommand } = await import("./commands/init.js");
+      done(await initCommand(flagsOf(command)));
+    });
+
+  settingsOptions(
+    program.command("doctor").description("check Node, config, packs and provider, and give the cure"),
+  ).action(async (_, command: Command) => {
+    const { doctorCommand } = await import("./commands/doctor.js");
+    done(await doctorCommand(flagsOf(command)));
+  });
+
+  program
+    .command("sessions")
+    .description("list the conversations kept for this directory")
+    .option("--json", "as JSON")
+    .action(async (_, command: Command) => {
+      const { sessionsCommand } = await import("./commands/sessions.js");
+      done(await sessionsCommand(flagsOf(command)));
+    });
+
+  program
+    .command("completion")
+    .description("print a completion script for bash, zsh or fish")
+    .argument("<shell>", "bash, zsh or fish")
+    .addHelpText("after", '\nExample, in ~/.bashrc:\n  eval "$(agent completion bash)"')
+    .action(async (shell: string) => {
+      const { completionCommand } = await import("./commands/completion.js");
+      done(completionCommand(shell, program));
+    });
+  return program;
+}
+
+/** The flags of every command that loads the config. */
+function settingsOptions(command: Command): Command {
+  return toolOptions(command)
+    .option("--cwd <directory>", "work there")
+    .option("--confirm <tool>", "ask before each call of this tool (repeatable)", collect)
+    .option("--agent <name>", "use this agent of the config")
+    .option("--provider <name>", "openai or offline")
+    .option("--model <name>", "the model to ask")
+    .option("--base-url <url>", "an OpenAI-compatible server")
+    .option("--max-turns <number>", "how often the model is asked for one message");
+}
+
+/** The flags that decide which tools there are. */
+function toolOptions(command: Command): Command {
+  return command
+    .option("--enable <tool>", "turn a tool on (repeatable)", collect)
+    .option("--disable <tool>", "turn a tool off (repeatable)", collect)
+    .option("--tools <list>", "turn tools on and off in order: '-*,read_file'")
+    .option("--read-only", "only tools that read")
+    .option("--config <file>", "use this config file and no other of the project")
+    .option("--no-config", "use no config file")
+    .option("--trust", "trust the project's config as it is now");
+}
+
+function collect(value: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, value];
+}
+
+/** What was given after the command's name; what was not must not hide a flag given before it. */
+function definedOptions(command: Command): Record<string, unknown> {
+  const given = Object.entries(command.opts()).filter(([key]) => command.getOptionValueSource(key) === "cli");
+  return Object.fromEntries(given);
+}

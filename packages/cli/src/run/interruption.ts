@@ -1,0 +1,61 @@
+import { EXIT, type ExitCode } from "../exitCodes.js";
+import type { Stop } from "./outcome.js";
+
+const SIGNALS: readonly (readonly [NodeJS.Signals, ExitCode])[] = [
+  ["SIGINT", EXIT.interrupted],
+  ["SIGTERM", EXIT.terminated],
+  ["SIGHUP", EXIT.hungUp],
+];
+// setTimeout fires at once for more.
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Everything that can end a run from outside: a signal, the time limit, a reader that went away. */
+export interface Interruption {
+  readonly signal: AbortSignal;
+  readonly stop: Stop | undefined;
+  /** Takes the handlers off again. */
+  release(): void;
+}
+
+/** The first signal aborts and lets the run clean up; the second is left to the system and ends it at once. */
+export function watchInterruption(timeoutMs: number | undefined): Interruption {
+  const controller = new AbortController();
+  let stop: Stop | undefined;
+  const halt = (why: Stop): void => {
+    stop ??= why;
+    controller.abort();
+    release();
+  };
+  const handlers = SIGNALS.map(([name, exitCode]) => {
+    const handler = (): void => halt({ exitCode, message: "Interrupted." });
+    process.on(name, handler);
+    return [name, handler] as const;
+  });
+  const onError = (error: NodeJS.ErrnoException): void => {
+    // The reader has all it wants ("agent … | head"): that is no failure.
+    if (error.code === "EPIPE") halt({ exitCode: EXIT.done, message: "" });
+  };
+  process.stdout.on("error", onError);
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(
+          () =>
+            halt({
+              exitCode: EXIT.timeout,
+              message: `Stopped after ${timeoutMs} ms, the time limit of the run.`,
+            }),
+          Math.min(timeoutMs, LONGEST_TIMER_MS),
+        );
+  const release = (): void => {
+    clearTimeout(timer);
+    for (const [name, handler] of handlers) process.off(name, handler);
+  };
+  return {
+    signal: controller.signal,
+    get stop() {
+      return stop;
+    },
+    release,
+  };
+}

@@ -1,0 +1,68 @@
+import { type AgentEvent, isAgentError, type ToolEndEvent } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
+import { CliError } from "../errors.js";
+import { EXIT, type ExitCode } from "../exitCodes.js";
+
+/** Why a run was stopped from outside: the reason of the abort. */
+export interface Stop {
+  readonly exitCode: ExitCode;
+  readonly message: string;
+}
+
+/** How a run ended: the words for it and the number. */
+export interface Outcome {
+  readonly exitCode: ExitCode;
+  readonly error?: string;
+}
+
+/**
+ * Watches a run and says how it ended. A call that failed counts only if none succeeded after it: what the model
+ * made good is no failure. A call that was denied always counts, since the run did less than it was asked to.
+ */
+export class OutcomeWatcher {
+  #lastCall: ToolEndEvent | undefined;
+  #denied: ToolEndEvent | undefined;
+  #cutOff: string | undefined;
+
+  see(event: AgentEvent): void {
+    if (event.type === "tool_end") {
+      this.#lastCall = event;
+      if (event.outcome === "denied") this.#denied = event;
+    }
+    if (
+      event.type === "done" &&
+      (event.finishReason === "length" || event.finishReason === "content_filter")
+    ) {
+      this.#cutOff = event.finishReason === "length" ? "its length limit" : "a content filter";
+    }
+  }
+
+  finished(): Outcome {
+    if (this.#denied)
+      return { exitCode: EXIT.refused, error: `${this.#denied.name} was not run. ${this.#denied.text}` };
+    if (this.#lastCall && this.#lastCall.outcome !== "ok") {
+      const { name, summary, outcome } = this.#lastCall;
+      return {
+        exitCode: EXIT.tool,
+        error: `The last tool call failed: ${name} (${summary ?? outcome.replace("_", " ")}).`,
+      };
+    }
+    if (this.#cutOff)
+      return {
+        exitCode: EXIT.model,
+        error: `The answer is incomplete: the model stopped at ${this.#cutOff}.`,
+      };
+    return { exitCode: EXIT.done };
+  }
+
+  failed(error: unknown, stop: Stop | undefined): Outcome {
+    if (stop && isAgentError(error, "aborted")) {
+      return stop.message === ""
+        ? { exitCode: stop.exitCode }
+        : { exitCode: stop.exitCode, error: stop.message };
+    }
+    if (error instanceof CliError) return { exitCode: error.exitCode, error: error.message };
+    const turnLimit = isAgentError(error, "turn_limit") || isAgentError(error, "repeated_calls");
+    return { exitCode: turnLimit ? EXIT.turnLimit : EXIT.model, error: errorMessage(error) };
+  }
+}

@@ -1,0 +1,120 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach } from "vitest";
+
+const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+
+export interface RunResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+const used: string[] = [];
+afterEach(() => {
+  for (const directory of used.splice(0)) rmSync(directory, { recursive: true, force: true });
+});
+
+/** A project and a home directory of its own, and the built `agent` command to run in it. */
+export class Sandbox {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), "agent-cli-")));
+  readonly home = join(this.root, "home");
+  readonly project = join(this.home, "project");
+
+  constructor() {
+    used.push(this.root);
+    mkdirSync(join(this.project, ".git"), { recursive: true });
+  }
+
+  /** Writes a file of the project and returns its path. */
+  write(path: string, content: string): string {
+    const file = join(this.project, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+    return file;
+  }
+
+  start(args: readonly string[], options: RunOptions = {}): ChildProcessWithoutNullStreams {
+    return spawn(process.execPath, [BIN, ...args], {
+      cwd: options.cwd ?? this.project,
+      // Nothing of the developer's own machine: no key, no config, no model server.
+      env: { PATH: process.env.PATH, HOME: this.home, AGENT_LOCAL_PORTS: "", ...options.env },
+    });
+  }
+
+  run(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+    const child = this.start(args, options);
+    child.stdin.end(options.input ?? "");
+    return finished(child);
+  }
+}
+
+export function finished(child: ChildProcessWithoutNullStreams): Promise<RunResult> {
+  return new Promise((resolve, reject) => {
+    const chunks: { stdout: Buffer[]; stderr: Buffer[] } = { stdout: [], stderr: [] };
+    child.stdout.on("data", (chunk: Buffer) => chunks.stdout.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => chunks.stderr.push(chunk));
+    // The command may be done before it has read anything.
+    child.stdin.on("error", () => undefined);
+    child.on("error", reject);
+    child.on("close", (code) =>
+      resolve({
+        code,
+        stdout: Buffer.concat(chunks.stdout).toString(),
+        stderr: Buffer.concat(chunks.stderr).toString(),
+      }),
+    );
+  });
+}
+
+/** A config whose provider gives these answers in turn: texts, or tool calls as `[name, args]`. */
+export function scripted(
+  answers: readonly (string | readonly [name: string, args: object])[],
+  more = "",
+): string {
+  return `const answers = ${JSON.stringify(answers)};
+let turn = 0;
+export default {
+  provider: {
+    model: "scripted",
+    async respond(request) {
+      const answer = answers[Math.min(turn++, answers.length - 1)];
+      if (typeof answer === "string") {
+        request.onText?.(answer);
+        return { content: answer, toolCalls: [], finishReason: "stop", usage: { inputTokens: 10, outputTokens: 5 } };
+      }
+      const call = { id: "c" + turn, type: "function", function: { name: answer[0], arguments: JSON.stringify(answer[1]) } };
+      return { content: null, toolCalls: [call], finishReason: "tool_calls" };
+    },
+  },
+  ${more}
+};
+`;
+}
+
+/** A pack with one tool, as source text. */
+export function packSource(tool: string, body = 'return "it ran";', extra = ""): string {
+  return `export const packName = "pack-of-${tool}";
+export function register(registry) {
+  registry.register({
+    name: ${JSON.stringify(tool)},
+    capabilities: ["read"],
+    getSchema: () => ({
+      type: "function",
+      function: { name: ${JSON.stringify(tool)}, description: "A tool for tests.", parameters: { type: "object", properties: {} } },
+    }),
+    execute: async (args, call) => { ${body} },
+  });
+  ${extra}
+}
+`;
+}

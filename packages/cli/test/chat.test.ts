@@ -1,0 +1,211 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { chatTerminals } from "./chatTerminal.js";
+import { hasTmux } from "./terminal.js";
+
+describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () => {
+  let chats: Awaited<ReturnType<typeof chatTerminals>>;
+  beforeAll(async () => {
+    chats = await chatTerminals();
+  });
+  afterEach(() => chats.closeAll());
+  afterAll(() => chats.remove());
+
+  let gates = 0;
+  /** A command that prints, and goes on only when the test opens the gate. */
+  const gate = (): { path: string; wait: string; open: () => void } => {
+    const path = join(chats.folder, `gate-${gates++}`);
+    return {
+      path,
+      wait: `while [ ! -e ${path} ]; do sleep 0.05; done`,
+      open: () => writeFileSync(path, ""),
+    };
+  };
+  const call = (command: string): string => `call run_bash ${JSON.stringify({ command })}`;
+
+  test("Scenario: Display shell execution in chat", async () => {
+    const terminal = await chats.start();
+    terminal.send(call("echo out; echo err >&2; exit 2"));
+    const failed = await terminal.until("That is all.");
+    expect(failed).toContain("● run_bash  echo out; echo err >&2; exit 2\n│ out\n│ err\n└ ✗ exit code 2 · ");
+    terminal.send(call("echo fine"));
+    await terminal.until("└ ✓ exit code 0 · ");
+  });
+
+  test("Scenario: Handle long-running commands", async () => {
+    const terminal = await chats.start();
+    const { wait, open } = gate();
+    terminal.send(call(`seq 20; ${wait}; echo finished`));
+    const running = await terminal.until(/│ 20\n│ executing… \d+\.\ds/);
+    expect(running).toContain("│ 17\n│ 18\n│ 19\n│ 20\n│ executing…");
+    expect(running).not.toContain("│ 16");
+    const elapsed = /executing… (\S+)/.exec(running)?.[1];
+    await terminal.until((screen) => /executing… (\S+)/.exec(screen)?.[1] !== elapsed);
+
+    terminal.send("/status");
+    await terminal.until(/Running\n {2}#1 {2}run_bash .* {2}executing… \d/);
+    open();
+    const done = await terminal.until("That is all.");
+    expect(done).toContain("│ finished\n└ ✓ exit code 0");
+    expect(done).not.toContain("│ executing…");
+
+    terminal.send("/status");
+    await terminal.until(/Finished\n {2}#1 {2}run_bash .* {2}✓ exit code 0 · \d.* · pid \d+/);
+  });
+
+  test("a finished call is collapsed, and Ctrl-O shows all of it", async () => {
+    const terminal = await chats.start();
+    terminal.send(call("seq 100 112"));
+    const screen = await terminal.until("That is all.");
+    expect(screen).toContain("│ … +8 lines (ctrl+o expands)\n│ 108\n│ 109\n│ 110\n│ 111\n│ 112\n└ ✓");
+    terminal.press("C-o");
+    await terminal.until("│ 100\n│ 101\n");
+    terminal.press("C-o");
+    await terminal.until("Nothing was shortened.");
+  });
+
+  test("parallel calls have a block each", async () => {
+    const terminal = await chats.start({ env: { CHAT_NOTES: "on" } });
+    const [first, second] = [gate(), gate()];
+    terminal.paste(`call read_note {"path":"${first.path}"}\ncall read_note {"path":"${second.path}"}`);
+    terminal.press("Enter");
+    await terminal.until((screen) => screen.match(/● read_note {2}.*\n│ executing…/g)?.length === 2);
+    second.open();
+    await terminal.until(`● read_note  ${second.path}\n│ note ${second.path}\n└ ✓`);
+    expect(terminal.screen()).toContain(`● read_note  ${first.path}\n│ executing…`);
+    first.open();
+    await terminal.until(`● read_note  ${first.path}\n│ note ${first.path}\n└ ✓`);
+  });
+
+  test("H178: a tool error, an exit code and a missing tool are failures", async () => {
+    const terminal = await chats.start();
+    terminal.send("call run_bash {}");
+    await terminal.until(/│ Error executing run_bash: .*\n└ ✗ failed/);
+    terminal.send("call no_such_tool {}");
+    await terminal.until("│ Tool not found: no_such_tool\n└ ✗ no such tool");
+    terminal.send("call read_note {}");
+    await terminal.until("│ Tool not available: read_note\n└ ✗ not available");
+    terminal.send(call("kill -9 $$"));
+    await terminal.until("└ ✗ exit code null");
+  });
+
+  test("an edit is shown as a diff in colour", async () => {
+    const terminal = await chats.start();
+    terminal.send('call edit_file {"path":"a.txt"}');
+    await terminal.until("That is all.");
+    const screen = terminal.coloredScreen();
+    expect(screen).toContain("\x1b[31m-old");
+    expect(screen).toContain("\x1b[32m+new");
+  });
+
+  test("an answer streams as Markdown whose text stays as it was written", async () => {
+    const terminal = await chats.start();
+    const text =
+      "# Title\\n\\nSome **bold** text, `code` and [a link](https://example.org).\\n\\n```js\\nlet a = 1;\\n```\\n- item";
+    terminal.send(`say ${text}`);
+    const screen = await terminal.until("- item\n1,234 tokens in, 56 out · 1 request");
+    expect(screen).toContain(text.replaceAll("\\n", "\n"));
+    expect(terminal.coloredScreen()).toMatch(/1m([^a-z]*m)*bold/);
+  });
+
+  test("a long answer is in the scrollback once, and its long lines are whole", async () => {
+    const terminal = await chats.start({ columns: 60, rows: 12 });
+    const lines = Array.from({ length: 60 }, (_, index) => `row ${index} ${"word ".repeat(index % 25)}end`);
+    terminal.paste(`say ${lines.join("\\n")}`);
+    terminal.press("Enter");
+    await terminal.until("1,234 tokens in");
+    const text = terminal.scrollback();
+    const answer = text.slice(text.indexOf("\nrow 0 ") + 1, text.indexOf("\n1,234 tokens"));
+    expect(answer.split("\n")).toEqual(lines);
+  });
+
+  test("a retry takes the unfinished answer back", async () => {
+    const terminal = await chats.start();
+    const { path, open } = gate();
+    terminal.paste(`write first attempt\npause ${path}\nbreak\nsay second attempt`);
+    terminal.press("Enter");
+    await terminal.until(/^first attempt$/m);
+    open();
+    const screen = await terminal.until("second attempt\n1,234 tokens");
+    expect(screen).not.toMatch(/^first attempt$/m);
+    expect(screen).toContain("↻ the stream broke off: asking again\n");
+  });
+
+  test("a provider's error is shown and the chat goes on", async () => {
+    const terminal = await chats.start();
+    terminal.send("fail no route \\x1b[2Jto host");
+    await terminal.until("no route \\x1b[2Jto host");
+    terminal.send("hello");
+    await terminal.until('You said "hello".');
+  });
+
+  test("the slash commands say what they do", async () => {
+    const terminal = await chats.start({ rows: 60 });
+    terminal.send("/help");
+    const help = await terminal.until("/quit");
+    for (const name of [
+      "/tools",
+      "/enable NAME",
+      "/disable NAME",
+      "/status [end ID]",
+      "/clear",
+      "/save",
+      "/model",
+    ]) {
+      expect(help).toContain(name);
+    }
+    terminal.send("/tools");
+    await terminal.until(/off {2}read_note +off by default · read\n +Read a note, slowly\./);
+    terminal.send("/enable read_note");
+    await terminal.until("read_note is on in this chat.");
+    terminal.send("/disable run_bash");
+    await terminal.until("run_bash is off in this chat.");
+    terminal.send("/tools");
+    await terminal.until(/off {2}run_bash +switched in this chat · execute/);
+    terminal.send("/enable read_nte");
+    await terminal.until('There is no tool "read_nte". Did you mean "read_note"?');
+    terminal.send("/statsu");
+    await terminal.until('There is no command "/statsu". Did you mean /status?');
+    terminal.send("/model");
+    await terminal.until("scripted answers.");
+    terminal.send("/model other");
+    await terminal.until("other answers from the next message on.");
+    terminal.send("/clear");
+    await terminal.until("The conversation is forgotten.");
+    terminal.send("/etc/hosts is a path");
+    await terminal.until('You said "/etc/hosts is a path".');
+    terminal.send("/quit");
+    await terminal.until("left with 0\n[status 0]");
+  });
+
+  test("/save writes the conversation to its file", async () => {
+    const terminal = await chats.start({ cwd: chats.folder });
+    terminal.send("hello");
+    await terminal.until("You said");
+    terminal.send("/save before lunch");
+    await terminal.until(/[Ss]aved .*agent-session\.json/);
+    expect(existsSync(join(chats.folder, "agent-session.json"))).toBe(true);
+  });
+
+  test("/status lists background jobs and ends one", async () => {
+    const terminal = await chats.start();
+    terminal.send("/status");
+    await terminal.until(/Background\n {2}job-1 {2}npm run dev {2}pid 4242, 4243 · 1m 0\ds/);
+    terminal.send("/status end nothing");
+    await terminal.until('Nothing that runs is called "nothing". Running: job-1.');
+    terminal.send("/status end job-1");
+    await terminal.until("Ended job-1.");
+    terminal.send("/status");
+    await terminal.until("No tool was called yet, and nothing runs in the background.");
+  });
+
+  test("/status end stops a running call", async () => {
+    const terminal = await chats.start();
+    terminal.send(call("sleep 1000"));
+    await terminal.until("│ executing…");
+    terminal.send("/status end 1");
+    await terminal.until(/● run_bash {2}sleep 1000\n│ .*\n└ ✗ aborted · /);
+    await terminal.until("Stopped.");
+  });
+});

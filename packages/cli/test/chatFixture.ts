@@ -1,0 +1,154 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import {
+  Agent,
+  type ChatProvider,
+  type ChatRequest,
+  type ChatResponse,
+  type ExecutableTool,
+} from "@agent/core";
+import { functionTool, requireString } from "@agent/core/toolkit";
+import { createChat } from "../src/chat/createChat.js";
+
+/**
+ * The chat with a model that does what it is told, for tests in a real terminal. A message is a script, one
+ * step a line: `call TOOL {json}` (all of them in one turn), `say TEXT` (in words, and ends), `write TEXT` (and
+ * goes on), `break` (the stream fails and starts again), `pause FILE` (until it exists), `hang`, `fail TEXT`,
+ * `crash`. `\n`, `\xNN` and `\uNNNN` in a text are what they stand for.
+ */
+const provider: ChatProvider = {
+  model: "scripted",
+  async respond(request) {
+    const last = request.messages.at(-1);
+    if (last?.role === "tool") return answer(request, "That is all.");
+    const script = typeof last?.content === "string" ? last.content.split("\n") : [];
+    const calls = script.filter((line) => line.startsWith("call "));
+    for (const line of script) {
+      const [word = "", rest = ""] = [line.split(" ", 1)[0], line.slice(line.indexOf(" ") + 1)];
+      if (word === "write") request.onText?.(decode(rest));
+      if (word === "break") request.onRetry?.({ attempt: 1, delayMs: 0, reason: "the stream broke off" });
+      if (word === "pause") while (!existsSync(rest)) await wait(20);
+      if (word === "hang") await new Promise(() => undefined);
+      if (word === "fail") throw new Error(decode(rest));
+      if (word === "crash") {
+        setTimeout(() => {
+          throw new Error("the program has a bug");
+        }, 0);
+        await new Promise(() => undefined);
+      }
+      if (word === "say") return await answer(request, decode(rest));
+    }
+    if (calls.length === 0) return await answer(request, `You said ${JSON.stringify(last?.content)}.`);
+    return {
+      content: null,
+      finishReason: "tool_calls",
+      toolCalls: calls.map((line, index) => {
+        const [, name = "", args = "{}"] = /^call (\S+) ?(.*)$/.exec(line) ?? [];
+        const id = `call_${request.messages.length}_${index}`;
+        return { id, type: "function", function: { name, arguments: args } };
+      }),
+      usage: { inputTokens: 1000, outputTokens: 20 },
+    };
+  },
+};
+
+async function answer(request: ChatRequest, text: string): Promise<ChatResponse> {
+  for (const piece of text.match(/\s*\S+\s*/g) ?? []) {
+    request.onText?.(piece);
+    await wait(1);
+  }
+  const usage = { inputTokens: 1234, outputTokens: 56 };
+  return { content: text, toolCalls: [], finishReason: "stop", usage };
+}
+
+function decode(text: string): string {
+  return text
+    .replaceAll("\\n", "\n")
+    .replace(/\\x([0-9a-f]{2})|\\u([0-9a-f]{4})/g, (_, x, u) =>
+      String.fromCharCode(Number.parseInt(x ?? u, 16)),
+    );
+}
+
+function wait(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** Runs real commands, with the result and the report of the real thing. */
+const runBash: ExecutableTool = {
+  name: "run_bash",
+  capabilities: ["execute"],
+  getSchema: () =>
+    functionTool("run_bash", "Run a shell command.", {
+      command: { type: "string", description: "The command" },
+    }),
+  execute: (args, call) =>
+    new Promise((resolve) => {
+      const child = spawn("sh", ["-c", requireString(args, "command")], {
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const output = { stdout: "", stderr: "" };
+      for (const name of ["stdout", "stderr"] as const) {
+        child[name].on("data", (chunk: Buffer) => {
+          output[name] += chunk;
+          call?.onOutput(String(chunk));
+        });
+      }
+      call?.signal.addEventListener("abort", () => child.kill("SIGKILL"));
+      child.on("close", (code) => {
+        call?.report?.({ ok: code === 0, summary: `exit code ${code}` });
+        resolve(JSON.stringify({ ...output, exit_code: code, pid: child.pid }));
+      });
+    }),
+};
+
+const editFile: ExecutableTool = {
+  name: "edit_file",
+  capabilities: ["write"],
+  getSchema: () =>
+    functionTool("edit_file", "Edit a file.", { path: { type: "string", description: "The file" } }),
+  execute: async (args) => `Edited ${requireString(args, "path")}\n@@ -1,2 +1,2 @@\n same\n-old\n+new`,
+};
+
+const readNote: ExecutableTool = {
+  name: "read_note",
+  capabilities: ["read"],
+  getSchema: () =>
+    functionTool("read_note", "Read a note, slowly.", { path: { type: "string", description: "The gate" } }),
+  execute: async (args) => {
+    const path = requireString(args, "path");
+    while (!existsSync(path)) await wait(20);
+    return `note ${path}`;
+  },
+};
+
+const jobs = new Map([["job-1", "npm run dev"]]);
+const startedAt = Date.now() - 65_000;
+const chat = createChat({
+  banner: ["A scripted model answers."],
+  model: "scripted",
+  historyFile: process.env.CHAT_HISTORY,
+  confirm: new Set((process.env.CHAT_CONFIRM ?? "").split(",").filter(Boolean)),
+  jobs: {
+    list: () => [...jobs].map(([id, command]) => ({ id, command, pids: [4242, 4243], startedAt })),
+    end: async (id) => jobs.delete(id),
+  },
+  explain: (tool) => (tool.enabled ? "on by default" : "off by default"),
+  switchModel: async (model) => `${model} answers from the next message on.`,
+});
+const agent = new Agent(provider, {
+  approve: chat.approve,
+  packs: [
+    {
+      packName: "fixture",
+      register(registry) {
+        registry.register(runBash);
+        registry.register(editFile);
+        registry.register(readNote, { enabled: process.env.CHAT_NOTES === "on" });
+      },
+    },
+  ],
+});
+process.exitCode = await chat.run(agent);
+process.stdout.write(`left with ${process.exitCode}\n`);
+// What a tool left running must not keep the test waiting.
+process.exit();

@@ -1,0 +1,183 @@
+import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { chatTerminals } from "./chatTerminal.js";
+import { hasTmux, type TestTerminal } from "./terminal.js";
+
+describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
+  let chats: Awaited<ReturnType<typeof chatTerminals>>;
+  beforeAll(async () => {
+    chats = await chatTerminals();
+  });
+  afterEach(() => chats.closeAll());
+  afterAll(() => chats.remove());
+
+  const folder = (): string => mkdtempSync(join(chats.folder, "case-"));
+  const said = (terminal: TestTerminal, text: string): Promise<string> =>
+    terminal.until(`You said ${JSON.stringify(text)}.`);
+
+  test("Alt+Enter, Ctrl+J and a backslash at the end start a new line; Enter sends", async () => {
+    const terminal = await chats.start();
+    terminal.type("one");
+    terminal.press("M-Enter");
+    terminal.type("two");
+    terminal.press("C-j");
+    terminal.type("three\\");
+    terminal.press("Enter");
+    await terminal.until("› one\n  two\n  three");
+    terminal.send("four");
+    await said(terminal, "one\ntwo\nthree\nfour");
+  });
+
+  test("a paste with line breaks is one input, and is sent only by Enter", async () => {
+    const terminal = await chats.start();
+    terminal.paste("first\nsecond\r\nthird\n");
+    await terminal.until("› first\n  second\n  third");
+    expect(terminal.screen()).not.toContain("You said");
+    terminal.press("BSpace");
+    terminal.press("Enter");
+    await said(terminal, "first\nsecond\nthird");
+  });
+
+  test("a paste of 200 kB is taken whole and shown in part", async () => {
+    const terminal = await chats.start();
+    const lines = Array.from({ length: 10_000 }, (_, index) => `pasted line ${index}`);
+    terminal.paste(`say received\n${lines.join("\n")}`);
+    const screen = await terminal.until("pasted line 9999");
+    expect(screen).not.toContain("pasted line 100\n");
+    terminal.press("Enter");
+    await terminal.until(/^received$/m);
+    expect(terminal.scrollback()).toContain("\n  pasted line 5000\n");
+  });
+
+  test("keys move and delete as in a shell", async () => {
+    const terminal = await chats.start();
+    terminal.type("alpha beta gamma");
+    terminal.press("C-a");
+    terminal.type("<");
+    terminal.press("C-e");
+    terminal.type(">");
+    terminal.press("M-b");
+    terminal.press("C-w"); // deletes "beta "
+    terminal.press("C-k"); // deletes "gamma>"
+    terminal.press("C-y");
+    terminal.press("Home", "Right", "DC");
+    terminal.press("End", "Left");
+    terminal.type("!");
+    terminal.press("Enter");
+    await said(terminal, "<lpha gamma!>");
+    terminal.type("gone");
+    terminal.press("C-u");
+    terminal.send("kept");
+    await said(terminal, "kept");
+  });
+
+  test("wide characters and emoji are edited whole, and the cursor is where they end", async () => {
+    const terminal = await chats.start();
+    terminal.type("日本語 e\u0301 👍");
+    await terminal.until("👍");
+    expect(terminal.cursor().column).toBe(2 + 6 + 1 + 1 + 1 + 2);
+    terminal.press("BSpace", "BSpace", "BSpace", "BSpace");
+    terminal.type("!");
+    await terminal.until(/› 日本語!$/);
+    expect(terminal.cursor().column).toBe(2 + 6 + 1);
+    terminal.press("Left", "Left");
+    await expect.poll(() => terminal.cursor().column).toBe(2 + 4);
+    terminal.press("Enter");
+    await said(terminal, "日本語!");
+  });
+
+  test("a line longer than the terminal wraps, and a resize redraws it", async () => {
+    const terminal = await chats.start({ columns: 60, rows: 20 });
+    const text = Array.from({ length: 20 }, (_, index) => `word${index}`).join("-");
+    terminal.send("hello");
+    await said(terminal, "hello");
+    terminal.type(text);
+    await terminal.until("word19");
+    terminal.resize(40, 20);
+    const flat = (screen: string): string => screen.replace(/\n {2}/g, "");
+    await terminal.until((screen) => flat(screen).endsWith(`› ${text}`));
+    terminal.resize(90, 25);
+    const wide = await terminal.until((screen) => flat(screen).endsWith(`› ${text}`));
+    expect(wide.match(/word0-/g)).toHaveLength(1);
+    expect(wide).toContain('You said "hello".');
+    terminal.press("Enter");
+    await terminal.until(`You said "${text.slice(0, 20)}`);
+  });
+
+  test("history is kept across sessions, for its owner alone, and several chats share it", async () => {
+    const file = join(folder(), "deep", "history");
+    const env = { CHAT_HISTORY: file };
+    const [first, second] = [await chats.start({ env }), await chats.start({ env })];
+    first.paste("of the\nfirst");
+    first.press("Enter");
+    await said(first, "of the\nfirst");
+    second.send("of the second");
+    await said(second, "of the second");
+    first.send(" not remembered");
+    await said(first, " not remembered");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, "utf8")).toBe('"of the\\nfirst"\n"of the second"\n');
+
+    const third = await chats.start({ env });
+    third.type("draft");
+    third.press("Up");
+    await third.until("› of the second");
+    third.press("Up");
+    await third.until("› of the\n  first");
+    third.press("Down", "Down");
+    await third.until(/› draft$/);
+  });
+
+  test("Tab completes commands, tool names and paths", async () => {
+    const cwd = folder();
+    mkdirSync(join(cwd, "source"));
+    writeFileSync(join(cwd, "source", "main.ts"), "");
+    writeFileSync(join(cwd, "sour\u202ece.txt"), "");
+    const terminal = await chats.start({ cwd });
+    terminal.type("/di");
+    terminal.press("Tab");
+    await terminal.until("› /disable");
+    terminal.type("run");
+    terminal.press("Tab");
+    await terminal.until("› /disable run_bash");
+    terminal.press("C-u");
+    terminal.type("/s");
+    terminal.press("Tab");
+    await terminal.until("/status\n  /save");
+    terminal.press("C-u");
+    terminal.type("look at sou");
+    terminal.press("Tab");
+    // A name cannot turn the screen around.
+    await terminal.until("source/");
+    expect(terminal.screen()).toContain("sour\\u202ece.txt");
+    terminal.type("ce/");
+    terminal.press("Tab");
+    await terminal.until("› look at source/main.ts");
+  });
+
+  test("a message sent while the agent works waits for its turn", async () => {
+    const terminal = await chats.start();
+    const open = join(folder(), "open");
+    const command = `while [ ! -e ${open} ]; do sleep 0.05; done`;
+    terminal.send(`call run_bash ${JSON.stringify({ command })}`);
+    await terminal.until("│ executing…");
+    terminal.send("and then this");
+    await terminal.until("  queued: and then this");
+    expect(terminal.screen()).not.toContain("You said");
+    writeFileSync(open, "");
+    await terminal.until("› and then this");
+    await said(terminal, "and then this");
+    expect(terminal.screen()).not.toContain("queued:");
+  });
+
+  test("Esc gives queued messages back to the line", async () => {
+    const terminal = await chats.start();
+    terminal.send("hang");
+    await terminal.until("thinking…");
+    terminal.send("queued one");
+    await terminal.until("queued: queued one");
+    terminal.press("Escape");
+    await terminal.until(/Stopped\. [\s\S]*› queued one$/);
+  });
+});

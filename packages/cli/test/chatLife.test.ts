@@ -1,0 +1,160 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { chatTerminals } from "./chatTerminal.js";
+import { hasTmux, type TestTerminal } from "./terminal.js";
+
+describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmux)", () => {
+  let chats: Awaited<ReturnType<typeof chatTerminals>>;
+  beforeAll(async () => {
+    chats = await chatTerminals();
+  });
+  afterEach(() => chats.closeAll());
+  afterAll(() => chats.remove());
+
+  /** Whatever the chat did to the terminal is undone: what is typed is shown, by line, with a cursor. */
+  const expectRestored = async (terminal: TestTerminal): Promise<void> => {
+    terminal.send(
+      "echo fl''ags: $(stty -a | tr ' ;' '\\n\\n' | grep -xE -- '-?(icanon|echo|isig|icrnl|opost)')",
+    );
+    const screen = await terminal.until("flags: ");
+    expect(/flags: (.*)/.exec(screen)?.[1]?.split(" ").sort()).toEqual([
+      "echo",
+      "icanon",
+      "icrnl",
+      "isig",
+      "opost",
+    ]);
+    expect(terminal.cursor().visible).toBe(true);
+    terminal.send("cat -v");
+    terminal.paste("pasted");
+    terminal.press("Enter");
+    await terminal.until(/^pasted\npasted$/m);
+  };
+
+  test("H179: Ctrl-C while a tool hangs clears the indicator, shows the end, and the chat goes on", async () => {
+    const terminal = await chats.start();
+    terminal.send('call run_bash {"command":"sleep 1000"}');
+    await terminal.until("│ executing…");
+    terminal.press("C-c");
+    const screen = await terminal.until("Stopped. The conversation goes on from here.");
+    expect(screen).toMatch(/● run_bash {2}sleep 1000\n│ .*aborted.*\n└ ✗ aborted · \d/);
+    expect(screen).not.toContain("executing…");
+    terminal.send("hello");
+    await terminal.until('You said "hello".');
+  });
+
+  test("Esc stops an answer that never comes, and what was typed meanwhile stays", async () => {
+    const terminal = await chats.start();
+    terminal.send("hang");
+    await terminal.until("thinking…");
+    terminal.type("my next");
+    terminal.press("Escape");
+    await terminal.until(/Stopped\. [\s\S]*› my next$/);
+    terminal.press("Enter");
+    await terminal.until('You said "my next".');
+  });
+
+  test("Ctrl-C clears the line; twice on an empty one it leaves with 130", async () => {
+    const terminal = await chats.start();
+    terminal.type("never mind");
+    terminal.press("C-c");
+    await terminal.until((screen) => !screen.includes("never mind"));
+    terminal.press("C-c");
+    await terminal.until("Ctrl-C again leaves.");
+    terminal.type("x");
+    terminal.press("BSpace");
+    await terminal.until((screen) => !screen.includes("again leaves"));
+    terminal.press("C-c");
+    await terminal.until("Ctrl-C again leaves.");
+    terminal.press("C-c");
+    await terminal.until("left with 130\n[status 130]");
+    await expectRestored(terminal);
+  });
+
+  test("Ctrl-D on an empty line leaves with 0, and the prompt is gone", async () => {
+    const terminal = await chats.start();
+    terminal.send("hello");
+    await terminal.until("tokens in");
+    terminal.press("C-d");
+    const screen = await terminal.until("[status 0]");
+    expect(screen).toMatch(/1 request\nleft with 0\n\[status 0\]/);
+    await expectRestored(terminal);
+  });
+
+  test.each(["SIGTERM", "SIGHUP", "SIGINT"] as const)(
+    "%s in the middle of an answer restores the terminal",
+    async (signal) => {
+      const terminal = await chats.start();
+      terminal.send('call run_bash {"command":"sleep 1000"}');
+      await terminal.until("│ executing…");
+      process.kill(terminal.pid(), signal);
+      await terminal.until("[status 130]");
+      await expectRestored(terminal);
+    },
+  );
+
+  test("a crash restores the terminal before it is reported", async () => {
+    const terminal = await chats.start();
+    terminal.send("crash");
+    await terminal.until(/Error: the program has a bug[\s\S]*\[status 1\]/);
+    await expectRestored(terminal);
+  });
+
+  test("Ctrl-Z gives the terminal back, and fg goes on", async () => {
+    const terminal = await chats.shell();
+    terminal.send("set -m");
+    terminal.send(chats.command);
+    await terminal.until("/help lists the commands.");
+    terminal.type("half a mess");
+    await terminal.until("› half a mess");
+    terminal.press("C-z");
+    await terminal.until("Stopped");
+    await expectRestored(terminal);
+    terminal.press("C-d");
+    terminal.send("fg");
+    await terminal.until((screen) => screen.endsWith("› half a mess"));
+    terminal.type("age");
+    terminal.press("Enter");
+    await terminal.until('You said "half a message".');
+  });
+
+  test.each([{ NO_COLOR: "1" }, { TERM: "dumb" }])(
+    "H176: plain lines and no escape code with %o",
+    async (env) => {
+      const terminal = await chats.start({ env });
+      const log = join(chats.folder, `raw-${Object.keys(env)[0]}`);
+      terminal.record(log);
+      terminal.send('call run_bash {"command":"echo \\"out \\\\033[2J\\"; exit 3"}');
+      const screen = await terminal.until("That is all.");
+      expect(screen).toContain("executing…\n● run_bash");
+      expect(screen).toContain("│ out \\x1b[2J\n└ ✗ exit code 3 · ");
+      terminal.send("first\\");
+      terminal.send("second");
+      await terminal.until('You said "first\\nsecond".');
+      terminal.send("/stat");
+      await terminal.until("There is no command");
+      terminal.send("hang");
+      terminal.press("C-c");
+      await terminal.until("Stopped.");
+      terminal.press("C-d");
+      await terminal.until("[status 0]");
+      expect(existsSync(log)).toBe(true);
+      expect(terminal.recorded(log)).not.toContain("\x1b");
+    },
+  );
+
+  test("plain lines ask for approval", async () => {
+    const terminal = await chats.start({ env: { NO_COLOR: "1", CHAT_CONFIRM: "run_bash" } });
+    terminal.send('call run_bash {"command":"echo ran"}');
+    await terminal.until(/Run it\?.*\n\?$/);
+    terminal.send("what");
+    await terminal.until((screen) => screen.match(/Run it\?/g)?.length === 2);
+    terminal.send("n too risky");
+    await terminal.until("│ Tool call denied: too risky\n└ ✗ denied");
+    terminal.send('call run_bash {"command":"echo ran"}');
+    await terminal.until((screen) => screen.match(/Run it\?/g)?.length === 3);
+    terminal.send("y");
+    await terminal.until("│ ran\n└ ✓");
+  });
+});

@@ -1,0 +1,147 @@
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { chatTerminals } from "./chatTerminal.js";
+import { hasTmux, type TestTerminal } from "./terminal.js";
+
+// Clipboard, link, title, device control, clear screen, cursor up, C1 CSI, carriage return, backspace.
+const ATTACKS = ["\x1b]52;c;cHduZWQ=\x07", "\x1b]8;;http://evil\x1b\\", "\x1b]0;title\x07", "\x1bP1$r\x1b\\"];
+const MOVES = ["\x1b[2J", "\x1b[5A", "\x9b2J", "\rover", "\b\b\b"];
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the codes this chat writes itself
+const OWN_CODES = /\x1b\[(\?(2004|2026|25)[hl]|\d*(;\d+)*[mABCDJK]|H)/g;
+
+describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", () => {
+  let chats: Awaited<ReturnType<typeof chatTerminals>>;
+  beforeAll(async () => {
+    chats = await chatTerminals();
+  });
+  afterEach(() => chats.closeAll());
+  afterAll(() => chats.remove());
+
+  const folder = (): string => mkdtempSync(join(chats.folder, "case-"));
+  const asEscapes = (text: string): string =>
+    [...text].map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+  const call = (command: string): string => `call run_bash ${JSON.stringify({ command })}`;
+
+  /** Sends messages and returns what was written that the chat does not write by itself. */
+  const foreignCodes = async (terminal: TestTerminal, messages: readonly string[]): Promise<string[]> => {
+    const file = join(folder(), "bytes");
+    terminal.record(file);
+    for (const message of messages) {
+      terminal.paste(message);
+      terminal.press("Enter");
+      await terminal.until(/tokens in[^›]*›$/);
+      terminal.press("C-l");
+      await terminal.until(/^\n*›$/);
+    }
+    terminal.send("say the end");
+    await terminal.until(/^the end$/m);
+    await expect.poll(() => terminal.recorded(file)).toContain("the end");
+    const rest = terminal.recorded(file).replace(OWN_CODES, "");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    return rest.match(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g) ?? [];
+  };
+
+  test("H171, H173: control sequences in tool output are shown, not obeyed", async () => {
+    const terminal = await chats.start();
+    const printed = [...ATTACKS, ...MOVES].map((attack) => `${JSON.stringify(asOctal(attack))}`);
+    const commands = printed.map((text) => call(`printf '%b' ${text}; sleep 0.05; exit 1`));
+    expect(await foreignCodes(terminal, commands)).toEqual([]);
+    terminal.send(call("printf 'safe\\rrm -rf ~\\n'"));
+    await terminal.until("│ safe\\rrm -rf ~");
+    expect(terminal.format("#{pane_title}")).not.toBe("title");
+  });
+
+  test("H172: the same in the command, the answer, an error and a tool's name", async () => {
+    const terminal = await chats.start();
+    const attacks = [...ATTACKS, ...MOVES];
+    const messages = [
+      ...attacks.map((attack) => call(`true ${attack}`)),
+      ...attacks.map((attack) => `say before ${asEscapes(attack)} after`),
+      `call bad${ATTACKS[2]}name {}`,
+    ];
+    expect(await foreignCodes(terminal, messages)).toEqual([]);
+    terminal.send(`say ${asEscapes("\u202ereversed\u202c")}`);
+    await terminal.until("\\u202ereversed\\u202c");
+  });
+
+  test("a call that asks runs only after yes; no goes to the model with its reason", async () => {
+    const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
+    const mark = join(folder(), "ran");
+    terminal.send(call(`touch ${mark}; echo done`));
+    await terminal.until(/Run it\? y = yes, n = no/);
+    expect(terminal.screen()).toContain("│ waits for your answer");
+    terminal.press("Enter");
+    await terminal.until("Please answer y, n");
+    terminal.send("yeah, why not");
+    await terminal.until("Please answer y, n");
+    expect(existsSync(mark)).toBe(false);
+    terminal.send("n, not that file");
+    const screen = await terminal.until("That is all.");
+    expect(screen).toContain("│ Tool call denied: not that file\n└ ✗ denied");
+    expect(existsSync(mark)).toBe(false);
+
+    terminal.send(call(`touch ${mark}; echo done`));
+    await terminal.until(/Run it\?/);
+    terminal.send("y");
+    await terminal.until("│ done\n└ ✓ exit code 0");
+    expect(existsSync(mark)).toBe(true);
+  });
+
+  test("always holds for this chat and this tool", async () => {
+    const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash,edit_file" } });
+    terminal.paste([call("echo first"), call("echo second")].join("\n"));
+    terminal.press("Enter");
+    await terminal.until(/Run it\?/);
+    terminal.send("a");
+    await terminal.until("│ second\n└ ✓");
+    terminal.send(call("echo third"));
+    await terminal.until("│ third\n└ ✓");
+    expect(terminal.scrollback().match(/wants to run with/g)).toHaveLength(1);
+    terminal.send('call edit_file {"path":"x"}');
+    await terminal.until("? edit_file wants to run with\n│ path: x");
+  });
+
+  test("H174: invisible and reordering characters are spelled out where a yes is asked for", async () => {
+    const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
+    terminal.paste(call("echo safe \u202e#mr\u200b -rf\nrm -rf build\tx\u0007"));
+    terminal.press("Enter");
+    const screen = await terminal.until(/Run it\?/);
+    expect(screen).toContain("│ command: echo safe \\u202e#mr\\u200b -rf\n│   rm -rf build");
+    expect(screen).toContain("x\\x07");
+  });
+
+  test("a long command is shown in full before it is asked for", async () => {
+    const terminal = await chats.start({ rows: 20, env: { CHAT_CONFIRM: "run_bash" } });
+    const lines = Array.from({ length: 80 }, (_, index) => `echo line ${index}`);
+    terminal.paste(call(lines.join("\n")));
+    terminal.press("Enter");
+    await terminal.until(/Run it\?/);
+    const text = terminal.scrollback();
+    for (const line of lines) expect(text).toMatch(new RegExp(`^│ (command:|  ) ?${line}$`, "m"));
+  });
+
+  test("what was being typed when a question came is kept, and Esc runs nothing", async () => {
+    const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
+    const [mark, gate] = [join(folder(), "ran"), join(folder(), "gate")];
+    terminal.paste(`pause ${gate}\n${call(`touch ${mark}`)}`);
+    terminal.press("Enter");
+    await terminal.until("thinking…");
+    terminal.type("yes");
+    await terminal.until(/› yes$/);
+    writeFileSync(gate, "");
+    await terminal.until(/Run it\?.*\n\?$/);
+    terminal.press("Enter");
+    await terminal.until("Please answer y, n");
+    terminal.press("Escape");
+    await terminal.until(/└ ✗ aborted[\s\S]*Stopped\.[\s\S]*› yes$/);
+    expect(existsSync(mark)).toBe(false);
+    terminal.press("Enter");
+    await terminal.until('You said "yes".');
+  });
+});
+
+/** As `printf '%b'` wants it, so that the attack is in the output and not in the command. */
+function asOctal(text: string): string {
+  return [...Buffer.from(text)].map((byte) => `\\0${byte.toString(8).padStart(3, "0")}`).join("");
+}

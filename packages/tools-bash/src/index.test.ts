@@ -1,0 +1,108 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { createToolRegistry } from "@agent/core";
+import { describe, expect, test } from "vitest";
+import { leaveNoProcessBehind } from "../test/processes.js";
+import * as pack from "./index.js";
+
+leaveNoProcessBehind();
+const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };
+const registryWith = (options: unknown) =>
+  createToolRegistry(context, [[pack, options]], { enable: ["run_bash"] });
+
+test("the public API is exactly this", async () => {
+  expect(Object.keys(await import("./index.js")).sort()).toEqual([
+    "DEFAULT_HIDDEN_ENV",
+    "RunBashTool",
+    "createPolicy",
+    "describePlatform",
+    "endBackgroundJob",
+    "listBackgroundJobs",
+    "packApiVersion",
+    "packName",
+    "register",
+  ]);
+});
+
+describe("options", () => {
+  test.each([
+    [{ denny: ["rm"] }, /denny/],
+    [{ deny: [] }, /deny/],
+    [{ deny: "rm" }, /deny/],
+    [{ deny: [42] }, /deny/],
+    [{ deny: [/rm/g] }, /deny/],
+    [{ deny: [{ command: "rm", mach: ["rm x"] }] }, /deny/],
+    [{ deny: [{ command: "rm", match: "rm x" }] }, /deny/],
+    [{ allow: null }, /allow/],
+    [{ deny: ["rm *"] }, /deny\[0\] is "rm \*"/],
+    [{ deny: [{ command: "rm", match: ["ls"] }] }, /does not match its own example/],
+    [{ limits: { memory: 5 } }, /memory/],
+    [{ limits: { memoryMb: "5" } }, /memoryMb/],
+    [{ limits: { cpuSeconds: 0 } }, /cpuSeconds/],
+    [{ limits: { timeoutMs: false } }, /timeoutMs/],
+    [{ hideEnv: "KEY" }, /hideEnv/],
+    [{ shell: "bash" }, /shell/],
+    [{ sandbox: "on" }, /sandbox/],
+    [{ sandbox: { network: false } }, /sandbox/],
+    [{ shell: "/bin/zsh", deny: ["rm"] }, /deny and allow understand sh and bash/],
+    ["rm", /options must be an object/],
+  ])("B47, B49: %j is an error when the pack registers", (options, message) => {
+    expect(() => registryWith(options)).toThrow(message);
+  });
+
+  test("all options together are accepted", () => {
+    const registry = registryWith({
+      deny: ["rm", { command: "git push", match: ["git push"], notMatch: ["git pull"], reason: "no" }],
+      allow: ["git"],
+      limits: { timeoutMs: 1000, cpuSeconds: 1, memoryMb: false, processes: 10, fileMb: 0.5 },
+      hideEnv: ["A", "B_*"],
+      shell: "/bin/bash",
+      sandbox: { mode: "auto", network: false, writable: ["/var/tmp"] },
+    });
+    expect(registry.isToolEnabled("run_bash")).toBe(true);
+  });
+});
+
+describe("through the registry", () => {
+  test("B41: a refused command is an error text with reason and rule, and did not run", async () => {
+    const registry = registryWith({ deny: [{ command: "touch", reason: "No new files." }] });
+    const text = await registry.execute("run_bash", { command: "touch /tmp/tools-bash-refused" });
+    expect(text).toBe(
+      'Error executing run_bash: Refused by the policy: "touch /tmp/tools-bash-refused" matches the deny rule "touch". Reason: No new files. Nothing was run.',
+    );
+    expect(existsSync("/tmp/tools-bash-refused")).toBe(false);
+    expect(await registry.execute("run_bash", { command: "echo touch" })).toContain('"stdout":"touch\\n"');
+  });
+
+  test("arguments that do not fit are named", async () => {
+    const registry = registryWith({});
+    for (const [args, name] of [
+      [{}, "command"],
+      [{ command: 42 }, "command"],
+      [{ command: "x", timeout: "5" }, "timeout"],
+      [{ command: "x", env: { A: null } }, "env"],
+      [{ command: "x", arguments: "y" }, "arguments"],
+      [{ command: "x", cmd: "y" }, "cmd"],
+    ] as const) {
+      expect(await registry.execute("run_bash", args)).toMatch(
+        new RegExp(`^Error executing run_bash: .*${name}`),
+      );
+    }
+  });
+});
+
+test("importing the built package loads no parser and starts nothing", (ctx) => {
+  const entry = fileURLToPath(new URL("../dist/index.js", import.meta.url));
+  if (!existsSync(entry)) return ctx.skip("the package is not built");
+  const code = `
+    const { RunBashTool } = await import(${JSON.stringify(entry)});
+    const handles = process.getActiveResourcesInfo().filter((name) => /Process|Signal|Timeout/.test(name));
+    const { createRequire } = await import("node:module");
+    const loaded = () => Object.keys(createRequire(${JSON.stringify(entry)}).cache).some((path) => path.includes("unbash"));
+    const before = loaded();
+    new RunBashTool({ deny: [{ command: "rm", match: ["rm x"] }] });
+    console.log(JSON.stringify({ handles, before, after: loaded(), listeners: process.listenerCount("SIGTERM") }));`;
+  const output = execFileSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
+  expect(JSON.parse(output)).toEqual({ handles: [], before: false, after: true, listeners: 0 });
+});

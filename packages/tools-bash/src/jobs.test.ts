@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { leaveNoProcessBehind, processesWith, runBash } from "../test/processes.js";
+import { endBackgroundJob, listBackgroundJobs } from "./jobs.js";
+
+leaveNoProcessBehind();
+const newest = () => listBackgroundJobs().at(-1);
+
+describe("work in the background", () => {
+  test("goes on after the call, is reported with pids and log, and can be ended", async () => {
+    const command = "(i=0; while :; do i=$((i+1)); echo tick $i; sleep 0.05; done) & echo started";
+    const result = await runBash({ command, env: { TEST_MARK: "job" } });
+    expect(result).toMatchObject({ exit_code: 0 });
+    expect(result.stdout).toMatch(/^started\n|\nstarted\n/);
+    expect(processesWith("TEST_MARK=job\0")).toEqual(
+      expect.arrayContaining(result.background_pids?.slice(0, 1) ?? []),
+    );
+
+    const job = newest();
+    expect(job).toMatchObject({ command, running: true, log: result.background_log });
+    expect(job?.pids.length).toBeGreaterThan(0);
+    while (!readFileSync(result.background_log ?? "", "utf8").includes("tick 30")) await delay(20);
+
+    expect(await endBackgroundJob(job?.id ?? 0)).toBe(true);
+    expect(processesWith("TEST_MARK=job\0")).toEqual([]);
+    expect(newest()).toMatchObject({ id: job?.id, running: false, pids: [] });
+  });
+
+  test("that dropped its output has no log", async () => {
+    const result = await runBash({ command: "sleep 100 >/dev/null 2>&1 &" });
+    expect(result.background_pids).toHaveLength(1);
+    expect(result).not.toHaveProperty("background_log");
+  });
+
+  test("a daemon that left session and output behind is still reported", async () => {
+    const result = await runBash({ command: "setsid sleep 100 >/dev/null 2>&1 & sleep 0.1" });
+    expect(result.background_pids).toHaveLength(1);
+  });
+
+  test("a job that ends by itself is no longer running", async () => {
+    await runBash({ command: "sleep 0.4 & echo" });
+    expect(newest()).toMatchObject({ running: true });
+    while (newest()?.running) await delay(20);
+  });
+
+  test("is held to the limits", async () => {
+    const burn = "(while :; do :; done) & (while :; do :; done) &";
+    await runBash({ command: burn }, { limits: { cpuSeconds: 1 } });
+    while (newest()?.running) await delay(50);
+    expect(newest()?.exceeded).toMatchObject({ limit: "cpuSeconds", allowed: 1 });
+  });
+
+  test("nothing is reported for a command that leaves nothing", async () => {
+    const before = listBackgroundJobs().length;
+    const result = await runBash({ command: "sleep 0.05 & wait; echo done" });
+    expect(result).not.toHaveProperty("background_pids");
+    expect(listBackgroundJobs()).toHaveLength(before);
+  });
+
+  test("an unknown job cannot be ended", async () => {
+    expect(await endBackgroundJob(999_999)).toBe(false);
+  });
+});

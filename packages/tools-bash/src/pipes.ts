@@ -1,0 +1,74 @@
+import { spawn } from "node:child_process";
+import { closeSync, constants, openSync, rmSync } from "node:fs";
+import { Socket } from "node:net";
+import type { Readable } from "node:stream";
+import { temporaryPath } from "./temporary.js";
+
+const BATCH = 16;
+const MKFIFO = "mkfifo";
+
+/** One way out of a command: the end it writes to, to be closed after the start, and the end to read. */
+export interface OutputPipe {
+  readonly fd: number;
+  readonly stream: Readable;
+}
+
+const free: string[] = [];
+let unavailable = false;
+
+/**
+ * A real pipe. Node connects children by sockets, which cannot be opened by name: `echo x > /dev/stderr` fails
+ * on them. A named pipe can, and it is faster. `undefined` where none can be made; then a socket must do.
+ */
+export async function openPipe(): Promise<OutputPipe | undefined> {
+  if (free.length === 0 && !unavailable) await makePipes();
+  for (let path = free.pop(); path !== undefined; path = free.pop()) {
+    const pipe = tryOpen(path);
+    if (pipe !== undefined) return pipe;
+  }
+  return undefined;
+}
+
+function tryOpen(path: string): OutputPipe | undefined {
+  let reader: number | undefined;
+  try {
+    // The reader first, and without waiting: a writer alone would wait for it.
+    reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const fd = openSync(path, constants.O_WRONLY);
+    const stream = new Socket({ fd: reader, readable: true, writable: false });
+    let ended = false;
+    stream.once("end", () => {
+      ended = true;
+    });
+    stream.once("close", () => {
+      // At its end nobody holds it, so that it can serve again; otherwise a child still writes to it.
+      if (ended) free.push(path);
+      else rmSync(path, { force: true });
+    });
+    return { fd, stream };
+  } catch {
+    if (reader !== undefined) closeSync(reader);
+    return undefined; // someone cleaned up the temporary directory
+  }
+}
+
+function makePipes(): Promise<void> {
+  return new Promise((resolve) => {
+    const fail = (): void => {
+      unavailable = true;
+      resolve();
+    };
+    try {
+      const paths = Array.from({ length: BATCH }, () => temporaryPath("pipe"));
+      const child = spawn(MKFIFO, ["-m", "600", ...paths], { stdio: "ignore" });
+      child.once("error", fail);
+      child.once("exit", (code) => {
+        if (code !== 0) return fail();
+        free.push(...paths);
+        resolve();
+      });
+    } catch {
+      fail();
+    }
+  });
+}

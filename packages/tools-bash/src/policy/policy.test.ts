@@ -1,0 +1,377 @@
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { createPolicy, type PolicyOptions } from "./policy.js";
+
+const corpus = fileURLToPath(new URL("../../../../../shared/data/tldr-commands.txt", import.meta.url));
+const deny = ["rm"];
+
+function verdict(command: string, options: PolicyOptions = { deny }, env?: Record<string, string>) {
+  const result = createPolicy(options)?.check(command, env);
+  if (result === undefined) throw new Error("no policy");
+  return result;
+}
+const allowed = (command: string, options?: PolicyOptions): boolean => verdict(command, options).allowed;
+
+describe("Scenario: Command validation (disallowed patterns)", () => {
+  test("B41: a denied command is refused with the rule and its reason", () => {
+    const options = { deny: [{ command: "git push", reason: "Pushing is done by people." }] };
+    expect(verdict("git status && git push origin main", options)).toEqual({
+      allowed: false,
+      rule: "git push",
+      reason:
+        'Refused by the policy: "git push origin main" matches the deny rule "git push". Reason: Pushing is done by people.',
+    });
+  });
+
+  test.each([
+    "rm x",
+    "r''m x",
+    '"rm" x',
+    "'rm' x",
+    "\\rm x",
+    "r\\\nm x",
+    "/bin/rm x",
+    "cd /bin && ./rm x",
+    "true; rm x",
+    "true && rm x",
+    "false || rm x",
+    "echo | rm x",
+    "true & rm x",
+    "true\nrm x",
+    "(rm x)",
+    "{ rm x; }",
+    "if true; then rm x; fi",
+    "f() { rm x; }; f",
+    "while rm x; do :; done",
+    "case a in a) rm x;; esac",
+    "A=1 rm x",
+    ">f rm x",
+    "! rm x",
+    "command rm x",
+    "env rm x",
+    "env -i A=1 rm x",
+    "env -u A rm x",
+    "exec rm x",
+    "nohup rm x",
+    "nice rm x",
+    "nice -n 5 rm x",
+    "nice -5 rm x",
+    "timeout 5 rm x",
+    "timeout -s KILL 5 rm x",
+    "stdbuf -oL rm x",
+    "xargs rm",
+    "xargs -n 1 rm -f",
+    "xargs -I{} rm {}",
+    "find . -exec rm {} \\;",
+    "find . -name x -execdir rm {} +",
+    "sudo rm x",
+    "sudo -u root rm x",
+    "sudo A=1 rm x",
+    "time rm x",
+    "setsid -f rm x",
+    "busybox rm x",
+    "watch rm x",
+    "ssh host rm x",
+    "sh -c 'rm x'",
+    "bash -lc 'rm x'",
+    "sh -ec 'rm x'",
+    "bash -o errexit -c 'rm x'",
+    `sh -c "sh -c 'rm x'"`,
+    "eval rm x",
+    "eval 'rm x'",
+    "trap 'rm x' EXIT",
+    "env sh -c 'rm x'",
+    "echo $(rm x)",
+    "echo `rm x`",
+    'echo "$(rm x)"',
+    "cat <<E\n$(rm x)\nE",
+    `echo \${A:-$(rm x)}`,
+    "RM x",
+    "function f { rm x; }; f",
+    "until rm x; do :; done",
+    "for i in 1; do rm x; done",
+    "echo a | xargs -0 env rm",
+    "env - rm x",
+    "env -- rm x",
+    'env "A=1" rm x',
+    "A=$(rm x)",
+    "A=$(rm x) ls",
+    "export A=$(rm x)",
+    "ls > $(rm x)",
+    "case $(rm x) in a) ;; esac",
+    "for i in $(rm x); do :; done",
+    "taskset -c 1 rm x",
+    "flock f rm x",
+    "flock f -c 'rm x'",
+    "strace -f rm x",
+    "unshare -m env rm x",
+    "tmux new-session 'rm x'",
+    "cat f | while IFS= read -r line; do rm x; done",
+  ])("B42: refused by the rule: %s", (command) => {
+    expect(verdict(command)).toMatchObject({ allowed: false, rule: "rm" });
+  });
+
+  test.each([
+    "$(echo rm) x",
+    "`echo rm` x",
+    '"$(echo rm)" x',
+    "$X x",
+    "a=r; b=m; $a$b x",
+    `\${X:-rm} x`,
+    'eval "$X"',
+    "echo cm0geA== | base64 -d | sh",
+    "printf 'rm x' | sh",
+    "sh <<E\nrm x\nE",
+    "sh",
+    "sh script.sh",
+    "bash -s",
+    ". ./file",
+    "source file",
+    "alias ls=rm; ls x",
+    "/bin/r? x",
+    "/bin/[r]m x",
+    'trap "$X" EXIT',
+    "node -e 'x'",
+    "node -p x",
+    "python3 -c 'x'",
+    "python3 <<E\nx\nE",
+    "perl -we 'unlink'",
+    "ruby -e x",
+    "php -r x",
+    "xargs -I% sh -c %",
+    'sh -c "$X"',
+    'find . -exec "$X" {} \\;',
+    "find . -exec sh -c 'echo {}' \\;",
+    "env -S 'rm x'",
+    '"$@"',
+    '"$1" x',
+    "{rm,x}",
+    "[[ a && b ]]",
+    "((rm x))",
+    "echo $'\\'; rm x #'",
+    "cat <(rm x)",
+    "awk 'BEGIN { system(\"rm x\") }'",
+    "awk '{ print | \"sh\" }'",
+    "awk -f x",
+    "sed '1e rm x' f",
+    "sed 's/a/rm x/e' f",
+    "sed -ne 'e' f",
+    "parallel $X",
+    "su -c 'rm x'",
+    "timeout $X rm x",
+    "nice --unknown rm x",
+    "a='b[$(rm x)]'; echo $((a))",
+    "read a; echo $((a))",
+    "echo $((PATH))",
+    "printf -v 'a[$(rm x)]' x",
+    "test -v 'x'",
+    "let x",
+    "select a in b; do rm x; done",
+    "coproc rm x",
+    "find $X rm \\;",
+    'find "$A" rm "$B"',
+    "script -c 'rm x'",
+    "perl",
+    "node -",
+    "if true; then",
+    "LD_PRELOAD=x ls",
+    "export BASH_ENV=x",
+    "ssh -o ProxyCommand='rm x' host",
+    "csh -c 'rm x'",
+    "time -f x rm y",
+    'valgrind "$X"',
+    "node --require x -e 'code'",
+    "deno --quiet eval code",
+    'env "LD_PRELOAD=x" ls',
+    'export "BASH_ENV=x"',
+    "for LD_PRELOAD in x; do ls; done",
+    "echo 'rm x' | at now",
+    "env LD_PRELOAD=x ls",
+  ])("B43: refused because it cannot be known: %s", (command) => {
+    expect(allowed(command)).toBe(false);
+  });
+
+  test.each([
+    'echo "rm -rf /"',
+    "echo rm",
+    "echo 'rm x' > notes",
+    "git commit -m 'rm old files'",
+    "grep -r rm .",
+    "ls | grep rm",
+    "cat <<'E'\nrm x\nE",
+    "printf '%s\\n' rm",
+    "find . -name rm",
+    "find . -type f -exec grep -l rm {} +",
+    "npm run rm",
+    "cd src && npm test",
+    "env A=1 node script.js",
+    "xargs grep -l x",
+    "timeout 5 ls",
+    "sh -c 'echo rm'",
+    "command -v rm",
+    "python3 script.py -c x",
+    "node --version",
+    "awk '{ print $1 }' file",
+    'awk -F: \'$1 == "a" || $2 { print $2 }\' "$f"',
+    "sed -n 's/rm/e/p' file",
+    "sed -e 's/a/b/' -e 's/c/d/g' \"$f\"",
+    "for i in 1 2 3; do echo $((i * 2)); done",
+    "i=0; while [ $i -lt 5 ]; do i=$((i + 1)); done",
+    "test -f x && echo yes",
+    "A=rm; echo $A",
+    'find "$dir" -name "*.c"',
+    "git log --format='%h %s' | head -n 5",
+    "docker rm x",
+    "# rm x\ntrue",
+    "echo '👨‍👩‍👧'",
+    "export PATH=$PATH:bin; ls",
+    "trap '' TERM",
+    'x=$(git rev-parse HEAD); echo "$x"',
+    "node build.mjs -e production",
+    "dd if=a of=b",
+    "valgrind ./program --rm",
+    'cat f | while IFS= read -r line; do echo "$line"; done',
+    "sed 's/x/e /' f",
+  ])("words as data run: %s", (command) => {
+    expect(verdict(command)).toEqual({ allowed: true });
+  });
+
+  test("B44: however much stands in front of it, and however deep it is", () => {
+    for (const count of [60, 400]) expect(allowed(`${"true; ".repeat(count)}rm x`)).toBe(false);
+    expect(allowed(`${"(".repeat(30)}rm x${")".repeat(30)}`)).toBe(false);
+    expect(allowed(`${"(".repeat(20_000)}true${")".repeat(20_000)}`)).toBe(false);
+    expect(allowed(`${"$(".repeat(5000)}true${")".repeat(5000)}`)).toBe(false);
+    expect(allowed(`${"env ".repeat(5000)}true`)).toBe(false);
+  });
+
+  test.each(["true\rrm x", "rm\vx", "rm\u00a0x", "\ufeffrm x", "true\u2028rm x", "rm\u3000x"])(
+    "B46: a character that shells read differently is refused and shown: %j",
+    (command) => {
+      const result = verdict(command);
+      expect(result).toMatchObject({
+        allowed: false,
+        reason: expect.stringMatching(/character U\+[0-9A-F]{4},/),
+      });
+    },
+  );
+
+  test("B46: look-alikes and invisible letters are other names, and shown escaped", () => {
+    expect(allowed("ｒｍ x")).toBe(true);
+    const result = verdict("git r\u200bm", { deny: ["git"] });
+    expect(result).toMatchObject({ reason: expect.stringContaining("\\u200b") });
+    expect(allowed("r\u200bm x", { allow: ["rm"] })).toBe(false);
+  });
+
+  test("B48: 1 MB against 200 rules is quick", () => {
+    const policy = createPolicy({ deny: Array.from({ length: 200 }, (_, i) => `command${i} -x`) });
+    const command = "echo some words of a script; ".repeat(36_000);
+    const started = performance.now();
+    expect(policy?.check(command)).toEqual({ allowed: true });
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+});
+
+describe("how a rule matches", () => {
+  test.each([
+    "rm -rf x",
+    "rm -fr x",
+    "rm -r -f x",
+    "rm -v x -rf",
+    "rm -R -rf",
+    "rm -f $X",
+    'rm "$X"',
+    "rm *",
+  ])('"rm -rf" refuses %s', (command) => expect(allowed(command, { deny: ["rm -rf"] })).toBe(false));
+  test.each(["rm x", "rm -r x", "rm -- -rf", 'rm -- "$X"'])('"rm -rf" lets %s run', (command) => {
+    expect(allowed(command, { deny: ["rm -rf"] })).toBe(true);
+  });
+  test.each(["git -C dir push", "git --no-pager push", "git -c a=b push -f", "git $X", "git -C $X push"])(
+    '"git push" refuses %s',
+    (command) => expect(allowed(command, { deny: ["git push"] })).toBe(false),
+  );
+  test.each(["git log push", "git commit -m push", "git stash"])('"git push" lets %s run', (command) => {
+    expect(allowed(command, { deny: ["git push"] })).toBe(true);
+  });
+  test("a long option matches its abbreviation and its value form", () => {
+    for (const option of ["--force", "--forc", "--force=x"]) {
+      expect(allowed(`git push ${option}`, { deny: ["git push --force"] })).toBe(false);
+    }
+    expect(allowed("git push --follow-tags", { deny: ["git push --force"] })).toBe(true);
+  });
+});
+
+describe("an allow list", () => {
+  const allow = ["ls", "git status", "npm test"];
+  test.each([
+    "ls -la",
+    "git status -s",
+    "cd src && npm test",
+    "timeout 60 npm test",
+    "ls | ls",
+    "if ls; then exit 1; fi",
+  ])("lets %s run", (command) => expect(allowed(command, { allow })).toBe(true));
+  test.each([
+    "rm x",
+    "git push",
+    "git -c a=b status",
+    "./ls",
+    "/tmp/ls",
+    "ls; rm x",
+    "ls $(rm x)",
+    "sh -c ls",
+    "xargs ls",
+    "sudo ls",
+    "PATH=. ls",
+    "ls() { :; }; cat x",
+    "export PATH=x; ls",
+    "./env ls",
+  ])("refuses %s", (command) => expect(allowed(command, { allow })).toBe(false));
+
+  test("deny goes before allow", () => {
+    expect(allowed("git push", { allow: ["git"], deny: ["git push"] })).toBe(false);
+    expect(allowed("git pull", { allow: ["git"], deny: ["git push"] })).toBe(true);
+  });
+
+  test("naming a command outright answers for what cannot be seen in it", () => {
+    const options = { allow: ["sh scripts/build.sh", "ls"], deny: ["rm"] };
+    expect(allowed("sh scripts/build.sh --fast", options)).toBe(true);
+    expect(allowed("sh scripts/other.sh", options)).toBe(false);
+    expect(allowed("sh -c 'rm x'", { allow: ["sh"], deny: ["rm"] })).toBe(false);
+  });
+
+  test("variables of the call are examined too", () => {
+    expect(verdict("ls", { allow }, { PATH: "/tmp" }).allowed).toBe(false);
+    expect(verdict("ls", { deny }, { LD_PRELOAD: "/tmp/x.so" }).allowed).toBe(false);
+    expect(verdict("ls", { deny }, { LANG: "C" }).allowed).toBe(true);
+  });
+});
+
+describe("B49: rules that cannot work are refused when they load", () => {
+  test.each(["rm *", "rm;ls", "'rm'", "$X", "rm > x", "a|b", " ", "rm\n-rf\u0000["])("%j", (rule) => {
+    expect(() => createPolicy({ deny: [rule] })).toThrow(/deny\[0\] is/);
+  });
+  test("an empty list is not the same as none", () => {
+    expect(() => createPolicy({ deny: [] })).toThrow(/deny is empty/);
+    expect(createPolicy({})).toBeUndefined();
+  });
+  test("examples prove a rule", () => {
+    const rule = { command: "git push", match: ["git push -f"], notMatch: ["git pull"] };
+    expect(createPolicy({ deny: [rule], allow: [rule] })).toBeDefined();
+    expect(() => createPolicy({ deny: [{ command: "git push", match: ["git pull"] }] })).toThrow(
+      'deny rule "git push" does not match its own example "git pull".',
+    );
+    expect(() => createPolicy({ allow: [{ command: "git", notMatch: ["git push"] }] })).toThrow(
+      'allow rule "git" matches its own example "git push".',
+    );
+  });
+});
+
+test("rules for other commands refuse few of a large set of real ones", (context) => {
+  if (!existsSync(corpus)) return context.skip("the folder ../shared/data is not here");
+  const lines = readFileSync(corpus, "utf8").split("\n").filter(Boolean);
+  const policy = createPolicy({ deny: ["no-such-command", "shutdown-all -rf"] });
+  const refused = lines.filter((line) => policy?.check(line).allowed === false);
+  expect(lines.length).toBeGreaterThan(5000);
+  expect(refused.length / lines.length).toBeLessThan(0.05);
+});

@@ -1,0 +1,171 @@
+import { shown, Unresolvable } from "./refusal.js";
+import { type CommandWord, commandName } from "./rules.js";
+
+/** What a program runs besides itself, as far as its words tell. */
+export interface Inside {
+  readonly scripts: readonly string[];
+  readonly commands: readonly (readonly CommandWord[])[];
+}
+
+const NOTHING: Inside = { scripts: [], commands: [] };
+
+const SHELLS = new Set(["sh", "ash", "bash", "dash", "ksh", "mksh", "rbash", "yash", "zsh"]);
+// They run what no one can see in the command: a file, an input, a definition that takes effect later.
+const NEVER_RESOLVED = words(
+  ". alias at batch bind complete crontab csh enable fc fish hash let mapfile osascript pwsh readarray source su runuser tcsh",
+);
+// They run another command, with options of their own that are not worth knowing one by one.
+const LAUNCHERS = words(
+  "abduco bwrap cgexec chpst chrt daemonize dbus-run-session dtach entr fakeroot faketime firejail flock gdb gosu ltrace nsenter numactl parallel perf pkexec prlimit proxychains proxychains4 rlwrap screen script setarch setpriv start-stop-daemon strace su-exec systemd-run taskset tmux torsocks unbuffer unshare valgrind xvfb-run",
+);
+// Interpreters, with the options that bring code along.
+const INTERPRETERS: readonly (readonly [name: RegExp, code: RegExp])[] = [
+  [/^(node|nodejs|bun)$/, /^(-[a-zA-Z]*[ep]|--eval|--print)/],
+  [/^deno$/, /^(eval|repl)$/],
+  [/^(python|pypy)[\d.]*$/, /^-[a-zA-Z]*c/],
+  [/^(perl|ruby|lua|luajit|elixir|julia|rscript)[\d.]*$/, /^(-[a-zA-Z0-9]*[eE]|--eval)/],
+  [/^php[\d.]*$/, /^(-[rBRE]|--run)/],
+  [/^(tclsh|guile|ghci|irb)[\d.]*$/, /^-/],
+];
+const AWK = /^(g|m|n)?awk$/;
+const AWK_RUNS = /system\s*\(|(?<!\|)\|(?!\|)|getline|@/;
+// The "e" command and the "e" flag of GNU sed run what they find.
+const SED_ADDRESS = String.raw`(?:[+~]?\d+|\$|\/(?:\\.|[^/\\])*\/I?)`;
+const SED_COMMAND = String.raw`(?:^|[;\n{}])\s*(?:${SED_ADDRESS}(?:\s*[,~]\s*${SED_ADDRESS})?\s*!?\s*)?e(?:\s|$)`;
+const SED_FLAG = String.raw`s([^\w\s])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[a-zA-Z0-9]*e`;
+const SED_RUNS = new RegExp(`${SED_FLAG}|${SED_COMMAND}`, "s");
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(" "));
+}
+
+/** Whether the command runs another one that may begin at any of its words. */
+export function isLauncher(name: string): boolean {
+  return LAUNCHERS.has(name);
+}
+
+/** What is inside a command other than a wrapper. Throws `Unresolvable` if the words do not tell. */
+export function inside(command: readonly CommandWord[]): Inside {
+  const name = commandName(command[0]?.text ?? "");
+  const parameters = command.slice(1);
+  if (NEVER_RESOLVED.has(name))
+    throw new Unresolvable(`what ${shown(name)} runs cannot be seen in the command`);
+  if (SHELLS.has(name)) return { ...NOTHING, scripts: [shellScript(name, parameters)] };
+  if (name === "eval")
+    return { ...NOTHING, scripts: [parameters.map((word) => known(name, word)).join(" ")] };
+  if (name === "trap") return trapped(parameters);
+  if (name === "find") return { ...NOTHING, commands: findCommands(parameters) };
+  if ((name === "test" || name === "[") && parameters.some((word) => word.text === "-v")) {
+    throw new Unresolvable('"-v" evaluates its operand in some shells');
+  }
+  if (AWK.test(name)) checkAwk(parameters);
+  if (name === "sed" || name === "gsed") checkSed(parameters);
+  const interpreter = INTERPRETERS.find(([pattern]) => pattern.test(name));
+  if (interpreter) checkInterpreter(name, interpreter[1], parameters);
+  return NOTHING;
+}
+
+function known(name: string, word: CommandWord): string {
+  if (word.text === undefined)
+    throw new Unresolvable(`${name} runs ${shown(word.source)}, which is not known yet`);
+  return word.text;
+}
+
+/** The text after `-c`. A shell without one reads a file or its input. */
+function shellScript(name: string, words: readonly CommandWord[]): string {
+  for (let index = 0; index < words.length; index++) {
+    const text = known(name, words[index] ?? { source: "" });
+    if (/^[-+][A-Za-z]*o$/.test(text) && !text.includes("c")) index++;
+    else if (/^-[A-Za-z]*c[A-Za-z]*$/.test(text)) {
+      // "bash -c -x 'text'": further options may stand between -c and its text.
+      const script = words.slice(index + 1).find((word) => !/^[-+]/.test(word.text ?? ""));
+      if (script === undefined) break;
+      return known(name, script);
+    } else if (!/^[-+][A-Za-z]+$/.test(text)) break;
+  }
+  throw new Unresolvable(
+    `${name} without -c runs commands from a file or its input, which cannot be seen here`,
+  );
+}
+
+function trapped(words: readonly CommandWord[]): Inside {
+  const [first] = words[0]?.text === "--" ? words.slice(1) : words;
+  if (first === undefined || first.text === "-" || /^(-[lp]|\d*)$/.test(first.text ?? "?")) return NOTHING;
+  return { ...NOTHING, scripts: [known("trap", first)] };
+}
+
+const EXEC = /^-(exec|execdir|ok|okdir)$/;
+
+function findCommands(words: readonly CommandWord[]): CommandWord[][] {
+  const commands: CommandWord[][] = [];
+  let unknownPaths = 0;
+  let inPaths = true;
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index];
+    const text = word?.text;
+    if (text?.startsWith("-")) inPaths = false;
+    if (text !== undefined && EXEC.test(text)) {
+      const end = words.findIndex((one, at) => at > index && (one.text === ";" || one.text === "+"));
+      if (end === -1) throw new Unresolvable(`the end of find's ${text} is not known`);
+      commands.push(words.slice(index + 1, end).map(withoutBraces));
+      index = end;
+    } else if (text === undefined) {
+      // It could be "-exec" itself: one alone cannot, and the value of a test cannot.
+      const isValue = /^-[a-z]/.test(words[index - 1]?.text ?? "");
+      if (word?.splits || (!isValue && (!inPaths || ++unknownPaths > 1))) {
+        throw new Unresolvable(`${shown(word?.source ?? "")} could make find run anything`);
+      }
+    } else if ((text === ";" || text === "+") && unknownPaths > 0) {
+      throw new Unresolvable("it is not known what find runs");
+    }
+  }
+  return commands;
+}
+
+function withoutBraces(word: CommandWord): CommandWord {
+  return word.text?.includes("{}") ? { source: word.source, splits: false } : word;
+}
+
+/** The program text of awk is its first operand; what follows are files and variables. */
+function checkAwk(words: readonly CommandWord[]): void {
+  for (let index = 0; index < words.length; index++) {
+    const text = known("awk", words[index] ?? { source: "" });
+    if (/^-[vF]$/.test(text)) index++;
+    else if (/^(-[vF]|--$)/.test(text)) continue;
+    else if (text.startsWith("-") || AWK_RUNS.test(text)) {
+      throw new Unresolvable(`awk may run commands by ${shown(text)}`);
+    } else return;
+  }
+}
+
+function checkSed(words: readonly CommandWord[]): void {
+  let hasScript = false;
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index];
+    const text = word?.text;
+    if (text === undefined && hasScript) continue; // a file
+    const isExpression = text !== undefined && /^(-[nrEsuz]*e|--expression)$/.test(text);
+    const isOption = text?.startsWith("-") && text !== "-" && !/^--expression=|^-[nrEsuz]*e/.test(text);
+    if (isOption && !/^(-[nrEsuz]*f|--file)/.test(text ?? "")) continue;
+    if (!isExpression && !isOption && hasScript && !text?.startsWith("-")) continue;
+    const script = isExpression ? words[++index] : word;
+    if (isOption || script?.text === undefined || SED_RUNS.test(script.text)) {
+      throw new Unresolvable(`sed may run commands by ${shown(script?.source ?? "")}`);
+    }
+    hasScript = true;
+  }
+}
+
+function checkInterpreter(name: string, code: RegExp, words: readonly CommandWord[]): void {
+  const operand = words.findIndex((word) => word.text === undefined || !word.text.startsWith("-"));
+  const inline = words.findIndex((word) => word.text !== undefined && code.test(word.text));
+  const asks = words.some((word) => /^(-[vVh]|--version|--help)$/.test(word.text ?? ""));
+  // After options it is not known whether a word is the program or the value of an option.
+  if (inline !== -1 && !(operand === 0 && inline > 0)) {
+    throw new Unresolvable(
+      `${name} may run code from ${shown(words[inline]?.source ?? "")}, which is not examined`,
+    );
+  }
+  if (operand === -1 && !asks)
+    throw new Unresolvable(`${name} runs code from its input, which cannot be seen here`);
+}

@@ -1,0 +1,201 @@
+import { shown, Unresolvable } from "./refusal.js";
+import { type CommandWord, commandName } from "./rules.js";
+
+/** How a program that runs another one is called: its options, then so many operands, then the command. */
+interface Wrapper {
+  /** Letters of options without and with a value. An option that is not listed makes the call unresolvable. */
+  readonly flags?: string;
+  readonly values?: string;
+  readonly longFlags?: readonly string[];
+  readonly longValues?: readonly string[];
+  readonly operands?: number;
+  /** Takes NAME=value in front of the command. */
+  readonly assignments?: boolean;
+  /** Options that make it do something else than run a command. */
+  readonly queries?: readonly string[];
+  /** The command is one text for a shell, as for `watch`. */
+  readonly script?: boolean;
+  /** Does nothing of its own: an allow list looks only at the command inside. */
+  readonly transparent?: boolean;
+}
+
+const WRAPPERS: Readonly<Record<string, Wrapper>> = {
+  builtin: { transparent: true },
+  busybox: {},
+  chroot: { longFlags: ["skip-chdir"], longValues: ["userspec", "groups"], operands: 1 },
+  command: { flags: "p", queries: ["-v", "-V"], transparent: true },
+  doas: { flags: "Lns", values: "aCu" },
+  env: {
+    flags: "i0v",
+    values: "uC",
+    longFlags: ["ignore-environment", "null", "debug"],
+    longValues: ["unset", "chdir"],
+    assignments: true,
+    transparent: true,
+  },
+  exec: { flags: "cl", values: "a", transparent: true },
+  ionice: {
+    flags: "t",
+    values: "cn",
+    longFlags: ["ignore"],
+    longValues: ["class", "classdata"],
+    transparent: true,
+  },
+  nice: { flags: "0123456789", values: "n", longValues: ["adjustment"], transparent: true },
+  nohup: { transparent: true },
+  setsid: { flags: "cfw", longFlags: ["ctty", "fork", "wait"], transparent: true },
+  ssh: { flags: "1246AaCfGgKkMNnqsTtVvXxYy", values: "bcDEeIiLlmpRw", operands: 1, script: true },
+  stdbuf: { values: "ioe", longValues: ["input", "output", "error"], transparent: true },
+  sudo: {
+    flags: "ABbEHikKnPSs",
+    values: "CDghpRrTtUu",
+    longFlags: [
+      "askpass",
+      "background",
+      "login",
+      "non-interactive",
+      "preserve-env",
+      "set-home",
+      "shell",
+      "stdin",
+    ],
+    longValues: ["chdir", "group", "host", "prompt", "user"],
+    assignments: true,
+    queries: ["-l", "-v", "-V", "--list", "--validate", "--version"],
+  },
+  time: {
+    flags: "apqvV",
+    values: "fo",
+    longFlags: ["portability"],
+    longValues: ["format", "output"],
+    transparent: true,
+  },
+  timeout: {
+    flags: "v",
+    values: "ks",
+    longFlags: ["foreground", "preserve-status", "verbose"],
+    longValues: ["kill-after", "signal"],
+    operands: 1,
+    transparent: true,
+  },
+  toybox: {},
+  watch: {
+    flags: "bcdegtx",
+    values: "n",
+    longFlags: ["differences", "errexit", "no-title"],
+    longValues: ["interval"],
+    script: true,
+  },
+  xargs: {
+    flags: "0rtpxo",
+    values: "adEILnPsJR",
+    longFlags: ["null", "no-run-if-empty", "verbose", "interactive", "exit", "open-tty"],
+    longValues: ["arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace"],
+  },
+};
+
+/** What a wrapper runs: a command, or a text for a shell. `undefined` if it runs none. */
+export type Wrapped =
+  | { readonly words: readonly CommandWord[]; readonly assigned: readonly string[] }
+  | { readonly script: string }
+  | undefined;
+
+export function isWrapper(name: string): boolean {
+  return Object.hasOwn(WRAPPERS, name);
+}
+
+export function isTransparent(name: string): boolean {
+  return isWrapper(name) && WRAPPERS[name]?.transparent === true;
+}
+
+/** Looks through a wrapper. Throws `Unresolvable` if its options do not tell where the command begins. */
+export function unwrap(words: readonly CommandWord[]): Wrapped {
+  const name = commandName(words[0]?.text ?? "");
+  const wrapper = WRAPPERS[name] ?? {};
+  const options = readOptions(name, wrapper, words);
+  if (options === "query") return undefined;
+  const assigned: string[] = [];
+  let index = options.end;
+  if (wrapper.assignments) {
+    for (; isAssignment(words[index]); index++) assigned.push(variableName(words[index]));
+  }
+  const inner = words.slice(index + (wrapper.operands ?? 0));
+  if (inner.length === 0) return assigned.length === 0 ? undefined : { words: [], assigned };
+  if (wrapper.script) return { script: joined(name, inner) };
+  if (name === "xargs") return { words: withInput(inner, options.replaced), assigned };
+  return { words: inner, assigned };
+}
+
+function readOptions(name: string, wrapper: Wrapper, words: readonly CommandWord[]) {
+  let replaced: string | undefined;
+  let index = 1;
+  for (; index < words.length; index++) {
+    const text = words[index]?.text;
+    if (text === undefined) {
+      if (isAssignment(words[index])) break;
+      throw new Unresolvable(
+        `it is not known which command ${name} runs after ${shown(words[index]?.source ?? "")}`,
+      );
+    }
+    if (wrapper.queries?.includes(text)) return "query";
+    if (text === "--") {
+      index++;
+      break;
+    }
+    if (text === "-" && name === "env") continue; // the same as -i
+    if (!text.startsWith("-")) break;
+    const option = text.startsWith("--") ? longOption(wrapper, text) : shortOption(wrapper, text);
+    if (option === undefined)
+      throw new Unresolvable(`the option ${shown(text)} of ${name} is not known to the policy`);
+    if (option.letter === "I") replaced = option.attached ?? words[index + 1]?.text;
+    if (option.takesNext) index++;
+  }
+  return { end: index, replaced };
+}
+
+function longOption(wrapper: Wrapper, text: string) {
+  const [name = "", value] = text.slice(2).split("=", 2);
+  if (wrapper.longFlags?.includes(name)) return { takesNext: false };
+  if (!wrapper.longValues?.includes(name)) return undefined;
+  return { takesNext: value === undefined, letter: name === "replace" ? "I" : undefined, attached: value };
+}
+
+function shortOption(wrapper: Wrapper, text: string) {
+  for (let at = 1; at < text.length; at++) {
+    const letter = text[at] ?? "";
+    if (wrapper.values?.includes(letter)) {
+      const attached = text.slice(at + 1);
+      return { letter, takesNext: attached === "", attached: attached || undefined };
+    }
+    if (!wrapper.flags?.includes(letter)) return undefined;
+  }
+  return { takesNext: false };
+}
+
+const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
+
+/** The name in "NAME=value", or the whole word. */
+export function variableName(word: CommandWord | undefined): string {
+  return (word?.text ?? word?.source ?? "").split(/\+?=/, 1)[0] ?? "";
+}
+
+function isAssignment(word: CommandWord | undefined): boolean {
+  return word !== undefined && ASSIGNMENT.test(word.text ?? word.source);
+}
+
+/** xargs adds words from its input at the end, or puts them where the replacement text is. */
+function withInput(words: readonly CommandWord[], replaced: string | undefined): CommandWord[] {
+  const filled = words.map((word) =>
+    replaced && word.text?.includes(replaced) ? { source: word.source, splits: false } : word,
+  );
+  return replaced ? filled : [...filled, { source: "(input of xargs)", splits: true }];
+}
+
+function joined(name: string, words: readonly CommandWord[]): string {
+  const texts = words.map((word) => {
+    if (word.text === undefined)
+      throw new Unresolvable(`${name} runs ${shown(word.source)}, which is not known yet`);
+    return word.text;
+  });
+  return texts.join(" ");
+}

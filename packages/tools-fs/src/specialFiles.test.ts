@@ -1,0 +1,121 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { fileTools, MEMORY, makeFifo, temporaryDirectory } from "../test/support.js";
+
+const isLinux = process.platform === "linux";
+const GIGABYTE = 1024 ** 3;
+
+test("C51: a FIFO is refused at once by every tool that reads or writes", async () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, "pipe");
+  makeFifo(path);
+  const run = fileTools();
+  expect(await run("read_file", { path })).toContain("is a fifo, and only regular files can be read");
+  expect(await run("edit_file", { path, old_text: "a", new_text: "b" })).toContain("is a fifo");
+  expect(await run("write_file", { path, content: "x" })).toContain(
+    "is a fifo, and only regular files can be written",
+  );
+  expect(await run("list_dir", { path })).toContain("is a fifo, not a directory");
+  expect(await run("list_dir", { path: directory, details: true })).toMatch(/^fifo\t0\t.*\tpipe$/);
+  expect(await run("remove", { path })).toContain("(fifo)");
+});
+
+test("a socket is refused", async () => {
+  const path = join(temporaryDirectory(), "socket");
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  onTestFinished(() => void server.close());
+  expect(await fileTools()("read_file", { path })).toContain("is a socket");
+});
+
+test.each(["/dev/zero", "/dev/random", "/dev/tty", "/dev/null"].filter((path) => existsSync(path)))(
+  "C52: the device %s is refused",
+  async (path) => {
+    expect(await fileTools()("read_file", { path })).toContain(
+      "is a device, and only regular files can be read",
+    );
+  },
+);
+
+test.skipIf(!isLinux)(
+  "C71: files of the kernel are read if they answer, within bounds (needs /proc)",
+  async () => {
+    const run = fileTools({ maxReadBytes: 64 * 1024 });
+    expect(await run("read_file", { path: "/proc/self/status" })).toMatch(/^Name:\t/);
+    expect(await run("read_file", { path: "/proc/self/status", offset: 1, limit: 1 })).toMatch(
+      /^Name:\t[^\n]*\n$/,
+    );
+    expect(await run("read_file", { path: "/proc/self/mem" })).toMatch(
+      /Cannot read .*\(EIO\)|permission denied/,
+    );
+    const symbols = await run("read_file", { path: "/proc/kallsyms" });
+    expect(symbols.length).toBeLessThan(70_000);
+    const sized = await run("read_file", { path: "/sys/kernel/mm/transparent_hugepage/enabled" });
+    expect(sized).toMatch(/never|no such file/);
+  },
+);
+
+test.skipIf(!existsSync("/proc/kmsg"))(
+  "C71: /proc/kmsg never makes the tool wait (needs /proc/kmsg)",
+  async () => {
+    const text = await fileTools()("read_file", { path: "/proc/kmsg" });
+    expect(text.length).toBeLessThan(300_000);
+  },
+);
+
+test("C53: a file of 5 GB gives windows in bounded memory, and says how large it is", {
+  timeout: 120_000,
+}, () => {
+  // In memory where that is possible: holes cost nothing there, on a disk each page of them is a fault.
+  const directory = temporaryDirectory(MEMORY);
+  const path = join(directory, "huge.log");
+  const file = openSync(path, "w");
+  writeSync(file, "first\nsecond\n");
+  // Sparse: five gigabytes that take no room on the disk. A window near the end crosses all of them.
+  ftruncateSync(file, 5 * GIGABYTE);
+  writeSync(file, "\nlast line\n", 5 * GIGABYTE);
+  closeSync(file);
+  const script = `
+    import { ReadFileTool } from ${JSON.stringify(fileURLToPath(new URL("../dist/index.js", import.meta.url)))};
+    const tool = new ReadFileTool();
+    const path = ${JSON.stringify(path)};
+    const read = (args) => tool.execute({ path, encoding: "latin1", ...args });
+    const texts = [await read({ limit: 1 }), await read({ offset: 4 }), (await read({})).slice(-200)];
+    console.log(JSON.stringify({ texts, peak: process.resourceUsage().maxRSS * 1024 }));`;
+  const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+  const { texts, peak } = JSON.parse(output);
+  expect(texts[0]).toBe("first\n");
+  expect(texts[1]).toBe("last line\n");
+  expect(texts[2]).toContain(`of 4 lines and ${5 * GIGABYTE + 11} bytes`);
+  expect(peak).toBeLessThan(250 * 1024 * 1024);
+});
+
+test("C53: a binary file of 900 MB is named, not read", async () => {
+  const path = join(temporaryDirectory(), "disk.img");
+  const file = openSync(path, "w");
+  ftruncateSync(file, 900 * 1024 * 1024);
+  closeSync(file);
+  expect(await fileTools()("read_file", { path })).toContain(
+    "is a binary file (unknown type, 943718400 bytes)",
+  );
+  expect(await fileTools()("edit_file", { path, old_text: "a", new_text: "b" })).toContain(
+    "the most that can be changed",
+  );
+});
+
+test("C72: a file that is written while it is read gives a text and no crash", async () => {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, "d"));
+  const path = join(directory, "d/log");
+  writeFileSync(path, "x".repeat(100));
+  const run = fileTools({ maxReadBytes: 5000 });
+  for (let round = 0; round < 200; round++) {
+    const reading = run("read_file", { path, ...(round % 2 && { offset: 1, limit: 50 }) });
+    writeFileSync(path, "line\n".repeat((round * 37) % 3000));
+    expect(typeof (await reading)).toBe("string");
+  }
+});

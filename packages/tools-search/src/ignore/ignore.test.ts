@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { compileIgnoreRules } from "./compile.js";
+import { parseIgnoreFile } from "./parse.js";
+
+/** Whether the rules ignore a path; a slash at the end marks a directory. */
+function ignores(rules: string, path: string): boolean {
+  const isDirectory = path.endsWith("/");
+  const clean = isDirectory ? path.slice(0, -1) : path;
+  const name = clean.slice(clean.lastIndexOf("/") + 1);
+  return compileIgnoreRules(parseIgnoreFile(rules)).match(name, () => clean, isDirectory) === "ignore";
+}
+
+describe("a line of an ignore file", () => {
+  test.each([
+    ["foo", "foo", true],
+    ["foo", "a/foo", true],
+    ["foo", "foobar", false],
+    ["/foo", "a/foo", false],
+    ["a/foo", "a/foo", true],
+    ["a/foo", "b/a/foo", false],
+    ["foo/", "foo", false],
+    ["foo/", "foo/", true],
+    ["*.o", "x/y.o", true],
+    ["*.tar.gz", "a.tar.gz", true],
+    ["*.tar.gz", "a.gz", false],
+    ["a/*", "a/b", true],
+    ["a/*", "a/b/c", false],
+    ["a/**", "a/b/c", true],
+    ["a/**", "a/", false],
+    ["**/foo", "x/y/foo", true],
+    ["a/**/b", "a/b", true],
+    ["a/**/b", "a/x/y/b", true],
+    ["f?o", "fxo", true],
+    ["[a-c]x", "bx", true],
+    ["[!a-c]x", "bx", false],
+    ["[]x]y", "]y", true],
+    ["[[:digit:]]", "7", true],
+    ["[x", "[x", false],
+    ["\\*", "*", true],
+    ["\\*", "a", false],
+    ["\\#a", "#a", true],
+    ["#a", "#a", false],
+    ["a  ", "a", true],
+    ["a\\ ", "a ", true],
+    ["*.log\n!keep.log", "keep.log", false],
+    ["!keep.log\n*.log", "keep.log", true],
+    ["a.b", "axb", false],
+    ["x\r", "x", true],
+    ["\ufeffx", "x", true],
+    ["*\n!*.js", "a.js", false],
+    ["{a,b}", "a", false],
+  ])("%j on %s: %s", (rules, path, expected) => {
+    expect(ignores(rules, path)).toBe(expected);
+  });
+
+  test("many stars do not make matching slow", () => {
+    expect(ignores(`${"*a".repeat(30)}b`, "a".repeat(60))).toBe(false);
+  });
+});
+
+test("many directories and globstars do not either", () => {
+  expect(ignores(`${"**/a/".repeat(25)}b`, `${"a/".repeat(60)}c`)).toBe(false);
+  expect(ignores(`${"**/a/".repeat(25)}b`, `${"a/".repeat(60)}b`)).toBe(true);
+});

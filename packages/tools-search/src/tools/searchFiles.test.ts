@@ -1,0 +1,94 @@
+import { symlinkSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { makeTree, run } from "../../test/tree.js";
+import { SearchFilesTool } from "./searchFiles.js";
+
+const tool = new SearchFilesTool();
+
+describe("search_files", () => {
+  test("Scenario: find files by glob, one path a line, sorted", async () => {
+    const root = makeTree({ "b.ts": "", "a/z.ts": "", "a.ts": "", "a/x.js": "" });
+    const { lines, account } = await run(tool, root, { pattern: "**/*.ts", path: root });
+    expect(lines).toEqual(["a.ts", "a/z.ts", "b.ts"]);
+    expect(account).toBe("[3 files]");
+  });
+
+  test("finds dotfiles, but not what is ignored, and says so", async () => {
+    const root = makeTree({
+      ".env": "",
+      ".git/config": "",
+      ".gitignore": "dist\n",
+      "dist/a.js": "",
+      "b.js": "",
+    });
+    const { lines, account } = await run(tool, root, { pattern: "**", path: root });
+    expect(lines).toEqual([".env", ".gitignore", "b.js"]);
+    expect(account).toBe("[3 files; skipped 2 directories ignored (include_ignored: true searches them)]");
+    const all = await run(tool, root, { pattern: "**", path: root, include_ignored: true });
+    expect(all.lines).toEqual([".env", ".git/config", ".gitignore", "b.js", "dist/a.js"]);
+  });
+
+  test("the fixed part of a pattern names a directory outright, ignored or not", async () => {
+    const root = makeTree({ ".git/HEAD": "", ".gitignore": "dist/\n", "dist/a.js": "", "dist/sub/b.js": "" });
+    const found = async (pattern: string) => (await run(tool, root, { pattern, path: root })).lines;
+    expect(await found("dist/**/*.js")).toEqual(["dist/a.js", "dist/sub/b.js"]);
+    expect(await found("dist/a.js")).toEqual(["dist/a.js"]);
+    expect(await found("**/*.js")).not.toContain("dist/a.js");
+  });
+
+  test("newest first, if asked", async () => {
+    const root = makeTree({ "a.txt": "", "b.txt": "", "c.txt": "" });
+    for (const [name, time] of Object.entries({ "a.txt": 100, "b.txt": 300, "c.txt": 200 })) {
+      utimesSync(join(root, name), time, time);
+    }
+    const { lines } = await run(tool, root, { pattern: "*.txt", path: root, sort: "newest" });
+    expect(lines).toEqual(["b.txt", "c.txt", "a.txt"]);
+  });
+
+  test("a capped list says how many there are", async () => {
+    const root = makeTree(Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`f${i}.txt`, ""])));
+    const { lines, account } = await run(tool, root, { pattern: "*", path: root, max_results: 3 });
+    expect(lines).toHaveLength(3);
+    expect(account).toContain("3 of 20 files shown; for the rest raise max_results");
+  });
+
+  test("nothing found is said plainly", async () => {
+    const root = makeTree({ "a.txt": "" });
+    expect((await run(tool, root, { pattern: "*.ts", path: root })).text).toBe(
+      'No files match "*.ts".\n[0 files]',
+    );
+  });
+
+  test("paths are shown from where the caller is", async () => {
+    const root = makeTree({ "src/a.ts": "", "b.ts": "" });
+    const before = process.cwd();
+    process.chdir(join(root, "src"));
+    try {
+      expect(await tool.execute({ pattern: "*.ts" })).toMatch(/^a\.ts\n/);
+      expect(await tool.execute({ pattern: "*.ts", path: ".." })).toMatch(/^\.\.\/b\.ts\n/);
+      expect(await tool.execute({ pattern: "../*.ts" })).toMatch(/^\.\.\/b\.ts\n/);
+    } finally {
+      process.chdir(before);
+    }
+  });
+
+  test("links are not followed and are counted", async () => {
+    const root = makeTree({ "a.ts": "" });
+    symlinkSync(join(root, "a.ts"), join(root, "link.ts"));
+    const { lines, account } = await run(tool, root, { pattern: "*.ts", path: root });
+    expect(lines).toEqual(["a.ts"]);
+    expect(account).toContain("1 link not followed");
+  });
+
+  test.each([
+    [{ pattern: "" }, '"pattern"'],
+    [{ pattern: "!*.ts" }, "only excludes"],
+    [{ pattern: "*", path: "no/such/place" }, "no/such/place"],
+    [{ pattern: "*", sort: "size" }, '"sort"'],
+    [{ pattern: "*", max_results: 0 }, '"max_results"'],
+    [{ pattern: "a\0b" }, "NUL"],
+  ])("%j is refused with the reason", async (args, reason) => {
+    await expect(tool.execute(args)).rejects.toThrow(reason);
+  });
+});

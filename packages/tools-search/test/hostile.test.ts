@@ -1,0 +1,440 @@
+import { execFileSync, spawn } from "node:child_process";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { ToolRegistry } from "@agent/core";
+import { describe, expect, test } from "vitest";
+import { register, SearchFilesTool, SearchTextTool } from "../src/index.js";
+import { makeTree, put, run } from "./tree.js";
+
+/** Section D of the hostile cases, with real files, links, pipes and processes. */
+
+const text = new SearchTextTool();
+const files = new SearchFilesTool();
+
+/** The longest time the event loop was held up while `work` ran, in milliseconds. */
+async function longestStall(work: () => Promise<unknown>): Promise<number> {
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  await work();
+  delay.disable();
+  return delay.max / 1e6;
+}
+
+describe("expressions", () => {
+  test("D91: a catastrophic expression ends in bounded time and never blocks the host", async () => {
+    const root = makeTree({ "a.txt": `${"a".repeat(40)}!\n` });
+    const stall = await longestStall(async () => {
+      const { lines } = await run(text, root, { query: "^(a+)+$", paths: [root], regex: true });
+      expect(lines[0]).toContain("No matches");
+    });
+    expect(stall).toBeLessThan(3000);
+  });
+
+  test("D91: one that even the linear engine cannot run is stopped, and the next search works", async () => {
+    const root = makeTree({ "a.txt": `${"a".repeat(40)}!\n`, "b.txt": "foo\n" });
+    const stall = await longestStall(async () => {
+      const query = "^(?=(a+)+$)\\1?x?(a+)+$|foo";
+      const { lines, account } = await run(text, root, { query, paths: [root], regex: true }).catch(
+        (error) => ({
+          lines: [String(error)],
+          account: "",
+        }),
+      );
+      expect(lines.join() + account).toMatch(/did not come to an end in/);
+      expect(lines.join()).not.toContain("No matches");
+    });
+    expect(stall).toBeLessThan(3000);
+    expect((await run(text, root, { query: "foo", paths: [root] })).lines).toEqual(["b.txt:1:foo"]);
+  });
+
+  test("D92: an invalid expression names the position; the same text works literally", async () => {
+    const root = makeTree({ "a.txt": "foo(bar\n" });
+    await expect(text.execute({ query: "foo(bar", paths: [root], regex: true })).rejects.toThrow(
+      /position 4/,
+    );
+    expect((await run(text, root, { query: "foo(bar", paths: [root] })).lines).toEqual(["a.txt:1:foo(bar"]);
+  });
+
+  test("D101: look-behind and Unicode properties work, other dialects are refused by name", async () => {
+    const root = makeTree({ "a.txt": "price: 12€\nΩmega\nplain\n" });
+    const found = async (query: string) =>
+      (await run(text, root, { query, paths: [root], regex: true })).lines;
+    expect(await found("(?<=price: )\\d+")).toEqual(["a.txt:1:price: 12€"]);
+    expect(await found("^\\p{Script=Greek}")).toEqual(["a.txt:2:Ωmega"]);
+    await expect(found("(?i)plain")).rejects.toThrow(/ignore_case/);
+    await expect(found("\\Aplain")).rejects.toThrow(/\\A is not JavaScript syntax/);
+    await expect(found("[[:alpha:]]")).rejects.toThrow(/POSIX/);
+    await expect(found("\\p{Nonsense}")).rejects.toThrow(/not a Unicode property/);
+  });
+
+  test("D102: an expression that matches the empty string ends, once a line, capped", async () => {
+    const root = makeTree({ "a.txt": "a\n\nb\n".repeat(500) });
+    for (const query of ["x*", "^", "$", "(?:)", "\\b|", "^$|"]) {
+      const { lines, account } = await run(text, root, {
+        query,
+        paths: [root],
+        regex: true,
+        max_results: 10,
+      });
+      expect(lines).toHaveLength(10);
+      expect(account).toContain("10 of 1500 matching lines");
+    }
+  });
+
+  test("D103: an empty query is refused", async () => {
+    await expect(text.execute({ query: "", paths: ["."] })).rejects.toThrow('"query"');
+  });
+});
+
+describe("trees", () => {
+  test("D93: a pipe in the tree is passed over and counted; as a path it is refused", async () => {
+    const root = makeTree({ "a.txt": "foo\n" });
+    execFileSync("mkfifo", [join(root, "pipe")]);
+    const { lines, account } = await run(text, root, { query: "foo", paths: [root] });
+    expect(lines).toEqual(["a.txt:1:foo"]);
+    expect(account).toContain("1 not regular files");
+    const named = await run(text, root, { query: "foo", paths: [join(root, "pipe"), join(root, "a.txt")] });
+    expect(named.lines).toEqual(["a.txt:1:foo"]);
+    expect(named.account).toContain("pipe (not a regular file)");
+    expect((await run(files, root, { pattern: "**", path: root })).lines).toEqual(["a.txt"]);
+  });
+
+  test("D93: a device as a path is refused", async () => {
+    expect(await text.execute({ query: "foo", paths: ["/dev/zero"] })).toContain(
+      "/dev/zero (not a regular file)",
+    );
+  });
+
+  test("D94: a cycle of links ends, and each match is found once", async () => {
+    const root = makeTree({ "a/b/c.txt": "foo\n" });
+    symlinkSync(root, join(root, "a/b/up"));
+    symlinkSync("self", join(root, "self"));
+    const { lines, account } = await run(text, root, { query: "foo", paths: [root] });
+    expect(lines).toEqual(["a/b/c.txt:1:foo"]);
+    expect(account).toContain("2 links not followed");
+    expect((await run(files, root, { pattern: "**", path: root })).lines).toEqual(["a/b/c.txt"]);
+    await expect(text.execute({ query: "foo", paths: [join(root, "self")] })).rejects.toThrow(/self/);
+  });
+
+  test("D96: a million matches are capped and counted", async () => {
+    const root = makeTree({ "a.txt": "foo\n".repeat(1_000_000) });
+    const { lines, account } = await run(text, root, { query: "foo", paths: [root] });
+    expect(lines).toHaveLength(200);
+    expect(account).toContain("200 of 1000000 matching lines shown");
+  });
+
+  test("D97: what may not be read is named, the rest is found", async (context) => {
+    const root = makeTree({ "a.txt": "foo\n", "locked.txt": "foo\n", "locked/b.txt": "foo\n" });
+    chmodSync(root, 0o755);
+    chmodSync(join(root, "locked.txt"), 0);
+    chmodSync(join(root, "locked"), 0);
+    const isRoot = process.getuid?.() === 0;
+    try {
+      // Root may read everything, so the search runs in a process that gave that up.
+      const script = `
+        ${isRoot ? "process.setgid(65534); process.setuid(65534);" : ""}
+        const { SearchTextTool } = await import(${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)});
+        process.stdout.write(await new SearchTextTool().execute({ query: "foo", paths: [${JSON.stringify(root)}] }));`;
+      const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+        encoding: "utf8",
+      });
+      expect(output).toContain("a.txt:1:foo\n");
+      expect(output).toContain("1 matching line (1 file); 1 file searched; skipped 2 unreadable: ");
+      expect(output).toContain("locked.txt (EACCES)");
+      expect(output).toContain("locked/ (EACCES)");
+    } catch (error) {
+      if (isRoot && String(error).includes("EACCES: permission denied, open")) {
+        context.skip("the unprivileged user may not read this checkout");
+      }
+      throw error;
+    } finally {
+      chmodSync(join(root, "locked"), 0o755);
+    }
+  });
+
+  test("D104: each bad path is named, the others are searched; if all are bad it is an error", async () => {
+    const root = makeTree({ "a.txt": "foo\n" });
+    const missing = Array.from({ length: 10_000 }, (_, i) => join(root, `missing${i}`));
+    const { lines, account } = await run(text, root, {
+      query: "foo",
+      paths: [...missing, join(root, "a.txt")],
+    });
+    expect(lines[0]).toBe("a.txt:1:foo");
+    expect(lines[1]).toBe("Not searched: missing0: no such file or directory");
+    expect(lines.at(-1)).toBe("Not searched: 9990 more of the given paths.");
+    expect(account).toContain("1 file searched");
+    await expect(text.execute({ query: "foo", paths: [join(root, "x")] })).rejects.toThrow(/x: no such file/);
+  });
+
+  test("D106: a huge directory ends at the deadline with a notice, not in silence", async () => {
+    const root = makeTree({ "a/first.txt": "foo\n" });
+    for (let i = 0; i < 3000; i++) put(root, `b/${i % 30}/f${i}.txt`, "foo\n");
+    const hurried = new SearchTextTool({ timeoutMs: 1 });
+    const outcome = await run(hurried, root, { query: "foo", paths: [root] }).then(
+      ({ account }) => account,
+      (error: Error) => error.message,
+    );
+    expect(outcome).toMatch(/stopped after 1 ms/i);
+    const whole = await run(text, root, { query: "foo", paths: [root] });
+    expect(whole.account).toContain("200 of 3001 matching lines");
+  });
+
+  test("D107: files that come and go during the search do not disturb it", async () => {
+    const root = makeTree({ "stays.txt": "foo\n" });
+    const churn = spawn(process.execPath, [
+      "-e",
+      `const fs = require("fs");
+       for (;;) for (let i = 0; i < 200; i++) {
+         fs.mkdirSync(${JSON.stringify(root)} + "/d" + i, { recursive: true });
+         fs.writeFileSync(${JSON.stringify(root)} + "/d" + i + "/f.txt", "bar\\n");
+         fs.rmSync(${JSON.stringify(root)} + "/d" + (i + 100) % 200, { recursive: true, force: true });
+       }`,
+    ]);
+    try {
+      for (let i = 0; i < 20; i++) {
+        const { lines } = await run(text, root, { query: "foo", paths: [root] });
+        expect(lines).toEqual(["stays.txt:1:foo"]);
+        expect((await run(files, root, { pattern: "stays*", path: root })).lines).toEqual(["stays.txt"]);
+      }
+    } finally {
+      const ended = new Promise((resolve) => churn.once("exit", resolve));
+      churn.kill("SIGKILL");
+      await ended;
+    }
+  });
+
+  test("D108: both tools treat dotfiles alike: found, except .git", async () => {
+    const root = makeTree({ ".hidden/.x": "foo\n", ".git/y": "foo\n" });
+    expect((await run(text, root, { query: "foo", paths: [root] })).lines).toEqual([".hidden/.x:1:foo"]);
+    expect((await run(files, root, { pattern: "**", path: root })).lines).toEqual([".hidden/.x"]);
+  });
+
+  test("D109: a path with glob characters is taken literally", async () => {
+    const root = makeTree({ "[a]{b}*?/x.txt": "foo\n", "a/x.txt": "foo\n" });
+    const odd = join(root, "[a]{b}*?");
+    expect((await run(text, root, { query: "foo", paths: [odd] })).lines).toEqual(["[a]{b}*?/x.txt:1:foo"]);
+    expect((await run(files, root, { pattern: "*.txt", path: odd })).lines).toEqual(["[a]{b}*?/x.txt"]);
+  });
+
+  test("names with a line break or an escape sequence stay on one line", async () => {
+    const root = makeTree({ "new\nline\x1b[2J.txt": "foo\n" });
+    expect((await run(text, root, { query: "foo", paths: [root] })).lines).toEqual([
+      "new\\nline\\x1b[2J.txt:1:foo",
+    ]);
+    expect((await run(files, root, { pattern: "**", path: root })).lines).toEqual(["new\\nline\\x1b[2J.txt"]);
+  });
+
+  test("a file name that is not UTF-8 is counted as unreadable, not passed over in silence", async () => {
+    const root = makeTree({ "a.txt": "foo\n" });
+    writeFileSync(
+      Buffer.concat([Buffer.from(`${root}/bad`), Buffer.from([0xff]), Buffer.from(".txt")]),
+      "foo\n",
+    );
+    const { account } = await run(text, root, { query: "foo", paths: [root] });
+    expect(account).toContain("1 unreadable");
+    expect(account).toContain("name is not UTF-8");
+  });
+});
+
+describe("globs", () => {
+  test.each([
+    ["26 pairs of braces", "{a,b}".repeat(26)],
+    ["a range of a hundred million", "{1..100000000}"],
+    ["20 000 open braces", "{".repeat(20_000)],
+    ["a nest of braces", "{a,{b,{c,{d,".repeat(300)],
+    ["a nest of extglobs", `${"+(a|".repeat(60)}a${")".repeat(60)}b`],
+    ["200 globstars", `${"**/".repeat(200)}x`],
+    ["stars without end", `${"*a".repeat(60)}b`],
+  ])("D98: %s is refused or answered in bounded time, with the host free", async (_, pattern) => {
+    const root = makeTree({ [`${"a".repeat(60)}.txt`]: "", "x/y/z/a.txt": "" });
+    const stall = await longestStall(async () => {
+      const outcome = await files.execute({ pattern, path: root }).catch((error: Error) => error.message);
+      expect(outcome).not.toBe("");
+      const filtered = await text
+        .execute({ query: "x", paths: [root], glob: pattern })
+        .catch((error: Error) => error.message);
+      expect(filtered).not.toBe("");
+    });
+    expect(stall).toBeLessThan(3000);
+    expect((await run(files, root, { pattern: "**/z/*", path: root })).lines).toEqual(["x/y/z/a.txt"]);
+  });
+
+  test("D99: with a root nothing outside it is found, however it is put", async () => {
+    const root = makeTree({ "in/a.txt": "foo\n", "outside.txt": "foo\n", "in-evil/b.txt": "foo\n" });
+    const inside = join(root, "in");
+    symlinkSync(root, join(inside, "up"));
+    symlinkSync(join(root, "outside.txt"), join(inside, "link.txt"));
+    const confined = {
+      files: new SearchFilesTool({ root: inside }),
+      text: new SearchTextTool({ root: inside }),
+    };
+    const patterns = [
+      "../**",
+      `${root}/**`,
+      "{..,.}/outside.txt",
+      "{..,.}/**",
+      "up/**",
+      "../in-evil/*",
+      "a/../../outside.txt",
+    ];
+    for (const pattern of patterns) {
+      const outcome = await confined.files
+        .execute({ pattern, path: inside })
+        .catch((error: Error) => error.message);
+      expect(outcome).not.toMatch(/^[^"]*(outside|b)\.txt$/m);
+    }
+    for (const path of [
+      root,
+      `${inside}/..`,
+      `${inside}/up`,
+      `${inside}/link.txt`,
+      `${root}/in-evil`,
+      "/proc/self/cwd",
+    ]) {
+      await expect(confined.text.execute({ query: "foo", paths: [path] })).rejects.toThrow(/outside/);
+      await expect(confined.files.execute({ pattern: "*", path })).rejects.toThrow(/outside/);
+    }
+    const { lines } = await run(confined.text, root, { query: "foo", paths: [inside] });
+    expect(lines).toEqual(["in/a.txt:1:foo"]);
+  });
+});
+
+describe("files", () => {
+  test("UTF-16 in both byte orders is found like any text", async () => {
+    const little = Buffer.from("\ufeffeins\r\nzwei Grüße\r\n", "utf16le");
+    const root = makeTree({ "le.txt": little, "be.txt": Buffer.from(little).swap16() });
+    const { lines } = await run(text, root, { query: "Grüße", paths: [root] });
+    expect(lines).toEqual(["be.txt:2:zwei Grüße", "le.txt:2:zwei Grüße"]);
+    expect((await run(text, root, { query: "^zwei .*e$", paths: [root], regex: true })).lines).toHaveLength(
+      2,
+    );
+  });
+
+  test("Latin-1 text is found and shown with its letters", async () => {
+    const root = makeTree({ "a.txt": Buffer.from("un café noir\n", "latin1"), "b.txt": "un café noir\n" });
+    for (const args of [
+      { query: "café" },
+      { query: "CAFÉ", ignore_case: true },
+      { query: "caf.\\s", regex: true },
+    ]) {
+      const { lines } = await run(text, root, { ...args, paths: [root] });
+      expect(lines).toEqual(["a.txt:1:un café noir", "b.txt:1:un café noir"]);
+    }
+  });
+
+  test("CRLF and a byte-order mark are no part of the line", async () => {
+    const root = makeTree({ "a.txt": "\ufefffoo\r\nbar foo\r\n" });
+    expect((await run(text, root, { query: "^foo$", paths: [root], regex: true })).lines).toEqual([
+      "a.txt:1:foo",
+    ]);
+    expect((await run(text, root, { query: "foo$", paths: [root], regex: true })).lines).toEqual([
+      "a.txt:1:foo",
+      "a.txt:2:bar foo",
+    ]);
+    expect((await run(text, root, { query: "\\s$", paths: [root], regex: true })).lines[0]).toContain(
+      "No matches",
+    );
+  });
+
+  test("a line of 120 MB is searched whole, and the output stays small", async () => {
+    const root = makeTree();
+    const line = Buffer.alloc(120 * 1024 * 1024, "x");
+    line.write("needle", line.length - 100);
+    writeFileSync(
+      join(root, "a.txt"),
+      Buffer.concat([Buffer.from("first\n"), line, Buffer.from("\nneedle last\n")]),
+    );
+    for (const args of [{ query: "needle" }, { query: "ne+dle", regex: true }]) {
+      const { lines, text: output } = await run(text, root, { ...args, paths: [root] });
+      expect(lines[0]).toMatch(/^a\.txt:2:…x+needlex+… \[line of 125829120 bytes cut\]$/);
+      expect(lines[1]).toBe("a.txt:3:needle last");
+      expect(output.length).toBeLessThan(2000);
+    }
+    rmSync(join(root, "a.txt"));
+  });
+
+  test("a file of many windows has right line numbers and context across their borders", async () => {
+    const lines = Array.from({ length: 300_000 }, (_, i) => `line ${i + 1} ${"x".repeat(i % 50)}`);
+    const root = makeTree({ "a.txt": lines.join("\n") });
+    const wanted = [1, 2, 40_000, 123_456, 299_999, 300_000];
+    const query = `^line (${wanted.join("|")}) `;
+    const result = await run(text, root, { query, paths: [root], regex: true, context: 2 });
+    const shown = result.lines
+      .filter((line) => line !== "--")
+      .map((line) => /^a\.txt[:-](\d+)[:-]line (\d+) /.exec(line));
+    expect(shown.every((match) => match?.[1] === match?.[2])).toBe(true);
+    expect(result.lines.filter((line) => line.startsWith("a.txt:"))).toHaveLength(wanted.length);
+    expect(shown.map((match) => Number(match?.[1]))).toEqual([
+      ...[1, 2, 3, 4],
+      ...[39_998, 39_999, 40_000, 40_001, 40_002],
+      ...[123_454, 123_455, 123_456, 123_457, 123_458],
+      ...[299_997, 299_998, 299_999, 300_000],
+    ]);
+  });
+
+  test("a large file is divided among the workers, and every line keeps its number", async () => {
+    const lines = Array.from(
+      { length: 700_000 },
+      (_, i) => `${i + 1}${i % 50_000 === 49_999 ? " needle" : ""} ${"y".repeat(i % 100)}`,
+    );
+    const root = makeTree({ "big.log": lines.join("\n"), "small.log": "needle\n" });
+    const { lines: found, account } = await run(text, root, { query: "needle", paths: [root] });
+    expect(found).toHaveLength(15);
+    for (const line of found.slice(0, 14)) expect(line).toMatch(/^big\.log:(\d+):\1 needle/);
+    expect(found[14]).toBe("small.log:1:needle");
+    expect(account).toContain("15 matching lines (2 files); 2 files searched");
+  });
+
+  test("a directory in place of an ignore file, and a pipe, hold nothing up", async () => {
+    const root = makeTree({ "a.txt": "foo\n" });
+    mkdirSync(join(root, ".gitignore"));
+    execFileSync("mkfifo", [join(root, ".ignore")]);
+    expect((await run(text, root, { query: "foo", paths: [root] })).lines).toEqual(["a.txt:1:foo"]);
+  });
+});
+
+describe("ending a search", () => {
+  test("an abort ends it at once, also inside an expression, and the next search works", async () => {
+    const root = makeTree({ "a.txt": `${"a".repeat(40)}!\n`, "b.txt": "foo\n" });
+    const registry = new ToolRegistry();
+    register(registry);
+    const controller = new AbortController();
+    const args = { query: "^(?=(a+)+$)x(a+)+$", paths: [root], regex: true };
+    const running = registry.execute("search_text", args, { signal: controller.signal });
+    const began = performance.now();
+    setTimeout(() => controller.abort(), 200);
+    expect(await running).toContain("aborted");
+    expect(performance.now() - began).toBeLessThan(3000);
+    expect((await run(text, root, { query: "foo", paths: [root] })).lines).toEqual(["b.txt:1:foo"]);
+  });
+
+  test("an abort that came before the call is honoured", async () => {
+    const call = { signal: AbortSignal.abort(), onOutput: () => undefined, report: () => undefined };
+    await expect(text.execute({ query: "x", paths: ["."] }, call)).rejects.toThrow(/abort/i);
+    await expect(files.execute({ pattern: "**" }, call)).rejects.toThrow(/abort/i);
+  });
+
+  test("a program that only searches ends by itself", () => {
+    const script = `
+      const { SearchTextTool } = await import(${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)});
+      console.log(await new SearchTextTool().execute({ query: "packName", paths: ["src/pack.ts"] }));`;
+    const cwd = new URL("..", import.meta.url);
+    const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+      cwd,
+      encoding: "utf8",
+      timeout: 20_000,
+    });
+    expect(output).toContain("src/pack.ts:1:export const packName");
+  });
+
+  test("many searches at once each get their own answer", async () => {
+    const root = makeTree(
+      Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`f${i}.txt`, `token${i}.\n`])),
+    );
+    const all = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => run(text, root, { query: `token${i}.`, paths: [root] })),
+    );
+    for (const [i, { lines }] of all.entries()) expect(lines).toEqual([`f${i}.txt:1:token${i}.`]);
+  });
+});

@@ -1,0 +1,202 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { sharedPool } from "../src/pool/shared.js";
+import { searchFiles, searchText } from "../src/search.js";
+import { makeTree, put, randomNumbers } from "./tree.js";
+
+const hasRipgrep = spawnSync("rg", ["--version"]).status === 0;
+const WHY = "ripgrep is not installed: apt-get install ripgrep";
+
+/** ripgrep as a yardstick for the same question: dotfiles included, only the repository's own rules. */
+const RG = [
+  "--no-heading",
+  "--line-number",
+  "--no-config",
+  "--color=never",
+  "--hidden",
+  "--glob=!.git",
+  "--no-ignore-global",
+  "--no-require-git",
+  "--crlf",
+];
+
+function ripgrep(root: string, args: readonly string[]): string[] {
+  const { stdout, status } = spawnSync("rg", [...RG, ...args, "."], {
+    cwd: root,
+    encoding: "utf8",
+    maxBuffer: 2 ** 28,
+  });
+  if (status === 2 && stdout === "") throw new Error(`rg refused ${args.join(" ")}`);
+  return stdout
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => line.replace(/^\.\//, "").replace(/\r$/, ""))
+    .filter((line) => !/^Binary file|binary file matches/.test(line))
+    .sort();
+}
+
+/** Our own matches in the same form, before anything is cut to a size for reading. */
+async function ours(
+  root: string,
+  args: { query: string; regex?: boolean | undefined; ignore_case?: boolean | undefined },
+  includeIgnored = false,
+): Promise<string[]> {
+  const { query, regex = false, ignore_case: ignoreCase = false } = args;
+  const search = {
+    query: { text: query, regex, ignoreCase, mode: "lines", context: 0, maxLineLength: 1_000_000 },
+    walk: {
+      kind: "walk",
+      scope: { cwd: root, root: undefined, includeIgnored },
+      paths: ["."],
+      glob: undefined,
+    },
+    maxResults: 1_000_000,
+  } as const;
+  const { files } = await searchText(sharedPool(), search, { timeoutMs: 120_000 });
+  return files.flatMap((file) => file.rows.map((row) => `${file.label}:${row.line}:${row.text}`)).sort();
+}
+
+const SAME = { missing: [], extra: [] };
+
+const QUERIES: readonly { query: string; regex?: boolean; ignore_case?: boolean }[] = [
+  { query: "function" },
+  { query: "FUNCTION", ignore_case: true },
+  { query: "e" },
+  { query: "=> {" },
+  { query: "ä" },
+  { query: "export (const|function) \\w+", regex: true },
+  { query: "^import .* from", regex: true },
+  { query: "\\breturn\\b.*;$", regex: true },
+  { query: "[A-Z]{3,}_[A-Z]+", regex: true },
+  { query: "\\w+\\s+=\\s+\\w+", regex: true },
+  { query: "(foo|bar|baz)\\d*", regex: true },
+  { query: "(error|warning|todo)", regex: true, ignore_case: true },
+  { query: "[^\\sa-zA-Z0-9(){}]{4,}", regex: true },
+  { query: "^\\s*$", regex: true },
+  { query: "x*", regex: true },
+  { query: "a.c", regex: true },
+  { query: "\\d{4}-\\d{2}-\\d{2}", regex: true },
+];
+
+describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skipped: ${WHY})`}`, () => {
+  test.each(QUERIES)(
+    "the installed packages: $query finds the same lines",
+    async ({ query, regex, ignore_case }) => {
+      const root = corpus();
+      const flags = [...(regex ? [] : ["--fixed-strings"]), ...(ignore_case ? ["--ignore-case"] : [])];
+      const expected = ripgrep(root, ["--no-ignore", ...flags, "-e", query]).map(comparable);
+      const found = await ours(root, { query, regex, ignore_case }, true);
+      expect(difference(found.map(comparable), expected)).toEqual(SAME);
+    },
+  );
+
+  test("random texts and expressions of the shared syntax", async () => {
+    const random = randomNumbers(99);
+    const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
+    const words = [
+      ...["foo", "bar", "Foo", "fo", "o", "x1", "42", "_", "-", "."],
+      ...[" ", "  ", "\t", "é", "日本", ""],
+    ];
+    const atoms = String.raw`foo bar o . \w \d \s [a-f] [^a-f] é \S x \. [\s\d] (foo|bar) (?:o|a) 日`.split(
+      " ",
+    );
+    const marks = ["", "", "", "*", "+", "?", "{2}", "{1,3}", "+?"];
+    const root = makeTree();
+    for (let i = 0; i < 30; i++) {
+      const line = () => Array.from({ length: random(8) }, () => pick(words)).join("");
+      const lines = Array.from({ length: random(40) }, line);
+      put(root, `f${i}.txt`, lines.join(pick(["\n", "\n", "\r\n"])) + pick(["", "\n"]));
+    }
+    for (let round = 0; round < 200; round++) {
+      const body = Array.from({ length: 1 + random(4) }, () => pick(atoms) + pick(marks)).join("");
+      const query = pick(["", "", "^", "\\b"]) + body + pick(["", "", "$"]);
+      const ignore_case = random(4) === 0;
+      // Word characters beyond ASCII are such for ripgrep, and not for JavaScript.
+      const shared = (line: string) => !/\\[wdb]/.test(query) || /^[\t -~]*$/.test(line);
+      const expected = ripgrep(root, [...(ignore_case ? ["--ignore-case"] : []), "-e", query]).filter(shared);
+      const found = (await ours(root, { query, regex: true, ignore_case })).filter(shared);
+      expect({ query, ignore_case, ...difference(found, expected) }).toEqual({ query, ignore_case, ...SAME });
+    }
+  });
+
+  test("random trees with ignore files: the same files are searched", async () => {
+    const random = randomNumbers(31);
+    const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
+    const names = ["a", "b", "c", "x.log", "y.tmp", "build", ".hid", "deep", "z.o", "keep.log", "a b", "#h"];
+    const rules = [
+      ...`*.log !keep.log build/ /a b/* !b/c **/deep a/** a/**/x.log *.tmp ? [ab] [!a] deep/`.split(" "),
+      ...String.raw`!deep/ .* !.hid #comment \#h c/ * !*.o !*/ /build/**/z.o a/b/c **/b/** *.[ol]*`.split(
+        " ",
+      ),
+      ...["a b", "x.log "],
+    ];
+    for (let round = 0; round < 60; round++) {
+      const root = makeTree({ "sub/.keep": "needle\n" });
+      if (random(2) === 0) mkdirSync(join(root, ".git"));
+      for (let i = 0; i < 40; i++) {
+        const parts = Array.from({ length: 1 + random(4) }, () => pick(names));
+        try {
+          put(root, parts.join("/"), "needle\n");
+        } catch {
+          // The name is taken by a file or a directory: one less.
+        }
+      }
+      for (const directory of [".", ...directories(root)]) {
+        if (random(3) === 0)
+          put(
+            root,
+            `${directory}/${pick([".gitignore", ".gitignore", ".ignore"])}`,
+            `${Array.from({ length: 1 + random(5) }, () => pick(rules)).join("\n")}\n`,
+          );
+      }
+      const found = await ours(root, { query: "needle" });
+      expect({ round, ...difference(found, ripgrep(root, ["-F", "needle"])) }).toEqual({ round, ...SAME });
+      const { total } = await searchFiles(
+        sharedPool(),
+        {
+          ...{ kind: "glob", pattern: "**", path: root, order: "path", limit: 1 },
+          scope: { cwd: root, root: undefined, includeIgnored: false },
+        },
+        { timeoutMs: 60_000 },
+      );
+      const { stdout } = spawnSync(
+        "rg",
+        ["--files", ...RG.filter((flag) => !/line|heading|crlf/.test(flag))],
+        { cwd: root, encoding: "utf8" },
+      );
+      expect({ round, total }).toEqual({ round, total: stdout.split("\n").filter(Boolean).length });
+    }
+  });
+});
+
+/** The first few lines that only one side has, which says more than two long lists. */
+function difference(found: readonly string[], expected: readonly string[]) {
+  const [ours, theirs] = [new Set(found), new Set(expected)];
+  return {
+    missing: expected.filter((line) => !ours.has(line)).slice(0, 5),
+    extra: found.filter((line) => !theirs.has(line)).slice(0, 5),
+  };
+}
+
+/** Text both tools show alike: what cannot be seen is escaped by one and not by the other. */
+function comparable(line: string): string {
+  return /^[\x20-\x7e\t\u00a1-\u00ac\u00ae-\u017f]*$/.test(line) ? line : place(line);
+}
+
+/** Path and line number. */
+function place(line: string): string {
+  return /^.+?:\d+/.exec(line)?.[0] ?? line;
+}
+
+/** Real code of many authors that every checkout has: packages the tests depend on. */
+function corpus(): string {
+  return join(process.cwd(), "../../node_modules/vitest");
+}
+
+function directories(root: string): string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== ".git")
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
+}
