@@ -34,7 +34,7 @@ export function resolveLimits(options: LimitOptions = {}): Limits {
   };
 }
 
-// Shells whose `ulimit` and grouping are known; another one starts without a prelude (see `describePlatform`).
+// Shells whose `ulimit` and grouping are known; another one starts without a prelude (see `diagnose`).
 const SHELLS_WITH_ULIMIT = new Set(["sh", "dash", "ash", "bash", "ksh", "mksh", "zsh"]);
 
 export function shellHasUlimit(shell: string): boolean {
