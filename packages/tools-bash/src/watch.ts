@@ -47,6 +47,7 @@ export function watchTree(
     const started = performance.now();
     const members = tree.members({ marks: false });
     onLook(members);
+    if (stopped) return false; // by the one who was just shown the members
     const exceeded = measure(members, cpu.add(members), limits);
     if (exceeded) {
       clearInterval(sentry);
@@ -57,6 +58,7 @@ export function watchTree(
     arm(Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_LOOK_MS, cost * PAUSE_PER_COST)));
     return false;
   };
+  let stopped = false;
   let timer: NodeJS.Timeout;
   const arm = (pauseMs: number): void => {
     timer = setTimeout(look, pauseMs);
@@ -65,6 +67,7 @@ export function watchTree(
   arm(FIRST_LOOK_MS);
   return {
     stop: () => {
+      stopped = true;
       clearInterval(sentry);
       clearTimeout(timer);
     },
