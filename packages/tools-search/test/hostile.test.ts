@@ -438,3 +438,21 @@ describe("ending a search", () => {
     for (const [i, { lines }] of all.entries()) expect(lines).toEqual([`f${i}.txt:1:token${i}.`]);
   });
 });
+
+test("a result is bounded in size, whatever the cap and the context", async () => {
+  const line = `${"x".repeat(600)}\n`;
+  const root = makeTree(
+    Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}.txt`, line.repeat(500)])),
+  );
+  const {
+    lines,
+    account,
+    text: output,
+  } = await run(text, root, {
+    ...{ query: "x", paths: [root] },
+    ...{ max_results: 100_000, context: 50 },
+  });
+  expect(output.length).toBeLessThan(210_000);
+  expect(lines[0]).toContain("f0.txt:1:x");
+  expect(account).toMatch(/^\[\d+ of 15000 matching lines shown \(30 files\)/);
+});

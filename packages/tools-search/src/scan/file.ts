@@ -7,7 +7,8 @@ import { collectMatches } from "./matches.js";
 import { RowCollector } from "./rows.js";
 
 const MB = 1024 * 1024;
-const WINDOW_BYTES = MB;
+/** Small enough for a processor's second-level cache: what was just read is searched while it is still there. */
+const WINDOW_BYTES = 256 * 1024;
 /** Up to this size a window stays in fast memory; one for a longer line is made for that file alone. */
 const FAST_WINDOW_BYTES = 16 * MB;
 /** A line longer than this is searched in pieces. */
