@@ -6,7 +6,6 @@ import {
   type FileHits,
   type GlobTask,
   type LargeFile,
-  MAX_OUTPUT_CHARACTERS,
   type Reply,
   type Row,
   type ScanTask,
@@ -247,7 +246,7 @@ class TextProgress {
         this.#characters += file.rows.reduce((sum, row) => sum + row.text.length, 0);
       }
     }
-    const isFull = this.#characters >= MAX_OUTPUT_CHARACTERS;
+    const isFull = this.#characters >= this.search.query.maxCharacters;
     this.#collected = isFull ? this.search.maxResults : Math.min(this.#collected, this.search.maxResults);
   }
 

@@ -5,7 +5,6 @@ import {
   emptyTally,
   type FileHits,
   type LargeFile,
-  MAX_OUTPUT_CHARACTERS,
   type RangeTask,
   type Reply,
   type ScanTask,
@@ -90,7 +89,7 @@ function* scanTask(task: ScanTask, host: TaskHost): Generator<void> {
       if (budget > 0) hits.push({ index, label, matches: found.matches, rows: found.collector.rows });
       budget = Math.max(0, budget - (query.mode === "lines" ? found.matches : 1));
       characters += found.collector.characters;
-      if (characters >= MAX_OUTPUT_CHARACTERS) budget = 0;
+      if (characters >= query.maxCharacters) budget = 0;
     } catch (error) {
       if (!(error instanceof NotSearched)) throw error;
       if (error.status === "unreadable" || batch.named) addUnreadable(tally, label, error.reason);

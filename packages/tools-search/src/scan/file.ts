@@ -108,7 +108,7 @@ class Reading {
     private readonly options: ScanOptions,
   ) {
     const { budget, range } = options;
-    this.#collector = new RowCollector(budget, query.context, query.maxLineLength, range !== undefined);
+    this.#collector = new RowCollector(budget, query, range !== undefined);
     this.#firstOnly = query.mode === "files" && range === undefined;
   }
 
@@ -135,6 +135,7 @@ class Reading {
       const ended = held < window.buffer.length;
       // The line a range starts in belongs to the range before.
       from ??= afterNewline(window, held);
+      if (from === undefined && range && position >= range.to) return this.#result();
       const rangeEnd = range && this.#rangeEnd(window, range.to, position, held);
       const isLast = ended || rangeEnd !== undefined;
       let cut = rangeEnd ?? (ended ? held : window.lastNewline(0, held) + 1);

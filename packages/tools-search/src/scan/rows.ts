@@ -1,4 +1,4 @@
-import { MAX_OUTPUT_CHARACTERS, type Row } from "../protocol.js";
+import type { Row, TextQuery } from "../protocol.js";
 import type { TextView } from "./view.js";
 
 /**
@@ -21,14 +21,20 @@ export class RowCollector {
   #wantedAfter = 0;
   /** The last lines of the view before, for context that reaches back into it. */
   #carried: string[] = [];
+  private readonly context: number;
+  private readonly maxLength: number;
+  private readonly maxCharacters: number;
 
   constructor(
     private readonly budget: number,
-    private readonly context: number,
-    private readonly maxLength: number,
+    query: TextQuery,
     /** Count lines to the end, for a caller that searches a file in ranges. */
     private readonly countEveryLine = false,
-  ) {}
+  ) {
+    this.context = query.context;
+    this.maxLength = query.maxLineLength;
+    this.maxCharacters = query.maxCharacters;
+  }
 
   /** Line breaks seen so far; complete after `finish` if `countEveryLine` was asked for. */
   get lines(): number {
@@ -69,7 +75,7 @@ export class RowCollector {
   }
 
   get #wantsRows(): boolean {
-    return this.#shown < this.budget && this.characters < MAX_OUTPUT_CHARACTERS;
+    return this.#shown < this.budget && this.characters < this.maxCharacters;
   }
 
   #push(line: number, text: string, match: boolean): void {
