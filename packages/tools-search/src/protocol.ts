@@ -1,5 +1,8 @@
 /** What the host asks of a worker and what comes back. Plain data only: it crosses threads. */
 
+/** More text than this is of no use to a model. */
+export const MAX_OUTPUT_CHARACTERS = 200_000;
+
 export type OutputMode = "lines" | "files" | "count";
 
 export interface TextQuery {
@@ -9,6 +12,8 @@ export interface TextQuery {
   readonly mode: OutputMode;
   readonly context: number;
   readonly maxLineLength: number;
+  /** How much text is wanted in all; what is past it is only counted. */
+  readonly maxCharacters: number;
 }
 
 /** Where to search. */

@@ -1,9 +1,7 @@
 import { countOf, escapeInvisible, escapeToLine, quote } from "@agent/core/toolkit";
-import type { OutputMode, Tally } from "./protocol.js";
+import { MAX_OUTPUT_CHARACTERS, type OutputMode, type Tally } from "./protocol.js";
 import type { FilesResult, Stopped, TextResult } from "./search.js";
 
-/** Text past this size is of no use to a model; the rest is counted like anything past the cap. */
-const MAX_OUTPUT_CHARACTERS = 200_000;
 const MAX_PROBLEMS_SHOWN = 10;
 
 /** The result of search_text: lines a program can parse, and a last line that accounts for the search. */

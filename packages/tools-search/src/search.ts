@@ -135,6 +135,7 @@ class TextProgress {
   /** How many of the first batches are complete, and what they hold of the wanted results. */
   #complete = 0;
   #collected = 0;
+  #characters = 0;
 
   constructor(
     private readonly pool: Pool,
@@ -242,9 +243,11 @@ class TextProgress {
     for (let batch = this.#batches[this.#complete]; batch; batch = this.#batches[++this.#complete]) {
       for (const file of batch) {
         this.#collected += this.search.query.mode === "lines" ? file.matches : 1;
+        this.#characters += file.rows.reduce((sum, row) => sum + row.text.length, 0);
       }
     }
-    this.#collected = Math.min(this.#collected, this.search.maxResults);
+    const isFull = this.#characters >= this.search.query.maxCharacters;
+    this.#collected = isFull ? this.search.maxResults : Math.min(this.#collected, this.search.maxResults);
   }
 
   #firstFiles(): FileHits[] {

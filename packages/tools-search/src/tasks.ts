@@ -65,6 +65,7 @@ function* scanTask(task: ScanTask, host: TaskHost): Generator<void> {
   let matches = 0;
   let matchedFiles = 0;
   let budget = task.budget;
+  let characters = 0;
   for (const [index, path] of batch.paths.split("\0").entries()) {
     if (index % FILES_PER_STEP === FILES_PER_STEP - 1) yield;
     const label = labels?.[index] ?? batch.shown + path;
@@ -87,6 +88,8 @@ function* scanTask(task: ScanTask, host: TaskHost): Generator<void> {
       matchedFiles++;
       if (budget > 0) hits.push({ index, label, matches: found.matches, rows: found.collector.rows });
       budget = Math.max(0, budget - (query.mode === "lines" ? found.matches : 1));
+      characters += found.collector.characters;
+      if (characters >= query.maxCharacters) budget = 0;
     } catch (error) {
       if (!(error instanceof NotSearched)) throw error;
       if (error.status === "unreadable" || batch.named) addUnreadable(tally, label, error.reason);

@@ -71,13 +71,16 @@ const WHOLE = [
   "../**/a.ts",
 ];
 
+/** Deep enough for patterns that begin with "..". */
+const BASE = "p/q/r/s/base";
+
 test("search_files finds exactly what fast-glob finds, over random trees and patterns", async () => {
   const random = randomNumbers(2024);
   const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
   const tool = new SearchFilesTool({ maxResults: 100_000 });
   let found = 0;
   for (let round = 0; round < 25; round++) {
-    const root = join(makeTree(randomFiles(random, pick)), "base");
+    const root = join(makeTree(randomFiles(random, pick)), BASE);
     const patterns = [
       ...WHOLE,
       ...Array.from({ length: 60 }, () => Array.from({ length: 1 + random(3) }, () => pick(PARTS)).join("/")),
@@ -112,10 +115,10 @@ function randomFiles(
   random: (below: number) => number,
   pick: <Value>(values: readonly Value[]) => Value,
 ): Record<string, string> {
-  const files: Record<string, string> = { "base/a.ts": "", "outside/a.ts": "" };
-  const taken = new Set(["base/a.ts", "outside/a.ts"]);
+  const files: Record<string, string> = { [`${BASE}/a.ts`]: "", "p/q/outside/a.ts": "" };
+  const taken = new Set(Object.keys(files));
   for (let i = 0; i < 60; i++) {
-    const parts = ["base", ...Array.from({ length: 1 + random(4) }, () => pick(NAMES))];
+    const parts = [BASE, ...Array.from({ length: 1 + random(4) }, () => pick(NAMES))];
     const path = parts.join("/");
     const prefixes = parts.map((_, index) => parts.slice(0, index + 1).join("/"));
     // A name cannot be a file and a directory at once.

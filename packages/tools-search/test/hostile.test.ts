@@ -9,6 +9,7 @@ import { makeTree, put, run } from "./tree.js";
 
 /** Section D of the hostile cases, with real files, links, pipes and processes. */
 
+const MKFIFO = "mkfifo";
 const text = new SearchTextTool();
 const files = new SearchFilesTool();
 
@@ -90,7 +91,7 @@ describe("expressions", () => {
 describe("trees", () => {
   test("D93: a pipe in the tree is passed over and counted; as a path it is refused", async () => {
     const root = makeTree({ "a.txt": "foo\n" });
-    execFileSync("mkfifo", [join(root, "pipe")]);
+    execFileSync(MKFIFO, [join(root, "pipe")]);
     const { lines, account } = await run(text, root, { query: "foo", paths: [root] });
     expect(lines).toEqual(["a.txt:1:foo"]);
     expect(account).toContain("1 not regular files");
@@ -386,10 +387,17 @@ describe("files", () => {
     expect(account).toContain("15 matching lines (2 files); 2 files searched");
   });
 
+  test("a large file of very long lines is divided without losing or repeating one", async () => {
+    const long = "z".repeat(9 * 1024 * 1024);
+    const root = makeTree({ "big.txt": `needle 1\n${long}\nneedle 3 ${long}\n${long} needle\nneedle 5` });
+    const { lines } = await run(text, root, { query: "needle", paths: [root] });
+    expect(lines.map((line) => line.split(":")[1])).toEqual(["1", "3", "4", "5"]);
+  });
+
   test("a directory in place of an ignore file, and a pipe, hold nothing up", async () => {
     const root = makeTree({ "a.txt": "foo\n" });
     mkdirSync(join(root, ".gitignore"));
-    execFileSync("mkfifo", [join(root, ".ignore")]);
+    execFileSync(MKFIFO, [join(root, ".ignore")]);
     expect((await run(text, root, { query: "foo", paths: [root] })).lines).toEqual(["a.txt:1:foo"]);
   });
 });
@@ -437,4 +445,22 @@ describe("ending a search", () => {
     );
     for (const [i, { lines }] of all.entries()) expect(lines).toEqual([`f${i}.txt:1:token${i}.`]);
   });
+});
+
+test("a result is bounded in size, whatever the cap and the context", async () => {
+  const line = `${"x".repeat(600)}\n`;
+  const root = makeTree(
+    Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}.txt`, line.repeat(500)])),
+  );
+  const {
+    lines,
+    account,
+    text: output,
+  } = await run(text, root, {
+    ...{ query: "x", paths: [root] },
+    ...{ max_results: 100_000, context: 50 },
+  });
+  expect(output.length).toBeLessThan(210_000);
+  expect(lines[0]).toContain("f0.txt:1:x");
+  expect(account).toMatch(/^\[\d+ of 15000 matching lines shown \(30 files\)/);
 });

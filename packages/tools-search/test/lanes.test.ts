@@ -27,7 +27,7 @@ async function answer(pool: Pool, query: (typeof QUERIES)[number], context: numb
   const result = await searchText(
     pool,
     {
-      query: { ...query, mode: "lines", context, maxLineLength: 200 },
+      query: { ...query, mode: "lines", context, maxLineLength: 200, maxCharacters: 200_000 },
       walk: {
         kind: "walk",
         scope: { cwd: here, root: undefined, includeIgnored: true },

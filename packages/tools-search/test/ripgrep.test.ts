@@ -6,7 +6,8 @@ import { sharedPool } from "../src/pool/shared.js";
 import { searchFiles, searchText } from "../src/search.js";
 import { makeTree, put, randomNumbers } from "./tree.js";
 
-const hasRipgrep = spawnSync("rg", ["--version"]).status === 0;
+const RIPGREP = "rg";
+const hasRipgrep = spawnSync(RIPGREP, ["--version"]).status === 0;
 const WHY = "ripgrep is not installed: apt-get install ripgrep";
 
 /** ripgrep as a yardstick for the same question: dotfiles included, only the repository's own rules. */
@@ -23,7 +24,7 @@ const RG = [
 ];
 
 function ripgrep(root: string, args: readonly string[]): string[] {
-  const { stdout, status } = spawnSync("rg", [...RG, ...args, "."], {
+  const { stdout, status } = spawnSync(RIPGREP, [...RG, ...args, "."], {
     cwd: root,
     encoding: "utf8",
     maxBuffer: 2 ** 28,
@@ -45,7 +46,10 @@ async function ours(
 ): Promise<string[]> {
   const { query, regex = false, ignore_case: ignoreCase = false } = args;
   const search = {
-    query: { text: query, regex, ignoreCase, mode: "lines", context: 0, maxLineLength: 1_000_000 },
+    query: {
+      ...{ text: query, regex, ignoreCase, mode: "lines" as const, context: 0 },
+      ...{ maxLineLength: 1_000_000, maxCharacters: Number.POSITIVE_INFINITY },
+    },
     walk: {
       kind: "walk",
       scope: { cwd: root, root: undefined, includeIgnored },
@@ -162,7 +166,7 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
         { timeoutMs: 60_000 },
       );
       const { stdout } = spawnSync(
-        "rg",
+        RIPGREP,
         ["--files", ...RG.filter((flag) => !/line|heading|crlf/.test(flag))],
         { cwd: root, encoding: "utf8" },
       );

@@ -170,10 +170,10 @@ const find: WasmFunction = {
   i32.const -1`,
 };
 
-/** Leaves the mask of the places among the 16 at $p that hold $byte. */
-const byteMask = `
+/** Leaves the mask of the places among the 16 at $p + offset that hold $byte. */
+const byteMask = (offset = 0): string => `
   local.get $p
-  v128.load
+  v128.load ${offset}
   local.get $wanted
   i8x16.eq
   i8x16.bitmask`;
@@ -182,6 +182,13 @@ const splatByte = `
   local.get $byte
   i8x16.splat
   local.set $wanted`;
+
+const countMask = (offset: number): string => `
+  ${byteMask(offset)}
+  i32.popcnt
+  local.get $total
+  i32.add
+  local.set $total`;
 
 /** How often `byte` occurs in [start, end). */
 const count: WasmFunction = {
@@ -192,13 +199,29 @@ const count: WasmFunction = {
   ${splatByte}
   local.get $start
   local.set $p
+  block $few
+    loop $many                    ;; 64 bytes a round
+      local.get $end
+      local.get $p
+      i32.sub
+      i32.const 64
+      i32.lt_u
+      br_if $few
+      ${[0, 16, 32, 48].map(countMask).join("")}
+      local.get $p
+      i32.const 64
+      i32.add
+      local.set $p
+      br $many
+    end
+  end
   block $done
     loop $next
       local.get $p
       local.get $end
       i32.ge_u
       br_if $done
-      ${byteMask}
+      ${byteMask()}
       local.set $mask
       local.get $end              ;; the last block: only the bits before the end count
       local.get $p
@@ -247,7 +270,7 @@ const next: WasmFunction = {
       local.get $end
       i32.ge_u
       br_if $done
-      ${byteMask}
+      ${byteMask()}
       local.tee $mask
       if
         local.get $p
@@ -292,7 +315,7 @@ const previous: WasmFunction = {
       i32.const 16
       i32.sub
       local.set $p
-      ${byteMask}
+      ${byteMask()}
       local.tee $mask
       i32.eqz
       br_if $next

@@ -142,7 +142,7 @@ export class Pool {
     if ("failed" in message) pending.reject(new Error(message.failed));
     else pending.resolve();
     this.#dispatch();
-    if (this.#slots.every((one) => one.running === undefined)) this.#stopWatch();
+    this.#stopIdleWatch();
   }
 
   #died(slot: Slot, error: Error): void {
@@ -163,6 +163,7 @@ export class Pool {
     slot.running?.pending.reject(reason);
     slot.running = undefined;
     this.#dispatch();
+    this.#stopIdleWatch();
   }
 
   #cancel(job: Job, reason: Error): void {
@@ -193,7 +194,8 @@ export class Pool {
     }
   }
 
-  #stopWatch(): void {
+  #stopIdleWatch(): void {
+    if (this.#slots.some((slot) => slot.running !== undefined)) return;
     clearInterval(this.#watch);
     this.#watch = undefined;
   }

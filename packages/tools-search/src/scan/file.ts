@@ -7,7 +7,8 @@ import { collectMatches } from "./matches.js";
 import { RowCollector } from "./rows.js";
 
 const MB = 1024 * 1024;
-const WINDOW_BYTES = MB;
+/** Small enough for a processor's second-level cache: what was just read is searched while it is still there. */
+const WINDOW_BYTES = 256 * 1024;
 /** Up to this size a window stays in fast memory; one for a longer line is made for that file alone. */
 const FAST_WINDOW_BYTES = 16 * MB;
 /** A line longer than this is searched in pieces. */
@@ -107,7 +108,7 @@ class Reading {
     private readonly options: ScanOptions,
   ) {
     const { budget, range } = options;
-    this.#collector = new RowCollector(budget, query.context, query.maxLineLength, range !== undefined);
+    this.#collector = new RowCollector(budget, query, range !== undefined);
     this.#firstOnly = query.mode === "files" && range === undefined;
   }
 
@@ -134,6 +135,7 @@ class Reading {
       const ended = held < window.buffer.length;
       // The line a range starts in belongs to the range before.
       from ??= afterNewline(window, held);
+      if (from === undefined && range && position >= range.to) return this.#result();
       const rangeEnd = range && this.#rangeEnd(window, range.to, position, held);
       const isLast = ended || rangeEnd !== undefined;
       let cut = rangeEnd ?? (ended ? held : window.lastNewline(0, held) + 1);

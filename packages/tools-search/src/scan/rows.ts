@@ -1,4 +1,4 @@
-import type { Row } from "../protocol.js";
+import type { Row, TextQuery } from "../protocol.js";
 import type { TextView } from "./view.js";
 
 /**
@@ -8,6 +8,8 @@ import type { TextView } from "./view.js";
 export class RowCollector {
   readonly rows: Row[] = [];
   matches = 0;
+  /** The size of the rows' text. */
+  characters = 0;
   #shown = 0;
   /** The number of the line that begins at `#counted`. */
   #line = 1;
@@ -19,14 +21,20 @@ export class RowCollector {
   #wantedAfter = 0;
   /** The last lines of the view before, for context that reaches back into it. */
   #carried: string[] = [];
+  private readonly context: number;
+  private readonly maxLength: number;
+  private readonly maxCharacters: number;
 
   constructor(
     private readonly budget: number,
-    private readonly context: number,
-    private readonly maxLength: number,
+    query: TextQuery,
     /** Count lines to the end, for a caller that searches a file in ranges. */
     private readonly countEveryLine = false,
-  ) {}
+  ) {
+    this.context = query.context;
+    this.maxLength = query.maxLineLength;
+    this.maxCharacters = query.maxCharacters;
+  }
 
   /** Line breaks seen so far; complete after `finish` if `countEveryLine` was asked for. */
   get lines(): number {
@@ -42,14 +50,14 @@ export class RowCollector {
   match(view: TextView, start: number, end: number, at: number): void {
     this.matches++;
     this.#fillAfter(view, start);
-    if (this.#shown >= this.budget) {
+    if (!this.#wantsRows) {
       this.#wantedAfter = 0;
       return;
     }
     this.#line += view.countLines(this.#counted, start);
     this.#counted = start;
     if (this.context > 0) this.#pushBefore(view, start);
-    this.rows.push({ line: this.#line, text: view.shown(start, end, at, this.maxLength), match: true });
+    this.#push(this.#line, view.shown(start, end, at, this.maxLength), true);
     this.#shown++;
     this.#lastRow = this.#line;
     this.#after = end + 1;
@@ -59,18 +67,27 @@ export class RowCollector {
   /** The end of a view. Lines are counted on only if a later match may still need a number. */
   finish(view: TextView, isLast: boolean): void {
     this.#fillAfter(view, view.end);
-    if (this.countEveryLine || (!isLast && this.#shown < this.budget)) {
+    if (this.countEveryLine || (!isLast && this.#wantsRows)) {
       this.#line += view.countLines(this.#counted, view.end);
       this.#counted = view.end;
     }
     if (this.context > 0 && !isLast) this.#carried = this.#linesBefore(view, view.end, this.context);
   }
 
+  get #wantsRows(): boolean {
+    return this.#shown < this.budget && this.characters < this.maxCharacters;
+  }
+
+  #push(line: number, text: string, match: boolean): void {
+    this.rows.push({ line, text, match });
+    this.characters += text.length;
+  }
+
   #fillAfter(view: TextView, limit: number): void {
     while (this.#wantedAfter > 0 && this.#after < limit) {
       const end = view.lineEnd(this.#after);
       const text = view.shown(this.#after, end, this.#after, this.maxLength);
-      this.rows.push({ line: ++this.#lastRow, text, match: false });
+      this.#push(++this.#lastRow, text, false);
       this.#after = end + 1;
       this.#wantedAfter--;
     }
@@ -80,7 +97,7 @@ export class RowCollector {
     const wanted = Math.min(this.context, this.#line - 1 - this.#lastRow);
     const texts = this.#linesBefore(view, start, wanted);
     for (const [index, text] of texts.entries()) {
-      this.rows.push({ line: this.#line - texts.length + index, text, match: false });
+      this.#push(this.#line - texts.length + index, text, false);
     }
   }
 

@@ -11,7 +11,7 @@ import {
 import { checkGlob } from "../glob/limits.js";
 import { DEFAULTS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import { sharedPool } from "../pool/shared.js";
-import type { OutputMode, Scope, TextQuery } from "../protocol.js";
+import { MAX_OUTPUT_CHARACTERS, type OutputMode, type Scope, type TextQuery } from "../protocol.js";
 import { formatTextResult } from "../report.js";
 import { searchText, type TextResult, type TextSearch } from "../search.js";
 
@@ -152,6 +152,7 @@ function readQuery(args: Record<string, unknown>, maxLineLength: number): TextQu
     mode,
     context: mode === "lines" ? optionalInteger(args, "context", 0, { min: 0, max: MAX_CONTEXT }) : 0,
     maxLineLength,
+    maxCharacters: MAX_OUTPUT_CHARACTERS,
   };
 }
 

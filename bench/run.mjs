@@ -1,0 +1,26 @@
+// pnpm bench <area>: runs bench/<area>.mjs. Without an area it lists them.
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const areas = readdirSync(here)
+  .filter((name) => name.endsWith(".mjs") && name !== "run.mjs")
+  .map((name) => name.slice(0, -".mjs".length));
+const [area, ...rest] = process.argv.slice(2);
+
+if (area === undefined || !areas.includes(area)) {
+  console.log(`pnpm bench <area>, where area is one of: ${areas.join(", ")}`);
+  process.exitCode = area === undefined ? 0 : 2;
+} else {
+  if (!existsSync(join(here, "node_modules"))) {
+    // What is compared against is installed here, and is no part of the workspace.
+    execFileSync("npm", ["install", "--no-audit", "--no-fund", "--no-package-lock"], {
+      cwd: here,
+      stdio: "inherit",
+    });
+  }
+  process.argv.splice(2, process.argv.length, ...rest);
+  await import(pathToFileURL(join(here, `${area}.mjs`)).href);
+}

@@ -1,0 +1,168 @@
+// pnpm bench search [name…]: @agent/tools-search against ripgrep, GNU grep, fast-glob and the plain design of
+// the first specification, interleaved in one run, warm, medians of wall and CPU time.
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import fastGlob from "fast-glob";
+import { SearchFilesTool, SearchTextTool } from "../packages/tools-search/dist/index.js";
+import { linuxTree, log, npmTree, oneLineFiles, smallDirectory, smallFiles } from "./corpora/search.mjs";
+
+const ROUNDS = Number(process.env.ROUNDS ?? 7);
+const only = process.argv.slice(2);
+const text = new SearchTextTool({ timeoutMs: 120_000 });
+const files = new SearchFilesTool({ timeoutMs: 120_000 });
+
+/** What each measurement does: our arguments, and the same question for the others. */
+const RG = ["--hidden", "--glob=!.git", "--no-config", "-n"];
+const GREP = ["-rnI", "--exclude-dir=.git"];
+const search = (query, options = {}) => ({ query, ...options });
+
+const MEASUREMENTS = [
+  text_("linux-literal", linuxTree, search("EXPORT_SYMBOL_GPL"), { grep: ["-F"], plain: true }),
+  text_("linux-absent", linuxTree, search("zqxwv_no_such"), { grep: ["-F"] }),
+  text_("linux-ignore-case", linuxTree, search("pm_resume", { ignore_case: true })),
+  text_("linux-regex-literal", linuxTree, search("kmalloc\\(\\w+,\\s*GFP_ATOMIC", { regex: true })),
+  text_("linux-regex-class", linuxTree, search("[A-Z]{4,}_[0-9]{5,}", { regex: true })),
+  text_(
+    "linux-regex-hard",
+    linuxTree,
+    search("\\w+\\s+=\\s+\\w+\\(\\w+,\\s*\\w+\\)\\s*\\?", { regex: true }),
+  ),
+  text_("linux-common-cap-100", linuxTree, search("return", { max_results: 100 })),
+  text_("hundred-files", smallDirectory, search("needle")),
+  text_("100k-small-files", smallFiles, search("needle here")),
+  text_("500mb-log", log, search("ERROR timeout")),
+  text_("500mb-log-absent", log, search("FATAL panic")),
+  text_("one-line-4mb", oneLineFiles, search("needleInTheMiddle")),
+  files_("files-100k", smallFiles, "**/*.ts"),
+  files_("files-npm", npmTree, "node_modules/**/*.ts"),
+];
+
+function text_(name, corpus, args, { grep, plain } = {}) {
+  return (path = corpus()) => {
+    const flags = [args.regex ? [] : ["-F"], args.ignore_case ? ["-i"] : []].flat();
+    return {
+      name,
+      ours: () => text.execute({ ...args, paths: [path] }),
+      others: {
+        rg: () => program("rg", [...RG, ...flags, "-e", args.query, path]),
+        ...(grep && { grep: () => program("grep", [...GREP, ...grep, "-e", args.query, path]) }),
+        ...(plain && { plain: () => plainDesign(args.query, path) }),
+      },
+    };
+  };
+}
+
+function files_(name, corpus, pattern) {
+  return (path = corpus()) => ({
+    name,
+    ours: () => files.execute({ pattern, path, include_ignored: true }),
+    others: {
+      "rg --files": () =>
+        program("rg", ["--files", "--no-ignore", "--hidden", "--no-config", "-g", pattern, path]),
+      "fast-glob": () => fastGlob(pattern, { cwd: path, dot: true, followSymbolicLinks: false }),
+    },
+  });
+}
+
+/** The first specification's design: fast-glob, readFile, split, includes. */
+async function plainDesign(query, path) {
+  const found = [];
+  for (const file of await fastGlob("**/*", { cwd: path, absolute: true, followSymbolicLinks: false })) {
+    const lines = readFileSync(file, "utf8").split("\n");
+    for (const [index, line] of lines.entries())
+      if (line.includes(query)) found.push(`${file}:${index + 1}:${line}`);
+  }
+  return found.slice(0, 200).join("\n");
+}
+
+/** Runs a program with its output thrown away, and returns the CPU time it took in milliseconds. */
+function program(command, args) {
+  const { stderr, error } = spawnSync(
+    "bash",
+    ["-c", 'TIMEFORMAT="cpu %U %S"; time "$@" >/dev/null', "bash", command, ...args],
+    { encoding: "utf8" },
+  );
+  if (error) throw error;
+  const [, user, system] = /cpu ([\d.]+) ([\d.]+)\s*$/.exec(stderr.trim()) ?? [];
+  return { cpu: (Number(user) + Number(system)) * 1000 };
+}
+
+async function measure(run) {
+  const before = process.cpuUsage();
+  const start = performance.now();
+  const result = await run();
+  const wall = performance.now() - start;
+  const { user, system } = process.cpuUsage(before);
+  return { wall, cpu: result?.cpu ?? (user + system) / 1000 };
+}
+
+const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+const rows = [];
+for (const create of MEASUREMENTS) {
+  const { name, ours, others } = create();
+  if (only.length > 0 && !only.some((part) => name.includes(part))) continue;
+  const contenders = { ours, ...others };
+  const times = Object.fromEntries(Object.keys(contenders).map((key) => [key, []]));
+  for (let round = -1; round < ROUNDS; round++) {
+    for (const [key, run] of Object.entries(contenders)) {
+      // The plain design takes most of a minute: twice is enough.
+      if (key === "plain" && round > 1) continue;
+      const time = await measure(run);
+      if (round >= 0) times[key].push(time);
+    }
+  }
+  const result = Object.fromEntries(
+    Object.entries(times).map(([key, all]) => [
+      key,
+      { wall: median(all.map((t) => t.wall)), cpu: median(all.map((t) => t.cpu)) },
+    ]),
+  );
+  for (const key of Object.keys(others)) {
+    const [mine, theirs] = [result.ours, result[key]];
+    const row = `${name.padEnd(22)} ours ${ms(mine.wall)} wall ${ms(mine.cpu)} cpu | ${key.padEnd(10)} ${ms(theirs.wall)} wall ${ms(theirs.cpu)} cpu | ratio ${(mine.wall / theirs.wall).toFixed(2)} wall ${(mine.cpu / theirs.cpu).toFixed(2)} cpu`;
+    rows.push(row);
+    console.log(row);
+  }
+}
+function ms(value) {
+  return `${value.toFixed(value < 20 ? 1 : 0).padStart(6)} ms`;
+}
+
+if (only.length === 0 || only.includes("host")) await hostFigures();
+
+/** What a search costs the program it runs in. */
+async function hostFigures() {
+  const path = linuxTree();
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  await text.execute({ query: "EXPORT_SYMBOL_GPL", paths: [path] });
+  delay.disable();
+  console.log(`longest event-loop stall during a search: ${(delay.max / 1e6).toFixed(1)} ms`);
+  const script = (body) =>
+    spawnSync(process.execPath, ["--input-type=module", "-e", body], { encoding: "utf8" }).stdout.trim();
+  const entry = new URL("../packages/tools-search/dist/index.js", import.meta.url).href;
+  const memory = script(`const { SearchTextTool } = await import("${entry}");
+    for (const query of ["EXPORT_SYMBOL_GPL", "return"]) await new SearchTextTool().execute({ query, paths: ["${path}"] });
+    console.log(process.resourceUsage().maxRSS);`);
+  console.log(
+    `peak memory of a program that searches the Linux tree: ${Math.round(Number(memory) / 1024)} MB`,
+  );
+  const starts = Array.from({ length: 9 }, () => [time("0"), time(`await import("${entry}")`)]);
+  console.log(
+    `import of the package over bare node: ${(median(starts.map((pair) => pair[1])) - median(starts.map((pair) => pair[0]))).toFixed(1)} ms`,
+  );
+  const small = smallDirectory();
+  const first = Array.from({ length: 7 }, () =>
+    script(`const { SearchTextTool } = await import("${entry}"); const tool = new SearchTextTool();
+      const run = async () => { const start = performance.now(); await tool.execute({ query: "needle", paths: ["${small}"] }); return performance.now() - start; };
+      const first = await run(); await run(); console.log(first - (await run()));`),
+  );
+  console.log(`first call over a warm one: ${median(first.map(Number)).toFixed(0)} ms`);
+}
+
+function time(body) {
+  const start = performance.now();
+  spawnSync(process.execPath, ["--input-type=module", "-e", body]);
+  return performance.now() - start;
+}
