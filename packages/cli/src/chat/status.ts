@@ -1,36 +1,29 @@
-import type { BackgroundJobs } from "@agent/core";
+import type { BackgroundJob, BackgroundJobs } from "@agent/core";
 import { escapeToLine } from "@agent/core/toolkit";
 import { formatDuration } from "../display/duration.js";
-import { cutToWidth } from "../display/width.js";
-import type { CallLog, LoggedCall } from "./callLog.js";
+import { cutToWidth, textWidth } from "../display/width.js";
+import type { CallLog, FinishedLoggedCall, LoggedCall } from "./callLog.js";
 
 const SHOWN_FINISHED = 20;
-const TITLE_WIDTH = 44;
+const SHORTEST_TITLE = 12;
+
+interface Row {
+  readonly label: string;
+  readonly title: string;
+  readonly facts: string;
+}
 
 /** What `/status` shows: what runs now, what runs in the background, and what has ended. */
-export function statusLines(log: CallLog, jobs: BackgroundJobs, now: number): string[] {
-  const running = log.running.map((call) => row(call, `executing… ${formatDuration(now - call.startedAt)}`));
-  const background = jobs.list().map((job) => {
-    const { id, command, pids, startedAt, logFile } = job;
-    const details = [
-      `pid ${pids.join(", ") || "none"}`,
-      formatDuration(now - startedAt),
-      ...(logFile === undefined ? [] : [`output in ${escapeToLine(logFile)}`]),
-    ];
-    return `  ${escapeToLine(id)}  ${shorten(escapeToLine(command))}  ${details.join(" · ")}`;
-  });
-  const finished = log.finished.slice(-SHOWN_FINISHED).map((call) => {
-    const details = [
-      ...(call.words === "" ? [] : [call.words]),
-      formatDuration(call.durationMs),
-      ...(call.pid === undefined ? [] : [`pid ${call.pid}`]),
-    ];
-    return row(call, `${call.ok ? "✓" : "✗"} ${details.join(" · ")}`);
-  });
+export function statusLines(log: CallLog, jobs: BackgroundJobs, columns: number): string[] {
+  const now = Date.now();
+  const section = (heading: string, rows: readonly Row[]): string[] =>
+    rows.length === 0 ? [] : [heading, ...rows.map((row) => fit(row, columns))];
+  const running = log.running.map((call) => runningRow(call, now));
+  const background = jobs.list().map((job) => jobRow(job, now));
   const lines = [
     ...section("Running", running),
     ...section("Background", background),
-    ...section("Finished", finished),
+    ...section("Finished", log.finished.slice(-SHOWN_FINISHED).map(finishedRow)),
   ];
   if (lines.length === 0) return ["No tool was called yet, and nothing runs in the background."];
   if (running.length + background.length > 0) lines.push("/status end ID ends a running or background one.");
@@ -42,14 +35,31 @@ export function endableIds(log: CallLog, jobs: BackgroundJobs): string[] {
   return [...log.running.map(({ number }) => `#${number}`), ...jobs.list().map(({ id }) => id)];
 }
 
-function section(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : [title, ...lines];
+function runningRow(call: LoggedCall, now: number): Row {
+  return { ...callRow(call), facts: `executing… ${formatDuration(now - call.startedAt)}` };
 }
 
-function row(call: LoggedCall, state: string): string {
-  return `  #${call.number}  ${escapeToLine(call.name)}  ${shorten(call.title)}  ${state}`;
+function jobRow({ id, command, pids, startedAt, logFile }: BackgroundJob, now: number): Row {
+  const facts = [`pid ${pids.join(", ") || "none"}`, formatDuration(now - startedAt)];
+  if (logFile !== undefined) facts.push(`output in ${escapeToLine(logFile)}`);
+  return { label: escapeToLine(id), title: escapeToLine(command), facts: facts.join(" · ") };
 }
 
-function shorten(text: string): string {
-  return cutToWidth(text, TITLE_WIDTH);
+function finishedRow(call: FinishedLoggedCall): Row {
+  const facts = [
+    call.words,
+    formatDuration(call.durationMs),
+    call.pid === undefined ? "" : `pid ${call.pid}`,
+  ];
+  return { ...callRow(call), facts: `${call.ok ? "✓" : "✗"} ${facts.filter(Boolean).join(" · ")}` };
+}
+
+function callRow({ number, name, title }: LoggedCall): Pick<Row, "label" | "title"> {
+  return { label: `#${number}  ${escapeToLine(name)}`, title };
+}
+
+/** One line, if it can be: what the call was about gives way, how it went does not. */
+function fit({ label, title, facts }: Row, columns: number): string {
+  const room = columns - textWidth(label) - textWidth(facts) - "      ".length;
+  return `  ${label}  ${cutToWidth(title, Math.max(SHORTEST_TITLE, room))}  ${facts}`;
 }
