@@ -11,9 +11,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-const DELTAS = 20_000;
+const DELTAS = 100_000;
 const ROUNDS = 11;
-const FRAMES = 30;
+const WARM_UP = 10;
+const FRAMES = 150;
 const EVENTS = 10_000;
 const STARTS = 15;
 
@@ -85,21 +86,24 @@ async function deltas(TerminalView) {
   report("provider and agent, per delta", `${base.toFixed(2)} µs of CPU`);
   report("the same with the display", `${shown.toFixed(2)} µs, ${percent(shown / base - 1)} more`);
 
-  const alone = [];
-  for (let round = 0; round < ROUNDS; round++)
-    alone.push(displayAlone(new TerminalView(screen, () => false)));
-  const own = median(alone);
+  const alone = (frames) => displayAlone(new TerminalView(screen, () => false), frames);
+  const medianAlone = (frames) => {
+    for (let round = 0; round < WARM_UP; round++) alone(frames);
+    return median(Array.from({ length: ROUNDS }, () => alone(frames)));
+  };
+  const own = medianAlone(FRAMES);
   report(
     `the display alone, ${FRAMES} frames`,
     `${own.toFixed(2)} µs, ${percent(own / base)} of the provider's`,
   );
+  report("one frame, if every delta is drawn", `${alone(DELTAS).toFixed(1)} µs of CPU`);
 }
 
-function displayAlone(view) {
+function displayAlone(view, frames) {
   const before = process.cpuUsage();
   for (let index = 0; index < DELTAS; index++) {
     view.event({ type: "text", text: index % 12 === 11 ? "word\n" : "word " });
-    if (index % Math.ceil(DELTAS / FRAMES) === 0) view.draw();
+    if (index % Math.ceil(DELTAS / frames) === 0) view.draw();
   }
   const { user, system } = process.cpuUsage(before);
   view.close();

@@ -133,7 +133,9 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
       await terminal.until('You said "first\\nsecond".');
       terminal.send("/stat");
       await terminal.until("There is no command");
+      terminal.send("write working\\n\\");
       terminal.send("hang");
+      await terminal.until(/^working$/m);
       terminal.press("C-c");
       await terminal.until("Stopped.");
       terminal.press("C-d");

@@ -22,6 +22,7 @@ interface PlainIo {
 /** The chat as plain lines: no colour, nothing that moves, nothing that is taken back. */
 export class PlainView implements ChatView {
   readonly style = PLAIN_STYLE;
+  readonly columns = OPTIONS.width;
   readonly #io: PlainIo;
   readonly #titles = new Map<string, string>();
   #unwritten = "";

@@ -38,6 +38,7 @@ export class ChatSession {
       agent,
       settings,
       log: this.#log,
+      columns: () => view.columns,
       busy: () => this.busy,
       stopTurn: () => this.stopTurn(),
       quit: () => this.quit(EXIT.done),

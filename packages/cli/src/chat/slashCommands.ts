@@ -12,6 +12,7 @@ export interface CommandContext {
   readonly agent: Agent;
   readonly settings: ChatSettings;
   readonly log: CallLog;
+  readonly columns: () => number;
   /** Whether a message is being answered. */
   readonly busy: () => boolean;
   readonly stopTurn: () => void;
@@ -35,8 +36,8 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   "/tools": {
     usage: "/tools",
     help: "the tools, whether they are on, and why",
-    run: (_argument, { agent, settings, switched }) =>
-      toolLines(agent.registry.describeTools(), settings, switched),
+    run: (_argument, { agent, settings, switched, columns }) =>
+      toolLines(agent.registry.describeTools(), settings, switched, columns()),
   },
   "/enable": {
     usage: "/enable NAME",
@@ -133,8 +134,8 @@ function switchTool(name: string, on: boolean, { agent, switched }: CommandConte
 }
 
 async function status(argument: string, context: CommandContext): Promise<readonly string[]> {
-  const { log, settings, stopTurn } = context;
-  if (argument === "") return statusLines(log, settings.jobs, Date.now());
+  const { log, settings, stopTurn, columns } = context;
+  if (argument === "") return statusLines(log, settings.jobs, columns());
   const id = /^end\s+(\S+)$/.exec(argument)?.[1];
   if (id === undefined) return ["Use /status, or /status end ID with an ID that /status shows."];
   const call = log.running.find(({ number }) => id === `#${number}` || id === String(number));

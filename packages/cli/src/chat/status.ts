@@ -1,38 +1,29 @@
 import type { BackgroundJob, BackgroundJobs } from "@agent/core";
 import { escapeToLine } from "@agent/core/toolkit";
 import { formatDuration } from "../display/duration.js";
-import { cutToWidth } from "../display/width.js";
-import type { CallLog, LoggedCall } from "./callLog.js";
+import { cutToWidth, textWidth } from "../display/width.js";
+import type { CallLog, FinishedLoggedCall, LoggedCall } from "./callLog.js";
 
 const SHOWN_FINISHED = 20;
-const TITLE_WIDTH = 44;
+const SHORTEST_TITLE = 12;
+
+interface Row {
+  readonly label: string;
+  readonly title: string;
+  readonly facts: string;
+}
 
 /** What `/status` shows: what runs now, what runs in the background, and what has ended. */
-export function statusLines(log: CallLog, jobs: BackgroundJobs, now: number): string[] {
-  const executing = log.running.map((call) =>
-    row(call, `executing… ${formatDuration(now - call.startedAt)}`),
-  );
-  const background = jobs.list().map((job) => {
-    const { id, command, pids, startedAt, logFile, ended } = job;
-    const details = [
-      ended === undefined ? `pid ${pids.join(", ") || "none"}` : escapeToLine(ended),
-      formatDuration(now - startedAt),
-      ...(logFile === undefined ? [] : [`output in ${escapeToLine(logFile)}`]),
-    ];
-    return `  ${escapeToLine(id)}  ${shorten(escapeToLine(command))}  ${details.join(" · ")}`;
-  });
-  const finished = log.finished.slice(-SHOWN_FINISHED).map((call) => {
-    const details = [
-      ...(call.words === "" ? [] : [call.words]),
-      formatDuration(call.durationMs),
-      ...(call.pid === undefined ? [] : [`pid ${call.pid}`]),
-    ];
-    return row(call, `${call.ok ? "✓" : "✗"} ${details.join(" · ")}`);
-  });
+export function statusLines(log: CallLog, jobs: BackgroundJobs, columns: number): string[] {
+  const now = Date.now();
+  const section = (heading: string, rows: readonly Row[]): string[] =>
+    rows.length === 0 ? [] : [heading, ...rows.map((row) => fit(row, columns))];
+  const executing = log.running.map((call) => runningRow(call, now));
+  const background = jobs.list().map((job) => jobRow(job, now));
   const lines = [
     ...section("Running", executing),
     ...section("Background", background),
-    ...section("Finished", finished),
+    ...section("Finished", log.finished.slice(-SHOWN_FINISHED).map(finishedRow)),
   ];
   if (lines.length === 0) return ["No tool was called yet, and nothing runs in the background."];
   if (executing.length + running(jobs).length > 0)
@@ -49,14 +40,32 @@ function running(jobs: BackgroundJobs): readonly BackgroundJob[] {
   return jobs.list().filter((job) => job.ended === undefined);
 }
 
-function section(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : [title, ...lines];
+function runningRow(call: LoggedCall, now: number): Row {
+  return { ...callRow(call), facts: `executing… ${formatDuration(now - call.startedAt)}` };
 }
 
-function row(call: LoggedCall, state: string): string {
-  return `  #${call.number}  ${escapeToLine(call.name)}  ${shorten(call.title)}  ${state}`;
+function jobRow({ id, command, pids, startedAt, logFile, ended }: BackgroundJob, now: number): Row {
+  const state = ended === undefined ? `pid ${pids.join(", ") || "none"}` : escapeToLine(ended);
+  const facts = [state, formatDuration(now - startedAt)];
+  if (logFile !== undefined) facts.push(`output in ${escapeToLine(logFile)}`);
+  return { label: escapeToLine(id), title: escapeToLine(command), facts: facts.join(" · ") };
 }
 
-function shorten(text: string): string {
-  return cutToWidth(text, TITLE_WIDTH);
+function finishedRow(call: FinishedLoggedCall): Row {
+  const facts = [
+    call.words,
+    formatDuration(call.durationMs),
+    call.pid === undefined ? "" : `pid ${call.pid}`,
+  ];
+  return { ...callRow(call), facts: `${call.ok ? "✓" : "✗"} ${facts.filter(Boolean).join(" · ")}` };
+}
+
+function callRow({ number, name, title }: LoggedCall): Pick<Row, "label" | "title"> {
+  return { label: `#${number}  ${escapeToLine(name)}`, title };
+}
+
+/** One line, if it can be: what the call was about gives way, how it went does not. */
+function fit({ label, title, facts }: Row, columns: number): string {
+  const room = columns - textWidth(label) - textWidth(facts) - "      ".length;
+  return `  ${label}  ${cutToWidth(title, Math.max(SHORTEST_TITLE, room))}  ${facts}`;
 }

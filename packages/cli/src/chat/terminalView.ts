@@ -54,6 +54,10 @@ export class TerminalView implements ChatView {
     this.#activity = new Activity({ style: this.style, now: Date.now, asks });
   }
 
+  get columns(): number {
+    return this.#screen.columns - 1;
+  }
+
   print(lines: readonly string[]): void {
     this.#activity.print(lines);
     this.#schedule();
@@ -157,7 +161,7 @@ export class TerminalView implements ChatView {
 
   /** Takes the live rows away; all that was said stays. `draw` brings them back. */
   hide(): void {
-    const { above } = this.#activity.frame(this.#screen.columns - 1, this.#screen.rows);
+    const { above } = this.#activity.frame(this.columns, this.#screen.rows);
     this.#region.draw({ above, rows: [] });
     this.#region.clear();
   }
@@ -176,8 +180,8 @@ export class TerminalView implements ChatView {
     clearTimeout(this.#frame);
     this.#frame = undefined;
     this.#lastDrawn = performance.now();
-    const { columns, rows: height } = this.#screen;
-    const width = columns - 1;
+    const { rows: height } = this.#screen;
+    const width = this.columns;
     const input = viewEditor(
       this.editor.text,
       this.editor.cursor,

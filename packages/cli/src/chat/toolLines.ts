@@ -3,13 +3,12 @@ import { escapeToLine } from "@agent/core/toolkit";
 import { cutToWidth } from "../display/width.js";
 import type { ChatSettings } from "./types.js";
 
-const DESCRIPTION_WIDTH = 90;
-
 /** What `/tools` shows: every tool in two lines, what it does and why it is on or off. */
 export function toolLines(
   tools: readonly ToolInfo[],
   { explain, confirm }: Pick<ChatSettings, "explain" | "confirm">,
   switched: ReadonlyMap<string, boolean>,
+  columns: number,
 ): string[] {
   if (tools.length === 0) return ["There are no tools: no pack is loaded."];
   const longest = Math.max(...tools.map(({ name }) => name.length));
@@ -19,7 +18,7 @@ export function toolLines(
     const [summary = ""] = tool.description.split("\n");
     return [
       `  ${tool.enabled ? "on " : "off"}  ${tool.name.padEnd(longest)}  ${escapeToLine(facts.filter(Boolean).join(" · "))}`,
-      `       ${" ".repeat(longest)}  ${cutToWidth(escapeToLine(summary), DESCRIPTION_WIDTH)}`,
-    ];
+      `       ${" ".repeat(longest)}  ${escapeToLine(summary)}`,
+    ].map((line) => cutToWidth(line, columns));
   });
 }

@@ -4,6 +4,8 @@ import type { Style } from "../display/style.js";
 /** Where a chat is shown: a terminal with a live region, or plain lines. It shows; it decides nothing. */
 export interface ChatView {
   readonly style: Style;
+  /** How wide a line may be to stay one. */
+  readonly columns: number;
   /** Lines of the chat itself, safe to show. */
   print(lines: readonly string[]): void;
   event(event: AgentEvent): void;

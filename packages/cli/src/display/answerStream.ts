@@ -1,5 +1,6 @@
 import { escapeInvisible } from "@agent/core/toolkit";
 import { MARKDOWN_START, type MarkdownState, renderMarkdownLine } from "./markdown.js";
+import { safeLines } from "./safeText.js";
 import type { Style } from "./style.js";
 import { wrapRows } from "./width.js";
 
@@ -52,7 +53,7 @@ export class AnswerStream {
   /** Everything that has not left yet, as final lines. The next text starts a new answer. */
   finish(): string[] {
     this.#digest();
-    if (this.#partial !== "") this.#complete(this.#partial);
+    if (this.#partial !== "") this.#complete(escapeInvisible(this.#partial));
     const lines = this.#lines.map(({ text }) => text);
     this.#reset();
     return lines;
@@ -73,18 +74,18 @@ export class AnswerStream {
     this.#flushed = false;
   }
 
+  /** Takes in what arrived since the last frame, all its lines at once. */
   #digest(): void {
-    if (this.#incoming === "") return;
-    const lines = this.#incoming.split("\n");
+    const end = this.#incoming.lastIndexOf("\n") + 1;
+    const complete = end === 0 ? "" : this.#partial + this.#incoming.slice(0, end);
+    if (end > 0) this.#partial = "";
+    this.#partial += this.#incoming.slice(end);
     this.#incoming = "";
-    lines[0] = this.#partial + lines[0];
-    this.#partial = lines.pop() ?? "";
-    for (const line of lines) this.#complete(line);
+    if (complete !== "") for (const line of safeLines(complete).slice(0, -1)) this.#complete(line);
   }
 
   #complete(line: string): void {
-    const safe = escapeInvisible(line.endsWith("\r") ? line.slice(0, -1) : line);
-    const { text, state } = renderMarkdownLine(safe, this.#state, this.#style);
+    const { text, state } = renderMarkdownLine(line, this.#state, this.#style);
     this.#state = state;
     this.#lines.push({ text, width: 0, rows: [] });
   }

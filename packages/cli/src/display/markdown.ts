@@ -8,6 +8,8 @@ export interface MarkdownState {
 
 export const MARKDOWN_START: MarkdownState = { fence: undefined };
 
+// What the first character of a line that is more than text can be. Most lines are only that.
+const BLOCK_MARK = /^\s*[`~#>*+_\d-]/;
 const FENCE = /^\s{0,3}(`{3,}|~{3,})(.*)$/;
 const HEADING = /^(#{1,6}\s+)(.*)$/;
 const LIST_ITEM = /^(\s*)([-*+]|\d{1,9}[.)])(\s+)(.*)$/;
@@ -28,6 +30,9 @@ export function renderMarkdownLine(
   state: MarkdownState,
   style: Style,
 ): { readonly text: string; readonly state: MarkdownState } {
+  if (!BLOCK_MARK.test(line)) {
+    return { text: state.fence === undefined ? renderInline(line, style) : style.cyan(line), state };
+  }
   const fence = FENCE.exec(line);
   if (state.fence !== undefined) {
     const mark = fence?.[1] ?? "";
