@@ -28,6 +28,8 @@ export class Commands {
     return new Commands({
       ...Object.fromEntries(inherited),
       HOME: home,
+      PATH: `${join(directory, "global/bin")}:${process.env.PATH}`,
+      npm_config_prefix: join(directory, "global"),
       npm_config_userconfig: join(home, ".npmrc"),
       npm_config_cache: join(directory, "npm-cache"),
       npm_config_store_dir: join(directory, "pnpm-store"),
