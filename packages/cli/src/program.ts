@@ -152,9 +152,13 @@ function packCommands(pack: Command, done: (exitCode: ExitCode) => void): void {
     .command("list")
     .description("list installed packs with their versions, tools and what those can do")
     .option("--json", "as JSON")
-    .action(async ({ json }: { json?: boolean }) => {
+    .option("--trust", "load the packs of a project whose config is not trusted, too")
+    .action(async ({ json, trust }: { json?: boolean; trust?: boolean }) => {
       const { packList } = await import("./commands/pack/list.js");
-      done(await packList({ directory: process.cwd(), json: json === true, print }));
+      const { isProjectTrusted } = await import("./commands/pack/trusted.js");
+      const directory = process.cwd();
+      const trusted = trust === true || (await isProjectTrusted(directory));
+      done(await packList({ directory, trusted, json: json === true, print }));
     });
 }
 
