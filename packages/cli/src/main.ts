@@ -1,11 +1,18 @@
 import { errorMessage } from "@agent/core/toolkit";
+import { watchCrashes } from "./crash.js";
 import { CliError } from "./errors.js";
 import { EXIT, type ExitCode } from "./exitCodes.js";
 import { flush, note } from "./output.js";
 import { runProgram } from "./program.js";
 
-/** Runs one command line and resolves to its exit code, after everything it wrote has left. Never rejects. */
-export async function main(args: readonly string[]): Promise<ExitCode> {
+/**
+ * Runs one command line and resolves to its exit code, after everything it wrote has left. Never rejects.
+ * `exit` is for what cannot be waited for: an error nobody caught.
+ */
+export async function main(args: readonly string[], exit: (code: number) => never): Promise<ExitCode> {
+  // A reader that went away ("agent … | head") is no error; whoever writes finds out and stops.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreClosedPipe);
+  const endOnPurpose = watchCrashes(exit);
   let exitCode: ExitCode;
   try {
     exitCode = await runProgram(args);
@@ -13,6 +20,7 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
     exitCode = report(error);
   }
   await flush();
+  endOnPurpose();
   return exitCode;
 }
 
@@ -20,4 +28,8 @@ function report(error: unknown): ExitCode {
   if (process.env.AGENT_DEBUG && error instanceof Error) note(error.stack ?? error.message);
   else note(`agent: ${errorMessage(error)}`);
   return error instanceof CliError ? error.exitCode : EXIT.config;
+}
+
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
 }

@@ -31,7 +31,7 @@ export async function runProgram(args: readonly string[]): Promise<ExitCode> {
 }
 
 /** The whole command line. `done` gets the exit code of the command that ran. */
-export function createProgram(done: (exitCode: ExitCode) => void): Command {
+function createProgram(done: (exitCode: ExitCode) => void): Command {
   const program = new Command("agent")
     .description("An agent with tools. Without a task: a chat. With one: does it and ends.")
     .version(readVersion(), "-V, --version", "print the version")

@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -51,6 +51,32 @@ export class Sandbox {
     });
   }
 
+  /** Runs the command in a real terminal; each answer is typed when its question has appeared. */
+  async runInTerminal(
+    args: readonly string[],
+    dialogue: readonly (readonly [question: string, answer: string])[] = [],
+  ): Promise<RunResult> {
+    const command = [process.execPath, BIN, ...args]
+      .map((word) => `'${word.replaceAll("'", "'\\''")}'`)
+      .join(" ");
+    const child = spawn("script", ["-qfec", command, "/dev/null"], {
+      cwd: this.project,
+      env: { PATH: process.env.PATH, HOME: this.home, AGENT_LOCAL_PORTS: "", TERM: "xterm-256color" },
+    });
+    let screen = "";
+    const left = [...dialogue];
+    child.stdout.on("data", (chunk: Buffer) => {
+      screen += chunk.toString();
+      const [next] = left;
+      if (next && screen.includes(next[0])) {
+        left.shift();
+        screen = "";
+        child.stdin.write(`${next[1]}\n`);
+      }
+    });
+    return await finished(child);
+  }
+
   run(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
     const child = this.start(args, options);
     child.stdin.end(options.input ?? "");
@@ -74,6 +100,11 @@ export function finished(child: ChildProcessWithoutNullStreams): Promise<RunResu
       }),
     );
   });
+}
+
+/** Whether `script`, which gives a program a terminal, is there and understands our options. */
+export function hasTerminal(): boolean {
+  return spawnSync("script", ["-qfec", "true", "/dev/null"]).status === 0;
 }
 
 /** A config whose provider gives these answers in turn: texts, or tool calls as `[name, args]`. */

@@ -1,13 +1,12 @@
-import { closeSync, openSync, renameSync, writeSync } from "node:fs";
 import type { ShellProcess } from "./launch.js";
 import { guardAgainstKill, release } from "./lifetime.js";
 import type { Limits } from "./limits.js";
+import { RollingLog } from "./rollingLog.js";
 import { temporaryPath } from "./temporary.js";
 import type { ProcessTree } from "./tree.js";
 import { type Exceeded, type Watch, watchTree } from "./watch.js";
 
 const GRACE_MS = 1000;
-const MAX_LOG_BYTES = 8 * 1024 * 1024;
 const MAX_FINISHED = 20;
 
 /** What a command left running when it returned. */
@@ -130,30 +129,4 @@ function keepReading(shell: ShellProcess, id: number): string | undefined {
     stream.on("data", (chunk: Buffer) => log.write(chunk));
   }
   return log.path;
-}
-
-/** A log that keeps the newest output: when the file is full it becomes `.old` and a new one begins. */
-class RollingLog {
-  #fd: number;
-  #size = 0;
-
-  constructor(readonly path: string) {
-    this.#fd = openSync(path, "wx", 0o600);
-  }
-
-  write(chunk: Buffer): void {
-    try {
-      if (this.#size > MAX_LOG_BYTES) this.#roll();
-      this.#size += writeSync(this.#fd, chunk);
-    } catch {
-      // A full disk must not stop the job.
-    }
-  }
-
-  #roll(): void {
-    closeSync(this.#fd);
-    renameSync(this.path, `${this.path}.old`);
-    this.#fd = openSync(this.path, "wx", 0o600);
-    this.#size = 0;
-  }
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { errorMessage } from "@agent/core/toolkit";
 import type { Loaders, PublicExplorer } from "cosmiconfig";
 import { CliError } from "../errors.js";
+import { requireCosmiconfig } from "../requireCjs.js";
 import { checkFileSafety, checkReadable } from "./fileSafety.js";
 import { locate } from "./locate.js";
 import { candidates, PROJECT_PLACES, stopDirectory } from "./places.js";
@@ -35,7 +36,7 @@ export async function findProjectConfig(cwd: string, mayRun: MayRun): Promise<Fo
   return await readConfigFile(first, mayRun);
 }
 
-export function isCode(file: string): boolean {
+function isCode(file: string): boolean {
   return CODE.has(extname(file));
 }
 
@@ -63,7 +64,7 @@ export async function readConfigFile(path: string, mayRun: MayRun): Promise<Foun
     if (await mayRun(file, content)) return await runConfig(file, content);
     throw new LeftOut();
   });
-  const explorer = await createExplorer({
+  const explorer = createExplorer({
     ".ts": runCode,
     ".js": runCode,
     ".mjs": runCode,
@@ -92,8 +93,7 @@ export async function readConfigFile(path: string, mayRun: MayRun): Promise<Foun
  * `.config/config.js` and others below the working directory to configure itself: an untrusted project must not
  * get there, so it is created in a directory of our own. `$import` is refused for the same reason.
  */
-async function createExplorer(loaders: Loaders): Promise<PublicExplorer> {
-  const { cosmiconfig } = await import("cosmiconfig");
+function createExplorer(loaders: Loaders): PublicExplorer {
   const options = {
     searchPlaces: [...PROJECT_PLACES],
     packageProp: PACKAGE_KEY,
@@ -105,7 +105,7 @@ async function createExplorer(loaders: Loaders): Promise<PublicExplorer> {
   const cwd = process.cwd();
   try {
     process.chdir(dirname(fileURLToPath(import.meta.url)));
-    return cosmiconfig("agent", options);
+    return requireCosmiconfig().cosmiconfig("agent", options);
   } finally {
     process.chdir(cwd);
   }
@@ -139,10 +139,9 @@ async function parseJson(file: string, content: string): Promise<unknown> {
 }
 
 async function parseYaml(file: string, content: string): Promise<unknown> {
-  const { defaultLoaders } = await import("cosmiconfig");
   let value: unknown;
   try {
-    value = await defaultLoaders[".yaml"](file, content);
+    value = await requireCosmiconfig().defaultLoaders[".yaml"](file, content);
   } catch (error) {
     const { reason, mark } = (error ?? {}) as { reason?: string; mark?: { line?: number } };
     const line = mark?.line === undefined ? "" : `:${mark.line + 1}`;

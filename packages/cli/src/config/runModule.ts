@@ -5,19 +5,20 @@ import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
 import type { Jiti } from "jiti";
 import { CliError } from "../errors.js";
 import { cacheDirectory } from "../paths.js";
+import { requireJiti } from "../requireCjs.js";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
 /** Runs a config's source, TypeScript or not, and resolves to its exports. */
 export async function runConfigSource(file: string, source: string): Promise<Record<string, unknown>> {
-  const jiti = await createLoader(file);
+  const jiti = createLoader(file);
   const run = jiti.evalModule(source, { filename: file, async: true });
   return (await withinTime(file, Promise.resolve(run))) as Record<string, unknown>;
 }
 
 /** Loads a module file through the same loader, for packs that are files of the project. */
 export async function importFile(file: string): Promise<Record<string, unknown>> {
-  const jiti = await createLoader(file);
+  const jiti = createLoader(file);
   return await withinTime(file, jiti.import(file));
 }
 
@@ -59,9 +60,8 @@ function stackLine(file: string, error: unknown): string | undefined {
   return index === -1 ? undefined : stack.slice(index + file.length + 1).match(/^\d+/)?.[0];
 }
 
-async function createLoader(file: string): Promise<Jiti> {
-  const { createJiti } = await import("jiti");
-  return createJiti(pathToFileURL(file).href, {
+function createLoader(file: string): Jiti {
+  return requireJiti().createJiti(pathToFileURL(file).href, {
     interopDefault: false,
     // Not in the shared temporary directory, where somebody else could plant compiled code.
     fsCache: join(cacheDirectory(), "jiti"),

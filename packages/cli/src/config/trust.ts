@@ -12,7 +12,7 @@ const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
 
 /** What the person is asked about. */
-export interface TrustRequest {
+interface TrustRequest {
   readonly file: string;
   /** Everything that would run, and was never trusted in this form. */
   readonly untrusted: readonly string[];

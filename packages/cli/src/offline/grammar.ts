@@ -1,12 +1,12 @@
+import { QUOTE_MARKS, QUOTED, type Quotes } from "./quotes.js";
 import type { Rule, Words } from "./types.js";
 
-const QUOTED = String.raw`"[^"]*"|'[^']*'|\`[^\`]*\``;
 // A full stop or question mark after the last word belongs to the sentence; the dots of ".." do not.
 const END = String.raw`(?: please| for me| now| thanks)*(?:(?<=[^.\s])[.!?])?\s*$`;
 
 /** A word or a quoted text that names a file or directory. */
 export function path(group: string): string {
-  return `(?<${group}>${QUOTED}|[^\\s"'\`]+?)`;
+  return `(?<${group}>${QUOTED}|[^\\s${QUOTE_MARKS}]+?)`;
 }
 
 /** Anything, as short as possible; quotes around it are taken off. */
@@ -19,8 +19,8 @@ export function quoted(group: string): string {
   return `(?<${group}>${QUOTED})`;
 }
 
-export const IN = "(?: (?:in|of|at|under|inside|within|from))";
-export const HERE =
+const IN = "(?: (?:in|of|at|under|inside|within|from))";
+const HERE =
   "(?:here|(?:this|the current|the working|my|the) (?:directory|folder|dir|project|repo|repository)|\\.)";
 
 /** ` in src`, ` in the src directory`, ` in this folder`, or nothing: the group is then empty. */
@@ -34,19 +34,12 @@ export function rule(sentence: string, build: Rule["build"]): Rule {
   return { pattern: new RegExp(`^${source}`, "i"), build };
 }
 
-export function words(match: RegExpMatchArray): Words {
+/** The named groups of a match, with the quoted texts back in their places. */
+export function words(match: RegExpMatchArray, quotes: Quotes): Words {
   const raw = (name: string): string => match.groups?.[name] ?? "";
   return {
-    get: (name) => unquote(raw(name)),
+    get: (name) => quotes.inside(raw(name)) ?? quotes.restore(raw(name)),
     has: (name) => raw(name) !== "",
-    quoted: (name) => isQuoted(raw(name)),
+    quoted: (name) => quotes.inside(raw(name)) !== undefined,
   };
-}
-
-function isQuoted(value: string): boolean {
-  return value.length >= 2 && /^(["'`])[\s\S]*\1$/.test(value);
-}
-
-function unquote(value: string): string {
-  return isQuoted(value) ? value.slice(1, -1) : value;
 }

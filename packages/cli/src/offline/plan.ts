@@ -5,6 +5,7 @@ import { CHANGE_RULES, EDIT_RULES, LIST_RULES, READ_RULES, WRITE_RULES } from ".
 import { SEARCH_FILES_RULES, SEARCH_TEXT_RULES } from "./intents/search.js";
 import { HELP_RULE, SESSION_RULES } from "./intents/session.js";
 import { SHELL_RULES } from "./intents/shell.js";
+import { Quotes } from "./quotes.js";
 import { splitAtAnd, splitSteps, withoutPoliteness } from "./sentences.js";
 import type { Declined, Plan, PlannedCall, Rule, Step } from "./types.js";
 
@@ -21,52 +22,79 @@ const RULES: readonly Rule[] = [
   ...SEARCH_TEXT_RULES,
 ];
 
+// Longer requests are left to language models; a long text to write goes in quotes, where it does not count.
+const MAX_LENGTH = 2000;
+const MAX_STEPS = 20;
+
+const PRONOUN =
+  /^(\w+)\s+(?:it|that (?:file|folder|directory)|the (?:same|new) (?:file|folder|directory))(?=[\s.!?]|$)/i;
+
 type Reading = readonly Step[] | Declined | undefined;
 
 /** What a request means. Either all of it is understood, or nothing of it is done. */
 export function planRequest(request: string, tools: readonly ChatTool[]): Plan {
-  const sentence = withoutPoliteness(request);
+  const quotes = new Quotes();
+  const sentence = withoutPoliteness(quotes.hide(request));
+  if (sentence.length > MAX_LENGTH) {
+    return {
+      kind: "declined",
+      part: request,
+      hint: "That is too long for me. Put long texts in quotes, or ask in fewer words.",
+    };
+  }
   if (HELP_RULE.pattern.test(sentence)) return { kind: "help" };
+  const reader = new Reader(quotes, tools);
   const steps: Step[] = [];
   for (const part of splitSteps(sentence)) {
-    const reading = readPart(referTo(steps.at(-1)?.at(-1), withoutPoliteness(part)), tools);
-    if (reading === undefined) return { kind: "declined", part };
-    if ("hint" in reading) return { kind: "declined", part, hint: reading.hint };
+    const reading = reader.readPart(part, steps.at(-1)?.at(-1), MAX_STEPS);
+    if (reading === undefined) return { kind: "declined", part: quotes.restore(part) };
+    if ("hint" in reading) return { kind: "declined", part: quotes.restore(part), hint: reading.hint };
     steps.push(...reading);
   }
-  return steps.length === 0 ? { kind: "declined", part: request } : { kind: "steps", steps };
+  if (steps.length === 0 || steps.length > MAX_STEPS) return { kind: "declined", part: request };
+  return { kind: "steps", steps };
 }
 
-/** One part as one step, or as two joined by "and" where both are understood in full. */
-function readPart(part: string, tools: readonly ChatTool[]): Reading {
-  const whole = readStep(part, tools);
-  if (whole && !("hint" in whole)) return [whole];
-  for (const [left, right] of splitAtAnd(part)) {
-    const first = readStep(left, tools);
-    if (!first || "hint" in first) continue;
-    const second = readPart(referTo(first.at(-1), withoutPoliteness(right)), tools);
-    if (second && !("hint" in second)) return [first, ...second];
+/** Reads the parts of one request. */
+class Reader {
+  readonly #quotes: Quotes;
+  readonly #tools: readonly ChatTool[];
+
+  constructor(quotes: Quotes, tools: readonly ChatTool[]) {
+    this.#quotes = quotes;
+    this.#tools = tools;
   }
-  return whole;
-}
 
-function readStep(part: string, tools: readonly ChatTool[]): Step | Declined | undefined {
-  const named = callByName(part, tools);
-  if (named && !("hint" in named)) return [named];
-  for (const { pattern, build } of RULES) {
-    const match = part.match(pattern);
-    const built = match && build(words(match), tools);
-    if (built) return "tool" in built ? [built] : built;
+  /** One part as one step, or as two joined by "and" where both are understood in full. */
+  readPart(part: string, last: PlannedCall | undefined, depth: number): Reading {
+    const sentence = this.#referTo(last, withoutPoliteness(part));
+    const whole = this.#readStep(sentence);
+    if (whole && !("hint" in whole)) return [whole];
+    if (depth === 0) return whole;
+    for (const [left, right] of splitAtAnd(sentence)) {
+      const first = this.#readStep(left);
+      if (!first || "hint" in first) continue;
+      const rest = this.readPart(right, first.at(-1), depth - 1);
+      if (rest && !("hint" in rest)) return [first, ...rest];
+    }
+    return whole;
   }
-  return named;
-}
 
-/** "Read it" after "write … to a.txt": what the last step was about. */
-function referTo(last: PlannedCall | undefined, part: string): string {
-  const subject = last?.args.destination ?? last?.args.path;
-  if (typeof subject !== "string") return part;
-  return part.replace(
-    /^(\w+)\s+(?:it|that (?:file|folder|directory)|the (?:same|new) (?:file|folder|directory))(?=[\s.!?]|$)/i,
-    (_, verb: string) => `${verb} "${subject}"`,
-  );
+  #readStep(part: string): Step | Declined | undefined {
+    const named = callByName(this.#quotes.restore(part), this.#tools);
+    if (named && !("hint" in named)) return [named];
+    for (const { pattern, build } of RULES) {
+      const match = part.match(pattern);
+      const built = match && build(words(match, this.#quotes));
+      if (built) return "tool" in built ? [built] : built;
+    }
+    return named;
+  }
+
+  /** "Read it" after "write … to a.txt": what the last step was about. */
+  #referTo(last: PlannedCall | undefined, part: string): string {
+    const subject = last?.args.destination ?? last?.args.path;
+    if (typeof subject !== "string") return part;
+    return part.replace(PRONOUN, (_, verb: string) => `${verb} ${this.#quotes.add(`"${subject}"`)}`);
+  }
 }

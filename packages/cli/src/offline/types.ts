@@ -1,5 +1,3 @@
-import type { ChatTool } from "@agent/core";
-
 /** A tool call the request asks for. */
 export interface PlannedCall {
   readonly tool: string;
@@ -23,7 +21,7 @@ export interface Declined {
 /** A way to say something. `build` sees the named groups, unquoted; `undefined` means "not this after all". */
 export interface Rule {
   readonly pattern: RegExp;
-  readonly build: (words: Words, tools: readonly ChatTool[]) => Step | PlannedCall | Declined | undefined;
+  readonly build: (words: Words) => Step | PlannedCall | Declined | undefined;
 }
 
 export interface Words {

@@ -53,7 +53,7 @@ export function registerPacks(
 async function loadPack(pack: SelectedPack, projectFile: string | undefined): Promise<LoadedPack> {
   const { name, options } = pack;
   const directories = [pack.source?.file, projectFile].flatMap((file) => (file ? [dirname(file)] : []));
-  const found = await resolvePack(name, directories);
+  const found = resolvePack(name, directories);
   if (!found) {
     if (pack.origin !== "default") throw new CliError(missing(pack));
     return { name, file: undefined, options, module: undefined, problem: withoutPreset() };

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { requireJiti } from "../requireCjs.js";
 
 /** A pack's file, and whether it is a file of the project rather than an installed package. */
 export interface ResolvedPack {
@@ -10,10 +11,7 @@ export interface ResolvedPack {
 }
 
 /** Where packs may come from: the directories are tried in order, then the CLI's own dependencies. */
-export async function resolvePack(
-  name: string,
-  directories: readonly string[],
-): Promise<ResolvedPack | undefined> {
+export function resolvePack(name: string, directories: readonly string[]): ResolvedPack | undefined {
   if (isLocal(name)) {
     const file = directories.map((directory) => resolve(directory, name)).find((path) => existsSync(path));
     return file === undefined ? undefined : { file, local: true };
@@ -22,7 +20,7 @@ export async function resolvePack(
     ...directories.map((directory) => join(directory, "_")),
     fileURLToPath(import.meta.url),
   ]) {
-    const file = await resolvePackage(name, base);
+    const file = resolvePackage(name, base);
     if (file !== undefined) return { file, local: false };
   }
   return undefined;
@@ -32,14 +30,13 @@ export function isLocal(name: string): boolean {
   return name.startsWith(".") || isAbsolute(name);
 }
 
-async function resolvePackage(name: string, base: string): Promise<string | undefined> {
+function resolvePackage(name: string, base: string): string | undefined {
   try {
     return createRequire(base).resolve(name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") return undefined;
     // It exists, but only for import: Node resolves that from another directory only through a helper.
-    const { createJiti } = await import("jiti");
-    const url = createJiti(pathToFileURL(base).href).esmResolve(name, { try: true });
+    const url = requireJiti().createJiti(pathToFileURL(base).href).esmResolve(name, { try: true });
     return url === undefined ? undefined : fileURLToPath(url);
   }
 }

@@ -6,7 +6,7 @@ import { CliError } from "../errors.js";
 import { findLocalServer } from "./probe.js";
 
 /** The model asked for where only a key says what to do. */
-export const DEFAULT_OPENAI_MODEL = "gpt-5-mini";
+const DEFAULT_OPENAI_MODEL = "gpt-5-mini";
 
 /** Who answers, and how that was decided. */
 export interface ChosenProvider {

@@ -17,17 +17,22 @@ export interface Interruption {
   release(): void;
 }
 
-/** The first signal aborts and lets the run clean up; the second is left to the system and ends it at once. */
+/** The first signal aborts and lets the run clean up; the second ends the process at once, as if nobody listened. */
 export function watchInterruption(timeoutMs: number | undefined): Interruption {
   const controller = new AbortController();
   let stop: Stop | undefined;
   const halt = (why: Stop): void => {
     stop ??= why;
     controller.abort();
-    release();
   };
   const handlers = SIGNALS.map(([name, exitCode]) => {
-    const handler = (): void => halt({ exitCode, message: "Interrupted." });
+    const handler = (): void => {
+      if (controller.signal.aborted) {
+        release();
+        process.kill(process.pid, name);
+      }
+      halt({ exitCode, message: "Interrupted." });
+    };
     process.on(name, handler);
     return [name, handler] as const;
   });

@@ -4,7 +4,7 @@ import { note, print, printLine } from "../output.js";
 import type { Outcome } from "./outcome.js";
 
 /** The version of the JSON the command prints. It rises only when a reader of the old form would break. */
-export const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 1;
 
 export type OutputFormat = "text" | "json" | "stream-json";
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ["text", "json", "stream-json"];

@@ -1,11 +1,12 @@
 import { optionalDirectory, path, rule, text } from "../grammar.js";
 import { isPath, looksLikeFile } from "../paths.js";
+import { QUOTE_MARKS, QUOTED } from "../quotes.js";
 import type { PlannedCall, Rule, Words } from "../types.js";
 
 const FIND = "(?:find|list|show|get|locate|search(?: for)?|look for)(?: me)?(?: all)?(?: of)?(?: the)?";
 const CASE = "(?<insensitive>,? (?:ignoring (?:the )?case|case[- ]insensitive(?:ly)?|in any case))?";
 const TERM = "(?: the)?(?: (?:text|word|string|phrase|term))?";
-const GLOB = "(?<glob>\"[^\"]*[*][^\"]*\"|'[^']*[*][^']*'|`[^`]*[*][^`]*`|[^\\s\"'`]*[*][^\\s\"'`]*)";
+const GLOB = `(?<glob>${QUOTED}|[^\\s${QUOTE_MARKS}]*[*][^\\s${QUOTE_MARKS}]*)`;
 
 // How people call the files of a language, where that differs from the extension.
 const LANGUAGES: Readonly<Record<string, string>> = {
@@ -29,7 +30,7 @@ const EXTENSIONS = new Set(
 export const SEARCH_FILES_RULES: readonly Rule[] = [
   rule(
     `${FIND}(?: files?(?: (?:named|called|matching|like))?)? ${GLOB}(?: files?)?${optionalDirectory("path")}`,
-    (words) => files(words, anywhere(words.get("glob"))),
+    (words) => (words.get("glob").includes("*") ? files(words, anywhere(words.get("glob"))) : undefined),
   ),
   rule(`${FIND} (?<kind>\\.?[a-z0-9]+)(?: source)? files?${optionalDirectory("path")}`, (words) => {
     const ending = extension(words.get("kind"));
@@ -85,21 +86,17 @@ function files(words: Words, pattern: string): PlannedCall | undefined {
   return { tool: "search_files", args: { pattern, ...(words.has("path") && { path: words.get("path") }) } };
 }
 
-function matches(
-  words: Words,
-  extra: { regex?: boolean } | readonly unknown[] = {},
-): PlannedCall | undefined {
+function matches(words: Words, extra: { regex?: boolean } = {}): PlannedCall | undefined {
   const query = words.get("query");
   if (query === "" || (words.has("path") && !isPath(words, "path"))) return undefined;
   // People also say this about the internet, which is not here.
   if (!words.quoted("query") && /\b(?:web|internet|online|google)\b/i.test(query)) return undefined;
-  const regex = "regex" in extra && extra.regex;
   return {
     tool: "search_text",
     args: {
       query,
       paths: [words.get("path") || "."],
-      ...(regex && { regex: true }),
+      ...(extra.regex && { regex: true }),
       ...(words.has("insensitive") && { ignore_case: true }),
     },
   };

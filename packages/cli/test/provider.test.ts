@@ -1,0 +1,113 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { Sandbox } from "./agent.js";
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** A small OpenAI-compatible server; resolves to its port and the requests it got. */
+async function serve(
+  models: unknown,
+): Promise<{ port: string; seen: { url: string; model: unknown; key: unknown }[] }> {
+  const seen: { url: string; model: unknown; key: unknown }[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => {
+      body += chunk;
+    });
+    request.on("end", () => {
+      if (request.url === "/v1/models")
+        return response.end(typeof models === "string" ? models : JSON.stringify(models));
+      const { model } = JSON.parse(body);
+      seen.push({ url: request.url ?? "", model, key: request.headers.authorization });
+      const chunk = {
+        id: "1",
+        object: "chat.completion.chunk",
+        choices: [
+          { index: 0, delta: { role: "assistant", content: "from the server" }, finish_reason: "stop" },
+        ],
+      };
+      response.setHeader("content-type", "text/event-stream");
+      response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+    });
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { port: String((server.address() as AddressInfo).port), seen };
+}
+
+describe("who answers", () => {
+  test("a server on this machine is found, and its first model asked, without a key", async () => {
+    const { port, seen } = await serve({ data: [{ id: "tiny" }] });
+    const { stdout } = await new Sandbox().run(["hi"], { env: { AGENT_LOCAL_PORTS: port } });
+    expect(stdout).toBe("from the server\n");
+    expect(seen).toMatchObject([{ url: "/v1/chat/completions", model: "tiny" }]);
+  });
+
+  test.each([["<html>hello</html>"], [{ data: [] }], [{ data: "x" }]])(
+    "something else that listens there is not taken for a model server: %j",
+    async (answer) => {
+      const { port } = await serve(answer);
+      const { stdout } = await new Sandbox().run(["what can you do?"], { env: { AGENT_LOCAL_PORTS: port } });
+      expect(stdout).toContain("not a language model");
+    },
+  );
+
+  test("a server that never answers holds nothing up", async () => {
+    const server = createServer(() => undefined);
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const port = String((server.address() as AddressInfo).port);
+    const { stdout } = await new Sandbox().run(["help"], { env: { AGENT_LOCAL_PORTS: port } });
+    server.closeAllConnections();
+    expect(stdout).toContain("not a language model");
+  });
+
+  test("OPENAI_API_KEY and OPENAI_BASE_URL come before a server on this machine, flags before both", async () => {
+    const local = await serve({ data: [{ id: "tiny" }] });
+    const named = await serve({ data: [] });
+    const flag = await serve({ data: [] });
+    const env = {
+      AGENT_LOCAL_PORTS: local.port,
+      OPENAI_API_KEY: "sk-test",
+      OPENAI_BASE_URL: `http://127.0.0.1:${named.port}/v1`,
+    };
+    const box = new Sandbox();
+    await box.run(["hi"], { env });
+    expect(named.seen).toMatchObject([{ model: "gpt-5-mini", key: "Bearer sk-test" }]);
+    await box.run(["--model", "big", "--base-url", `http://127.0.0.1:${flag.port}/v1`, "hi"], { env });
+    expect(flag.seen).toMatchObject([{ model: "big" }]);
+    expect(local.seen).toEqual([]);
+    expect((await box.run(["--provider", "offline", "help"], { env })).stdout).toContain(
+      "not a language model",
+    );
+  });
+
+  test("the config decides before the environment's key; its agents bring their own model", async () => {
+    const { port, seen } = await serve({ data: [] });
+    const box = new Sandbox();
+    box.write(
+      "agent.config.ts",
+      `export default { provider: { baseURL: "http://127.0.0.1:${port}/v1", model: "mine" }, agents: { other: { model: "theirs" } } };`,
+    );
+    const env = { OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: "http://127.0.0.1:9/v1" };
+    await box.run(["--trust", "hi"], { env });
+    await box.run(["--agent", "other", "hi"], { env });
+    expect(seen.map(({ model }) => model)).toEqual(["mine", "theirs"]);
+  });
+
+  test("a model without anybody to ask is an error that says what to do", async () => {
+    const { code, stderr } = await new Sandbox().run(["--model", "gpt-5", "hi"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("there is nobody to ask. Set OPENAI_API_KEY");
+  });
+
+  test("provider openai without a key is an error", async () => {
+    const { code, stderr } = await new Sandbox().run(["--provider", "openai", "hi"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("There is no API key");
+  });
+});

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { hasTerminal, Sandbox } from "./agent.js";
+
+// Needs `script` of util-linux, which gives a program a terminal.
+describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
+  test("an untrusted config is shown and asked about; yes is remembered", async () => {
+    const box = new Sandbox();
+    const file = box.write("agent.config.ts", 'export default { enable: ["remove"] };');
+    const { code, stdout } = await box.runInTerminal(["tools"], [["Trust it as it is now?", "yes"]]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(file);
+    expect(stdout).toMatch(/remove +on/);
+    expect((await box.run(["tools"])).code).toBe(0);
+  });
+
+  test("no runs without it, and nothing of it was executed", async () => {
+    const box = new Sandbox();
+    box.write(
+      "agent.config.ts",
+      'import { writeFileSync } from "node:fs"; writeFileSync("ran", ""); export default {};',
+    );
+    const { code, stdout } = await box.runInTerminal(["tools"], [["Trust it as it is now?", "n"]]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/read_file +on/);
+    expect(existsSync(join(box.project, "ran"))).toBe(false);
+    expect((await box.run(["tools"])).code).toBe(4);
+  });
+
+  test("H174: a call to confirm is shown in full, with invisible characters made visible", async () => {
+    const box = new Sandbox();
+    const task = "write \"a\u202eb\u200b\" to 'x.txt'";
+    const { code, stdout } = await box.runInTerminal(["--confirm", "write_file", task], [["Run it?", "y"]]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("write_file wants to run:");
+    expect(stdout).toContain("content: a\\u202eb\\u200b");
+    expect(readFileSync(join(box.project, "x.txt"), "utf8")).toBe("a\u202eb\u200b");
+  });
+
+  test("no with a reason refuses the call, and the reason is passed on", async () => {
+    const box = new Sandbox();
+    const { code, stdout } = await box.runInTerminal(
+      ["--confirm", "write_file", "write hello to x.txt"],
+      [["Run it?", "no, wrong file"]],
+    );
+    expect(code).toBe(4);
+    expect(stdout).toContain("the person said no: wrong file");
+    expect(existsSync(join(box.project, "x.txt"))).toBe(false);
+  });
+
+  test("always holds for the rest of the run", async () => {
+    const box = new Sandbox();
+    const { code } = await box.runInTerminal(
+      ["--confirm", "write_file", "write a to x.txt then write b to y.txt"],
+      [["Run it?", "always"]],
+    );
+    expect(code).toBe(0);
+    expect(readFileSync(join(box.project, "y.txt"), "utf8")).toBe("b");
+  });
+
+  test("H171, H173: what a file holds cannot control the terminal", async () => {
+    const box = new Sandbox();
+    box.write("evil.txt", "a\x1b]52;c;aGk=\x07b\x1b[2Jc\rd\x9b31me\u202ef\x08g\n");
+    for (const args of [
+      ["read evil.txt"],
+      ["tool", "run", "read_file", "--path", "evil.txt"],
+      ["--output", "json", "read evil.txt"],
+    ]) {
+      const { code, stdout } = await box.runInTerminal(args);
+      expect(code).toBe(0);
+      for (const character of ["\x1b", "\x07", "\x08", "\x9b", "\u202e"])
+        expect(stdout).not.toContain(character);
+      expect(stdout).not.toMatch(/\r(?!\n)/);
+    }
+  });
+
+  test("agent init asks for packs and opt-ins", async () => {
+    const box = new Sandbox();
+    const { code } = await box.runInTerminal(
+      ["init"],
+      [
+        ["Packs, separated by spaces", ""],
+        ["(run_bash)?", "y"],
+        ["(remove)?", "n"],
+      ],
+    );
+    expect(code).toBe(0);
+    const text = readFileSync(join(box.project, "agent.config.ts"), "utf8");
+    expect(text).toContain('packs: ["@agent/preset-default"]');
+    expect(text).toContain('enable: ["run_bash"]');
+  });
+});
