@@ -164,7 +164,7 @@ describe.skipIf(problem !== undefined)(title, () => {
     for (const [name, version] of Object.entries(versions)) {
       if (name !== "@agent/core") expect([name, version]).toEqual([name, "0.1.1"]);
     }
-    await copy.publish();
+    await copy.publishOne("core");
 
     const path = await project("two-cores");
     await commands.must(path, "npm", "install", "@agent/core@0.2.0", "@agent/tools-fs@0.1.0");

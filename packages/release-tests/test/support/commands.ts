@@ -33,7 +33,11 @@ export class Commands {
       npm_config_userconfig: join(home, ".npmrc"),
       npm_config_cache: join(directory, "npm-cache"),
       npm_config_update_notifier: "false",
-      // git must work without a user of its own, and read nobody's settings.
+      // git reads nobody's settings, so it has to be told who commits.
+      GIT_AUTHOR_NAME: "release tests",
+      GIT_AUTHOR_EMAIL: "release-tests@example.com",
+      GIT_COMMITTER_NAME: "release tests",
+      GIT_COMMITTER_EMAIL: "release-tests@example.com",
       GIT_CONFIG_GLOBAL: "/dev/null",
       GIT_CONFIG_SYSTEM: "/dev/null",
     });
