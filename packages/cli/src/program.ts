@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { EXIT, type ExitCode } from "./exitCodes.js";
+import { print } from "./output.js";
 import { readVersion } from "./version.js";
 
 const EXAMPLES = `
@@ -105,6 +106,8 @@ function createProgram(done: (exitCode: ExitCode) => void): Command {
     done(await doctorCommand(flagsOf(command)));
   });
 
+  packCommands(program.command("pack").description("make, check and list tool packs"), done);
+
   program
     .command("sessions")
     .description("list the conversations kept for this directory")
@@ -124,6 +127,39 @@ function createProgram(done: (exitCode: ExitCode) => void): Command {
       done(completionCommand(shell, program));
     });
   return program;
+}
+
+/** `agent pack …`, for those who write packs. */
+function packCommands(pack: Command, done: (exitCode: ExitCode) => void): void {
+  pack
+    .command("new")
+    .description("write a new pack that builds, passes its tests and can be published as it is")
+    .argument("<name>", "its npm name: agent-pack-weather, @me/agent-pack-weather")
+    .action(async (name: string) => {
+      const { packNew } = await import("./commands/pack/new.js");
+      done(await packNew({ name, directory: process.cwd(), print }));
+    });
+  pack
+    .command("check")
+    .description("check a pack against what hosts rely on; no tool is called for real")
+    .argument("[target]", "a pack's folder or file, or the name of an installed one", ".")
+    .option("--json", "as JSON")
+    .action(async (target: string, { json }: { json?: boolean }) => {
+      const { packCheck } = await import("./commands/pack/check.js");
+      done(await packCheck({ target, directory: process.cwd(), json: json === true, print }));
+    });
+  pack
+    .command("list")
+    .description("list installed packs with their versions, tools and what those can do")
+    .option("--json", "as JSON")
+    .option("--trust", "load the packs of a project whose config is not trusted, too")
+    .action(async ({ json, trust }: { json?: boolean; trust?: boolean }) => {
+      const { packList } = await import("./commands/pack/list.js");
+      const { isProjectTrusted } = await import("./commands/pack/trusted.js");
+      const directory = process.cwd();
+      const trusted = trust === true || (await isProjectTrusted(directory));
+      done(await packList({ directory, trusted, json: json === true, print }));
+    });
 }
 
 /** The flags of every command that loads the config. */

@@ -1,13 +1,5 @@
 import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { temporaryWorkspace } from "@agent/testing";
@@ -16,6 +8,7 @@ import { packCheck } from "../src/commands/pack/check.js";
 import { entryOf } from "../src/commands/pack/entry.js";
 import { packList } from "../src/commands/pack/list.js";
 import { packNew, toolPrefix } from "../src/commands/pack/new.js";
+import { isProjectTrusted } from "../src/commands/pack/trusted.js";
 import { EXIT } from "../src/exitCodes.js";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -169,30 +162,45 @@ describe("agent pack check", () => {
 });
 
 describe("agent pack list", () => {
-  test("shows what is installed here and came with the CLI; a broken pack does not hide the others", async () => {
+  async function projectWithPacks(): Promise<string> {
     const directory = await temporaryDirectory();
     const install = (name: string, source: string, keywords = ["agent-pack"]) => {
       const folder = join(directory, "node_modules", name);
       mkdirSync(folder, { recursive: true });
-      writeFileSync(
-        join(folder, "package.json"),
-        JSON.stringify({ name, version: "1.2.3", keywords, exports: "./x.mjs" }),
-      );
+      const manifest = { name, version: "1.2.3", keywords, exports: "./x.mjs" };
+      writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
       writeFileSync(join(folder, "x.mjs"), source);
     };
+    const marker = JSON.stringify(join(directory, "was-run"));
     install(
       "@me/hello",
-      `export const register = (registry) => registry.register({ name: "hello", capabilities: ["read"],
+      `(await import("node:fs")).writeFileSync(${marker}, "");
+      export const register = (registry) => registry.register({ name: "hello", capabilities: ["read"],
         getSchema: () => ({ type: "function", function: { name: "hello" } }), execute: async () => "" }, { enabled: false });`,
     );
     install("broken", "throw new Error('no luck');");
     install("no-pack", "", []);
+    return directory;
+  }
+
+  test("shows what is installed here and came with the CLI; a broken pack does not hide the others", async () => {
+    const directory = await projectWithPacks();
     const { print, output } = collector();
-    expect(await packList({ directory, print })).toBe(EXIT.done);
+    expect(await packList({ directory, trusted: true, print })).toBe(EXIT.done);
     expect(output()).toContain("@me/hello 1.2.3: 1 tool\n  hello (off by default, read)\n");
     expect(output()).toContain("broken 1.2.3: no luck\n");
     expect(output()).not.toContain("no-pack");
     expect(output()).toMatch(/@agent\/preset-default [\d.]+: \d+ tools\n/);
+  });
+
+  test("runs nothing of a project that is not trusted", async () => {
+    const directory = await projectWithPacks();
+    const { print, output } = collector();
+    expect(await isProjectTrusted(directory)).toBe(false);
+    await packList({ directory, trusted: false, print });
+    expect(output()).toContain("@me/hello 1.2.3: not loaded, because this project is not trusted.");
+    expect(output()).toMatch(/@agent\/preset-default [\d.]+: \d+ tools\n/);
+    expect(readdirSync(directory)).toEqual(["node_modules"]);
   });
 });
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { temporaryWorkspace } from "@agent/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Commands } from "./support/commands.js";
+import { codeBlocks } from "./support/markdown.js";
 import { findPublicRegistry, type LocalRegistry, startRegistry } from "./support/registry.js";
 import { WorkspaceCopy } from "./support/workspaceCopy.js";
 
@@ -105,39 +106,55 @@ describe.skipIf(problem !== undefined)(title, () => {
     expect(stdout + stderr).toContain("npm install @agent/preset-default");
   });
 
-  test("a scaffolded pack installs, tests, publishes, is opted in to, called and uninstalled", async () => {
-    const path = await project("third-party");
-    await commands.must(path, "npm", "install", "@agent/cli");
-    expect(await agent(path, "pack", "new", "@acme/agent-pack-notes")).toMatchObject({ status: 0 });
-    const pack = join(path, "agent-pack-notes");
-    await commands.must(pack, "npm", "install");
-    await commands.must(pack, "npm", "test");
-    await commands.must(pack, "npm", "version", "0.1.0", "--no-git-tag-version");
-    await commands.must(pack, "npm", "publish");
+  test("the guide to writing a pack works as written, from nothing to a published pack", async () => {
+    const path = await project("guide");
+    const script = codeBlocks(new URL("../../../docs/writing-a-pack.md", import.meta.url), "sh").join("\n");
+    await writeFile(join(path, "guide.sh"), `set -eux\n${script}`);
+    const output = await commands.must(path, "sh", "guide.sh");
+    expect(output).toContain("All checks passed");
+    expect(output).toMatch(/notes_write_note +on/);
+    expect(output).toContain("Added a line to notes.txt");
+    expect(output).toContain("  notes_greet (on)\n  notes_write_note (off by default, write)\n");
+    expect(output).toContain("Hello, Ada!");
+    expect(await readFile(join(path, "try-notes/notes.txt"), "utf8")).toBe("Buy milk\n");
+  });
 
-    await commands.must(path, "npm", "install", "@acme/agent-pack-notes");
-    expect((await agent(path, "pack", "list")).stdout).toContain(
-      "@acme/agent-pack-notes 0.1.0: 2 tools\n  notes_greet (on)\n  notes_write_note (off by default, write)\n",
-    );
-    expect((await agent(path, "pack", "check", "@acme/agent-pack-notes")).stdout).toContain(
-      "All checks passed.",
-    );
-    const call = ["tool", "run", "notes_write_note", "--trust", "--args", '{"path":"n.txt","text":"hello"}'];
+  test("a third-party pack is installed, opted in to, called, and uninstalled again", async () => {
+    const path = await project("third-party");
+    await commands.must(path, "npm", "install", "@agent/cli", "@acme/agent-pack-notes");
+    expect((await agent(path, "pack", "list")).stdout).toContain("@acme/agent-pack-notes 0.1.0: 2 tools\n");
+    const call = ["tool", "run", "--trust", "notes_write_note", "--path", "n.txt", "--text", "hello"];
     await configure(path, "");
-    expect((await agent(path, ...call)).stdout + (await agent(path, ...call)).stderr).toContain(
-      "Tool not available",
-    );
+    const off = await agent(path, ...call);
+    expect([off.status, off.stdout]).toEqual([4, "Tool not available: notes_write_note\n"]);
     await configure(path, 'enable: ["notes_write_note"],');
-    expect(await agent(path, ...call)).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining("Added a line"),
-    });
+    expect(await agent(path, ...call)).toMatchObject({ status: 0, stdout: "Added a line to n.txt\n" });
     expect(await readFile(join(path, "n.txt"), "utf8")).toBe("hello\n");
 
     await commands.must(path, "npm", "uninstall", "@acme/agent-pack-notes");
     const gone = await agent(path, ...call);
     expect(gone.status).toBe(2);
     expect(gone.stderr).toContain("npm install @acme/agent-pack-notes");
+  });
+
+  test.for([22, 24])("the installed command and packs work on Node %i", async (version, { skip }) => {
+    const path = join(directory, "cli-npm");
+    const script = `${USE_FS}; console.log(process.version)`;
+    await writeFile(join(path, "use.mjs"), script.replaceAll("@agent/tools-fs", "@agent/preset-default"));
+    const node = await commands.run(path, "npx", ["--yes", `node@${version}`, "use.mjs"]);
+    if (/E404|ETARGET|ENOTFOUND|EBADPLATFORM/.test(node.stderr))
+      skip(`node@${version} cannot be had from the registry`);
+    expect(node.stdout).toMatch(new RegExp(`hello\nTool not available: remove\nv${version}\\.`));
+    const program = join(path, "node_modules/@agent/cli/dist/bin.js");
+    const cli = await commands.run(path, "npx", [
+      "--yes",
+      `node@${version}`,
+      program,
+      "tool",
+      "run",
+      "list_dir",
+    ]);
+    expect([cli.status, cli.stdout]).toEqual([0, expect.stringContaining("package.json")]);
   });
 
   test("a new version of core raises its dependents by a patch, and both cores work in one tree", async () => {
@@ -147,7 +164,7 @@ describe.skipIf(problem !== undefined)(title, () => {
     for (const [name, version] of Object.entries(versions)) {
       if (name !== "@agent/core") expect([name, version]).toEqual([name, "0.1.1"]);
     }
-    await copy.publish();
+    await copy.publishOne("core");
 
     const path = await project("two-cores");
     await commands.must(path, "npm", "install", "@agent/core@0.2.0", "@agent/tools-fs@0.1.0");

@@ -6,6 +6,7 @@ const MARKS: Readonly<Record<CheckStatus, string>> = { passed: "ok", failed: "FA
 /** The report as plain text: one line a check, and below a failed one what is wrong and how to cure it. */
 export function formatReport(report: PackReport): string {
   const failed = report.checks.filter(({ status }) => status === "failed").length;
+  const open = report.checks.filter(({ status }) => status === "not_checked").length;
   const lines = [
     `${report.pack}: ${countOf(report.tools.length, "tool")}`,
     ...report.tools.map(
@@ -13,7 +14,9 @@ export function formatReport(report: PackReport): string {
         `  ${escapeToLine(name)} (${[enabled ? "on" : "off by default", ...capabilities].join(", ")})`,
     ),
     ...report.checks.flatMap(formatCheck),
-    failed === 0 ? "All checks passed." : `${countOf(failed, "check")} failed.`,
+    failed > 0
+      ? `${countOf(failed, "check")} failed.`
+      : `All checks passed${open === 0 ? "" : `; ${open} could not be made`}.`,
   ];
   return `${lines.join("\n")}\n`;
 }

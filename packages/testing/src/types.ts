@@ -1,4 +1,4 @@
-/** A path, a `file:` URL or a package name: what a fresh process imports to get the pack. */
+/** A path or a `file:` URL of the built module: what a fresh process imports to get the pack. */
 export type PackLocation = string | URL;
 
 /** The arguments of one call. */

@@ -2,7 +2,7 @@ import { type SpawnOptions, spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-const LONGEST_MS = 150_000;
+const LONGEST_MS = 240_000;
 
 export interface CommandResult {
   readonly status: number | null;
@@ -23,16 +23,21 @@ export class Commands {
     await mkdir(home, { recursive: true });
     await writeFile(join(home, ".npmrc"), `${npmrc.join("\n")}\n`);
     const inherited = Object.entries(process.env).filter(
-      ([name]) => !/^(npm|pnpm|xdg|turbo|vitest)_|^agent|^openai|^node_/i.test(name),
+      ([name]) => !/^(npm|pnpm|xdg|turbo|vitest)_|^agent|^openai|^node_(options|env|path|v8)/i.test(name),
     );
     return new Commands({
       ...Object.fromEntries(inherited),
       HOME: home,
+      PATH: `${join(directory, "global/bin")}:${process.env.PATH}`,
+      npm_config_prefix: join(directory, "global"),
       npm_config_userconfig: join(home, ".npmrc"),
       npm_config_cache: join(directory, "npm-cache"),
-      npm_config_store_dir: join(directory, "pnpm-store"),
       npm_config_update_notifier: "false",
-      // git must work without a user of its own, and read nobody's settings.
+      // git reads nobody's settings, so it has to be told who commits.
+      GIT_AUTHOR_NAME: "release tests",
+      GIT_AUTHOR_EMAIL: "release-tests@example.com",
+      GIT_COMMITTER_NAME: "release tests",
+      GIT_COMMITTER_EMAIL: "release-tests@example.com",
       GIT_CONFIG_GLOBAL: "/dev/null",
       GIT_CONFIG_SYSTEM: "/dev/null",
     });

@@ -38,16 +38,7 @@ export class WorkspaceCopy {
   async commit(message: string): Promise<void> {
     await writeFile(join(this.path, ".gitignore"), "node_modules\n");
     await this.#git("add", "--all");
-    await this.#git(
-      "-c",
-      "user.name=t",
-      "-c",
-      "user.email=t@example.com",
-      "commit",
-      "--quiet",
-      "-m",
-      message,
-    );
+    await this.#git("commit", "--quiet", "--message", message);
   }
 
   /** Applies the changesets and returns the version of each public package. */
@@ -65,16 +56,21 @@ export class WorkspaceCopy {
     return await this.#changeset("publish", "--no-git-tag");
   }
 
+  /** Publishes one package alone, where the others would only take time. */
+  async publishOne(folder: string): Promise<void> {
+    await this.#commands.must(join(this.path, "packages", folder), "pnpm", "publish", "--no-git-checks");
+  }
+
   async versions(): Promise<Record<string, string>> {
     const manifests = await Promise.all(
-      (await readdir(join(this.path, "packages"))).map((name) => this.manifest(name)),
+      (await readdir(join(this.path, "packages"))).map((name) => this.#manifest(name)),
     );
     return Object.fromEntries(
       manifests.filter((manifest) => !manifest.private).map((manifest) => [manifest.name, manifest.version]),
     );
   }
 
-  async manifest(folder: string): Promise<{ name: string; version: string; private?: boolean }> {
+  async #manifest(folder: string): Promise<{ name: string; version: string; private?: boolean }> {
     return JSON.parse(await readFile(join(this.path, "packages", folder, "package.json"), "utf8"));
   }
 

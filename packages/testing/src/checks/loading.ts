@@ -17,9 +17,13 @@ export const LOADING_CHECKS: readonly Check[] = [
           cure: 'export const packName = "your-package";',
         });
       }
-      if (packApiVersion !== PACK_API_VERSION) {
+      const served =
+        Number.isInteger(packApiVersion) &&
+        Number(packApiVersion) >= 1 &&
+        Number(packApiVersion) <= PACK_API_VERSION;
+      if (!served) {
         findings.push({
-          expected: `a named export packApiVersion of ${PACK_API_VERSION}`,
+          expected: `a named export packApiVersion of ${PACK_API_VERSION}, or an older one`,
           got: describeValue(packApiVersion),
           cure: `export const packApiVersion = ${PACK_API_VERSION}; a host then knows which side to upgrade.`,
         });

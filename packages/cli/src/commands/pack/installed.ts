@@ -10,17 +10,18 @@ export interface InstalledPack {
   readonly version: string;
   /** The package's folder. */
   readonly directory: string;
+  /** Installed where this CLI is: whoever runs the CLI runs what is there. */
+  readonly besideCli: boolean;
 }
 
 /** Packs installed for a directory, nearest first, and those that came with the CLI. Each name once. */
 export function findInstalledPacks(directory: string): InstalledPack[] {
   const packs = new Map<string, InstalledPack>();
-  for (const start of [directory, dirname(fileURLToPath(import.meta.url))]) {
-    for (const folder of moduleFolders(start)) {
-      for (const name of packageNames(folder)) {
-        const pack = readPack(join(folder, name));
-        if (pack && !packs.has(pack.name)) packs.set(pack.name, pack);
-      }
+  const cliFolders = moduleFolders(dirname(fileURLToPath(import.meta.url)));
+  for (const folder of new Set([...moduleFolders(directory), ...cliFolders])) {
+    for (const name of packageNames(folder)) {
+      const pack = readPack(join(folder, name), cliFolders.includes(folder));
+      if (pack && !packs.has(pack.name)) packs.set(pack.name, pack);
     }
   }
   return [...packs.values()].sort((a, b) => a.name.localeCompare(b.name, "en"));
@@ -51,11 +52,11 @@ function entries(folder: string): string[] {
   }
 }
 
-function readPack(directory: string): InstalledPack | undefined {
+function readPack(directory: string, besideCli: boolean): InstalledPack | undefined {
   try {
     const { name, version, keywords } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
     if (typeof name !== "string" || !Array.isArray(keywords) || !keywords.includes(KEYWORD)) return undefined;
-    return { name, version: String(version), directory };
+    return { name, version: String(version), directory, besideCli };
   } catch {
     return undefined;
   }

@@ -3,21 +3,33 @@ import { EXIT, type ExitCode } from "../../exitCodes.js";
 import { entryOf } from "./entry.js";
 import { findInstalledPacks } from "./installed.js";
 
+const NOT_LOADED = {
+  tools: [],
+  problem: "not loaded, because this project is not trusted. If you trust it: agent pack list --trust",
+};
+
 export interface PackListParameters {
   /** Packs are looked for here and above. */
   readonly directory: string;
+  /** Whether the person trusts the project: only then is the code of its packs loaded to see their tools. */
+  readonly trusted: boolean;
   readonly json?: boolean;
   readonly print: (text: string) => void;
 }
 
 /** `agent pack list`: installed packs with their versions, tools and what those can do. */
-export async function packList({ directory, json = false, print }: PackListParameters): Promise<ExitCode> {
+export async function packList({
+  directory,
+  trusted,
+  json = false,
+  print,
+}: PackListParameters): Promise<ExitCode> {
   const { inspectPack } = await import("@agent/testing");
   const packs = await Promise.all(
-    findInstalledPacks(directory).map(async ({ name, version, directory: folder }) => ({
+    findInstalledPacks(directory).map(async ({ name, version, directory: folder, besideCli }) => ({
       name,
       version,
-      ...(await inspectPack(entryOf(folder))),
+      ...(trusted || besideCli ? await inspectPack(entryOf(folder)) : NOT_LOADED),
     })),
   );
   if (json) {
