@@ -87,6 +87,7 @@ const runBash: ExecutableTool = {
         stdio: ["ignore", "pipe", "pipe"],
         detached: true,
       });
+      if (child.pid !== undefined) call?.onProcess?.(child.pid);
       const output = { stdout: "", stderr: "" };
       for (const name of ["stdout", "stderr"] as const) {
         child[name].on("data", (chunk: Buffer) => {
@@ -99,7 +100,7 @@ const runBash: ExecutableTool = {
       });
       child.on("close", (code) => {
         call?.report?.({ ok: code === 0, summary: `exit code ${code}` });
-        resolve(JSON.stringify({ ...output, exit_code: code, pid: child.pid }));
+        resolve(JSON.stringify({ ...output, exit_code: code }));
       });
     }),
 };

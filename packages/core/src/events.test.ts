@@ -17,6 +17,7 @@ describe("streamChat", () => {
       [calling, { content: "Done.", toolCalls: [], finishReason: "stop", usage }],
       [
         fakeTool("t", (_, toolCall) => {
+          toolCall?.onProcess?.(4242);
           toolCall?.onOutput("line 1\n");
           toolCall?.report?.({ ok: false, summary: "exit code 1" });
           return "output";
@@ -28,6 +29,7 @@ describe("streamChat", () => {
       { type: "text", text: "Looking." },
       { type: "usage", usage, total: usage },
       { type: "tool_start", id: "c1", name: "t", args: { a: 1 } },
+      { type: "tool_process", id: "c1", name: "t", pid: 4242 },
       { type: "tool_output", id: "c1", name: "t", chunk: "line 1\n" },
       {
         type: "tool_end",

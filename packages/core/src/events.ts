@@ -7,6 +7,7 @@ export type AgentEvent =
   | RetryEvent
   | ToolStartEvent
   | ToolOutputEvent
+  | ToolProcessEvent
   | ToolEndEvent
   | UsageEvent
   | ContextEvent
@@ -41,6 +42,14 @@ export interface ToolOutputEvent {
   readonly id: string;
   readonly name: string;
   readonly chunk: string;
+}
+
+/** The process that does a call's work, if it is one of its own. */
+export interface ToolProcessEvent {
+  readonly type: "tool_process";
+  readonly id: string;
+  readonly name: string;
+  readonly pid: number;
 }
 
 /** A call has ended. `outcome` is `ok` only if its work succeeded. */

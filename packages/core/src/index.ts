@@ -9,6 +9,7 @@ export type {
   TextEvent,
   ToolEndEvent,
   ToolOutputEvent,
+  ToolProcessEvent,
   ToolStartEvent,
   UsageEvent,
 } from "./events.js";

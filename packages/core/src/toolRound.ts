@@ -137,6 +137,7 @@ async function runCall(call: PreparedCall, options: RoundOptions): Promise<ToolR
   const runOptions: RunOptions = {
     signal,
     onOutput: (chunk) => emit({ type: "tool_output", id, name, chunk }),
+    onProcess: (pid) => emit({ type: "tool_process", id, name, pid }),
     ...(approve && { approve: (final) => approve({ id, name, args: final }) }),
   };
   const result =

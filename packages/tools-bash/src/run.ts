@@ -21,6 +21,7 @@ export interface RunOptions extends LaunchOptions {
   readonly limits: Limits;
   readonly signal?: AbortSignal | undefined;
   readonly onOutput?: ((chunk: string) => void) | undefined;
+  readonly onProcess?: ((pid: number) => void) | undefined;
 }
 
 /** How a command ended and what it printed. */
@@ -47,6 +48,7 @@ export async function runCommand(options: RunOptions): Promise<RunOutcome> {
   const shell = await launchShell(options);
   const tree = new ProcessTree(shell.pid, options.mark);
   bindToAgent(tree);
+  options.onProcess?.(shell.pid);
   const output = captureOutput(shell, options.onOutput);
   const exited = new Promise<Ending>((resolve) => {
     shell.child.once("exit", (code, signal) => resolve({ code, signal }));

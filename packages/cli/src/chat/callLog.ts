@@ -10,13 +10,13 @@ export interface LoggedCall {
   readonly name: string;
   readonly title: string;
   readonly startedAt: number;
+  readonly pid?: number;
 }
 
 export interface FinishedLoggedCall extends LoggedCall {
   readonly durationMs: number;
   readonly ok: boolean;
   readonly words: string;
-  readonly pid?: number;
 }
 
 /** The session's calls for `/status`: all that run, and the last that ended. */
@@ -30,13 +30,17 @@ export class CallLog {
       const { id, name, args } = event;
       this.#running.set(id, { number: ++this.#count, name, title: callTitle(args), startedAt: Date.now() });
     }
-    if (event.type !== "tool_end") return;
+    if (event.type !== "tool_process" && event.type !== "tool_end") return;
     const call = this.#running.get(event.id);
     if (!call) return;
+    if (event.type === "tool_process") {
+      this.#running.set(event.id, { ...call, pid: event.pid });
+      return;
+    }
     this.#running.delete(event.id);
-    const { ok, words, pid } = judge(event);
+    const { ok, words } = judge(event);
     const { durationMs } = event;
-    this.#finished.push({ ...call, durationMs, ok, words, ...(pid !== undefined && { pid }) });
+    this.#finished.push({ ...call, durationMs, ok, words });
     if (this.#finished.length > MOST_FINISHED) this.#finished.shift();
   }
 

@@ -102,6 +102,7 @@ export class PlainView implements ChatView {
         return [contextText(event)];
       case "usage":
       case "tool_output":
+      case "tool_process":
         return [];
     }
   }

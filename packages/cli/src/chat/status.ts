@@ -41,7 +41,8 @@ function running(jobs: BackgroundJobs): readonly BackgroundJob[] {
 }
 
 function runningRow(call: LoggedCall, now: number): Row {
-  return { ...callRow(call), facts: `executing… ${formatDuration(now - call.startedAt)}` };
+  const facts = [`executing… ${formatDuration(now - call.startedAt)}`, pidOf(call)];
+  return { ...callRow(call), facts: facts.filter(Boolean).join(" · ") };
 }
 
 function jobRow({ id, command, pids, startedAt, logFile, ended }: BackgroundJob, now: number): Row {
@@ -52,12 +53,12 @@ function jobRow({ id, command, pids, startedAt, logFile, ended }: BackgroundJob,
 }
 
 function finishedRow(call: FinishedLoggedCall): Row {
-  const facts = [
-    call.words,
-    formatDuration(call.durationMs),
-    call.pid === undefined ? "" : `pid ${call.pid}`,
-  ];
+  const facts = [call.words, formatDuration(call.durationMs), pidOf(call)];
   return { ...callRow(call), facts: `${call.ok ? "✓" : "✗"} ${facts.filter(Boolean).join(" · ")}` };
+}
+
+function pidOf({ pid }: LoggedCall): string {
+  return pid === undefined ? "" : `pid ${pid}`;
 }
 
 function callRow({ number, name, title }: LoggedCall): Pick<Row, "label" | "title"> {

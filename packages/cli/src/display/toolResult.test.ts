@@ -6,8 +6,7 @@ function ended(part: Partial<ToolEndEvent>): ToolEndEvent {
   return { type: "tool_end", id: "1", name: "run_bash", outcome: "ok", text: "", durationMs: 1, ...part };
 }
 
-const result = (exit_code: number): string =>
-  JSON.stringify({ stdout: "out\n", stderr: "err", exit_code, pid: 7 });
+const result = (exit_code: number): string => JSON.stringify({ stdout: "out\n", stderr: "err", exit_code });
 
 describe("judge", () => {
   test.each([
@@ -23,14 +22,13 @@ describe("judge", () => {
     expect(judge(event)).toMatchObject({ ok: false, words });
   });
 
-  test("exit code 0 is a success, with the output of both streams and the pid", () => {
+  test("exit code 0 is a success, with the output of both streams", () => {
     expect(judge(ended({ text: result(0) }))).toEqual({
       ok: true,
       words: "exit code 0",
       output: ["out", "err"],
       kind: "command",
       exitCode: 0,
-      pid: 7,
     });
   });
 

@@ -23,7 +23,6 @@ export interface ToolVerdict {
   /** Of a command, the end matters more than the start; of a diff, every line does. */
   readonly kind: "command" | "diff" | "text";
   readonly exitCode?: number;
-  readonly pid?: number;
 }
 
 /** Reads a finished call. Only the outcome `ok` is a success, and never with an exit code other than 0. */
@@ -41,7 +40,6 @@ export function judge(event: ToolEndEvent): ToolVerdict {
     output,
     kind: command ? "command" : diff ? "diff" : "text",
     ...(exitCode !== undefined && { exitCode }),
-    ...(command?.pid !== undefined && { pid: command.pid }),
   };
 }
 
@@ -50,15 +48,15 @@ export function isDiffHeader(line: string): boolean {
 }
 
 /** The JSON that command tools return: `{"stdout","stderr","exit_code"}`, possibly with more. */
-function asCommandResult(text: string): { output: string; exitCode: number; pid?: number } | undefined {
+function asCommandResult(text: string): { output: string; exitCode: number } | undefined {
   if (!text.startsWith("{") || !text.includes('"exit_code"')) return undefined;
   try {
-    const { stdout, stderr, exit_code, pid } = JSON.parse(text) as Record<string, unknown>;
+    const { stdout, stderr, exit_code } = JSON.parse(text) as Record<string, unknown>;
     if (typeof stdout !== "string" || typeof stderr !== "string" || typeof exit_code !== "number") {
       return undefined;
     }
     const gap = stdout !== "" && stderr !== "" && !stdout.endsWith("\n") ? "\n" : "";
-    return { output: stdout + gap + stderr, exitCode: exit_code, ...(typeof pid === "number" && { pid }) };
+    return { output: stdout + gap + stderr, exitCode: exit_code };
   } catch {
     return undefined;
   }

@@ -119,6 +119,9 @@ function raceTool(
       onOutput: (chunk) => {
         if (!settled) options.onOutput?.(chunk);
       },
+      onProcess: (pid) => {
+        if (!settled) options.onProcess?.(pid);
+      },
       report: (status) => {
         report = status;
         if (!settled) options.report?.(status);

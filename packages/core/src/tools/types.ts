@@ -17,6 +17,8 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /** Live output for a display. The model never sees it. */
   onOutput(chunk: string): void;
+  /** Says which process does the work, for a person who wants to see or end it. Optional for a caller to offer. */
+  onProcess?(pid: number): void;
   /**
    * Marks the call as failed, or sums up a success, although `execute` returns normally: a shell command
    * that exits with 2 still has output for the model, but must never be shown as a success. Optional for a

@@ -107,6 +107,7 @@ export class RunBashTool implements ExecutableTool {
         limits: this.#limits,
         signal: call?.signal,
         onOutput: call?.onOutput && ((chunk) => call.onOutput(chunk)),
+        onProcess: (pid) => call?.onProcess?.(pid),
       });
       if (!checksFirst && mayBeSyntaxError(outcome)) await this.#checkSyntax(script, call?.signal);
       call?.report?.(summarize(outcome, timeoutMs));
