@@ -135,7 +135,11 @@ const parts = {
     writeFileSync(pack, `import ${JSON.stringify(fileURLToPath(PACK))};`);
     const run = (path) => () => spawnSync(process.execPath, [path]);
     const times = await compare(41, { bare: run(bare), pack: run(pack) });
-    report("import of the pack over bare node", "≤ 10 ms", `${(times.pack - times.bare).toFixed(1)} ms`);
+    report(
+      "import of the pack over bare node",
+      "≤ 10 ms",
+      `${(times.pack - times.bare).toFixed(1)} ms (bare node took ${times.bare.toFixed(0)} ms in the same run)`,
+    );
   },
 };
 

@@ -1,16 +1,11 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { chatTerminals } from "./chatTerminal.js";
+import { describe, expect, test } from "vitest";
+import { useChatTerminals } from "./chatTerminal.js";
 import { hasTmux } from "./terminal.js";
 
 describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () => {
-  let chats: Awaited<ReturnType<typeof chatTerminals>>;
-  beforeAll(async () => {
-    chats = await chatTerminals();
-  });
-  afterEach(() => chats.closeAll());
-  afterAll(() => chats.remove());
+  const chats = useChatTerminals();
 
   let gates = 0;
   /** A command that prints, and goes on only when the test opens the gate. */

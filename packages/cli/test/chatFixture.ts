@@ -85,6 +85,7 @@ const runBash: ExecutableTool = {
     new Promise((resolve) => {
       const child = spawn("sh", ["-c", requireString(args, "command")], {
         stdio: ["ignore", "pipe", "pipe"],
+        detached: true,
       });
       const output = { stdout: "", stderr: "" };
       for (const name of ["stdout", "stderr"] as const) {
@@ -93,7 +94,9 @@ const runBash: ExecutableTool = {
           call?.onOutput(String(chunk));
         });
       }
-      call?.signal.addEventListener("abort", () => child.kill("SIGKILL"));
+      call?.signal.addEventListener("abort", () => {
+        if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+      });
       child.on("close", (code) => {
         call?.report?.({ ok: code === 0, summary: `exit code ${code}` });
         resolve(JSON.stringify({ ...output, exit_code: code, pid: child.pid }));
@@ -133,7 +136,7 @@ const chat = createChat({
     end: async (id) => jobs.delete(id),
   },
   explain: (tool) => (tool.enabled ? "on by default" : "off by default"),
-  switchModel: async (model) => `${model} answers from the next message on.`,
+  switchModel: async (model) => model,
 });
 const agent = new Agent(provider, {
   approve: chat.approve,

@@ -1,18 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { chatTerminals } from "./chatTerminal.js";
+import { describe, expect, test } from "vitest";
+import { useChatTerminals } from "./chatTerminal.js";
 import { hasTmux, type TestTerminal } from "./terminal.js";
 
 describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
-  let chats: Awaited<ReturnType<typeof chatTerminals>>;
-  beforeAll(async () => {
-    chats = await chatTerminals();
-  });
-  afterEach(() => chats.closeAll());
-  afterAll(() => chats.remove());
+  const chats = useChatTerminals();
 
-  const folder = (): string => mkdtempSync(join(chats.folder, "case-"));
   const said = (terminal: TestTerminal, text: string): Promise<string> =>
     terminal.until(`You said ${JSON.stringify(text)}.`);
 
@@ -105,8 +99,21 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     await terminal.until(`You said "${text.slice(0, 20)}`);
   });
 
+  test("a tiny terminal is enough", async () => {
+    const terminal = await chats.start({ columns: 26, rows: 6 });
+    terminal.send('call run_bash {"command":"seq 50; sleep 1000"}');
+    await terminal.until("│ executing…");
+    terminal.type("a much longer line than there are columns");
+    await terminal.until("columns");
+    terminal.press("Escape");
+    await terminal.until((screen) => !screen.includes("executing…"));
+    terminal.press("C-c");
+    terminal.send("hello");
+    await said(terminal, "hello");
+  });
+
   test("history is kept across sessions, for its owner alone, and several chats share it", async () => {
-    const file = join(folder(), "deep", "history");
+    const file = join(chats.newFolder(), "deep", "history");
     const env = { CHAT_HISTORY: file };
     const [first, second] = [await chats.start({ env }), await chats.start({ env })];
     first.paste("of the\nfirst");
@@ -130,7 +137,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
   });
 
   test("Tab completes commands, tool names and paths", async () => {
-    const cwd = folder();
+    const cwd = chats.newFolder();
     mkdirSync(join(cwd, "source"));
     writeFileSync(join(cwd, "source", "main.ts"), "");
     writeFileSync(join(cwd, "sour\u202ece.txt"), "");
@@ -158,7 +165,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
 
   test("a message sent while the agent works waits for its turn", async () => {
     const terminal = await chats.start();
-    const open = join(folder(), "open");
+    const open = join(chats.newFolder(), "open");
     const command = `while [ ! -e ${open} ]; do sleep 0.05; done`;
     terminal.send(`call run_bash ${JSON.stringify({ command })}`);
     await terminal.until("│ executing…");

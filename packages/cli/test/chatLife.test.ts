@@ -1,16 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { chatTerminals } from "./chatTerminal.js";
+import { describe, expect, test } from "vitest";
+import { useChatTerminals } from "./chatTerminal.js";
 import { hasTmux, type TestTerminal } from "./terminal.js";
 
 describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmux)", () => {
-  let chats: Awaited<ReturnType<typeof chatTerminals>>;
-  beforeAll(async () => {
-    chats = await chatTerminals();
-  });
-  afterEach(() => chats.closeAll());
-  afterAll(() => chats.remove());
+  const chats = useChatTerminals();
 
   /** Whatever the chat did to the terminal is undone: what is typed is shown, by line, with a cursor. */
   const expectRestored = async (terminal: TestTerminal): Promise<void> => {
@@ -82,14 +77,18 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await expectRestored(terminal);
   });
 
-  test.each(["SIGTERM", "SIGHUP", "SIGINT"] as const)(
-    "%s in the middle of an answer restores the terminal",
-    async (signal) => {
+  test.each([
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+    ["SIGINT", 130],
+  ] as const)(
+    "%s in the middle of an answer restores the terminal and leaves with %i",
+    async (signal, status) => {
       const terminal = await chats.start();
       terminal.send('call run_bash {"command":"sleep 1000"}');
       await terminal.until("│ executing…");
       process.kill(terminal.pid(), signal);
-      await terminal.until("[status 130]");
+      await terminal.until(`[status ${status}]`);
       await expectRestored(terminal);
     },
   );

@@ -1,7 +1,7 @@
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { chatTerminals } from "./chatTerminal.js";
+import { describe, expect, test } from "vitest";
+import { useChatTerminals } from "./chatTerminal.js";
 import { hasTmux, type TestTerminal } from "./terminal.js";
 
 // Clipboard, link, title, device control, clear screen, cursor up, C1 CSI, carriage return, backspace.
@@ -11,21 +11,15 @@ const MOVES = ["\x1b[2J", "\x1b[5A", "\x9b2J", "\rover", "\b\b\b"];
 const OWN_CODES = /\x1b\[(\?(2004|2026|25)[hl]|\d*(;\d+)*[mABCDJK]|H)/g;
 
 describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", () => {
-  let chats: Awaited<ReturnType<typeof chatTerminals>>;
-  beforeAll(async () => {
-    chats = await chatTerminals();
-  });
-  afterEach(() => chats.closeAll());
-  afterAll(() => chats.remove());
+  const chats = useChatTerminals();
 
-  const folder = (): string => mkdtempSync(join(chats.folder, "case-"));
   const asEscapes = (text: string): string =>
     [...text].map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
   const call = (command: string): string => `call run_bash ${JSON.stringify({ command })}`;
 
   /** Sends messages and returns what was written that the chat does not write by itself. */
   const foreignCodes = async (terminal: TestTerminal, messages: readonly string[]): Promise<string[]> => {
-    const file = join(folder(), "bytes");
+    const file = join(chats.newFolder(), "bytes");
     terminal.record(file);
     for (const message of messages) {
       terminal.paste(message);
@@ -67,7 +61,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
 
   test("a call that asks runs only after yes; no goes to the model with its reason", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
-    const mark = join(folder(), "ran");
+    const mark = join(chats.newFolder(), "ran");
     terminal.send(call(`touch ${mark}; echo done`));
     await terminal.until(/Run it\? y = yes, n = no/);
     expect(terminal.screen()).toContain("│ waits for your answer");
@@ -123,7 +117,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
 
   test("what was being typed when a question came is kept, and Esc runs nothing", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
-    const [mark, gate] = [join(folder(), "ran"), join(folder(), "gate")];
+    const [mark, gate] = [join(chats.newFolder(), "ran"), join(chats.newFolder(), "gate")];
     terminal.paste(`pause ${gate}\n${call(`touch ${mark}`)}`);
     terminal.press("Enter");
     await terminal.until("thinking…");

@@ -1,16 +1,44 @@
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "tsup";
+import { afterAll, afterEach, beforeAll } from "vitest";
 import { type TerminalOptions, TestTerminal } from "./terminal.js";
 
-/** Compiles the chat with its scripted agent, and opens it in terminals. */
-export async function chatTerminals() {
-  const folder = mkdtempSync(join(tmpdir(), "agent-chat-"));
-  const entry = fileURLToPath(new URL("chatFixture.ts", import.meta.url));
+/** The chat with its scripted agent, compiled for the tests of one file and opened in terminals. */
+export function useChatTerminals() {
+  const folder = join(tmpdir(), `agent-chat-${randomUUID()}`);
+  const program = [process.execPath, join(folder, "chat.mjs")];
+  const open: TestTerminal[] = [];
+  beforeAll(() => compile(folder));
+  afterEach(() => {
+    for (const terminal of open.splice(0)) terminal.close();
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const opened = async (terminal: TestTerminal, ready: string): Promise<TestTerminal> => {
+    open.push(terminal);
+    await terminal.until(ready);
+    return terminal;
+  };
+  return {
+    folder,
+    command: program.join(" "),
+    /** A new directory for one test. */
+    newFolder: (): string => mkdtempSync(join(folder, "case-")),
+    /** A terminal in which the chat has started. */
+    start: (options: TerminalOptions = {}) =>
+      opened(new TestTerminal(program, options), "/help lists the commands."),
+    /** A terminal with a shell in it. */
+    shell: () => opened(new TestTerminal(["true"]), "[status 0]"),
+  };
+}
+
+async function compile(folder: string): Promise<void> {
   await build({
-    entry: { chat: entry },
+    entry: { chat: fileURLToPath(new URL("chatFixture.ts", import.meta.url)) },
     outDir: folder,
     outExtension: () => ({ js: ".mjs" }),
     format: "esm",
@@ -20,30 +48,4 @@ export async function chatTerminals() {
     config: false,
     silent: true,
   });
-  const open: TestTerminal[] = [];
-  const program = [process.execPath, join(folder, "chat.mjs")];
-  return {
-    folder,
-    command: program.join(" "),
-    /** A terminal with a shell in it. */
-    async shell(): Promise<TestTerminal> {
-      const terminal = new TestTerminal(["true"]);
-      open.push(terminal);
-      await terminal.until("[status 0]");
-      return terminal;
-    },
-    /** A terminal in which the chat has started. */
-    async start(options: TerminalOptions = {}): Promise<TestTerminal> {
-      const terminal = new TestTerminal(program, options);
-      open.push(terminal);
-      await terminal.until("/help lists the commands.");
-      return terminal;
-    },
-    closeAll(): void {
-      for (const terminal of open.splice(0)) terminal.close();
-    },
-    remove(): void {
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
 }

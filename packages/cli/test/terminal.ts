@@ -1,5 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 const POLL_MS = 25;
 const GIVE_UP_MS = 15_000;
@@ -17,7 +19,7 @@ let count = 0;
 
 /** A program in a real terminal: tmux shows what a person would see. */
 export class TestTerminal {
-  readonly #socket = `agent-test-${process.pid}-${count++}`;
+  readonly #socket = join(tmpdir(), `agent-test-${process.pid}-${count++}`);
 
   constructor(command: readonly string[], options: TerminalOptions = {}) {
     const { columns = 100, rows = 30, cwd = process.cwd(), env = {} } = options;
@@ -57,7 +59,7 @@ export class TestTerminal {
 
   /** Pastes as a terminal does: bracketed, if the program asked for that. */
   paste(text: string): void {
-    execFileSync("tmux", ["-L", this.#socket, "load-buffer", "-"], { input: text });
+    execFileSync("tmux", ["-S", this.#socket, "load-buffer", "-"], { input: text });
     this.#tmux("paste-buffer", "-p", "-r");
   }
 
@@ -122,11 +124,12 @@ export class TestTerminal {
   }
 
   close(): void {
-    spawnSync("tmux", ["-L", this.#socket, "kill-server"]);
+    spawnSync("tmux", ["-S", this.#socket, "kill-server"]);
+    rmSync(this.#socket, { force: true });
   }
 
   #tmux(...words: string[]): string {
-    return execFileSync("tmux", ["-L", this.#socket, ...words], { encoding: "utf8" });
+    return execFileSync("tmux", ["-S", this.#socket, ...words], { encoding: "utf8" });
   }
 }
 

@@ -29,6 +29,25 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
+/** A signal that exists once somebody asks for it: most tools never do, and making one is not cheap. */
+export class LazySignal {
+  #controller: AbortController | undefined;
+  #fired: { readonly reason: unknown } | undefined;
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#fired) this.#controller.abort(this.#fired.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#fired = { reason };
+    this.#controller?.abort(reason);
+  }
+}
+
 /** A controller that also aborts when `outer` does. Call `release` when the work is over. */
 export function linkedController(outer?: AbortSignal): { controller: AbortController; release: () => void } {
   const controller = new AbortController();

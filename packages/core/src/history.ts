@@ -42,8 +42,7 @@ function findMessageProblem(message: Partial<Record<string, unknown>>): string |
   }
 }
 
-/** Whether this is a tool call in the shape the history keeps. */
-export function isToolCall(call: Partial<Record<string, unknown>> | null): boolean {
+function isToolCall(call: Partial<Record<string, unknown>> | null): boolean {
   const target = call?.function as Partial<Record<string, unknown>> | undefined;
   return (
     typeof call?.id === "string" &&

@@ -93,7 +93,7 @@ function ask(state: LoopState, { signal, emit, stream }: LoopRun): Promise<ChatR
   const system = state.systemPrompt();
   const request: ChatRequest = {
     messages: system === "" ? [...state.messages] : [{ role: "system", content: system }, ...state.messages],
-    tools: state.registry.getEnabledSchemas(),
+    tools: state.registry.getSharedSchemas(),
     signal,
     onRetry: (retry) => emit({ type: "retry", ...retry }),
     ...(stream && { onText: (text) => emit({ type: "text", text }) }),

@@ -10,15 +10,6 @@ export function positiveOption(name: string, value: number): number {
   );
 }
 
-/** Throws `invalid_argument` unless the option is a number of at least 0; `Infinity` is one. */
-export function nonNegativeOption(name: string, value: number): number {
-  if (typeof value === "number" && value >= 0) return value;
-  throw new AgentError(
-    "invalid_argument",
-    `${name} must be a number of at least 0, got ${describeValue(value)}.`,
-  );
-}
-
 /** Throws `invalid_argument` unless the option is a string. */
 export function textOption(name: string, value: string): string {
   if (typeof value === "string") return value;

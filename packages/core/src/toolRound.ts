@@ -57,7 +57,8 @@ export async function runToolRound(response: ChatResponse, options: RoundOptions
         ({ id }, index): ChatMessage => ({ role: "tool", tool_call_id: id, content: texts[index] ?? "" }),
       ),
     ],
-    signature: JSON.stringify(calls.map(({ name, raw }, index) => [name, raw, results[index]?.text])),
+    // Joined, not encoded: it is only ever compared, and results can be long.
+    signature: calls.map(({ name, raw }, index) => `${name}\0${raw}\0${results[index]?.text}`).join("\0"),
   };
 }
 

@@ -15,6 +15,8 @@ import * as bash from "@agent/tools-bash";
 import * as fs from "@agent/tools-fs";
 import * as search from "@agent/tools-search";
 
+/** Background work and what works on this machine: both are the shell pack's. */
+export { diagnose, jobs } from "@agent/tools-bash";
 export const packName = "@agent/preset-default";
 export const packApiVersion = 1;
 

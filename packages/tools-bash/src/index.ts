@@ -3,10 +3,10 @@ import type { BashOptions } from "./options.js";
 import { RunBashTool } from "./tools/bash.js";
 
 export { DEFAULT_HIDDEN_ENV } from "./environment.js";
-export { type BackgroundJob, endBackgroundJob, listBackgroundJobs } from "./jobs.js";
+export { jobs } from "./jobs.js";
 export type { LimitName, LimitOptions } from "./limits.js";
 export { type BashOptions, packName } from "./options.js";
-export { describePlatform, type Mechanism } from "./platform.js";
+export { diagnose } from "./platform.js";
 export { createPolicy, type Policy, type PolicyOptions, type Verdict } from "./policy/policy.js";
 export type { PolicyRule, PolicyRuleObject } from "./policy/rules.js";
 export type { RunBashResult, TruncatedStream } from "./result.js";

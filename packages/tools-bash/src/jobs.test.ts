@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { leaveNoProcessBehind, processesWith, runBash } from "../test/processes.js";
-import { endBackgroundJob, listBackgroundJobs } from "./jobs.js";
+import { jobs } from "./jobs.js";
 
 leaveNoProcessBehind();
-const newest = () => listBackgroundJobs().at(-1);
+const newest = () => jobs.list().at(-1);
 
 describe("work in the background", () => {
   test("goes on after the call, is reported with pids and log, and can be ended", async () => {
@@ -18,13 +18,15 @@ describe("work in the background", () => {
     );
 
     const job = newest();
-    expect(job).toMatchObject({ command, running: true, log: result.background_log });
+    expect(job).toMatchObject({ command, logFile: result.background_log });
+    expect(job).not.toHaveProperty("ended");
     expect(job?.pids.length).toBeGreaterThan(0);
     while (!readFileSync(result.background_log ?? "", "utf8").includes("tick 30")) await delay(20);
 
-    expect(await endBackgroundJob(job?.id ?? 0)).toBe(true);
+    expect(await jobs.end(job?.id ?? "")).toBe(true);
     expect(processesWith("TEST_MARK=job\0")).toEqual([]);
-    expect(newest()).toMatchObject({ id: job?.id, running: false, pids: [] });
+    expect(await jobs.end(job?.id ?? "")).toBe(false);
+    expect(newest()).toMatchObject({ id: job?.id, ended: "ended", pids: [] });
   });
 
   test("that dropped its output has no log", async () => {
@@ -40,25 +42,25 @@ describe("work in the background", () => {
 
   test("a job that ends by itself is no longer running", async () => {
     await runBash({ command: "sleep 0.4 & echo" });
-    expect(newest()).toMatchObject({ running: true });
-    while (newest()?.running) await delay(20);
+    expect(newest()).not.toHaveProperty("ended");
+    while (!newest()?.ended) await delay(20);
   });
 
   test("is held to the limits", async () => {
     const burn = "(while :; do :; done) & (while :; do :; done) &";
     await runBash({ command: burn }, { limits: { cpuSeconds: 1 } });
-    while (newest()?.running) await delay(50);
-    expect(newest()?.exceeded).toMatchObject({ limit: "cpuSeconds", allowed: 1 });
+    while (!newest()?.ended) await delay(50);
+    expect(newest()?.ended).toBe("CPU time limit exceeded");
   });
 
   test("nothing is reported for a command that leaves nothing", async () => {
-    const before = listBackgroundJobs().length;
+    const before = jobs.list().length;
     const result = await runBash({ command: "sleep 0.05 & wait; echo done" });
     expect(result).not.toHaveProperty("background_pids");
-    expect(listBackgroundJobs()).toHaveLength(before);
+    expect(jobs.list()).toHaveLength(before);
   });
 
   test("an unknown job cannot be ended", async () => {
-    expect(await endBackgroundJob(999_999)).toBe(false);
+    expect(await jobs.end("job-999999")).toBe(false);
   });
 });

@@ -1,29 +1,15 @@
-import { closeSync, openSync, renameSync, writeSync } from "node:fs";
+import type { BackgroundJob, BackgroundJobs } from "@agent/core";
 import type { ShellProcess } from "./launch.js";
 import { guardAgainstKill, release } from "./lifetime.js";
 import type { Limits } from "./limits.js";
+import { exceededSummary } from "./result.js";
+import { RollingLog } from "./rollingLog.js";
 import { temporaryPath } from "./temporary.js";
 import type { ProcessTree } from "./tree.js";
 import { type Exceeded, type Watch, watchTree } from "./watch.js";
 
 const GRACE_MS = 1000;
-const MAX_LOG_BYTES = 8 * 1024 * 1024;
 const MAX_FINISHED = 20;
-
-/** What a command left running when it returned. */
-export interface BackgroundJob {
-  readonly id: number;
-  /** The command it came from. */
-  readonly command: string;
-  /** Its processes that are alive now. */
-  readonly pids: readonly number[];
-  readonly startedAt: Date;
-  readonly running: boolean;
-  /** What it printed since the command returned: the newest 8 to 16 MB. Undefined if it gave up its output. */
-  readonly log?: string;
-  /** The limit it was ended for. */
-  readonly exceeded?: Exceeded;
-}
 
 interface Survivors {
   readonly tree: ProcessTree;
@@ -34,15 +20,15 @@ interface Survivors {
 }
 
 class Job {
-  readonly id: number;
-  readonly startedAt = new Date();
+  readonly id: string;
+  readonly startedAt = Date.now();
   readonly log: string | undefined;
   readonly #survivors: Survivors;
   readonly #watch: Watch;
   #running = true;
   #exceeded: Exceeded | undefined;
 
-  constructor(id: number, survivors: Survivors) {
+  constructor(id: string, survivors: Survivors) {
     this.id = id;
     this.#survivors = survivors;
     this.log = keepReading(survivors.shell, id);
@@ -69,13 +55,13 @@ class Job {
       command: this.#survivors.command,
       pids,
       startedAt: this.startedAt,
-      running: this.#running,
-      ...(this.log !== undefined && { log: this.log }),
-      ...(this.#exceeded && { exceeded: this.#exceeded }),
+      ...(this.log !== undefined && { logFile: this.log }),
+      ...(!this.#running && { ended: this.#exceeded ? exceededSummary(this.#exceeded) : "ended" }),
     };
   }
 
   async end(graceMs = GRACE_MS): Promise<boolean> {
+    if (this.#look().length === 0) return false;
     const ended = await this.#survivors.tree.end(graceMs);
     this.#look();
     return ended;
@@ -92,68 +78,37 @@ class Job {
     this.#running = false;
     this.#watch.stop();
     release(this.#survivors.tree);
-    const finished = jobs.filter((job) => !job.#running);
-    for (const job of finished.slice(0, -MAX_FINISHED)) jobs.splice(jobs.indexOf(job), 1);
+    const finished = adopted.filter((job) => !job.#running);
+    for (const job of finished.slice(0, -MAX_FINISHED)) adopted.splice(adopted.indexOf(job), 1);
   }
 }
 
-const jobs: Job[] = [];
+const adopted: Job[] = [];
 let lastId = 0;
 
 /** Takes over what a command left behind: it goes on, its output goes to a log, and it ends with the agent. */
 export function adoptSurvivors(survivors: Survivors): Job {
   guardAgainstKill();
-  const job = new Job(++lastId, survivors);
-  jobs.push(job);
+  const job = new Job(`job-${++lastId}`, survivors);
+  adopted.push(job);
   return job;
 }
 
-/** What commands of this process left running, and the last few that have ended. Oldest first. */
-export function listBackgroundJobs(): BackgroundJob[] {
-  return [...jobs].map((job) => job.describe());
-}
-
-/** Ends a job with all its processes. Resolves to whether it is gone; false also for an unknown id. */
-export async function endBackgroundJob(id: number): Promise<boolean> {
-  const job = jobs.find((one) => one.id === id);
-  return job === undefined ? false : job.end();
-}
+/** What commands of this process left running, and the last few that have ended. */
+export const jobs: BackgroundJobs = {
+  list: () => [...adopted].map((job) => job.describe()),
+  end: async (id) => (await adopted.find((job) => job.id === id)?.end()) ?? false,
+};
 
 /** Nobody may be left writing into a pipe that is not read: it would block, or die of it. */
-function keepReading(shell: ShellProcess, id: number): string | undefined {
+function keepReading(shell: ShellProcess, id: string): string | undefined {
   shell.child.unref();
   const open = [shell.stdout, shell.stderr].filter((stream) => !stream.readableEnded && !stream.destroyed);
   if (open.length === 0) return undefined;
-  const log = new RollingLog(temporaryPath(`job-${id}.log`));
+  const log = new RollingLog(temporaryPath(`${id}.log`));
   for (const stream of open) {
     (stream as typeof stream & { unref?(): void }).unref?.();
     stream.on("data", (chunk: Buffer) => log.write(chunk));
   }
   return log.path;
-}
-
-/** A log that keeps the newest output: when the file is full it becomes `.old` and a new one begins. */
-class RollingLog {
-  #fd: number;
-  #size = 0;
-
-  constructor(readonly path: string) {
-    this.#fd = openSync(path, "wx", 0o600);
-  }
-
-  write(chunk: Buffer): void {
-    try {
-      if (this.#size > MAX_LOG_BYTES) this.#roll();
-      this.#size += writeSync(this.#fd, chunk);
-    } catch {
-      // A full disk must not stop the job.
-    }
-  }
-
-  #roll(): void {
-    closeSync(this.#fd);
-    renameSync(this.path, `${this.path}.old`);
-    this.#fd = openSync(this.path, "wx", 0o600);
-    this.#size = 0;
-  }
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { totalmem } from "node:os";
 import { basename } from "node:path";
+import { runningThreads } from "./processTable.js";
 
 const MIB = 1024 * 1024;
 
@@ -34,7 +34,7 @@ export function resolveLimits(options: LimitOptions = {}): Limits {
   };
 }
 
-// Shells whose `ulimit` and grouping are known; another one starts without a prelude (see `describePlatform`).
+// Shells whose `ulimit` and grouping are known; another one starts without a prelude (see `diagnose`).
 const SHELLS_WITH_ULIMIT = new Set(["sh", "dash", "ash", "bash", "ksh", "mksh", "zsh"]);
 
 export function shellHasUlimit(shell: string): boolean {
@@ -70,13 +70,4 @@ export function limitPrelude(limits: Limits, shell: string): string {
     steps.push(`{ ulimit -u ${count} || ulimit -p ${count}; }`); // bash spells it -u, dash -p
   }
   return steps.length === 0 ? "" : `{ ${steps.join("; ")}; } 2>/dev/null; `;
-}
-
-/** All threads of the machine: never less than the user has. */
-function runningThreads(): number {
-  try {
-    return Number(/\/(\d+) /.exec(readFileSync("/proc/loadavg", "latin1"))?.[1] ?? 0);
-  } catch {
-    return 8192;
-  }
 }

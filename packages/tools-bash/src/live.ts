@@ -1,16 +1,20 @@
 import { StringDecoder } from "node:string_decoder";
 
 const PAUSE_MS = 50;
-const MAX_PENDING_CHARACTERS = 16 * 1024;
+const MAX_PENDING_BYTES = 16 * 1024;
+
+type StreamName = "stdout" | "stderr";
 
 /**
  * Hands output to a display as it comes, whole characters only, and never more than the display can take: at
- * most one piece every 50 ms, of which the newest 16 K characters are kept and the rest is counted.
+ * most one piece every 50 ms, of which the newest 16 KB are kept and the rest is counted.
  */
 export class LiveOutput {
   readonly #decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
   readonly #emit: (chunk: string) => void;
-  #pending = "";
+  // Raw until it is shown: decoding a flood to show a fraction of it would slow the command down.
+  readonly #pending: { stream: StreamName; chunk: Buffer }[] = [];
+  #pendingBytes = 0;
   #skippedBytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -18,52 +22,61 @@ export class LiveOutput {
     this.#emit = emit;
   }
 
-  write(stream: "stdout" | "stderr", chunk: Buffer): void {
-    if (chunk.length > MAX_PENDING_CHARACTERS && this.#timer !== undefined) {
-      // A flood: decoding all of it to show a fraction would slow the command down.
-      this.#skippedBytes += Buffer.byteLength(this.#pending) + chunk.length - MAX_PENDING_CHARACTERS;
-      this.#decoders[stream] = new StringDecoder("utf8");
-      this.#pending = this.#decoders[stream].write(chunk.subarray(startOfCharacter(chunk)));
-      return;
-    }
-    this.#pending += this.#decoders[stream].write(chunk);
-    if (this.#pending.length > MAX_PENDING_CHARACTERS) this.#shorten();
+  write(stream: StreamName, chunk: Buffer): void {
+    this.#pending.push({ stream, chunk });
+    this.#pendingBytes += chunk.length;
+    this.#dropOldest();
     if (this.#timer === undefined) this.#flush();
   }
 
   finish(): void {
     clearTimeout(this.#timer);
-    this.#pending += this.#decoders.stdout.end() + this.#decoders.stderr.end();
-    this.#flushNow();
+    const text = this.#take() + this.#decoders.stdout.end() + this.#decoders.stderr.end();
+    if (text !== "") this.#emit(text);
   }
 
   #flush(): void {
-    this.#flushNow();
+    const text = this.#take();
+    if (text !== "") this.#emit(text);
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      if (this.#pending !== "") this.#flush();
+      if (this.#pendingBytes > 0) this.#flush();
     }, PAUSE_MS);
     this.#timer.unref();
   }
 
-  #flushNow(): void {
-    if (this.#pending === "") return;
-    const skipped = this.#skippedBytes > 0 ? `\n[… ${this.#skippedBytes} bytes not shown]\n` : "";
-    const text = skipped + this.#pending;
-    this.#pending = "";
-    this.#skippedBytes = 0;
-    this.#emit(text);
+  #dropOldest(): void {
+    for (let excess = this.#pendingBytes - MAX_PENDING_BYTES; excess > 0; ) {
+      const oldest = this.#pending[0];
+      if (oldest === undefined) return;
+      const dropped = Math.min(excess, oldest.chunk.length);
+      if (dropped === oldest.chunk.length) this.#pending.shift();
+      else oldest.chunk = oldest.chunk.subarray(dropped);
+      // What follows is not the continuation of what was decoded last.
+      this.#decoders[oldest.stream] = new StringDecoder("utf8");
+      this.#skippedBytes += dropped;
+      this.#pendingBytes -= dropped;
+      excess -= dropped;
+    }
   }
 
-  #shorten(): void {
-    const cut = this.#pending.slice(0, -MAX_PENDING_CHARACTERS);
-    this.#skippedBytes += Buffer.byteLength(cut);
-    this.#pending = this.#pending.slice(-MAX_PENDING_CHARACTERS).toWellFormed();
+  #take(): string {
+    let text = this.#skippedBytes > 0 ? `\n[… ${this.#skippedBytes} bytes not shown]\n` : "";
+    const seen = new Set<StreamName>();
+    for (const { stream, chunk } of this.#pending) {
+      const afterGap = this.#skippedBytes > 0 && !seen.has(stream);
+      seen.add(stream);
+      text += this.#decoders[stream].write(afterGap ? chunk.subarray(startOfCharacter(chunk)) : chunk);
+    }
+    this.#pending.length = 0;
+    this.#pendingBytes = 0;
+    this.#skippedBytes = 0;
+    return text;
   }
 }
 
 function startOfCharacter(chunk: Buffer): number {
-  let start = chunk.length - MAX_PENDING_CHARACTERS;
-  for (let steps = 0; steps < 3 && ((chunk[start] ?? 0) & 0xc0) === 0x80; steps++) start++;
+  let start = 0;
+  while (start < 3 && ((chunk[start] ?? 0) & 0xc0) === 0x80) start++;
   return start;
 }

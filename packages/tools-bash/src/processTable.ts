@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 const TICKS_PER_SECOND = 100;
 const KIB = 1024;
 const MAX_PROBES = 32;
+const UNKNOWN_THREADS = 8192;
 
 /** One line of the process table. */
 export interface ProcessEntry {
@@ -45,6 +46,11 @@ export function youngerPids(pid: number): number[] {
   const count = newest - pid;
   if (!(count >= 0 && count <= MAX_PROBES)) return listPids().filter((one) => one > pid || one <= newest);
   return Array.from({ length: count }, (_, index) => pid + 1 + index).filter(exists);
+}
+
+/** The number of threads of the whole machine: never less than one user has. A guess where it cannot be read. */
+export function runningThreads(): number {
+  return Number(/\/(\d+) /.exec(readText("/proc/loadavg") ?? "")?.[1] ?? UNKNOWN_THREADS);
 }
 
 function exists(pid: number): boolean {

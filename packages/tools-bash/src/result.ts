@@ -67,9 +67,14 @@ export function summarize(outcome: RunOutcome, timeoutMs: number): { ok: boolean
   const { stoppedBy, exitCode, signal } = outcome;
   if (stoppedBy === "timeout") return { ok: false, summary: `timed out after ${timeoutMs} ms` };
   if (stoppedBy === "abort") return { ok: false, summary: "aborted" };
-  if (stoppedBy) return { ok: false, summary: `${TITLES[stoppedBy.limit]} limit exceeded` };
+  if (stoppedBy) return { ok: false, summary: exceededSummary(stoppedBy) };
   const died = signal === null ? "" : ` (${signal})`;
   return { ok: exitCode === 0, summary: `exit code ${exitCode}${died}` };
+}
+
+/** `memory limit exceeded` */
+export function exceededSummary({ limit }: Exceeded): string {
+  return `${TITLES[limit]} limit exceeded`;
 }
 
 function stopNotice(stoppedBy: RunOutcome["stoppedBy"], timeoutMs: number): string | undefined {
@@ -79,7 +84,7 @@ function stopNotice(stoppedBy: RunOutcome["stoppedBy"], timeoutMs: number): stri
   }
   if (stoppedBy === "abort") return "[aborted; the command and everything it started were ended.]";
   const { limit, used, allowed } = stoppedBy;
-  return `[${TITLES[limit]} limit exceeded: ${used} ${UNITS[limit]} used, ${allowed} allowed (limits.${limit}). The command and everything it started were ended.]`;
+  return `[${exceededSummary(stoppedBy)}: ${used} ${UNITS[limit]} used, ${allowed} allowed (limits.${limit}). The command and everything it started were ended.]`;
 }
 
 /** Added after the cut, on a line of its own, so that it is never cut itself. */

@@ -1,19 +1,18 @@
 import { constants } from "node:os";
-import { Capture, type Captured } from "./capture.js";
+import type { Captured } from "./capture.js";
 import { delay } from "./delay.js";
 import { adoptSurvivors } from "./jobs.js";
-import { type LaunchOptions, launchShell, type ShellProcess } from "./launch.js";
+import { type LaunchOptions, launchShell } from "./launch.js";
 import { bindToAgent, guardAgainstKill, release } from "./lifetime.js";
 import type { Limits } from "./limits.js";
-import { LiveOutput } from "./live.js";
+import { captureOutput } from "./output.js";
 import { ProcessTree } from "./tree.js";
 import { type Exceeded, watchTree } from "./watch.js";
 
 /** How long a command may take to end by itself after SIGTERM. */
 const GRACE_MS = 1000;
-/** How long to wait for output after the shell has exited, if a child in the background keeps printing. */
-const DRAIN_MS = 500;
-const QUIET_MS = 50;
+/** How long to wait for the exit of a shell that has been killed. */
+const REAP_MS = 500;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface RunOptions extends LaunchOptions {
@@ -59,8 +58,7 @@ export async function runCommand(options: RunOptions): Promise<RunOutcome> {
     if (stoppedBy !== undefined) {
       await tree.end(typeof stoppedBy === "object" ? 0 : GRACE_MS);
     }
-    const ending =
-      stoppedBy === undefined ? (first as Ending) : await Promise.race([exited, delay(DRAIN_MS)]);
+    const ending = stoppedBy === undefined ? (first as Ending) : await Promise.race([exited, delay(REAP_MS)]);
     await output.drain();
     const left = tree.survivors();
     const job =
@@ -112,60 +110,6 @@ function watchForStop(tree: ProcessTree, options: RunOptions, started: number) {
     };
   });
   return { requested, cancel: () => cancel() };
-}
-
-function captureOutput(shell: ShellProcess, onOutput: RunOptions["onOutput"]) {
-  const live = onOutput && new LiveOutput(onOutput);
-  let chunks = 0;
-  const streams = (["stdout", "stderr"] as const).map((name) => {
-    const capture = new Capture(name);
-    const stream = shell[name];
-    const state = { open: true };
-    const onData = (chunk: Buffer): void => {
-      chunks++;
-      capture.write(chunk);
-      live?.write(name, chunk);
-    };
-    stream.on("data", onData);
-    const closed = new Promise<void>((resolve) => {
-      const end = (): void => {
-        state.open = false;
-        resolve();
-      };
-      stream.once("end", end).once("close", end).once("error", end);
-    });
-    return { name, stream, capture, state, closed, onData };
-  });
-  const isOpen = (): boolean => streams.some(({ state }) => state.open);
-  return {
-    isOpen,
-    /** Waits for the end of both streams, but not for a child in the background that holds them open. */
-    async drain(): Promise<void> {
-      const closed = Promise.all(streams.map((one) => one.closed)).then(() => true);
-      const deadline = performance.now() + DRAIN_MS;
-      for (let before = -1; before !== chunks && performance.now() < deadline; ) {
-        before = chunks;
-        if (await Promise.race([closed, quietTurn()])) return;
-      }
-    },
-    finish() {
-      for (const { stream, onData } of streams) stream.off("data", onData);
-      live?.finish();
-      const [stdout, stderr] = streams.map(({ capture }) => capture.finish());
-      return { stdout, stderr } as { stdout: Captured; stderr: Captured };
-    },
-    close(): void {
-      for (const { stream } of streams) stream.destroy();
-    },
-  };
-}
-
-/** A moment, and then a turn of the event loop, so that what waits in the pipes has been read whatever the load. */
-async function quietTurn(): Promise<undefined> {
-  await delay(QUIET_MS);
-  return new Promise((resolve) => {
-    setImmediate(resolve, undefined);
-  });
 }
 
 function exitOf(ending: Ending, stoppedBy: RunOutcome["stoppedBy"]) {

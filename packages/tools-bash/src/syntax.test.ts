@@ -23,6 +23,36 @@ describe("Scenario: Command validation (syntax)", () => {
     expect(problem).toMatch(/Syntax error on line 2: .*unexpected token `\)'/);
   });
 
+  describe.each(["/bin/sh", "/bin/bash"])(
+    "%s finds an error in one line before it runs any of it",
+    (shell) => {
+      test.each([
+        "touch one; fi",
+        "touch one & fi",
+        "touch one; (",
+        'touch one; echo "',
+        "touch one; echo '",
+        "touch one; if true",
+        "touch one; case x in",
+        "touch one && echo $(",
+        "touch one || echo `",
+        "touch one | ;",
+        "touch one; }",
+      ])("%s", async (command) => {
+        const running = runBash({ command, cwd: directory }, { shell });
+        await expect(running).rejects.toThrow(/^Syntax error .*Nothing was run/);
+        expect(existsSync(join(directory, "one"))).toBe(false);
+      });
+    },
+  );
+
+  test("a failure that is not a syntax error is a result", async () => {
+    expect(await runBash({ command: "cat /no/such/file" })).toMatchObject({ exit_code: 1, stdout: "" });
+    expect(await runBash({ command: "eval 'if'" })).toMatchObject({ exit_code: 2, stdout: "" });
+    const liar = "echo 'sh: 1: Syntax error: x' >&2; exit 2";
+    expect(await runBash({ command: liar })).toMatchObject({ exit_code: 2 });
+  });
+
   test.each([
     "if",
     "do echo",

@@ -4,14 +4,16 @@ import { basename } from "node:path";
 const CHECK_TIMEOUT_MS = 10_000;
 const MAX_MESSAGE_BYTES = 4096;
 
-// One simple command of plain words that starts with none of the words the grammar reserves: it cannot have
-// a syntax error in any shell, so asking the shell is not needed.
-const PLAIN_WORDS = /^ *[A-Za-z0-9_./-]+( +[A-Za-z0-9_.,/:@%+-]+)* *$/;
-const RESERVED = new Set(
-  "case coproc do done elif else end esac fi for foreach function if in nocorrect repeat select then time until while".split(
-    " ",
-  ),
-);
+// Shells that parse a whole line before they run any of it.
+const PARSES_BY_LINE = new Set(["sh", "ash", "bash", "dash", "ksh", "mksh", "zsh"]);
+
+/**
+ * Whether the syntax must be checked before the command runs. A command of one line need not: the shell finds
+ * the error before it runs anything, so asking it a second time is only needed when it failed.
+ */
+export function needsCheckFirst(command: string, shell: string): boolean {
+  return command.includes("\n") || !PARSES_BY_LINE.has(basename(shell));
+}
 
 /**
  * Asks the shell itself whether it can parse the command, without running any of it. Resolves to the
@@ -22,14 +24,9 @@ export async function findSyntaxError(
   script: { readonly text: string; readonly file?: string | undefined },
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  if (isPlain(script.text)) return undefined;
   const args = script.file === undefined ? ["-n", "-c", script.text, "sh"] : ["-n", script.file];
   const message = await complaint(shell, args, signal);
   return message === undefined ? undefined : describe(message, shell);
-}
-
-function isPlain(text: string): boolean {
-  return PLAIN_WORDS.test(text) && !RESERVED.has(text.trimStart().split(" ", 1)[0] ?? "");
 }
 
 /** What the shell says against the script; `undefined` if it is content, or could not be asked. */

@@ -63,6 +63,15 @@ export class ProcessTree {
     }
   }
 
+  /** Holds the process group still, and lets it go on: at once and as a whole. */
+  pause(): void {
+    send(-this.root, "SIGSTOP");
+  }
+
+  resume(): void {
+    send(-this.root, "SIGCONT");
+  }
+
   /** Asks politely, waits `graceMs`, then kills until nothing is left. Resolves to whether nothing is. */
   async end(graceMs: number): Promise<boolean> {
     if (graceMs > 0) {

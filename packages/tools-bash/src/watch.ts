@@ -1,11 +1,13 @@
 import type { LimitName, Limits } from "./limits.js";
-import { hasProcessTable, type ProcessEntry, proportionalBytes } from "./processTable.js";
+import { hasProcessTable, type ProcessEntry, proportionalBytes, runningThreads } from "./processTable.js";
 import type { ProcessTree } from "./tree.js";
 
 const MIB = 1024 * 1024;
 /** Short commands are never looked at: the kernel's own limits hold for them. */
 const FIRST_LOOK_MS = 250;
 const LONGEST_PAUSE_MS = 1000;
+/** How often the number of threads of the machine, one cheap figure, is compared with what it was. */
+const SENTRY_MS = 25;
 // Looking may cost at most about this share of a core.
 const PAUSE_PER_COST = 30;
 
@@ -32,25 +34,44 @@ export function watchTree(
 ): Watch {
   if (!hasProcessTable()) return { stop: () => undefined };
   const cpu = new CpuMeter();
-  const look = (): void => {
+  const alarm = new GrowthAlarm(limits.processes);
+  const sentry = setInterval(() => {
+    if (!alarm.rings()) return;
+    // A fork bomb grows faster than it can be counted: hold it still meanwhile.
+    tree.pause();
+    clearTimeout(timer);
+    if (!look()) tree.resume();
+  }, SENTRY_MS).unref();
+  /** Returns whether a limit is exceeded: then whoever was told ends the tree. */
+  const look = (): boolean => {
     const started = performance.now();
     const members = tree.members({ marks: false });
     onLook(members);
+    if (stopped) return false; // by the one who was just shown the members
     const exceeded = measure(members, cpu.add(members), limits);
     if (exceeded) {
+      clearInterval(sentry);
       onExceeded(exceeded);
-      return;
+      return true;
     }
     const cost = performance.now() - started;
     arm(Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_LOOK_MS, cost * PAUSE_PER_COST)));
+    return false;
   };
+  let stopped = false;
   let timer: NodeJS.Timeout;
   const arm = (pauseMs: number): void => {
     timer = setTimeout(look, pauseMs);
     timer.unref();
   };
   arm(FIRST_LOOK_MS);
-  return { stop: () => clearTimeout(timer) };
+  return {
+    stop: () => {
+      stopped = true;
+      clearInterval(sentry);
+      clearTimeout(timer);
+    },
+  };
 }
 
 function measure(members: readonly ProcessEntry[], cpuSeconds: number, limits: Limits): Exceeded | undefined {
@@ -67,6 +88,26 @@ function measure(members: readonly ProcessEntry[], cpuSeconds: number, limits: L
   return used > allowed
     ? { limit: "memoryMb", allowed: limits.memoryMb, used: Math.ceil(used / MIB) }
     : undefined;
+}
+
+/** Rings when the machine has gained more threads than a command may have processes. */
+class GrowthAlarm {
+  readonly #allowed: number;
+  #before = runningThreads();
+
+  constructor(allowed: number) {
+    this.#allowed = allowed;
+  }
+
+  rings(): boolean {
+    const now = runningThreads();
+    if (now - this.#before <= this.#allowed) {
+      this.#before = Math.min(this.#before, now);
+      return false;
+    }
+    this.#before = now; // if it was someone else, the next ring needs as many again
+    return true;
+  }
 }
 
 /** Adds up the CPU time of a tree, also of members that ended between two looks without a parent to inherit it. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, expect } from "vitest";
-import { endBackgroundJob, listBackgroundJobs } from "../src/jobs.js";
+import { jobs } from "../src/jobs.js";
 import { instanceMark } from "../src/lifetime.js";
 import type { BashOptions } from "../src/options.js";
 import { environmentHolds, listPids } from "../src/processTable.js";
@@ -32,7 +32,7 @@ export async function expectNoProcessWith(text: string): Promise<void> {
 /** After every test: nothing that any command of this file started may still be alive. */
 export function leaveNoProcessBehind(): void {
   afterEach(async () => {
-    for (const job of listBackgroundJobs()) await endBackgroundJob(job.id);
+    for (const { id } of jobs.list()) await jobs.end(id);
     await expectNoProcessWith(instanceMark);
   });
 }

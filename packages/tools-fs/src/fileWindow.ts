@@ -36,6 +36,8 @@ export async function readWindow(
   if (start === undefined) return undefined;
   const buffer = Buffer.allocUnsafe(request.maxBytes + 1);
   const length = await readFullyAsync(fd, buffer, start);
+  // Just after the last newline there is no line any more.
+  if (length === 0 && request.byte === undefined && request.line > 1) return undefined;
   return { start, ...cutWindow(buffer.subarray(0, length), request, form, encoding) };
 }
 

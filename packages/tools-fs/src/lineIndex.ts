@@ -2,6 +2,8 @@ import { afterNewline, countNewlines, type NewlineForm } from "./newlines.js";
 import { readFully, readFullyAsync } from "./readBytes.js";
 
 const SPAN_BYTES = 1024 * 1024;
+// Several spans at a time: a trip to the system and back costs more than counting one.
+const READ_BYTES = 4 * SPAN_BYTES;
 const MAX_INDEXES = 16;
 
 /**
@@ -79,31 +81,38 @@ export class LineIndex {
     let newlines = this.#newlines[span] ?? 0;
     if (this.#lines !== undefined || enough(newlines, span * SPAN_BYTES)) return;
     // Two buffers: the system fills one while the other is counted.
-    let [current, spare] = [Buffer.allocUnsafe(SPAN_BYTES), Buffer.allocUnsafe(SPAN_BYTES)];
+    let [current, spare] = [Buffer.allocUnsafe(READ_BYTES), Buffer.allocUnsafe(READ_BYTES)];
     let reading = readFullyAsync(fd, current, span * SPAN_BYTES);
     for (;;) {
       const length = await reading;
       signal?.throwIfAborted();
-      const bytes = current.subarray(0, length);
-      if (length === SPAN_BYTES) {
-        reading = readFullyAsync(fd, spare, (span + 1) * SPAN_BYTES);
+      if (length === READ_BYTES) {
+        reading = readFullyAsync(fd, spare, span * SPAN_BYTES + READ_BYTES);
         // Settled below or on the next turn; a failure must not count as unhandled in between.
         reading.catch(() => undefined);
       }
-      newlines += countNewlines(bytes, this.#form);
-      this.#closed = this.#endsLine(bytes);
-      if (length < SPAN_BYTES) {
+      let at = 0;
+      for (; at + SPAN_BYTES <= length; at += SPAN_BYTES) {
+        newlines += this.#count(current.subarray(at, at + SPAN_BYTES));
+        this.#newlines.push(newlines);
+        span++;
+      }
+      if (length < READ_BYTES) {
+        newlines += this.#count(current.subarray(at, length));
         this.#lines = newlines + (this.#closed ? 0 : 1);
         return;
       }
-      this.#newlines.push(newlines);
-      span++;
       if (enough(newlines, span * SPAN_BYTES)) {
         await reading;
         return;
       }
       [current, spare] = [spare, current];
     }
+  }
+
+  #count(bytes: Buffer): number {
+    this.#closed = this.#endsLine(bytes);
+    return countNewlines(bytes, this.#form);
   }
 
   /** Whether `bytes` ends a line; for no bytes, whether what came before did. */

@@ -48,6 +48,8 @@ interface Rule {
   readonly text: string;
   /** The path the rule means below the base directory, as written. */
   readonly path: string;
+  /** The first part of that path below the base. */
+  readonly start: string;
   /** Names that are protected in every directory; empty for a rule that means one path. */
   readonly names: readonly string[];
 }
@@ -67,6 +69,7 @@ export class Protection {
       .map((text) => ({
         text,
         path: resolve(base, text),
+        start: resolve(base, text.split("/")[0] || "/"),
         names: BUILT_IN.has(text) ? text.split("/").map(fold) : [],
       }));
   }
@@ -74,7 +77,7 @@ export class Protection {
   /** Refuses to create, change or replace what stands, or would stand, at a canonical path. */
   checkWrite(path: string): void {
     for (const rule of this.#rules) {
-      const places = [rule.path, canonicalPath(rule.path)];
+      const places = placesOf(rule);
       // A file in place of a directory on the way (".git" as a file) would redirect what lies below.
       if (places.some((place) => inside(place, path) || inside(path, place)) || onTheWay(rule.names, path)) {
         throw refusal(path, rule.text);
@@ -85,7 +88,7 @@ export class Protection {
   /** Refuses to make a directory there. One on the way to a protected path is harmless. */
   checkMakeDirectory(path: string): void {
     for (const rule of this.#rules) {
-      const places = [rule.path, canonicalPath(rule.path)];
+      const places = placesOf(rule);
       if (places.some((place) => inside(place, path)) || within(rule.names, path)) {
         throw refusal(path, rule.text);
       }
@@ -96,7 +99,7 @@ export class Protection {
   checkTakeAway(path: string): void {
     this.checkMakeDirectory(path);
     for (const rule of this.#rules) {
-      const held = [rule.path, canonicalPath(rule.path)].find((place) => inside(path, place));
+      const held = placesOf(rule).find((place) => inside(path, place));
       if (held !== undefined && existsSync(held) && lstatSync(path).isDirectory()) {
         throw refusal(path, rule.text);
       }
@@ -117,6 +120,12 @@ export class Protection {
       if (wanted !== undefined && wanted !== jsonKey(before, key)) throw refusal(path, rule);
     }
   }
+}
+
+/** Where a rule applies: as it is written and, if a link is on the way, where it leads. */
+function placesOf({ path, start }: Rule): string[] {
+  // Where nothing stands there is no link: the usual case, and much cheaper to find out.
+  return lstatSync(start, { throwIfNoEntry: false }) ? [path, canonicalPath(path)] : [path];
 }
 
 function refusal(path: string, rule: string): Error {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { BigIntStats } from "node:fs";
 
 const MAX_REMEMBERED = 1000;
@@ -43,5 +42,7 @@ export function stampOf(info: BigIntStats): string {
 }
 
 function digestOf(content: Uint8Array): string {
+  // Loaded with the first file, not with the pack: it is most of what an import would cost.
+  const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(content).digest("base64");
 }

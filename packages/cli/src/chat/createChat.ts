@@ -28,6 +28,7 @@ export function createChat(settings: ChatSettings): Chat {
       if (!view) return { deny: "nobody can be asked: the chat has not started." };
       // The event that the call has started is on its way: it is shown before the question.
       await new Promise(setImmediate);
+      if (request.signal.aborted) return { deny: "aborted before it was asked." };
       const decision = await view.ask(request);
       if (decision === "always") always.add(request.name);
       return decision;

@@ -1,6 +1,7 @@
 import { createInterface, type Interface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { EXIT } from "../exitCodes.js";
+import { onEndingSignals } from "./endingSignals.js";
 import { History } from "./input/history.js";
 import { PlainView } from "./plainView.js";
 import type { ChatSession } from "./session.js";
@@ -18,6 +19,7 @@ export class PlainChat {
   #continued = "";
   #answer: ((line: string) => void) | undefined;
   #ended = false;
+  #stopWatching: () => void = () => undefined;
 
   constructor(settings: ChatSettings, asks: (name: string) => boolean, input: Readable, output: Writable) {
     this.#output = output;
@@ -39,16 +41,15 @@ export class PlainChat {
       this.#ended = true;
       if (!session.busy) session.quit(EXIT.done);
     });
+    this.#output.on("error", () => session.quit(EXIT.hungUp));
     process.on("SIGINT", this.#interrupt);
-    process.on("SIGTERM", this.#hangUp);
-    process.on("SIGHUP", this.#hangUp);
+    this.#stopWatching = onEndingSignals(["SIGTERM", "SIGHUP"], (code) => session.quit(code));
     this.#idle();
   }
 
   close(): void {
     process.off("SIGINT", this.#interrupt);
-    process.off("SIGTERM", this.#hangUp);
-    process.off("SIGHUP", this.#hangUp);
+    this.#stopWatching();
     this.#lines.close();
   }
 
@@ -80,7 +81,9 @@ export class PlainChat {
     return new Promise((resolve) => {
       this.#answer = resolve;
       signal.addEventListener("abort", () => {
-        if (this.#answer === resolve) this.#answer = undefined;
+        if (this.#answer !== resolve) return;
+        this.#answer = undefined;
+        this.#output.write("\n");
       });
     });
   }
@@ -89,6 +92,4 @@ export class PlainChat {
     if (this.#session?.busy && !this.#session.stopping) this.#session.stopTurn();
     else this.#session?.quit(EXIT.interrupted);
   };
-
-  readonly #hangUp = (): void => this.#session?.quit(EXIT.interrupted);
 }

@@ -159,7 +159,6 @@ function clear(_argument: string, { agent, busy }: CommandContext): string[] {
 async function switchModel(name: string, { settings, model }: CommandContext): Promise<string[]> {
   if (name === "") return [`${escapeToLine(model.name)} answers.`];
   if (!settings.switchModel) return ["The model cannot be switched in this chat. Start again with --model."];
-  const message = await settings.switchModel(name);
-  model.name = name;
-  return escapeInvisible(message).split("\n");
+  model.name = await settings.switchModel(name);
+  return [`${escapeToLine(model.name)} answers from the next message on.`];
 }

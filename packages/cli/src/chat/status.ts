@@ -1,4 +1,4 @@
-import type { BackgroundJobs } from "@agent/core";
+import type { BackgroundJob, BackgroundJobs } from "@agent/core";
 import { escapeToLine } from "@agent/core/toolkit";
 import { formatDuration } from "../display/duration.js";
 import { cutToWidth } from "../display/width.js";
@@ -9,11 +9,13 @@ const TITLE_WIDTH = 44;
 
 /** What `/status` shows: what runs now, what runs in the background, and what has ended. */
 export function statusLines(log: CallLog, jobs: BackgroundJobs, now: number): string[] {
-  const running = log.running.map((call) => row(call, `executing… ${formatDuration(now - call.startedAt)}`));
+  const executing = log.running.map((call) =>
+    row(call, `executing… ${formatDuration(now - call.startedAt)}`),
+  );
   const background = jobs.list().map((job) => {
-    const { id, command, pids, startedAt, logFile } = job;
+    const { id, command, pids, startedAt, logFile, ended } = job;
     const details = [
-      `pid ${pids.join(", ") || "none"}`,
+      ended === undefined ? `pid ${pids.join(", ") || "none"}` : escapeToLine(ended),
       formatDuration(now - startedAt),
       ...(logFile === undefined ? [] : [`output in ${escapeToLine(logFile)}`]),
     ];
@@ -28,18 +30,23 @@ export function statusLines(log: CallLog, jobs: BackgroundJobs, now: number): st
     return row(call, `${call.ok ? "✓" : "✗"} ${details.join(" · ")}`);
   });
   const lines = [
-    ...section("Running", running),
+    ...section("Running", executing),
     ...section("Background", background),
     ...section("Finished", finished),
   ];
   if (lines.length === 0) return ["No tool was called yet, and nothing runs in the background."];
-  if (running.length + background.length > 0) lines.push("/status end ID ends a running or background one.");
+  if (executing.length + running(jobs).length > 0)
+    lines.push("/status end ID ends a running or background one.");
   return lines;
 }
 
 /** Everything `/status end` accepts now. */
 export function endableIds(log: CallLog, jobs: BackgroundJobs): string[] {
-  return [...log.running.map(({ number }) => `#${number}`), ...jobs.list().map(({ id }) => id)];
+  return [...log.running.map(({ number }) => `#${number}`), ...running(jobs).map(({ id }) => id)];
+}
+
+function running(jobs: BackgroundJobs): readonly BackgroundJob[] {
+  return jobs.list().filter((job) => job.ended === undefined);
 }
 
 function section(title: string, lines: readonly string[]): string[] {

@@ -1,15 +1,16 @@
 import type { ReadStream, WriteStream } from "node:tty";
+import { EXIT, type ExitCode } from "../exitCodes.js";
+import { onEndingSignals } from "./endingSignals.js";
 
 const ENTER = "\x1b[?2004h";
 // Whatever state a frame was cut off in: no paste mode, a visible cursor, no frame pending, no style.
 const LEAVE = "\x1b[?2004l\x1b[?2026l\x1b[?25h\x1b[0m";
-const ENDING_SIGNALS = ["SIGTERM", "SIGHUP", "SIGINT"] as const;
 
 export interface TerminalEvents {
   readonly input: (chunk: Buffer) => void;
   readonly resize: () => void;
-  /** The chat must end: a signal, or the terminal is gone. */
-  readonly hangUp: () => void;
+  /** The chat must end: a signal came, or the terminal is gone. */
+  readonly hangUp: (code: ExitCode) => void;
   /** The terminal is about to be handed back: take away what is drawn. */
   readonly leaving: () => void;
   /** The process was stopped and goes on: draw again. */
@@ -22,6 +23,7 @@ export class Terminal {
   readonly #output: WriteStream;
   readonly #events: TerminalEvents;
   #entered = false;
+  #stopWatching: () => void = () => undefined;
 
   constructor(input: ReadStream, output: WriteStream, events: TerminalEvents) {
     this.#input = input;
@@ -44,11 +46,11 @@ export class Terminal {
   open(): void {
     const { input, resize, hangUp } = this.#events;
     this.#input.on("data", input);
-    this.#input.on("end", hangUp);
-    this.#input.on("error", hangUp);
-    this.#output.on("error", hangUp);
+    this.#input.on("end", this.#gone);
+    this.#input.on("error", this.#gone);
+    this.#output.on("error", this.#gone);
     this.#output.on("resize", resize);
-    for (const signal of ENDING_SIGNALS) process.on(signal, hangUp);
+    this.#stopWatching = onEndingSignals(["SIGTERM", "SIGHUP", "SIGINT"], hangUp);
     process.on("SIGCONT", this.#resume);
     process.on("exit", this.#leave);
     // Before Node prints the error, not after: it must be readable.
@@ -58,12 +60,12 @@ export class Terminal {
   }
 
   close(): void {
-    const { input, resize, hangUp } = this.#events;
+    const { input, resize } = this.#events;
     this.#leave();
     this.#input.off("data", input);
-    this.#input.off("end", hangUp);
+    this.#input.off("end", this.#gone);
     this.#output.off("resize", resize);
-    for (const signal of ENDING_SIGNALS) process.off(signal, hangUp);
+    this.#stopWatching();
     process.off("SIGCONT", this.#resume);
     process.off("exit", this.#leave);
     process.off("uncaughtExceptionMonitor", this.#leave);
@@ -85,6 +87,8 @@ export class Terminal {
     this.#input.setRawMode(true);
     this.write(ENTER);
   }
+
+  readonly #gone = (): void => this.#events.hangUp(EXIT.hungUp);
 
   readonly #leave = (): void => {
     if (!this.#entered) return;

@@ -34,7 +34,7 @@ export class TerminalChat {
     this.#terminal = new Terminal(input, output, {
       input: (chunk) => this.#receive(chunk),
       resize: () => this.view.resized(),
-      hangUp: () => this.#session?.quit(EXIT.interrupted),
+      hangUp: (code) => this.#session?.quit(code),
       leaving: () => this.view.hide(),
       resumed: () => this.view.redraw(),
     });

@@ -14,7 +14,7 @@ export interface ChatSettings {
   readonly jobs: BackgroundJobs;
   /** Why a tool is on or off, for `/tools`: "off by default", "enabled in agent.config.ts". */
   readonly explain: (tool: ToolInfo) => string;
-  /** Switches to another model for the next message, for `/model`; absent where that is not possible. */
+  /** Switches to another model for the next message and resolves to its name; absent where that is not possible. */
   readonly switchModel?: (model: string) => Promise<string>;
 }
 

@@ -4,6 +4,7 @@ import { escapeToLine } from "@agent/core/toolkit";
 const SUBJECTS = ["command", "path", "query", "pattern", "source", "url", "name"];
 const LONGEST_SUBJECT = 500;
 const LONGEST_DETAIL = 40;
+const MOST_DETAILS = 8;
 
 /** A call's arguments on one line: what it is about first, the others by name and shortened. */
 export function callTitle(args: Readonly<Record<string, unknown>>): string {
@@ -12,6 +13,7 @@ export function callTitle(args: Readonly<Record<string, unknown>>): string {
   if (subject === undefined) return "";
   const details = keys
     .filter((key) => key !== subject && args[key] !== undefined)
+    .slice(0, MOST_DETAILS)
     .map((key) => `${escapeToLine(shorten(key, LONGEST_DETAIL))}=${asLine(args[key], LONGEST_DETAIL)}`);
   return [asLine(args[subject], LONGEST_SUBJECT), ...details].join("  ");
 }

@@ -17,7 +17,7 @@ export function graphemes(text: string): readonly string[] {
 }
 
 /** The columns of one grapheme on a terminal. */
-export function graphemeWidth(grapheme: string): number {
+function graphemeWidth(grapheme: string): number {
   if (PLAIN_ASCII.test(grapheme)) return grapheme.length;
   if (COMBINING.test(grapheme)) return 0;
   return WIDE.test(grapheme) ? 2 : 1;

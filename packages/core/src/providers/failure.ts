@@ -1,6 +1,7 @@
 import { errorMessage } from "../toolkit/describe.js";
 import { AttemptError, retryAfterMs } from "./retry.js";
 
+const MAX_ERROR_BODY_BYTES = 64 * 1024;
 // What servers say when the conversation is too long; only OpenAI's own has a code for it.
 const OVERFLOW =
   /context[ _](length|window|size)|maximum (context|prompt)|too many tokens|(prompt|input) is too long|exceeds the maximum number of tokens/i;
@@ -8,51 +9,89 @@ const TEMPORARY = /server_error|overloaded|rate_limit|timeout|unavailable/i;
 // The account is used up: asking again only makes it wait longer for nothing.
 const QUOTA = "insufficient_quota";
 
-/** What an SDK error or an error inside a body may carry. */
+/** What an error object of the API, or of a server that resembles it, may carry. */
 interface ErrorDetails {
+  readonly error?: unknown;
   readonly message?: unknown;
+  /** What some servers say instead of `message`. */
+  readonly detail?: unknown;
   readonly status?: unknown;
   readonly code?: unknown;
   readonly type?: unknown;
-  readonly headers?: Headers;
 }
 
-/** What went wrong with one attempt, and whether another may help. */
-export function asAttemptError(error: unknown): AttemptError {
+/** An attempt that ended without an answer: the connection failed or the body was cut. */
+export function connectionError(error: unknown): AttemptError {
   if (error instanceof AttemptError) return error;
-  const { status, code, type, headers } = (error ?? {}) as ErrorDetails;
-  // No status: the connection failed or the body was cut. No tool of this turn has run, so asking again is safe.
-  if (typeof status !== "number") {
-    return new AttemptError(connectionMessage(error), { retryable: true, cause: error });
-  }
-  const message = errorMessage(error);
-  return new AttemptError(message, {
-    retryable: isTemporary(status) && code !== QUOTA && type !== QUOTA,
-    overflow: isOverflow(status, code, message),
+  // No tool of this turn has run, so asking again is safe.
+  return new AttemptError(connectionMessage(error), { retryable: true, cause: error });
+}
+
+/** An answer with a status that is no success. */
+export async function statusError({ status, headers, body }: Response): Promise<AttemptError> {
+  const text = body ? await readStart(body) : "";
+  const { error, message } = readError(text);
+  return new AttemptError(`${status} ${message || "(no body)"}`, {
+    retryable: isTemporary(status) && !isQuota(error),
+    overflow: isOverflow(status, error, message),
     retryAfterMs: retryAfterMs(headers),
-    cause: error,
+    cause: `status ${status}`,
   });
 }
 
 /** An error that came inside an answer with status 200, or in the middle of a stream. */
-export function bodyError(error: unknown): AttemptError {
-  const { message, code, type, status } = (typeof error === "object" ? error : {}) as ErrorDetails;
-  const text =
-    typeof error === "string" ? error : typeof message === "string" ? message : JSON.stringify(error);
+export function bodyError(content: unknown): AttemptError {
+  const { error, message } = describeError(content);
   // Gateways put the status they would have sent into "code", as a number or as text.
-  const wouldBe = Number(status ?? code);
-  const temporary = wouldBe >= 100 ? isTemporary(wouldBe) : TEMPORARY.test(`${code} ${type}`);
-  return new AttemptError(text, {
-    retryable: temporary && code !== QUOTA && type !== QUOTA,
-    overflow: isOverflow(wouldBe >= 100 ? wouldBe : 400, code, text),
+  const wouldBe = Number(error.status ?? error.code);
+  const temporary = wouldBe >= 100 ? isTemporary(wouldBe) : TEMPORARY.test(`${error.code} ${error.type}`);
+  return new AttemptError(message, {
+    retryable: temporary && !isQuota(error),
+    overflow: isOverflow(wouldBe >= 100 ? wouldBe : 400, error, message),
   });
+}
+
+/** The body of an error, but not more of it than an explanation can need. */
+async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const part of body) {
+      parts.push(part);
+      size += part.length;
+      if (size >= MAX_ERROR_BODY_BYTES) break;
+    }
+  } catch {
+    // The status says enough; what arrived of the body is a bonus.
+  }
+  return Buffer.concat(parts).toString("utf8", 0, MAX_ERROR_BODY_BYTES);
+}
+
+/** The explanation in a body: the API's `error`, another server's `message` or `detail`, or the text itself. */
+function readError(text: string): { error: ErrorDetails; message: string } {
+  try {
+    const data: ErrorDetails | null = JSON.parse(text);
+    return describeError(data?.error ?? data);
+  } catch {
+    return { error: {}, message: text };
+  }
+}
+
+function describeError(content: unknown): { error: ErrorDetails; message: string } {
+  const error: ErrorDetails = typeof content === "object" && content !== null ? content : {};
+  const message = error.message ?? error.detail ?? content;
+  return { error, message: typeof message === "string" ? message : JSON.stringify(message) };
 }
 
 function isTemporary(status: number): boolean {
   return status === 429 || status >= 500;
 }
 
-function isOverflow(status: number, code: unknown, message: string): boolean {
+function isQuota({ code, type }: ErrorDetails): boolean {
+  return code === QUOTA || type === QUOTA;
+}
+
+function isOverflow(status: number, { code }: ErrorDetails, message: string): boolean {
   if (code === "context_length_exceeded" || status === 413) return true;
   // A rate limit speaks of tokens too, but of tokens a minute.
   return status !== 429 && status < 500 && OVERFLOW.test(message);

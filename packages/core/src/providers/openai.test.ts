@@ -348,8 +348,8 @@ describe("a wrong option is named", () => {
   const given: Record<string, unknown> = { model: "m", apiKey: "sk-test-key" };
 
   test.each([
-    ["model", undefined, "model must be a string, got nothing"],
-    ["model", "", "model must not be empty"],
+    ["model", undefined, "model must be a non-empty string, got nothing"],
+    ["model", "", "model must be a non-empty string, got an empty string"],
     ["apiKey", 42, "apiKey must be a string, got number"],
     ["apiKey", "sk-secret value", "apiKey holds a space"],
     ["apiKey", "sk-secret\nvalue", "apiKey holds a space, a line break"],
@@ -361,8 +361,8 @@ describe("a wrong option is named", () => {
     ["headers", { "x-a": 1 }, 'headers["x-a"] must be a string, got number'],
     ["headers", { "x a": "1" }, 'headers["x a"] is not a header'],
     ["headers", { authorization: "sk-secret\nx" }, 'headers["authorization"] is not a header'],
-    ["timeoutMs", 0, "timeoutMs must be a number greater than 0, got number 0"],
-    ["timeoutMs", "5", 'timeoutMs must be a number greater than 0, got string "5"'],
+    ["timeoutMs", 0, "timeoutMs must be a number of at least 1, got number 0"],
+    ["timeoutMs", "5", 'timeoutMs must be a number of at least 1, got string "5"'],
     ["maxRetries", -1, "maxRetries must be a number of at least 0, got number -1"],
     ["maxRetries", Number.NaN, "maxRetries must be a number of at least 0, got number NaN"],
     ["maxRetryDelayMs", {}, "maxRetryDelayMs must be a number of at least 0, got object"],

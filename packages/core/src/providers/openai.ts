@@ -1,16 +1,14 @@
 import type OpenAI from "openai";
-import type { ChatCompletionCreateParamsBase } from "openai/resources/chat/completions";
 import { abortedError } from "../abort.js";
 import { AgentError, isAgentError } from "../errors.js";
 import { errorMessage, quote } from "../toolkit/describe.js";
 import { truncateUtf8 } from "../toolkit/truncate.js";
 import { escapeInvisible } from "../toolkit/visible.js";
 import { readCompletion, StreamedCompletion, type WireCompletion } from "./completion.js";
-import { fetchWithReadableErrors } from "./errorBody.js";
-import { asAttemptError } from "./failure.js";
+import { connectionError, statusError } from "./failure.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
 import { type CheckedOptions, checkOptions, type OpenAIProviderOptions } from "./openaiOptions.js";
-import { AttemptError, LONGEST_TIMER_MS, withRetries } from "./retry.js";
+import { AttemptError, withRetries } from "./retry.js";
 import { type SilenceTimer, silenceTimer } from "./silence.js";
 import { readEvents, readText } from "./sse.js";
 
@@ -20,7 +18,7 @@ const MAX_MESSAGE_BYTES = 2000;
 const SHORTEST_SECRET = 4;
 
 /**
- * Talks to any OpenAI-compatible chat completions endpoint. The SDK is loaded with the first request; it makes
+ * Talks to any OpenAI-compatible chat completions endpoint. The SDK is loaded with the first request; it builds
  * the requests, while answers are read here: servers that only resemble the API need a more tolerant reader.
  */
 export class OpenAIProvider implements ChatProvider {
@@ -38,23 +36,23 @@ export class OpenAIProvider implements ChatProvider {
   async respond(request: ChatRequest): Promise<ChatResponse> {
     const { signal, onRetry } = request;
     try {
-      return await withRetries(() => this.#attempt(request), this.#options.retries, signal, onRetry);
+      const client = await this.#connect();
+      return await withRetries(() => this.#attempt(client, request), this.#options.retries, signal, onRetry);
     } catch (error) {
       if (isAgentError(error)) throw error;
       const overflow = error instanceof AttemptError && error.overflow;
       throw new AgentError(
         overflow ? "context_overflow" : "provider_failed",
         `${this.model} could not answer: ${this.#presentable(errorMessage(error))}`,
-        { cause: withoutKey(error) },
+        { cause: kindOf(error) },
       );
     }
   }
 
-  async #attempt(request: ChatRequest): Promise<ChatResponse> {
+  async #attempt(client: OpenAI, request: ChatRequest): Promise<ChatResponse> {
     const { timeoutMs } = this.#options;
     const timer = silenceTimer(timeoutMs, request.signal);
     try {
-      const client = await this.#connect();
       return request.onText
         ? await this.#stream(client, request, request.onText, timer)
         : await this.#complete(client, request, timer);
@@ -63,7 +61,7 @@ export class OpenAIProvider implements ChatProvider {
       if (timer.expired) {
         throw new AttemptError(`the server was silent for ${timeoutMs} ms (timeoutMs)`, { retryable: false });
       }
-      const failure = asAttemptError(error);
+      const failure = connectionError(error);
       failure.message = this.#presentable(failure.message);
       throw failure;
     } finally {
@@ -102,29 +100,24 @@ export class OpenAIProvider implements ChatProvider {
     try {
       return await this.#send(client, { ...body, stream_options: { include_usage: true } }, timer);
     } catch (error) {
-      const { status } = error as { status?: unknown };
-      if (!(status === 400 || status === 422) || !errorMessage(error).includes("stream_options")) throw error;
+      const refused = error instanceof AttemptError && /^4(00|22) .*stream_options/s.test(error.message);
+      if (!refused) throw error;
       this.#asksForUsage = false;
       return await this.#send(client, body, timer);
     }
   }
 
-  async #send(client: OpenAI, body: ChatCompletionCreateParamsBase, timer: SilenceTimer): Promise<Response> {
-    const response = await client.chat.completions.create(body, { signal: timer.signal }).asResponse();
+  async #send(client: OpenAI, body: object, timer: SilenceTimer): Promise<Response> {
+    const { req, url } = await client.buildRequest({ method: "post", path: "/chat/completions", body });
+    const response = await fetch(url, { ...req, signal: timer.signal });
     timer.heard();
+    if (!response.ok) throw await statusError(response);
     return response;
   }
 
-  #body({ messages, tools }: ChatRequest): ChatCompletionCreateParamsBase {
-    const body = {
-      ...this.#options.body,
-      model: this.model,
-      messages,
-      // An empty list is an error for several servers.
-      ...(tools.length > 0 && { tools }),
-    };
-    // Our messages and tools are the wire format already; readonly is all that differs.
-    return body as unknown as ChatCompletionCreateParamsBase;
+  #body({ messages, tools }: ChatRequest): object {
+    // Messages and tools are in the wire format already. An empty list of tools is an error for several servers.
+    return { ...this.#options.body, model: this.model, messages, ...(tools.length > 0 && { tools }) };
   }
 
   #connect(): Promise<OpenAI> {
@@ -133,11 +126,7 @@ export class OpenAIProvider implements ChatProvider {
       return new Client({
         apiKey: apiKey || "none",
         baseURL: baseURL ?? null,
-        maxRetries: 0,
-        // Silence is measured here, from byte to byte; the SDK would only measure up to the headers.
-        timeout: LONGEST_TIMER_MS,
         logLevel: "off",
-        fetch: fetchWithReadableErrors,
         defaultHeaders: { ...(apiKey === "" && { Authorization: null }), ...headers },
       });
     });
@@ -172,9 +161,10 @@ function bodyOf(response: Response): ReadableStream<Uint8Array> {
   throw new AttemptError("the answer is empty", { retryable: true });
 }
 
-/** The SDK's errors carry the request's headers, and with them the key: only the kind of error is kept. */
-function withoutKey(error: unknown): unknown {
-  const cause = error instanceof AttemptError ? error.cause : error;
-  const { name = "Error", status } = (cause ?? {}) as { name?: string; status?: number };
-  return status === undefined ? name : `${name} (status ${status})`;
+/** What kind of error it was. The error itself may carry the request, and with it the key. */
+function kindOf(error: unknown): string {
+  const cause = error instanceof AttemptError ? (error.cause ?? error) : error;
+  if (typeof cause === "string") return cause;
+  const { name, code } = (cause ?? {}) as { name?: unknown; code?: unknown };
+  return typeof code === "string" ? `${name} (${code})` : String(name ?? "Error");
 }

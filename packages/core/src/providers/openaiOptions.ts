@@ -1,5 +1,4 @@
 import { AgentError } from "../errors.js";
-import { nonNegativeOption, positiveOption, textOption } from "../optionChecks.js";
 import { describeValue, quote } from "../toolkit/describe.js";
 import type { RetryPolicy } from "./retry.js";
 
@@ -47,8 +46,10 @@ export function checkOptions(options: OpenAIProviderOptions): CheckedOptions {
   if (typeof options !== "object" || options === null) {
     throw invalid(`options must be an object such as { model: "gpt-4o" }, got ${describeValue(options)}`);
   }
-  const model = textOption("model", options.model);
-  if (model === "") throw invalid("model must not be empty");
+  const { model } = options;
+  if (typeof model !== "string" || model === "") {
+    throw invalid(`model must be a non-empty string, got ${describeValue(model)}`);
+  }
   const baseURL = checkedURL(options.baseURL ?? (process.env.OPENAI_BASE_URL || undefined));
   const apiKey = checkedKey(options.apiKey ?? process.env.OPENAI_API_KEY ?? "");
   if (apiKey === "" && baseURL === undefined) {
@@ -61,15 +62,20 @@ export function checkOptions(options: OpenAIProviderOptions): CheckedOptions {
     apiKey,
     baseURL,
     headers,
-    timeoutMs: positiveOption("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS),
+    timeoutMs: checkedNumber("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1),
     retries: {
-      maxRetries: nonNegativeOption("maxRetries", options.maxRetries ?? 3),
-      baseDelayMs: nonNegativeOption("retryDelayMs", options.retryDelayMs ?? 500),
-      maxDelayMs: nonNegativeOption("maxRetryDelayMs", options.maxRetryDelayMs ?? 60_000),
+      maxRetries: checkedNumber("maxRetries", options.maxRetries ?? 3),
+      baseDelayMs: checkedNumber("retryDelayMs", options.retryDelayMs ?? 500),
+      maxDelayMs: checkedNumber("maxRetryDelayMs", options.maxRetryDelayMs ?? 60_000),
     },
     body: checkedBody(options.body ?? {}),
     secrets: [apiKey, ...credentials.map(([, value]) => value.replace(/^bearer /i, ""))],
   };
+}
+
+function checkedNumber(name: string, value: unknown, least = 0): number {
+  if (typeof value === "number" && value >= least) return value;
+  throw invalid(`${name} must be a number of at least ${least}, got ${describeValue(value)}`);
 }
 
 function checkedKey(value: unknown): string {

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { AgentError } from "../errors.js";
-import { isToolCall } from "../history.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import type { ChatMessage, ChatResponse } from "./interface.js";
 
@@ -52,6 +51,12 @@ function findExchangeProblem(exchange: Partial<Record<keyof Exchange, unknown>> 
   return Array.isArray(toolCalls) && toolCalls.every(isToolCall)
     ? undefined
     : '"response.toolCalls" must be an array of tool calls';
+}
+
+function isToolCall(
+  call: { id?: unknown; function?: { name?: unknown; arguments?: unknown } } | null,
+): boolean {
+  return isStrings([call?.id, call?.function?.name, call?.function?.arguments]);
 }
 
 function isStrings(value: unknown): value is string[] {

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   accessSync,
   closeSync,
@@ -44,11 +43,7 @@ export async function writeFileAtomic(
   const existing = lstatSync(target, { throwIfNoEntry: false });
   if (existing?.isSymbolicLink() === false) checkReplaceable(path, target, existing);
   const keep = existing?.isFile() ? existing : undefined;
-  // A short name of its own: a suffix would push a 250-byte file name over the limit of 255.
-  const temporary = join(
-    dirname(target),
-    `.agent-${process.pid}-${randomBytes(9).toString("base64url")}.tmp`,
-  );
+  const temporary = join(dirname(target), temporaryName());
   cleanUpAtExit();
   const fd = openSync(temporary, "wx", keep ? 0o600 : (options.mode ?? 0o666));
   unfinished.add(temporary);
@@ -69,6 +64,14 @@ export async function writeFileAtomic(
     unfinished.delete(temporary);
   }
   return { created: existing === undefined };
+}
+
+/**
+ * A short name of its own: a suffix would push a 250-byte file name over the limit of 255. It need not be
+ * secret, since it is only ever created anew; so no cryptography has to be loaded to write a file.
+ */
+function temporaryName(): string {
+  return `.agent-${process.pid}-${Math.random().toString(36).slice(2)}.tmp`;
 }
 
 function checkReplaceable(path: string, target: string, existing: Stats): void {

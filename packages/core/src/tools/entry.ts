@@ -2,7 +2,7 @@ import { AgentError } from "../errors.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import { compileSchema } from "../toolkit/jsonSchema/compile.js";
 import { hasHiddenTags } from "../toolkit/visible.js";
-import type { ExecutableTool, JsonSchema } from "./interface.js";
+import type { ChatTool, ExecutableTool, JsonSchema } from "./interface.js";
 import { type RegisterOptions, TOOL_CAPABILITIES, type ToolCapability } from "./types.js";
 
 // What the chat completions API accepts as a function name.
@@ -17,6 +17,8 @@ export interface ToolEntry {
   readonly source: string | undefined;
   /** The schema as JSON text: parsing it hands out a fresh copy that nobody else can have changed. */
   readonly schemaText: string;
+  /** The schema, frozen through and through: for readers that need no copy. */
+  readonly schema: ChatTool;
   /** Says what does not fit the tool's own schema, or nothing. */
   readonly checkArguments: (args: unknown) => string | undefined;
   enabled: boolean;
@@ -48,6 +50,7 @@ export function createEntry(tool: ExecutableTool, options: RegisterOptions): Too
     description,
     source: options.source,
     schemaText,
+    schema: deepFreeze(schema),
     checkArguments: compileParameters(schema.function.parameters ?? NO_ARGUMENTS, fail),
     enabled: options.enabled ?? true,
   };
@@ -99,4 +102,10 @@ function compileParameters(
     if (error instanceof AgentError) throw error;
     return fail(`its schema is not valid: ${errorMessage(error)}`);
   }
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  for (const child of Object.values(value)) deepFreeze(child);
+  return Object.freeze(value);
 }

@@ -1,4 +1,4 @@
-import { onAbort } from "../abort.js";
+import { LazySignal, onAbort } from "../abort.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import { truncateMiddle } from "../toolkit/truncate.js";
 import { escapeInvisible } from "../toolkit/visible.js";
@@ -89,7 +89,7 @@ function raceTool(
   const deadlineMs = entry.tool.deadlineMs ?? limits.deadlineMs;
   const started = performance.now();
   return new Promise((resolve) => {
-    const controller = new AbortController();
+    const stop = new LazySignal();
     let settled = false;
     let report: ToolReport | undefined;
     let timer: NodeJS.Timeout | undefined;
@@ -103,17 +103,19 @@ function raceTool(
     };
     const release = onAbort(options.signal, () => {
       settle(aborted(name));
-      controller.abort(options.signal?.reason);
+      stop.abort(options.signal?.reason);
     });
     if (deadlineMs <= LONGEST_TIMER_MS) {
       timer = setTimeout(() => {
         settle(failed(`no result after ${deadlineMs} ms; it was told to stop.`));
-        controller.abort(new Error("deadline passed"));
+        stop.abort(new Error("deadline passed"));
       }, deadlineMs);
     }
 
     const call: ToolCall = {
-      signal: controller.signal,
+      get signal() {
+        return stop.signal;
+      },
       onOutput: (chunk) => {
         if (!settled) options.onOutput?.(chunk);
       },

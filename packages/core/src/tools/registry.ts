@@ -103,6 +103,11 @@ export class ToolRegistry implements PackRegistry {
     return schemas;
   }
 
+  /** As `getEnabledSchemas`, without the copies: frozen, for a caller that asks in every turn and only reads. */
+  getSharedSchemas(): readonly ChatTool[] {
+    return [...this.#tools.values()].filter((entry) => entry.enabled).map((entry) => entry.schema);
+  }
+
   /** What a person may want to know about every tool, in registration order. */
   describeTools(): ToolInfo[] {
     return [...this.#tools].map(([name, entry]) => ({

@@ -65,12 +65,15 @@ export interface BackgroundJob {
   readonly startedAt: number;
   /** Where its output goes, if anywhere. */
   readonly logFile?: string;
+  /** How it ended, if it is over: `ended`, `memory limit exceeded`. Absent while it runs. */
+  readonly ended?: string;
 }
 
 /** What a host can see and end of a pack's background work. */
 export interface BackgroundJobs {
+  /** What runs, and the last few that have ended. Oldest first. */
   list(): readonly BackgroundJob[];
-  /** Ends a job and everything it started. Resolves to whether there was such a job. */
+  /** Ends a job and everything it started. Resolves to whether it did: false for one that is over or unknown. */
   end(id: string): Promise<boolean>;
 }
 

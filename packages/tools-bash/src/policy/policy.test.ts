@@ -105,8 +105,7 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     "flock f rm x",
     "flock f -c 'rm x'",
     "strace -f rm x",
-    "unshare -m env rm x",
-    "tmux new-session 'rm x'",
+    "parallel rm",
     "cat f | while IFS= read -r line; do rm x; done",
   ])("B42: refused by the rule: %s", (command) => {
     expect(verdict(command)).toMatchObject({ allowed: false, rule: "rm" });
@@ -187,6 +186,17 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     'export "BASH_ENV=x"',
     "for LD_PRELOAD in x; do ls; done",
     "echo 'rm x' | at now",
+    "unshare -m env rm x",
+    "tmux new-session 'rm x'",
+    "echo rm x | sudo -s",
+    "echo rm x | sudo --login",
+    "echo rm x | chroot /",
+    "ssh host",
+    "echo code | python3 -v",
+    "python3 /dev/stdin <<E\nx\nE",
+    "sed sxaxrmxe f",
+    'find "$X" rm -exec echo {} +',
+    'find . -print "$X" rm {} \\;',
     "env LD_PRELOAD=x ls",
   ])("B43: refused because it cannot be known: %s", (command) => {
     expect(allowed(command)).toBe(false);
@@ -231,6 +241,8 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     "node build.mjs -e production",
     "dd if=a of=b",
     "valgrind ./program --rm",
+    "node --test",
+    'find "$dir" -name "$pattern" -exec grep -l x {} +',
     'cat f | while IFS= read -r line; do echo "$line"; done',
     "sed 's/x/e /' f",
   ])("words as data run: %s", (command) => {

@@ -10,13 +10,14 @@ export interface Inside {
 const NOTHING: Inside = { scripts: [], commands: [] };
 
 const SHELLS = new Set(["sh", "ash", "bash", "dash", "ksh", "mksh", "rbash", "yash", "zsh"]);
-// They run what no one can see in the command: a file, an input, a definition that takes effect later.
+// They run what no one can see in the command: a file, an input (as a shell does that they start when they
+// are given no command), a definition that takes effect later.
 const NEVER_RESOLVED = words(
-  ". alias at batch bind complete crontab csh enable fc fish hash let mapfile osascript pwsh readarray source su runuser tcsh",
+  ". alias at batch bind complete crontab csh enable fc fish hash let mapfile osascript pwsh readarray runuser screen script source su tcsh tmux unshare nsenter fakeroot firejail setarch",
 );
 // They run another command, with options of their own that are not worth knowing one by one.
 const LAUNCHERS = words(
-  "abduco bwrap cgexec chpst chrt daemonize dbus-run-session dtach entr fakeroot faketime firejail flock gdb gosu ltrace nsenter numactl parallel perf pkexec prlimit proxychains proxychains4 rlwrap screen script setarch setpriv start-stop-daemon strace su-exec systemd-run taskset tmux torsocks unbuffer unshare valgrind xvfb-run",
+  "abduco bwrap cgexec chpst chrt daemonize dbus-run-session dtach entr faketime flock gdb gosu ltrace numactl parallel perf pkexec prlimit proxychains proxychains4 rlwrap setpriv start-stop-daemon strace su-exec systemd-run taskset torsocks unbuffer valgrind xvfb-run",
 );
 // Interpreters, with the options that bring code along.
 const INTERPRETERS: readonly (readonly [name: RegExp, code: RegExp])[] = [
@@ -32,7 +33,7 @@ const AWK_RUNS = /system\s*\(|(?<!\|)\|(?!\|)|getline|@/;
 // The "e" command and the "e" flag of GNU sed run what they find.
 const SED_ADDRESS = String.raw`(?:[+~]?\d+|\$|\/(?:\\.|[^/\\])*\/I?)`;
 const SED_COMMAND = String.raw`(?:^|[;\n{}])\s*(?:${SED_ADDRESS}(?:\s*[,~]\s*${SED_ADDRESS})?\s*!?\s*)?e(?:\s|$)`;
-const SED_FLAG = String.raw`s([^\w\s])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[a-zA-Z0-9]*e`;
+const SED_FLAG = String.raw`s([^\n\\])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[a-zA-Z0-9]*e`;
 const SED_RUNS = new RegExp(`${SED_FLAG}|${SED_COMMAND}`, "s");
 
 function words(text: string): ReadonlySet<string> {
@@ -95,10 +96,11 @@ function trapped(words: readonly CommandWord[]): Inside {
 }
 
 const EXEC = /^-(exec|execdir|ok|okdir)$/;
+const TAKES_VALUE =
+  /^-(i?name|i?path|i?regex|i?lname|wholename|newer\w*|x?type|[acm]time|[acm]min|size|user|group|perm|maxdepth|mindepth|samefile|fstype)$/;
 
 function findCommands(words: readonly CommandWord[]): CommandWord[][] {
   const commands: CommandWord[][] = [];
-  let unknownPaths = 0;
   let inPaths = true;
   for (let index = 0; index < words.length; index++) {
     const word = words[index];
@@ -110,13 +112,13 @@ function findCommands(words: readonly CommandWord[]): CommandWord[][] {
       commands.push(words.slice(index + 1, end).map(withoutBraces));
       index = end;
     } else if (text === undefined) {
-      // It could be "-exec" itself: one alone cannot, and the value of a test cannot.
-      const isValue = /^-[a-z]/.test(words[index - 1]?.text ?? "");
-      if (word?.splits || (!isValue && (!inPaths || ++unknownPaths > 1))) {
+      // It could be "-exec" itself, but not as the value of a test, and not with an option for a command.
+      const next = words[index + 1];
+      const isPath = inPaths && (next === undefined || next.text?.startsWith("-"));
+      const isValue = TAKES_VALUE.test(words[index - 1]?.text ?? "");
+      if (word?.splits || !(isPath || isValue)) {
         throw new Unresolvable(`${shown(word?.source ?? "")} could make find run anything`);
       }
-    } else if ((text === ";" || text === "+") && unknownPaths > 0) {
-      throw new Unresolvable("it is not known what find runs");
     }
   }
   return commands;
@@ -159,13 +161,15 @@ function checkSed(words: readonly CommandWord[]): void {
 function checkInterpreter(name: string, code: RegExp, words: readonly CommandWord[]): void {
   const operand = words.findIndex((word) => word.text === undefined || !word.text.startsWith("-"));
   const inline = words.findIndex((word) => word.text !== undefined && code.test(word.text));
-  const asks = words.some((word) => /^(-[vVh]|--version|--help)$/.test(word.text ?? ""));
+  const asks = words.some((word) => /^(--version|--help|-V)$/.test(word.text ?? ""));
+  const isNode = name.startsWith("node") && words.some((word) => /^(-v|--test)$/.test(word.text ?? ""));
   // After options it is not known whether a word is the program or the value of an option.
   if (inline !== -1 && !(operand === 0 && inline > 0)) {
     throw new Unresolvable(
       `${name} may run code from ${shown(words[inline]?.source ?? "")}, which is not examined`,
     );
   }
-  if (operand === -1 && !asks)
+  const fromInput = /^\/(dev\/(stdin|fd\/)|proc\/)/.test(words[operand]?.text ?? "");
+  if (fromInput || (operand === -1 && !asks && !isNode))
     throw new Unresolvable(`${name} runs code from its input, which cannot be seen here`);
 }

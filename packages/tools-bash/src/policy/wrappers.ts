@@ -24,7 +24,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   busybox: {},
   chroot: { longFlags: ["skip-chdir"], longValues: ["userspec", "groups"], operands: 1 },
   command: { flags: "p", queries: ["-v", "-V"], transparent: true },
-  doas: { flags: "Lns", values: "aCu" },
+  doas: { flags: "Ln", values: "aCu" },
   env: {
     flags: "i0v",
     values: "uC",
@@ -47,18 +47,9 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   ssh: { flags: "1246AaCfGgKkMNnqsTtVvXxYy", values: "bcDEeIiLlmpRw", operands: 1, script: true },
   stdbuf: { values: "ioe", longValues: ["input", "output", "error"], transparent: true },
   sudo: {
-    flags: "ABbEHikKnPSs",
+    flags: "ABbEHkKnPS",
     values: "CDghpRrTtUu",
-    longFlags: [
-      "askpass",
-      "background",
-      "login",
-      "non-interactive",
-      "preserve-env",
-      "set-home",
-      "shell",
-      "stdin",
-    ],
+    longFlags: ["askpass", "background", "non-interactive", "preserve-env", "set-home", "stdin"],
     longValues: ["chdir", "group", "host", "prompt", "user"],
     assignments: true,
     queries: ["-l", "-v", "-V", "--list", "--validate", "--version"],
@@ -120,6 +111,9 @@ export function unwrap(words: readonly CommandWord[]): Wrapped {
     for (; isAssignment(words[index]); index++) assigned.push(variableName(words[index]));
   }
   const inner = words.slice(index + (wrapper.operands ?? 0));
+  if (inner.length === 0 && (wrapper.script || wrapper.operands === 1)) {
+    throw new Unresolvable(`${name} without a command starts a shell that reads its input`);
+  }
   if (inner.length === 0) return assigned.length === 0 ? undefined : { words: [], assigned };
   if (wrapper.script) return { script: joined(name, inner) };
   if (name === "xargs") return { words: withInput(inner, options.replaced), assigned };

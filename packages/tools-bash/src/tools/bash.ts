@@ -1,28 +1,27 @@
-import { statSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
+import { functionTool, quote } from "@agent/core/toolkit";
 import {
-  describeValue,
-  functionTool,
-  optionalString,
-  optionalStringArray,
-  quote,
-  requireString,
-} from "@agent/core/toolkit";
+  checkedCommand,
+  checkedDirectory,
+  checkedParameters,
+  checkedTimeout,
+  currentDirectory,
+  DEFAULT_TIMEOUT_MS,
+} from "../arguments.js";
 import { buildEnvironment, checkedEnv, DEFAULT_HIDDEN_ENV, hiddenNames } from "../environment.js";
-import { prepareScript } from "../launch.js";
+import { prepareScript, type Script } from "../launch.js";
 import { nextMark } from "../lifetime.js";
 import { type Limits, limitPrelude, resolveLimits } from "../limits.js";
 import { type BashOptions, checkedOptions, packName } from "../options.js";
 import { createPolicy, type Policy } from "../policy/policy.js";
 import { presentOutcome, summarize } from "../result.js";
-import { runCommand } from "../run.js";
+import { type RunOutcome, runCommand } from "../run.js";
 import { Sandbox } from "../sandbox.js";
-import { findSyntaxError } from "../syntax.js";
+import { findSyntaxError, needsCheckFirst } from "../syntax.js";
 import { existingTemporaryDirectory } from "../temporary.js";
 
 const DEFAULT_SHELL = "/bin/sh";
-const DEFAULT_TIMEOUT_MS = 30_000;
 const POLICY_SHELLS = new Set(["sh", "ash", "dash", "bash"]);
 
 /**
@@ -90,8 +89,8 @@ export class RunBashTool implements ExecutableTool {
     const extraEnv = checkedEnv(args.env);
     const script = prepareScript(command);
     try {
-      const problem = await findSyntaxError(this.#shell, script, call?.signal);
-      if (problem !== undefined) throw new Error(problem);
+      const checksFirst = this.#policy !== undefined || needsCheckFirst(command, this.#shell);
+      if (checksFirst) await this.#checkSyntax(script, call?.signal);
       this.#obeyPolicy(command, extraEnv);
       const level = await this.#sandbox.level();
       const mark = nextMark();
@@ -109,11 +108,18 @@ export class RunBashTool implements ExecutableTool {
         signal: call?.signal,
         onOutput: call?.onOutput && ((chunk) => call.onOutput(chunk)),
       });
+      if (!checksFirst && mayBeSyntaxError(outcome)) await this.#checkSyntax(script, call?.signal);
       call?.report?.(summarize(outcome, timeoutMs));
       return presentOutcome(outcome, timeoutMs, this.#sandbox.mode === "off" ? undefined : level);
     } finally {
       script.remove();
     }
+  }
+
+  /** Throws, with the line, if the shell cannot parse the command. */
+  async #checkSyntax(script: Script, signal: AbortSignal | undefined): Promise<void> {
+    const problem = await findSyntaxError(this.#shell, script, signal);
+    if (problem !== undefined) throw new Error(problem);
   }
 
   /** Throws, with the reason, if the policy refuses the command. */
@@ -127,57 +133,8 @@ export class RunBashTool implements ExecutableTool {
   }
 }
 
-function checkedCommand(args: Record<string, unknown>): string {
-  const command = requireString(args, "command");
-  if (command.trim() === "") throw new Error(`"command" must not be blank, got ${quote(command)}.`);
-  if (command.includes("\0")) {
-    throw new Error('"command" contains a NUL character, which no shell can take. Nothing was run.');
-  }
-  return command;
-}
-
-function checkedParameters(args: Record<string, unknown>): readonly string[] {
-  const parameters = optionalStringArray(args, "arguments", []);
-  const index = parameters.findIndex((parameter) => parameter.includes("\0"));
-  if (index !== -1) throw new Error(`"arguments[${index}]" contains a NUL character. Nothing was run.`);
-  return parameters;
-}
-
-function checkedTimeout(args: Record<string, unknown>): number {
-  const { timeout = DEFAULT_TIMEOUT_MS } = args;
-  if (typeof timeout === "number" && timeout > 0) return Math.ceil(timeout);
-  throw new Error(
-    `"timeout" must be a number of milliseconds greater than 0, got ${describeValue(timeout)}.`,
-  );
-}
-
-function checkedDirectory(args: Record<string, unknown>): string {
-  const cwd = optionalString(args, "cwd", undefined);
-  const alias = optionalString(args, "working_directory", undefined);
-  if (cwd !== undefined && alias !== undefined && cwd !== alias) {
-    throw new Error('"cwd" and "working_directory" are the same thing and differ here. Pass one of them.');
-  }
-  const given = cwd ?? alias;
-  if (given === undefined) return currentDirectory();
-  if (given.includes("\0")) throw new Error('"cwd" contains a NUL character.');
-  const problem = directoryProblem(resolve(given));
-  if (problem !== undefined) throw new Error(`"cwd" ${quote(given)} ${problem}. Nothing was run.`);
-  return resolve(given);
-}
-
-function currentDirectory(): string {
-  try {
-    return process.cwd();
-  } catch {
-    throw new Error('The agent\'s working directory no longer exists. Pass "cwd".');
-  }
-}
-
-function directoryProblem(path: string): string | undefined {
-  try {
-    return statSync(path).isDirectory() ? undefined : "is not a directory";
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === "ENOENT" ? "does not exist" : `cannot be used (${code})`;
-  }
+/** A shell that could not parse its command fails with a message and without any output. */
+function mayBeSyntaxError({ exitCode, signal, stoppedBy, stdout, stderr }: RunOutcome): boolean {
+  const failed = exitCode !== 0 && signal === null && stoppedBy === undefined;
+  return failed && stdout.totalBytes === 0 && stderr.totalBytes > 0;
 }

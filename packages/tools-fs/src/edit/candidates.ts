@@ -1,7 +1,8 @@
 import { linesOf } from "./textLines.js";
 
 const MAX_CANDIDATES = 3;
-const MAX_LINES = 50_000;
+const MAX_LINES = 20_000;
+const COMPARED_CHARACTERS = 200;
 const LONGEST_SHOWN = 160;
 const ALIKE_ENOUGH = 0.4;
 
@@ -30,7 +31,7 @@ function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 }
 
 function pairsOf(line: string): Set<string> {
-  const plain = line.trim().slice(0, 1000).toLowerCase();
+  const plain = line.trim().slice(0, COMPARED_CHARACTERS).toLowerCase();
   const pairs = new Set<string>();
   for (let index = 0; index + 1 < plain.length; index++) pairs.add(plain.slice(index, index + 2));
   if (plain.length === 1) pairs.add(plain);

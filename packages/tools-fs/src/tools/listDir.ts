@@ -69,7 +69,7 @@ export class ListDirTool implements ExecutableTool {
     if (entries.length === 0) return "[The directory is empty.]";
     if (offset > entries.length) {
       throw new Error(
-        `"offset" is ${offset}, but ${path} has ${entries.length === 1 ? "1 entry" : `${entries.length} entries`}.`,
+        `"offset" is ${offset}, but ${showPath(path)} has ${entries.length === 1 ? "1 entry" : `${entries.length} entries`}.`,
       );
     }
     const kinds = new Map<string, "directory" | "link">();

@@ -212,3 +212,10 @@ test.each([0, -1, 1.5, "1", null])("an offset of %j is refused by name", async (
 test("offset and byte_offset together are refused", async () => {
   expect(await fileTools()("read_file", { path: "x", offset: 1, byte_offset: 1 })).toContain("not both");
 });
+
+test("a file that ends exactly where the index ends has no line after its last newline", async () => {
+  const file = join(temporaryDirectory(), "a.txt");
+  writeFileSync(file, `${"x".repeat(1024 * 1024 - 1)}\n`);
+  const run = fileTools();
+  expect(await run("read_file", { path: file, offset: 2 })).toContain("has 1 line.");
+});

@@ -55,10 +55,10 @@ async function copyRegular({ from, name, to, newName, shown }: Step, expected: B
     const source = process.platform === "linux" ? `/proc/self/fd/${fd}` : join(from, name);
     const copy = join(to, newName);
     await copyFile(source, copy, constants.COPYFILE_EXCL);
-    const file = await open(copy, "r+").catch(async (error: unknown) => {
+    const file = await open(copy, constants.O_RDWR | constants.O_NOFOLLOW).catch(async (error: unknown) => {
       // Copied with a read-only mode: readable is enough to set the rest and to flush it.
       if (expected.mode & 0o200n) throw error;
-      return await open(copy, "r");
+      return await open(copy, constants.O_RDONLY | constants.O_NOFOLLOW);
     });
     try {
       await file.chown(Number(expected.uid), Number(expected.gid)).catch(() => undefined);

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { Stats } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -61,7 +60,7 @@ async function moveBetween(from: string, to: string, move: Move, signal?: AbortS
 
 async function moveAcross(from: string, to: string, move: Move, signal?: AbortSignal): Promise<void> {
   const name = basename(move.source);
-  const temporary = `.agent-${process.pid}-${randomBytes(9).toString("base64url")}.tmp`;
+  const temporary = `.agent-${process.pid}-${Math.random().toString(36).slice(2)}.tmp`;
   const copied = await (async () => {
     try {
       const copied = await copyTree({ from, name, to, newName: temporary, shown: move.shown }, signal);

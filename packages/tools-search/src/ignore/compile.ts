@@ -1,4 +1,4 @@
-import { ignoreGlobToRegex } from "./glob.js";
+import { createOnce, ignoreGlobToSource, type Once } from "./glob.js";
 import type { IgnoreRule } from "./parse.js";
 
 /** What a set of rules says about a path: `undefined` if none of them matches. */
@@ -6,64 +6,106 @@ export type Verdict = "ignore" | "keep" | undefined;
 
 /** The rules of one ignore file, ready to be asked often. */
 export interface IgnoreMatcher {
-  /** `name` is the last part of the path, `path` the whole from the ignore file's directory. */
-  match(name: string, path: () => string, isDirectory: boolean): Verdict;
+  /**
+   * What the rules say about the entry `name` of `directory`, which ends in a slash or is empty. The first
+   * `skip` characters of `directory` lead to the ignore file.
+   */
+  match(name: string, directory: string, skip: number, isDirectory: boolean): Verdict;
 }
 
-interface Indexed extends IgnoreRule {
-  readonly index: number;
+/** A rule with its place in the file: of two that match, the later one wins. */
+interface Placed {
+  readonly place: number;
+  readonly negated: boolean;
+  readonly directoriesOnly: boolean;
+  /** What is left to compare once the map has found it: nothing, the end of the name, or the whole path. */
+  readonly suffix?: string;
+  readonly path?: string;
 }
 
-const SIMPLE_NAME = /^[^*?[\]\\]+$/;
-const SIMPLE_SUFFIX = /^\*(\.[^*?[\]\\/.]+)+$/;
+const NO_WILDCARD = /^[^*?[\]\\]+$/;
+const SUFFIX = /^\*(\.[^*?[\]\\/.]+)+$/;
 
 /**
- * Compiles rules so that the common kinds (a name, `*.ext`) cost one map look-up each, however many there
- * are. The last rule that matches decides.
+ * Compiles rules so that the common kinds (a name, a path, `*.ext`) cost a map look-up, however many there are,
+ * and all others together one expression, as long as none of them matches.
  */
 export function compileIgnoreRules(rules: readonly IgnoreRule[]): IgnoreMatcher {
-  const names = new Map<string, Indexed[]>();
-  const suffixes = new Map<string, { readonly rule: Indexed; readonly suffix: string }[]>();
-  const others: { readonly rule: Indexed; readonly expression: RegExp }[] = [];
-  for (const [index, rule] of rules.entries()) {
-    const indexed = { ...rule, index };
-    if (!rule.anchored && SIMPLE_NAME.test(rule.glob)) {
-      append(names, rule.glob, indexed);
-    } else if (!rule.anchored && SIMPLE_SUFFIX.test(rule.glob)) {
-      const suffix = rule.glob.slice(1);
-      append(suffixes, suffix.slice(suffix.lastIndexOf(".")), { rule: indexed, suffix });
-    } else {
-      const expression = ignoreGlobToRegex(rule.glob);
-      if (expression) others.push({ rule: indexed, expression });
-    }
+  const byName = new Map<string, Placed[]>();
+  const byExtension = new Map<string, Placed[]>();
+  const once = createOnce();
+  const onNames = new ExpressionGroup(once);
+  const onPaths = new ExpressionGroup(once);
+  for (const [place, { glob, anchored, negated, directoriesOnly }] of rules.entries()) {
+    const placed = { place, negated, directoriesOnly };
+    if (NO_WILDCARD.test(glob)) {
+      const name = glob.slice(glob.lastIndexOf("/") + 1);
+      append(byName, name, anchored ? { ...placed, path: glob } : placed);
+    } else if (!anchored && SUFFIX.test(glob)) {
+      const suffix = glob.slice(1);
+      append(byExtension, suffix.slice(suffix.lastIndexOf(".")), { ...placed, suffix });
+    } else (anchored ? onPaths : onNames).add(glob, placed);
   }
-  // Later rules win, so they are asked first.
-  others.reverse();
 
   return {
-    match(name, path, isDirectory) {
-      let best: Indexed | undefined;
-      const consider = (rule: Indexed): void => {
-        if (rule.directoriesOnly && !isDirectory) return;
-        if (best === undefined || rule.index > best.index) best = rule;
-      };
-      const named = names.get(name);
-      if (named) for (const rule of named) consider(rule);
-      const dot = name.lastIndexOf(".");
-      const suffixed = dot === -1 ? undefined : suffixes.get(name.slice(dot));
-      if (suffixed) for (const { rule, suffix } of suffixed) if (name.endsWith(suffix)) consider(rule);
-      for (const { rule, expression } of others) {
-        if (best !== undefined && rule.index < best.index) break;
-        if (rule.directoriesOnly && !isDirectory) continue;
-        if (expression.test(rule.anchored ? path() : name)) {
-          best = rule;
-          break;
+    match(name, directory, skip, isDirectory) {
+      let best: Placed | undefined;
+      const named = byName.get(name);
+      if (named) {
+        for (const rule of named) {
+          if (rule.directoriesOnly && !isDirectory) continue;
+          if (rule.path === undefined || rule.path === directory.slice(skip) + name) best = later(best, rule);
         }
       }
+      const dot = name.lastIndexOf(".");
+      const ending = dot === -1 ? undefined : byExtension.get(name.slice(dot));
+      if (ending) {
+        for (const rule of ending) {
+          if (rule.directoriesOnly && !isDirectory) continue;
+          if (name.endsWith(rule.suffix ?? "")) best = later(best, rule);
+        }
+      }
+      if (!onNames.isEmpty) best = later(best, onNames.last(name, isDirectory));
+      if (!onPaths.isEmpty) best = later(best, onPaths.last(directory.slice(skip) + name, isDirectory));
       if (best === undefined) return undefined;
       return best.negated ? "keep" : "ignore";
     },
   };
+}
+
+/** Rules that need an expression. One made of all of them answers the usual case: no rule matches. */
+class ExpressionGroup {
+  readonly #rules: { readonly rule: Placed; readonly expression: RegExp }[] = [];
+  readonly #sources: string[] = [];
+  #any: RegExp | undefined;
+
+  constructor(private readonly once: Once) {}
+
+  get isEmpty(): boolean {
+    return this.#rules.length === 0;
+  }
+
+  add(glob: string, rule: Placed): void {
+    const source = ignoreGlobToSource(glob, this.once);
+    if (source === undefined) return;
+    this.#sources.push(source);
+    // Later rules win, so they are asked first.
+    this.#rules.unshift({ rule, expression: new RegExp(`^(?:${source})$`, "s") });
+  }
+
+  last(text: string, isDirectory: boolean): Placed | undefined {
+    this.#any ??= new RegExp(`^(?:${this.#sources.join("|")})$`, "s");
+    if (!this.#any.test(text)) return undefined;
+    const found = this.#rules.find(
+      ({ rule, expression }) => (isDirectory || !rule.directoriesOnly) && expression.test(text),
+    );
+    return found?.rule;
+  }
+}
+
+function later(a: Placed | undefined, b: Placed | undefined): Placed | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return b.place > a.place ? b : a;
 }
 
 function append<Value>(map: Map<string, Value[]>, key: string, value: Value): void {

@@ -1,13 +1,21 @@
+/** Makes a part of an expression match for good, without going back into it: JavaScript has no other way. */
+export type Once = (source: string) => string;
+
+/** Numbers such parts, so that expressions made with the same `Once` can be joined. */
+export function createOnce(): Once {
+  let group = 0;
+  return (source) => `(?=(?<g${++group}>${source}))\\k<g${group}>`;
+}
+
 /**
- * The regular expression for a gitignore glob: `*` and `?` stay within a name, `**` as a whole name spans
+ * The source of a regular expression for a gitignore glob: `*` and `?` stay within a name, `**` as a whole name spans
  * any number of them. Returns `undefined` for a glob that can match nothing, such as an open class.
  *
  * What follows a wildcard is taken at the first place where it fits, for good: an earlier place leaves more
  * room for the rest, so a later one is never needed. Without that a hostile ignore file (`*a*a*a*…b`) would
  * keep the expression busy for years.
  */
-export function ignoreGlobToRegex(glob: string): RegExp | undefined {
-  const once = firstFit();
+export function ignoreGlobToSource(glob: string, once: Once): string | undefined {
   // Between "**" lie runs of names that belong together.
   const runs: string[][] = [[]];
   for (const name of glob.split("/")) {
@@ -24,20 +32,19 @@ export function ignoreGlobToRegex(glob: string): RegExp | undefined {
     else if (isLast) source += run === "" ? ".+" : `(?:[^/]+/)*${run}`;
     else if (run !== "") source += once(`(?:[^/]+/)*?${run}/`);
   }
+  return isValid(source) ? source : undefined;
+}
+
+function isValid(source: string): boolean {
   try {
-    return new RegExp(`^${source}$`, "s");
+    new RegExp(source);
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
 }
 
-/** Numbers the groups of an expression, to make each match for good: JavaScript has no other way. */
-function firstFit(): (source: string) => string {
-  let group = 0;
-  return (source) => `(?=(?<g${++group}>${source}))\\k<g${group}>`;
-}
-
-function nameToRegex(name: string, once: (source: string) => string): string | undefined {
+function nameToRegex(name: string, once: Once): string | undefined {
   // The fixed pieces between the stars.
   const pieces: string[] = [""];
   const add = (source: string): void => {

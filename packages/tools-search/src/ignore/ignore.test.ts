@@ -6,8 +6,9 @@ import { parseIgnoreFile } from "./parse.js";
 function ignores(rules: string, path: string): boolean {
   const isDirectory = path.endsWith("/");
   const clean = isDirectory ? path.slice(0, -1) : path;
-  const name = clean.slice(clean.lastIndexOf("/") + 1);
-  return compileIgnoreRules(parseIgnoreFile(rules)).match(name, () => clean, isDirectory) === "ignore";
+  const split = clean.lastIndexOf("/") + 1;
+  const matcher = compileIgnoreRules(parseIgnoreFile(rules));
+  return matcher.match(clean.slice(split), clean.slice(0, split), 0, isDirectory) === "ignore";
 }
 
 describe("a line of an ignore file", () => {

@@ -9,11 +9,11 @@ const MAX_IGNORE_FILE_BYTES = 4 * 1024 * 1024;
 /** Names whose presence in a directory matters for what is ignored below it. */
 export const IGNORE_FILES = { git: ".gitignore", other: ".ignore", repository: ".git" } as const;
 
-/** The rules of one ignore file, and the directory its anchored rules start from. */
+/** The rules of one ignore file, and those of the directories above it. */
 interface Level {
   readonly matcher: IgnoreMatcher;
-  /** Absolute, with a slash at the end, or the path the walk uses: both sides only need to agree. */
-  readonly base: string;
+  /** How much of a path leads to the directory the file is in. */
+  readonly baseLength: number;
   readonly parent: Level | undefined;
 }
 
@@ -78,8 +78,7 @@ export class IgnoreScope {
 
 function ask(start: Level | undefined, directory: string, name: string, isDirectory: boolean): Verdict {
   for (let current = start; current !== undefined; current = current.parent) {
-    const { base, matcher } = current;
-    const verdict = matcher.match(name, () => directory.slice(base.length) + name, isDirectory);
+    const verdict = current.matcher.match(name, directory, current.baseLength, isDirectory);
     if (verdict !== undefined) return verdict;
   }
   return undefined;
@@ -88,7 +87,7 @@ function ask(start: Level | undefined, directory: string, name: string, isDirect
 function level(file: string | undefined, base: string, parent: Level | undefined): Level | undefined {
   const text = file === undefined ? undefined : read(file);
   if (text === undefined) return parent;
-  return { matcher: compileIgnoreRules(parseIgnoreFile(text)), base, parent };
+  return { matcher: compileIgnoreRules(parseIgnoreFile(text)), baseLength: base.length, parent };
 }
 
 /** From the repository's top down to `directory`; empty if that is no place inside a repository. */

@@ -1,0 +1,34 @@
+import { quote } from "@agent/core/toolkit";
+
+const WILDCARD = "*.";
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
+
+/**
+ * Decides about hosts. An entry is a host with or without a port, or `*.` and a domain for everything below it.
+ * Without a port only the default ones are allowed: other ports are other services. Throws for anything else.
+ */
+export function createAllowList(entries: readonly string[]): (url: URL) => boolean {
+  const rules = entries.map(parseEntry);
+  return (url) => {
+    const port = url.port || DEFAULT_PORTS[url.protocol];
+    return rules.some(
+      (rule) =>
+        (rule.below ? url.hostname.endsWith(`.${rule.host}`) : url.hostname === rule.host) &&
+        (rule.port === undefined ? url.port === "" : rule.port === port),
+    );
+  };
+}
+
+function parseEntry(entry: string): { host: string; port: string | undefined; below: boolean } {
+  const below = entry.startsWith(WILDCARD);
+  const host = below ? entry.slice(WILDCARD.length) : entry;
+  // The same parser that reads the model's URL: both sides agree on case, IDN and odd spellings of addresses.
+  const url = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
+  if (url?.pathname !== "/" || url.username !== "" || /[*/?#@\s]/.test(host)) {
+    throw new Error(
+      `allow: ${quote(entry)} is not a host. Write "example.com", "*.example.com" or "localhost:8080".`,
+    );
+  }
+  const port = /:(\d+)$/.exec(host)?.[1];
+  return { host: url.hostname, port: port === undefined ? undefined : String(Number(port)), below };
+}

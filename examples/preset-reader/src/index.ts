@@ -1,0 +1,29 @@
+import { type PackHost, type PackRegistry, registerPack } from "@agent/core";
+import { packOptions } from "@agent/core/toolkit";
+import * as fs from "@agent/tools-fs";
+import * as search from "@agent/tools-search";
+import * as http from "example-pack-http";
+
+export const packName = "example-preset-reader";
+export const packApiVersion = 1;
+
+const PACKS = { fs, search, http };
+const OPTIONS = { fs: { type: "object" }, search: { type: "object" }, http: { type: "object" } };
+/** What is on from the start. Everything else its packs bring, now or later, waits for the user. */
+const READING = ["read_file", "list_dir", "search_text", "search_files"];
+
+/** One block of options for each pack of the preset. */
+export type ReaderOptions = Partial<Record<keyof typeof PACKS, object>>;
+
+/** Registers three packs for an agent that looks but does not touch. */
+export function register(registry: PackRegistry, host?: PackHost): void {
+  const options = packOptions<ReaderOptions>(packName, host?.options, OPTIONS);
+  for (const key of ["fs", "search", "http"] as const) {
+    const names = registerPack(
+      registry,
+      PACKS[key],
+      host && { context: host.context, options: options[key] },
+    );
+    for (const name of names) if (!READING.includes(name)) registry.disable(name);
+  }
+}

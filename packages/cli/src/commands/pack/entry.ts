@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+// The conditions under which Node imports a module; "types" and the like come first in a file and are passed over.
+const CONDITIONS = ["node", "import", "module-sync", "default"];
+
+/** The file a package is imported by, as its `exports` or `main` say. It need not be there: it may not be built. */
+export function entryOf(directory: string): string {
+  const { exports, main } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+  return join(directory, importTarget(exports) ?? (typeof main === "string" ? main : "index.js"));
+}
+
+function importTarget(target: unknown): string | undefined {
+  if (typeof target === "string") return target;
+  if (Array.isArray(target)) return target.map(importTarget).find((path) => path !== undefined);
+  if (typeof target !== "object" || target === null) return undefined;
+  if ("." in target) return importTarget(target["."]);
+  for (const [condition, inner] of Object.entries(target)) {
+    const path = CONDITIONS.includes(condition) ? importTarget(inner) : undefined;
+    if (path !== undefined) return path;
+  }
+  return undefined;
+}

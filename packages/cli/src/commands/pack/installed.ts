@@ -1,0 +1,62 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** By this word in `keywords` of its package.json a package says that it is a pack. */
+const KEYWORD = "agent-pack";
+
+export interface InstalledPack {
+  readonly name: string;
+  readonly version: string;
+  /** The package's folder. */
+  readonly directory: string;
+}
+
+/** Packs installed for a directory, nearest first, and those that came with the CLI. Each name once. */
+export function findInstalledPacks(directory: string): InstalledPack[] {
+  const packs = new Map<string, InstalledPack>();
+  for (const start of [directory, dirname(fileURLToPath(import.meta.url))]) {
+    for (const folder of moduleFolders(start)) {
+      for (const name of packageNames(folder)) {
+        const pack = readPack(join(folder, name));
+        if (pack && !packs.has(pack.name)) packs.set(pack.name, pack);
+      }
+    }
+  }
+  return [...packs.values()].sort((a, b) => a.name.localeCompare(b.name, "en"));
+}
+
+/** `node_modules` of a directory and of those above it, as Node looks them up. */
+function moduleFolders(start: string): string[] {
+  const folders: string[] = [];
+  for (let directory = start; ; directory = dirname(directory)) {
+    const folder = join(directory, "node_modules");
+    if (existsSync(folder)) folders.push(folder);
+    if (dirname(directory) === directory) return folders;
+  }
+}
+
+function packageNames(folder: string): string[] {
+  return entries(folder).flatMap((name) =>
+    name.startsWith("@") ? entries(join(folder, name)).map((inner) => `${name}/${inner}`) : [name],
+  );
+}
+
+function entries(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => !name.startsWith("."));
+  } catch {
+    // Not a directory after all, or not for us to read.
+    return [];
+  }
+}
+
+function readPack(directory: string): InstalledPack | undefined {
+  try {
+    const { name, version, keywords } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+    if (typeof name !== "string" || !Array.isArray(keywords) || !keywords.includes(KEYWORD)) return undefined;
+    return { name, version: String(version), directory };
+  } catch {
+    return undefined;
+  }
+}

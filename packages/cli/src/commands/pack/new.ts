@@ -1,0 +1,64 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { quote } from "@agent/core/toolkit";
+import { CliError } from "../../errors.js";
+import { EXIT, type ExitCode } from "../../exitCodes.js";
+import { renderTemplate } from "./template.js";
+
+// What npm accepts for a new package.
+const PACKAGE_NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
+const LONGEST_NAME = 214;
+const LONGEST_PREFIX = 40;
+
+export interface PackNewParameters {
+  /** The npm name of the new package, with or without a scope. */
+  readonly name: string;
+  /** Where its folder is created. */
+  readonly directory: string;
+  readonly print: (text: string) => void;
+}
+
+/** `agent pack new NAME`: writes a pack that builds, passes its tests and can be published as it is. */
+export async function packNew({ name, directory, print }: PackNewParameters): Promise<ExitCode> {
+  if (!PACKAGE_NAME.test(name) || name.length > LONGEST_NAME) {
+    throw new CliError(
+      `${quote(name)} is not a name npm accepts: lower-case letters, digits, "-", "." and "_", with or without a scope, as in "@me/agent-pack-weather".`,
+    );
+  }
+  const target = join(directory, name.replace(/^@[^/]*\//, ""));
+  if (existsSync(target) && readdirSync(target).length > 0) {
+    throw new CliError(`${quote(target)} exists and is not empty. Choose another name or empty it first.`);
+  }
+  const files = renderTemplate({
+    NAME: name,
+    PREFIX: toolPrefix(name),
+    YEAR: String(new Date().getFullYear()),
+    CORE_RANGE: `^${installedVersion("@agent/core")}`,
+    TESTING_RANGE: `^${installedVersion("@agent/testing")}`,
+  });
+  for (const { path, content } of files) {
+    await mkdir(dirname(join(target, path)), { recursive: true });
+    await writeFile(join(target, path), content, { flag: "wx" });
+  }
+  const shown = relative(directory, target);
+  print(`Created ${shown} with ${files.length} files. Next:\n  cd ${shown}\n  npm install\n  npm test\n`);
+  return EXIT.done;
+}
+
+/** Tools carry the pack's own word, so that two packs do not want the same name: `weather` of `@me/agent-pack-weather`. */
+export function toolPrefix(name: string): string {
+  const word = name
+    .replace(/^@[^/]*\//, "")
+    .replace(/^((agent|pack|tools)[._~-])+/, "")
+    .replaceAll(/[^a-z0-9]+/g, "_")
+    .replaceAll(/^_+|_+$/g, "")
+    .slice(0, LONGEST_PREFIX);
+  return word === "" ? "pack" : word;
+}
+
+function installedVersion(name: string): string {
+  const file = createRequire(import.meta.url).resolve(`${name}/package.json`);
+  return JSON.parse(readFileSync(file, "utf8")).version;
+}

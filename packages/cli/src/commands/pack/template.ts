@@ -1,0 +1,50 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+// npm leaves out ".gitignore" and reads every "package.json", so these wait under another name.
+const HIDDEN = /^_(github|gitignore|changeset)$/;
+const RENAMED = /^_(package|tsconfig)\.json$/;
+
+/** One file of the scaffold, ready to write. */
+export interface ScaffoldFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+/** The template's files with `__KEY__` replaced by its value. */
+export function renderTemplate(values: Readonly<Record<string, string>>): ScaffoldFile[] {
+  const root = templateDirectory();
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .sort()
+    .map((path) => ({
+      path: path.split(sep).map(realName).join(sep),
+      content: fill(readFileSync(join(root, path), "utf8"), values),
+    }));
+}
+
+function realName(name: string): string {
+  if (HIDDEN.test(name)) return `.${name.slice(1)}`;
+  return RENAMED.test(name) ? name.slice(1) : name;
+}
+
+function fill(text: string, values: Readonly<Record<string, string>>): string {
+  return Object.entries(values).reduce(
+    (filled, [key, value]) => filled.replaceAll(`__${key}__`, value),
+    text,
+  );
+}
+
+/** The template lies in the package's root, two or more levels up: in `src` and in `dist` alike. */
+function templateDirectory(): string {
+  let directory = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(directory, "templates", "pack"))) {
+    const parent = dirname(directory);
+    if (parent === directory)
+      throw new Error("The pack template is missing from this installation of @agent/cli.");
+    directory = parent;
+  }
+  return join(directory, "templates", "pack");
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Agent } from "@agent/core";
+import { describePack, scriptedProvider, temporaryWorkspace } from "@agent/testing";
+import { describe, expect, test } from "vitest";
+import * as pack from "../src/index.js";
+
+// What every good pack promises, on the built pack.
+describePack(new URL("../dist/index.js", import.meta.url), {
+  describe,
+  test,
+  samples: {
+    __PREFIX___greet: { who: "Ada" },
+    __PREFIX___write_note: { path: "notes.txt", text: "hello" },
+  },
+});
+
+test("a whole chat: the model writes a note and says so", async () => {
+  const workspace = await temporaryWorkspace();
+  const note = { path: join(workspace.path, "notes.txt"), text: "Buy milk" };
+  const model = scriptedProvider([{ calls: [{ name: "__PREFIX___write_note", args: note }] }, "Noted."]);
+  const agent = new Agent(model, {
+    packs: [[pack, { root: workspace.path }]],
+    enable: ["__PREFIX___write_note"],
+  });
+  expect(await agent.chat("Remember the milk.")).toBe("Noted.");
+  expect(readFileSync(note.path, "utf8")).toBe("Buy milk\n");
+  await workspace.remove();
+});
+
+test("notes stay below the root", async () => {
+  const workspace = await temporaryWorkspace();
+  const agent = new Agent(scriptedProvider([]), {
+    packs: [[pack, { root: workspace.path }]],
+    enable: ["__PREFIX___write_note"],
+  });
+  const text = await agent.registry.execute("__PREFIX___write_note", { path: "../evil.txt", text: "x" });
+  expect(text).toMatch(/^Error executing __PREFIX___write_note: .* is outside /);
+  await workspace.remove();
+});

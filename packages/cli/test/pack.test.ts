@@ -1,0 +1,212 @@
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { temporaryWorkspace } from "@agent/testing";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { packCheck } from "../src/commands/pack/check.js";
+import { entryOf } from "../src/commands/pack/entry.js";
+import { packList } from "../src/commands/pack/list.js";
+import { packNew, toolPrefix } from "../src/commands/pack/new.js";
+import { EXIT } from "../src/exitCodes.js";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const PACKAGE = fileURLToPath(new URL("../", import.meta.url));
+
+async function temporaryDirectory(): Promise<string> {
+  const workspace = await temporaryWorkspace();
+  onTestFinished(() => workspace.remove());
+  return workspace.path;
+}
+
+function collector() {
+  const texts: string[] = [];
+  return { print: (text: string) => void texts.push(text), output: () => texts.join("") };
+}
+
+describe("agent pack new", () => {
+  test("writes a whole pack with no placeholder left", async () => {
+    const directory = await temporaryDirectory();
+    const { print, output } = collector();
+    expect(await packNew({ name: "@me/agent-pack-weather", directory, print })).toBe(EXIT.done);
+    expect(output()).toContain("cd agent-pack-weather\n  npm install\n  npm test");
+    const target = join(directory, "agent-pack-weather");
+    const files = readdirSync(target, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
+    const names = files.map((entry) => join(entry.parentPath, entry.name).slice(target.length + 1)).sort();
+    expect(names).toEqual([
+      ".changeset/config.json",
+      ".changeset/first-release.md",
+      ".github/workflows/ci.yml",
+      ".gitignore",
+      "LICENSE",
+      "README.md",
+      "package.json",
+      "src/index.ts",
+      "src/tools/greet.ts",
+      "src/tools/writeNote.ts",
+      "test/pack.test.ts",
+      "tsconfig.json",
+      "tsup.config.ts",
+    ]);
+    for (const name of names) expect(readFileSync(join(target, name), "utf8")).not.toMatch(/__[A-Z_]+__/);
+    expect(readFileSync(join(target, "src/tools/greet.ts"), "utf8")).toContain('name = "weather_greet"');
+  });
+
+  test("its tools are of the versions this workspace is tested with", () => {
+    const catalog = readFileSync(join(ROOT, "pnpm-workspace.yaml"), "utf8");
+    const { devDependencies } = JSON.parse(
+      readFileSync(join(PACKAGE, "templates/pack/_package.json"), "utf8"),
+    );
+    for (const [name, range] of Object.entries<string>(devDependencies)) {
+      if (name.startsWith("@agent/")) continue;
+      expect(catalog).toMatch(new RegExp(`"?${name}"?: ${range.slice(1).replaceAll(".", "\\.")}\n`));
+    }
+  });
+
+  test.for(["", "Weather", "my pack", "../evil", "@me", "@me/", ".hidden", "a".repeat(215)])(
+    "refuses the name %j and writes nothing",
+    async (name) => {
+      const directory = await temporaryDirectory();
+      await expect(packNew({ name, directory, print: () => undefined })).rejects.toThrow(
+        "is not a name npm accepts",
+      );
+      expect(readdirSync(directory)).toEqual([]);
+    },
+  );
+
+  test("refuses a folder that is not empty", async () => {
+    const directory = await temporaryDirectory();
+    mkdirSync(join(directory, "weather"));
+    writeFileSync(join(directory, "weather", "mine.txt"), "");
+    await expect(packNew({ name: "weather", directory, print: () => undefined })).rejects.toThrow(
+      "is not empty",
+    );
+    expect(readdirSync(join(directory, "weather"))).toEqual(["mine.txt"]);
+  });
+
+  test.for([
+    ["weather", "weather"],
+    ["@me/agent-pack-weather", "weather"],
+    ["agent-tools-x.y", "x_y"],
+    ["my-notes", "my_notes"],
+    ["agent-pack-", "pack"],
+    [`a${"b".repeat(100)}`, `a${"b".repeat(39)}`],
+  ] as const)("the tools of %s start with %s", ([name, prefix]) => {
+    expect(toolPrefix(name)).toBe(prefix);
+  });
+});
+
+describe("a scaffolded pack", () => {
+  // Inside this package, so that its imports resolve without an install; the release test installs it for real.
+  let pack = "";
+  const run = (program: string, ...args: string[]) =>
+    spawnSync(join(ROOT, "node_modules/.bin", program), args, { cwd: pack, encoding: "utf8" });
+
+  beforeAll(async () => {
+    mkdirSync(join(PACKAGE, ".turbo"), { recursive: true });
+    const directory = mkdtempSync(join(PACKAGE, ".turbo/scaffold-"));
+    await packNew({ name: "agent-pack-weather", directory, print: () => undefined });
+    pack = join(directory, "agent-pack-weather");
+    return () => rmSync(directory, { recursive: true, force: true });
+  });
+
+  test("builds, type-checks, passes its own tests and `agent pack check`, with no edit", async () => {
+    const built = run("tsup");
+    expect([built.status, built.status === 0 ? "" : built.stdout + built.stderr]).toEqual([0, ""]);
+    const types = run("tsc", "--noEmit");
+    expect([types.status, types.stdout]).toEqual([0, ""]);
+    const tested = run("vitest", "run", "--root", ".");
+    expect([tested.status, tested.status === 0 ? "" : tested.stdout + tested.stderr]).toEqual([0, ""]);
+    const { print, output } = collector();
+    expect(await packCheck({ directory: pack, print })).toBe(EXIT.done);
+    expect(output()).toContain("weather_write_note (off by default, write)");
+    expect(output()).toContain("No tool was called for real.");
+  }, 180_000);
+});
+
+describe("agent pack check", () => {
+  test("says what is wrong and how to cure it, with exit code 2", async () => {
+    const directory = await temporaryDirectory();
+    writeFileSync(join(directory, "bad.mjs"), "export function register() {}");
+    const { print, output } = collector();
+    expect(await packCheck({ target: "bad.mjs", directory, print })).toBe(EXIT.config);
+    expect(output()).toMatch(/FAIL exports: .*\n.*\n.*\n +cure: export const packName/);
+    expect(output()).toMatch(/\d checks failed\.\n$/);
+  });
+
+  test("finds an installed pack by its name, and gives JSON", async () => {
+    const { print, output } = collector();
+    expect(await packCheck({ target: "@agent/preset-default", directory: PACKAGE, json: true, print })).toBe(
+      EXIT.done,
+    );
+    expect(JSON.parse(output())).toMatchObject({ v: 1, pack: "@agent/preset-default", ok: true });
+  });
+
+  test("a pack that is not built yet is told so", async () => {
+    const directory = await temporaryDirectory();
+    writeFileSync(join(directory, "package.json"), '{ "exports": "./dist/index.js" }');
+    await expect(packCheck({ directory, print: () => undefined })).rejects.toThrow(
+      "Build the pack first: npm run build",
+    );
+  });
+
+  test("an unknown name is an error with the next step", async () => {
+    const directory = await temporaryDirectory();
+    await expect(packCheck({ target: "nope", directory, print: () => undefined })).rejects.toThrow(
+      '"nope" is neither a folder nor an installed pack. Run "agent pack list"',
+    );
+  });
+});
+
+describe("agent pack list", () => {
+  test("shows what is installed here and came with the CLI; a broken pack does not hide the others", async () => {
+    const directory = await temporaryDirectory();
+    const install = (name: string, source: string, keywords = ["agent-pack"]) => {
+      const folder = join(directory, "node_modules", name);
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(
+        join(folder, "package.json"),
+        JSON.stringify({ name, version: "1.2.3", keywords, exports: "./x.mjs" }),
+      );
+      writeFileSync(join(folder, "x.mjs"), source);
+    };
+    install(
+      "@me/hello",
+      `export const register = (registry) => registry.register({ name: "hello", capabilities: ["read"],
+        getSchema: () => ({ type: "function", function: { name: "hello" } }), execute: async () => "" }, { enabled: false });`,
+    );
+    install("broken", "throw new Error('no luck');");
+    install("no-pack", "", []);
+    const { print, output } = collector();
+    expect(await packList({ directory, print })).toBe(EXIT.done);
+    expect(output()).toContain("@me/hello 1.2.3: 1 tool\n  hello (off by default, read)\n");
+    expect(output()).toContain("broken 1.2.3: no luck\n");
+    expect(output()).not.toContain("no-pack");
+    expect(output()).toMatch(/@agent\/preset-default [\d.]+: \d+ tools\n/);
+  });
+});
+
+test("entryOf follows exports the way Node imports", async () => {
+  const directory = await temporaryDirectory();
+  const entry = (manifest: object) => {
+    writeFileSync(join(directory, "package.json"), JSON.stringify(manifest));
+    return entryOf(directory).slice(directory.length + 1);
+  };
+  expect(entry({})).toBe("index.js");
+  expect(entry({ main: "lib/a.js" })).toBe("lib/a.js");
+  expect(entry({ main: "lib/a.js", exports: "./b.js" })).toBe("b.js");
+  expect(entry({ exports: { types: "./t.d.ts", require: "./c.cjs", import: "./c.js" } })).toBe("c.js");
+  expect(entry({ exports: { ".": { types: "./t.d.ts", default: ["./d.js"] }, "./x": "./x.js" } })).toBe(
+    "d.js",
+  );
+});

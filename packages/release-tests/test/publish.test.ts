@@ -1,0 +1,174 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryWorkspace } from "@agent/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Commands } from "./support/commands.js";
+import { findPublicRegistry, type LocalRegistry, startRegistry } from "./support/registry.js";
+import { WorkspaceCopy } from "./support/workspaceCopy.js";
+
+const { url: publicRegistry, problem } = await findPublicRegistry();
+const title = `what is published${problem ? ` (skipped: ${problem})` : ""}`;
+
+/** Uses a file tool through a registry, as an embedding program would. */
+const USE_FS = `
+  import { createToolRegistry } from "@agent/core";
+  import * as fs from "@agent/tools-fs";
+  const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "s.json" };
+  const registry = createToolRegistry(context, [fs]);
+  console.log(await registry.execute("write_file", { path: "a.txt", content: "hello" }));
+  console.log(await registry.execute("read_file", { path: "a.txt" }));
+  console.log(await registry.execute("remove", { path: "a.txt" }));
+`;
+
+describe.skipIf(problem !== undefined)(title, () => {
+  let directory = "";
+  let registry: LocalRegistry;
+  let commands: Commands;
+  let copy: WorkspaceCopy;
+  let remove = async () => {};
+
+  beforeAll(async () => {
+    ({ path: directory, remove } = await temporaryWorkspace());
+    registry = await startRegistry(join(directory, "registry"));
+    commands = await Commands.create(directory, [
+      `registry=${publicRegistry}`,
+      ...registry.npmrc("@agent", "@acme"),
+      "audit=false",
+      "fund=false",
+    ]);
+    copy = await WorkspaceCopy.create(join(directory, "workspace"), commands);
+  });
+  afterAll(async () => {
+    await registry?.stop();
+    await remove();
+  });
+
+  async function project(name: string): Promise<string> {
+    const path = join(directory, name);
+    await mkdir(path);
+    await writeFile(join(path, "package.json"), '{ "private": true, "type": "module" }');
+    return path;
+  }
+  const installed = async (path: string) => (await readdir(join(path, "node_modules/@agent"))).sort();
+  const agent = (path: string, ...args: string[]) =>
+    commands.run(path, join(path, "node_modules/.bin/agent"), args);
+
+  test("the changesets give each package a first version below 1.0.0", async () => {
+    const versions = await copy.applyChangesets();
+    for (const [name, version] of Object.entries(versions)) expect([name, version]).toEqual([name, "0.1.0"]);
+  });
+
+  test("changeset publish takes all of them", async () => {
+    const output = await copy.publish();
+    for (const name of Object.keys(await copy.versions())) expect(output).toContain(`${name}@0.1.0`);
+  });
+
+  describe.each(["npm", "pnpm"])("with %s", (manager) => {
+    test("core and one pack come alone, and work", async () => {
+      const path = await project(`fs-${manager}`);
+      await commands.must(
+        path,
+        manager,
+        manager === "npm" ? "install" : "add",
+        "@agent/core",
+        "@agent/tools-fs",
+      );
+      expect(await installed(path)).toEqual(["core", "tools-fs"]);
+      const lock = await readFile(
+        join(path, manager === "npm" ? "package-lock.json" : "pnpm-lock.yaml"),
+        "utf8",
+      );
+      expect([...new Set(lock.match(/@agent\/[\w-]+/g))].sort()).toEqual(["@agent/core", "@agent/tools-fs"]);
+      await writeFile(join(path, "use.mjs"), USE_FS);
+      expect(await commands.must(path, "node", "use.mjs")).toMatch(
+        /a\.txt.*\nhello\nTool not available: remove\n/,
+      );
+    });
+
+    test("the CLI comes with its tools, and runs", async () => {
+      const path = await project(`cli-${manager}`);
+      await commands.must(path, manager, manager === "npm" ? "install" : "add", "@agent/cli");
+      expect(await agent(path, "--version")).toMatchObject({ status: 0, stdout: "0.1.0\n" });
+      const tools = await agent(path, "tools");
+      expect(tools).toMatchObject({ status: 0 });
+      expect(tools.stdout).toMatch(/read_file +on/);
+      expect(tools.stdout).toMatch(/run_bash +off/);
+    });
+  });
+
+  test("without optional dependencies the CLI says how to add packs", async () => {
+    const path = await project("bare");
+    await commands.must(path, "npm", "install", "--omit=optional", "@agent/cli");
+    expect(await installed(path)).toEqual(["cli", "core", "testing"]);
+    const { status, stdout, stderr } = await agent(path, "tools");
+    expect(status).toBe(0);
+    expect(stdout + stderr).toContain("npm install @agent/preset-default");
+  });
+
+  test("a scaffolded pack installs, tests, publishes, is opted in to, called and uninstalled", async () => {
+    const path = await project("third-party");
+    await commands.must(path, "npm", "install", "@agent/cli");
+    expect(await agent(path, "pack", "new", "@acme/agent-pack-notes")).toMatchObject({ status: 0 });
+    const pack = join(path, "agent-pack-notes");
+    await commands.must(pack, "npm", "install");
+    await commands.must(pack, "npm", "test");
+    await commands.must(pack, "npm", "version", "0.1.0", "--no-git-tag-version");
+    await commands.must(pack, "npm", "publish");
+
+    await commands.must(path, "npm", "install", "@acme/agent-pack-notes");
+    expect((await agent(path, "pack", "list")).stdout).toContain(
+      "@acme/agent-pack-notes 0.1.0: 2 tools\n  notes_greet (on)\n  notes_write_note (off by default, write)\n",
+    );
+    expect((await agent(path, "pack", "check", "@acme/agent-pack-notes")).stdout).toContain(
+      "All checks passed.",
+    );
+    const call = ["tool", "run", "notes_write_note", "--trust", "--args", '{"path":"n.txt","text":"hello"}'];
+    await configure(path, "");
+    expect((await agent(path, ...call)).stdout + (await agent(path, ...call)).stderr).toContain(
+      "Tool not available",
+    );
+    await configure(path, 'enable: ["notes_write_note"],');
+    expect(await agent(path, ...call)).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("Added a line"),
+    });
+    expect(await readFile(join(path, "n.txt"), "utf8")).toBe("hello\n");
+
+    await commands.must(path, "npm", "uninstall", "@acme/agent-pack-notes");
+    const gone = await agent(path, ...call);
+    expect(gone.status).toBe(2);
+    expect(gone.stderr).toContain("npm install @acme/agent-pack-notes");
+  });
+
+  test("a new version of core raises its dependents by a patch, and both cores work in one tree", async () => {
+    await copy.addChangeset("@agent/core", "minor");
+    const versions = await copy.applyChangesets();
+    expect(versions["@agent/core"]).toBe("0.2.0");
+    for (const [name, version] of Object.entries(versions)) {
+      if (name !== "@agent/core") expect([name, version]).toEqual([name, "0.1.1"]);
+    }
+    await copy.publish();
+
+    const path = await project("two-cores");
+    await commands.must(path, "npm", "install", "@agent/core@0.2.0", "@agent/tools-fs@0.1.0");
+    const inner = JSON.parse(
+      await readFile(
+        join(path, "node_modules/@agent/tools-fs/node_modules/@agent/core/package.json"),
+        "utf8",
+      ),
+    );
+    expect(inner.version).toBe("0.1.0");
+    await writeFile(join(path, "use.mjs"), USE_FS);
+    expect(await commands.must(path, "node", "use.mjs")).toMatch(
+      /a\.txt.*\nhello\nTool not available: remove\n/,
+    );
+  });
+
+  async function configure(path: string, lines: string): Promise<void> {
+    await writeFile(
+      join(path, "agent.config.ts"),
+      `import { defineConfig } from "@agent/cli/config";
+       export default defineConfig({ packs: ["@agent/preset-default", "@acme/agent-pack-notes"], ${lines} });`,
+    );
+  }
+});

@@ -1,0 +1,55 @@
+import type { JsonSchema } from "@agent/core";
+import { compileSchema } from "@agent/core/toolkit";
+import type { SampleCall } from "./types.js";
+
+const WRONG_VALUES: readonly unknown[] = ["text", 4.5, true, null, [], {}];
+// Values a schema usually lets through and a tool may still trip over. None leads out of the workspace: a tool
+// that removes what it is given is called with them, too.
+const HOSTILE_TEXTS = ["", "\0", "\u{e0041}\ud800", "x".repeat(100_000)];
+const HOSTILE_NUMBERS = [-1, 0, 1e308, Number.MAX_SAFE_INTEGER];
+
+interface Parameters {
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required: readonly string[];
+}
+
+/** Calls the schema refuses: a required argument missing, or one of a wrong type. They never reach the tool. */
+export function refusedCalls(schema: JsonSchema): SampleCall[] {
+  const { properties, required } = parametersOf(schema);
+  const refuses = refusal(schema);
+  const missing = required.map((left) =>
+    Object.fromEntries(required.filter((name) => name !== left).map((name) => [name, "text"])),
+  );
+  const mistyped = Object.keys(properties).flatMap((name) =>
+    WRONG_VALUES.map((value) => ({ [name]: value })),
+  );
+  return [...missing, ...mistyped].filter((args) => refuses(args));
+}
+
+/** Calls the schema accepts although one argument of the sample was replaced by something nasty. */
+export function hostileCalls(schema: JsonSchema, sample: SampleCall): SampleCall[] {
+  const { properties } = parametersOf(schema);
+  const refuses = refusal(schema);
+  return Object.entries(properties)
+    .flatMap(([name, { type }]) => {
+      const values =
+        type === "string" ? HOSTILE_TEXTS : type === "number" || type === "integer" ? HOSTILE_NUMBERS : [];
+      return values.map((value) => ({ ...sample, [name]: value }));
+    })
+    .filter((args) => !refuses(args));
+}
+
+/** Whether a misspelt argument would pass unnoticed. Saying `additionalProperties: true` is a decision; silence is not. */
+export function ignoresUnknownArguments(schema: JsonSchema): boolean {
+  return !["additionalProperties", "patternProperties", "propertyNames"].some((keyword) => keyword in schema);
+}
+
+function refusal(schema: JsonSchema): (args: SampleCall) => boolean {
+  const check = compileSchema(schema);
+  return (args) => check(args) !== undefined;
+}
+
+function parametersOf(schema: JsonSchema): Parameters {
+  const { properties = {}, required = [] } = schema as Partial<Parameters>;
+  return { properties, required };
+}

@@ -1,0 +1,103 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describeValue } from "@agent/core/toolkit";
+import { CALL_CHECKS } from "./checks/calls.js";
+import { DECLARATION_CHECKS } from "./checks/declarations.js";
+import { LOADING_CHECKS } from "./checks/loading.js";
+import type { SeenTool } from "./probe/messages.js";
+import { type ProbeResult, runProbe } from "./runProbe.js";
+import { type Check, functionOf, Subject } from "./subject.js";
+import type { CheckPackOptions, CheckResult, PackLocation, PackReport, PackTool } from "./types.js";
+
+/** Everything the kit looks at, in the order of the report. */
+export const CHECKS: readonly Check[] = [...LOADING_CHECKS, ...DECLARATION_CHECKS, ...CALL_CHECKS];
+
+/**
+ * Checks a built pack against what hosts rely on. The pack runs in processes of its own, in empty directories,
+ * so nothing it does reaches the caller. Rejects only for a wrong parameter; a broken pack gives a report.
+ *
+ * @example const report = await checkPack(new URL("../dist/index.js", import.meta.url));
+ */
+export async function checkPack(location: PackLocation, options: CheckPackOptions = {}): Promise<PackReport> {
+  const module = moduleUrl(location);
+  const probe = await runInspection(module, options);
+  const inspection = probe.answer?.inspection;
+  if (!inspection || inspection.importError !== undefined) return unloadable(module, probe);
+
+  const subject = new Subject(module, inspection, probe, options);
+  const checks: CheckResult[] = [];
+  for (const check of CHECKS) checks.push(await runCheck(check, subject));
+  return {
+    pack:
+      typeof inspection.packName === "string" && inspection.packName !== "" ? inspection.packName : module,
+    ok: checks.every(({ status }) => status !== "failed"),
+    tools: subject.tools.map(packTool),
+    checks,
+  };
+}
+
+/** What a pack brings, without judging it. Loads it in a process of its own; a broken one has a `problem`. */
+export async function inspectPack(
+  location: PackLocation,
+  options: CheckPackOptions = {},
+): Promise<{ readonly tools: readonly PackTool[]; readonly problem?: string }> {
+  const probe = await runInspection(moduleUrl(location), options);
+  const first = probe.answer?.inspection?.first;
+  const problem = loadProblem(probe) ?? first?.error;
+  return { tools: first?.tools.map(packTool) ?? [], ...(problem !== undefined && { problem }) };
+}
+
+function runInspection(module: string, options: CheckPackOptions): Promise<ProbeResult> {
+  return runProbe(
+    { kind: "inspect", module, options: options.options, tool: "", calls: [], abortAfterMs: 0, settleMs: 0 },
+    options,
+  );
+}
+
+/** Why a pack could not be imported, if it could not. */
+function loadProblem({ answer, crash, output }: ProbeResult): string | undefined {
+  if (answer) return answer.inspection?.importError;
+  return `${crash ?? "no answer"}${output === "" ? "" : `: ${output.trim()}`}`;
+}
+
+async function runCheck({ id, title, run }: Check, subject: Subject): Promise<CheckResult> {
+  const { findings, notes = [] } = await run(subject);
+  const nothingSeen = notes.length > 0 && notes.length >= subject.tools.length;
+  const status = findings.length > 0 ? "failed" : nothingSeen ? "not_checked" : "passed";
+  return { id, title, status, findings, notes };
+}
+
+function unloadable(module: string, probe: ProbeResult): PackReport {
+  const got = loadProblem(probe) ?? "no answer";
+  const finding = {
+    expected: `${module} can be imported and has a named export register`,
+    got,
+    cure: "Build the pack first, and point the kit at the built file.",
+  };
+  const checks = CHECKS.map(
+    ({ id, title }): CheckResult =>
+      id === "import"
+        ? { id, title, status: "failed", findings: [finding], notes: [] }
+        : { id, title, status: "not_checked", findings: [], notes: ["the pack cannot be loaded"] },
+  );
+  return { pack: module, ok: false, tools: [], checks };
+}
+
+function packTool(tool: SeenTool): PackTool {
+  const { name, enabled, capabilities } = tool;
+  const { description } = functionOf(tool);
+  return {
+    name,
+    enabled,
+    capabilities: Array.isArray(capabilities) ? capabilities.map(String) : [],
+    description: typeof description === "string" ? description : "",
+  };
+}
+
+function moduleUrl(location: PackLocation): string {
+  if (location instanceof URL) return location.href;
+  if (typeof location !== "string" || location === "") {
+    throw new TypeError(`The pack's location must be a path or a file: URL, got ${describeValue(location)}.`);
+  }
+  return location.startsWith("file:") ? location : pathToFileURL(resolve(location)).href;
+}

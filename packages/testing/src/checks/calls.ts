@@ -1,0 +1,187 @@
+import { countOf, describeValue } from "@agent/core/toolkit";
+import { hostileCalls, ignoresUnknownArguments, refusedCalls } from "../badArguments.js";
+import { canFindLeftovers } from "../leftovers.js";
+import type { CallReport, SeenTool } from "../probe/messages.js";
+import type { ProbeResult } from "../runProbe.js";
+import { type Check, parametersOf, type Subject, type Verdict } from "../subject.js";
+import type { Finding } from "../types.js";
+
+const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
+
+type Problem = Omit<Finding, "tool">;
+
+/** A check that runs each tool that can be called, and says which could not be looked at. */
+function eachCallable(
+  examine: (subject: Subject, tool: SeenTool) => Promise<readonly Problem[] | string>,
+): Check["run"] {
+  return async (subject): Promise<Verdict> => {
+    const findings: Finding[] = [];
+    const notes: string[] = [];
+    for (const tool of subject.tools) {
+      const said =
+        tool.refusal === undefined
+          ? await examine(subject, tool)
+          : "the registry refuses it, see the other checks";
+      if (typeof said === "string") notes.push(`${tool.name}: ${said}`);
+      else findings.push(...said.map((problem) => ({ tool: tool.name, ...problem })));
+    }
+    return { findings, notes };
+  };
+}
+
+/** What a pack's tools do when they run. */
+export const CALL_CHECKS: readonly Check[] = [
+  {
+    id: "bad-arguments",
+    title: "answers bad arguments with an error and not with a crash",
+    run: eachCallable(async (subject, tool) => {
+      const schema = parametersOf(tool) ?? { type: "object", additionalProperties: false };
+      const problems: Problem[] = [];
+      if (ignoresUnknownArguments(schema)) {
+        problems.push({
+          expected: "a misspelt argument is refused",
+          got: "the schema accepts any name",
+          cure: "Set additionalProperties: false, as functionTool() does.",
+        });
+      }
+      const [sample] = subject.samples(tool);
+      const refused = refusedCalls(schema);
+      const calls = sample ? [...refused, ...hostileCalls(schema, sample)] : refused;
+      if (calls.length === 0) return problems;
+      const probe = await subject.call(tool, calls);
+      const reports = probe.answer?.calls;
+      if (!reports) return [...problems, crashProblem(probe)];
+      return [
+        ...problems,
+        ...reports.flatMap((report, index) =>
+          badCallProblem(report, calls[index] ?? {}, index < refused.length),
+        ),
+      ];
+    }),
+  },
+  {
+    id: "output",
+    title: "answers with a string of bounded size",
+    run: eachCallable(async (subject, tool) => {
+      const samples = subject.samples(tool);
+      if (samples.length === 0) return "no sample";
+      const probe = await subject.call(tool, samples);
+      if (!probe.answer?.calls) return [crashProblem(probe)];
+      return probe.answer.calls.flatMap((report) =>
+        outputProblem(report, subject.options.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES),
+      );
+    }),
+  },
+  {
+    id: "abort",
+    title: "stops soon after it is told to",
+    run: eachCallable(async (subject, tool) => {
+      const slow = subject.slowSample(tool);
+      const call = slow ?? subject.samples(tool)[0];
+      if (!call) return "no sample";
+      const probe = await subject.abort(tool, call, slow !== undefined);
+      const [report] = probe.answer?.calls ?? [];
+      if (!report) return [crashProblem(probe)];
+      if (slow && report.outcome !== "aborted") {
+        return `its slow sample ended by itself with ${report.outcome}: ${report.text.slice(0, 200)}`;
+      }
+      const left = slow ? leftBehind(probe) : [];
+      if (report.settled && left.length === 0) return [];
+      return [
+        {
+          expected: "execute() settles and leaves nothing behind after call.signal aborts",
+          got: report.settled ? left.join("; ") : "it was still running seconds later",
+          cure: "Pass call.signal on (fetch, spawn, timers), or listen for its abort event.",
+        },
+      ];
+    }),
+  },
+  {
+    id: "leftovers",
+    title: "leaves no handle and no process behind",
+    run: eachCallable(async (subject, tool) => {
+      const samples = subject.samples(tool);
+      if (samples.length === 0) return "no sample";
+      const probe = await subject.call(tool, samples);
+      if (!probe.answer) return [crashProblem(probe)];
+      const left = leftBehind(probe);
+      if (left.length === 0) {
+        return canFindLeftovers ? [] : "handles are fine; processes cannot be found on this system";
+      }
+      return [
+        {
+          expected: "the process can end after the call",
+          got: left.join("; "),
+          cure: "Close what the call opened; unref() what is meant to stay, and end it with the process.",
+        },
+      ];
+    }),
+  },
+];
+
+function badCallProblem(report: CallReport, args: object, refusedBySchema: boolean): Problem[] {
+  const call = describeCall(args);
+  if (!report.settled) {
+    return [
+      { expected: `an answer to ${call}`, got: "none in time", cure: "Check arguments before you use them." },
+    ];
+  }
+  if (refusedBySchema && report.outcome !== "error") {
+    return [
+      { expected: `an error for ${call}`, got: report.outcome, cure: "Say in the schema what is allowed." },
+    ];
+  }
+  if (report.returned === "string" || report.returned === "an error" || refusedBySchema) return [];
+  return [
+    {
+      expected: `a string or an Error for ${call}`,
+      got: report.returned,
+      cure: "Throw an Error that names the argument.",
+    },
+  ];
+}
+
+function outputProblem(report: CallReport, maxBytes: number): Problem[] {
+  if (report.outcome === "error" && report.returned !== "string") {
+    const threw = report.returned === "an error";
+    return [
+      {
+        expected: "the sample returns a string",
+        got: threw || !report.settled ? report.text : `execute() gave ${report.returned}`,
+        cure: threw
+          ? "Give the kit a sample that works."
+          : "Return text; JSON.stringify() what is structured.",
+      },
+    ];
+  }
+  if (report.bytes <= maxBytes) return [];
+  return [
+    {
+      expected: `at most ${countOf(maxBytes, "byte")}`,
+      got: countOf(report.bytes, "byte"),
+      cure: "Cut with truncateMiddle() from @agent/core/toolkit and say how to get the rest.",
+    },
+  ];
+}
+
+function crashProblem({ crash, output }: ProbeResult): Problem {
+  const lines = output.trim().split("\n");
+  const said = lines.find((line) => /Error\b/.test(line)) ?? lines.at(-1) ?? "";
+  return {
+    expected: "the process lives on, whatever a tool is asked",
+    got: `${crash ?? "no answer"}${said === "" ? "" : `: ${said}`}`,
+    cure: "Never call process.exit(), and handle errors of every timer, stream and promise you start.",
+  };
+}
+
+function leftBehind({ answer, leftovers }: ProbeResult): string[] {
+  return [
+    ...(answer?.resources ?? []).map((name) => `a ${name} keeps the process alive`),
+    ...leftovers.map((command) => `the process ${describeValue(command)} was still running`),
+  ];
+}
+
+function describeCall(args: object): string {
+  const text = JSON.stringify(args);
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+}

@@ -1,0 +1,159 @@
+import { TOOL_CAPABILITIES, type ToolCapability } from "@agent/core";
+import { compileSchema, describeValue, errorMessage, escapeInvisible } from "@agent/core/toolkit";
+import type { SeenTool } from "../probe/messages.js";
+import { type Check, functionOf, parametersOf, type Subject, type Verdict } from "../subject.js";
+import type { Finding } from "../types.js";
+
+const VALID_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+/** What must never be on before the user has said so. */
+const RISKY: readonly ToolCapability[] = ["destroy", "execute", "network"];
+
+type Problem = Omit<Finding, "tool">;
+
+/** A check that looks at each tool by itself. */
+function eachTool(find: (tool: SeenTool) => readonly Problem[]): Check["run"] {
+  return ({ tools }: Subject): Verdict => ({
+    findings: tools.flatMap((tool) => find(tool).map((problem) => ({ tool: tool.name, ...problem }))),
+  });
+}
+
+/** What a pack says about its tools. */
+export const DECLARATION_CHECKS: readonly Check[] = [
+  {
+    id: "names",
+    title: "gives each tool a valid name of its own",
+    run({ tools }) {
+      const findings: Finding[] = [];
+      for (const [index, { name }] of tools.entries()) {
+        if (!VALID_NAME.test(name)) {
+          findings.push({
+            tool: name,
+            expected: '1 to 64 letters, digits, "_" or "-"',
+            got: describeValue(name),
+            cure: "Model APIs refuse other names; rename the tool.",
+          });
+        }
+        if (tools.findIndex((other) => other.name === name) < index) {
+          findings.push({
+            tool: name,
+            expected: "each name once",
+            got: "it is registered twice",
+            cure: "Rename one of them; a prefix of your pack avoids clashes with other packs, too.",
+          });
+        }
+      }
+      return { findings };
+    },
+  },
+  {
+    id: "schema-name",
+    title: "names each schema like its tool",
+    run: eachTool((tool) => {
+      const { name } = functionOf(tool);
+      if (name === tool.name || tool.schema === undefined) return [];
+      return [
+        {
+          expected: `schema.function.name is ${describeValue(tool.name)}`,
+          got: describeValue(name),
+          cure: "Build the schema with functionTool(this.name, …).",
+        },
+      ];
+    }),
+  },
+  {
+    id: "schemas",
+    title: "describes arguments in valid JSON Schema",
+    run: eachTool((tool) => {
+      const problem = schemaProblem(tool);
+      return problem === undefined
+        ? []
+        : [
+            {
+              expected: "a schema of the form functionTool() gives, the same at each call",
+              got: problem,
+              cure: "Use functionTool() from @agent/core/toolkit and JSON Schema types (object, number, …).",
+            },
+          ];
+    }),
+  },
+  {
+    id: "descriptions",
+    title: "describes each tool and argument in visible words",
+    run: eachTool((tool) => {
+      const texts: [string, unknown][] = [
+        ["the tool", functionOf(tool).description],
+        ...Object.entries((parametersOf(tool)?.properties ?? {}) as Record<string, unknown>).map(
+          ([name, schema]): [string, unknown] => [
+            `"${name}"`,
+            (schema as { description?: unknown } | null)?.description,
+          ],
+        ),
+      ];
+      return texts.flatMap(([what, text]) => descriptionProblem(what, text));
+    }),
+  },
+  {
+    id: "capabilities",
+    title: "labels what each tool can do to the world",
+    run: eachTool(({ capabilities, enabled }) => {
+      const known = `some of ${TOOL_CAPABILITIES.join(", ")}`;
+      const cure =
+        'Declare it on the tool: readonly capabilities = ["read"] as const; [] means it touches nothing.';
+      if (!Array.isArray(capabilities)) {
+        return [{ expected: `capabilities, ${known}`, got: describeValue(capabilities), cure }];
+      }
+      const unknown = capabilities.filter((one) => !TOOL_CAPABILITIES.includes(one));
+      if (unknown.length > 0) return [{ expected: known, got: unknown.map(String).join(", "), cure }];
+      if (enabled || capabilities.length > 0) return [];
+      return [
+        { expected: "a tool that starts disabled says why by a capability", got: "no capability", cure },
+      ];
+    }),
+  },
+  {
+    id: "risky-off",
+    title: "leaves tools that destroy, execute or reach the network off until the user opts in",
+    run: eachTool(({ capabilities, enabled }) => {
+      const risky = Array.isArray(capabilities) ? RISKY.filter((one) => capabilities.includes(one)) : [];
+      if (!enabled || risky.length === 0) return [];
+      return [
+        {
+          expected: "a tool with these capabilities starts disabled",
+          got: `it is on, with ${risky.join(", ")}`,
+          cure: "registry.register(tool, { enabled: false })",
+        },
+      ];
+    }),
+  },
+];
+
+function schemaProblem(tool: SeenTool): string | undefined {
+  if (tool.schemaProblem !== undefined) return tool.schemaProblem;
+  if ((tool.schema as { type?: unknown } | null)?.type !== "function") return 'its type is not "function"';
+  const { parameters } = functionOf(tool);
+  if (parameters === undefined) return undefined;
+  const schema = parametersOf(tool);
+  if (schema?.type !== "object")
+    return `parameters.type is ${describeValue(schema?.type)} instead of "object"`;
+  try {
+    compileSchema(schema, "parameters");
+    return undefined;
+  } catch (error) {
+    return errorMessage(error);
+  }
+}
+
+function descriptionProblem(what: string, text: unknown): Problem[] {
+  const cure = "The model chooses by the description alone: say what it does and when to use it.";
+  if (typeof text !== "string" || text.trim() === "") {
+    return [{ expected: `a description of ${what}`, got: describeValue(text), cure }];
+  }
+  if (escapeInvisible(text) === text) return [];
+  return [
+    {
+      expected: `a description of ${what} that a person can read in full`,
+      got: escapeInvisible(text),
+      cure: "Remove control and invisible characters: they hide instructions from the user.",
+    },
+  ];
+}

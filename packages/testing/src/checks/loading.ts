@@ -1,0 +1,115 @@
+import { PACK_API_VERSION } from "@agent/core";
+import { describeValue } from "@agent/core/toolkit";
+import type { Check } from "../subject.js";
+import type { Finding } from "../types.js";
+
+/** How a pack is loaded and registered. */
+export const LOADING_CHECKS: readonly Check[] = [
+  {
+    id: "exports",
+    title: "states its name and the pack API version it was built for",
+    run({ inspection: { packName, packApiVersion } }) {
+      const findings: Finding[] = [];
+      if (typeof packName !== "string" || packName === "") {
+        findings.push({
+          expected: "a named export packName, the package's name",
+          got: describeValue(packName),
+          cure: 'export const packName = "your-package";',
+        });
+      }
+      if (packApiVersion !== PACK_API_VERSION) {
+        findings.push({
+          expected: `a named export packApiVersion of ${PACK_API_VERSION}`,
+          got: describeValue(packApiVersion),
+          cure: `export const packApiVersion = ${PACK_API_VERSION}; a host then knows which side to upgrade.`,
+        });
+      }
+      return { findings };
+    },
+  },
+  {
+    id: "import",
+    title: "does nothing when it is imported",
+    run({ inspection, probe }) {
+      const effects = [...inspection.importEffects];
+      if (probe.output !== "") effects.push(`printed ${describeValue(probe.output)}`);
+      for (const file of probe.newFiles) effects.push(`created the file ${describeValue(file)}`);
+      return {
+        findings: effects.map((effect) => ({
+          expected: "importing the pack changes nothing",
+          got: `it ${effect}`,
+          cure: "Move the work into register(), or better into the tool's execute().",
+        })),
+      };
+    },
+  },
+  {
+    id: "register",
+    title: "registers its tools and starts nothing",
+    run({ inspection: { first, registerEffects }, tools }) {
+      if (first.error !== undefined) {
+        return {
+          findings: [
+            {
+              expected: "register(registry, host) returns",
+              got: first.error,
+              cure: "Register synchronously, with defaults for all options; or pass `options` to the kit.",
+            },
+          ],
+        };
+      }
+      const findings: Finding[] = registerEffects.map((effect) => ({
+        expected: "register() only registers",
+        got: `it ${effect}`,
+        cure: "Start what a tool needs in its first execute(), and end it there.",
+      }));
+      if (tools.length === 0) {
+        findings.push({
+          expected: "at least one tool",
+          got: "none",
+          cure: "Call registry.register(tool) in register().",
+        });
+      }
+      return { findings };
+    },
+  },
+  {
+    id: "repeatable",
+    title: "registers the same tools again on a fresh registry",
+    run({ inspection: { first, second } }) {
+      const shape = (tools: typeof first.tools) =>
+        tools.map(({ name, enabled }) => `${name} (${enabled ? "on" : "off"})`).join(", ");
+      const same = first.error === second.error && shape(first.tools) === shape(second.tools);
+      return {
+        findings: same
+          ? []
+          : [
+              {
+                expected: `the same as the first time: ${shape(first.tools)}`,
+                got: second.error ?? (shape(second.tools) || "no tools"),
+                cure: "Keep no state between calls of register(); create the tools inside it.",
+              },
+            ],
+      };
+    },
+  },
+  {
+    id: "options",
+    title: "refuses an option it does not know",
+    run({ inspection: { first, unknownOptionRefusal } }) {
+      if (first.error !== undefined) return { findings: [], notes: ["the pack does not register"] };
+      return {
+        findings:
+          unknownOptionRefusal === undefined
+            ? [
+                {
+                  expected: "register() throws for a misspelt option",
+                  got: "it was ignored",
+                  cure: "Read the options with packOptions() from @agent/core/toolkit.",
+                },
+              ]
+            : [],
+      };
+    },
+  },
+];

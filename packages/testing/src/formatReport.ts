@@ -1,0 +1,34 @@
+import { countOf, escapeInvisible, escapeToLine } from "@agent/core/toolkit";
+import type { CheckResult, CheckStatus, Finding, PackReport } from "./types.js";
+
+const MARKS: Readonly<Record<CheckStatus, string>> = { passed: "ok", failed: "FAIL", not_checked: "--" };
+
+/** The report as plain text: one line a check, and below a failed one what is wrong and how to cure it. */
+export function formatReport(report: PackReport): string {
+  const failed = report.checks.filter(({ status }) => status === "failed").length;
+  const lines = [
+    `${report.pack}: ${countOf(report.tools.length, "tool")}`,
+    ...report.tools.map(
+      ({ name, enabled, capabilities }) =>
+        `  ${escapeToLine(name)} (${[enabled ? "on" : "off by default", ...capabilities].join(", ")})`,
+    ),
+    ...report.checks.flatMap(formatCheck),
+    failed === 0 ? "All checks passed." : `${countOf(failed, "check")} failed.`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** One check with everything it found. */
+function formatCheck({ id, title, status, findings, notes }: CheckResult): string[] {
+  return [
+    `${MARKS[status].padEnd(4)} ${id}: ${title}`,
+    ...findings.map(formatFinding),
+    ...notes.map((note) => `     not checked: ${escapeToLine(note)}`),
+  ];
+}
+
+/** What is wrong and what to do, over a few lines. Nothing a pack says can control the terminal. */
+export function formatFinding({ tool, expected, got, cure }: Finding): string {
+  const where = tool === undefined ? "" : `${tool}: `;
+  return escapeInvisible(`     ${where}expected ${expected}\n       got: ${got}\n       cure: ${cure}`);
+}

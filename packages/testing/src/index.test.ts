@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+
+test("the public API of @agent/testing", async () => {
+  expect(Object.keys(await import("./index.js")).sort()).toEqual([
+    "checkPack",
+    "describePack",
+    "formatReport",
+    "inspectPack",
+    "recordProvider",
+    "replayProvider",
+    "scriptedProvider",
+    "temporaryWorkspace",
+  ]);
+});

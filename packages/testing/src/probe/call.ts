@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ExecutableTool, ToolRegistry } from "@agent/core";
+import { describeValue, errorMessage } from "@agent/core/toolkit";
+import { collectTools } from "./inspect.js";
+import type { Answer, CallReport, Task } from "./messages.js";
+import { extraResources } from "./snapshot.js";
+
+const UNREF = { ref: false };
+const QUIET_MS = 1000;
+const POLL_MS = 20;
+
+/** Calls one tool of a pack through a registry, as an agent would, and watches `execute` itself as well. */
+export async function callTool(task: Task): Promise<Answer> {
+  const pack = await import(task.module);
+  const entry = collectTools(pack, task.options).find(({ tool }) => tool.name === task.tool);
+  if (!entry) return { calls: [refused(`the pack registers no tool ${task.tool}`)], resources: [] };
+  // What importing and registering opened is looked at elsewhere; here it counts as given.
+  const before = process.getActiveResourcesInfo();
+  const calls: CallReport[] = [];
+  for (const args of task.calls) calls.push(await oneCall(entry.tool, args, task));
+  return { calls, resources: await remainingResources(before) };
+}
+
+/** What the calls left open, once things have had time to close. */
+async function remainingResources(before: readonly string[]): Promise<string[]> {
+  const deadline = Date.now() + QUIET_MS;
+  let extra = extraResources(before);
+  while (extra.length > 0 && Date.now() < deadline) {
+    await sleep(POLL_MS);
+    extra = extraResources(before);
+  }
+  return extra;
+}
+
+async function oneCall(
+  tool: ExecutableTool,
+  args: Readonly<Record<string, unknown>>,
+  task: Task,
+): Promise<CallReport> {
+  const registry = new ToolRegistry({ deadlineMs: task.settleMs });
+  const watched = watch(tool);
+  try {
+    registry.register(watched.tool);
+  } catch (error) {
+    return refused(errorMessage(error));
+  }
+  const controller = new AbortController();
+  const running = registry.run(tool.name, { ...args }, { signal: controller.signal });
+  if (task.kind === "abort") {
+    const early = await Promise.race([running, sleep(task.abortAfterMs, undefined, UNREF)]);
+    if (early === undefined) controller.abort();
+  }
+  const { outcome, text } = await running;
+  const settled = await Promise.race([
+    watched.settled(),
+    sleep(task.settleMs, undefined, UNREF).then(() => false),
+  ]);
+  return { outcome, text: text.slice(0, 2000), settled, ...watched.result() };
+}
+
+function watch(tool: ExecutableTool) {
+  let execution: Promise<unknown> = Promise.resolve();
+  let returned: CallReport["returned"] = "nothing yet";
+  let bytes = 0;
+  const wrapped: ExecutableTool = {
+    name: tool.name,
+    ...(tool.deadlineMs !== undefined && { deadlineMs: tool.deadlineMs }),
+    getSchema: () => tool.getSchema(),
+    execute: (args, call) => {
+      const result = new Promise<string>((resolve) => resolve(tool.execute(args, call)));
+      execution = result.then(
+        (text: unknown) => {
+          returned = typeof text === "string" ? "string" : describeValue(text);
+          bytes = typeof text === "string" ? Buffer.byteLength(text) : 0;
+        },
+        () => {
+          returned = "an error";
+        },
+      );
+      return result;
+    },
+  };
+  return {
+    tool: wrapped,
+    settled: () => execution.then(() => true),
+    result: () => ({ returned, bytes }),
+  };
+}
+
+function refused(refusal: string): CallReport {
+  return { refusal, outcome: "error", text: "", returned: "nothing yet", bytes: 0, settled: true };
+}

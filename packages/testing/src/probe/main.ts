@@ -1,0 +1,28 @@
+// The process a pack is examined in: it gets one task, answers it, and ends.
+import { callTool } from "./call.js";
+import { inspect } from "./inspect.js";
+import type { Answer, Task } from "./messages.js";
+
+const FAILED = 70;
+
+// Opened here, so that a tool which merely mentions them seems to open nothing.
+void process.stdout;
+void process.stderr;
+
+// Not "once": without a listener the channel no longer keeps this process alive while a tool runs.
+process.on("message", (task: Task) => {
+  answer(task).then(
+    // Ends whatever is still open; what that is stands in the answer.
+    (result) => process.send?.(result, () => process.exit(0)),
+    (error: unknown) => {
+      process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+      process.exit(FAILED);
+    },
+  );
+});
+
+async function answer(task: Task): Promise<Answer> {
+  return task.kind === "inspect"
+    ? { inspection: await inspect(task.module, task.options), resources: [] }
+    : await callTool(task);
+}

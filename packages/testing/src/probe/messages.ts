@@ -1,0 +1,64 @@
+// What crosses the line between the kit and the process the pack runs in. Plain data only.
+
+/** A tool as it was registered, whatever its quality: nothing here is trusted to have the right type. */
+export interface SeenTool {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly capabilities: unknown;
+  readonly schema: unknown;
+  /** Why `getSchema()` could not be read, or why it differs between two calls. */
+  readonly schemaProblem?: string;
+  /** Why the registry refuses the tool, if it does. */
+  readonly refusal?: string;
+}
+
+export interface Registration {
+  readonly error?: string;
+  readonly tools: readonly SeenTool[];
+}
+
+export interface Inspection {
+  readonly importError?: string;
+  /** What importing changed in the process, in words. */
+  readonly importEffects: readonly string[];
+  readonly packName: unknown;
+  readonly packApiVersion: unknown;
+  readonly first: Registration;
+  readonly second: Registration;
+  /** What registering changed in the process, in words. */
+  readonly registerEffects: readonly string[];
+  /** Why a made-up option was refused; absent if it was accepted. */
+  readonly unknownOptionRefusal?: string;
+}
+
+export interface CallReport {
+  /** Why the tool could not be called at all. */
+  readonly refusal?: string;
+  readonly outcome: string;
+  readonly text: string;
+  /** What `execute` itself gave: the registry's cut and its words are not the tool's merit. */
+  readonly returned: "string" | "nothing yet" | "an error" | (string & {});
+  readonly bytes: number;
+  /** Whether `execute` settled in time, also after an abort. */
+  readonly settled: boolean;
+}
+
+export interface Task {
+  readonly kind: "inspect" | "call" | "abort";
+  readonly module: string;
+  readonly options: unknown;
+  readonly tool: string;
+  /** One call after the other, in one process. */
+  readonly calls: readonly Readonly<Record<string, unknown>>[];
+  /** How long to let the tool run before the abort. */
+  readonly abortAfterMs: number;
+  /** How long a tool may take to settle. */
+  readonly settleMs: number;
+}
+
+export interface Answer {
+  readonly inspection?: Inspection;
+  readonly calls?: readonly CallReport[];
+  /** What still keeps the process alive after the work: `Timeout`, `TCPSocketWrap`. */
+  readonly resources: readonly string[];
+}

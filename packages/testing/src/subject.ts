@@ -1,0 +1,101 @@
+import type { JsonSchema } from "@agent/core";
+import type { Inspection, SeenTool, Task } from "./probe/messages.js";
+import { type ProbeResult, runProbe } from "./runProbe.js";
+import type { CheckPackOptions, Finding, SampleCall } from "./types.js";
+
+const DEFAULT_SETTLE_MS = 5000;
+const ABORT_AFTER_MS = 200;
+
+/** What one check says: what is wrong, and what it could not look at. */
+export interface Verdict {
+  readonly findings: readonly Finding[];
+  readonly notes?: readonly string[];
+}
+
+/** One promise of a good pack. */
+export interface Check {
+  readonly id: string;
+  readonly title: string;
+  run(subject: Subject): Verdict | Promise<Verdict>;
+}
+
+/** The pack under examination. Calls are made once and shared by the checks that look at them. */
+export class Subject {
+  readonly inspection: Inspection;
+  /** The process that imported the pack: what it printed and created. */
+  readonly probe: ProbeResult;
+  readonly options: CheckPackOptions;
+  readonly #module: string;
+  readonly #calls = new Map<string, Promise<ProbeResult>>();
+
+  constructor(module: string, inspection: Inspection, probe: ProbeResult, options: CheckPackOptions) {
+    this.#module = module;
+    this.inspection = inspection;
+    this.probe = probe;
+    this.options = options;
+  }
+
+  get tools(): readonly SeenTool[] {
+    return this.inspection.first.tools;
+  }
+
+  samples(tool: SeenTool): readonly SampleCall[] {
+    const sample = ownEntry(this.options.samples, tool.name);
+    if (sample === undefined) return [];
+    return Array.isArray(sample) ? sample : [sample as SampleCall];
+  }
+
+  slowSample(tool: SeenTool): SampleCall | undefined {
+    return ownEntry(this.options.slowSamples, tool.name);
+  }
+
+  /** Makes the calls, one after the other, in a process of their own. */
+  call(tool: SeenTool, calls: readonly SampleCall[]): Promise<ProbeResult> {
+    return this.#once({ ...this.#task("call", tool), calls });
+  }
+
+  /** Makes one call and aborts it. A slow one is left to run for a moment first. */
+  abort(tool: SeenTool, call: SampleCall, slow: boolean): Promise<ProbeResult> {
+    return this.#once({
+      ...this.#task("abort", tool),
+      calls: [call],
+      abortAfterMs: slow ? ABORT_AFTER_MS : 0,
+    });
+  }
+
+  #task(kind: Task["kind"], tool: SeenTool): Task {
+    const { options, settleMs = DEFAULT_SETTLE_MS } = this.options;
+    return {
+      kind,
+      module: this.#module,
+      options,
+      tool: tool.name,
+      calls: [],
+      abortAfterMs: 0,
+      settleMs,
+    };
+  }
+
+  #once(task: Task): Promise<ProbeResult> {
+    const key = JSON.stringify([task.kind, task.tool, task.calls]);
+    const made = this.#calls.get(key) ?? runProbe(task, this.options);
+    this.#calls.set(key, made);
+    return made;
+  }
+}
+
+/** The tool's schema of its arguments, if it is there at all. */
+export function parametersOf(tool: SeenTool): JsonSchema | undefined {
+  const { parameters } = functionOf(tool);
+  return typeof parameters === "object" && parameters !== null ? (parameters as JsonSchema) : undefined;
+}
+
+/** The `function` block of the tool's schema, or an empty one. */
+export function functionOf(tool: SeenTool): Readonly<Record<string, unknown>> {
+  const { function: block } = (tool.schema ?? {}) as { function?: unknown };
+  return typeof block === "object" && block !== null ? (block as Record<string, unknown>) : {};
+}
+
+function ownEntry<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
+  return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
+}

@@ -1,0 +1,38 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { isInside } from "@agent/core/toolkit";
+
+export interface Workspace {
+  /** The directory, as an absolute path without links. */
+  readonly path: string;
+  /** Removes it and everything in it. Also called by `await using`. */
+  remove(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Creates an empty directory for a test, or one with the given files. Throws for a file outside of it.
+ *
+ * @example
+ * const workspace = await temporaryWorkspace({ "src/a.txt": "hello\n" });
+ */
+export async function temporaryWorkspace(
+  files: Readonly<Record<string, string | Uint8Array>> = {},
+): Promise<Workspace> {
+  const path = await realpath(await mkdtemp(join(tmpdir(), "agent-workspace-")));
+  const remove = () => rm(path, { recursive: true, force: true, maxRetries: 3 });
+  try {
+    for (const [name, content] of Object.entries(files)) {
+      const target = resolve(path, name);
+      if (!isInside(path, target))
+        throw new Error(`"${name}" is outside the workspace. Use a relative path.`);
+      await mkdir(dirname(target), { recursive: true });
+      await writeFile(target, content);
+    }
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { path, remove, [Symbol.asyncDispose]: remove };
+}

@@ -1,0 +1,63 @@
+/** A path, a `file:` URL or a package name: what a fresh process imports to get the pack. */
+export type PackLocation = string | URL;
+
+/** The arguments of one call. */
+export type SampleCall = Readonly<Record<string, unknown>>;
+
+export interface CheckPackOptions {
+  /** The options block the pack is registered with, as it would stand in `agent.config.ts`. */
+  readonly options?: unknown;
+  /**
+   * Calls that are safe to make for real, by tool name: one or several. Without one the checks that need a
+   * running tool report `not checked`. Give one that produces much output, too, if the tool can.
+   */
+  readonly samples?: Readonly<Record<string, SampleCall | readonly SampleCall[]>>;
+  /** Calls that run until they are stopped, by tool name: `{ run_bash: { command: "sleep 60" } }`. */
+  readonly slowSamples?: Readonly<Record<string, SampleCall>>;
+  /** Puts what the samples need into the empty directory they run in. Called for each run of a tool. */
+  readonly setup?: (workspace: string) => void | Promise<void>;
+  /** What one result may hold, in bytes of UTF-8. Default: 1 MiB, where the registry cuts. */
+  readonly maxOutputBytes?: number;
+  /** How long a tool may take to answer, and to stop after an abort. Default: 5 seconds. */
+  readonly settleMs?: number;
+  /** How long one run of the pack in its own process may take. Default: 20 seconds. */
+  readonly timeoutMs?: number;
+}
+
+/** One thing that is wrong: where, what was expected, what came, and how to cure it. */
+export interface Finding {
+  readonly tool?: string;
+  readonly expected: string;
+  readonly got: string;
+  readonly cure: string;
+}
+
+export type CheckStatus = "passed" | "failed" | "not_checked";
+
+export interface CheckResult {
+  /** Stable, for filtering: `risky-off`. */
+  readonly id: string;
+  /** A sentence about what a good pack does. */
+  readonly title: string;
+  readonly status: CheckStatus;
+  readonly findings: readonly Finding[];
+  /** What was left out and why, if anything was. */
+  readonly notes: readonly string[];
+}
+
+/** A tool as the pack declares it. */
+export interface PackTool {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly capabilities: readonly string[];
+  readonly description: string;
+}
+
+export interface PackReport {
+  /** The name the pack states, or where it was loaded from. */
+  readonly pack: string;
+  /** False if any check failed. A check that could not be made does not count against the pack. */
+  readonly ok: boolean;
+  readonly tools: readonly PackTool[];
+  readonly checks: readonly CheckResult[];
+}

@@ -1,0 +1,272 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+const GOOD = new URL("./fixtures/good.mjs", import.meta.url).href;
+
+/** A pack that is good but for one thing, and what the kit must say about it. */
+export interface BadPack {
+  readonly check: string;
+  readonly because: string;
+  /** Module text; `goodTool`, `slowTool`, `packOptions` and `functionTool` are in scope. */
+  readonly source: string;
+  readonly says: RegExp;
+}
+
+const registering = (body: string, before = "") => `
+  export { packName, packApiVersion } from ${JSON.stringify(GOOD)};
+  ${before}
+  export function register(registry, host) {
+    packOptions("bad-pack", host?.options, {});
+    ${body}
+  }`;
+const tool = (changes: string, options = "") =>
+  registering(`registry.register(goodTool(${changes})${options});`);
+const atImport = (statement: string) => registering("registry.register(goodTool());", statement);
+
+export const BAD_PACKS: readonly BadPack[] = [
+  {
+    check: "exports",
+    because: "it has no name",
+    source: `export { packApiVersion, register } from ${JSON.stringify(GOOD)};`,
+    says: /packName.*\n.*got: nothing/,
+  },
+  {
+    check: "exports",
+    because: "it does not say which API it was built for",
+    source: `export { packName, register } from ${JSON.stringify(GOOD)};`,
+    says: /packApiVersion of 1/,
+  },
+  {
+    check: "import",
+    because: "it cannot be imported",
+    source: `import "./is-not-there.mjs";`,
+    says: /is-not-there/,
+  },
+  { check: "import", because: "it ends the process", source: "process.exit(7);", says: /ended with code 7/ },
+  {
+    check: "import",
+    because: "it prints",
+    source: atImport(`console.log("hello");`),
+    says: /printed string "hello/,
+  },
+  {
+    check: "import",
+    because: "it creates a file",
+    source: atImport(`(await import("node:fs")).writeFileSync("litter.txt", "");`),
+    says: /created the file string "litter\.txt"/,
+  },
+  {
+    check: "import",
+    because: "it starts a timer",
+    source: atImport("setInterval(() => {}, 1000);"),
+    says: /left a Timeout open/,
+  },
+  {
+    check: "import",
+    because: "it pollutes a prototype",
+    source: atImport("Object.prototype.polluted = true;"),
+    says: /added Object\.prototype\.polluted/,
+  },
+  {
+    check: "import",
+    because: "it replaces a global function",
+    source: atImport("const { parse } = JSON; JSON.parse = (text) => parse(text);"),
+    says: /replaced JSON\.parse/,
+  },
+  {
+    check: "import",
+    because: "it adds a global",
+    source: atImport("globalThis.shared = {};"),
+    says: /added globalThis\.shared/,
+  },
+  {
+    check: "import",
+    because: "it changes the environment",
+    source: atImport(`process.env.HTTP_PROXY = "http://evil.example";`),
+    says: /environment variable HTTP_PROXY/,
+  },
+  {
+    check: "import",
+    because: "it listens for signals",
+    source: atImport(`process.on("SIGINT", () => {});`),
+    says: /process listener for "SIGINT"/,
+  },
+  {
+    check: "register",
+    because: "register throws",
+    source: registering(`throw new Error("no database");`),
+    says: /no database/,
+  },
+  {
+    check: "register",
+    because: "register is asynchronous",
+    source: `export { packName, packApiVersion } from ${JSON.stringify(GOOD)};
+      export async function register(registry) { registry.register(goodTool()); }`,
+    says: /returned a promise/,
+  },
+  { check: "register", because: "there are no tools", source: registering(""), says: /got: none/ },
+  {
+    check: "register",
+    because: "register starts a timer",
+    source: registering("registry.register(goodTool()); setInterval(() => {}, 1000);"),
+    says: /left a Timeout open/,
+  },
+  {
+    check: "register",
+    because: "it enables a tool itself",
+    source: registering(`registry.register(goodTool(), { enabled: false }); registry.enable("good_echo");`),
+    says: /tried to enable "good_echo"/,
+  },
+  {
+    check: "repeatable",
+    because: "it registers only once",
+    source: registering("if (!done) registry.register(goodTool()); done = true;", "let done = false;"),
+    says: /got: no tools/,
+  },
+  {
+    check: "options",
+    because: "it ignores options",
+    source: `export { packName, packApiVersion } from ${JSON.stringify(GOOD)};
+      export function register(registry) { registry.register(goodTool()); }`,
+    says: /misspelt option/,
+  },
+  {
+    check: "names",
+    because: "a name has a dot",
+    source: tool(`{ name: "good.echo" }`),
+    says: /string "good\.echo"/,
+  },
+  {
+    check: "names",
+    because: "two tools have one name",
+    source: registering("registry.register(goodTool()); registry.register(goodTool());"),
+    says: /registered twice/,
+  },
+  {
+    check: "schema-name",
+    because: "the schema has another name",
+    source: tool(`{ getSchema: goodTool({ name: "other" }).getSchema }`),
+    says: /got: string "other"/,
+  },
+  {
+    check: "schemas",
+    because: "a type is not one of JSON Schema",
+    source: tool(
+      `{ getSchema: () => functionTool("good_echo", "Adds.", { text: { type: "float", description: "x" } }) }`,
+    ),
+    says: /float/,
+  },
+  {
+    check: "schemas",
+    because: "the schema changes",
+    source: tool(
+      `{ getSchema: () => functionTool("good_echo", "Call " + count++, { text: { type: "string", description: "x" } }) }`,
+    ).replace("export function", "let count = 0; export function"),
+    says: /something else the second time/,
+  },
+  {
+    check: "descriptions",
+    because: "an argument is not described",
+    source: tool(`{ getSchema: () => functionTool("good_echo", "Echo.", { text: { type: "string" } }) }`),
+    says: /description of "text"\n.*got: nothing/,
+  },
+  {
+    check: "descriptions",
+    because: "a description hides text",
+    source: tool(
+      `{ getSchema: () => functionTool("good_echo", "Echo.\\u{e0041}", { text: { type: "string", description: "x" } }) }`,
+    ),
+    says: /\\u\{e0041\}/,
+  },
+  {
+    check: "capabilities",
+    because: "there is no label",
+    source: tool("{ capabilities: undefined }"),
+    says: /capabilities, some of read/,
+  },
+  {
+    check: "capabilities",
+    because: "a disabled tool says not why",
+    source: tool("{ capabilities: [] }", ", { enabled: false }"),
+    says: /no capability/,
+  },
+  {
+    check: "risky-off",
+    because: "a network tool is on",
+    source: tool(`{ capabilities: ["network"] }`),
+    says: /it is on, with network/,
+  },
+  {
+    check: "bad-arguments",
+    because: "a misspelt argument is ignored",
+    source: tool(`{ getSchema: () => ({ type: "function", function: { name: "good_echo", description: "Echo.",
+      parameters: { type: "object", properties: { text: { type: "string", description: "x" } } } } }) }`),
+    says: /misspelt argument is refused/,
+  },
+  {
+    check: "bad-arguments",
+    because: "an empty text makes a timer throw",
+    source: tool(
+      `{ execute: async ({ text }) => { if (text === "") setTimeout(() => { throw new Error("late"); }); return "x"; } }`,
+    ),
+    says: /ended with code 1.*late/,
+  },
+  {
+    check: "bad-arguments",
+    because: "an empty text never gets an answer",
+    source: tool(`{ execute: ({ text }) => text === "" ? new Promise(() => {}) : Promise.resolve("x") }`),
+    says: /an answer to {"text":""}/,
+  },
+  {
+    check: "output",
+    because: "the result is an object",
+    source: tool('{ execute: async ({ text }) => (text === "sample" ? { text } : text) }'),
+    says: /execute\(\) gave object/,
+  },
+  {
+    check: "output",
+    because: "the result has no bound",
+    source: tool(`{ execute: async ({ text }) => text === "sample" ? "x".repeat(2 ** 21) : text }`),
+    says: /at most 1048576 bytes\n.*2097152 bytes/,
+  },
+  {
+    check: "abort",
+    because: "the signal is ignored",
+    source: registering(
+      `registry.register({ ...slowTool, execute: () => new Promise((done) => setTimeout(done, 60_000, "x").unref()) }, { enabled: false });`,
+    ),
+    says: /still running seconds later/,
+  },
+  {
+    check: "leftovers",
+    because: "a timer stays",
+    source: tool(
+      `{ execute: async ({ text }) => { if (text === "sample") setInterval(() => {}, 1000); return text; } }`,
+    ),
+    says: /a Timeout keeps the process alive/,
+  },
+  {
+    check: "leftovers",
+    because: "a detached process stays",
+    source: tool(`{ execute: async ({ text }) => {
+      if (text !== "sample") return text;
+      const { spawn } = await import("node:child_process");
+      spawn("sleep", ["61"], { detached: true, stdio: "ignore" }).unref();
+      return text;
+    } }`),
+    says: /"sleep 61" was still running/,
+  },
+];
+
+/** Writes a bad pack where it can be imported from. */
+export async function writeBadPack(directory: string, { source }: BadPack): Promise<string> {
+  const file = join(directory, "bad.mjs");
+  const toolkit = import.meta.resolve("@agent/core/toolkit");
+  await writeFile(
+    file,
+    `import { functionTool, packOptions } from ${JSON.stringify(toolkit)};
+     import { goodTool, slowTool } from ${JSON.stringify(GOOD)};
+     ${source}`,
+  );
+  return file;
+}

@@ -1,0 +1,81 @@
+import { existsSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { CHECKS, checkPack, inspectPack } from "../src/checkPack.js";
+import { formatFinding, formatReport } from "../src/formatReport.js";
+import { canFindLeftovers } from "../src/leftovers.js";
+import { temporaryWorkspace } from "../src/temporaryWorkspace.js";
+import { BAD_PACKS, writeBadPack } from "./badPacks.js";
+
+const GOOD = new URL("./fixtures/good.mjs", import.meta.url);
+const SAMPLES = {
+  samples: { good_echo: { text: "sample" } },
+  slowSamples: { good_sleep: { text: "sample" } },
+};
+
+describe("a good pack", () => {
+  test("passes every check", async () => {
+    const report = await checkPack(GOOD, SAMPLES);
+    expect(formatReport(report)).toContain("All checks passed.");
+    expect(report).toMatchObject({ pack: "good-pack", ok: true });
+    expect(report.checks.map(({ id, status }) => [id, status])).toEqual(
+      CHECKS.map(({ id }) => [id, "passed"]),
+    );
+    expect(report.tools.map(({ name, enabled }) => [name, enabled])).toEqual([
+      ["good_echo", true],
+      ["good_sleep", false],
+    ]);
+  });
+
+  test("without samples says what it could not check, and is not blamed for it", async () => {
+    const report = await checkPack(GOOD);
+    expect(report.ok).toBe(true);
+    const open = report.checks.filter(({ status }) => status === "not_checked");
+    expect(open.map(({ id }) => id)).toEqual(["output", "abort", "leftovers"]);
+    expect(open[0]?.notes).toEqual(["good_echo: no sample", "good_sleep: no sample"]);
+  });
+
+  test("gets its options, and a fresh workspace for each run", async () => {
+    const seen: string[] = [];
+    const report = await checkPack(GOOD, {
+      ...SAMPLES,
+      options: { greeting: "hi" },
+      setup: (workspace) => void seen.push(workspace),
+    });
+    expect(report.ok).toBe(true);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.filter((workspace) => existsSync(workspace))).toEqual([]);
+  });
+});
+
+describe("a bad pack fails exactly the check it breaks", () => {
+  test.concurrent.for(BAD_PACKS)("$check: $because", async (bad, { expect, onTestFinished, skip }) => {
+    if (bad.because.includes("detached process") && !canFindLeftovers) {
+      skip("processes can be found on Linux only");
+    }
+    const workspace = await temporaryWorkspace();
+    onTestFinished(() => workspace.remove());
+    const report = await checkPack(await writeBadPack(workspace.path, bad), { ...SAMPLES, settleMs: 2000 });
+    const failed = report.checks.filter(({ status }) => status === "failed");
+    expect(failed.map(({ id }) => id)).toEqual([bad.check]);
+    expect(failed.flatMap(({ findings }) => findings.map(formatFinding)).join("\n")).toMatch(bad.says);
+    expect(report.ok).toBe(false);
+  });
+
+  test("there is a bad pack for every check", () => {
+    expect([...new Set(BAD_PACKS.map(({ check }) => check))].sort()).toEqual(
+      CHECKS.map(({ id }) => id).sort(),
+    );
+  });
+});
+
+test("a location that is none is refused at once", async () => {
+  await expect(checkPack("")).rejects.toThrow("must be a path or a file: URL, got an empty string");
+});
+
+test("inspectPack lists the tools, and says why there are none", async () => {
+  const { tools, problem } = await inspectPack(GOOD);
+  expect([tools.length, problem]).toEqual([2, undefined]);
+  const missing = await inspectPack("/is/not/there.mjs");
+  expect(missing.tools).toEqual([]);
+  expect(missing.problem).toContain("Cannot find module");
+});

@@ -1,0 +1,105 @@
+import { existsSync, readFileSync } from "node:fs";
+import { type ChatTool, type ExecutableTool, isAgentError, ToolRegistry } from "@agent/core";
+import { describe, expect, test } from "vitest";
+
+// Function schemas of the Berkeley Function-Calling Leaderboard, kept outside the repository.
+const DATA = new URL("../../../../shared/data/bfcl-schemas.jsonl", import.meta.url);
+const absent = !existsSync(DATA);
+const TYPES: Readonly<Record<string, string>> = {
+  dict: "object",
+  float: "number",
+  tuple: "array",
+  list: "array",
+  bool: "boolean",
+  int: "integer",
+  str: "string",
+};
+
+type Block = ChatTool["function"];
+
+describe.skipIf(absent)(
+  `real-world schemas${absent ? " (skipped: ../shared/data is not there)" : ""}`,
+  () => {
+    const blocks: Block[] = absent
+      ? []
+      : readFileSync(DATA, "utf8")
+          .split("\n")
+          .filter((line) => line !== "")
+          .map((line) => JSON.parse(line));
+
+    test("as they come, each is registered or refused in words that name the tool or its name", () => {
+      expect(blocks.length).toBeGreaterThan(3000);
+      for (const block of blocks) {
+        const refusal = refusalOf(block);
+        // "dict" is no JSON Schema type, so none of them is valid as it comes.
+        expect(refusal).toMatch(/^(Tool ".+": .*("dict"|parameters)|A tool's name must be 1 to 64 letters)/s);
+      }
+    });
+
+    test("with the types of JSON Schema, most are accepted and run; the rest is refused for a stated reason", async () => {
+      let accepted = 0;
+      for (const block of blocks) {
+        const repaired = {
+          ...block,
+          name: block.name.replaceAll(".", "_").slice(0, 64),
+          parameters: repair(block.parameters),
+        };
+        const registry = new ToolRegistry();
+        const refusal = refusalOf(repaired as Block, registry);
+        if (refusal !== undefined) {
+          // Java's types: HashMap, String, ArrayList.
+          expect(refusal).toMatch(
+            /^Tool ".+": its schema is not valid: parameters\S+ is "\w+", which is not a JSON/s,
+          );
+          continue;
+        }
+        accepted++;
+        await checkCalls(registry, repaired as Block);
+      }
+      expect(accepted / blocks.length).toBeGreaterThan(0.95);
+    });
+  },
+);
+
+/** Any arguments give a string and one of two outcomes; a missing required one is named. */
+async function checkCalls(registry: ToolRegistry, block: Block): Promise<void> {
+  const { required = [], properties = {} } = (block.parameters ?? {}) as {
+    required?: string[];
+    properties?: object;
+  };
+  const empty = await registry.run(block.name, {});
+  expect(empty.outcome).toBe(required.length > 0 ? "error" : "ok");
+  if (required.length > 0) expect(empty.text).toContain(required[0]);
+  for (const value of [null, "text", -1, [], {}]) {
+    const args = Object.fromEntries(Object.keys(properties).map((name) => [name, value]));
+    const { outcome, text } = await registry.run(block.name, args);
+    expect(["ok", "error"]).toContain(outcome);
+    expect(text).not.toMatch(/undefined|\[object/);
+  }
+}
+
+function refusalOf(block: Block, registry = new ToolRegistry()): string | undefined {
+  const tool: ExecutableTool = {
+    name: block.name,
+    getSchema: () => ({ type: "function", function: block }),
+    execute: async () => "ran",
+  };
+  try {
+    registry.register(tool);
+    return undefined;
+  } catch (error) {
+    if (!isAgentError(error, "tool_invalid")) throw error;
+    return error.message;
+  }
+}
+
+function repair(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(repair);
+  if (typeof schema !== "object" || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([key, value]) => {
+      if (key !== "type" || typeof value !== "string") return [[key, repair(value)]];
+      return value === "any" ? [] : [[key, TYPES[value] ?? value]];
+    }),
+  );
+}

@@ -1,0 +1,5 @@
+import { packageBuild } from "../../tsup.base.ts";
+
+export default packageBuild({
+  entry: { index: "src/index.ts", probe: "src/probe/main.ts" },
+});

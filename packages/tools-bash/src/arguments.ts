@@ -1,0 +1,71 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import {
+  describeValue,
+  optionalString,
+  optionalStringArray,
+  quote,
+  requireString,
+} from "@agent/core/toolkit";
+
+export const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** The `command` argument. Throws for what no shell can run. */
+export function checkedCommand(args: Record<string, unknown>): string {
+  const command = requireString(args, "command");
+  if (command.trim() === "") throw new Error(`"command" must not be blank, got ${quote(command)}.`);
+  if (command.includes("\0")) {
+    throw new Error('"command" contains a NUL character, which no shell can take. Nothing was run.');
+  }
+  return command;
+}
+
+/** The `arguments` argument: what becomes `"$@"`. */
+export function checkedParameters(args: Record<string, unknown>): readonly string[] {
+  const parameters = optionalStringArray(args, "arguments", []);
+  const index = parameters.findIndex((parameter) => parameter.includes("\0"));
+  if (index !== -1) throw new Error(`"arguments[${index}]" contains a NUL character. Nothing was run.`);
+  return parameters;
+}
+
+/** The `timeout` argument in milliseconds; any positive number, also an infinite one. */
+export function checkedTimeout(args: Record<string, unknown>): number {
+  const { timeout = DEFAULT_TIMEOUT_MS } = args;
+  if (typeof timeout === "number" && timeout > 0) return Math.ceil(timeout);
+  throw new Error(
+    `"timeout" must be a number of milliseconds greater than 0, got ${describeValue(timeout)}.`,
+  );
+}
+
+/** The directory to run in, absolute and known to exist: `cwd`, `working_directory` or the agent's own. */
+export function checkedDirectory(args: Record<string, unknown>): string {
+  const cwd = optionalString(args, "cwd", undefined);
+  const alias = optionalString(args, "working_directory", undefined);
+  if (cwd !== undefined && alias !== undefined && cwd !== alias) {
+    throw new Error('"cwd" and "working_directory" are the same thing and differ here. Pass one of them.');
+  }
+  const given = cwd ?? alias;
+  if (given === undefined) return currentDirectory();
+  if (given.includes("\0")) throw new Error('"cwd" contains a NUL character.');
+  const problem = directoryProblem(resolve(given));
+  if (problem !== undefined) throw new Error(`"cwd" ${quote(given)} ${problem}. Nothing was run.`);
+  return resolve(given);
+}
+
+/** The agent's own working directory, which somebody may have removed. */
+export function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new Error('The agent\'s working directory no longer exists. Pass "cwd".');
+  }
+}
+
+function directoryProblem(path: string): string | undefined {
+  try {
+    return statSync(path).isDirectory() ? undefined : "is not a directory";
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" ? "does not exist" : `cannot be used (${code})`;
+  }
+}
