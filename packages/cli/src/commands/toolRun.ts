@@ -47,7 +47,7 @@ export async function toolRunCommand(
 }
 
 /** `--args '{…}'`, or `--key value`, `--key=value`, `--flag` and `--no-flag` read by the tool's schema. */
-export function readArguments(
+function readArguments(
   words: readonly string[],
   json: string | undefined,
   properties: Readonly<Record<string, JsonSchema>>,
