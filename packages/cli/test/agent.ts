@@ -5,6 +5,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach } from "vitest";
 
+// Of util-linux: runs a program in a terminal of its own.
+const SCRIPT = "script";
 export const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 
 export interface RunResult {
@@ -59,7 +61,7 @@ export class Sandbox {
     const command = [process.execPath, BIN, ...args]
       .map((word) => `'${word.replaceAll("'", "'\\''")}'`)
       .join(" ");
-    const child = spawn("script", ["-qfec", command, "/dev/null"], {
+    const child = spawn(SCRIPT, ["-qfec", command, "/dev/null"], {
       cwd: this.project,
       env: { PATH: process.env.PATH, HOME: this.home, AGENT_LOCAL_PORTS: "", TERM: "xterm-256color" },
     });
@@ -104,7 +106,7 @@ export function finished(child: ChildProcessWithoutNullStreams): Promise<RunResu
 
 /** Whether `script`, which gives a program a terminal, is there and understands our options. */
 export function hasTerminal(): boolean {
-  return spawnSync("script", ["-qfec", "true", "/dev/null"]).status === 0;
+  return spawnSync(SCRIPT, ["-qfec", "true", "/dev/null"]).status === 0;
 }
 
 /** A config whose provider gives these answers in turn: texts, or tool calls as `[name, args]`. */

@@ -54,7 +54,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     const file = select(box, "./nope.ts");
     const { code, stderr } = await box.run(["tools", "--trust"]);
     expect(code).toBe(2);
-    expect(stderr).toBe(`agent: ${file}:2: the pack "./nope.ts" does not exist.\n`);
+    expect(stderr).toBe(`agent: ${file}:2: the pack "./nope.ts" does not exist, or is not a file.\n`);
   });
 
   test.each([

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { packSource, Sandbox } from "./agent.js";
@@ -69,6 +69,23 @@ describe("a project's config is code, and runs only after trust", () => {
     expect(code).toBe(4);
     expect(stderr).toContain(pack);
     expect(ran(box)).toBe(false);
+  });
+
+  test("a file too large to be looked at cannot be trusted by mistake", async () => {
+    const box = new Sandbox();
+    truncateSync(box.write("huge.mjs", ""), 17 * 1024 * 1024);
+    box.write("agent.config.ts", 'import "./huge.mjs";\nexport default {};');
+    const { code, stderr } = await box.run(["tools", "--trust"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("too large to vouch for");
+  });
+
+  test("G166: the agent cannot write its own config, and a changed one is not trusted anyway", async () => {
+    const box = new Sandbox();
+    await box.run(["init", "-y"]);
+    const { code, stdout } = await box.run(['write "export default { enable: [] }" to agent.config.ts']);
+    expect(code).toBe(3);
+    expect(stdout).toContain("is protected");
   });
 
   test("data that only narrows needs no trust, data that widens does", async () => {

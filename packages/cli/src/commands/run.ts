@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Agent, type Approve, type BackgroundJobs } from "@agent/core";
+import { Agent, type Approve } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
 import { canAsk } from "../ask.js";
 import { CliError } from "../errors.js";
 import { EXIT, type ExitCode } from "../exitCodes.js";
@@ -70,8 +71,10 @@ export async function runCommand(words: readonly string[], flags: RunFlags): Pro
     });
   } catch (error) {
     // A caller that reads JSON gets the reason as JSON too.
-    if (error instanceof CliError && format !== "text")
-      reporter.finish({ exitCode: error.exitCode, error: error.message });
+    if (format !== "text") {
+      const exitCode = error instanceof CliError ? error.exitCode : EXIT.config;
+      reporter.finish({ exitCode, error: errorMessage(error) });
+    }
     throw error;
   }
 }
@@ -111,17 +114,17 @@ async function chat(composition: Composition, keep: (agent: Agent) => Promise<vo
   const { packs, chosen } = composition;
   const { createChat } = await import("../chat/createChat.js");
   const provider = new SwitchableProvider(chosen.provider);
-  const confirm = new Set<string>();
-  const jobs: BackgroundJobs = allJobs(packs);
-  let reasons: Toolbox["reasons"] = new Map();
+  // The agent comes first, so that the chat can tell what went wrong when its packs registered.
+  const { agent, toolbox } = createAgent(composition, provider, (request) => view.approve(request));
+  const jobs = allJobs(packs);
   const { withModel } = chosen;
   const view = createChat({
     banner: [chosen.description, ...packProblems(packs)],
     model: chosen.model,
     historyFile: join(stateDirectory(), "history"),
-    confirm,
+    confirm: toolbox.confirm,
     jobs,
-    explain: ({ name }) => reasons.get(name) ?? "",
+    explain: ({ name }) => toolbox.reasons.get(name) ?? "",
     ...(withModel && {
       switchModel: async (model: string) => {
         provider.use(await withModel(model));
@@ -129,14 +132,11 @@ async function chat(composition: Composition, keep: (agent: Agent) => Promise<vo
       },
     }),
   });
-  const { agent, toolbox } = createAgent(composition, provider, view.approve);
-  reasons = toolbox.reasons;
-  for (const name of toolbox.confirm) confirm.add(name);
   try {
     return await view.run(agent);
   } finally {
-    await keep(agent);
     await Promise.all(jobs.list().map(({ id }) => jobs.end(id)));
+    await keep(agent);
   }
 }
 

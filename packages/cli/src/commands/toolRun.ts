@@ -47,7 +47,7 @@ export async function toolRunCommand(
 }
 
 /** `--args '{…}'`, or `--key value`, `--key=value`, `--flag` and `--no-flag` read by the tool's schema. */
-export function readArguments(
+function readArguments(
   words: readonly string[],
   json: string | undefined,
   properties: Readonly<Record<string, JsonSchema>>,
@@ -62,7 +62,7 @@ export function readArguments(
       );
     const key =
       Object.keys(properties).find((name) => name === flag || name === flag.replaceAll("-", "_")) ?? flag;
-    const schema = properties[key];
+    const schema = Object.hasOwn(properties, key) ? properties[key] : undefined;
     const isBoolean = typesOf(schema).includes("boolean");
     const negated = Object.keys(properties).find(
       (name) => `no-${name}` === flag || `no_${name}` === flag.replaceAll("-", "_"),

@@ -10,7 +10,7 @@ const ENDINGS = ["", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"];
 const INDEX = ["/index.ts", "/index.js", "/index.mjs", "/index.cjs", "/package.json"];
 const COMPILED = /\.([mc]?)js$/;
 const MAX_FILES = 500;
-const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Files and the SHA-256 of their content. */
 export type FileHashes = Readonly<Record<string, string>>;
@@ -24,14 +24,14 @@ export function hashLocalFiles(file: string, content?: string): FileHashes {
   const queue = content === undefined ? existing(resolve(file)) : [resolve(file)];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     if (Object.hasOwn(hashes, path)) continue;
-    const text = content !== undefined && path === resolve(file) ? content : readFileSync(path, "utf8");
-    hashes[path] = createHash("sha256").update(text).digest("hex");
+    const bytes = content !== undefined && path === resolve(file) ? Buffer.from(content) : readWhole(path);
+    hashes[path] = createHash("sha256").update(bytes).digest("hex");
     if (Object.keys(hashes).length > MAX_FILES) {
       throw new CliError(
         `${file}: it leads to more than ${MAX_FILES} files of the project, too many to vouch for.`,
       );
     }
-    queue.push(...mentionedFiles(path, text));
+    queue.push(...mentionedFiles(path, bytes.toString("utf8")));
   }
   return hashes;
 }
@@ -47,10 +47,17 @@ function mentionedFiles(file: string, text: string): string[] {
 function existing(path: string): string[] {
   const variants = [...ENDINGS, ...INDEX].map((ending) => path + ending);
   if (COMPILED.test(path)) variants.push(path.replace(COMPILED, ".$1ts"));
-  return variants.filter((variant) => {
-    const info = stat(variant);
-    return info?.isFile() && info.size <= MAX_BYTES;
-  });
+  return variants.filter((variant) => stat(variant)?.isFile());
+}
+
+/** A file too large to be looked at is not left out: what is not looked at could change unseen. */
+function readWhole(path: string): Buffer {
+  const size = stat(path)?.size ?? 0;
+  if (size > MAX_BYTES)
+    throw new CliError(
+      `${path}: the config leads to this file, and with ${size} bytes it is too large to vouch for.`,
+    );
+  return readFileSync(path);
 }
 
 /** Also `undefined` where a part of the path is a file: "a.ts/index.ts". */

@@ -73,7 +73,7 @@ function readPairs(text: string, tool: ChatTool): Record<string, unknown> | unde
     const match = PAIR.exec(text);
     if (!match) return undefined;
     const [whole, key = "", value = ""] = match;
-    const schema = properties(tool)[key];
+    const schema = Object.hasOwn(properties(tool), key) ? properties(tool)[key] : undefined;
     if (!schema) return undefined;
     args[key] = parseArgument(value.replace(/^(["'])([\s\S]*)\1$/, "$2"), schema);
     position += whole.length;

@@ -78,7 +78,7 @@ async function importPackage(file: string): Promise<Record<string, unknown>> {
 
 function missing({ name, origin, source }: SelectedPack): string {
   const place = source ? locate(source.file, source.text, valuePattern(name)) : origin;
-  if (isLocal(name)) return `${place}: the pack ${quote(name)} does not exist.`;
+  if (isLocal(name)) return `${place}: the pack ${quote(name)} does not exist, or is not a file.`;
   return `${place}: the pack ${quote(name)} is not installed. Run: npm install ${name}`;
 }
 

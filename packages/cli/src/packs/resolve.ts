@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -13,7 +13,9 @@ export interface ResolvedPack {
 /** Where packs may come from: the directories are tried in order, then the CLI's own dependencies. */
 export function resolvePack(name: string, directories: readonly string[]): ResolvedPack | undefined {
   if (isLocal(name)) {
-    const file = directories.map((directory) => resolve(directory, name)).find((path) => existsSync(path));
+    const file = directories
+      .map((directory) => resolve(directory, name))
+      .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
     return file === undefined ? undefined : { file, local: true };
   }
   for (const base of [
