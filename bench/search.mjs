@@ -1,7 +1,7 @@
 // pnpm bench search [name…]: @agent/tools-search against ripgrep, GNU grep, fast-glob and the plain design of
 // the first specification, interleaved in one run, warm, medians of wall and CPU time.
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import fastGlob from "fast-glob";
 import { SearchFilesTool, SearchTextTool } from "../packages/tools-search/dist/index.js";
@@ -65,11 +65,11 @@ function files_(name, corpus, pattern) {
   });
 }
 
-/** The first specification's design: fast-glob, readFile, split, includes. */
+/** The design of the first specification: fast-glob, fs/promises, split, includes. */
 async function plainDesign(query, path) {
   const found = [];
   for (const file of await fastGlob("**/*", { cwd: path, absolute: true, followSymbolicLinks: false })) {
-    const lines = readFileSync(file, "utf8").split("\n");
+    const lines = (await readFile(file, "utf8")).split("\n");
     for (const [index, line] of lines.entries())
       if (line.includes(query)) found.push(`${file}:${index + 1}:${line}`);
   }
