@@ -1,7 +1,8 @@
 import { quote } from "@agent/core/toolkit";
 import type { TextQuery } from "../protocol.js";
 import { createNeedle, MAX_NEEDLE_BYTES, type Needle } from "./needle.js";
-import { type ParsedRegex, parseRegex, RegexSyntaxError } from "./regexParse.js";
+import { type ParsedRegex, parseRegex } from "./regexParse.js";
+import { RegexSyntaxError } from "./regexSyntax.js";
 import { usefulStrings } from "./required.js";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole ASCII range is meant

@@ -1,3 +1,15 @@
+import {
+  CONTROL_ESCAPES,
+  NOTHING,
+  ON_A_LINE,
+  OTHER_DIALECTS,
+  type Part,
+  printable,
+  RegexSyntaxError,
+  SPACE_ON_A_LINE,
+  SYNTAX,
+  verbatim,
+} from "./regexSyntax.js";
 import { describeRequired, type Required } from "./required.js";
 
 /** What a search needs to know about a regular expression (JavaScript syntax), found in one reading. */
@@ -13,40 +25,6 @@ export interface ParsedRegex {
   /** Whether it means anything only with the `u` flag: `\p{…}`, `\u{…}`, characters beyond ASCII. */
   readonly needsUnicode: boolean;
 }
-
-/** A mistake in an expression, with the place it was noticed (counted from 1). */
-export class RegexSyntaxError extends Error {
-  constructor(
-    readonly problem: string,
-    readonly position: number,
-  ) {
-    super(`${problem} at position ${position}`);
-  }
-}
-
-/** A part of the expression: how to write it again, and the strings it requires. */
-interface Part {
-  readonly source: string;
-  readonly line: string;
-  readonly required: Required;
-}
-
-const NOTHING: Required = { exact: undefined, anyOf: undefined };
-const SYNTAX = /[\\^$.*+?()[\]{}|/]/;
-const CONTROL_ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", v: "\v", f: "\f" };
-/** The white space of `\s` without the line feed, for use inside a class. */
-const SPACE_ON_A_LINE =
-  "\\t\\v\\f\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff";
-const ON_A_LINE: Readonly<Record<string, string>> = { s: "[^\\S\\n]", W: "[^\\w\\n]", D: "[^\\d\\n]" };
-const OTHER_DIALECTS: Readonly<Record<string, string>> = {
-  A: "use ^",
-  z: "use $",
-  Z: "use $",
-  h: "use [ \\t]",
-  R: "matches never span lines",
-  Q: "escape each character, or search literally",
-  G: "leave it out",
-};
 
 /** Reads an expression. Throws a `RegexSyntaxError` that says where and why it is not valid. */
 export function parseRegex(text: string): ParsedRegex {
@@ -298,13 +276,4 @@ class Parser {
     const source = SYNTAX.test(character) || character === "-" ? `\\${character}` : printable(character);
     return { source, line: source, code: character.codePointAt(0) ?? 0 };
   }
-}
-
-function verbatim(source: string): Part {
-  return { source, line: source, required: NOTHING };
-}
-
-/** A character as it can stand in the source of an expression: control characters as `\xNN`. */
-function printable(character: string): string {
-  return character < " " ? `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}` : character;
 }
