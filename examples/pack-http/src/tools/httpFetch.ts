@@ -37,7 +37,7 @@ export class HttpFetchTool implements ExecutableTool {
     try {
       const { url, response } = await this.#follow(this.#checked(requireString(args, "url")), signal);
       const text = await readText(response, this.#settings.maxBytes);
-      call?.report({ ok: response.ok, summary: `HTTP ${response.status}` });
+      call?.report?.({ ok: response.ok, summary: `HTTP ${response.status}` });
       return `HTTP ${response.status} ${url.href}\n\n${text}`;
     } catch (error) {
       if (timeout.aborted) throw new Error(`No complete answer within ${this.#settings.timeoutMs} ms.`);
