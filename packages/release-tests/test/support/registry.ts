@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -7,6 +7,8 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const START_MS = 60_000;
+// A run that is killed leaves no registry behind.
+const END_WITH_PARENT = "data:text/javascript,process.on('disconnect',()=>process.exit())";
 
 /** The registry other people's packages come from, or why it cannot be used. */
 export async function findPublicRegistry(): Promise<{ url: string; problem?: string }> {
@@ -46,9 +48,10 @@ export async function startRegistry(directory: string): Promise<LocalRegistry> {
     ].join("\n"),
   );
   const host = `127.0.0.1:${await freePort()}`;
-  const child = spawn(process.execPath, [verdaccioProgram(), "--config", config, "--listen", host], {
+  const child = fork(verdaccioProgram(), ["--config", config, "--listen", host], {
     cwd: directory,
-    stdio: ["ignore", "ignore", "inherit"],
+    execArgv: ["--no-warnings", "--import", END_WITH_PARENT],
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const url = `http://${host}/`;
   try {
