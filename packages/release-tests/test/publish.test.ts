@@ -126,7 +126,10 @@ describe.skipIf(problem !== undefined)(title, () => {
     const call = ["tool", "run", "--trust", "notes_write_note", "--path", "n.txt", "--text", "hello"];
     await configure(path, "");
     const off = await agent(path, ...call);
-    expect([off.status, off.stdout]).toEqual([4, "Tool not available: notes_write_note\n"]);
+    expect([off.status, off.stderr]).toEqual([
+      4,
+      expect.stringContaining("Tool not available: notes_write_note"),
+    ]);
     await configure(path, 'enable: ["notes_write_note"],');
     expect(await agent(path, ...call)).toMatchObject({ status: 0, stdout: "Added a line to n.txt\n" });
     expect(await readFile(join(path, "n.txt"), "utf8")).toBe("hello\n");
