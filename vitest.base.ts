@@ -9,8 +9,9 @@ export function packageTests(test: NonNullable<ViteUserConfig["test"]> = {}): Vi
     test: {
       include: ["src/**/*.test.ts", "test/**/*.test.ts"],
       reporters: ["default", ["json", { outputFile: ".turbo/test-report.json" }]],
-      testTimeout: 30_000,
-      hookTimeout: 30_000,
+      // Only a guard against hanging: a loaded machine is slow, not wrong.
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
       ...test,
     },
   });
