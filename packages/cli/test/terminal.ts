@@ -24,7 +24,7 @@ export class TestTerminal {
   constructor(command: readonly string[], options: TerminalOptions = {}) {
     const { columns = 100, rows = 30, cwd = process.cwd(), env = {} } = options;
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-    const program = ["env", ...variables, ...command].map(quoteForShell).join(" ");
+    const program = ["env", "-u", "NO_COLOR", ...variables, ...command].map(quoteForShell).join(" ");
     // The shell behind it shows how the terminal was left; Ctrl-C must not end it.
     const script = `trap : INT; ${program}; echo "[status $?]"; exec sh`;
     const size = ["-x", String(columns), "-y", String(rows), "-c", cwd];
