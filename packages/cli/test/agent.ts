@@ -23,7 +23,9 @@ export interface RunOptions {
 
 const used: string[] = [];
 afterEach(() => {
-  for (const directory of used.splice(0)) rmSync(directory, { recursive: true, force: true });
+  // A program that was just ended may still write its last file while the directory is emptied.
+  const options = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 };
+  for (const directory of used.splice(0)) rmSync(directory, options);
 });
 
 /** A project and a home directory of its own, and the built `agent` command to run in it. */

@@ -42,6 +42,6 @@ describe.each(["tools-fs", "tools-search", "tools-bash"])("@agent/%s", (name) =>
 });
 
 describe("@agent/preset-default", () => {
-  // Its tools are called above, in their own packs.
-  describePack(import.meta.resolve("@agent/preset-default"), { describe, test });
+  const options = { setup, samples: SAMPLES, slowSamples: SLOW };
+  describePack(import.meta.resolve("@agent/preset-default"), { describe, test, ...options });
 });

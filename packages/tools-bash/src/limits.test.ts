@@ -9,7 +9,7 @@ leaveNoProcessBehind();
 const directory = mkdtempSync(join(tmpdir(), "tools-bash-limits-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const onLinux = process.platform === "linux";
-const HOG = `${process.execPath} -e 'const kept = []; setInterval(() => kept.push(Buffer.alloc(16e6, 1)), 10)'`;
+const HOG = `${process.execPath} -e 'const kept = []; setInterval(() => kept.push(Buffer.alloc(16e6, 1)), 40)'`;
 const HOLD = `${process.execPath} -e 'globalThis.kept = Buffer.alloc(150e6, 1); setInterval(() => {}, 1e6)'`;
 
 describe.skipIf(!onLinux)("limits for the whole tree (needs /proc)", () => {
