@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { closeSync, rmSync, writeFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { errorMessage } from "@agent/core/toolkit";
+import { spawn } from "./lazyNode.js";
 import { openPipe } from "./pipes.js";
 import { temporaryPath } from "./temporary.js";
 

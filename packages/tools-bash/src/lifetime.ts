@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { environmentHolds, listPids } from "./processTable.js";
 import type { ProcessTree } from "./tree.js";
 import { Watchdog } from "./watchdog.js";
@@ -12,8 +11,11 @@ let watchdog: Watchdog | undefined;
 let commands = 0;
 let listening = false;
 
-/** What the marks of all commands of this agent begin with; no other process on the machine carries it. */
-export const instanceMark = `${randomBytes(9).toString("hex")}.`;
+/**
+ * What the marks of all commands of this agent begin with; no other process on the machine carries it. It is
+ * a name, not a secret, so no cryptography has to be loaded for it.
+ */
+export const instanceMark = `${process.pid}-${Math.random().toString(36).slice(2)}${Date.now().toString(36)}.`;
 
 /** The mark for the next command. */
 export function nextMark(): string {

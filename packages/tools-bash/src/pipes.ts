@@ -1,7 +1,6 @@
-import { spawn } from "node:child_process";
 import { closeSync, constants, openSync, rmSync } from "node:fs";
-import { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import { createSocket, spawn } from "./lazyNode.js";
 import { temporaryPath } from "./temporary.js";
 
 const BATCH = 16;
@@ -35,7 +34,7 @@ function tryOpen(path: string): OutputPipe | undefined {
     // The reader first, and without waiting: a writer alone would wait for it.
     reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const fd = openSync(path, constants.O_WRONLY);
-    const stream = new Socket({ fd: reader, readable: true, writable: false });
+    const stream = createSocket({ fd: reader, readable: true, writable: false });
     let ended = false;
     stream.once("end", () => {
       ended = true;

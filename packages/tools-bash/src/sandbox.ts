@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { isInside } from "@agent/core/toolkit";
+import { spawn } from "./lazyNode.js";
 
 const PROBE_TIMEOUT_MS = 10_000;
 

@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
 import { basename } from "node:path";
+import { spawn } from "./lazyNode.js";
 
 const CHECK_TIMEOUT_MS = 10_000;
 const MAX_MESSAGE_BYTES = 4096;

@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { spawn } from "./lazyNode.js";
 
 /**
  * What the watchdog runs. Each line it reads is the list of groups that must not outlive the agent. When the
