@@ -119,7 +119,8 @@ async function chat(composition: Composition, keep: (agent: Agent) => Promise<vo
   const jobs = allJobs(packs);
   const { withModel } = chosen;
   const view = createChat({
-    banner: [chosen.description, ...packProblems(packs)],
+    // A sentence a line: a terminal would break them in the middle of a word.
+    banner: [...chosen.description.split(/(?<=\.) /), ...packProblems(packs)],
     model: chosen.model,
     historyFile: join(stateDirectory(), "history"),
     confirm: toolbox.confirm,

@@ -44,7 +44,7 @@ export async function chooseProvider(
   }
   const server = await findLocalServer(env);
   if (server) return await openai(server, model ?? server.model, env, `${server.name} found on this machine`);
-  if (model === undefined) return await offline("no key is set and no model server answers on this machine");
+  if (model === undefined) return await offline("no key, no local model server");
   throw new CliError(
     `Model ${JSON.stringify(model)} (${settings.origins.model}): there is nobody to ask. Set OPENAI_API_KEY, pass --base-url, or start a local server such as Ollama.`,
   );

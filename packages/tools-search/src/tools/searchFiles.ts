@@ -1,5 +1,6 @@
 import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import {
+  countOf,
   createPathGuard,
   functionTool,
   optionalBoolean,
@@ -75,7 +76,7 @@ export class SearchFilesTool implements ExecutableTool {
       },
       { timeoutMs: this.#timeoutMs, signal: call?.signal },
     );
-    call?.report?.({ ok: true, summary: `${result.total} files` });
+    call?.report?.({ ok: true, summary: countOf(result.total, "file") });
     return formatFilesResult(result, pattern);
   }
 }

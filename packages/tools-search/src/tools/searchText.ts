@@ -95,7 +95,7 @@ export class SearchTextTool implements ExecutableTool {
     }
     refuseEmptyHanded(result, search, this.#timeoutMs);
     const { mode, text } = search.query;
-    call?.report?.({ ok: true, summary: `${result.matches} matches` });
+    call?.report?.({ ok: true, summary: `${result.matches} ${result.matches === 1 ? "match" : "matches"}` });
     return formatTextResult(result, { mode, query: text, timeoutMs: this.#timeoutMs });
   }
 
