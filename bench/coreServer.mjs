@@ -18,6 +18,8 @@ const server = createServer(async (request, response) => {
   if (stream) sendStream(response, message);
   else sendWhole(response, message);
 });
+// An idle connection must outlive the pauses between two measurements.
+server.keepAliveTimeout = 0;
 server.listen(0, "127.0.0.1", () => process.send(server.address().port));
 process.on("disconnect", () => process.exit());
 
