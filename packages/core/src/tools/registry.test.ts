@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { deferred, fakeTool } from "../../test/fixtures.js";
+import { AgentError } from "../errors.js";
 import type { ExecutableTool } from "./interface.js";
 import { ToolRegistry } from "./registry.js";
 
@@ -167,13 +168,20 @@ describe("what register refuses", () => {
     expect(registry.getToolNames()).toEqual(["good"]);
   });
 
-  test("an unknown type is explained by the one that was meant", () => {
-    const tool = fakeTool("a", undefined, {
-      parameters: { type: "object", properties: { n: { type: "float" } } },
-    });
-    expect(() => registryWith(tool)).toThrow(
-      'parameters.properties.n.type is "float", which is not a JSON Schema type. Did you mean "number"?',
-    );
+  test.each([
+    [
+      { type: "object", properties: { n: { type: "float" } } },
+      'its schema is not valid: parameters.properties.n.type is "float", which is not a JSON Schema type. Did you mean "number"?',
+    ],
+    [
+      { type: "dict" },
+      'its schema is not valid: parameters.type is "dict", which is not a JSON Schema type. Did you mean "object"?',
+    ],
+    [{ type: "string" }, 'parameters.type must be "object", got string "string".'],
+    [{ properties: {} }, 'parameters.type must be "object", got nothing.'],
+  ])("parameters %j are refused in one whole sentence", (parameters, message) => {
+    const tool = fakeTool("a", undefined, { parameters });
+    expect(() => registryWith(tool)).toThrow(new AgentError("tool_invalid", `Tool "a": ${message}`));
   });
 
   test("F147: a description with invisible tag characters", () => {
