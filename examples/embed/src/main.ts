@@ -2,5 +2,5 @@ import { OpenAIProvider } from "@agent/core/openai";
 import { ask } from "./ask.js";
 
 const [question = "What is in this directory?"] = process.argv.slice(2);
-const provider = new OpenAIProvider({ model: process.env.OPENAI_MODEL ?? "gpt-4o-mini" });
+const provider = new OpenAIProvider({ model: process.env.OPENAI_MODEL ?? "gpt-5-mini" });
 await ask(question, process.cwd(), provider, (text) => void process.stdout.write(text));

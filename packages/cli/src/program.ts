@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { EXIT, type ExitCode } from "./exitCodes.js";
 import { print } from "./output.js";
 import { readVersion } from "./version.js";
+import { enterDirectory } from "./workingDirectory.js";
 
 const EXAMPLES = `
 Examples:
@@ -131,6 +132,7 @@ function createProgram(done: (exitCode: ExitCode) => void): Command {
 
 /** `agent pack …`, for those who write packs. */
 function packCommands(pack: Command, done: (exitCode: ExitCode) => void): void {
+  pack.hook("preAction", (_, command) => enterDirectory(command.optsWithGlobals().cwd));
   pack
     .command("new")
     .description("write a new pack that builds, passes its tests and can be published as it is")

@@ -1,14 +1,13 @@
-import { statSync } from "node:fs";
 import { SaveSessionContextTool, type ToolContext } from "@agent/core";
 import { askYesNo, canAsk } from "./ask.js";
 import { type ConfigLayer, mergeLayers, type Settings } from "./config/layers.js";
 import { type LoadedLayers, loadLayers } from "./config/load.js";
 import type { AskTrust } from "./config/trust.js";
-import { CliError } from "./errors.js";
 import { flagLayers, type SettingsFlags } from "./flags.js";
 import { type LoadedPack, loadPacks, registerPacks } from "./packs/load.js";
 import { applySwitches, confirmedTools, type Reasons } from "./packs/switches.js";
 import { WatchedRegistry } from "./packs/watchedRegistry.js";
+import { enterDirectory } from "./workingDirectory.js";
 
 /** The settings of this run and every layer they come from. */
 export interface LoadedSettings {
@@ -26,7 +25,7 @@ export interface Toolbox {
 
 /** Goes to the working directory and loads the settings. */
 export async function loadSettings(flags: SettingsFlags): Promise<LoadedSettings> {
-  if (flags.cwd !== undefined) enterDirectory(flags.cwd);
+  enterDirectory(flags.cwd);
   const loaded: LoadedLayers = await loadLayers({
     cwd: process.cwd(),
     none: flags.config === false,
@@ -86,10 +85,3 @@ const askForTrust: AskTrust = async ({ file, untrusted, changed }) => {
   ];
   return await askYesNo(lines.join("\n"));
 };
-
-function enterDirectory(path: string): void {
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new CliError(`--cwd ${path}: there is no such directory.`);
-  }
-  process.chdir(path);
-}

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { packSource, Sandbox } from "./agent.js";
@@ -158,6 +158,19 @@ describe("help, version, completion", () => {
     box.write("sub/inside.txt", "");
     expect((await box.run(["--cwd", "sub", "list files"])).stdout).toContain("inside.txt");
     expect((await box.run(["--cwd", "nowhere", "list files"])).code).toBe(2);
+  });
+
+  test("--cwd before the command counts for those that load no config, too", async () => {
+    const box = new Sandbox();
+    box.write("sub/inside.txt", "");
+    await box.run(["--cwd", "sub", "list files"]);
+    expect((await box.run(["--cwd", "sub", "sessions"])).stdout).toContain("list files");
+    expect((await box.run(["--cwd", "sub", "init", "--yes"])).stderr).toContain("sub/agent.config.ts");
+    expect((await box.run(["--cwd", "sub", "pack", "new", "weather"])).code).toBe(0);
+    expect(existsSync(join(box.project, "sub/weather/package.json"))).toBe(true);
+    for (const command of [["sessions"], ["init"], ["pack", "list"]]) {
+      expect((await box.run(["--cwd", "nowhere", ...command])).code).toBe(2);
+    }
   });
 
   test.each(["bash", "zsh", "fish"])("the %s script knows the commands and flags", async (shell) => {

@@ -5,7 +5,7 @@ import { EventQueue } from "./eventQueue.js";
 import type { AgentEvent, DoneEvent } from "./events.js";
 import { findHistoryProblem } from "./history.js";
 import { type LoopLimits, runLoop } from "./loop.js";
-import { positiveOption, textOption } from "./optionChecks.js";
+import { objectArgument, positiveOption, signalOption, textOption } from "./optionChecks.js";
 import type { ChatMessage, ChatProvider } from "./providers/interface.js";
 import type { Session } from "./session.js";
 import { describeValue } from "./toolkit/describe.js";
@@ -73,6 +73,7 @@ export class Agent {
         `provider must be a ChatProvider with respond(), got ${describeValue(provider)}.`,
       );
     }
+    objectArgument("options", options);
     this.#provider = provider;
     this.#systemPrompt = textOption(
       "systemPrompt",
@@ -93,14 +94,15 @@ export class Agent {
           : positiveOption("contextTokens", options.contextTokens),
     };
     this.context = this.#createContext(options.sessionContextFilePath ?? DEFAULTS.sessionContextFilePath);
-    this.registry = options.createRegistry
-      ? options.createRegistry(this.context)
-      : createToolRegistry(this.context, options.packs, options);
+    this.registry =
+      options.createRegistry === undefined
+        ? createToolRegistry(this.context, options.packs, options)
+        : ownRegistry(options.createRegistry, this.context);
   }
 
   /** Sends a message and resolves to the model's final answer. Rejects with an `AgentError`. */
   async chat(message: string, options: ChatOptions = {}): Promise<string> {
-    return await this.#exchange(message, false, options.signal, () => undefined);
+    return await this.#exchange(message, false, signalOf(options), () => undefined);
   }
 
   /**
@@ -109,7 +111,7 @@ export class Agent {
    */
   async *streamChat(message: string, options: ChatOptions = {}): AsyncGenerator<AgentEvent, void, undefined> {
     const queue = new EventQueue<AgentEvent>();
-    const { controller, release } = linkedController(options.signal);
+    const { controller, release } = linkedController(signalOf(options));
     const exchange = this.#exchange(message, true, controller.signal, queue.push).finally(() => queue.end());
     // Rejections are thrown where the exchange is awaited below; this keeps Node from calling them unhandled.
     exchange.catch(() => undefined);
@@ -223,6 +225,23 @@ export class Agent {
       sessionContextFilePath: textOption("sessionContextFilePath", sessionContextFilePath),
     };
   }
+}
+
+function signalOf(options: ChatOptions): AbortSignal | undefined {
+  return signalOption(objectArgument("options", options).signal);
+}
+
+function ownRegistry(
+  createRegistry: NonNullable<AgentOptions["createRegistry"]>,
+  context: ToolContext,
+): ToolRegistry {
+  if (typeof createRegistry !== "function") {
+    throw new AgentError(
+      "invalid_argument",
+      `createRegistry must be a function, got ${describeValue(createRegistry)}.`,
+    );
+  }
+  return objectArgument("what createRegistry returns", createRegistry(context));
 }
 
 function intactMessages(session: Session | undefined): readonly ChatMessage[] {

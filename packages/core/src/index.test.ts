@@ -25,6 +25,37 @@ test("the public API of @agent/core/openai and @agent/core/replay", async () => 
   ]);
 });
 
+test("the public API of @agent/core/toolkit", async () => {
+  expect(Object.keys(await import("./toolkit/index.js")).sort()).toEqual([
+    "LONGEST_TIMER_MS",
+    "SchemaError",
+    "canonicalPath",
+    "compileSchema",
+    "countOf",
+    "createPathGuard",
+    "describeValue",
+    "errorMessage",
+    "escapeInvisible",
+    "escapeToLine",
+    "functionTool",
+    "isInside",
+    "nearestMatch",
+    "optionalBoolean",
+    "optionalInteger",
+    "optionalString",
+    "optionalStringArray",
+    "packOptions",
+    "quote",
+    "requireString",
+    "requireText",
+    "truncateMiddle",
+    "truncateUtf8",
+    "truncateUtf8Start",
+    "utf8Boundary",
+    "writeFileAtomic",
+  ]);
+});
+
 test("isAgentError knows an error of another copy of core by its shape", async () => {
   const { isAgentError } = await import("./index.js");
   const foreign = Object.assign(new Error("x"), { name: "AgentError", code: "busy" });

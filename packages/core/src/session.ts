@@ -2,6 +2,7 @@ import { mkdir, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AgentError } from "./errors.js";
 import { findHistoryProblem } from "./history.js";
+import { textOption } from "./optionChecks.js";
 import type { ChatMessage } from "./providers/interface.js";
 import { writeFileAtomic } from "./toolkit/atomicWrite.js";
 import { describeValue, errorMessage, quote } from "./toolkit/describe.js";
@@ -51,6 +52,7 @@ export async function saveSession(path: string, session: Omit<Session, "savedAt"
 
 /** Reads a saved session. Throws `session_invalid` for a file that is missing, damaged or not a session. */
 export async function loadSession(path: string): Promise<Session> {
+  textOption("path", path);
   let text: string;
   try {
     text = await readSessionText(path);

@@ -3,7 +3,7 @@ import type { AgentEvent } from "./events.js";
 import type { ChatMessage, ChatResponse, ChatToolCall } from "./providers/interface.js";
 import { quote } from "./toolkit/describe.js";
 import { revealHiddenTags } from "./toolkit/visible.js";
-import type { RunOptions, ToolOutcome, ToolResult } from "./tools/execution.js";
+import type { RunOptions, ToolResult } from "./tools/execution.js";
 import type { ToolRegistry } from "./tools/registry.js";
 import type { ToolCapability } from "./tools/types.js";
 
@@ -140,14 +140,10 @@ async function runCall(call: PreparedCall, options: RoundOptions): Promise<ToolR
     onProcess: (pid) => emit({ type: "tool_process", id, name, pid }),
     ...(approve && { approve: (final) => approve({ id, name, args: final }) }),
   };
-  const result =
+  const result: ToolResult =
     problem === undefined
       ? await registry.run(name, args, runOptions)
-      : failed(`Error executing ${name}: ${problem}`);
+      : { text: `Error executing ${name}: ${problem}`, outcome: "error", durationMs: 0 };
   emit({ type: "tool_end", id, name, ...result });
   return result;
-}
-
-function failed(text: string, outcome: ToolOutcome = "error"): ToolResult {
-  return { text, outcome, durationMs: 0 };
 }

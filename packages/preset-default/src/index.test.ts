@@ -5,7 +5,7 @@ import { Agent, createDefaultToolRegistry } from "./index.js";
 
 const context: ToolContext = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };
 
-// The ten of seed 003; the file pack also brings edit_file.
+// The ten that were promised first; the file pack also brings edit_file.
 const BUILT_IN = [
   "read_file",
   "write_file",

@@ -13,7 +13,7 @@ const HOG = `${process.execPath} -e 'const kept = []; setInterval(() => kept.pus
 const HOLD = `${process.execPath} -e 'globalThis.kept = Buffer.alloc(150e6, 1); setInterval(() => {}, 1e6)'`;
 
 describe.skipIf(!onLinux)("limits for the whole tree (needs /proc)", () => {
-  test("A24: a memory hog is ended and reported with its figures", async () => {
+  test("Scenario: Command execution limits; A24: a memory hog is ended and reported with its figures", async () => {
     const result = await runBash({ command: HOG }, { limits: { memoryMb: 256 } });
     expect(result).toMatchObject({ exit_code: 137, signal: "SIGKILL", timed_out: false });
     expect(result.limit_exceeded).toMatchObject({ limit: "memoryMb", allowed: 256 });

@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
 import type { Captured } from "./capture.js";
 import { delay } from "./delay.js";
 import { adoptSurvivors } from "./jobs.js";
@@ -13,7 +14,6 @@ import { type Exceeded, watchTree } from "./watch.js";
 const GRACE_MS = 1000;
 /** How long to wait for the exit of a shell that has been killed. */
 const REAP_MS = 500;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface RunOptions extends LaunchOptions {
   readonly mark: string;

@@ -17,6 +17,10 @@ export interface SearchOptions {
   readonly autoContext?: boolean;
 }
 
+/** The most results one call may ask for. */
+export const MAX_RESULTS = 100_000;
+/** The registry's deadline is only a safety net behind the pack's own. */
+export const REGISTRY_GRACE_MS = 15_000;
 export const DEFAULTS = { maxResults: 200, maxLineLength: 500, timeoutMs: 20_000 } as const;
 
 /** The options as they came from the config. Throws for one that is unknown or has the wrong type. */
@@ -30,6 +34,3 @@ export function checkOptions(options: unknown): SearchOptions {
     autoContext: { type: "boolean" },
   });
 }
-
-/** The most results one call may ask for. */
-export const MAX_RESULTS = 100_000;

@@ -1,3 +1,4 @@
+import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
 import { type Job, type Pool, StalledError } from "./pool/pool.js";
 import {
   addTally,
@@ -15,7 +16,6 @@ import {
 } from "./protocol.js";
 
 const RANGE_BYTES = 16 * 1024 * 1024;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface SearchLimits {
   readonly timeoutMs: number;

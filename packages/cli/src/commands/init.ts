@@ -9,6 +9,7 @@ import { grantTrust } from "../config/trust.js";
 import { CliError } from "../errors.js";
 import { EXIT, type ExitCode } from "../exitCodes.js";
 import { note } from "../output.js";
+import { enterDirectory } from "../workingDirectory.js";
 
 const FILE = "agent.config.ts";
 /** The tools of the default packs that are off until somebody opts in, and what each can do. */
@@ -25,14 +26,12 @@ export interface InitFlags {
 
 /** `agent init`: writes a typed config, by asking or by flags, and trusts what it wrote. */
 export async function initCommand(flags: InitFlags): Promise<ExitCode> {
-  const directory = resolve(flags.cwd ?? process.cwd());
-  const file = resolve(directory, FILE);
-  const existing = PROJECT_PLACES.filter((name) => name !== "package.json").find((name) =>
-    existsSync(resolve(directory, name)),
-  );
+  enterDirectory(flags.cwd);
+  const file = resolve(FILE);
+  const existing = PROJECT_PLACES.filter((name) => name !== "package.json").find((name) => existsSync(name));
   if (existing !== undefined && !(flags.force && existing === FILE)) {
     throw new CliError(
-      `${resolve(directory, existing)} exists already. Edit it${existing === FILE ? ", or replace it with --force" : " or remove it"}.`,
+      `${resolve(existing)} exists already. Edit it${existing === FILE ? ", or replace it with --force" : " or remove it"}.`,
     );
   }
   const asks = canAsk() && !flags.yes && !flags.pack && !flags.enable;

@@ -2,6 +2,7 @@ import { escapeToLine } from "@agent/core/toolkit";
 import { EXIT, type ExitCode } from "../exitCodes.js";
 import { columns, print } from "../output.js";
 import { listSessions } from "../session/store.js";
+import { enterDirectory } from "../workingDirectory.js";
 
 export interface SessionsFlags {
   readonly json?: boolean;
@@ -10,7 +11,8 @@ export interface SessionsFlags {
 
 /** `agent sessions`: the conversations kept for this directory, latest first. */
 export async function sessionsCommand(flags: SessionsFlags): Promise<ExitCode> {
-  const sessions = await listSessions(flags.cwd ?? process.cwd());
+  enterDirectory(flags.cwd);
+  const sessions = await listSessions(process.cwd());
   if (flags.json) {
     print(`${JSON.stringify({ v: 1, sessions }, undefined, 2)}\n`);
     return EXIT.done;

@@ -39,6 +39,8 @@ const PHRASES: readonly (readonly [request: string, meaning: string])[] = [
   ["list the current directory", 'list_dir {"path":"."}'],
   ["list everything in packages/core", 'list_dir {"path":"packages/core"}'],
   ["what's in src?", 'list_dir {"path":"src"}'],
+  ["what's in .?", 'list_dir {"path":"."}'],
+  ["what's in ..?", 'list_dir {"path":".."}'],
   ["what is in this directory?", 'list_dir {"path":"."}'],
   ["what files are here?", 'list_dir {"path":"."}'],
   ["which files are in docs", 'list_dir {"path":"docs"}'],

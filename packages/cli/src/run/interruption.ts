@@ -1,3 +1,4 @@
+import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
 import { EXIT, type ExitCode } from "../exitCodes.js";
 import type { Stop } from "./outcome.js";
 
@@ -6,8 +7,6 @@ const SIGNALS: readonly (readonly [NodeJS.Signals, ExitCode])[] = [
   ["SIGTERM", EXIT.terminated],
   ["SIGHUP", EXIT.hungUp],
 ];
-// setTimeout fires at once for more.
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Everything that can end a run from outside: a signal, the time limit, a reader that went away. */
 export interface Interruption {

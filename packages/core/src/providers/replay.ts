@@ -1,5 +1,6 @@
 import { throwIfAborted } from "../abort.js";
 import { AgentError } from "../errors.js";
+import { objectArgument, textOption } from "../optionChecks.js";
 import { writeFileAtomic } from "../toolkit/atomicWrite.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
@@ -11,6 +12,8 @@ import { type Exchange, findDifference, formatRecording, readRecording } from ".
  * before you commit it. A file that cannot be written fails the request.
  */
 export function recordProvider(provider: ChatProvider, path: string): ChatProvider {
+  objectArgument("provider", provider);
+  textOption("path", path);
   const exchanges: Exchange[] = [];
   let written: Promise<unknown> = Promise.resolve();
   // One write after the other: an older recording must never replace a newer one.
@@ -55,6 +58,7 @@ export function recordProvider(provider: ChatProvider, path: string): ChatProvid
  * anything but the text of tool results) throws `replay_mismatch` and says where.
  */
 export function replayProvider(path: string): ChatProvider {
+  textOption("path", path);
   const exchanges = readRecording(path);
   let next = 0;
   return {

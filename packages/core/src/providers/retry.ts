@@ -1,9 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { abortedError } from "../abort.js";
+import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 import type { ProviderRetry } from "./interface.js";
-
-/** Timers hold 32 bits: a longer wait would be over at once. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** A failure of one attempt, with what is needed to decide about the next. */
 export class AttemptError extends Error {

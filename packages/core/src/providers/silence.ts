@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from "./retry.js";
+import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 
 /** Aborts a request that has gone quiet. */
 export interface SilenceTimer {

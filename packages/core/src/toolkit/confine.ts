@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, parse, relative, resolve, sep } from "node:path";
-import { quote } from "./describe.js";
+import { describeValue, quote } from "./describe.js";
 
 const MAX_LINKS = 40;
 // Taken as a path it would quietly mean a directory named "file:" below the working directory.
@@ -99,6 +99,7 @@ function linkTarget(path: string): string | undefined {
 }
 
 function canonicalDirectory(root: string): string {
+  if (typeof root !== "string") throw new Error(`root must be a string, got ${describeValue(root)}.`);
   try {
     return realpathSync.native(resolve(root));
   } catch (error) {

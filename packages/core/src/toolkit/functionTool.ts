@@ -1,8 +1,10 @@
 import type { ChatTool, JsonSchema } from "../tools/interface.js";
+import { quote } from "./describe.js";
 
 /**
  * Builds a tool's schema. Every property is required unless listed in `optional`, and unknown arguments
- * are refused, so that a misspelt one is an error instead of being ignored.
+ * are refused, so that a misspelt one is an error instead of being ignored. Throws if `optional` names a
+ * property that is not there.
  *
  * @example functionTool("mkdir", "Create a directory.", { path: { type: "string" } })
  */
@@ -12,6 +14,12 @@ export function functionTool(
   properties: Readonly<Record<string, JsonSchema>>,
   optional: readonly string[] = [],
 ): ChatTool {
+  const unknown = optional.find((key) => !Object.hasOwn(properties, key));
+  if (unknown !== undefined) {
+    throw new Error(
+      `functionTool ${quote(name)}: optional names ${quote(unknown)}, which is not a property.`,
+    );
+  }
   const required = Object.keys(properties).filter((key) => !optional.includes(key));
   return {
     type: "function",

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { functionTool } from "./functionTool.js";
-import * as toolkit from "./index.js";
 import { packOptions } from "./packOptions.js";
 import { countOf } from "./words.js";
 
@@ -54,35 +53,5 @@ test("countOf knows one and many", () => {
     "0 files",
     "1 file",
     "2 files",
-  ]);
-});
-
-test("the public API of @agent/core/toolkit", () => {
-  expect(Object.keys(toolkit).sort()).toEqual([
-    "SchemaError",
-    "canonicalPath",
-    "compileSchema",
-    "countOf",
-    "createPathGuard",
-    "describeValue",
-    "errorMessage",
-    "escapeInvisible",
-    "escapeToLine",
-    "functionTool",
-    "isInside",
-    "nearestMatch",
-    "optionalBoolean",
-    "optionalInteger",
-    "optionalString",
-    "optionalStringArray",
-    "packOptions",
-    "quote",
-    "requireString",
-    "requireText",
-    "truncateMiddle",
-    "truncateUtf8",
-    "truncateUtf8Start",
-    "utf8Boundary",
-    "writeFileAtomic",
   ]);
 });

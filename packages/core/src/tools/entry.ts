@@ -28,7 +28,8 @@ export interface ToolEntry {
 export function createEntry(tool: ExecutableTool, options: RegisterOptions): ToolEntry {
   const name = checkedName(tool);
   const fail = (problem: string): never => {
-    throw new AgentError("tool_invalid", `Tool ${quote(name)}: ${problem}.`);
+    const sentence = problem.endsWith("?") ? problem : `${problem}.`;
+    throw new AgentError("tool_invalid", `Tool ${quote(name)}: ${sentence}`);
   };
   if (typeof tool.execute !== "function") fail("it has no execute(args) method");
   const schemaText = readSchema(tool, fail);
@@ -93,15 +94,12 @@ function compileParameters(
   fail: (problem: string) => never,
 ): (args: unknown) => string | undefined {
   try {
-    if (parameters.type !== "object") {
-      compileSchema({ type: parameters.type ?? "missing" }, "parameters");
-      fail(`parameters.type must be "object", got ${describeValue(parameters.type)}`);
-    }
-    return compileSchema(parameters, "parameters");
+    const check = compileSchema(parameters, "parameters");
+    if (parameters.type === "object") return check;
   } catch (error) {
-    if (error instanceof AgentError) throw error;
     return fail(`its schema is not valid: ${errorMessage(error)}`);
   }
+  return fail(`parameters.type must be "object", got ${describeValue(parameters.type)}`);
 }
 
 function deepFreeze<T>(value: T): T {

@@ -1,5 +1,6 @@
 import { LazySignal, onAbort } from "../abort.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
+import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 import { truncateMiddle } from "../toolkit/truncate.js";
 import { escapeInvisible } from "../toolkit/visible.js";
 import type { ToolEntry } from "./entry.js";
@@ -7,7 +8,6 @@ import type { ToolCall, ToolReport } from "./types.js";
 
 const MAX_ERROR_BYTES = 8 * 1024;
 const MAX_ARGUMENT_DEPTH = 256;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** How a call ended. `ok` is the only success: a display and an exit code can rely on it. */
 export type ToolOutcome = "ok" | "error" | "not_found" | "not_available" | "denied" | "aborted";

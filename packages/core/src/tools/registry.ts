@@ -1,5 +1,5 @@
 import { AgentError } from "../errors.js";
-import { positiveOption } from "../optionChecks.js";
+import { objectArgument, positiveOption } from "../optionChecks.js";
 import { quote } from "../toolkit/describe.js";
 import { truncateUtf8 } from "../toolkit/truncate.js";
 import { escapeToLine } from "../toolkit/visible.js";
@@ -46,6 +46,7 @@ export class ToolRegistry implements PackRegistry {
   readonly #limits: ExecutionLimits;
 
   constructor(options: ToolRegistryOptions = {}) {
+    objectArgument("options", options);
     this.#limits = {
       deadlineMs: positiveOption("deadlineMs", options.deadlineMs ?? DEFAULT_DEADLINE_MS),
       maxResultBytes: positiveOption("maxResultBytes", options.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES),

@@ -367,6 +367,10 @@ describe("B49: rules that cannot work are refused when they load", () => {
     expect(() => createPolicy({ deny: [] })).toThrow(/deny is empty/);
     expect(createPolicy({})).toBeUndefined();
   });
+  test("a wrong type is never taken for no policy", () => {
+    expect(() => createPolicy("rm" as never)).toThrow('options must be { deny, allow }, got string "rm"');
+    expect(() => createPolicy({ deny: "rm" as never })).toThrow("deny must be an array of rules, got string");
+  });
   test("examples prove a rule", () => {
     const rule = { command: "git push", match: ["git push -f"], notMatch: ["git pull"] };
     expect(createPolicy({ deny: [rule], allow: [rule] })).toBeDefined();

@@ -1,4 +1,4 @@
-import { quote } from "@agent/core/toolkit";
+import { describeValue, quote } from "@agent/core/toolkit";
 import { inside, isLauncher } from "./programs.js";
 import { shown, Unresolvable } from "./refusal.js";
 import {
@@ -71,6 +71,10 @@ class Refused extends Error {
  * of its examples contradicts it.
  */
 export function createPolicy(options: PolicyOptions): Policy | undefined {
+  // "No policy" must never be the answer to a mistake.
+  if (typeof options !== "object" || options === null) {
+    throw new Error(`createPolicy: options must be { deny, allow }, got ${describeValue(options)}.`);
+  }
   const deny = compileRules("deny", options.deny);
   const allow = compileRules("allow", options.allow);
   if (deny === undefined && allow === undefined) return undefined;
@@ -81,6 +85,8 @@ export function createPolicy(options: PolicyOptions): Policy | undefined {
 
 function compileRules(list: string, rules: readonly PolicyRule[] | undefined): Rule[] | undefined {
   if (rules === undefined) return undefined;
+  if (!Array.isArray(rules))
+    throw new Error(`${list} must be an array of rules, got ${describeValue(rules)}.`);
   if (rules.length === 0) throw new Error(`${list} is empty. Leave it out to have no such rule.`);
   return rules.map((rule, index) => compileRule(rule, `${list}[${index}]`));
 }

@@ -12,7 +12,7 @@ const directory = realpathSync(mkdtempSync(join(tmpdir(), "tools-bash-")));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: join(directory, "s.json") };
 
-describe("seed scenarios", () => {
+describe("scenarios of the specification", () => {
   test("Scenario: Execute a simple command", async () => {
     expect(await runBash({ command: "echo hello" })).toMatchObject({
       stdout: "hello\n",
@@ -23,7 +23,7 @@ describe("seed scenarios", () => {
     });
   });
 
-  test("Scenario: Command with non-zero exit code", async () => {
+  test("Scenario: Execute shell command; Scenario: Command with non-zero exit code", async () => {
     const result = await runBash({ command: "echo out; echo err >&2; exit 3" });
     expect(result).toMatchObject({ stdout: "out\n", stderr: "err\n", exit_code: 3 });
   });
@@ -57,7 +57,7 @@ describe("seed scenarios", () => {
     expect(registry.getCapabilities("run_bash")).toEqual(["execute"]);
   });
 
-  test("the tool runs without a ToolCall, as in the seeds", async () => {
+  test("the tool runs without a ToolCall", async () => {
     expect(JSON.parse(await new RunBashTool().execute({ command: "echo hi" })).stdout).toBe("hi\n");
   });
 });

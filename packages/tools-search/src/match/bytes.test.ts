@@ -1,17 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { randomNumbers } from "../../test/tree.js";
 import { createWindow, PlainWindow, SimdWindow } from "./bytes.js";
 import { createNeedle } from "./needle.js";
 
 const SIZE = 4096;
-
-/** The same random bytes on every run, so that a failure can be repeated. */
-function randomNumbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 describe("both kinds of window", () => {
   test("give the same answers on random text with a small alphabet", () => {

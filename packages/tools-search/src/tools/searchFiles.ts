@@ -9,13 +9,12 @@ import {
   requireString,
 } from "@agent/core/toolkit";
 import { checkGlob } from "../glob/limits.js";
-import { DEFAULTS, MAX_RESULTS, type SearchOptions } from "../options.js";
+import { DEFAULTS, MAX_RESULTS, REGISTRY_GRACE_MS, type SearchOptions } from "../options.js";
 import { sharedPool } from "../pool/shared.js";
 import { formatFilesResult } from "../report.js";
 import { searchFiles } from "../search.js";
 
 const ORDERS = ["path", "newest"] as const;
-const REGISTRY_GRACE_MS = 15_000;
 
 /** Finds files by a glob, with the pattern rules of fast-glob. */
 export class SearchFilesTool implements ExecutableTool {

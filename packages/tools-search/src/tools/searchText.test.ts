@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeTree, put, run } from "../../test/tree.js";
+import { SearchFilesTool } from "./searchFiles.js";
 import { SearchTextTool } from "./searchText.js";
 
 const tool = new SearchTextTool();
@@ -39,6 +40,19 @@ describe("what is found", () => {
     expect((await run(tool, root, { query: "foo", paths: [root] })).account).toContain(
       "1 matching line (1 file)",
     );
+  });
+
+  test("a display is told how much was found", async () => {
+    const root = makeTree({ "a.txt": "foo\nbar\nbar\n" });
+    const summaries: unknown[] = [];
+    const call = {
+      signal: new AbortController().signal,
+      onOutput: () => undefined,
+      report: ({ summary }: { summary?: string }) => void summaries.push(summary),
+    };
+    for (const query of ["foo", "bar"]) await tool.execute({ query, paths: [root] }, call);
+    await new SearchFilesTool().execute({ pattern: "*", path: root }, call);
+    expect(summaries).toEqual(["1 matching line", "2 matching lines", "1 file"]);
   });
 
   test("paths are shown the way they were given: relative stays relative", async () => {

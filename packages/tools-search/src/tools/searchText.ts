@@ -1,5 +1,6 @@
 import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import {
+  countOf,
   createPathGuard,
   functionTool,
   optionalBoolean,
@@ -9,7 +10,7 @@ import {
   requireString,
 } from "@agent/core/toolkit";
 import { checkGlob } from "../glob/limits.js";
-import { DEFAULTS, MAX_RESULTS, type SearchOptions } from "../options.js";
+import { DEFAULTS, MAX_RESULTS, REGISTRY_GRACE_MS, type SearchOptions } from "../options.js";
 import { sharedPool } from "../pool/shared.js";
 import { MAX_OUTPUT_CHARACTERS, type OutputMode, type Scope, type TextQuery } from "../protocol.js";
 import { formatTextResult } from "../report.js";
@@ -18,8 +19,6 @@ import { searchText, type TextResult, type TextSearch } from "../search.js";
 const MAX_CONTEXT = 50;
 /** With `autoContext`: this many lines around a match if there are no more matches than that. */
 const AUTO_CONTEXT = { lines: 3, maxMatches: 3 } as const;
-/** The registry's deadline is only a safety net behind the pack's own. */
-const REGISTRY_GRACE_MS = 15_000;
 
 /** Searches the text of files, line by line, without any other program. */
 export class SearchTextTool implements ExecutableTool {
@@ -95,7 +94,7 @@ export class SearchTextTool implements ExecutableTool {
     }
     refuseEmptyHanded(result, search, this.#timeoutMs);
     const { mode, text } = search.query;
-    call?.report?.({ ok: true, summary: `${result.matches} ${result.matches === 1 ? "match" : "matches"}` });
+    call?.report?.({ ok: true, summary: countOf(result.matches, "matching line") });
     return formatTextResult(result, { mode, query: text, timeoutMs: this.#timeoutMs });
   }
 
@@ -158,9 +157,6 @@ function readQuery(args: Record<string, unknown>, maxLineLength: number): TextQu
 
 function readPaths(args: Record<string, unknown>): string[] {
   const paths = optionalStringArray(args, "paths", undefined);
-  if (typeof args.paths === "string") {
-    throw new Error(`"paths" must be an array of strings, got string. Pass ["${args.paths}"].`);
-  }
   if (paths === undefined || paths.length === 0) {
     throw new Error('"paths" must name at least one file or directory. Pass ["."] to search here.');
   }

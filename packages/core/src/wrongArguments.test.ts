@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { Agent, loadSession, ToolRegistry } from "./index.js";
+import { recordProvider, replayProvider, scriptedProvider } from "./providers/replay.js";
+import { createPathGuard, functionTool } from "./toolkit/index.js";
+
+const agent = (options?: unknown) => new Agent(scriptedProvider(["Done."]), options as object);
+
+test.each<[what: string, call: () => unknown, message: string]>([
+  ["Agent options", () => agent(null), "options must be an object, got null."],
+  ["createRegistry", () => agent({ createRegistry: 4 }), "createRegistry must be a function, got number 4."],
+  [
+    "a createRegistry without result",
+    () => agent({ createRegistry: () => undefined }),
+    "what createRegistry returns must be an object, got nothing.",
+  ],
+  ["chat options", () => agent().chat("Hi", null as never), "options must be an object, got null."],
+  [
+    "the signal of chat",
+    () => agent().chat("Hi", { signal: 4 } as never),
+    "signal must be an AbortSignal, got number 4.",
+  ],
+  [
+    "the signal of streamChat",
+    () =>
+      agent()
+        .streamChat("Hi", { signal: {} } as never)
+        .next(),
+    "signal must be an AbortSignal, got object.",
+  ],
+  ["ToolRegistry options", () => new ToolRegistry(null as never), "options must be an object, got null."],
+  ["a session's path", () => loadSession(4 as never), "path must be a string, got number 4."],
+  [
+    "recordProvider",
+    () => recordProvider(undefined as never, "a"),
+    "provider must be an object, got nothing.",
+  ],
+  ["a recording's path", () => replayProvider(undefined as never), "path must be a string, got nothing."],
+  ["a guard's root", () => createPathGuard(4 as never), "root must be a string, got number 4."],
+  [
+    "an optional argument that is not there",
+    () => functionTool("t", "Test.", { path: { type: "string" } }, ["paht"]),
+    'functionTool "t": optional names "paht", which is not a property.',
+  ],
+])("%s that is wrong is named, with what came", async (_, call, message) => {
+  await expect((async () => await call())()).rejects.toThrow(message);
+});
