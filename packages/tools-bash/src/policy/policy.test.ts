@@ -198,6 +198,9 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     'find "$X" rm -exec echo {} +',
     'find . -print "$X" rm {} \\;',
     "env LD_PRELOAD=x ls",
+    "sh -c -o errexit 'rm x'",
+    "sh -oc errexit 'rm x'",
+    "bash -c +O extglob 'rm x'",
   ])("B43: refused because it cannot be known: %s", (command) => {
     expect(allowed(command)).toBe(false);
   });
@@ -304,6 +307,10 @@ describe("how a rule matches", () => {
   );
   test.each(["git log push", "git commit -m push", "git stash"])('"git push" lets %s run', (command) => {
     expect(allowed(command, { deny: ["git push"] })).toBe(true);
+  });
+  test("a long row of options is looked at once, not in every way it could be read", () => {
+    expect(allowed(`git ${"-c ".repeat(2000)}x`, { deny: ["git push"] })).toBe(true);
+    expect(allowed(`git ${"-c ".repeat(2000)}push`, { deny: ["git push"] })).toBe(false);
   });
   test("a long option matches its abbreviation and its value form", () => {
     for (const option of ["--force", "--forc", "--force=x"]) {

@@ -79,9 +79,14 @@ function shellScript(name: string, words: readonly CommandWord[]): string {
     if (/^[-+][A-Za-z]*o$/.test(text) && !text.includes("c")) index++;
     else if (/^-[A-Za-z]*c[A-Za-z]*$/.test(text)) {
       // "bash -c -x 'text'": further options may stand between -c and its text.
-      const script = words.slice(index + 1).find((word) => !/^[-+]/.test(word.text ?? ""));
-      if (script === undefined) break;
-      return known(name, script);
+      const length = words.slice(index + 1).findIndex((word) => !/^[-+]/.test(word.text ?? ""));
+      if (length === -1) break;
+      const options = words.slice(index, index + 1 + length);
+      // "sh -c -o errexit 'text'": the first word would be taken for the text.
+      if (options.some((word) => /o/i.test(word.text ?? ""))) {
+        throw new Unresolvable(`an option of ${name} beside -c takes a word in front of the script`);
+      }
+      return known(name, words[index + 1 + length] ?? { source: "" });
     } else if (!/^[-+][A-Za-z]+$/.test(text)) break;
   }
   throw new Unresolvable(
