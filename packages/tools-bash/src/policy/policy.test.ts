@@ -198,6 +198,18 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     'find "$X" rm -exec echo {} +',
     'find . -print "$X" rm {} \\;',
     "env LD_PRELOAD=x ls",
+    "sed '1erm x' f",
+    "sed 'y/a/b/;erm x' f",
+    "sed '\\,a,e' f",
+    "sed '/a/Me' f",
+    "sed '/[/]/!e' f",
+    "sed 's/[[:alpha:]/]*//e' f",
+    "sed 's/a/b/;s/[^/]*$//;s/x/y/ge' f",
+    "sed -l 5 e f",
+    "sed --expr=e f",
+    "sed -f x f",
+    "xargs sed -n",
+    "sed ':a e' f",
     "sh -c -o errexit 'rm x'",
     "sh -oc errexit 'rm x'",
     "bash -c +O extglob 'rm x'",
@@ -248,6 +260,13 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     'find "$dir" -name "$pattern" -exec grep -l x {} +',
     'cat f | while IFS= read -r line; do echo "$line"; done',
     "sed 's/x/e /' f",
+    "sed 's/[^/]*$//; s|[|]|e|g; /e/d; $!N; y/abc/def/' f",
+    "sed -i.bak -E 's/(a|e)/\\1/w e' f",
+    "sed -n '/start/,/end/{/e/!p;=}' f",
+    "sed '1i\\\ne rm x' f",
+    "sed -e ':a' -e '$!{N;ba' -e '}' -e 's/\\n/ /g' f",
+    "sed 1,5d f",
+    "sed --version",
   ])("words as data run: %s", (command) => {
     expect(verdict(command)).toEqual({ allowed: true });
   });
@@ -258,6 +277,12 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     expect(allowed(`${"(".repeat(20_000)}true${")".repeat(20_000)}`)).toBe(false);
     expect(allowed(`${"$(".repeat(5000)}true${")".repeat(5000)}`)).toBe(false);
     expect(allowed(`${"env ".repeat(5000)}true`)).toBe(false);
+  });
+
+  test("B47: no script for sed takes long to examine", () => {
+    for (const part of ["\\a", "[a]", "[[:", "s/", "[", "1,", "{"]) {
+      expect(allowed(`sed 's/${part.repeat(20_000)}x' f`)).toBe(true);
+    }
   });
 
   test.each(["true\rrm x", "rm\vx", "rm\u00a0x", "\ufeffrm x", "true\u2028rm x", "rm\u3000x"])(

@@ -1,5 +1,6 @@
 import { shown, Unresolvable } from "./refusal.js";
 import { type CommandWord, commandName } from "./rules.js";
+import { checkSed } from "./sed.js";
 
 /** What a program runs besides itself, as far as its words tell. */
 export interface Inside {
@@ -30,12 +31,6 @@ const INTERPRETERS: readonly (readonly [name: RegExp, code: RegExp])[] = [
 ];
 const AWK = /^(g|m|n)?awk$/;
 const AWK_RUNS = /system\s*\(|(?<!\|)\|(?!\|)|getline|@/;
-// The "e" command and the "e" flag of GNU sed run what they find.
-const SED_ADDRESS = String.raw`(?:[+~]?\d+|\$|\/(?:\\.|[^/\\])*\/I?)`;
-const SED_COMMAND = String.raw`(?:^|[;\n{}])\s*(?:${SED_ADDRESS}(?:\s*[,~]\s*${SED_ADDRESS})?\s*!?\s*)?e(?:\s|$)`;
-const SED_FLAG = String.raw`s([^\n\\])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[a-zA-Z0-9]*e`;
-const SED_RUNS = new RegExp(`${SED_FLAG}|${SED_COMMAND}`, "s");
-
 function words(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));
 }
@@ -142,24 +137,6 @@ function checkAwk(words: readonly CommandWord[]): void {
     else if (text.startsWith("-") || AWK_RUNS.test(text)) {
       throw new Unresolvable(`awk may run commands by ${shown(text)}`);
     } else return;
-  }
-}
-
-function checkSed(words: readonly CommandWord[]): void {
-  let hasScript = false;
-  for (let index = 0; index < words.length; index++) {
-    const word = words[index];
-    const text = word?.text;
-    if (text === undefined && hasScript) continue; // a file
-    const isExpression = text !== undefined && /^(-[nrEsuz]*e|--expression)$/.test(text);
-    const isOption = text?.startsWith("-") && text !== "-" && !/^--expression=|^-[nrEsuz]*e/.test(text);
-    if (isOption && !/^(-[nrEsuz]*f|--file)/.test(text ?? "")) continue;
-    if (!isExpression && !isOption && hasScript && !text?.startsWith("-")) continue;
-    const script = isExpression ? words[++index] : word;
-    if (isOption || script?.text === undefined || SED_RUNS.test(script.text)) {
-      throw new Unresolvable(`sed may run commands by ${shown(script?.source ?? "")}`);
-    }
-    hasScript = true;
   }
 }
 

@@ -30,7 +30,7 @@ const BASH_ONLY: Partial<Record<SyntaxNode["type"], string>> = {
 };
 
 // In bash, a variable used in arithmetic is evaluated, down to a command in its subscript.
-const HIDDEN_SUBSCRIPT = /\[[^\]]*(?:\$\(|`)/;
+const HIDDEN_SUBSCRIPT = /\[[^[\]]*(?:\$\(|`)/;
 
 let parser: typeof Unbash | undefined;
 
