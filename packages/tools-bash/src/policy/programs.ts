@@ -14,12 +14,13 @@ const SHELLS = new Set(["sh", "ash", "bash", "dash", "ksh", "mksh", "rbash", "ya
 // They run what no one can see in the command: a file, an input (as a shell does that they start when they
 // are given no command), a definition that takes effect later.
 const NEVER_RESOLVED = words(
-  ". alias at batch bind complete crontab csh enable fc fish hash let mapfile osascript pwsh readarray runuser screen script source su tcsh tmux unshare nsenter fakeroot firejail setarch",
+  ". alias at batch bind compgen complete crontab csh enable fc fish gdb hash let mapfile osascript pwsh readarray runuser screen script source su tcsh tmux unshare nsenter fakeroot firejail setarch",
 );
 // They run another command, with options of their own that are not worth knowing one by one.
 const LAUNCHERS = words(
-  "abduco bwrap cgexec chpst chrt daemonize dbus-run-session dtach entr faketime flock gdb gosu ltrace numactl parallel perf pkexec prlimit proxychains proxychains4 rlwrap setpriv start-stop-daemon strace su-exec systemd-run taskset torsocks unbuffer valgrind xvfb-run",
+  "abduco bunx bwrap cgexec choom chpst chrt daemonize dbus-run-session dtach entr faketime flock gosu i386 linux32 linux64 ltrace npx numactl parallel perf pkexec pnpx prlimit proxychains proxychains4 rlwrap setpriv start-stop-daemon strace su-exec systemd-run taskset torsocks unbuffer uname26 valgrind x86_64 xvfb-run",
 );
+const DYNAMIC_LOADER = /^ld(-linux.*|-musl.*|64)?\.so(\.\d+)?$/;
 // Interpreters, with the options that bring code along.
 const INTERPRETERS: readonly (readonly [name: RegExp, code: RegExp])[] = [
   [/^(node|nodejs|bun)$/, /^(-[a-zA-Z]*[ep]|--eval|--print)/],
@@ -30,14 +31,14 @@ const INTERPRETERS: readonly (readonly [name: RegExp, code: RegExp])[] = [
   [/^(tclsh|guile|ghci|irb)[\d.]*$/, /^-/],
 ];
 const AWK = /^(g|m|n)?awk$/;
-const AWK_RUNS = /system\s*\(|(?<!\|)\|(?!\|)|getline|@/;
+const AWK_RUNS = /system[\s\\]*\(|(?<!\|)\|(?!\|)|getline|@/;
 function words(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));
 }
 
 /** Whether the command runs another one that may begin at any of its words. */
 export function isLauncher(name: string): boolean {
-  return LAUNCHERS.has(name);
+  return LAUNCHERS.has(name) || DYNAMIC_LOADER.test(name);
 }
 
 /** What is inside a command other than a wrapper. Throws `Unresolvable` if the words do not tell. */
@@ -107,7 +108,10 @@ function findCommands(words: readonly CommandWord[]): CommandWord[][] {
     const text = word?.text;
     if (text?.startsWith("-")) inPaths = false;
     if (text !== undefined && EXEC.test(text)) {
-      const end = words.findIndex((one, at) => at > index && (one.text === ";" || one.text === "+"));
+      // A "+" ends it only behind "{}": in "-exec env -u + rm {} ;" it is a word like any other.
+      const isEnd = (at: number): boolean =>
+        words[at]?.text === ";" || (words[at]?.text === "+" && words[at - 1]?.text === "{}");
+      const end = words.findIndex((_, at) => at > index && isEnd(at));
       if (end === -1) throw new Unresolvable(`the end of find's ${text} is not known`);
       commands.push(words.slice(index + 1, end).map(withoutBraces));
       index = end;
@@ -151,7 +155,12 @@ function checkInterpreter(name: string, code: RegExp, words: readonly CommandWor
       `${name} may run code from ${shown(words[inline]?.source ?? "")}, which is not examined`,
     );
   }
-  const fromInput = /^\/(dev\/(stdin|fd\/)|proc\/)/.test(words[operand]?.text ?? "");
+  const program = words[operand];
+  // Unless it begins with a letter or a path, it may turn out to be an option that brings code along.
+  if (program && program.text === undefined && !/^"?[\w./]/.test(program.source)) {
+    throw new Unresolvable(`${name} runs ${shown(program.source)}, which is not known yet`);
+  }
+  const fromInput = /^\/(dev\/(stdin|fd\/)|proc\/)/.test(program?.text ?? "");
   if (fromInput || (operand === -1 && !asks && !isNode))
     throw new Unresolvable(`${name} runs code from its input, which cannot be seen here`);
 }
