@@ -55,6 +55,11 @@ export function inside(command: readonly CommandWord[]): Inside {
   if ((name === "test" || name === "[") && parameters.some((word) => word.text === "-v")) {
     throw new Unresolvable('"-v" evaluates its operand in some shells');
   }
+  if (/^(declare|typeset|local)$/.test(name)) {
+    const evaluates = parameters.find((word) => /^[-+]\w*[in]/.test(word.text ?? ""));
+    if (evaluates)
+      throw new Unresolvable(`${shown(`${name} ${evaluates.source}`)} evaluates what is assigned`);
+  }
   if (AWK.test(name)) checkAwk(parameters);
   if (name === "sed" || name === "gsed") checkSed(parameters);
   const interpreter = INTERPRETERS.find(([pattern]) => pattern.test(name));
