@@ -26,7 +26,11 @@ export interface Script {
 }
 
 export function prepareScript(command: string): Script {
-  if (Buffer.byteLength(command) <= MAX_INLINE_BYTES) return { text: command, remove: () => undefined };
+  if (Buffer.byteLength(command) <= MAX_INLINE_BYTES) {
+    // Behind -c, shells still look for options: "-x" would be one, and the next argument the command.
+    const text = /^[-+]/.test(command) ? ` ${command}` : command;
+    return { text, remove: () => undefined };
+  }
   const file = temporaryPath("command.sh");
   writeFileSync(file, command, { mode: 0o600, flag: "wx" });
   return { text: command, file, remove: () => rmSync(file, { force: true }) };

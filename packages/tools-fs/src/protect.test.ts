@@ -11,7 +11,14 @@ const CONFIGS = [
   "agent.config.json",
   "agent.config.yaml",
 ];
-const GIT = [".git/hooks/pre-commit", ".git/config", ".git/hooks", ".git"];
+const GIT = [
+  ".git/hooks/pre-commit",
+  ".git/config",
+  ".git/hooks",
+  ".git",
+  ".git/commondir",
+  ".git/worktrees/x/commondir",
+];
 const PERSISTENT = [
   ".vscode/tasks.json",
   ".bashrc",
@@ -46,6 +53,15 @@ test.each([...CONFIGS, ...GIT, ...PERSISTENT])(
     expect(readdirSync(root)).toEqual([]);
   },
 );
+
+test("C89: a link cannot be moved to where package.json is, since its target could say anything", async () => {
+  const root = temporaryDirectory();
+  writeFileSync(join(root, "other.json"), '{ "scripts": { "postinstall": "evil" } }');
+  symlinkSync("other.json", join(root, "link"));
+  const move = { source: join(root, "link"), destination: join(root, "package.json"), overwrite: true };
+  expect(await fileTools({ root })("move", move)).toContain("is protected by the rule");
+  expect(readdirSync(root).sort()).toEqual(["link", "other.json"]);
+});
 
 test("C89: package scripts and the agent's own key cannot be changed, the rest of package.json can", async () => {
   const root = temporaryDirectory();

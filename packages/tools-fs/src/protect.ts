@@ -16,6 +16,9 @@ export const ALWAYS_PROTECTED: readonly string[] = [
   ".git/config",
   ".git/config.worktree",
   ".git/modules",
+  // They name another directory that git takes its configuration and hooks from.
+  ".git/commondir",
+  ".git/worktrees",
 ];
 
 /** Protected as well when a root is set: files that other programs execute or obey unasked. */
@@ -104,6 +107,11 @@ export class Protection {
         throw refusal(path, rule.text);
       }
     }
+  }
+
+  /** Refuses to put a link where a file is protected in part: its target could say, and become, anything. */
+  checkLink(path: string): void {
+    if (this.judgesContent(path)) throw refusal(path, this.#keys.join('", "'));
   }
 
   /** Whether `checkContent` has anything to say about this path. */

@@ -1,4 +1,9 @@
+import { AttemptError } from "./retry.js";
+
 const END_MARK = "[DONE]";
+// Far beyond any answer. In a stream each word comes with some hundred bytes around it.
+const MAX_STREAM_BYTES = 256 * 1024 * 1024;
+const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 // How long a connection may stay open after the end mark: time to become reusable, not time to wait for.
 const END_GRACE_MS = 100;
 
@@ -15,7 +20,7 @@ export async function readEvents(
   const events = new EventParser();
   let timer: NodeJS.Timeout | undefined;
   try {
-    for await (const text of decodedText(reader, onBytes)) {
+    for await (const text of decodedText(reader, onBytes, MAX_STREAM_BYTES)) {
       if (timer) continue;
       for (const data of events.add(text)) {
         if (data === END_MARK) timer ??= setTimeout(() => cancel(reader), END_GRACE_MS);
@@ -39,16 +44,26 @@ export async function readEvents(
 /** Reads a whole body as text. Unlike `Response.text`, it tells of every arrival. */
 export async function readText(body: ReadableStream<Uint8Array>, onBytes: () => void): Promise<string> {
   let whole = "";
-  for await (const text of decodedText(body.getReader(), onBytes)) whole += text;
+  for await (const text of decodedText(body.getReader(), onBytes, MAX_TEXT_BYTES)) whole += text;
   return whole;
 }
 
-async function* decodedText(reader: ReadableStreamDefaultReader<Uint8Array>, onBytes: () => void) {
+async function* decodedText(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  onBytes: () => void,
+  maxBytes: number,
+) {
   const decoder = new TextDecoder();
+  let size = 0;
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
     onBytes();
+    size += value.byteLength;
+    if (size > maxBytes) {
+      cancel(reader);
+      throw new AttemptError(`the answer has more than ${maxBytes} bytes`, { retryable: false });
+    }
     yield decoder.decode(value, { stream: true });
   }
   yield decoder.decode();
@@ -61,14 +76,21 @@ function cancel(reader: ReadableStreamDefaultReader<Uint8Array>): void {
 /** Cuts text into lines and lines into events. */
 class EventParser {
   #line = "";
+  #endsInReturn = false;
   #data: string[] = [];
 
   /** Takes more text and returns the data of the events it completes. */
   add(text: string): string[] {
     const found: string[] = [];
+    // A long line comes in many pieces: what is there already is not searched again with each.
+    if (!this.#endsInReturn && !/[\r\n]/.test(text)) {
+      this.#line += text;
+      return found;
+    }
     // A carriage return at the very end may be half of a line ending: it waits for what follows.
     const lines = (this.#line + text).split(/\r\n|\n|\r(?!$)/);
     this.#line = lines.pop() ?? "";
+    this.#endsInReturn = this.#line.endsWith("\r");
     for (const line of lines) {
       if (line !== "") this.#field(line);
       else if (this.#data.length > 0) found.push(this.#take());

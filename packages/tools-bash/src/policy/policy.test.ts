@@ -198,6 +198,47 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     'find "$X" rm -exec echo {} +',
     'find . -print "$X" rm {} \\;',
     "env LD_PRELOAD=x ls",
+    "env 'BASH_FUNC_ls%%=() { rm x; }' bash -c ls",
+    "env $X=1 ls",
+    "find . -exec env -u + rm {} \\;",
+    "choom -n 0 -- rm x",
+    "linux64 rm x",
+    "/lib64/ld-linux-x86-64.so.2 /bin/rm x",
+    "npx -c 'rm x'",
+    "gdb -batch -ex 'shell rm x'",
+    "compgen -C 'rm x'",
+    "awk 'BEGIN { system \\\n(\"rm x\") }'",
+    "xargs python3",
+    "xargs perl -w",
+    "x=-c; python3 $x code",
+    'node "$X"',
+    "declare -i x; read x",
+    "declare -n x='a[$(rm x)]'",
+    "f() { local -ri x; }",
+    "export x='a[$(rm x)]'",
+    "x='a[$(rm x)]'; read \"$x\"",
+    `read x; echo "\${s:x}"`,
+    `read x; echo "\${s:0:$x}"`,
+    `read x; echo "\${a[x]}"`,
+    "read x; a[x]=1",
+    `read x; echo "\${!x}"`,
+    `x='$(rm x)'; echo "\${x@P}"`,
+    'set -- "$(cat f)"; echo $(($1))',
+    "sed '1erm x' f",
+    "sed 'y/a/b/;erm x' f",
+    "sed '\\,a,e' f",
+    "sed '/a/Me' f",
+    "sed '/[/]/!e' f",
+    "sed 's/[[:alpha:]/]*//e' f",
+    "sed 's/a/b/;s/[^/]*$//;s/x/y/ge' f",
+    "sed -l 5 e f",
+    "sed --expr=e f",
+    "sed -f x f",
+    "xargs sed -n",
+    "sed ':a e' f",
+    "sh -c -o errexit 'rm x'",
+    "sh -oc errexit 'rm x'",
+    "bash -c +O extglob 'rm x'",
   ])("B43: refused because it cannot be known: %s", (command) => {
     expect(allowed(command)).toBe(false);
   });
@@ -245,6 +286,17 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     'find "$dir" -name "$pattern" -exec grep -l x {} +',
     'cat f | while IFS= read -r line; do echo "$line"; done',
     "sed 's/x/e /' f",
+    "sed 's/[^/]*$//; s|[|]|e|g; /e/d; $!N; y/abc/def/' f",
+    "sed -i.bak -E 's/(a|e)/\\1/w e' f",
+    "sed -n '/start/,/end/{/e/!p;=}' f",
+    "sed '1i\\\ne rm x' f",
+    "sed -e ':a' -e '$!{N;ba' -e '}' -e 's/\\n/ /g' f",
+    "sed 1,5d f",
+    "sed --version",
+    `x=abc; echo "\${x:1:2}" "\${x##*/}" "\${x@Q}" "\${a[0]}" "\${a[@]}"`,
+    "declare -r x=1; export y=a[0]",
+    'python3 "tools/$name.py"',
+    "npx tsc --noEmit",
   ])("words as data run: %s", (command) => {
     expect(verdict(command)).toEqual({ allowed: true });
   });
@@ -255,6 +307,12 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     expect(allowed(`${"(".repeat(20_000)}true${")".repeat(20_000)}`)).toBe(false);
     expect(allowed(`${"$(".repeat(5000)}true${")".repeat(5000)}`)).toBe(false);
     expect(allowed(`${"env ".repeat(5000)}true`)).toBe(false);
+  });
+
+  test("B47: no script for sed takes long to examine", () => {
+    for (const part of ["\\a", "[a]", "[[:", "s/", "[", "1,", "{"]) {
+      expect(allowed(`sed 's/${part.repeat(20_000)}x' f`)).toBe(true);
+    }
   });
 
   test.each(["true\rrm x", "rm\vx", "rm\u00a0x", "\ufeffrm x", "true\u2028rm x", "rm\u3000x"])(
@@ -304,6 +362,10 @@ describe("how a rule matches", () => {
   );
   test.each(["git log push", "git commit -m push", "git stash"])('"git push" lets %s run', (command) => {
     expect(allowed(command, { deny: ["git push"] })).toBe(true);
+  });
+  test("a long row of options is looked at once, not in every way it could be read", () => {
+    expect(allowed(`git ${"-c ".repeat(2000)}x`, { deny: ["git push"] })).toBe(true);
+    expect(allowed(`git ${"-c ".repeat(2000)}push`, { deny: ["git push"] })).toBe(false);
   });
   test("a long option matches its abbreviation and its value form", () => {
     for (const option of ["--force", "--forc", "--force=x"]) {

@@ -1,5 +1,6 @@
 import { shown, Unresolvable } from "./refusal.js";
 import { type CommandWord, commandName } from "./rules.js";
+import { checkSed } from "./sed.js";
 
 /** What a program runs besides itself, as far as its words tell. */
 export interface Inside {
@@ -13,12 +14,13 @@ const SHELLS = new Set(["sh", "ash", "bash", "dash", "ksh", "mksh", "rbash", "ya
 // They run what no one can see in the command: a file, an input (as a shell does that they start when they
 // are given no command), a definition that takes effect later.
 const NEVER_RESOLVED = words(
-  ". alias at batch bind complete crontab csh enable fc fish hash let mapfile osascript pwsh readarray runuser screen script source su tcsh tmux unshare nsenter fakeroot firejail setarch",
+  ". alias at batch bind compgen complete crontab csh enable fc fish gdb hash let mapfile osascript pwsh readarray runuser screen script source su tcsh tmux unshare nsenter fakeroot firejail setarch",
 );
 // They run another command, with options of their own that are not worth knowing one by one.
 const LAUNCHERS = words(
-  "abduco bwrap cgexec chpst chrt daemonize dbus-run-session dtach entr faketime flock gdb gosu ltrace numactl parallel perf pkexec prlimit proxychains proxychains4 rlwrap setpriv start-stop-daemon strace su-exec systemd-run taskset torsocks unbuffer valgrind xvfb-run",
+  "abduco bunx bwrap cgexec choom chpst chrt daemonize dbus-run-session dtach entr faketime flock gosu i386 linux32 linux64 ltrace npx numactl parallel perf pkexec pnpx prlimit proxychains proxychains4 rlwrap setpriv start-stop-daemon strace su-exec systemd-run taskset torsocks unbuffer uname26 valgrind x86_64 xvfb-run",
 );
+const DYNAMIC_LOADER = /^ld(-linux.*|-musl.*|64)?\.so(\.\d+)?$/;
 // Interpreters, with the options that bring code along.
 const INTERPRETERS: readonly (readonly [name: RegExp, code: RegExp])[] = [
   [/^(node|nodejs|bun)$/, /^(-[a-zA-Z]*[ep]|--eval|--print)/],
@@ -29,20 +31,14 @@ const INTERPRETERS: readonly (readonly [name: RegExp, code: RegExp])[] = [
   [/^(tclsh|guile|ghci|irb)[\d.]*$/, /^-/],
 ];
 const AWK = /^(g|m|n)?awk$/;
-const AWK_RUNS = /system\s*\(|(?<!\|)\|(?!\|)|getline|@/;
-// The "e" command and the "e" flag of GNU sed run what they find.
-const SED_ADDRESS = String.raw`(?:[+~]?\d+|\$|\/(?:\\.|[^/\\])*\/I?)`;
-const SED_COMMAND = String.raw`(?:^|[;\n{}])\s*(?:${SED_ADDRESS}(?:\s*[,~]\s*${SED_ADDRESS})?\s*!?\s*)?e(?:\s|$)`;
-const SED_FLAG = String.raw`s([^\n\\])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[a-zA-Z0-9]*e`;
-const SED_RUNS = new RegExp(`${SED_FLAG}|${SED_COMMAND}`, "s");
-
+const AWK_RUNS = /system[\s\\]*\(|(?<!\|)\|(?!\|)|getline|@/;
 function words(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));
 }
 
 /** Whether the command runs another one that may begin at any of its words. */
 export function isLauncher(name: string): boolean {
-  return LAUNCHERS.has(name);
+  return LAUNCHERS.has(name) || DYNAMIC_LOADER.test(name);
 }
 
 /** What is inside a command other than a wrapper. Throws `Unresolvable` if the words do not tell. */
@@ -58,6 +54,11 @@ export function inside(command: readonly CommandWord[]): Inside {
   if (name === "find") return { ...NOTHING, commands: findCommands(parameters) };
   if ((name === "test" || name === "[") && parameters.some((word) => word.text === "-v")) {
     throw new Unresolvable('"-v" evaluates its operand in some shells');
+  }
+  if (/^(declare|typeset|local)$/.test(name)) {
+    const evaluates = parameters.find((word) => /^[-+]\w*[in]/.test(word.text ?? ""));
+    if (evaluates)
+      throw new Unresolvable(`${shown(`${name} ${evaluates.source}`)} evaluates what is assigned`);
   }
   if (AWK.test(name)) checkAwk(parameters);
   if (name === "sed" || name === "gsed") checkSed(parameters);
@@ -79,9 +80,14 @@ function shellScript(name: string, words: readonly CommandWord[]): string {
     if (/^[-+][A-Za-z]*o$/.test(text) && !text.includes("c")) index++;
     else if (/^-[A-Za-z]*c[A-Za-z]*$/.test(text)) {
       // "bash -c -x 'text'": further options may stand between -c and its text.
-      const script = words.slice(index + 1).find((word) => !/^[-+]/.test(word.text ?? ""));
-      if (script === undefined) break;
-      return known(name, script);
+      const length = words.slice(index + 1).findIndex((word) => !/^[-+]/.test(word.text ?? ""));
+      if (length === -1) break;
+      const options = words.slice(index, index + 1 + length);
+      // "sh -c -o errexit 'text'": the first word would be taken for the text.
+      if (options.some((word) => /o/i.test(word.text ?? ""))) {
+        throw new Unresolvable(`an option of ${name} beside -c takes a word in front of the script`);
+      }
+      return known(name, words[index + 1 + length] ?? { source: "" });
     } else if (!/^[-+][A-Za-z]+$/.test(text)) break;
   }
   throw new Unresolvable(
@@ -107,7 +113,10 @@ function findCommands(words: readonly CommandWord[]): CommandWord[][] {
     const text = word?.text;
     if (text?.startsWith("-")) inPaths = false;
     if (text !== undefined && EXEC.test(text)) {
-      const end = words.findIndex((one, at) => at > index && (one.text === ";" || one.text === "+"));
+      // A "+" ends it only behind "{}": in "-exec env -u + rm {} ;" it is a word like any other.
+      const isEnd = (at: number): boolean =>
+        words[at]?.text === ";" || (words[at]?.text === "+" && words[at - 1]?.text === "{}");
+      const end = words.findIndex((_, at) => at > index && isEnd(at));
       if (end === -1) throw new Unresolvable(`the end of find's ${text} is not known`);
       commands.push(words.slice(index + 1, end).map(withoutBraces));
       index = end;
@@ -140,24 +149,6 @@ function checkAwk(words: readonly CommandWord[]): void {
   }
 }
 
-function checkSed(words: readonly CommandWord[]): void {
-  let hasScript = false;
-  for (let index = 0; index < words.length; index++) {
-    const word = words[index];
-    const text = word?.text;
-    if (text === undefined && hasScript) continue; // a file
-    const isExpression = text !== undefined && /^(-[nrEsuz]*e|--expression)$/.test(text);
-    const isOption = text?.startsWith("-") && text !== "-" && !/^--expression=|^-[nrEsuz]*e/.test(text);
-    if (isOption && !/^(-[nrEsuz]*f|--file)/.test(text ?? "")) continue;
-    if (!isExpression && !isOption && hasScript && !text?.startsWith("-")) continue;
-    const script = isExpression ? words[++index] : word;
-    if (isOption || script?.text === undefined || SED_RUNS.test(script.text)) {
-      throw new Unresolvable(`sed may run commands by ${shown(script?.source ?? "")}`);
-    }
-    hasScript = true;
-  }
-}
-
 function checkInterpreter(name: string, code: RegExp, words: readonly CommandWord[]): void {
   const operand = words.findIndex((word) => word.text === undefined || !word.text.startsWith("-"));
   const inline = words.findIndex((word) => word.text !== undefined && code.test(word.text));
@@ -169,7 +160,12 @@ function checkInterpreter(name: string, code: RegExp, words: readonly CommandWor
       `${name} may run code from ${shown(words[inline]?.source ?? "")}, which is not examined`,
     );
   }
-  const fromInput = /^\/(dev\/(stdin|fd\/)|proc\/)/.test(words[operand]?.text ?? "");
+  const program = words[operand];
+  // Unless it begins with a letter or a path, it may turn out to be an option that brings code along.
+  if (program && program.text === undefined && !/^"?[\w./]/.test(program.source)) {
+    throw new Unresolvable(`${name} runs ${shown(program.source)}, which is not known yet`);
+  }
+  const fromInput = /^\/(dev\/(stdin|fd\/)|proc\/)/.test(program?.text ?? "");
   if (fromInput || (operand === -1 && !asks && !isNode))
     throw new Unresolvable(`${name} runs code from its input, which cannot be seen here`);
 }

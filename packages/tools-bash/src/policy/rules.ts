@@ -77,19 +77,25 @@ export function commandName(word: string): string {
   return word.slice(word.lastIndexOf("/") + 1).toLowerCase();
 }
 
-// "git -C dir push": an option before the subcommand may or may not take the next word as its value.
+// "git -C dir push": an option before the subcommand may or may not take the next word as its value. From the
+// last word to the first, so that each is looked at once: trying both ways at each option would double the work.
 function matchesOperands(wanted: readonly string[], words: readonly CommandWord[]): Match {
-  if (wanted.length === 0) return "yes";
-  const [word, ...rest] = words;
-  if (word === undefined) return "no";
-  if (word.text === undefined) return "maybe";
-  if (word.text === wanted[0]) {
-    const here = matchesOperands(wanted.slice(1), rest);
-    if (here !== "no") return here;
+  const atEnd: readonly Match[] = [...wanted.map(() => "no" as const), "yes"];
+  // How the rule, from each of its words on, matches what begins at the next word and at the one after it.
+  let next = atEnd;
+  let afterNext = atEnd;
+  for (const { text } of words.toReversed()) {
+    const here = wanted.map((want, index): Match => {
+      if (text === undefined) return "maybe";
+      const found = text === want ? next[index + 1] : "no";
+      if (found !== undefined && found !== "no") return found;
+      if (!text.startsWith("-")) return "no";
+      return (next[index] === "no" ? afterNext[index] : next[index]) ?? "no";
+    });
+    afterNext = next;
+    next = [...here, "yes"];
   }
-  if (!word.text.startsWith("-")) return "no";
-  const withoutValue = matchesOperands(wanted, rest);
-  return withoutValue === "no" ? matchesOperands(wanted, rest.slice(1)) : withoutValue;
+  return next[0] ?? "yes";
 }
 
 function matchesFlag(flag: string, words: readonly CommandWord[]): Match {

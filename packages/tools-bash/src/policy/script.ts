@@ -30,7 +30,7 @@ const BASH_ONLY: Partial<Record<SyntaxNode["type"], string>> = {
 };
 
 // In bash, a variable used in arithmetic is evaluated, down to a command in its subscript.
-const HIDDEN_SUBSCRIPT = /\[[^\]]*(?:\$\(|`)/;
+const HIDDEN_SUBSCRIPT = /\[[^[\]]*(?:\$\(|`)/;
 
 let parser: typeof Unbash | undefined;
 
@@ -70,6 +70,7 @@ function codePoint(character: string): string {
 
 function simpleCommand(node: Command): SimpleCommand {
   const assignments = node.prefix.filter((part) => part.type === "Assignment");
+  for (const { value } of assignments) if (value.type === "Word") commandWord(value);
   const words = node.name === undefined ? [] : [commandWord(node.name)];
   for (const argument of node.args) {
     words.push(argument.type === "Word" ? commandWord(argument) : assignmentWord(argument));
@@ -79,7 +80,7 @@ function simpleCommand(node: Command): SimpleCommand {
 
 /** "export A=b" and "dd if=x" hold an assignment for the parser, a word for the command. */
 function assignmentWord(argument: Assignment): CommandWord {
-  const value = argument.value.type === "Word" ? staticText(argument.value) : undefined;
+  const value = argument.value.type === "Word" ? commandWord(argument.value).text : undefined;
   if (value === undefined) return { source: argument.text, splits: false };
   return { source: argument.text, text: `${argument.name}${argument.append ? "+" : ""}=${value}` };
 }
@@ -126,9 +127,26 @@ class NumberVariables {
       this.#assign(node.name, isNumber(node.value));
     } else if (node.type === "For") {
       this.#assign(node.name.value, node.wordlist?.every(isNumber) ?? false);
-    } else if (node.type === "ArithmeticExpansion") {
-      for (const name of node.text.match(/(?<!\w)[A-Za-z_]\w*/g) ?? []) this.#used.add(name);
     }
+    if (node.type === "ArithmeticExpansion") this.#evaluate(node.text);
+    if (node.type === "Assignment") this.#evaluate(node.index?.text);
+    if (node.type !== "ParameterExpansion") return;
+    this.#evaluate(node.index?.text);
+    if (node.operation?.type === "Slice") {
+      this.#evaluate(node.operation.offset.text);
+      this.#evaluate(node.operation.length?.text);
+    }
+    // The first evaluates the name it finds in the variable, the second commands: "${x@P}".
+    if (
+      node.prefix === "!" ||
+      (node.operation?.type === "Transform" && node.operation.operand.text === "P")
+    ) {
+      throw new Unresolvable(`${shown(node.text)} may evaluate the content of a variable`);
+    }
+  }
+
+  #evaluate(arithmetic = ""): void {
+    for (const name of arithmetic.match(/(?<!\w)[A-Za-z_]\w*|\$\{?[\d@*]/g) ?? []) this.#used.add(name);
   }
 
   check(): void {

@@ -166,7 +166,9 @@ function shortOption(wrapper: Wrapper, text: string) {
   return { takesNext: false };
 }
 
-const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
+// For env, unlike for a shell, any name will do: bash takes functions from "BASH_FUNC_ls%%=() { …; }".
+const ASSIGNMENT = /^[^-=][^=]*=/;
+const UNKNOWN_VALUE = /^[A-Za-z_]\w*\+?=/;
 
 /** The name in "NAME=value", or the whole word. */
 export function variableName(word: CommandWord | undefined): string {
@@ -174,7 +176,8 @@ export function variableName(word: CommandWord | undefined): string {
 }
 
 function isAssignment(word: CommandWord | undefined): boolean {
-  return word !== undefined && ASSIGNMENT.test(word.text ?? word.source);
+  if (word?.text === undefined) return word !== undefined && UNKNOWN_VALUE.test(word.source);
+  return ASSIGNMENT.test(word.text);
 }
 
 /** xargs adds words from its input at the end, or puts them where the replacement text is. */

@@ -28,6 +28,14 @@ describe("scenarios of the specification", () => {
     expect(result).toMatchObject({ stdout: "out\n", stderr: "err\n", exit_code: 3 });
   });
 
+  test("a command that begins like an option is still a command", async () => {
+    expect(await runBash({ command: "--help" })).toMatchObject({ exit_code: 127 });
+    expect(await runBash({ command: "+e", arguments: ["echo no"] })).toMatchObject({
+      stdout: "",
+      exit_code: 127,
+    });
+  });
+
   test("Scenario: Command with custom working directory", async () => {
     expect((await runBash({ command: "pwd", cwd: directory })).stdout).toBe(`${directory}\n`);
     expect((await runBash({ command: "pwd", working_directory: directory })).stdout).toBe(`${directory}\n`);

@@ -102,6 +102,7 @@ export class MoveTool implements ExecutableTool {
 
   async #checkContent({ source, target, info, shown }: Move): Promise<void> {
     const { protection } = this.#workspace;
+    if (info.isSymbolicLink()) protection.checkLink(target);
     if (!info.isFile() || !protection.judgesContent(target)) return;
     const [before, after] = [
       await readWhole(this.#workspace, target, target),

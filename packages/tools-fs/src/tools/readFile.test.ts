@@ -49,6 +49,15 @@ test("an offset past the end says how many lines there are", async () => {
   );
 });
 
+test("a byte offset past the end says how many bytes there are", async () => {
+  const file = join(temporaryDirectory(), "a.txt");
+  writeFileSync(file, "one\n");
+  await expect(new ReadFileTool().execute({ path: file, byte_offset: 5 })).rejects.toThrow(
+    /"byte_offset" is 5, but .*a\.txt has 4 bytes/,
+  );
+  expect(await new ReadFileTool().execute({ path: file, byte_offset: 4 })).toBe("");
+});
+
 test("past the cap, the notices lead through the whole file without a gap or a repetition", async () => {
   const directory = temporaryDirectory();
   const content = numbered(5000);

@@ -149,6 +149,11 @@ export class ReadFileTool implements ExecutableTool {
 
   async #readWindow(file: OpenFile, reading: Reading, size: number): Promise<string> {
     const { path, target, given, request, signal } = reading;
+    if (request.byte !== undefined && request.byte > size) {
+      throw new Error(
+        `"byte_offset" is ${request.byte}, but ${showPath(path)} has ${countOf(size, "byte")}.`,
+      );
+    }
     this.#workspace.seen.remember(target, file.info, undefined);
     const head = Buffer.allocUnsafe(Math.min(HEAD_BYTES, size));
     const start = head.subarray(0, readFully(file.fd, head, 0));
