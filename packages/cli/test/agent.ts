@@ -23,10 +23,18 @@ export interface RunOptions {
 
 const used: string[] = [];
 afterEach(() => {
-  // A program that was just ended may still write its last file while the directory is emptied.
-  const options = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 };
-  for (const directory of used.splice(0)) rmSync(directory, options);
+  for (const directory of used.splice(0)) removeDirectory(directory);
 });
+
+/** A program that was just ended may write its last file after the directory was emptied: then once more. */
+function removeDirectory(directory: string, attempts = 50): void {
+  try {
+    rmSync(directory, { recursive: true, force: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY" || attempts === 0) throw error;
+    removeDirectory(directory, attempts - 1);
+  }
+}
 
 /** A project and a home directory of its own, and the built `agent` command to run in it. */
 export class Sandbox {

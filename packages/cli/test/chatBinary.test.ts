@@ -33,6 +33,9 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
     const next = await start(sandbox);
     next.press("Up", "Up");
     await next.until("› run echo out; exit 3");
+    next.press("C-c");
+    next.press("C-d");
+    await next.until("[status 0]");
   });
 
   test("a tool named by --confirm asks first", async () => {
@@ -41,5 +44,7 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
     await chat.until(/\? run_bash wants to run with\n│ command: echo hello[\s\S]*Run it\?/);
     chat.send("no, thanks");
     await chat.until("│ Tool call denied: thanks\n└ ✗ denied");
+    chat.press("C-d");
+    await chat.until("[status 0]");
   });
 });
