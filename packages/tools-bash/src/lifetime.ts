@@ -17,10 +17,14 @@ let listening = false;
  */
 export const instanceMark = `${process.pid}-${Math.random().toString(36).slice(2)}${Date.now().toString(36)}.`;
 
-/** The mark for the next command. */
+/**
+ * The mark for the next command. From now on a signal that ends the agent ends what carries the mark, too:
+ * a command may be running before its tree is known here.
+ */
 export function nextMark(): string {
   if (commands === 0) process.on("exit", endEverything);
   commands++;
+  listen();
   return `${instanceMark}${commands};`;
 }
 
@@ -39,7 +43,11 @@ export function release(tree: ProcessTree): void {
   }
   watchdog?.dismiss();
   watchdog = undefined;
-  setTimeout(stopListening, LINGER_MS).unref();
+  const last = commands;
+  setTimeout(() => {
+    // A command that started meanwhile takes the handlers down itself.
+    if (commands === last) stopListening();
+  }, LINGER_MS).unref();
 }
 
 function listen(): void {
@@ -69,7 +77,7 @@ function groups(): number[] {
 function onSignal(signal: NodeJS.Signals): void {
   // Someone else listens too: then it is theirs to say whether the agent ends, and "exit" comes if it does.
   if (process.listenerCount(signal) > 1) return;
-  for (const tree of alive) tree.kill();
+  endEverything();
   process.off(signal, onSignal);
   process.kill(process.pid, signal);
 }
