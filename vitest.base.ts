@@ -9,8 +9,6 @@ export function packageTests(test: NonNullable<ViteUserConfig["test"]> = {}): Vi
     test: {
       include: ["src/**/*.test.ts", "test/**/*.test.ts"],
       reporters: ["default", ["json", { outputFile: ".turbo/test-report.json" }]],
-      // In CI real processes compete with whatever else the machine does; what is broken fails every time.
-      retry: process.env.CI ? 2 : 0,
       // Only a guard against hanging: a loaded machine is slow, not wrong.
       testTimeout: 120_000,
       hookTimeout: 120_000,
