@@ -2,7 +2,7 @@
 // Ends with one plain line that counts the tests of all packages, and exits non-zero if anything failed.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -32,6 +32,7 @@ const failedSteps = STEPS.filter(([program, ...args]) => {
 });
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
+const failures = [];
 for (const report of reports.filter((path) => existsSync(path))) {
   const { numPassedTests, numFailedTests, numPendingTests, numFailedTestSuites, testResults } = JSON.parse(
     readFileSync(report, "utf8"),
@@ -42,9 +43,18 @@ for (const report of reports.filter((path) => existsSync(path))) {
   // A file that cannot be loaded fails without any test of its own.
   const broken = testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0);
   if (numFailedTestSuites > 0) counts.failed += broken.length;
+  for (const file of testResults.filter(({ status }) => status === "failed")) {
+    const where = relative(root, file.name);
+    if (file.assertionResults.length === 0) failures.push(`${where}\n${file.message}`);
+    for (const test of file.assertionResults.filter(({ status }) => status === "failed")) {
+      failures.push(`${where} > ${test.fullName}\n${test.failureMessages.join("\n")}`);
+    }
+  }
 }
 
 console.log("");
+// Said again here: with ten packages running side by side, the first report is thousands of lines up.
+for (const failure of failures) console.log(`FAILED ${failure}\n`);
 for (const step of failedSteps) console.log(`failed: ${step.join(" ")}`);
 const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : "";
 console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);

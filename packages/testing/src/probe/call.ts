@@ -6,7 +6,7 @@ import type { Answer, CallReport, Task } from "./messages.js";
 import { extraResources } from "./snapshot.js";
 
 const UNREF = { ref: false };
-const QUIET_MS = 1000;
+const QUIET_MS = 5000;
 const POLL_MS = 20;
 
 /** Calls one tool of a pack through a registry, as an agent would, and watches `execute` itself as well. */
