@@ -5,11 +5,20 @@ import { EventQueue } from "./eventQueue.js";
 import type { AgentEvent, DoneEvent } from "./events.js";
 import { findHistoryProblem } from "./history.js";
 import { type LoopLimits, runLoop } from "./loop.js";
-import { objectArgument, positiveOption, signalOption, textOption } from "./optionChecks.js";
 import type { ChatMessage, ChatProvider } from "./providers/interface.js";
 import type { Session } from "./session.js";
-import { describeValue } from "./toolkit/describe.js";
-import { createToolRegistry, type PackEntry } from "./tools/factory.js";
+import {
+  arrayOf,
+  checkFunction,
+  checkObject,
+  checkPositive,
+  checkSignal,
+  checkText,
+  invalidArgument,
+  textsOf,
+} from "./toolkit/checks.js";
+import { checkOptions, type OptionChecks } from "./toolkit/options.js";
+import { type CreateRegistryOptions, createToolRegistry, type PackEntry } from "./tools/factory.js";
 import type { ChatTool, ExecutableTool } from "./tools/interface.js";
 import type { ToolRegistry } from "./tools/registry.js";
 import type { RegisterOptions, ToolContext } from "./tools/types.js";
@@ -47,9 +56,26 @@ export interface AgentOptions {
   readonly contextTokens?: number;
 }
 
+const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
+  systemPrompt: checkText,
+  packs: arrayOf("packs"),
+  enable: textsOf("tool names"),
+  disable: textsOf("tool names"),
+  createRegistry: checkFunction,
+  session: checkObject,
+  sessionContextFilePath: checkText,
+  approve: checkFunction,
+  maxTurns: checkPositive,
+  maxRepeats: checkPositive,
+  maxTurnOutputBytes: checkPositive,
+  contextTokens: checkPositive,
+};
+
 export interface ChatOptions {
   readonly signal?: AbortSignal;
 }
+
+const CHAT_OPTIONS: OptionChecks<ChatOptions> = { signal: checkSignal };
 
 /**
  * A conversation with a model that has tools. It keeps the history, runs the loop and reports what happens;
@@ -68,35 +94,24 @@ export class Agent {
 
   constructor(provider: ChatProvider, options: AgentOptions = {}) {
     if (typeof provider?.respond !== "function") {
-      throw new AgentError(
-        "invalid_argument",
-        `provider must be a ChatProvider with respond(), got ${describeValue(provider)}.`,
-      );
+      throw invalidArgument("provider", "a ChatProvider with respond()", provider);
     }
-    objectArgument("options", options);
+    checkOptions("Agent", options, AGENT_OPTIONS);
     this.#provider = provider;
-    this.#systemPrompt = textOption(
-      "systemPrompt",
-      options.systemPrompt ?? options.session?.systemPrompt ?? "",
-    );
+    this.#systemPrompt = options.systemPrompt ?? options.session?.systemPrompt ?? "";
+    checkText("session.systemPrompt", this.#systemPrompt);
     this.#messages.push(...intactMessages(options.session));
     this.#approvals = options.approve === undefined ? undefined : new ApprovalGate(options.approve);
     this.#limits = {
-      maxTurns: positiveOption("maxTurns", options.maxTurns ?? DEFAULTS.maxTurns),
-      maxRepeats: positiveOption("maxRepeats", options.maxRepeats ?? DEFAULTS.maxRepeats),
-      maxTurnOutputBytes: positiveOption(
-        "maxTurnOutputBytes",
-        options.maxTurnOutputBytes ?? DEFAULTS.maxTurnOutputBytes,
-      ),
-      contextTokens:
-        options.contextTokens === undefined
-          ? undefined
-          : positiveOption("contextTokens", options.contextTokens),
+      maxTurns: options.maxTurns ?? DEFAULTS.maxTurns,
+      maxRepeats: options.maxRepeats ?? DEFAULTS.maxRepeats,
+      maxTurnOutputBytes: options.maxTurnOutputBytes ?? DEFAULTS.maxTurnOutputBytes,
+      contextTokens: options.contextTokens,
     };
     this.context = this.#createContext(options.sessionContextFilePath ?? DEFAULTS.sessionContextFilePath);
     this.registry =
       options.createRegistry === undefined
-        ? createToolRegistry(this.context, options.packs, options)
+        ? createToolRegistry(this.context, options.packs, switches(options))
         : ownRegistry(options.createRegistry, this.context);
   }
 
@@ -167,7 +182,8 @@ export class Agent {
 
   /** Takes effect with the next request to the model. */
   setSystemPrompt(prompt: string): void {
-    this.#systemPrompt = textOption("systemPrompt", prompt);
+    checkText("prompt", prompt);
+    this.#systemPrompt = prompt;
   }
 
   async #exchange(
@@ -177,10 +193,7 @@ export class Agent {
     emit: (event: AgentEvent) => void,
   ): Promise<string> {
     if (typeof message !== "string" || message === "") {
-      throw new AgentError(
-        "invalid_argument",
-        `message must be a non-empty string, got ${describeValue(message)}.`,
-      );
+      throw invalidArgument("message", "a non-empty string", message);
     }
     this.#checkIdle();
     this.#busy = true;
@@ -222,26 +235,29 @@ export class Agent {
       get sessionContext() {
         return messages;
       },
-      sessionContextFilePath: textOption("sessionContextFilePath", sessionContextFilePath),
+      sessionContextFilePath,
     };
   }
 }
 
 function signalOf(options: ChatOptions): AbortSignal | undefined {
-  return signalOption(objectArgument("options", options).signal);
+  checkOptions("chat", options, CHAT_OPTIONS);
+  return options.signal;
+}
+
+function switches({ enable, disable }: AgentOptions): CreateRegistryOptions {
+  return { ...(enable && { enable }), ...(disable && { disable }) };
 }
 
 function ownRegistry(
   createRegistry: NonNullable<AgentOptions["createRegistry"]>,
   context: ToolContext,
 ): ToolRegistry {
-  if (typeof createRegistry !== "function") {
-    throw new AgentError(
-      "invalid_argument",
-      `createRegistry must be a function, got ${describeValue(createRegistry)}.`,
-    );
+  const registry = createRegistry(context);
+  if (typeof registry?.run !== "function") {
+    throw invalidArgument("what createRegistry returns", "a ToolRegistry", registry);
   }
-  return objectArgument("what createRegistry returns", createRegistry(context));
+  return registry;
 }
 
 function intactMessages(session: Session | undefined): readonly ChatMessage[] {

@@ -1,5 +1,5 @@
 import { orAborted } from "./abort.js";
-import { AgentError, isAgentError } from "./errors.js";
+import { isAgentError } from "./errors.js";
 import { describeValue, errorMessage } from "./toolkit/describe.js";
 
 /** A call that waits for permission, with the very arguments the tool will get. */
@@ -23,9 +23,6 @@ export class ApprovalGate {
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(approve: Approve) {
-    if (typeof approve !== "function") {
-      throw new AgentError("invalid_argument", `approve must be a function, got ${describeValue(approve)}.`);
-    }
     this.#approve = approve;
   }
 

@@ -2,9 +2,9 @@ import { mkdir, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AgentError } from "./errors.js";
 import { findHistoryProblem } from "./history.js";
-import { textOption } from "./optionChecks.js";
 import type { ChatMessage } from "./providers/interface.js";
 import { writeFileAtomic } from "./toolkit/atomicWrite.js";
+import { arrayOf, checkObject, checkText } from "./toolkit/checks.js";
 import { describeValue, errorMessage, quote } from "./toolkit/describe.js";
 
 const FORMAT = "agent-session";
@@ -26,18 +26,22 @@ export interface Session {
  * one, or somebody else's file, stays as it is and the save fails.
  */
 export async function saveSession(path: string, session: Omit<Session, "savedAt">): Promise<void> {
-  if (typeof path !== "string" || path === "") {
+  checkText("path", path);
+  if (path === "") {
     throw new AgentError(
       "invalid_argument",
       "There is no session file to save to. Set sessionContextFilePath in the Agent's options.",
     );
   }
+  checkObject("session", session);
+  const { systemPrompt, messages, reason } = session;
+  checkText("session.systemPrompt", systemPrompt);
+  arrayOf("messages")("session.messages", messages);
   const existing = await readSessionText(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
     throw error;
   });
   if (existing !== "") parseSession(existing, path);
-  const { systemPrompt, messages, reason } = session;
   const content = {
     format: FORMAT,
     version: VERSION,
@@ -52,7 +56,7 @@ export async function saveSession(path: string, session: Omit<Session, "savedAt"
 
 /** Reads a saved session. Throws `session_invalid` for a file that is missing, damaged or not a session. */
 export async function loadSession(path: string): Promise<Session> {
-  textOption("path", path);
+  checkText("path", path);
   let text: string;
   try {
     text = await readSessionText(path);

@@ -11,7 +11,7 @@ test.each<[what: string, call: () => unknown, message: string]>([
   [
     "a createRegistry without result",
     () => agent({ createRegistry: () => undefined }),
-    "what createRegistry returns must be an object, got nothing.",
+    "what createRegistry returns must be a ToolRegistry, got nothing.",
   ],
   ["chat options", () => agent().chat("Hi", null as never), "options must be an object, got null."],
   [
@@ -32,7 +32,7 @@ test.each<[what: string, call: () => unknown, message: string]>([
   [
     "recordProvider",
     () => recordProvider(undefined as never, "a"),
-    "provider must be an object, got nothing.",
+    "provider must be a ChatProvider with respond(), got nothing.",
   ],
   ["a recording's path", () => replayProvider(undefined as never), "path must be a string, got nothing."],
   ["a guard's root", () => createPathGuard(4 as never), "root must be a string, got number 4."],

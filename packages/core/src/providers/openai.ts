@@ -8,6 +8,7 @@ import { readCompletion, StreamedCompletion, type WireCompletion } from "./compl
 import { connectionError, statusError } from "./failure.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
 import { type CheckedOptions, checkOptions, type OpenAIProviderOptions } from "./openaiOptions.js";
+import { checkRequest } from "./request.js";
 import { AttemptError, withRetries } from "./retry.js";
 import { type SilenceTimer, silenceTimer } from "./silence.js";
 import { readEvents, readText } from "./sse.js";
@@ -34,6 +35,7 @@ export class OpenAIProvider implements ChatProvider {
   }
 
   async respond(request: ChatRequest): Promise<ChatResponse> {
+    checkRequest(request);
     const { signal, onRetry } = request;
     try {
       const client = await this.#connect();

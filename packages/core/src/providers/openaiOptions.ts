@@ -1,5 +1,6 @@
 import { AgentError } from "../errors.js";
 import { describeValue, quote } from "../toolkit/describe.js";
+import { didYouMean } from "../toolkit/nearest.js";
 import type { RetryPolicy } from "./retry.js";
 
 const DEFAULT_TIMEOUT_MS = 5 * 60 * 1000;
@@ -28,6 +29,18 @@ export interface OpenAIProviderOptions {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
+const KNOWN: Readonly<Record<keyof OpenAIProviderOptions, true>> = {
+  model: true,
+  apiKey: true,
+  baseURL: true,
+  headers: true,
+  timeoutMs: true,
+  maxRetries: true,
+  retryDelayMs: true,
+  maxRetryDelayMs: true,
+  body: true,
+};
+
 export interface CheckedOptions {
   readonly model: string;
   /** Empty where the server wants none. */
@@ -43,32 +56,44 @@ export interface CheckedOptions {
 
 /** The options with their defaults. Throws `invalid_argument`, naming the option; a key is never echoed. */
 export function checkOptions(options: OpenAIProviderOptions): CheckedOptions {
-  if (typeof options !== "object" || options === null) {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw invalid(`options must be an object such as { model: "gpt-4o" }, got ${describeValue(options)}`);
   }
-  const { model } = options;
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(KNOWN, name));
+  if (unknown !== undefined) {
+    throw invalid(`there is no option ${quote(unknown)}. ${didYouMean(unknown, Object.keys(KNOWN))}`);
+  }
+  const { model, headers: given = {}, body = {} } = options;
+  const {
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+    maxRetries = 3,
+    retryDelayMs = 500,
+    maxRetryDelayMs = 60_000,
+  } = options;
+  const { baseURL: address = process.env.OPENAI_BASE_URL || undefined } = options;
+  const { apiKey: key = process.env.OPENAI_API_KEY ?? "" } = options;
   if (typeof model !== "string" || model === "") {
     throw invalid(`model must be a non-empty string, got ${describeValue(model)}`);
   }
-  const baseURL = checkedURL(options.baseURL ?? (process.env.OPENAI_BASE_URL || undefined));
-  const apiKey = checkedKey(options.apiKey ?? process.env.OPENAI_API_KEY ?? "");
+  const baseURL = checkedURL(address);
+  const apiKey = checkedKey(key);
   if (apiKey === "" && baseURL === undefined) {
     throw invalid("there is no API key. Set OPENAI_API_KEY, or pass apiKey or baseURL");
   }
-  const headers = checkedHeaders(options.headers ?? {});
+  const headers = checkedHeaders(given);
   const credentials = Object.entries(headers).filter(([name]) => SECRET_HEADER.test(name));
   return {
     model,
     apiKey,
     baseURL,
     headers,
-    timeoutMs: checkedNumber("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1),
+    timeoutMs: checkedNumber("timeoutMs", timeoutMs, 1),
     retries: {
-      maxRetries: checkedNumber("maxRetries", options.maxRetries ?? 3),
-      baseDelayMs: checkedNumber("retryDelayMs", options.retryDelayMs ?? 500),
-      maxDelayMs: checkedNumber("maxRetryDelayMs", options.maxRetryDelayMs ?? 60_000),
+      maxRetries: checkedNumber("maxRetries", maxRetries),
+      baseDelayMs: checkedNumber("retryDelayMs", retryDelayMs),
+      maxDelayMs: checkedNumber("maxRetryDelayMs", maxRetryDelayMs),
     },
-    body: checkedBody(options.body ?? {}),
+    body: checkedBody(body),
     secrets: [apiKey, ...credentials.map(([, value]) => value.replace(/^bearer /i, ""))],
   };
 }
@@ -131,5 +156,5 @@ function checkedObject(name: string, value: unknown): Record<string, unknown> {
 }
 
 function invalid(problem: string): AgentError {
-  return new AgentError("invalid_argument", `OpenAIProvider: ${problem}.`);
+  return new AgentError("invalid_argument", `OpenAIProvider: ${problem}${/[.?]$/.test(problem) ? "" : "."}`);
 }

@@ -1,10 +1,11 @@
 import { throwIfAborted } from "../abort.js";
 import { AgentError } from "../errors.js";
-import { objectArgument, textOption } from "../optionChecks.js";
 import { writeFileAtomic } from "../toolkit/atomicWrite.js";
+import { checkText, invalidArgument } from "../toolkit/checks.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
 import { type Exchange, findDifference, formatRecording, readRecording } from "./recording.js";
+import { checkRequest } from "./request.js";
 
 /**
  * Wraps a provider and writes every exchange to a file, for `replayProvider` to answer from later. The file
@@ -12,8 +13,10 @@ import { type Exchange, findDifference, formatRecording, readRecording } from ".
  * before you commit it. A file that cannot be written fails the request.
  */
 export function recordProvider(provider: ChatProvider, path: string): ChatProvider {
-  objectArgument("provider", provider);
-  textOption("path", path);
+  if (typeof provider?.respond !== "function") {
+    throw invalidArgument("provider", "a ChatProvider with respond()", provider);
+  }
+  checkText("path", path);
   const exchanges: Exchange[] = [];
   let written: Promise<unknown> = Promise.resolve();
   // One write after the other: an older recording must never replace a newer one.
@@ -31,6 +34,7 @@ export function recordProvider(provider: ChatProvider, path: string): ChatProvid
   return {
     ...(provider.model !== undefined && { model: provider.model }),
     async respond(request) {
+      checkRequest(request);
       const chunks: string[] = [];
       const { onText, onRetry } = request;
       const response = await provider.respond({
@@ -58,12 +62,13 @@ export function recordProvider(provider: ChatProvider, path: string): ChatProvid
  * anything but the text of tool results) throws `replay_mismatch` and says where.
  */
 export function replayProvider(path: string): ChatProvider {
-  textOption("path", path);
+  checkText("path", path);
   const exchanges = readRecording(path);
   let next = 0;
   return {
     model: "replay",
     async respond(request) {
+      checkRequest(request);
       throwIfAborted(request.signal);
       const recorded = exchanges[next];
       if (!recorded) {
@@ -102,13 +107,12 @@ export type ScriptedAnswer =
  * @example scriptedProvider([{ calls: [{ name: "mkdir", args: { path: "a" } }] }, "Done."])
  */
 export function scriptedProvider(answers: readonly ScriptedAnswer[]): ChatProvider {
-  if (!Array.isArray(answers)) {
-    throw new AgentError("invalid_argument", `answers must be an array, got ${describeValue(answers)}.`);
-  }
+  if (!Array.isArray(answers)) throw invalidArgument("answers", "an array", answers);
   let next = 0;
   return {
     model: "scripted",
     async respond(request) {
+      checkRequest(request);
       throwIfAborted(request.signal);
       let answer = answers[next];
       if (next >= answers.length) {

@@ -1,3 +1,4 @@
+import { checkObject, checkText } from "./checks.js";
 import { describeValue } from "./describe.js";
 
 type Args = Readonly<Record<string, unknown>>;
@@ -11,7 +12,7 @@ export function requireString(args: Args, name: string): string {
 
 /** The string argument `name`, which may be empty (a file's content, say). */
 export function requireText(args: Args, name: string): string {
-  const value = args[name];
+  const value = argumentOf(args, name);
   if (typeof value !== "string") throw mismatch(name, "a string", value);
   return value;
 }
@@ -22,12 +23,12 @@ export function optionalString<T extends string | undefined>(
   name: string,
   fallback: T,
 ): string | T {
-  return args[name] === undefined ? fallback : requireString(args, name);
+  return argumentOf(args, name) === undefined ? fallback : requireString(args, name);
 }
 
 /** The boolean argument `name`, or `fallback` if it is absent. */
 export function optionalBoolean(args: Args, name: string, fallback: boolean): boolean {
-  const value = args[name];
+  const value = argumentOf(args, name);
   if (value === undefined) return fallback;
   if (typeof value !== "boolean") throw mismatch(name, "true or false", value);
   return value;
@@ -38,13 +39,15 @@ export function optionalInteger<T extends number | undefined>(
   args: Args,
   name: string,
   fallback: T,
-  { min = 0, max = Number.MAX_SAFE_INTEGER }: { min?: number; max?: number } = {},
+  range: { readonly min?: number; readonly max?: number } = {},
 ): number | T {
-  const value = args[name];
+  checkObject("range", range);
+  const value = argumentOf(args, name);
   if (value === undefined) return fallback;
+  const { min = 0, max = Number.MAX_SAFE_INTEGER } = range;
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) {
-    const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-    throw mismatch(name, `a whole number ${range}`, value);
+    const limits = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+    throw mismatch(name, `a whole number ${limits}`, value);
   }
   return value;
 }
@@ -55,7 +58,7 @@ export function optionalStringArray<T extends readonly string[] | undefined>(
   name: string,
   fallback: T,
 ): string[] | T {
-  const value = args[name];
+  const value = argumentOf(args, name);
   if (value === undefined) return fallback;
   if (!Array.isArray(value)) throw mismatch(name, "an array of strings", value);
   const wrong = value.findIndex((item) => typeof item !== "string");
@@ -63,7 +66,13 @@ export function optionalStringArray<T extends readonly string[] | undefined>(
   return value;
 }
 
+function argumentOf(args: Args, name: string): unknown {
+  checkObject("args", args);
+  return args[name];
+}
+
 function mismatch(name: string, expected: string, value: unknown): Error {
+  checkText("name", name);
   return value === undefined
     ? new Error(`"${name}" is required: ${expected}.`)
     : new Error(`"${name}" must be ${expected}, got ${describeValue(value)}.`);

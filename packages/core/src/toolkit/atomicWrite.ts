@@ -15,8 +15,16 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { checkBoolean, checkNumber, checkText, invalidArgument } from "./checks.js";
 import { canonicalPath } from "./confine.js";
+import { checkOptions, type OptionChecks } from "./options.js";
 
+interface WriteOptions {
+  readonly mode?: number;
+  readonly follow?: boolean;
+}
+
+const OPTIONS: OptionChecks<WriteOptions> = { mode: checkNumber, follow: checkBoolean };
 const SET_ID_BITS = 0o6000;
 
 const writeAll = promisify<number, string | Uint8Array, void>(writeFile);
@@ -37,8 +45,13 @@ let cleansUpAtExit = false;
 export async function writeFileAtomic(
   path: string,
   data: string | Uint8Array,
-  options: { readonly mode?: number; readonly follow?: boolean } = {},
+  options: WriteOptions = {},
 ): Promise<{ created: boolean }> {
+  checkText("path", path);
+  if (typeof data !== "string" && !(data instanceof Uint8Array)) {
+    throw invalidArgument("data", "a string or a Uint8Array", data);
+  }
+  checkOptions("writeFileAtomic", options, OPTIONS);
   const target = options.follow === false ? resolve(path) : canonicalPath(path);
   const existing = lstatSync(target, { throwIfNoEntry: false });
   if (existing?.isSymbolicLink() === false) checkReplaceable(path, target, existing);

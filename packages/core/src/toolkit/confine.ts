@@ -1,6 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, parse, relative, resolve, sep } from "node:path";
-import { describeValue, quote } from "./describe.js";
+import { checkObject, checkText } from "./checks.js";
+import { quote } from "./describe.js";
 
 const MAX_LINKS = 40;
 // Taken as a path it would quietly mean a directory named "file:" below the working directory.
@@ -23,20 +24,26 @@ export interface PathGuard {
 /** Creates the guard. A root that does not exist is an error at once, not at the first call. */
 export function createPathGuard(root?: string): PathGuard {
   const canonicalRoot = root === undefined ? undefined : canonicalDirectory(root);
-  const contains = (path: string): boolean => canonicalRoot === undefined || isInside(canonicalRoot, path);
+  const contains = (path: string): boolean => {
+    checkText("canonicalPath", path);
+    return canonicalRoot === undefined || isInside(canonicalRoot, path);
+  };
   return {
     root: canonicalRoot,
     contains,
-    resolve(path, { follow = true } = {}) {
+    resolve(path, options = {}) {
+      checkText("path", path);
+      checkObject("options", options);
       if (path.includes("\0")) throw new Error(`The path ${quote(path)} contains a NUL character.`);
       if (FILE_URL.test(path)) {
         throw new Error(`${quote(path)} is a URL, not a path. Pass the plain path instead.`);
       }
       const absolute = resolve(path);
       if (canonicalRoot === undefined) return absolute;
-      const canonical = follow
-        ? canonicalPath(absolute)
-        : resolve(canonicalPath(dirname(absolute)), parse(absolute).base);
+      const canonical =
+        options.follow === false
+          ? resolve(canonicalPath(dirname(absolute)), parse(absolute).base)
+          : canonicalPath(absolute);
       if (!contains(canonical)) {
         throw new Error(
           `${quote(path)} is outside ${quote(canonicalRoot)}, and only paths inside it are allowed.`,
@@ -49,12 +56,15 @@ export function createPathGuard(root?: string): PathGuard {
 
 /** Whether `path` is `directory` or below it. Both absolute; compares whole names, never prefixes. */
 export function isInside(directory: string, path: string): boolean {
+  checkText("directory", directory);
+  checkText("path", path);
   const way = relative(directory, path);
   return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
 /** The path with every link resolved, as far as it exists; what does not exist yet is appended as it is. */
 export function canonicalPath(path: string): string {
+  checkText("path", path);
   const absolute = resolve(path);
   try {
     return realpathSync.native(absolute);
@@ -99,7 +109,7 @@ function linkTarget(path: string): string | undefined {
 }
 
 function canonicalDirectory(root: string): string {
-  if (typeof root !== "string") throw new Error(`root must be a string, got ${describeValue(root)}.`);
+  checkText("root", root);
   try {
     return realpathSync.native(resolve(root));
   } catch (error) {

@@ -27,6 +27,7 @@ function describeObject(value: object): string {
 
 /** Quotes a text for a message on one line: control and invisible characters visible, a long text cut. */
 export function quote(text: string): string {
+  if (typeof text !== "string") throw new TypeError(`text must be a string, got ${describeValue(text)}.`);
   // The cut may fall between the two halves of a character: then the first one goes too.
   const shown =
     text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN).replace(/[\ud800-\udbff]$/, "")}…` : text;

@@ -1,4 +1,5 @@
 import type { ChatTool, JsonSchema } from "../tools/interface.js";
+import { checkObject, checkText, textsOf } from "./checks.js";
 import { quote } from "./describe.js";
 
 /**
@@ -14,6 +15,10 @@ export function functionTool(
   properties: Readonly<Record<string, JsonSchema>>,
   optional: readonly string[] = [],
 ): ChatTool {
+  checkText("name", name);
+  checkText("description", description);
+  checkObject("properties", properties);
+  textsOf("strings")("optional", optional);
   const unknown = optional.find((key) => !Object.hasOwn(properties, key));
   if (unknown !== undefined) {
     throw new Error(

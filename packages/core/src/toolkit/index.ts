@@ -8,12 +8,22 @@ export {
   requireText,
 } from "./arguments.js";
 export { writeFileAtomic } from "./atomicWrite.js";
+export {
+  checkFunction,
+  checkObject,
+  checkPositive,
+  checkRegistry,
+  checkText,
+  invalidArgument,
+  type ValueCheck,
+} from "./checks.js";
 export { canonicalPath, createPathGuard, isInside, type PathGuard } from "./confine.js";
 export { describeValue, errorMessage, quote } from "./describe.js";
 export { functionTool } from "./functionTool.js";
 export { compileSchema } from "./jsonSchema/compile.js";
 export { SchemaError } from "./jsonSchema/keywords.js";
-export { nearestMatch } from "./nearest.js";
+export { didYouMean, nearestMatch } from "./nearest.js";
+export { checkOptions, type OptionChecks } from "./options.js";
 export { packOptions } from "./packOptions.js";
 export { LONGEST_TIMER_MS } from "./timer.js";
 export { truncateMiddle, truncateUtf8, truncateUtf8Start, utf8Boundary } from "./truncate.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nearestMatch } from "./nearest.js";
+import { didYouMean, nearestMatch } from "./nearest.js";
 
 const TOOLS = ["read_file", "write_file", "run_bash", "remove", "move"];
 
@@ -29,4 +29,13 @@ test("there is nothing to choose from", () => {
 
 test("the first of two equally near is taken", () => {
   expect(nearestMatch("cat", ["bat", "rat"])).toBe("bat");
+});
+
+test.each([
+  ["run_bsh", ["run_bash", "mkdir"], 'Did you mean "run_bash"?'],
+  ["xyzzy", ["run_bash", "mkdir"], 'Known: "run_bash", "mkdir".'],
+  ["xyzzy", [], "Known: none."],
+  ["a\u202e", ["a\u202eb"], 'Did you mean "a\\u202eb"?'],
+])("after the unknown name %j, %j helps with %j", (name, known, help) => {
+  expect(didYouMean(name, known)).toBe(help);
 });

@@ -1,5 +1,23 @@
+import { checkText, invalidArgument } from "./checks.js";
+import { quote } from "./describe.js";
+
+/**
+ * The sentence that helps after an unknown name: `Did you mean "run_bash"?`, or what there is if nothing is
+ * close: `Known: "read_file", "mkdir".`
+ */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  checkIterable("known", known);
+  const names = [...known];
+  const meant = nearestMatch(name, names);
+  return meant === undefined
+    ? `Known: ${names.map(quote).join(", ") || "none"}.`
+    : `Did you mean ${quote(meant)}?`;
+}
+
 /** The candidate most like `name`, for "did you mean"; `undefined` if none is close. */
 export function nearestMatch(name: string, candidates: Iterable<string>): string | undefined {
+  checkText("name", name);
+  checkIterable("candidates", candidates);
   const wanted = name.toLowerCase();
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
@@ -11,6 +29,10 @@ export function nearestMatch(name: string, candidates: Iterable<string>): string
     }
   }
   return best;
+}
+
+function checkIterable(name: string, value: Iterable<unknown>): void {
+  if (typeof value?.[Symbol.iterator] !== "function") throw invalidArgument(name, "a list of strings", value);
 }
 
 /** Levenshtein distance with neighbouring swaps counted once; gives up at `limit`. */

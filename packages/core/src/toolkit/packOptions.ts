@@ -1,5 +1,6 @@
 import { AgentError } from "../errors.js";
 import type { JsonSchema } from "../tools/interface.js";
+import { checkObject, checkText } from "./checks.js";
 import { describeValue } from "./describe.js";
 import { compileSchema } from "./jsonSchema/compile.js";
 
@@ -14,6 +15,8 @@ export function packOptions<Options extends object>(
   options: unknown,
   properties: Readonly<Record<string, JsonSchema>>,
 ): Options {
+  checkText("packName", packName);
+  checkObject("properties", properties);
   if (options === undefined) return {} as Options;
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw new AgentError(

@@ -1,8 +1,12 @@
+import { checkNumber, checkText, invalidArgument } from "./checks.js";
+
 // A character has at most three continuation bytes. A longer row of them is no text, and is cut anywhere.
 const MOST_CONTINUATIONS = 3;
 
 /** The number of bytes of `bytes` up to `limit` that end on a character border. */
 export function utf8Boundary(bytes: Uint8Array, limit: number): number {
+  if (!(bytes instanceof Uint8Array)) throw invalidArgument("bytes", "a Uint8Array", bytes);
+  checkNumber("limit", limit);
   if (limit >= bytes.length) return bytes.length;
   const end = Math.max(0, Math.trunc(limit) || 0);
   for (let start = end; start >= Math.max(0, end - MOST_CONTINUATIONS); start--) {
@@ -17,6 +21,7 @@ function isContinuation(bytes: Uint8Array, index: number): boolean {
 
 /** The longest start of `text` within `maxBytes` of UTF-8, never cut inside a character. */
 export function truncateUtf8(text: string, maxBytes: number): string {
+  checkLimit(text, maxBytes);
   // A UTF-16 unit is at most 3 bytes of UTF-8: most texts need no encoding at all.
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
   const bytes = Buffer.from(text.slice(0, maxBytes), "utf8");
@@ -25,6 +30,7 @@ export function truncateUtf8(text: string, maxBytes: number): string {
 
 /** The longest end of `text` within `maxBytes` of UTF-8, never cut inside a character. */
 export function truncateUtf8Start(text: string, maxBytes: number): string {
+  checkLimit(text, maxBytes);
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
   const limit = Math.trunc(maxBytes);
   if (!(limit > 0)) return "";
@@ -39,12 +45,19 @@ export function truncateUtf8Start(text: string, maxBytes: number): string {
  * the full size. A text within the limit comes back as it is.
  */
 export function truncateMiddle(text: string, maxBytes: number, hint = "Ask for less at a time."): string {
+  checkLimit(text, maxBytes);
+  checkText("hint", hint);
   const size = utf8Size(text, maxBytes);
   if (size <= maxBytes) return text;
   const head = truncateUtf8(text, Math.ceil(maxBytes * 0.75));
   const tail = truncateUtf8Start(text, Math.floor(maxBytes * 0.25));
   const cut = size - Buffer.byteLength(head) - Buffer.byteLength(tail);
   return `${head}\n[… truncated: ${cut} of ${size} bytes left out here. ${hint}]\n${tail}`;
+}
+
+function checkLimit(text: string, maxBytes: number): void {
+  checkText("text", text);
+  checkNumber("maxBytes", maxBytes);
 }
 
 function utf8Size(text: string, enough: number): number {

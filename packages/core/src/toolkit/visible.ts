@@ -23,6 +23,9 @@ export function revealHiddenTags(text: string): string {
 
 /** Makes control and invisible characters visible (`\x1b`, `\u202e`); keeps tabs and newlines. */
 export function escapeInvisible(text: string): string {
+  // Said here: what the other checks use to describe a value ends in this very function.
+  if (typeof text !== "string")
+    throw new TypeError(`text must be a string, got ${text === null ? null : typeof text}.`);
   return text.replace(INVISIBLE, escapeCharacter);
 }
 

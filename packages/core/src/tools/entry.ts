@@ -1,6 +1,8 @@
 import { AgentError } from "../errors.js";
+import { checkBoolean, checkText } from "../toolkit/checks.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import { compileSchema } from "../toolkit/jsonSchema/compile.js";
+import { checkOptions, type OptionChecks } from "../toolkit/options.js";
 import { hasHiddenTags } from "../toolkit/visible.js";
 import type { ChatTool, ExecutableTool, JsonSchema } from "./interface.js";
 import { type RegisterOptions, TOOL_CAPABILITIES, type ToolCapability } from "./types.js";
@@ -8,6 +10,8 @@ import { type RegisterOptions, TOOL_CAPABILITIES, type ToolCapability } from "./
 // What the chat completions API accepts as a function name.
 const VALID_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const NO_ARGUMENTS: JsonSchema = { type: "object", properties: {} };
+
+const OPTIONS: OptionChecks<RegisterOptions> = { enabled: checkBoolean, source: checkText };
 
 /** A registered tool with everything that was learned about it once, at registration. */
 export interface ToolEntry {
@@ -27,6 +31,7 @@ export interface ToolEntry {
 /** Examines a tool once. Throws `tool_invalid`, naming the tool and what is wrong with it. */
 export function createEntry(tool: ExecutableTool, options: RegisterOptions): ToolEntry {
   const name = checkedName(tool);
+  checkOptions("register", options, OPTIONS);
   const fail = (problem: string): never => {
     const sentence = problem.endsWith("?") ? problem : `${problem}.`;
     throw new AgentError("tool_invalid", `Tool ${quote(name)}: ${sentence}`);

@@ -1,4 +1,5 @@
 import { LazySignal, onAbort } from "../abort.js";
+import { checkObject, checkSignal } from "../toolkit/checks.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 import { truncateMiddle } from "../toolkit/truncate.js";
@@ -56,6 +57,8 @@ export async function runTool(
     text: `Error executing ${name}: ${presentable(errorMessage(thrown), limits.secrets())}`,
   });
   try {
+    checkObject("call", options);
+    if (options.signal !== undefined) checkSignal("signal", options.signal);
     const copy = copyArguments(args);
     const problem = entry.checkArguments(copy);
     if (problem !== undefined) return failed(problem);

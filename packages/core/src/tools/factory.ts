@@ -1,8 +1,10 @@
 import { AgentError } from "../errors.js";
-import { describeValue, quote } from "../toolkit/describe.js";
-import { nearestMatch } from "../toolkit/nearest.js";
+import { arrayOf, textsOf } from "../toolkit/checks.js";
+import { quote } from "../toolkit/describe.js";
+import { didYouMean } from "../toolkit/nearest.js";
+import { checkOptions, type OptionChecks } from "../toolkit/options.js";
 import { registerPack } from "./packs.js";
-import { ToolRegistry, type ToolRegistryOptions } from "./registry.js";
+import { REGISTRY_OPTIONS, ToolRegistry, type ToolRegistryOptions } from "./registry.js";
 import { SaveSessionContextTool } from "./sessionContext.js";
 import type { ToolContext, ToolPack } from "./types.js";
 
@@ -16,6 +18,12 @@ export interface CreateRegistryOptions extends ToolRegistryOptions {
   readonly disable?: readonly string[];
 }
 
+const OPTIONS: OptionChecks<CreateRegistryOptions> = {
+  ...REGISTRY_OPTIONS,
+  enable: textsOf("tool names"),
+  disable: textsOf("tool names"),
+};
+
 /**
  * A registry with core's own `save_session_context` and the tools of the given packs, in that order.
  * Throws if a pack cannot be registered or a name in `enable` or `disable` is unknown.
@@ -25,17 +33,17 @@ export function createToolRegistry(
   packs: readonly PackEntry[] = [],
   options: CreateRegistryOptions = {},
 ): ToolRegistry {
-  if (!Array.isArray(packs)) {
-    throw new AgentError("invalid_argument", `packs must be an array of packs, got ${describeValue(packs)}.`);
-  }
-  const registry = new ToolRegistry(options);
+  arrayOf("packs")("packs", packs);
+  checkOptions("createToolRegistry", options, OPTIONS);
+  const { enable = [], disable = [], ...registryOptions } = options;
+  const registry = new ToolRegistry(registryOptions);
   registry.register(new SaveSessionContextTool(context), { source: "@agent/core" });
   for (const entry of packs) {
     const [pack, packOptions] = isPair(entry) ? entry : [entry, undefined];
     registerPack(registry, pack, { context, options: packOptions });
   }
-  switchTools(registry, "enable", options.enable ?? []);
-  switchTools(registry, "disable", options.disable ?? []);
+  switchTools(registry, "enable", enable);
+  switchTools(registry, "disable", disable);
   return registry;
 }
 
@@ -44,20 +52,12 @@ function isPair(entry: PackEntry): entry is readonly [ToolPack, unknown] {
 }
 
 function switchTools(registry: ToolRegistry, action: "enable" | "disable", names: readonly string[]): void {
-  if (!Array.isArray(names)) {
-    throw new AgentError(
-      "invalid_argument",
-      `${action} must be an array of tool names, got ${describeValue(names)}.`,
-    );
-  }
   for (const [index, name] of names.entries()) {
     if (registry[action](name)) continue;
-    const meant = nearestMatch(String(name), registry.getToolNames());
-    const hint =
-      meant === undefined ? `Known: ${registry.getToolNames().join(", ")}.` : `Did you mean "${meant}"?`;
+    const hint = didYouMean(name, registry.getToolNames());
     throw new AgentError(
       "unknown_tool",
-      `${action}[${index}] is ${quote(String(name))}, which no pack declares. ${hint}`,
+      `${action}[${index}] is ${quote(name)}, which no pack declares. ${hint}`,
     );
   }
 }

@@ -137,7 +137,7 @@ describe("registerPack", () => {
       /It has a default export; export a function named register instead/,
     ],
     [{ register: "yes" }, /got string "yes"/],
-    [null, /got nothing/],
+    [null, /^pack must be a module .*, got null\.$/],
   ])("E156: %j is not a pack", (value, message) => {
     expect(() => registerPack(new ToolRegistry(), value as unknown as ToolPack)).toThrow(message);
   });

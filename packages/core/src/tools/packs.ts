@@ -1,4 +1,5 @@
 import { AgentError } from "../errors.js";
+import { checkObject, checkRegistry } from "../toolkit/checks.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import type { ExecutableTool } from "./interface.js";
 import type { PackHost, PackRegistry, RegisterOptions, ToolPack } from "./types.js";
@@ -12,6 +13,8 @@ export const PACK_API_VERSION = 1;
  * touch another pack's: opt-ins come from the user. Returns the names it registered.
  */
 export function registerPack(registry: PackRegistry, pack: ToolPack, host?: PackHost): string[] {
+  checkRegistry(registry);
+  if (host !== undefined) checkObject("host", host);
   const name = packLabel(pack);
   checkPack(pack, name);
   const scope = createScope(registry, name);
@@ -39,9 +42,15 @@ function packLabel(pack: ToolPack): string {
 }
 
 function checkPack(pack: ToolPack, name: string): void {
-  const register: unknown = pack?.register;
+  if (pack === null || (typeof pack !== "object" && typeof pack !== "function") || Array.isArray(pack)) {
+    throw new AgentError(
+      "pack_invalid",
+      `pack must be a module with a named export register(registry), got ${describeValue(pack)}.`,
+    );
+  }
+  const { register }: { register: unknown } = pack;
   if (typeof register !== "function") {
-    const { default: byDefault } = (pack ?? {}) as { default?: { register?: unknown } };
+    const { default: byDefault } = pack as { default?: { register?: unknown } };
     const hint =
       typeof byDefault === "function" || typeof byDefault?.register === "function"
         ? " It has a default export; export a function named register instead."

@@ -1,6 +1,7 @@
 import { AgentError } from "../errors.js";
-import { objectArgument, positiveOption } from "../optionChecks.js";
+import { checkPositive, textsOf } from "../toolkit/checks.js";
 import { quote } from "../toolkit/describe.js";
+import { checkOptions, type OptionChecks } from "../toolkit/options.js";
 import { truncateUtf8 } from "../toolkit/truncate.js";
 import { escapeToLine } from "../toolkit/visible.js";
 import { createEntry, type ToolEntry } from "./entry.js";
@@ -27,6 +28,13 @@ export interface ToolRegistryOptions {
   readonly secrets?: readonly string[];
 }
 
+/** What a registry takes; a caller with options of its own adds its checks to these. */
+export const REGISTRY_OPTIONS: OptionChecks<ToolRegistryOptions> = {
+  deadlineMs: checkPositive,
+  maxResultBytes: checkPositive,
+  secrets: textsOf("strings"),
+};
+
 /** One line of a listing: what a person wants to know about a tool. */
 export interface ToolInfo {
   readonly name: string;
@@ -46,10 +54,10 @@ export class ToolRegistry implements PackRegistry {
   readonly #limits: ExecutionLimits;
 
   constructor(options: ToolRegistryOptions = {}) {
-    objectArgument("options", options);
+    checkOptions("ToolRegistry", options, REGISTRY_OPTIONS);
     this.#limits = {
-      deadlineMs: positiveOption("deadlineMs", options.deadlineMs ?? DEFAULT_DEADLINE_MS),
-      maxResultBytes: positiveOption("maxResultBytes", options.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES),
+      deadlineMs: options.deadlineMs ?? DEFAULT_DEADLINE_MS,
+      maxResultBytes: options.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES,
       secrets: () => options.secrets ?? [process.env.OPENAI_API_KEY ?? ""],
     };
   }

@@ -1,9 +1,12 @@
 import { saveSession } from "../session.js";
 import { requireString } from "../toolkit/arguments.js";
+import { invalidArgument } from "../toolkit/checks.js";
 import { functionTool } from "../toolkit/functionTool.js";
 import { countOf } from "../toolkit/words.js";
 import type { ChatTool, ExecutableTool } from "./interface.js";
 import type { ToolContext } from "./types.js";
+
+const CONTEXT_KEYS = ["systemPrompt", "sessionContext", "sessionContextFilePath"];
 
 /** Saves the conversation so far, so that it can be loaded and resumed later. */
 export class SaveSessionContextTool implements ExecutableTool {
@@ -11,7 +14,9 @@ export class SaveSessionContextTool implements ExecutableTool {
   readonly capabilities = ["write"] as const;
   readonly #context: ToolContext;
 
+  /** Throws unless the context has everything a session holds. */
   constructor(context: ToolContext) {
+    checkContext(context);
     this.#context = context;
   }
 
@@ -31,4 +36,10 @@ export class SaveSessionContextTool implements ExecutableTool {
     await saveSession(sessionContextFilePath, { reason, systemPrompt, messages: sessionContext });
     return `Saved ${countOf(sessionContext.length, "message")} to ${sessionContextFilePath}`;
   }
+}
+
+function checkContext(context: ToolContext): void {
+  const complete =
+    typeof context === "object" && context !== null && CONTEXT_KEYS.every((key) => key in context);
+  if (!complete) throw invalidArgument("context", `a ToolContext with ${CONTEXT_KEYS.join(", ")}`, context);
 }

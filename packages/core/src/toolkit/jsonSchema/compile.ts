@@ -1,4 +1,5 @@
 import type { JsonSchema } from "../../tools/interface.js";
+import { checkText } from "../checks.js";
 import { describeValue } from "../describe.js";
 import { arrayChecks, containsCheck } from "./arrays.js";
 import { combinationChecks } from "./combinations.js";
@@ -21,6 +22,7 @@ const UNSUPPORTED = ["unevaluatedProperties", "unevaluatedItems", "$dynamicRef",
  * annotations are not checked. Throws `SchemaError` for what is not a valid schema.
  */
 export function compileSchema(schema: JsonSchema, where = "schema"): (value: unknown) => string | undefined {
+  checkText("where", where);
   const check = compiler(schema)(schema, where);
   return (value) => {
     const found = check(value);

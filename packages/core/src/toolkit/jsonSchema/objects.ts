@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../../tools/interface.js";
 import { describeValue, quote } from "../describe.js";
-import { nearestMatch } from "../nearest.js";
+import { didYouMean } from "../nearest.js";
 import { type CompileSub, entriesOf, patternOf, sizeOf, stringsOf } from "./keywords.js";
 import { type Check, problem, under } from "./problem.js";
 import { isObject } from "./values.js";
@@ -91,10 +91,7 @@ function propertyChecks(keywords: JsonSchema, where: string, compile: CompileSub
 }
 
 function unknownKey(key: string, named: ReadonlyMap<string, Check>) {
-  const meant = nearestMatch(key, named.keys());
-  const known = [...named.keys()].map((name) => `"${name}"`).join(", ");
-  const hint = meant === undefined ? `Known: ${known || "none"}.` : `Did you mean "${meant}"?`;
-  return under(key, problem(`is not known. ${hint}`));
+  return under(key, problem(`is not known. ${didYouMean(key, named.keys())}`));
 }
 
 function sizeChecks(keywords: JsonSchema, where: string): ObjectCheck[] {

@@ -1,0 +1,320 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { fakeContext, fakeTool } from "../test/fixtures.js";
+import { argument, expectClearErrors, expectComplete } from "../test/wrongValues.js";
+import * as core from "./index.js";
+import * as openai from "./providers/openai.js";
+import * as replay from "./providers/replay.js";
+import * as toolkit from "./toolkit/index.js";
+
+const directory = mkdtempSync(join(tmpdir(), "agent-arguments-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const file = join(directory, "file");
+const recording = join(directory, "recording.json");
+writeFileSync(recording, '{"format":"agent-recording","version":1,"exchanges":[]}');
+const intactSession = join(directory, "intact.json");
+writeFileSync(intactSession, '{"format":"agent-session","version":1,"systemPrompt":"","messages":[]}');
+
+const ANY = ["nothing", "null", "number", "text", "object", "list"] as const;
+const scripted = () => replay.scriptedProvider(["Done."]);
+const agent = (options?: core.AgentOptions) => new core.Agent(scripted(), options);
+const registry = (options?: core.ToolRegistryOptions) => new core.ToolRegistry(options);
+const withTool = () => {
+  const one = registry();
+  one.register(fakeTool("t"));
+  return one;
+};
+/** The text of a call that the registry refused, thrown: it never throws itself. */
+const failing = async (text: Promise<string>) => {
+  if ((await text).startsWith("Error executing")) throw new Error(await text);
+};
+const request = { messages: [], tools: [], signal: new AbortController().signal };
+const openaiProvider = () =>
+  new openai.OpenAIProvider({ model: "m", baseURL: "http://127.0.0.1:9", maxRetries: 0 });
+const pack = { register: () => undefined };
+const session = { systemPrompt: "", messages: [] };
+
+const CORE = [
+  argument("Agent", "provider", [], (value) => new core.Agent(value)),
+  argument("Agent", "options", ["nothing", "object"], (value) => agent(value)),
+  argument("Agent(options)", "systemPrompt", ["nothing", "text"], (value) => agent({ systemPrompt: value })),
+  argument("Agent(options)", "packs", ["nothing", "list"], (value) => agent({ packs: value })),
+  argument("Agent(options)", "pack", [], (value) => agent({ packs: [value] })),
+  argument("Agent(options)", "enable", ["nothing", "list"], (value) => agent({ enable: value })),
+  argument("Agent(options)", "disable", ["nothing", "list"], (value) => agent({ disable: value })),
+  argument("Agent(options)", "createRegistry", ["nothing"], (value) => agent({ createRegistry: value })),
+  argument("Agent(options)", "createRegistry returns", [], (value) => agent({ createRegistry: () => value })),
+  argument("Agent(options)", "session", ["nothing"], (value) => agent({ session: value })),
+  argument("Agent(options)", "sessionContextFilePath", ["nothing", "text"], (value) =>
+    agent({ sessionContextFilePath: value }),
+  ),
+  argument("Agent(options)", "approve", ["nothing"], (value) => agent({ approve: value })),
+  argument("Agent(options)", "maxTurns", ["nothing", "number"], (value) => agent({ maxTurns: value })),
+  argument("Agent(options)", "maxRepeats", ["nothing", "number"], (value) => agent({ maxRepeats: value })),
+  argument("Agent(options)", "maxTurnOutputBytes", ["nothing", "number"], (value) =>
+    agent({ maxTurnOutputBytes: value }),
+  ),
+  argument("Agent(options)", "contextTokens", ["nothing", "number"], (value) =>
+    agent({ contextTokens: value }),
+  ),
+  argument("Agent.chat", "message", ["text"], (value) => agent().chat(value)),
+  argument("Agent.chat", "options", ["nothing", "object"], (value) => agent().chat("Hi", value)),
+  argument("Agent.chat", "signal", ["nothing"], (value) => agent().chat("Hi", { signal: value })),
+  argument("Agent.streamChat", "message", ["text"], (value) => agent().streamChat(value).next()),
+  argument("Agent.streamChat", "options", ["nothing", "object"], (value) =>
+    agent().streamChat("Hi", value).next(),
+  ),
+  argument("Agent.addTool", "tool", [], (value) => agent().addTool(value)),
+  argument("Agent.addTool", "options", ["nothing", "object"], (value) =>
+    agent().addTool(fakeTool("t"), value),
+  ),
+  argument("Agent.removeTool", "name", ANY, (value) => agent().removeTool(value)),
+  argument("Agent.enableTool", "name", ANY, (value) => agent().enableTool(value)),
+  argument("Agent.disableTool", "name", ANY, (value) => agent().disableTool(value)),
+  argument("Agent.setSystemPrompt", "prompt", ["text"], (value) => agent().setSystemPrompt(value)),
+  argument("Agent.saveContext", "reason", ["text"], (value) =>
+    failing(agent({ sessionContextFilePath: join(directory, "session.json") }).saveContext(value)),
+  ),
+  argument("ToolRegistry", "options", ["nothing", "object"], (value) => registry(value)),
+  argument("ToolRegistry(options)", "deadlineMs", ["nothing", "number"], (value) =>
+    registry({ deadlineMs: value }),
+  ),
+  argument("ToolRegistry(options)", "maxResultBytes", ["nothing", "number"], (value) =>
+    registry({ maxResultBytes: value }),
+  ),
+  argument("ToolRegistry(options)", "secrets", ["nothing", "list"], (value) => registry({ secrets: value })),
+  argument("ToolRegistry.register", "tool", [], (value) => registry().register(value)),
+  argument("ToolRegistry.register", "options", ["nothing", "object"], (value) =>
+    registry().register(fakeTool("t"), value),
+  ),
+  argument("ToolRegistry.register", "enabled", ["nothing"], (value) =>
+    registry().register(fakeTool("t"), { enabled: value }),
+  ),
+  argument("ToolRegistry.register", "source", ["nothing", "text"], (value) =>
+    registry().register(fakeTool("t"), { source: value }),
+  ),
+  argument("ToolRegistry.unregister", "name", ANY, (value) => registry().unregister(value)),
+  argument("ToolRegistry.enable", "name", ANY, (value) => registry().enable(value)),
+  argument("ToolRegistry.disable", "name", ANY, (value) => registry().disable(value)),
+  argument("ToolRegistry.hasTool", "name", ANY, (value) => registry().hasTool(value)),
+  argument("ToolRegistry.isToolEnabled", "name", ANY, (value) => registry().isToolEnabled(value)),
+  argument("ToolRegistry.getCapabilities", "name", ANY, (value) => registry().getCapabilities(value)),
+  argument("ToolRegistry.execute", "name", ANY, (value) => failing(withTool().execute(value))),
+  argument("ToolRegistry.execute", "arguments", ["nothing", "object"], (value) =>
+    failing(withTool().execute("t", value)),
+  ),
+  argument("ToolRegistry.execute", "call", ["nothing", "object"], (value) =>
+    failing(withTool().execute("t", {}, value)),
+  ),
+  argument("ToolRegistry.execute", "signal", ["nothing"], (value) =>
+    failing(withTool().execute("t", {}, { signal: value })),
+  ),
+  argument("createToolRegistry", "context", [], (value) => core.createToolRegistry(value)),
+  argument("createToolRegistry", "packs", ["nothing", "list"], (value) =>
+    core.createToolRegistry(fakeContext(), value),
+  ),
+  argument("createToolRegistry", "options", ["nothing", "object"], (value) =>
+    core.createToolRegistry(fakeContext(), [], value),
+  ),
+  argument("registerPack", "registry", [], (value) => core.registerPack(value, pack)),
+  argument("registerPack", "pack", [], (value) => core.registerPack(registry(), value)),
+  argument("registerPack", "host", ["nothing", "object"], (value) =>
+    core.registerPack(registry(), pack, value),
+  ),
+  argument("SaveSessionContextTool", "context", [], (value) => new core.SaveSessionContextTool(value)),
+  argument("SaveSessionContextTool.execute", "args", [], (value) =>
+    new core.SaveSessionContextTool(fakeContext()).execute(value),
+  ),
+  argument("saveSession", "path", ["text"], (value) =>
+    core.saveSession(value === "x" ? join(directory, "saved.json") : value, session),
+  ),
+  argument("saveSession", "session", [], (value) => core.saveSession(join(directory, "s.json"), value)),
+  argument("saveSession(session)", "session.messages", ["list"], (value) =>
+    core.saveSession(join(directory, "m.json"), { ...session, messages: value }),
+  ),
+  argument("loadSession", "path", ["text"], (value) =>
+    core.loadSession(value === "x" ? intactSession : value),
+  ),
+];
+
+const OPENAI_OPTIONS = [
+  ["model", "text"],
+  ["apiKey", "nothing", "text"],
+  ["baseURL", "nothing"],
+  ["headers", "nothing", "object"],
+  ["timeoutMs", "nothing", "number"],
+  ["maxRetries", "nothing", "number"],
+  ["retryDelayMs", "nothing", "number"],
+  ["maxRetryDelayMs", "nothing", "number"],
+  ["body", "nothing", "object"],
+] as const;
+
+const PROVIDERS = [
+  argument("OpenAIProvider", "options", [], (value) => new openai.OpenAIProvider(value)),
+  ...OPENAI_OPTIONS.map(([name, ...legal]) =>
+    argument("OpenAIProvider(options)", name, legal, (value) => {
+      return new openai.OpenAIProvider({
+        model: "m",
+        apiKey: "k",
+        baseURL: "http://127.0.0.1:9",
+        [name]: value,
+      });
+    }),
+  ),
+  argument("OpenAIProvider.respond", "request", [], (value) => openaiProvider().respond(value)),
+  argument("scriptedProvider", "answers", ["list"], (value) => replay.scriptedProvider(value)),
+  argument("scriptedProvider.respond", "request", [], (value) => scripted().respond(value)),
+  argument("scriptedProvider(answers)", "script", ["text"], (value) =>
+    replay.scriptedProvider([value]).respond(request),
+  ),
+  argument("recordProvider", "provider", [], (value) => replay.recordProvider(value, file)),
+  argument("recordProvider", "path", ["text"], (value) => replay.recordProvider(scripted(), value)),
+  argument("recordProvider.respond", "request", [], (value) =>
+    replay.recordProvider(scripted(), file).respond(value),
+  ),
+  argument("replayProvider", "path", ["text"], (value) =>
+    replay.replayProvider(value === "x" ? recording : value),
+  ),
+  argument("replayProvider.respond", "request", [], (value) =>
+    replay.replayProvider(recording).respond(value),
+  ),
+];
+
+const TOOLKIT = [
+  ...[toolkit.requireString, toolkit.requireText].flatMap((read) => [
+    argument(read.name, "args", [], (value) => read(value, "path")),
+    argument(read.name, "path", ["text"], (value) => read({ path: value }, "path")),
+    argument(read.name, "name", ["text"], (value) => read({ x: "there" }, value)),
+  ]),
+  argument("optionalString", "args", ["object"], (value) => toolkit.optionalString(value, "path", "")),
+  argument("optionalString", "path", ["nothing", "text"], (value) =>
+    toolkit.optionalString({ path: value }, "path", ""),
+  ),
+  argument("optionalBoolean", "args", ["object"], (value) => toolkit.optionalBoolean(value, "path", true)),
+  argument("optionalBoolean", "all", ["nothing"], (value) =>
+    toolkit.optionalBoolean({ all: value }, "all", true),
+  ),
+  argument("optionalInteger", "args", ["object"], (value) => toolkit.optionalInteger(value, "limit", 1)),
+  argument("optionalInteger", "limit", ["nothing", "number"], (value) =>
+    toolkit.optionalInteger({ limit: value }, "limit", 1),
+  ),
+  argument("optionalInteger", "range", ["nothing", "object"], (value) =>
+    toolkit.optionalInteger({}, "limit", 1, value),
+  ),
+  argument("optionalStringArray", "args", ["object"], (value) =>
+    toolkit.optionalStringArray(value, "paths", []),
+  ),
+  argument("optionalStringArray", "paths", ["nothing", "list"], (value) =>
+    toolkit.optionalStringArray({ paths: value }, "paths", []),
+  ),
+  argument("writeFileAtomic", "path", ["text"], (value) =>
+    toolkit.writeFileAtomic(value === "x" ? file : value, ""),
+  ),
+  argument("writeFileAtomic", "data", ["text"], (value) => toolkit.writeFileAtomic(file, value)),
+  argument("writeFileAtomic", "options", ["nothing", "object"], (value) =>
+    toolkit.writeFileAtomic(file, "", value),
+  ),
+  argument("canonicalPath", "path", ["text"], (value) => toolkit.canonicalPath(value)),
+  argument("createPathGuard", "root", ["nothing", "text"], (value) =>
+    toolkit.createPathGuard(value === "x" ? directory : value),
+  ),
+  argument("createPathGuard.resolve", "path", ["text"], (value) => toolkit.createPathGuard().resolve(value)),
+  argument("createPathGuard.resolve", "options", ["nothing", "object"], (value) =>
+    toolkit.createPathGuard().resolve("a", value),
+  ),
+  argument("createPathGuard.contains", "canonicalPath", ["text"], (value) =>
+    toolkit.createPathGuard().contains(value),
+  ),
+  argument("isInside", "directory", ["text"], (value) => toolkit.isInside(value, "/")),
+  argument("isInside", "path", ["text"], (value) => toolkit.isInside("/", value)),
+  argument("describeValue", "value", ANY, (value) => toolkit.describeValue(value)),
+  argument("errorMessage", "thrown", ANY, (value) => toolkit.errorMessage(value)),
+  argument("quote", "text", ["text"], (value) => toolkit.quote(value)),
+  argument("escapeInvisible", "text", ["text"], (value) => toolkit.escapeInvisible(value)),
+  argument("escapeToLine", "text", ["text"], (value) => toolkit.escapeToLine(value)),
+  argument("functionTool", "name", ["text"], (value) => toolkit.functionTool(value, "", {})),
+  argument("functionTool", "description", ["text"], (value) => toolkit.functionTool("t", value, {})),
+  argument("functionTool", "properties", ["object"], (value) => toolkit.functionTool("t", "", value)),
+  argument("functionTool", "optional", ["nothing", "list"], (value) =>
+    toolkit.functionTool("t", "", {}, value),
+  ),
+  argument("compileSchema", "schema", ["object"], (value) => toolkit.compileSchema(value)),
+  argument("compileSchema", "where", ["nothing", "text"], (value) => toolkit.compileSchema({}, value)),
+  argument("nearestMatch", "name", ["text"], (value) => toolkit.nearestMatch(value, [])),
+  argument("nearestMatch", "candidates", ["text", "list"], (value) => toolkit.nearestMatch("a", value)),
+  argument("didYouMean", "name", ["text"], (value) => toolkit.didYouMean(value, [])),
+  argument("didYouMean", "known", ["text", "list"], (value) => toolkit.didYouMean("a", value)),
+  argument("packOptions", "packName", ["text"], (value) => toolkit.packOptions(value, {}, {})),
+  argument("packOptions", "options", ["nothing", "object"], (value) => toolkit.packOptions("p", value, {})),
+  argument("packOptions", "properties", ["object"], (value) => toolkit.packOptions("p", {}, value)),
+  argument("checkOptions", "options", ["object"], (value: object) => toolkit.checkOptions("f", value, {})),
+  argument("checkRegistry", "registry", [], (value) => toolkit.checkRegistry(value)),
+  argument("checkText", "it", ["text"], (value) => toolkit.checkText("it", value)),
+  argument("checkObject", "it", ["object"], (value) => toolkit.checkObject("it", value)),
+  argument("checkFunction", "it", [], (value) => toolkit.checkFunction("it", value)),
+  argument("checkPositive", "it", ["number"], (value) => toolkit.checkPositive("it", value)),
+  ...[toolkit.truncateMiddle, toolkit.truncateUtf8, toolkit.truncateUtf8Start].flatMap((cut) => [
+    argument(cut.name, "text", ["text"], (value) => cut(value, 10)),
+    argument(cut.name, "maxBytes", ["number"], (value) => cut("text", value)),
+  ]),
+  argument("truncateMiddle", "hint", ["nothing", "text"], (value) => toolkit.truncateMiddle("a", 1, value)),
+  argument("utf8Boundary", "bytes", [], (value) => toolkit.utf8Boundary(value, 1)),
+  argument("utf8Boundary", "limit", ["number"], (value) => toolkit.utf8Boundary(new Uint8Array(), value)),
+  argument("countOf", "count", ["number"], (value) => toolkit.countOf(value, "file")),
+  argument("countOf", "noun", ["text"], (value) => toolkit.countOf(1, value)),
+];
+
+// An error must be easy to make, and one who asks about an error may hold anything.
+const FREE = ["AgentError", "isAgentError", "SchemaError", "invalidArgument"];
+
+describe.each([
+  ["@agent/core", core, CORE],
+  ["@agent/core/openai", openai, PROVIDERS],
+  ["@agent/core/replay", replay, PROVIDERS],
+  ["@agent/core/toolkit", toolkit, TOOLKIT],
+])("%s", (_, module, cases) => {
+  test("has a row for every function", () => expectComplete(module, cases, FREE));
+});
+
+test.each([...CORE, ...PROVIDERS, ...TOOLKIT])(
+  "$of: a wrong $argument is named, with what came",
+  expectClearErrors,
+);
+
+test.each<[what: string, call: () => unknown, message: string]>([
+  ["Agent", () => agent({ maxTurn: 4 } as object), 'Agent has no option "maxTurn". Did you mean "maxTurns"?'],
+  [
+    "chat",
+    () => agent().chat("Hi", { sginal: 4 } as object),
+    'chat has no option "sginal". Did you mean "signal"?',
+  ],
+  [
+    "ToolRegistry",
+    () => registry({ deadline: 4 } as object),
+    'ToolRegistry has no option "deadline". Did you mean "deadlineMs"?',
+  ],
+  [
+    "createToolRegistry",
+    () => core.createToolRegistry(fakeContext(), [], { enabel: [] } as object),
+    'createToolRegistry has no option "enabel". Did you mean "enable"?',
+  ],
+  [
+    "register",
+    () => registry().register(fakeTool("t"), { enable: false } as object),
+    'register has no option "enable". Did you mean "enabled"?',
+  ],
+  [
+    "OpenAIProvider",
+    () => new openai.OpenAIProvider({ model: "m", baseUrl: "http://a" } as never),
+    'OpenAIProvider: there is no option "baseUrl". Did you mean "baseURL"?',
+  ],
+  [
+    "writeFileAtomic",
+    () => toolkit.writeFileAtomic(file, "", { folow: false } as object),
+    'writeFileAtomic has no option "folow". Did you mean "follow"?',
+  ],
+])("an unknown option of %s is named, with the nearest there is", async (_, call, message) => {
+  await expect((async () => await call())()).rejects.toThrow(message);
+});
