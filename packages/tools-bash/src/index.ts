@@ -1,4 +1,5 @@
 import type { PackHost, PackRegistry } from "@agent/core";
+import { checkRegistry } from "@agent/core/toolkit";
 import type { BashOptions } from "./options.js";
 import { RunBashTool } from "./tools/bash.js";
 
@@ -17,5 +18,6 @@ export const packApiVersion = 1;
 
 /** Registers `run_bash`, disabled: the user opts in. Throws on an unknown or mistyped option. */
 export function register(registry: PackRegistry, host?: PackHost): void {
+  checkRegistry(registry);
   registry.register(new RunBashTool(host?.options as BashOptions | undefined), { enabled: false });
 }

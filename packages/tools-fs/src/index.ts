@@ -1,6 +1,6 @@
 import type { PackHost, PackRegistry } from "@agent/core";
-import { packOptions } from "@agent/core/toolkit";
-import { type FsOptions, OPTIONS_SCHEMA } from "./options.js";
+import { checkRegistry } from "@agent/core/toolkit";
+import type { FsOptions } from "./options.js";
 import { EditFileTool } from "./tools/editFile.js";
 import { ListDirTool } from "./tools/listDir.js";
 import { MkdirTool } from "./tools/mkdir.js";
@@ -10,16 +10,16 @@ import { RemoveTool } from "./tools/remove.js";
 import { WriteFileTool } from "./tools/writeFile.js";
 import { Workspace } from "./workspace.js";
 
-export type { FsOptions } from "./options.js";
+export { type FsOptions, packName } from "./options.js";
 export { ALWAYS_PROTECTED, PROTECTED_IN_ROOT } from "./protect.js";
 export { EditFileTool, ListDirTool, MkdirTool, MoveTool, ReadFileTool, RemoveTool, Workspace, WriteFileTool };
 
-export const packName = "@agent/tools-fs";
 export const packApiVersion = 1;
 
 /** Registers the file tools; `remove` starts disabled. Throws on an unknown or mistyped option. */
 export function register(registry: PackRegistry, host?: PackHost): void {
-  const workspace = new Workspace(packOptions<FsOptions>(packName, host?.options, OPTIONS_SCHEMA));
+  checkRegistry(registry);
+  const workspace = new Workspace(host?.options as FsOptions | undefined);
   registry.register(new ReadFileTool(workspace));
   registry.register(new WriteFileTool(workspace));
   registry.register(new EditFileTool(workspace));

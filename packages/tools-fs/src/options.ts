@@ -1,4 +1,7 @@
 import type { JsonSchema } from "@agent/core";
+import { packOptions } from "@agent/core/toolkit";
+
+export const packName = "@agent/tools-fs";
 
 /** The pack's own block in the config. */
 export interface FsOptions {
@@ -26,7 +29,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxEntries: 1000,
 };
 
-export const OPTIONS_SCHEMA: Readonly<Record<string, JsonSchema>> = {
+const SCHEMA: Readonly<Record<string, JsonSchema>> = {
   root: { type: "string", minLength: 1 },
   protect: { type: "array", items: { type: "string", minLength: 1 } },
   // Above this a text no longer fits one string; below it a long character would not fit one window.
@@ -34,3 +37,8 @@ export const OPTIONS_SCHEMA: Readonly<Record<string, JsonSchema>> = {
   maxReadLines: { type: "integer", minimum: 1 },
   maxEntries: { type: "integer", minimum: 1 },
 };
+
+/** Checks the pack's options. Throws on anything unknown or mistyped. */
+export function checkedOptions(options: unknown): FsOptions {
+  return packOptions<FsOptions>(packName, options, SCHEMA);
+}

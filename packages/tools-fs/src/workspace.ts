@@ -1,8 +1,8 @@
 import { basename, dirname, join } from "node:path";
-import { canonicalPath, createPathGuard, type PathGuard } from "@agent/core/toolkit";
+import { canonicalPath, createPathGuard, invalidArgument, type PathGuard } from "@agent/core/toolkit";
 import { type HeldDirectory, holdDirectory } from "./heldDirectory.js";
 import { LineIndexes } from "./lineIndex.js";
-import { DEFAULT_LIMITS, type FsOptions, type Limits } from "./options.js";
+import { checkedOptions, DEFAULT_LIMITS, type FsOptions, type Limits } from "./options.js";
 import { PathLocks } from "./pathLocks.js";
 import { Protection } from "./protect.js";
 import { SeenFiles } from "./seenFiles.js";
@@ -16,8 +16,9 @@ export class Workspace {
   readonly seen = new SeenFiles();
   readonly lineIndexes = new LineIndexes();
 
-  /** Throws if `root` does not exist. */
-  constructor(options: FsOptions = {}) {
+  /** Throws on an unknown or mistyped option, and if `root` does not exist. */
+  constructor(given?: FsOptions) {
+    const options = checkedOptions(given);
     this.limits = {
       maxReadBytes: options.maxReadBytes ?? DEFAULT_LIMITS.maxReadBytes,
       maxReadLines: options.maxReadLines ?? DEFAULT_LIMITS.maxReadLines,
@@ -50,4 +51,10 @@ export class Workspace {
     if (this.guard.root === undefined) return { path: directory, close: () => undefined };
     return holdDirectory(directory, directory);
   }
+}
+
+/** Throws unless a tool was handed a workspace. Any that looks like one will do, also of another copy. */
+export function checkedWorkspace(workspace: Workspace): Workspace {
+  if (typeof workspace?.locate === "function") return workspace;
+  throw invalidArgument("workspace", "a Workspace", workspace);
 }

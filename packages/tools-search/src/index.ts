@@ -1,5 +1,6 @@
 import type { PackHost, PackRegistry } from "@agent/core";
-import { checkOptions } from "./options.js";
+import { checkRegistry } from "@agent/core/toolkit";
+import type { SearchOptions } from "./options.js";
 import { SearchFilesTool } from "./tools/searchFiles.js";
 import { SearchTextTool } from "./tools/searchText.js";
 
@@ -9,7 +10,8 @@ export { SearchFilesTool, SearchTextTool };
 
 /** Registers `search_text` and `search_files`, both enabled. Throws for an unknown or mistyped option. */
 export function register(registry: PackRegistry, host?: PackHost): void {
-  const options = checkOptions(host?.options);
+  checkRegistry(registry);
+  const options = host?.options as SearchOptions | undefined;
   registry.register(new SearchTextTool(options));
   registry.register(new SearchFilesTool(options));
 }

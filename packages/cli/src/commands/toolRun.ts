@@ -1,5 +1,5 @@
 import type { ChatTool, JsonSchema, ToolRegistry } from "@agent/core";
-import { describeValue, errorMessage, nearestMatch, quote } from "@agent/core/toolkit";
+import { describeValue, didYouMean, errorMessage, nearestMatch, quote } from "@agent/core/toolkit";
 import { isRecord } from "../config/schema.js";
 import { CliError } from "../errors.js";
 import { EXIT, type ExitCode } from "../exitCodes.js";
@@ -105,8 +105,7 @@ function schemaOf(name: string, registry: ToolRegistry): Record<string, JsonSche
 }
 
 function unknownTool(name: string, registry: ToolRegistry): string {
-  const meant = nearestMatch(name, registry.getToolNames());
-  return `Tool not found: ${name}. ${meant ? `Did you mean ${quote(meant)}?` : `Known: ${registry.getToolNames().join(", ")}.`}`;
+  return `Tool not found: ${name}. ${didYouMean(name, registry.getToolNames())}`;
 }
 
 function unknownArgument(flag: string, known: readonly string[]): string {

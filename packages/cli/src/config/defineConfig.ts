@@ -2,5 +2,10 @@ import type { AgentConfig } from "./types.js";
 
 /** Returns the config as it is; what it adds is types and completion in an editor. */
 export function defineConfig(config: AgentConfig): AgentConfig {
+  // By hand: whoever imports this loads nothing else, and a config is loaded before everything else.
+  if (typeof config !== "object" || config === null || Array.isArray(config)) {
+    const got = Array.isArray(config) ? "array" : config === null ? "null" : typeof config;
+    throw new TypeError(`defineConfig: config must be an object, got ${got}.`);
+  }
   return config;
 }

@@ -18,6 +18,8 @@ export interface LoadedConfig {
  * `undefined` if there is none; rejects with one message for anything that is wrong with it.
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig | undefined> {
+  const { checkBoolean, checkOptions, checkText } = await import("@agent/core/toolkit");
+  checkOptions("loadConfig", options, { cwd: checkText, trust: checkBoolean });
   const { loadLayers } = await import("./load.js");
   const { layers } = await loadLayers({
     cwd: options.cwd ?? process.cwd(),

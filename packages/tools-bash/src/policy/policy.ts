@@ -1,4 +1,4 @@
-import { describeValue, quote } from "@agent/core/toolkit";
+import { describeValue, didYouMean, quote } from "@agent/core/toolkit";
 import { inside, isLauncher } from "./programs.js";
 import { shown, Unresolvable } from "./refusal.js";
 import {
@@ -13,6 +13,7 @@ import {
 import { type SimpleCommand, simpleCommands } from "./script.js";
 import { isTransparent, isWrapper, unwrap, variableName } from "./wrappers.js";
 
+const LISTS = ["deny", "allow"];
 const MAX_DEPTH = 12;
 // They change nothing but the flow of the script itself: an allow list need not name them.
 const ALWAYS_ALLOWED = new Set([
@@ -72,8 +73,12 @@ class Refused extends Error {
  */
 export function createPolicy(options: PolicyOptions): Policy | undefined {
   // "No policy" must never be the answer to a mistake.
-  if (typeof options !== "object" || options === null) {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw new Error(`createPolicy: options must be { deny, allow }, got ${describeValue(options)}.`);
+  }
+  const unknown = Object.keys(options).find((name) => !LISTS.includes(name));
+  if (unknown !== undefined) {
+    throw new Error(`createPolicy has no option ${quote(unknown)}. ${didYouMean(unknown, LISTS)}`);
   }
   const deny = compileRules("deny", options.deny);
   const allow = compileRules("allow", options.allow);

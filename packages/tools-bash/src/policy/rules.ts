@@ -1,4 +1,4 @@
-import { quote } from "@agent/core/toolkit";
+import { invalidArgument, quote } from "@agent/core/toolkit";
 
 /** A rule of `deny` or `allow`: the words a command begins with, plain or with examples that prove it. */
 export type PolicyRule = string | PolicyRuleObject;
@@ -34,7 +34,13 @@ const PLAIN_RULE = /^[^\s"'`\\$*?[\]{}()<>|&;#!~]+( [^\s"'`\\$*?[\]{}()<>|&;#!~]
 
 /** Reads one rule of the config. Throws if it is no plain words: it would match less than its writer expects. */
 export function compileRule(rule: PolicyRule, where: string): Rule {
-  const { command, match = [], notMatch = [], reason } = typeof rule === "string" ? { command: rule } : rule;
+  const {
+    command,
+    match = [],
+    notMatch = [],
+    reason,
+  } = typeof rule === "string" ? { command: rule } : (rule ?? {});
+  if (typeof command !== "string") throw invalidArgument(where, "a string or { command, … }", rule);
   const text = command.trim().replace(/\s+/g, " ");
   if (!PLAIN_RULE.test(text)) {
     throw new Error(

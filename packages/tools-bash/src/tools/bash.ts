@@ -46,7 +46,7 @@ export class RunBashTool implements ExecutableTool {
     this.#shell = checked.shell ?? DEFAULT_SHELL;
     this.#limits = resolveLimits(checked.limits);
     this.#isHidden = hiddenNames(checked.hideEnv ?? DEFAULT_HIDDEN_ENV);
-    this.#policy = createPolicy(checked);
+    this.#policy = createPolicy({ deny: checked.deny, allow: checked.allow });
     if (this.#policy !== undefined && !POLICY_SHELLS.has(basename(this.#shell))) {
       throw new Error(`${packName}: deny and allow understand sh and bash, not ${quote(this.#shell)}.`);
     }

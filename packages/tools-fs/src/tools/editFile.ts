@@ -16,7 +16,7 @@ import { showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
 import { replaceFile } from "../replaceFile.js";
 import { stampOf } from "../seenFiles.js";
-import { Workspace } from "../workspace.js";
+import { checkedWorkspace, Workspace } from "../workspace.js";
 
 const OLD_TEXT = { type: "string", description: "Text to replace; it must occur exactly once" };
 const NEW_TEXT = { type: "string", description: "Text to put in its place" };
@@ -29,7 +29,7 @@ export class EditFileTool implements ExecutableTool {
   readonly #workspace: Workspace;
 
   constructor(workspace = new Workspace()) {
-    this.#workspace = workspace;
+    this.#workspace = checkedWorkspace(workspace);
   }
 
   getSchema(): ChatTool {

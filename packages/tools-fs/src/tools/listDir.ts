@@ -13,7 +13,7 @@ import { fsCause } from "../fsError.js";
 import { missingError } from "../missing.js";
 import { showPath } from "../pathText.js";
 import { kindOf } from "../regularFile.js";
-import { Workspace } from "../workspace.js";
+import { checkedWorkspace, Workspace } from "../workspace.js";
 
 // Nothing to escape in it; true of nearly every name, and much cheaper to ask.
 const PLAIN_NAME = /^[ -~]*$/;
@@ -25,7 +25,7 @@ export class ListDirTool implements ExecutableTool {
   readonly #workspace: Workspace;
 
   constructor(workspace = new Workspace()) {
-    this.#workspace = workspace;
+    this.#workspace = checkedWorkspace(workspace);
   }
 
   getSchema(): ChatTool {

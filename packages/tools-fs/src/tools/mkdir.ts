@@ -5,7 +5,7 @@ import { fsError } from "../fsError.js";
 import { makeDirectories } from "../parents.js";
 import { showPath } from "../pathText.js";
 import { kindOf } from "../regularFile.js";
-import { Workspace } from "../workspace.js";
+import { checkedWorkspace, Workspace } from "../workspace.js";
 
 /** Creates a directory and any missing parents. Succeeds if it already exists. */
 export class MkdirTool implements ExecutableTool {
@@ -14,7 +14,7 @@ export class MkdirTool implements ExecutableTool {
   readonly #workspace: Workspace;
 
   constructor(workspace = new Workspace()) {
-    this.#workspace = workspace;
+    this.#workspace = checkedWorkspace(workspace);
   }
 
   getSchema(): ChatTool {

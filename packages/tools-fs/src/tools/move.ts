@@ -8,7 +8,7 @@ import { showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
 import { carryOut, type Move } from "../tree/move.js";
 import { refuseVital } from "../tree/vital.js";
-import { Workspace } from "../workspace.js";
+import { checkedWorkspace, Workspace } from "../workspace.js";
 
 /** Moves or renames a file, a link or a directory, also to another device. Never replaces unasked. */
 export class MoveTool implements ExecutableTool {
@@ -17,7 +17,7 @@ export class MoveTool implements ExecutableTool {
   readonly #workspace: Workspace;
 
   constructor(workspace = new Workspace()) {
-    this.#workspace = workspace;
+    this.#workspace = checkedWorkspace(workspace);
   }
 
   getSchema(): ChatTool {

@@ -17,7 +17,7 @@ import {
   spellsBytes,
   type TextEncoding,
 } from "../textEncoding.js";
-import { Workspace } from "../workspace.js";
+import { checkedWorkspace, Workspace } from "../workspace.js";
 
 const HEAD_BYTES = 8 * 1024;
 // To give the number of lines the rest of the file must be read; beyond this the size has to do.
@@ -39,7 +39,7 @@ export class ReadFileTool implements ExecutableTool {
   readonly #workspace: Workspace;
 
   constructor(workspace = new Workspace()) {
-    this.#workspace = workspace;
+    this.#workspace = checkedWorkspace(workspace);
   }
 
   getSchema(): ChatTool {

@@ -7,7 +7,7 @@ import { showPath } from "../pathText.js";
 import { kindOf } from "../regularFile.js";
 import { type Removal, removeTree } from "../tree/remove.js";
 import { refuseVital } from "../tree/vital.js";
-import { Workspace } from "../workspace.js";
+import { checkedWorkspace, Workspace } from "../workspace.js";
 
 /** Removes a file, a link (never its target) or a directory with everything in it. */
 export class RemoveTool implements ExecutableTool {
@@ -16,7 +16,7 @@ export class RemoveTool implements ExecutableTool {
   readonly #workspace: Workspace;
 
   constructor(workspace = new Workspace()) {
-    this.#workspace = workspace;
+    this.#workspace = checkedWorkspace(workspace);
   }
 
   getSchema(): ChatTool {

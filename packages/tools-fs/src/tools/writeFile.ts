@@ -7,7 +7,7 @@ import { showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
 import { kindOf } from "../regularFile.js";
 import { replaceFile } from "../replaceFile.js";
-import { Workspace } from "../workspace.js";
+import { checkedWorkspace, Workspace } from "../workspace.js";
 
 /** Writes a whole file, atomically: a crash or a full disk leaves the old content or the new, never a part. */
 export class WriteFileTool implements ExecutableTool {
@@ -16,7 +16,7 @@ export class WriteFileTool implements ExecutableTool {
   readonly #workspace: Workspace;
 
   constructor(workspace = new Workspace()) {
-    this.#workspace = workspace;
+    this.#workspace = checkedWorkspace(workspace);
   }
 
   getSchema(): ChatTool {

@@ -9,7 +9,7 @@ import {
   requireString,
 } from "@agent/core/toolkit";
 import { checkGlob } from "../glob/limits.js";
-import { DEFAULTS, MAX_RESULTS, REGISTRY_GRACE_MS, type SearchOptions } from "../options.js";
+import { checkOptions, DEFAULTS, MAX_RESULTS, REGISTRY_GRACE_MS, type SearchOptions } from "../options.js";
 import { sharedPool } from "../pool/shared.js";
 import { formatFilesResult } from "../report.js";
 import { searchFiles } from "../search.js";
@@ -25,8 +25,9 @@ export class SearchFilesTool implements ExecutableTool {
   readonly #timeoutMs: number;
   readonly #root: string | undefined;
 
-  /** Throws if `root` does not exist. */
-  constructor(options: SearchOptions = {}) {
+  /** Throws on an unknown or mistyped option, and if `root` does not exist. */
+  constructor(given?: SearchOptions) {
+    const options = checkOptions(given);
     this.#options = options;
     this.#timeoutMs = options.timeoutMs ?? DEFAULTS.timeoutMs;
     this.deadlineMs = this.#timeoutMs + REGISTRY_GRACE_MS;

@@ -10,7 +10,7 @@ import {
   requireString,
 } from "@agent/core/toolkit";
 import { checkGlob } from "../glob/limits.js";
-import { DEFAULTS, MAX_RESULTS, REGISTRY_GRACE_MS, type SearchOptions } from "../options.js";
+import { checkOptions, DEFAULTS, MAX_RESULTS, REGISTRY_GRACE_MS, type SearchOptions } from "../options.js";
 import { sharedPool } from "../pool/shared.js";
 import { MAX_OUTPUT_CHARACTERS, type OutputMode, type Scope, type TextQuery } from "../protocol.js";
 import { formatTextResult } from "../report.js";
@@ -29,8 +29,9 @@ export class SearchTextTool implements ExecutableTool {
   readonly #timeoutMs: number;
   readonly #root: string | undefined;
 
-  /** Throws if `root` does not exist. */
-  constructor(options: SearchOptions = {}) {
+  /** Throws on an unknown or mistyped option, and if `root` does not exist. */
+  constructor(given?: SearchOptions) {
+    const options = checkOptions(given);
     this.#options = options;
     this.#timeoutMs = options.timeoutMs ?? DEFAULTS.timeoutMs;
     this.deadlineMs = this.#timeoutMs + REGISTRY_GRACE_MS;

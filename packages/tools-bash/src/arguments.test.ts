@@ -1,0 +1,30 @@
+import { ToolRegistry } from "@agent/core";
+import { expect, test } from "vitest";
+import { argument, expectClearErrors, expectComplete } from "../../core/test/wrongValues.js";
+import * as module from "./index.js";
+
+const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };
+
+const CASES = [
+  argument("register", "registry", [], (value) => module.register(value)),
+  argument("register", "options", ["nothing", "object"], (value) =>
+    module.register(new ToolRegistry(), { context, options: value }),
+  ),
+  argument("RunBashTool", "options", ["nothing", "object"], (value) => new module.RunBashTool(value)),
+  argument("createPolicy", "options", ["object"], (value) => module.createPolicy(value)),
+  argument("createPolicy(options)", "deny", ["nothing", "list"], (value) =>
+    module.createPolicy({ deny: Array.isArray(value) ? ["rm"] : value }),
+  ),
+  argument("createPolicy(options)", "allow[0]", ["text"], (value) => module.createPolicy({ allow: [value] })),
+];
+const FREE = ["diagnose"];
+
+test("there is a row for every function", () => expectComplete(module, CASES, FREE));
+
+test.each(CASES)("$of: a wrong $argument is named, with what came", expectClearErrors);
+
+test("a policy with a misspelt list is an error, never no policy", () => {
+  expect(() => module.createPolicy({ dney: ["rm"] } as object)).toThrow(
+    'createPolicy has no option "dney". Did you mean "deny"?',
+  );
+});

@@ -1,0 +1,37 @@
+import { ToolRegistry } from "@agent/core";
+import { test } from "vitest";
+import { argument, expectClearErrors, expectComplete } from "../../core/test/wrongValues.js";
+import * as module from "./index.js";
+
+const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };
+const TOOLS = [
+  module.EditFileTool,
+  module.ListDirTool,
+  module.MkdirTool,
+  module.MoveTool,
+  module.ReadFileTool,
+  module.RemoveTool,
+  module.WriteFileTool,
+];
+
+const CASES = [
+  argument("register", "registry", [], (value) => module.register(value)),
+  argument("register", "options", ["nothing", "object"], (value) =>
+    module.register(new ToolRegistry(), { context, options: value }),
+  ),
+  argument("Workspace", "options", ["nothing", "object"], (value) => new module.Workspace(value)),
+  argument(
+    "Workspace(options)",
+    "protect",
+    ["nothing", "list"],
+    (value) => new module.Workspace({ protect: value }),
+  ),
+  argument("Workspace.locate", "path", ["text"], (value) => new module.Workspace().locate(value)),
+  argument("Workspace.locateEntry", "path", ["text"], (value) => new module.Workspace().locateEntry(value)),
+  ...TOOLS.map((Tool) => argument(Tool.name, "workspace", ["nothing"], (value) => new Tool(value))),
+];
+const FREE: string[] = [];
+
+test("there is a row for every function", () => expectComplete(module, CASES, FREE));
+
+test.each(CASES)("$of: a wrong $argument is named, with what came", expectClearErrors);

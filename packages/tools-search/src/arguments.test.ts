@@ -1,0 +1,27 @@
+import { ToolRegistry } from "@agent/core";
+import { test } from "vitest";
+import { argument, expectClearErrors, expectComplete } from "../../core/test/wrongValues.js";
+import * as module from "./index.js";
+
+const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };
+
+const CASES = [
+  argument("register", "registry", [], (value) => module.register(value)),
+  argument("register", "options", ["nothing", "object"], (value) =>
+    module.register(new ToolRegistry(), { context, options: value }),
+  ),
+  ...[module.SearchTextTool, module.SearchFilesTool].flatMap((Tool) => [
+    argument(Tool.name, "options", ["nothing", "object"], (value) => new Tool(value)),
+    argument(
+      `${Tool.name}(options)`,
+      "workers",
+      ["nothing", "number"],
+      (value) => new Tool({ workers: value }),
+    ),
+  ]),
+];
+const FREE: string[] = [];
+
+test("there is a row for every function", () => expectComplete(module, CASES, FREE));
+
+test.each(CASES)("$of: a wrong $argument is named, with what came", expectClearErrors);
