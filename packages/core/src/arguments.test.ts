@@ -253,6 +253,7 @@ const TOOLKIT = [
   argument("checkRegistry", "registry", [], (value) => toolkit.checkRegistry(value)),
   argument("checkText", "it", ["text"], (value) => toolkit.checkText("it", value)),
   argument("checkObject", "it", ["object"], (value) => toolkit.checkObject("it", value)),
+  argument("checkBoolean", "it", [], (value) => toolkit.checkBoolean("it", value)),
   argument("checkFunction", "it", [], (value) => toolkit.checkFunction("it", value)),
   argument("checkPositive", "it", ["number"], (value) => toolkit.checkPositive("it", value)),
   ...[toolkit.truncateMiddle, toolkit.truncateUtf8, toolkit.truncateUtf8Start].flatMap((cut) => [

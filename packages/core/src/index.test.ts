@@ -30,6 +30,7 @@ test("the public API of @agent/core/toolkit", async () => {
     "LONGEST_TIMER_MS",
     "SchemaError",
     "canonicalPath",
+    "checkBoolean",
     "checkFunction",
     "checkObject",
     "checkOptions",

@@ -69,5 +69,5 @@ async function outcomeOf(call: () => unknown): Promise<string | undefined> {
 }
 
 function gotten(value: unknown): RegExp {
-  return new RegExp(`got (${typeof value}|${describeValue(value)}|nothing)|is required`);
+  return new RegExp(`got (${typeof value}|${describeValue(value)}|array|nothing)|is required`);
 }

@@ -10,7 +10,7 @@ import {
   type ToolContext,
   type ToolRegistry,
 } from "@agent/core";
-import { packOptions } from "@agent/core/toolkit";
+import { checkRegistry, packOptions } from "@agent/core/toolkit";
 import * as bash from "@agent/tools-bash";
 import * as fs from "@agent/tools-fs";
 import * as search from "@agent/tools-search";
@@ -32,6 +32,7 @@ const OPTIONS = { fs: { type: "object" }, search: { type: "object" }, bash: { ty
 
 /** Registers the three built-in packs: files, search and shell. */
 export function register(registry: PackRegistry, host?: PackHost): void {
+  checkRegistry(registry);
   const options = packOptions<PresetOptions>(packName, host?.options, OPTIONS);
   for (const key of ["fs", "search", "bash"] as const) {
     registerPack(registry, PACKS[key], host && { context: host.context, options: options[key] });
@@ -49,9 +50,17 @@ export function createDefaultToolRegistry(
 /** An agent that starts with the built-in tools; `options.packs` adds to them. */
 export class Agent extends CoreAgent {
   constructor(provider: ChatProvider, options: AgentOptions = {}) {
-    super(provider, {
-      ...options,
-      packs: [{ packName, packApiVersion, register }, ...(options.packs ?? [])],
-    });
+    super(provider, startingWithPreset(options));
   }
+}
+
+function startingWithPreset(options: AgentOptions): AgentOptions {
+  const { packs = [] } = options ?? {};
+  // What is wrong goes on as it is: core says so.
+  if (!isObject(options) || !Array.isArray(packs)) return options;
+  return { ...options, packs: [{ packName, packApiVersion, register }, ...packs] };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,13 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describeValue } from "@agent/core/toolkit";
+import {
+  checkFunction,
+  checkObject,
+  checkOptions,
+  checkPositive,
+  invalidArgument,
+  type OptionChecks,
+} from "@agent/core/toolkit";
 import { CALL_CHECKS } from "./checks/calls.js";
 import { DECLARATION_CHECKS } from "./checks/declarations.js";
 import { LOADING_CHECKS } from "./checks/loading.js";
@@ -12,6 +19,17 @@ import type { CheckPackOptions, CheckResult, PackLocation, PackReport, PackTool 
 /** Everything the kit looks at, in the order of the report. */
 export const CHECKS: readonly Check[] = [...LOADING_CHECKS, ...DECLARATION_CHECKS, ...CALL_CHECKS];
 
+const OPTIONS: OptionChecks<CheckPackOptions> = {
+  // Whatever the pack takes, or refuses.
+  options: () => undefined,
+  samples: checkObject,
+  slowSamples: checkObject,
+  setup: checkFunction,
+  maxOutputBytes: checkPositive,
+  settleMs: checkPositive,
+  timeoutMs: checkPositive,
+};
+
 /**
  * Checks a built pack against what hosts rely on. The pack runs in processes of its own, in empty directories,
  * so nothing it does reaches the caller. Rejects only for a wrong parameter; a broken pack gives a report.
@@ -19,7 +37,7 @@ export const CHECKS: readonly Check[] = [...LOADING_CHECKS, ...DECLARATION_CHECK
  * @example const report = await checkPack(new URL("../dist/index.js", import.meta.url));
  */
 export async function checkPack(location: PackLocation, options: CheckPackOptions = {}): Promise<PackReport> {
-  const module = moduleUrl(location);
+  const module = checkedModule("checkPack", location, options);
   const probe = await runInspection(module, options);
   const inspection = probe.answer?.inspection;
   if (!inspection || inspection.importError !== undefined) return unloadable(module, probe);
@@ -41,7 +59,7 @@ export async function inspectPack(
   location: PackLocation,
   options: CheckPackOptions = {},
 ): Promise<{ readonly tools: readonly PackTool[]; readonly problem?: string }> {
-  const probe = await runInspection(moduleUrl(location), options);
+  const probe = await runInspection(checkedModule("inspectPack", location, options), options);
   const first = probe.answer?.inspection?.first;
   const problem = loadProblem(probe) ?? first?.error;
   return { tools: first?.tools.map(packTool) ?? [], ...(problem !== undefined && { problem }) };
@@ -94,10 +112,12 @@ function packTool(tool: SeenTool): PackTool {
   };
 }
 
-function moduleUrl(location: PackLocation): string {
+/** The module's URL. Throws for a wrong location or option, naming it. */
+export function checkedModule(caller: string, location: PackLocation, options: CheckPackOptions): string {
+  checkOptions(caller, options, OPTIONS);
   if (location instanceof URL) return location.href;
   if (typeof location !== "string" || location === "") {
-    throw new TypeError(`The pack's location must be a path or a file: URL, got ${describeValue(location)}.`);
+    throw invalidArgument("location", "a path or a file: URL", location);
   }
   return location.startsWith("file:") ? location : pathToFileURL(resolve(location)).href;
 }

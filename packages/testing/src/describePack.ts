@@ -1,4 +1,5 @@
-import { CHECKS, checkPack } from "./checkPack.js";
+import { checkFunction, checkObject } from "@agent/core/toolkit";
+import { CHECKS, checkedModule, checkPack } from "./checkPack.js";
 import { formatFinding } from "./formatReport.js";
 import type { CheckPackOptions, PackLocation, PackReport } from "./types.js";
 
@@ -18,8 +19,11 @@ const LONGEST_MS = 5 * 60 * 1000;
  */
 export function describePack(
   location: PackLocation,
-  { describe, test, ...options }: CheckPackOptions & Partial<TestRunner> = {},
+  runnerAndOptions: CheckPackOptions & Partial<TestRunner> = {},
 ): void {
+  checkObject("options", runnerAndOptions);
+  const { describe, test, ...options } = runnerAndOptions;
+  checkedModule("describePack", location, options);
   const runner = completeRunner(describe, test);
   let report: Promise<PackReport> | undefined;
   runner.describe(`pack ${location}`, () => {
@@ -43,6 +47,8 @@ function completeRunner(
   describe: TestRunner["describe"] | undefined,
   test: TestRunner["test"] | undefined,
 ): TestRunner {
+  if (describe !== undefined) checkFunction("describe", describe);
+  if (test !== undefined) checkFunction("test", test);
   const globals = globalThis as Partial<TestRunner>;
   const runner = { describe: describe ?? globals.describe, test: test ?? globals.test };
   if (typeof runner.describe !== "function" || typeof runner.test !== "function") {

@@ -1,10 +1,14 @@
-import { countOf, escapeInvisible, escapeToLine } from "@agent/core/toolkit";
+import { checkObject, countOf, escapeInvisible, escapeToLine, invalidArgument } from "@agent/core/toolkit";
 import type { CheckResult, CheckStatus, Finding, PackReport } from "./types.js";
 
 const MARKS: Readonly<Record<CheckStatus, string>> = { passed: "ok", failed: "FAIL", not_checked: "--" };
 
 /** The report as plain text: one line a check, and below a failed one what is wrong and how to cure it. */
 export function formatReport(report: PackReport): string {
+  checkObject("report", report);
+  if (!Array.isArray(report.checks) || !Array.isArray(report.tools)) {
+    throw invalidArgument("report", "what checkPack resolved to", report);
+  }
   const failed = report.checks.filter(({ status }) => status === "failed").length;
   const open = report.checks.filter(({ status }) => status === "not_checked").length;
   const lines = [

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { isInside } from "@agent/core/toolkit";
+import { checkObject, invalidArgument, isInside } from "@agent/core/toolkit";
 
 export interface Workspace {
   /** The directory, as an absolute path without links. */
@@ -20,6 +20,11 @@ export interface Workspace {
 export async function temporaryWorkspace(
   files: Readonly<Record<string, string | Uint8Array>> = {},
 ): Promise<Workspace> {
+  checkObject("files", files);
+  for (const [name, content] of Object.entries(files)) {
+    if (typeof content === "string" || content instanceof Uint8Array) continue;
+    throw invalidArgument(`files[${JSON.stringify(name)}]`, "a string or a Uint8Array", content);
+  }
   const path = await realpath(await mkdtemp(join(tmpdir(), "agent-workspace-")));
   const remove = () => rm(path, { recursive: true, force: true, maxRetries: 3 });
   try {

@@ -9,6 +9,7 @@ export {
 } from "./arguments.js";
 export { writeFileAtomic } from "./atomicWrite.js";
 export {
+  checkBoolean,
   checkFunction,
   checkObject,
   checkPositive,
