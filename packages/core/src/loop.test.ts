@@ -260,6 +260,26 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expect(agent.context.sessionContext).toEqual([{ role: "user", content: "go" }]);
   });
 
+  test("abort inside a tool rejects before anything else that waits for its turn", async () => {
+    const running = deferred();
+    const stuck = fakeTool("stuck", () => {
+      running.resolve();
+      return new Promise(() => undefined);
+    });
+    const controller = new AbortController();
+    const order: string[] = [];
+    const answer = exchange(agentWith([call("stuck")], [stuck]), "go", mode, controller.signal).catch(() =>
+      order.push("rejected"),
+    );
+    await running.promise;
+    controller.abort();
+    // Whatever was due before the abort, or is due right after it, comes later than the rejection.
+    const later = new Promise<void>((resolve) => setImmediate(() => resolve(void order.push("immediate"))));
+    const latest = new Promise<void>((resolve) => setTimeout(() => resolve(void order.push("timer")), 0));
+    await Promise.all([answer, later, latest]);
+    expect(order[0]).toBe("rejected");
+  });
+
   test("F143: abort inside a tool signals the tool, rejects, and leaves every call with a result", async () => {
     const controller = new AbortController();
     const running = deferred();

@@ -548,3 +548,23 @@ test.each([0, -1, Number.NaN, "5"])("a deadline of %j is refused by name", (dead
     /^deadlineMs must be a number greater than 0, got /,
   );
 });
+
+test("shared schemas are those of the enabled tools in order, the same frozen objects each time", () => {
+  const registry = new ToolRegistry();
+  registry.register(fakeTool("b", undefined, { parameters: { type: "object", properties: { deep: {} } } }));
+  registry.register(fakeTool("off"), { enabled: false });
+  registry.register(fakeTool("a"));
+  const shared = registry.getSharedSchemas();
+  expect(shared).toEqual(registry.getEnabledSchemas());
+  expect(shared.map((schema) => schema.function.name)).toEqual(["b", "a"]);
+  expect(registry.getSharedSchemas()[0]).toBe(shared[0]);
+  const [first] = shared;
+  const properties = first?.function.parameters?.properties as { deep: object } | undefined;
+  expect(properties?.deep).toBeDefined();
+  expect([first, first?.function, properties, properties?.deep].map(Object.isFrozen)).not.toContain(false);
+  // A caller that changes its list changes nobody else's.
+  (shared as unknown[]).length = 0;
+  expect(registry.getSharedSchemas()).toHaveLength(2);
+  registry.disable("b");
+  expect(registry.getSharedSchemas().map((schema) => schema.function.name)).toEqual(["a"]);
+});
