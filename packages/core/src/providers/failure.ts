@@ -1,4 +1,3 @@
-import { errorMessage } from "../toolkit/describe.js";
 import { AttemptError, retryAfterMs } from "./retry.js";
 
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
@@ -18,13 +17,6 @@ interface ErrorDetails {
   readonly status?: unknown;
   readonly code?: unknown;
   readonly type?: unknown;
-}
-
-/** An attempt that ended without an answer: the connection failed or the body was cut. */
-export function connectionError(error: unknown): AttemptError {
-  if (error instanceof AttemptError) return error;
-  // No tool of this turn has run, so asking again is safe.
-  return new AttemptError(connectionMessage(error), { retryable: true, cause: error });
 }
 
 /** An answer with a status that is no success. */
@@ -95,13 +87,4 @@ function isOverflow(status: number, { code }: ErrorDetails, message: string): bo
   if (code === "context_length_exceeded" || status === 413) return true;
   // A rate limit speaks of tokens too, but of tokens a minute.
   return status !== 429 && status < 500 && OVERFLOW.test(message);
-}
-
-/** `fetch failed` says nothing; its causes do. */
-function connectionMessage(error: unknown): string {
-  const parts = [errorMessage(error)];
-  for (let cause = (error as Error)?.cause; cause instanceof Error && parts.length < 4; cause = cause.cause) {
-    parts.push(cause.message || (cause as NodeJS.ErrnoException).code || cause.name);
-  }
-  return [...new Set(parts.map((part) => part.replace(/\.$/, "")))].join(": ");
 }

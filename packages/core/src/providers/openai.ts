@@ -5,7 +5,8 @@ import { errorMessage, quote } from "../toolkit/describe.js";
 import { truncateUtf8 } from "../toolkit/truncate.js";
 import { escapeInvisible } from "../toolkit/visible.js";
 import { readCompletion, StreamedCompletion, type WireCompletion } from "./completion.js";
-import { connectionError, statusError } from "./failure.js";
+import { connectionError } from "./connection.js";
+import { statusError } from "./failure.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
 import { type CheckedOptions, checkOptions, type OpenAIProviderOptions } from "./openaiOptions.js";
 import { checkRequest } from "./request.js";
@@ -83,17 +84,23 @@ export class OpenAIProvider implements ChatProvider {
   ): Promise<ChatResponse> {
     const response = await this.#openStream(client, request, timer);
     // A server that cannot stream sends the whole answer at once.
-    if (/json/i.test(response.headers.get("content-type") ?? "")) {
+    const contentType = response.headers.get("content-type") ?? "";
+    if (/json/i.test(contentType)) {
       const whole = await readWhole(response, timer);
       if (whole.content) onText(whole.content);
       return whole;
     }
     const answer = new StreamedCompletion();
+    let anyData = false;
     const onData = (data: string): void => {
+      anyData = true;
       const text = answer.add(parseAnswer(data));
       if (text !== "") onText(text);
     };
-    return answer.finish(await readEvents(bodyOf(response), onData, timer.heard));
+    const endMarkCame = await readEvents(bodyOf(response), onData, timer.heard);
+    // Asked only now: there are servers that call their events a web page.
+    if (!anyData && /html/i.test(contentType)) throw webPage(`its content-type is ${quote(contentType)}`);
+    return answer.finish(endMarkCame);
   }
 
   async #openStream(client: OpenAI, request: ChatRequest, timer: SilenceTimer): Promise<Response> {
@@ -153,9 +160,18 @@ function parseAnswer(text: string): WireCompletion | null {
   try {
     return JSON.parse(text);
   } catch {
-    // Cut off by a proxy, or the web page of a wrong address: what came tells which.
+    if (/^\s*</.test(text)) throw webPage(`it begins with ${quote(text)}`);
+    // Cut off by a proxy, most likely: what came tells.
     throw new AttemptError(`the answer is not JSON: ${quote(text)}`, { retryable: true });
   }
+}
+
+/** A page for people, with a status that says all is well: the address is not that of an API. */
+function webPage(sign: string): AttemptError {
+  return new AttemptError(
+    `the answer is a web page, not JSON: ${sign}. Check baseURL; it often has to end in /v1.`,
+    { retryable: false },
+  );
 }
 
 function bodyOf(response: Response): ReadableStream<Uint8Array> {

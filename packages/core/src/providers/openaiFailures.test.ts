@@ -85,11 +85,6 @@ describe.each(MODES)("a failure that may pass, %s", (mode) => {
       json({ error: { message: "upstream died", code: 502 } }),
       "upstream died",
     ],
-    [
-      "a web page with status 200",
-      pieces(["<!doctype html>"], { contentType: "application/json" }),
-      'not JSON: "<!doctype html>"',
-    ],
   ])("%s is asked again", async (_name, reply, reason) => {
     server.script(reply, fine);
     const { response, text, retries } = await askProvider(provider(), mode);

@@ -3,9 +3,12 @@ import { abortedError } from "../abort.js";
 import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 import type { ProviderRetry } from "./interface.js";
 
+/** Whether asking again can help: `once` for a failure that rarely passes. */
+export type Retryable = boolean | "once";
+
 /** A failure of one attempt, with what is needed to decide about the next. */
 export class AttemptError extends Error {
-  readonly retryable: boolean;
+  readonly retryable: Retryable;
   /** What the server asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /** Whether the conversation is too long for the model. */
@@ -14,7 +17,7 @@ export class AttemptError extends Error {
   constructor(
     message: string,
     options: {
-      retryable: boolean;
+      retryable: Retryable;
       retryAfterMs?: number | undefined;
       overflow?: boolean;
       cause?: unknown;
@@ -50,7 +53,7 @@ export async function withRetries<T>(
       return await attempt();
     } catch (error) {
       if (signal.aborted) throw abortedError(signal);
-      if (!(error instanceof AttemptError) || !error.retryable || failures > policy.maxRetries) throw error;
+      if (!(error instanceof AttemptError) || failures > mostRetries(error, policy)) throw error;
       const delayMs = error.retryAfterMs ?? backoff(failures, policy);
       if (delayMs > policy.maxDelayMs) {
         const seconds = Math.round(delayMs / 1000);
@@ -68,6 +71,11 @@ export async function withRetries<T>(
       });
     }
   }
+}
+
+function mostRetries({ retryable }: AttemptError, { maxRetries }: RetryPolicy): number {
+  if (retryable === "once") return Math.min(1, maxRetries);
+  return retryable ? maxRetries : 0;
 }
 
 /** Doubles each time, with up to a quarter of randomness so that many clients do not return at once. */

@@ -1,0 +1,111 @@
+import { once } from "node:events";
+import { createServer as createHttpServer, type RequestListener } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { askProvider, MODES, type Mode } from "../../test/askProvider.js";
+import { SELF_SIGNED } from "../../test/certificate.js";
+import type { ProviderRetry } from "./interface.js";
+import { OpenAIProvider } from "./openai.js";
+
+/** Starts a server for one test and returns where it listens. */
+async function listening(server: Server): Promise<string> {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const web = (listener: RequestListener) => listening(createHttpServer(listener));
+
+/** How asking there fails, and how often it was asked again. */
+async function failureAt(
+  baseURL: string,
+  mode: Mode,
+): Promise<{ message: string; retries: ProviderRetry[] }> {
+  const retries: ProviderRetry[] = [];
+  const provider = new OpenAIProvider({ model: "m", apiKey: "k", baseURL, retryDelayMs: 1 });
+  const respond = provider.respond.bind(provider);
+  const asking = askProvider(
+    { respond: (request) => respond({ ...request, onRetry: (retry) => retries.push(retry) }) },
+    mode,
+  );
+  const { message } = await asking.then(
+    () => expect.unreachable("it answered"),
+    (error: Error) => error,
+  );
+  return { message, retries };
+}
+
+describe.each(MODES)("fails at once, with what to do, %s", (mode) => {
+  const failsAtOnce = async (baseURL: string, cause: RegExp, cure: string): Promise<void> => {
+    const { message, retries } = await failureAt(baseURL, mode);
+    expect(message).toMatch(cause);
+    expect(message).toContain(cure);
+    expect(retries).toEqual([]);
+  };
+
+  test("on a port that HTTP clients refuse", () =>
+    failsAtOnce("http://127.0.0.1:6000/v1", /bad port/, "listen on another one"));
+
+  test("on a server that redirects in a circle", async () => {
+    const address = await web((_, response) => response.writeHead(307, { location: "/again" }).end());
+    await failsAtOnce(`http://${address}/v1`, /redirect count exceeded/, "Check baseURL.");
+  });
+
+  test("on a redirect to what is no address", async () => {
+    const address = await web((_, response) => response.writeHead(307, { location: "http://[" }).end());
+    await failsAtOnce(`http://${address}/v1`, /Invalid URL/, "where it redirects to");
+  });
+
+  test("on a redirect to another protocol", async () => {
+    const address = await web((_, response) => response.writeHead(307, { location: "ftp://a/" }).end());
+    await failsAtOnce(`http://${address}/v1`, /scheme/, "where it redirects to");
+  });
+
+  test("on HTTPS where the server speaks HTTP", async () => {
+    const address = await web((_, response) => response.end());
+    await failsAtOnce(`https://${address}/v1`, /wrong version number/, "Let baseURL begin with http://.");
+  });
+
+  test("on a server that does not speak HTTP at all", async () => {
+    const address = await listening(createTcpServer((socket) => socket.end("SSH-2.0-Server\r\n")));
+    await failsAtOnce(`http://${address}/v1`, /does not match the HTTP/, "no HTTP server");
+  });
+
+  test("on a certificate that is not trusted", async () => {
+    const address = await listening(createHttpsServer(SELF_SIGNED, (_, response) => response.end()));
+    await failsAtOnce(`https://${address}/v1`, /self-signed certificate/, "NODE_EXTRA_CA_CERTS");
+  });
+
+  test.each(["text/html; charset=utf-8", "application/json"])(
+    "on a web page with status 200 that calls itself %s",
+    async (type) => {
+      const address = await web((_, response) =>
+        response.writeHead(200, { "content-type": type }).end("<!doctype html>\n<title>Hi</title>"),
+      );
+      await failsAtOnce(
+        `http://${address}/`,
+        /the answer is a web page, not JSON/,
+        "often has to end in /v1",
+      );
+    },
+  );
+});
+
+test.each(MODES)("a host that nobody knows is asked for once more, %s", async (mode) => {
+  const { message, retries } = await failureAt("http://no-such-host.invalid/v1", mode);
+  // A resolver that cannot be reached answers differently, and then there is hope.
+  if (message.includes("EAI_AGAIN")) return;
+  expect(message).toMatch(/ENOTFOUND no-such-host\.invalid\. Check the host in baseURL, and the network\./);
+  expect(retries).toHaveLength(1);
+});
+
+test("events that call themselves a web page are read all the same", async () => {
+  const address = await web((_, response) => {
+    const chunk = { choices: [{ delta: { content: "fine" }, finish_reason: "stop" }] };
+    response.writeHead(200, { "content-type": "text/html" });
+    response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+  });
+  const provider = new OpenAIProvider({ model: "m", apiKey: "k", baseURL: `http://${address}/v1` });
+  expect((await askProvider(provider, "streaming")).text).toBe("fine");
+});

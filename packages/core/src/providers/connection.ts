@@ -1,0 +1,55 @@
+import { errorMessage } from "../toolkit/describe.js";
+import { AttemptError, type Retryable } from "./retry.js";
+
+const MOST_CAUSES = 4;
+
+/** Why a connection fails that no repetition can mend: how it shows in a cause, and what to do about it. */
+const LASTING: readonly { sign: RegExp; cure: string; retryable?: Retryable }[] = [
+  { sign: /^bad port$/, cure: "HTTP clients refuse this port; let the server listen on another one." },
+  { sign: /redirect count exceeded/, cure: "The server redirects in a circle. Check baseURL." },
+  {
+    sign: /ERR_INVALID_URL|unknown scheme|scheme must be/,
+    cure: "Check baseURL, and where it redirects to.",
+  },
+  { sign: /WRONG_VERSION_NUMBER/, cure: "The server does not speak HTTPS. Let baseURL begin with http://." },
+  { sign: /HPE_INVALID_(CONSTANT|VERSION)/, cure: "What answers there is no HTTP server. Check baseURL." },
+  {
+    sign: /SELF_SIGNED|CERT_|UNABLE_TO_(GET|VERIFY)|ALTNAME_INVALID|HOSTNAME_MISMATCH|INVALID_CA/,
+    cure: "The server's certificate is not trusted. If it should be, name its authority in NODE_EXTRA_CA_CERTS.",
+  },
+  // The answer of a name server that has just lost its own connection is the same; so it is asked once more.
+  { sign: /ENOTFOUND/, cure: "Check the host in baseURL, and the network.", retryable: "once" },
+];
+
+/** An attempt that ended without an answer: the connection failed or the body was cut. */
+export function connectionError(error: unknown): AttemptError {
+  if (error instanceof AttemptError) return error;
+  const causes = causesOf(error);
+  const message = describe([errorMessage(error), ...causes.map(({ text }) => text)]);
+  const lasting = LASTING.find(({ sign }) =>
+    causes.some(({ code, text }) => sign.test(code) || sign.test(text)),
+  );
+  if (lasting) {
+    return new AttemptError(`${message}. ${lasting.cure}`, {
+      retryable: lasting.retryable ?? false,
+      cause: error,
+    });
+  }
+  // No tool of this turn has run, so asking again is safe.
+  return new AttemptError(message, { retryable: true, cause: error });
+}
+
+/** What is below an error. `fetch failed` says nothing; its causes do. */
+function causesOf(error: unknown): { code: string; text: string }[] {
+  const causes: { code: string; text: string }[] = [];
+  for (let cause = (error as Error)?.cause; cause instanceof Error; cause = cause.cause) {
+    if (causes.length >= MOST_CAUSES - 1) break;
+    const code = String((cause as NodeJS.ErrnoException).code ?? "");
+    causes.push({ code, text: cause.message || code || cause.name });
+  }
+  return causes;
+}
+
+function describe(parts: readonly string[]): string {
+  return [...new Set(parts.map((part) => part.replace(/\.$/, "")))].join(": ");
+}

@@ -1,0 +1,23 @@
+/** A certificate nobody trusts, with its key, for servers of tests on the loopback interface. It protects nothing. */
+export const SELF_SIGNED = {
+  key: `\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgT+CJLzwSoR/pLhgs
+iZi7xN8og4TRcLr6hKYqupWLxeWhRANCAATYAweMkeyYz/mhvFD3Ndk+jGuOFe8U
+SgD7nP1ByC1vwyFaXHrB/57Yo/WOLqwAi0SSDSjIRVaer0rTGvN7Wlve
+-----END PRIVATE KEY-----
+`,
+  cert: `\
+-----BEGIN CERTIFICATE-----
+MIIBfzCCASWgAwIBAgIUFNmSg6FjF05KVkUGzRgmkN4lsnwwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTExNjA2MzA1MVoYDzIxMjYxMDIz
+MDYzMDUxWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAATYAweMkeyYz/mhvFD3Ndk+jGuOFe8USgD7nP1ByC1vwyFaXHrB/57Y
+o/WOLqwAi0SSDSjIRVaer0rTGvN7Wlveo1MwUTAdBgNVHQ4EFgQUHFDfR8CREr2w
+YhRZx9pbbEMgOO0wHwYDVR0jBBgwFoAUHFDfR8CREr2wYhRZx9pbbEMgOO0wDwYD
+VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiB8WHNdY1Sc+EvTxBZLoGC9
+rnlidnat/oRJXfB7HEmwpwIhALIvmPyeVz0Wx4/OKAG+7yyXeQs5eBpmBWg0c43X
+nGoL
+-----END CERTIFICATE-----
+`,
+};
