@@ -222,9 +222,29 @@ test("offset and byte_offset together are refused", async () => {
   expect(await fileTools()("read_file", { path: "x", offset: 1, byte_offset: 1 })).toContain("not both");
 });
 
-test("a file that ends exactly where the index ends has no line after its last newline", async () => {
+test.each([1, 2, 4])(
+  "a file that ends exactly where the index or a read ends (%i MiB) has no line after its last newline",
+  async (mebibytes) => {
+    const file = join(temporaryDirectory(), "a.txt");
+    const run = fileTools();
+    writeFileSync(file, `${"x".repeat(mebibytes * 1024 * 1024 - 1)}\n`);
+    expect(await run("read_file", { path: file, offset: 2 })).toContain("has 1 line.");
+    writeFileSync(file, `${"x".repeat(mebibytes * 1024 * 1024 - 2)}\ny`);
+    expect(await run("read_file", { path: file, offset: 2 })).toBe("y");
+    expect(await run("read_file", { path: file, offset: 3 })).toContain("has 2 lines.");
+  },
+);
+
+test("a read that is given up leaves nothing behind that could disturb the next one", async () => {
   const file = join(temporaryDirectory(), "a.txt");
-  writeFileSync(file, `${"x".repeat(1024 * 1024 - 1)}\n`);
-  const run = fileTools();
-  expect(await run("read_file", { path: file, offset: 2 })).toContain("has 1 line.");
+  writeFileSync(file, numbered(2_000_000));
+  const tool = new ReadFileTool();
+  const read = (offset: number, signal?: AbortSignal): Promise<string> => {
+    return tool.execute({ path: file, offset, limit: 1 }, signal && { signal, onOutput: () => undefined });
+  };
+  const controller = new AbortController();
+  const given = read(1_999_999, controller.signal);
+  setImmediate(() => controller.abort());
+  await expect(given).rejects.toThrow();
+  expect(await read(1_234_567)).toBe("line 1234567\n");
 });
