@@ -15,6 +15,7 @@ export { compileSchema } from "./jsonSchema/compile.js";
 export { SchemaError } from "./jsonSchema/keywords.js";
 export { nearestMatch } from "./nearest.js";
 export { packOptions } from "./packOptions.js";
+export { temporaryName } from "./temporaryName.js";
 export { LONGEST_TIMER_MS } from "./timer.js";
 export { truncateMiddle, truncateUtf8, truncateUtf8Start, utf8Boundary } from "./truncate.js";
 export { escapeInvisible, escapeToLine } from "./visible.js";
