@@ -62,9 +62,8 @@ export class EditFileTool implements ExecutableTool {
     const edits = readEdits(args);
     let target = path;
     try {
-      target = this.#workspace.locate(path);
+      target = this.#workspace.locateToWrite(path);
       const found = target;
-      this.#workspace.protection.checkWrite(found);
       return await this.#workspace.locks.run([found], () => this.#edit(path, found, edits));
     } catch (error) {
       throw await missingError(error, "edit", path, target);

@@ -7,7 +7,7 @@ import { BYTE_NEWLINE, type NewlineForm, UTF16BE_NEWLINE, UTF16LE_NEWLINE } from
 import { showPath } from "../pathText.js";
 import { readFully, readWithPatience } from "../readBytes.js";
 import { type OpenFile, openRegularFile } from "../regularFile.js";
-import { stampOf } from "../seenFiles.js";
+import { digestOf, stampOf } from "../seenFiles.js";
 import {
   checkedEncoding,
   decode,
@@ -118,7 +118,7 @@ export class ReadFileTool implements ExecutableTool {
 
   /** A whole file in one piece. */
   #present(file: OpenFile, { path, target, given }: Reading, bytes: Buffer): string {
-    this.#workspace.seen.remember(target, file.info, bytes);
+    this.#workspace.seen.remember(target, file.info, digestOf(bytes));
     const encoding = given ?? markedEncoding(bytes) ?? "utf8";
     if (given === undefined && encoding === "utf8" && looksBinary(bytes)) {
       return binaryNotice(path, bytes, bytes.length);
