@@ -20,8 +20,8 @@ import { canonicalPath } from "./confine.js";
 import { removeAbandoned, temporaryName } from "./temporaryName.js";
 
 const SET_ID_BITS = 0o6000;
-// So much is copied to the system's memory in less time than a trip to another thread takes.
-const SMALL_BYTES = 64 * 1024;
+// So much is copied to the system's memory in a fraction of a millisecond, often less than a trip to another thread.
+const SMALL_BYTES = 1024 * 1024;
 
 const flush = promisify(fsync);
 
