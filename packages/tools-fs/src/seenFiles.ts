@@ -1,3 +1,4 @@
+import type { Hash } from "node:crypto";
 import type { BigIntStats } from "node:fs";
 
 const MAX_REMEMBERED = 1000;
@@ -43,7 +44,11 @@ export function stampOf(info: BigIntStats): string {
 
 /** Tells contents apart. */
 export function digestOf(content: Uint8Array): string {
+  return startDigest().update(content).digest("base64");
+}
+
+/** For a digest in pieces, equal to that of the whole. */
+export function startDigest(): Hash {
   // Loaded with the first file, not with the pack: it is most of what an import would cost.
-  const { createHash } = process.getBuiltinModule("node:crypto");
-  return createHash("sha256").update(content).digest("base64");
+  return process.getBuiltinModule("node:crypto").createHash("sha256");
 }
