@@ -1,11 +1,12 @@
 import { statSync } from "node:fs";
 import type { ChatTool, ExecutableTool } from "@agent/core";
-import { countOf, functionTool, requireString, requireText } from "@agent/core/toolkit";
+import { countOf, functionTool, requireString } from "@agent/core/toolkit";
 import { fsError } from "../fsError.js";
 import { showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
 import { kindOf } from "../regularFile.js";
 import { replaceFile } from "../replaceFile.js";
+import { requireWholeText } from "../wellFormed.js";
 import { Workspace } from "../workspace.js";
 
 /** Writes a whole file, atomically: a crash or a full disk leaves the old content or the new, never a part. */
@@ -31,7 +32,7 @@ export class WriteFileTool implements ExecutableTool {
 
   async execute(args: Record<string, unknown>): Promise<string> {
     const path = requireString(args, "path");
-    const content = requireText(args, "content");
+    const content = requireWholeText(args, "content");
     try {
       return await this.#write(path, content);
     } catch (error) {
