@@ -57,6 +57,7 @@ test("the public API of @agent/core/toolkit", async () => {
     "quote",
     "requireString",
     "requireText",
+    "temporaryName",
     "truncateMiddle",
     "truncateUtf8",
     "truncateUtf8Start",

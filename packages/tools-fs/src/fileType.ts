@@ -1,5 +1,7 @@
 /** The first bytes of common binary formats (as latin1 text, "?" for any byte) and what they are. */
 const SIGNATURES: readonly (readonly [signature: string, type: string, at?: number])[] = [
+  ["\xff\xfe\0\0", "UTF-32 text, little-endian: convert it to UTF-8 to read it"],
+  ["\0\0\xfe\xff", "UTF-32 text, big-endian: convert it to UTF-8 to read it"],
   ["\x89PNG\r\n\x1a\n", "PNG image"],
   ["\xff\xd8\xff", "JPEG image"],
   ["GIF87a", "GIF image"],

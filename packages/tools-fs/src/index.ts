@@ -11,7 +11,7 @@ import { WriteFileTool } from "./tools/writeFile.js";
 import { Workspace } from "./workspace.js";
 
 export { type FsOptions, packName } from "./options.js";
-export { ALWAYS_PROTECTED, PROTECTED_IN_ROOT } from "./protect.js";
+export { ALWAYS_PROTECTED, PROTECTED_IN_ROOT } from "./protectedPaths.js";
 export { EditFileTool, ListDirTool, MkdirTool, MoveTool, ReadFileTool, RemoveTool, Workspace, WriteFileTool };
 
 export const packApiVersion = 1;

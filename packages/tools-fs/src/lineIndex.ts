@@ -1,9 +1,10 @@
+import { type CountingRoom, inCountingRoom, ROOM_BYTES } from "./countingRoom.js";
 import { afterNewline, countNewlines, type NewlineForm } from "./newlines.js";
 import { readFully, readFullyAsync } from "./readBytes.js";
 
 const SPAN_BYTES = 1024 * 1024;
-// Several spans at a time: a trip to the system and back costs more than counting one.
-const READ_BYTES = 4 * SPAN_BYTES;
+// Two halves: the system fills one while the other is counted.
+const READ_BYTES = ROOM_BYTES / 2;
 const MAX_INDEXES = 16;
 
 /**
@@ -43,8 +44,7 @@ export class LineIndex {
 
   /** The number of lines of the file, or `undefined` if that would mean reading more than `maxBytes` on. */
   async total(fd: number, size: number, maxBytes: number, signal?: AbortSignal): Promise<number | undefined> {
-    const scanned = (this.#newlines.length - 1) * SPAN_BYTES;
-    if (this.#lines === undefined && size - scanned > maxBytes) return undefined;
+    if (this.#lines === undefined && size - this.#scanned > maxBytes) return undefined;
     await this.#extend(fd, (_, bytes) => bytes > size + maxBytes, signal);
     return this.#lines;
   }
@@ -67,58 +67,74 @@ export class LineIndex {
     enough: (newlines: number, bytes: number) => boolean,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const work = this.#scan.then(() => this.#scanOn(fd, enough, signal));
+    const work = this.#scan.then(async () => {
+      if (this.#lines !== undefined || enough(this.#newlines.at(-1) ?? 0, this.#scanned)) return;
+      await inCountingRoom((room) => this.#scanOn(room, fd, enough, signal));
+    });
     this.#scan = work.catch(() => undefined);
     return work;
   }
 
   async #scanOn(
+    room: CountingRoom,
     fd: number,
     enough: (newlines: number, bytes: number) => boolean,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    let span = this.#newlines.length - 1;
-    let newlines = this.#newlines[span] ?? 0;
-    if (this.#lines !== undefined || enough(newlines, span * SPAN_BYTES)) return;
-    // Two buffers: the system fills one while the other is counted.
-    let [current, spare] = [Buffer.allocUnsafe(READ_BYTES), Buffer.allocUnsafe(READ_BYTES)];
-    let reading = readFullyAsync(fd, current, span * SPAN_BYTES);
-    for (;;) {
-      const length = await reading;
+    const read = (half: number, position: number): Promise<number> => {
+      return readFullyAsync(fd, room.bytes.subarray(half, half + READ_BYTES), position);
+    };
+    let half = 0;
+    let reading: Promise<number> | undefined = read(half, this.#scanned);
+    while (reading !== undefined) {
+      const length: number = await reading;
+      // Nothing is being read now: the room and the file may be given back.
       signal?.throwIfAborted();
-      if (length === READ_BYTES) {
-        reading = readFullyAsync(fd, spare, span * SPAN_BYTES + READ_BYTES);
-        // Settled below or on the next turn; a failure must not count as unhandled in between.
-        reading.catch(() => undefined);
-      }
-      let at = 0;
-      for (; at + SPAN_BYTES <= length; at += SPAN_BYTES) {
-        newlines += this.#count(current.subarray(at, at + SPAN_BYTES));
-        this.#newlines.push(newlines);
-        span++;
-      }
-      if (length < READ_BYTES) {
-        newlines += this.#count(current.subarray(at, length));
-        this.#lines = newlines + (this.#closed ? 0 : 1);
+      const other = READ_BYTES - half;
+      const next = length < READ_BYTES ? undefined : read(other, this.#scanned + READ_BYTES);
+      // Awaited in the next round; a failure must not count as unhandled until then.
+      next?.catch(() => undefined);
+      this.#add(room, half, length);
+      reading = next;
+      half = other;
+      if (next !== undefined && enough(this.#newlines.at(-1) ?? 0, this.#scanned)) {
+        await next;
         return;
       }
-      if (enough(newlines, span * SPAN_BYTES)) {
-        await reading;
-        return;
-      }
-      [current, spare] = [spare, current];
     }
   }
 
-  #count(bytes: Buffer): number {
-    this.#closed = this.#endsLine(bytes);
-    return countNewlines(bytes, this.#form);
+  /** How far the file has been scanned, in bytes. */
+  get #scanned(): number {
+    return (this.#newlines.length - 1) * SPAN_BYTES;
   }
 
-  /** Whether `bytes` ends a line; for no bytes, whether what came before did. */
-  #endsLine(bytes: Buffer): boolean {
-    if (bytes.length === 0) return this.#closed;
-    return countNewlines(bytes.subarray(Math.max(0, bytes.length - this.#form.unit)), this.#form) === 1;
+  /** Takes in what was read into the room at `start`; less than was asked for is the end of the file. */
+  #add(room: CountingRoom, start: number, length: number): void {
+    let newlines = this.#newlines.at(-1) ?? 0;
+    const end = start + length;
+    let at = start;
+    for (; at + SPAN_BYTES <= end; at += SPAN_BYTES) {
+      newlines += this.#count(room, at, at + SPAN_BYTES);
+      this.#newlines.push(newlines);
+    }
+    if (length < READ_BYTES) {
+      newlines += this.#count(room, at, end);
+      this.#lines = newlines + (this.#endsLine(room, start, end) ? 0 : 1);
+    } else {
+      this.#closed = this.#endsLine(room, start, end);
+    }
+  }
+
+  #count(room: CountingRoom, start: number, end: number): number {
+    if (this.#form.unit === 1) return room.count(start, end);
+    return countNewlines(room.bytes.subarray(start, end), this.#form);
+  }
+
+  /** Whether what was read ends a line; if nothing was, whether what came before did. */
+  #endsLine(room: CountingRoom, start: number, end: number): boolean {
+    if (start === end) return this.#closed;
+    return this.#count(room, Math.max(start, end - this.#form.unit), end) === 1;
   }
 }
 

@@ -36,3 +36,14 @@ test("positions after newlines", () => {
   expect([0, 1, 2, 3].map((count) => afterNewline(bytes, count, BYTE_NEWLINE))).toEqual([0, 2, 5, -1]);
   expect([0, 1, 2, 5, 6].map((end) => lastLineEnd(bytes, end, BYTE_NEWLINE))).toEqual([0, 0, 2, 5, 5]);
 });
+
+test("the position after any newline is found, however many lie before it and however close they are", () => {
+  const bytes = Buffer.from(`${"\n".repeat(10_000)}${"x".repeat(20_000)}\n${"ab\n".repeat(5000)}end`);
+  const positions = [...bytes.keys()].filter((at) => bytes[at] === 10).map((at) => at + 1);
+  for (const count of [1, 4095, 4096, 4097, 10_000, 10_001, 10_002, 15_001]) {
+    expect(afterNewline(bytes, count, BYTE_NEWLINE)).toBe(positions[count - 1]);
+  }
+  expect(afterNewline(bytes, 15_002, BYTE_NEWLINE)).toBe(-1);
+  const wide = Buffer.from(bytes.toString("latin1"), "utf16le");
+  expect(afterNewline(wide, 10_002, UTF16LE_NEWLINE)).toBe(2 * (positions[10_001] ?? 0));
+});

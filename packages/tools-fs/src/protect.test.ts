@@ -1,8 +1,17 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { fileTools, temporaryDirectory } from "../test/support.js";
-import { ALWAYS_PROTECTED, PROTECTED_IN_ROOT } from "./protect.js";
+import { ALWAYS_PROTECTED, PROTECTED_IN_ROOT } from "./protectedPaths.js";
 
 const CONFIGS = [
   "agent.config.ts",
@@ -180,4 +189,125 @@ test("one built-in rule can be lifted, and the others keep their meaning", async
   expect(await write("package.json", '{"scripts":{"test":"x"}}')).toContain("Created");
   expect(await write("package.json", '{"agent":{}}')).toContain("package.json#agent");
   expect(await write("sub/.git/hooks/x", "")).toContain('the rule ".git/hooks"');
+});
+
+/** A repository below the base, with hooks and configuration of its own. */
+function nested(root: string, name = "sub/.git"): string {
+  const directory = join(root, name);
+  for (const inside of ["hooks", "objects", "refs"]) mkdirSync(join(directory, inside), { recursive: true });
+  writeFileSync(join(directory, "HEAD"), "ref: refs/heads/main\n");
+  writeFileSync(join(directory, "config"), "[core]");
+  writeFileSync(join(directory, "hooks/pre-commit.sample"), "");
+  return directory;
+}
+
+test.each([undefined, "root"])(
+  "a nested repository is protected like the one at the base (confined: %s)",
+  async (confined) => {
+    const root = temporaryDirectory();
+    nested(root);
+    mkdirSync(join(root, "evil/hooks"), { recursive: true });
+    writeFileSync(join(root, "file"), "");
+    const run = fileTools(confined === undefined ? {} : { root });
+    const at = (name: string): string => join(root, name);
+    const attempts: [string, Record<string, unknown>][] = [
+      ["write_file", { path: at("sub/.git/config"), content: "x" }],
+      ["write_file", { path: at("sub/.git/hooks/pre-commit"), content: "x" }],
+      ["write_file", { path: at("sub/.Git/hooK\u017f/pre-commit"), content: "x" }],
+      ["write_file", { path: at("sub/.g\u200cit/config"), content: "x" }],
+      ["edit_file", { path: at("sub/.git/config"), old_text: "[core]", new_text: "[core]\nfsmonitor=evil" }],
+      ["mkdir", { path: at("sub/.git/hooks/deeper") }],
+      ["move", { source: at("sub/.git"), destination: at("away") }],
+      ["move", { source: at("sub/.git/hooks"), destination: at("away") }],
+      ["move", { source: at("sub/.git/config"), destination: at("away") }],
+      ["move", { source: at("file"), destination: at("sub/.git/config"), overwrite: true }],
+      ["move", { source: at("evil"), destination: at("other/.git") }],
+      ["remove", { path: at("sub/.git") }],
+      ["remove", { path: at("sub/.git/hooks") }],
+      ["remove", { path: at("sub/.git/config") }],
+    ];
+    for (const [name, args] of attempts) {
+      expect(await run(name, args), `${name} ${JSON.stringify(args)}`).toContain("is protected by");
+    }
+    expect(readdirSync(root).sort()).toEqual(["evil", "file", "sub"]);
+    expect(readFileSync(at("sub/.git/config"), "utf8")).toBe("[core]");
+  },
+);
+
+test("the .git file of a submodule or a worktree is neither written nor taken away", async () => {
+  const root = temporaryDirectory();
+  mkdirSync(join(root, "sub"));
+  writeFileSync(join(root, "sub/.git"), "gitdir: ../.git/modules/sub\n");
+  const run = fileTools({ root });
+  const path = join(root, "sub/.git");
+  for (const [name, args] of [
+    ["write_file", { path, content: "gitdir: ../evil" }],
+    ["edit_file", { path, old_text: "../.git/modules/sub", new_text: "../evil" }],
+    ["move", { source: path, destination: join(root, "away") }],
+    ["remove", { path }],
+  ] as const) {
+    expect(await run(name, args), name).toContain("is protected by");
+  }
+  expect(readFileSync(path, "utf8")).toContain("modules/sub");
+});
+
+test("a git directory of another name is recognised by what is in it", async () => {
+  const root = temporaryDirectory();
+  nested(root, "store");
+  mkdirSync(join(root, "sub"));
+  symlinkSync("../store", join(root, "sub/.git"));
+  const run = fileTools({ root });
+  const write = (name: string) => run("write_file", { path: join(root, name), content: "x" });
+  expect(await write("store/hooks/pre-commit")).toContain('the rule ".git/hooks"');
+  expect(await write("store/config")).toContain('the rule ".git/config"');
+  expect(await write("sub/.git/hooks/pre-commit")).toContain('the rule ".git/hooks"');
+  expect(await write("store/description")).toContain("Created");
+  expect(await write("src/hooks/useThis.ts")).toContain("Created");
+  expect(await write("src/config")).toContain("Created");
+});
+
+test("hooks that a nested repository links to are not written by that name", async () => {
+  const root = temporaryDirectory();
+  mkdirSync(join(root, "sub/.git"), { recursive: true });
+  mkdirSync(join(root, "shared"));
+  symlinkSync("../../shared", join(root, "sub/.git/hooks"));
+  const path = join(root, "sub/.git/hooks/pre-commit");
+  expect(await fileTools({ root })("write_file", { path, content: "x" })).toContain('the rule ".git/hooks"');
+  expect(readdirSync(join(root, "shared"))).toEqual([]);
+});
+
+test("a directory that holds a repository can be moved and removed as a whole", async () => {
+  const root = temporaryDirectory();
+  nested(root, "node_modules/x/.git");
+  const run = fileTools({ root });
+  const move = { source: join(root, "node_modules/x"), destination: join(root, "x") };
+  expect(await run("move", move)).toContain("Moved");
+  expect(readFileSync(join(root, "x/.git/config"), "utf8")).toBe("[core]");
+  expect(await run("remove", { path: join(root, "x") })).toContain("Removed");
+});
+
+/** Makes a link anew until the directory's time of change is another: two changes may share a tick of the clock. */
+function relink(target: string, path: string): void {
+  const before = statSync(dirname(path), { bigint: true }).ctimeNs;
+  do {
+    rmSync(path, { force: true });
+    symlinkSync(target, path);
+  } while (statSync(dirname(path), { bigint: true }).ctimeNs === before);
+}
+
+test("a link that appears or changes under a protected name is noticed by the next call", async () => {
+  const root = temporaryDirectory();
+  for (const name of ["a", "b", ".git"]) mkdirSync(join(root, name));
+  // Much later, so that what is known about the directories is kept until they change.
+  const clock = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 60_000);
+  onTestFinished(() => clock.mockRestore());
+  const run = fileTools({ root });
+  const write = (name: string) => run("write_file", { path: join(root, name), content: "x" });
+  expect(await write("a/1")).toContain("Created");
+  expect(await write("a/2")).toContain("Created");
+  relink("../a", join(root, ".git/hooks"));
+  expect(await write("a/3")).toContain('the rule ".git/hooks"');
+  relink("../b", join(root, ".git/hooks"));
+  expect(await write("b/1")).toContain('the rule ".git/hooks"');
+  expect(await write("a/4")).toContain("Created");
 });

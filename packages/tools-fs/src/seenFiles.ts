@@ -1,3 +1,4 @@
+import type { Hash } from "node:crypto";
 import type { BigIntStats } from "node:fs";
 
 const MAX_REMEMBERED = 1000;
@@ -12,10 +13,10 @@ interface Seen {
 export class SeenFiles {
   readonly #seen = new Map<string, Seen>();
 
-  /** `content` is the whole file, or absent when only a part was read. */
-  remember(path: string, info: BigIntStats, content: Uint8Array | undefined): void {
+  /** `digest` is that of the whole file, or absent when only a part was read. */
+  remember(path: string, info: BigIntStats, digest: string | undefined): void {
     this.#seen.delete(path);
-    this.#seen.set(path, { digest: content && digestOf(content), stamp: stampOf(info) });
+    this.#seen.set(path, { digest, stamp: stampOf(info) });
     if (this.#seen.size <= MAX_REMEMBERED) return;
     for (const oldest of this.#seen.keys()) {
       this.#seen.delete(oldest);
@@ -41,8 +42,13 @@ export function stampOf(info: BigIntStats): string {
   return `${info.dev}:${info.ino}:${info.size}:${info.mtimeNs}:${info.ctimeNs}`;
 }
 
-function digestOf(content: Uint8Array): string {
+/** Tells contents apart. */
+export function digestOf(content: Uint8Array): string {
+  return startDigest().update(content).digest("base64");
+}
+
+/** For a digest in pieces, equal to that of the whole. */
+export function startDigest(): Hash {
   // Loaded with the first file, not with the pack: it is most of what an import would cost.
-  const { createHash } = process.getBuiltinModule("node:crypto");
-  return createHash("sha256").update(content).digest("base64");
+  return process.getBuiltinModule("node:crypto").createHash("sha256");
 }

@@ -1,4 +1,4 @@
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import { quote, utf8Boundary } from "@agent/core/toolkit";
 
 /** How a file's bytes become text. `utf16be` is not among Node's own, but files in it exist. */
@@ -15,7 +15,8 @@ export function checkedEncoding(encoding: string): BufferEncoding {
 
 /** The encoding that a byte order mark at the start declares, if there is one. */
 export function markedEncoding(head: Uint8Array): TextEncoding | undefined {
-  if (head[0] === 0xff && head[1] === 0xfe) return "utf16le";
+  // With two zeros after it, it is that of UTF-32, which is not read: no text starts with a NUL.
+  if (head[0] === 0xff && head[1] === 0xfe) return head[2] === 0 && head[3] === 0 ? undefined : "utf16le";
   if (head[0] === 0xfe && head[1] === 0xff) return "utf16be";
   if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return "utf8";
   return undefined;
@@ -26,6 +27,7 @@ export function looksBinary(head: Uint8Array): boolean {
   return head.subarray(0, SAMPLE_BYTES).includes(0);
 }
 
+/** The text, as far as the bytes mean any; `decodesFully` tells if something is lost. */
 export function decode(bytes: Buffer, encoding: TextEncoding): string {
   if (encoding !== "utf16be") return bytes.toString(encoding);
   return Buffer.from(bytes.subarray(0, bytes.length & ~1))
@@ -37,9 +39,12 @@ export function encode(text: string, encoding: TextEncoding): Buffer {
   return encoding === "utf16be" ? Buffer.from(text, "utf16le").swap16() : Buffer.from(text, encoding);
 }
 
-/** Whether decoding loses nothing. Always so but for UTF-8, where not every byte means something. */
-export function decodesFully(bytes: Uint8Array, encoding: TextEncoding): boolean {
-  return encoding !== "utf8" || isUtf8(bytes);
+/** Whether decoding `bytes` to `text` lost nothing: not every byte means something in every encoding. */
+export function decodesFully(bytes: Uint8Array, text: string, encoding: TextEncoding): boolean {
+  if (encoding === "utf8") return isUtf8(bytes);
+  if (encoding === "ascii") return isAscii(bytes);
+  if (encoding === "utf16le" || encoding === "utf16be") return bytes.length % 2 === 0 && text.isWellFormed();
+  return true;
 }
 
 /** Whether the result spells out bytes (hex, base64) and has no lines of its own. */

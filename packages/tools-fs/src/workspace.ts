@@ -1,4 +1,4 @@
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { canonicalPath, createPathGuard, invalidArgument, type PathGuard } from "@agent/core/toolkit";
 import { type HeldDirectory, holdDirectory } from "./heldDirectory.js";
 import { LineIndexes } from "./lineIndex.js";
@@ -34,6 +34,16 @@ export class Workspace {
     const resolved = this.guard.resolve(path);
     // Confined, it is canonical and checked: to resolve it once more could lead elsewhere, unchecked.
     return this.guard.root === undefined ? canonicalPath(resolved) : resolved;
+  }
+
+  /** As `locate`, to write there: throws if that is protected, by the name that was given or where it leads. */
+  locateToWrite(path: string): string {
+    const target = this.locate(path);
+    const written = resolve(path);
+    // "sub/.git/hooks" may be a link to a directory of an innocent name.
+    if (written !== target) this.protection.checkWrite(written);
+    this.protection.checkWrite(target);
+    return target;
   }
 
   /** As `locate`, but a link in the last place is not followed: the entry itself is meant. */

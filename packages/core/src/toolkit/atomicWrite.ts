@@ -11,13 +11,15 @@ import {
   renameSync,
   type Stats,
   unlinkSync,
-  writeFile,
+  write,
+  writeSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { checkBoolean, checkNumber, checkText, invalidArgument } from "./checks.js";
 import { canonicalPath } from "./confine.js";
 import { checkOptions, type OptionChecks } from "./options.js";
+import { removeAbandoned, temporaryName } from "./temporaryName.js";
 
 interface WriteOptions {
   readonly mode?: number;
@@ -26,8 +28,9 @@ interface WriteOptions {
 
 const OPTIONS: OptionChecks<WriteOptions> = { mode: checkNumber, follow: checkBoolean };
 const SET_ID_BITS = 0o6000;
+// So much is copied to the system's memory in a fraction of a millisecond, often less than a trip to another thread.
+const SMALL_BYTES = 1024 * 1024;
 
-const writeAll = promisify<number, string | Uint8Array, void>(writeFile);
 const flush = promisify(fsync);
 
 // What this process has begun and not yet renamed or removed: an orderly exit takes it along.
@@ -39,8 +42,8 @@ let cleansUpAtExit = false;
  * never a part: a temporary file in the same directory is written, flushed and renamed. An existing file
  * keeps its mode and owner; one that may not be written is refused, as a plain write would be. A symlink is
  * written through and stays a link, unless `follow` is `false`: then the name itself is replaced, whatever
- * it is. Nothing is left behind on failure. The directory must exist. `mode` is for new files (default
- * 0666, reduced by the umask).
+ * it is. Nothing is left behind on failure; what a writer that was killed left in the directory is removed.
+ * The directory must exist. `mode` is for new files (default 0666, reduced by the umask).
  */
 export async function writeFileAtomic(
   path: string,
@@ -58,12 +61,13 @@ export async function writeFileAtomic(
   const keep = existing?.isFile() ? existing : undefined;
   const temporary = join(dirname(target), temporaryName());
   cleanUpAtExit();
+  removeAbandoned(dirname(target));
   const fd = openSync(temporary, "wx", keep ? 0o600 : (options.mode ?? 0o666));
   unfinished.add(temporary);
   try {
     try {
       // Only these two take time: the steps around them are single entries in a directory.
-      await writeAll(fd, data);
+      await writeAll(fd, typeof data === "string" ? Buffer.from(data, "utf8") : data);
       if (keep) keepOwnerAndMode(fd, keep);
       await flush(fd);
     } finally {
@@ -79,12 +83,19 @@ export async function writeFileAtomic(
   return { created: existing === undefined };
 }
 
-/**
- * A short name of its own: a suffix would push a 250-byte file name over the limit of 255. It need not be
- * secret, since it is only ever created anew; so no cryptography has to be loaded to write a file.
- */
-function temporaryName(): string {
-  return `.agent-${process.pid}-${Math.random().toString(36).slice(2)}.tmp`;
+async function writeAll(fd: number, data: Uint8Array): Promise<void> {
+  for (let done = 0; done < data.length; ) {
+    done += data.length <= SMALL_BYTES ? writeSync(fd, data, done) : await writeSome(fd, data, done);
+  }
+}
+
+function writeSome(fd: number, data: Uint8Array, from: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    write(fd, data, from, data.length - from, null, (error, count) => {
+      if (error) reject(error);
+      else resolve(count);
+    });
+  });
 }
 
 function checkReplaceable(path: string, target: string, existing: Stats): void {

@@ -113,3 +113,8 @@ test("inside means whole names", () => {
   expect(isInside("/a/b", "/a")).toBe(false);
   expect(isInside("/a", "/a/..b")).toBe(true);
 });
+
+test("a path with half a character is refused, since the system would be given another name", () => {
+  expect(() => createPathGuard().resolve("a\ud83d")).toThrow("half a character");
+  expect(createPathGuard().resolve("/a\u{1f600}")).toBe("/a\u{1f600}");
+});

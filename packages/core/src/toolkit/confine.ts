@@ -35,6 +35,10 @@ export function createPathGuard(root?: string): PathGuard {
       checkText("path", path);
       checkObject("options", options);
       if (path.includes("\0")) throw new Error(`The path ${quote(path)} contains a NUL character.`);
+      if (!path.isWellFormed()) {
+        // The system would be given another name, with U+FFFD in it.
+        throw new Error(`The path ${quote(path)} contains half a character (an unpaired surrogate).`);
+      }
       if (FILE_URL.test(path)) {
         throw new Error(`${quote(path)} is a URL, not a path. Pass the plain path instead.`);
       }

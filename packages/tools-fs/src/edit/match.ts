@@ -19,9 +19,9 @@ export interface Match {
 /**
  * Finds every place of `oldText`, with the least tolerance that finds any: exactly, then with the line
  * breaks of the file, then overlooking quotes, trailing blanks, and indentation. Nothing outside the places
- * found is ever touched.
+ * found is ever touched. Bytes that are not text (`isDecoded` false) must match but for line breaks.
  */
-export function findMatch(text: string, oldText: string, newText: string): Match {
+export function findMatch(text: string, oldText: string, newText: string, isDecoded = true): Match {
   const literal = oldText.includes("\r") || newText.includes("\r");
   const exact = positions(text, oldText);
   if (exact.length > 0) {
@@ -34,6 +34,7 @@ export function findMatch(text: string, oldText: string, newText: string): Match
     const regions = found.map((start) => region(text, start, variant.length, newText, false));
     return { regions, ignoring: undefined };
   }
+  if (!isDecoded) return NONE;
   return matchTypography(text, oldText, newText) ?? matchLines(text, oldText, newText) ?? NONE;
 }
 

@@ -32,6 +32,7 @@ export function planEdits(file: TextFile, edits: readonly Edit[]): EditPlan {
       file.text,
       file.fromArgument(edit.oldText),
       file.fromArgument(edit.newText),
+      file.isDecoded,
     );
     if (regions.length === 0) throw absent(file, edit);
     if (regions.length > 1 && !edit.replaceAll) throw ambiguous(file, edit, regions);

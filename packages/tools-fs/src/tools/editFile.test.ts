@@ -225,3 +225,48 @@ test("thousands of replacements give a diff of bounded length", async () => {
   expect(text).toContain("[4980 more changes are not shown.]");
   expect(text.length).toBeLessThan(10_000);
 });
+
+test("bytes that are not text are never matched loosely: half a character could look like a quote", async () => {
+  const { path, edit } = scene(Buffer.concat([Buffer.from("Noëx\n"), Buffer.from([0xff, 0x0a])]));
+  const before = readFileSync(path);
+  expect(await edit({ old_text: '"x', new_text: "y" })).toContain("was not found");
+  expect(readFileSync(path).equals(before)).toBe(true);
+});
+
+test.each([
+  [
+    { old_text: "a", new_text: "b\nc \ud83d" },
+    '"new_text" holds half a character (\\ud83d, an unpaired surrogate) at position 4, on its line 2',
+  ],
+  [{ old_text: "\ude00", new_text: "b" }, '"old_text" holds half a character (\\ude00'],
+  [{ edits: [{ old_text: "a", new_text: "\ud83dx" }] }, '"edits[0].new_text" holds half a character'],
+])("half a character is refused with its place, and nothing is changed: %j", async (args, named) => {
+  const { edit, content } = scene("a 😀\n");
+  expect(await edit(args)).toContain(named);
+  expect(content()).toBe("a 😀\n");
+});
+
+test("NUL bytes, a lone carriage return and a byte order mark inside the text stay as they are", async () => {
+  const text = `${"x".repeat(9000)}\0\rone\n\ufefftwo\n`;
+  const { edit, content } = scene(text);
+  await edit({ old_text: "one", new_text: "1" });
+  expect(content()).toBe(text.replace("one", "1"));
+});
+
+test.each(["utf16le", "utf16be"])(
+  "%s that is not valid is not edited unless every byte stays",
+  async (encoding) => {
+    const little = Buffer.from("\ufeffa\ud83db\n", "utf16le");
+    const bytes = encoding === "utf16le" ? little : Buffer.from(little).swap16();
+    const { path, edit } = scene(bytes);
+    await edit({ old_text: "a", new_text: "c" });
+    const expected = Buffer.from(bytes);
+    expected[encoding === "utf16le" ? 2 : 3] = 0x63;
+    expect(readFileSync(path).equals(expected)).toBe(true);
+    writeFileSync(path, Buffer.concat([bytes, Buffer.from([1])]));
+    await fileTools()("read_file", { path });
+    expect(await fileTools()("edit_file", { path, old_text: "a", new_text: "c" })).toContain(
+      "is not a text file",
+    );
+  },
+);

@@ -1,21 +1,16 @@
 import { statSync } from "node:fs";
 import type { ChatTool, ExecutableTool } from "@agent/core";
-import {
-  countOf,
-  describeValue,
-  functionTool,
-  optionalBoolean,
-  requireString,
-  requireText,
-} from "@agent/core/toolkit";
+import { countOf, describeValue, functionTool, optionalBoolean, requireString } from "@agent/core/toolkit";
 import { applied, compactDiff } from "../edit/diff.js";
 import { type Edit, planEdits } from "../edit/plan.js";
 import { asTextFile } from "../edit/textFile.js";
+import { binaryType } from "../fileType.js";
 import { missingError } from "../missing.js";
 import { showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
 import { replaceFile } from "../replaceFile.js";
 import { stampOf } from "../seenFiles.js";
+import { requireWholeText } from "../wellFormed.js";
 import { checkedWorkspace, Workspace } from "../workspace.js";
 
 const OLD_TEXT = { type: "string", description: "Text to replace; it must occur exactly once" };
@@ -62,9 +57,8 @@ export class EditFileTool implements ExecutableTool {
     const edits = readEdits(args);
     let target = path;
     try {
-      target = this.#workspace.locate(path);
+      target = this.#workspace.locateToWrite(path);
       const found = target;
-      this.#workspace.protection.checkWrite(found);
       return await this.#workspace.locks.run([found], () => this.#edit(path, found, edits));
     } catch (error) {
       throw await missingError(error, "edit", path, target);
@@ -78,7 +72,9 @@ export class EditFileTool implements ExecutableTool {
     const { bytes, info } = whole;
     if (workspace.seen.hasChanged(target, info, bytes)) throw changed(path);
     const file = asTextFile(bytes);
-    if (file === undefined) throw new Error(`${showPath(path)} is not a text file, so it cannot be edited.`);
+    if (file === undefined) {
+      throw new Error(`${showPath(path)} is not a text file (${binaryType(bytes)}), so it cannot be edited.`);
+    }
 
     const { regions, remarks } = planEdits(file, edits);
     const content = file.toBytes(applied(file.text, regions));
@@ -115,8 +111,8 @@ function readEdits(args: Record<string, unknown>): Edit[] {
 
 function readEdit(args: Record<string, unknown>, prefix: string): Edit {
   const name = `${prefix}old_text`;
-  const oldText = requireText(args, "old_text");
-  const newText = requireText(args, "new_text");
+  const oldText = requireWholeText(args, "old_text", name);
+  const newText = requireWholeText(args, "new_text", `${prefix}new_text`);
   if (oldText === "") {
     throw new Error(`"${name}" must not be empty. To write a whole file, use write_file.`);
   }

@@ -222,9 +222,53 @@ test("offset and byte_offset together are refused", async () => {
   expect(await fileTools()("read_file", { path: "x", offset: 1, byte_offset: 1 })).toContain("not both");
 });
 
-test("a file that ends exactly where the index ends has no line after its last newline", async () => {
+test.each([1, 2, 4])(
+  "a file that ends exactly where the index or a read ends (%i MiB) has no line after its last newline",
+  async (mebibytes) => {
+    const file = join(temporaryDirectory(), "a.txt");
+    const run = fileTools();
+    writeFileSync(file, `${"x".repeat(mebibytes * 1024 * 1024 - 1)}\n`);
+    expect(await run("read_file", { path: file, offset: 2 })).toContain("has 1 line.");
+    writeFileSync(file, `${"x".repeat(mebibytes * 1024 * 1024 - 2)}\ny`);
+    expect(await run("read_file", { path: file, offset: 2 })).toBe("y");
+    expect(await run("read_file", { path: file, offset: 3 })).toContain("has 2 lines.");
+  },
+);
+
+test("a read that is given up leaves nothing behind that could disturb the next one", async () => {
   const file = join(temporaryDirectory(), "a.txt");
-  writeFileSync(file, `${"x".repeat(1024 * 1024 - 1)}\n`);
+  writeFileSync(file, numbered(2_000_000));
+  const tool = new ReadFileTool();
+  const read = (offset: number, signal?: AbortSignal): Promise<string> => {
+    return tool.execute({ path: file, offset, limit: 1 }, signal && { signal, onOutput: () => undefined });
+  };
+  const controller = new AbortController();
+  const given = read(1_999_999, controller.signal);
+  setImmediate(() => controller.abort());
+  await expect(given).rejects.toThrow();
+  expect(await read(1_234_567)).toBe("line 1234567\n");
+});
+
+test.each([
+  ["little", Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0])],
+  ["big", Buffer.from([0, 0, 0xfe, 0xff, 0, 0, 0, 0x61])],
+])("UTF-32 is called by its name and not taken for UTF-16 (%s-endian)", async (order, bytes) => {
+  const file = join(temporaryDirectory(), "a.txt");
+  writeFileSync(file, bytes);
   const run = fileTools();
-  expect(await run("read_file", { path: file, offset: 2 })).toContain("has 1 line.");
+  expect(await run("read_file", { path: file })).toContain(`UTF-32 text, ${order}-endian`);
+  expect(await run("read_file", { path: file, offset: 1, limit: 1 })).toContain("UTF-32 text");
+  expect(await run("edit_file", { path: file, old_text: "a", new_text: "b" })).toContain("UTF-32 text");
+});
+
+test.each([
+  ["an odd byte at the end", "utf-16le", Buffer.from("a\0b", "latin1"), "not valid UTF-16"],
+  ["half a character in UTF-16", undefined, Buffer.from("\ufeffa\ud83db", "utf16le"), "not valid UTF-16"],
+  ["a byte above 127 in ASCII", "ascii", Buffer.from("caf\xe9", "latin1"), "not valid ASCII"],
+])("what is lost in decoding is said: %s", async (_, encoding, bytes, notice) => {
+  const file = join(temporaryDirectory(), "a.txt");
+  writeFileSync(file, bytes);
+  const text = await fileTools()("read_file", { path: file, ...(encoding && { encoding }) });
+  expect(text).toContain(notice);
+  expect(text.isWellFormed()).toBe(true);
 });

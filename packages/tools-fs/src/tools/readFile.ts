@@ -7,7 +7,7 @@ import { BYTE_NEWLINE, type NewlineForm, UTF16BE_NEWLINE, UTF16LE_NEWLINE } from
 import { showPath } from "../pathText.js";
 import { readFully, readWithPatience } from "../readBytes.js";
 import { type OpenFile, openRegularFile } from "../regularFile.js";
-import { stampOf } from "../seenFiles.js";
+import { digestOf, stampOf } from "../seenFiles.js";
 import {
   checkedEncoding,
   decode,
@@ -22,6 +22,14 @@ import { checkedWorkspace, Workspace } from "../workspace.js";
 const HEAD_BYTES = 8 * 1024;
 // To give the number of lines the rest of the file must be read; beyond this the size has to do.
 const MAX_COUNTED_BYTES = 1024 * 1024 * 1024;
+
+// In which encodings bytes can be invalid, and what becomes of those.
+const LOSSY: Partial<Record<TextEncoding, readonly [name: string, instead: string]>> = {
+  utf8: ["UTF-8", "shown as \ufffd"],
+  ascii: ["ASCII", "shown without their highest bit"],
+  utf16le: ["UTF-16", "shown as \ufffd or, at the end, not at all"],
+  utf16be: ["UTF-16", "shown as \ufffd or, at the end, not at all"],
+};
 
 /** What one call asks for, with the file it found. */
 interface Reading {
@@ -118,12 +126,12 @@ export class ReadFileTool implements ExecutableTool {
 
   /** A whole file in one piece. */
   #present(file: OpenFile, { path, target, given }: Reading, bytes: Buffer): string {
-    this.#workspace.seen.remember(target, file.info, bytes);
+    this.#workspace.seen.remember(target, file.info, digestOf(bytes));
     const encoding = given ?? markedEncoding(bytes) ?? "utf8";
     if (given === undefined && encoding === "utf8" && looksBinary(bytes)) {
       return binaryNotice(path, bytes, bytes.length);
     }
-    return decode(bytes, encoding) + encodingNotice(bytes, encoding);
+    return shown(bytes, encoding);
   }
 
   /** Empty, or a file of the kernel that has content but no size. */
@@ -140,9 +148,9 @@ export class ReadFileTool implements ExecutableTool {
         .slice(line - 1, line - 1 + limit)
         .join("");
     }
-    const shown = this.#present(file, reading, buffer.subarray(0, maxBytes));
+    const start = this.#present(file, reading, buffer.subarray(0, maxBytes));
     return withNotice(
-      shown,
+      start,
       `Truncated: the first ${maxBytes} bytes are shown. This file has no size of its own.`,
     );
   }
@@ -169,10 +177,9 @@ export class ReadFileTool implements ExecutableTool {
         `"offset" is ${request.line}, but ${showPath(path)} has ${countOf((await total()) ?? 0, "line")}.`,
       );
     }
-    const text = decode(window.bytes, encoding);
-    const notice = encodingNotice(window.bytes, encoding);
-    if (window.cut === "no") return text + notice;
-    return withNotice(text + notice, cutNotice(reading, window, size, await total()));
+    const text = shown(window.bytes, encoding);
+    if (window.cut === "no") return text;
+    return withNotice(text, cutNotice(reading, window, size, await total()));
   }
 }
 
@@ -193,15 +200,19 @@ function cutNotice(reading: Reading, window: FileWindow, size: number, total: nu
   if (request.limit !== Number.POSITIVE_INFINITY && window.cut === "caps") {
     next.limit = request.limit - window.lines;
   }
-  const shown = byLine
+  const part = byLine
     ? `lines ${request.line}-${request.line + window.lines - 1}, bytes ${window.start}-${end - 1}`
     : `bytes ${window.start}-${end - 1}`;
-  return `Truncated: ${shown} of ${lines} and ${size} bytes are shown. To read on, call read_file with ${JSON.stringify(next)}`;
+  return `Truncated: ${part} of ${lines} and ${size} bytes are shown. To read on, call read_file with ${JSON.stringify(next)}`;
 }
 
-function encodingNotice(bytes: Buffer, encoding: TextEncoding): string {
-  if (decodesFully(bytes, encoding)) return "";
-  return '\n[Some bytes are not valid UTF-8 and are shown as \ufffd. Pass "encoding": "latin1" to see them.]';
+/** The text, with a last line if not every byte could be shown as it is. */
+function shown(bytes: Buffer, encoding: TextEncoding): string {
+  const text = decode(bytes, encoding);
+  if (decodesFully(bytes, text, encoding)) return text;
+  const [name, instead] = LOSSY[encoding] ?? [encoding, "changed"];
+  const notice = `Some bytes are not valid ${name} and are ${instead}. Pass "encoding": "latin1" to see them.`;
+  return `${text.toWellFormed()}\n[${notice}]`;
 }
 
 function binaryNotice(path: string, head: Buffer, size: number): string {

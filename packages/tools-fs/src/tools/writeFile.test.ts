@@ -86,6 +86,11 @@ test.each([
   [{ path: "", content: "x" }, "path"],
   [{ path: 0, content: "x" }, "path"],
   [{ path: "a\0b", content: "x" }, "NUL"],
+  [{ path: "a\ud83d", content: "x" }, "half a character"],
+  [
+    { path: "x", content: "ab\ude00" },
+    '"content" holds half a character (\\ude00, an unpaired surrogate) at position 2',
+  ],
   [{ path: "x", content: "x", contents: "y" }, "contents"],
 ])("C68: bad arguments are named and no file is made: %j", async (args, named) => {
   const directory = temporaryDirectory();

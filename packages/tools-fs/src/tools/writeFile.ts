@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import type { ChatTool, ExecutableTool } from "@agent/core";
-import { countOf, functionTool, requireString, requireText } from "@agent/core/toolkit";
+import { countOf, functionTool, requireString } from "@agent/core/toolkit";
 import { fsError } from "../fsError.js";
-import { BYTE_NEWLINE, countNewlines } from "../newlines.js";
 import { showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
 import { kindOf } from "../regularFile.js";
 import { replaceFile } from "../replaceFile.js";
+import { requireWholeText } from "../wellFormed.js";
 import { checkedWorkspace, Workspace } from "../workspace.js";
 
 /** Writes a whole file, atomically: a crash or a full disk leaves the old content or the new, never a part. */
@@ -32,7 +32,7 @@ export class WriteFileTool implements ExecutableTool {
 
   async execute(args: Record<string, unknown>): Promise<string> {
     const path = requireString(args, "path");
-    const content = requireText(args, "content");
+    const content = requireWholeText(args, "content");
     try {
       return await this.#write(path, content);
     } catch (error) {
@@ -42,9 +42,8 @@ export class WriteFileTool implements ExecutableTool {
 
   async #write(path: string, content: string): Promise<string> {
     const workspace = this.#workspace;
-    const target = workspace.locate(path);
+    const target = workspace.locateToWrite(path);
     if (/[\\/]\.{0,2}$/.test(path)) refuseDirectoryName(path);
-    workspace.protection.checkWrite(target);
     return await workspace.locks.run([target], async () => {
       refuseOtherKinds(path, target);
       if (workspace.protection.judgesContent(target)) {
@@ -52,8 +51,8 @@ export class WriteFileTool implements ExecutableTool {
         workspace.protection.checkContent(target, before?.bytes.toString("utf8"), content);
       }
       const bytes = Buffer.from(content, "utf8");
-      const { created } = await replaceFile(workspace, target, bytes);
-      const size = `${countOf(bytes.length, "byte")}, ${countOf(lineCount(bytes), "line")}`;
+      const { created, lines } = await replaceFile(workspace, target, bytes);
+      const size = `${countOf(bytes.length, "byte")}, ${countOf(lines, "line")}`;
       return `${created ? "Created" : "Replaced"} ${showPath(path)} (${size})`;
     });
   }
@@ -67,9 +66,4 @@ function refuseOtherKinds(path: string, target: string): void {
   const info = statSync(target, { throwIfNoEntry: false });
   if (!info || info.isFile()) return;
   throw new Error(`${showPath(path)} is a ${kindOf(info)}, and only regular files can be written.`);
-}
-
-function lineCount(bytes: Buffer): number {
-  const open = bytes.length > 0 && bytes.at(-1) !== 10 ? 1 : 0;
-  return countNewlines(bytes, BYTE_NEWLINE) + open;
 }

@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { temporaryName } from "@agent/core/toolkit";
 import { errorCode } from "../fsError.js";
 import { makeDirectories, removeMade } from "../parents.js";
 import { showPath } from "../pathText.js";
@@ -60,7 +61,7 @@ async function moveBetween(from: string, to: string, move: Move, signal?: AbortS
 
 async function moveAcross(from: string, to: string, move: Move, signal?: AbortSignal): Promise<void> {
   const name = basename(move.source);
-  const temporary = `.agent-${process.pid}-${Math.random().toString(36).slice(2)}.tmp`;
+  const temporary = temporaryName();
   const copied = await (async () => {
     try {
       const copied = await copyTree({ from, name, to, newName: temporary, shown: move.shown }, signal);

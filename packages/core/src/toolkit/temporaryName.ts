@@ -1,0 +1,105 @@
+import {
+  existsSync,
+  lstatSync,
+  opendirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  unlinkSync,
+} from "node:fs";
+import { join } from "node:path";
+
+const NAME = /^\.agent-([0-9a-z]{1,7})-([1-9]\d{0,9})-[0-9a-z]{1,16}\.tmp$/;
+// Nobody writes one file for a day. For those that another machine, boot or container began, only age can tell.
+const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000;
+// A directory with more entries than this is not searched to its end.
+const MAX_ENTRIES = 10_000;
+const MAX_REMEMBERED = 1000;
+
+/**
+ * A name for a temporary file beside its target: short, since a suffix would push a 250-byte name over the
+ * limit of 255, and with the process that writes it, so that `removeAbandoned` can tell if that is gone. It
+ * need not be secret, since it is only ever created anew; so no cryptography is loaded to write a file.
+ */
+export function temporaryName(): string {
+  return `.agent-${home()}-${process.pid}-${Math.random().toString(36).slice(2)}.tmp`;
+}
+
+const searched = new Set<string>();
+
+/**
+ * Removes temporary files in a directory whose writers were killed, once per directory and process. Only what
+ * bears such a name, is a regular file of this user, and was begun by a process of this very system that no
+ * longer exists, or has not been touched for a day. Never throws.
+ */
+export function removeAbandoned(directory: string): void {
+  try {
+    const { dev, ino, birthtimeMs } = statSync(directory);
+    const key = `${dev}:${ino}:${birthtimeMs}`;
+    if (searched.has(key)) return;
+    if (searched.size >= MAX_REMEMBERED) searched.clear();
+    searched.add(key);
+    for (const name of temporaries(directory)) removeIfAbandoned(join(directory, name), name);
+  } catch {
+    // What cannot be read or removed is no business of the write that looked.
+  }
+}
+
+function* temporaries(directory: string): Generator<string> {
+  const handle = opendirSync(directory, { bufferSize: 1000 });
+  try {
+    for (let count = 0; count < MAX_ENTRIES; count++) {
+      const entry = handle.readSync();
+      if (entry === null) return;
+      if (NAME.test(entry.name)) yield entry.name;
+    }
+  } finally {
+    handle.closeSync();
+  }
+}
+
+function removeIfAbandoned(path: string, name: string): void {
+  const [, where, pid] = NAME.exec(name) ?? [];
+  const info = lstatSync(path);
+  const user = process.geteuid?.() ?? info.uid;
+  if (!info.isFile() || (user !== 0 && info.uid !== user)) return;
+  const gone = where === home() && !isRunning(Number(pid));
+  if (gone || Date.now() - info.mtimeMs > ABANDONED_AFTER_MS) unlinkSync(path);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Not permitted: it is there, and someone else's.
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
+
+let ownHome: string | undefined;
+
+/** Where process ids mean what they mean here: this boot of this machine, and this container. */
+function home(): string {
+  // Loaded with the first write, not with every program that could write.
+  const { hostname } = process.getBuiltinModule("node:os");
+  ownHome ??= shortHash(`${hostname()} ${bootId()} ${processNamespace()}`);
+  return ownHome;
+}
+
+function bootId(): string {
+  const path = "/proc/sys/kernel/random/boot_id";
+  return existsSync(path) ? readFileSync(path, "utf8") : "";
+}
+
+function processNamespace(): string {
+  const path = "/proc/self/ns/pid";
+  return existsSync(path) ? readlinkSync(path) : "";
+}
+
+/** FNV-1a with 32 bits. */
+function shortHash(text: string): string {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0).toString(36);
+}
