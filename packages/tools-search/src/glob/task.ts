@@ -15,8 +15,10 @@ export function* globTask(task: GlobTask, host: TaskHost): Generator<void> {
   checkGlob(task.pattern, "pattern");
   const guard = createPathGuard(task.scope.root);
   const start = guard.resolve(resolve(task.scope.cwd, task.path));
-  if (!lstatSync(canonicalPath(start)).isDirectory())
-    throw new Error(`${quote(task.path)} is not a directory.`);
+  const info = lstatSync(canonicalPath(start), { throwIfNoEntry: false });
+  if (!info?.isDirectory()) {
+    throw new Error(`"path" ${quote(task.path)} ${info ? "is not a directory" : "does not exist"}.`);
+  }
   const plans = globModules().fastGlob.generateTasks(task.pattern, { dot: true, followSymbolicLinks: false });
   if (plans.length === 0) {
     throw new Error(`"pattern" ${quote(task.pattern)} only excludes. Say what to find, such as **/*.`);

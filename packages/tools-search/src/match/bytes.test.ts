@@ -11,7 +11,7 @@ describe("both kinds of window", () => {
     const plain = new PlainWindow(Buffer.alloc(SIZE));
     const random = randomNumbers(7);
     for (let round = 0; round < 3000; round++) {
-      const length = random(400);
+      const length = random(round % 8 === 0 ? SIZE : 400);
       for (let i = 0; i < SIZE; i++) simd.buffer[i] = "aAbB\nk "[random(7)]?.charCodeAt(0) ?? 0;
       simd.buffer.copy(plain.buffer);
       const from = random(length + 1);
@@ -21,6 +21,16 @@ describe("both kinds of window", () => {
       expect(simd.nextNewline(from, length)).toBe(plain.nextNewline(from, length));
       expect(simd.lastNewline(from, length)).toBe(plain.lastNewline(from, length));
       expect(simd.countNewlines(from, length)).toBe(plain.countNewlines(from, length));
+    }
+  });
+
+  test.each([true, false])("count a window that holds nothing but line breaks (simd: %s)", (simd) => {
+    const window = createWindow(SIZE, simd);
+    window.buffer.fill("\n");
+    for (const from of [0, 1, 15, 16, 17]) {
+      for (const to of [from, from + 1, 1024, 1040, 2049, SIZE - 1, SIZE]) {
+        expect(window.countNewlines(from, to)).toBe(to - from);
+      }
     }
   });
 

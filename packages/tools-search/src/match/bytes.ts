@@ -22,7 +22,7 @@ export class PlainWindow implements ByteWindow {
 
   find(needle: Needle, from: number, to: number): number {
     const { bytes, folds } = needle;
-    if (folds.some((fold) => fold !== 0)) return this.#findFolded(bytes, folds, from, to);
+    if (needle.folded) return this.#findFolded(bytes, folds, from, to);
     const at = this.buffer.indexOf(bytes, from);
     return at === -1 || at + bytes.length > to ? -1 : at;
   }
@@ -75,6 +75,7 @@ const WINDOW_AT = PAGE;
 export class SimdWindow implements ByteWindow {
   readonly buffer: Buffer;
   readonly #find: Search;
+  readonly #findFolded: Search;
   readonly #count: Search;
   readonly #next: Search;
   readonly #previous: Search;
@@ -90,6 +91,7 @@ export class SimdWindow implements ByteWindow {
     compiled ??= new Module(assemble(PROGRAM));
     const { exports } = new Instance(compiled, { env: { memory } });
     this.#find = required(exports.find);
+    this.#findFolded = required(exports.findFolded);
     this.#count = required(exports.count);
     this.#next = required(exports.next);
     this.#previous = required(exports.previous);
@@ -99,7 +101,8 @@ export class SimdWindow implements ByteWindow {
 
   find(needle: Needle, from: number, to: number): number {
     if (this.#loaded !== needle) this.#load(needle);
-    const at = this.#find(
+    const find = needle.folded ? this.#findFolded : this.#find;
+    const at = find(
       WINDOW_AT + from,
       WINDOW_AT + to,
       0,

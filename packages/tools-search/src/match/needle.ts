@@ -8,8 +8,11 @@ export interface Needle {
   readonly bytes: Uint8Array;
   /** 0x20 where the case of an ASCII letter does not matter, else 0. */
   readonly folds: Uint8Array;
+  readonly folded: boolean;
   /** The places of its two rarest bytes, which are compared first. */
   readonly rare: readonly [number, number];
+  /** Whether it can be found in text of plain ASCII. */
+  readonly ascii: boolean;
 }
 
 /** Prepares a needle. `ignoreCase` covers the ASCII letters. */
@@ -18,7 +21,24 @@ export function createNeedle(text: string | Uint8Array, ignoreCase: boolean): Ne
   const bytes = Uint8Array.from(source.subarray(0, MAX_NEEDLE_BYTES));
   const folds = bytes.map((byte) => (ignoreCase && isLetter(byte) ? CASE_BIT : 0));
   for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[i] ?? 0) | (folds[i] ?? 0);
-  return { bytes, folds, rare: rarest(bytes, folds) };
+  return {
+    bytes,
+    folds,
+    folded: folds.some((fold) => fold !== 0),
+    rare: rarest(bytes, folds),
+    ascii: bytes.every((byte) => byte < 0x80),
+  };
+}
+
+/** The only characters beyond ASCII that are a letter of ASCII in another case: the Kelvin sign and the long s. */
+const OTHER_CASES: Readonly<Record<string, string>> = { k: "\u212a", s: "\u017f" };
+
+/** Needles for lines that may hold one of the texts in another case, though not in ASCII. */
+export function otherCaseNeedles(texts: readonly string[]): Needle[] {
+  const letters = Object.keys(OTHER_CASES).filter((letter) =>
+    texts.some((text) => text.toLowerCase().includes(letter)),
+  );
+  return letters.map((letter) => createNeedle(OTHER_CASES[letter] ?? "", false));
 }
 
 function isLetter(byte: number): boolean {

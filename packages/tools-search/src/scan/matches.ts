@@ -1,6 +1,7 @@
 import { isAscii } from "node:buffer";
 import { decode } from "../encoding.js";
 import type { ByteWindow } from "../match/bytes.js";
+import type { Needle } from "../match/needle.js";
 import type { CompiledQuery } from "../match/query.js";
 import type { RowCollector } from "./rows.js";
 import { ByteView, StringView, type TextView } from "./view.js";
@@ -48,16 +49,20 @@ function withNeedles(
   firstOnly: boolean,
 ): void {
   const { window, end } = view;
-  const { needles, test } = query;
+  const { keepReturn } = query;
+  // In text of plain ASCII there is no use in looking for anything else.
+  const ascii =
+    query.needles.some((needle) => !needle.ascii) && isAscii(window.buffer.subarray(view.start, end));
+  const needles = ascii ? query.needles.filter((needle) => needle.ascii) : query.needles;
+  const test = ascii && query.asciiIsExact ? undefined : query.test;
   const [only] = needles;
+  if (only === undefined) return;
   const next =
-    only !== undefined && needles.length === 1
-      ? (from: number) => window.find(only, from, end)
-      : firstOfMany(view, query);
+    needles.length === 1 ? (from: number) => window.find(only, from, end) : firstOfMany(view, needles);
   for (let at = next(view.start); at !== -1; ) {
     const lineEnd = view.lineEnd(at);
     const lineStart = view.lineStart(at);
-    if (test === undefined || test(view.line(lineStart, lineEnd))) {
+    if (test === undefined || test(view.line(lineStart, lineEnd, keepReturn))) {
       collector.match(view, lineStart, lineEnd, at);
       if (firstOnly) return;
     }
@@ -66,7 +71,7 @@ function withNeedles(
 }
 
 /** The next place where any of the needles is. What was found for one is kept until it is passed. */
-function firstOfMany({ window, end }: ByteView, { needles }: CompiledQuery): (from: number) => number {
+function firstOfMany({ window, end }: ByteView, needles: readonly Needle[]): (from: number) => number {
   const places = needles.map(() => -2);
   return (from) => {
     let first = -1;
@@ -90,7 +95,7 @@ function withExpression(
   firstOnly: boolean,
 ): void {
   const { text } = view;
-  const { test } = query;
+  const { test, keepReturn } = query;
   const expression = query.scan?.(view.ascii);
   const isExact = query.scanIsExact && !text.includes("\r");
   for (let from = 0; from < view.end; ) {
@@ -105,7 +110,7 @@ function withExpression(
     }
     const lineStart = view.lineStart(at);
     const lineEnd = view.lineEnd(at);
-    if ((expression && isExact) || test === undefined || test(view.line(lineStart, lineEnd))) {
+    if ((expression && isExact) || test === undefined || test(view.line(lineStart, lineEnd, keepReturn))) {
       collector.match(view, lineStart, lineEnd, at);
       if (firstOnly) return;
     }
