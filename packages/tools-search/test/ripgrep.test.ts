@@ -103,9 +103,10 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
       ...["foo", "bar", "Foo", "fo", "o", "x1", "42", "_", "-", "."],
       ...[" ", "  ", "\t", "é", "日本", "", "\u2028", "\u017f", "\u212a", "k"],
     ];
-    const atoms = String.raw`foo bar o . \w \d \s [a-f] [^a-f] é \S x \. [\s\d] [^\s] [^o\n] [o\n] \D k (foo|bar) (?:o|a) 日`.split(
-      " ",
-    );
+    const atoms =
+      String.raw`foo bar o . \w \d \s [a-f] [^a-f] é \S x \. [\s\d] [^\s] [^o\n] [o\n] \D k (foo|bar) (?:o|a) 日`.split(
+        " ",
+      );
     const marks = ["", "", "", "*", "+", "?", "{2}", "{1,3}", "+?"];
     const root = makeTree();
     for (let i = 0; i < 30; i++) {

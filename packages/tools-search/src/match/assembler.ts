@@ -34,6 +34,7 @@ const PLAIN: Readonly<Record<string, number>> = {
   "i32.sub": 0x6b,
   "i32.and": 0x71,
   "i32.or": 0x72,
+  "i32.shl": 0x74,
   "i32.shr_u": 0x76,
 };
 /** Instructions that name a block to leave or to repeat. */
@@ -48,12 +49,15 @@ const VARIABLES: Readonly<Record<string, number>> = {
 };
 /** Vector instructions without an operand. */
 const VECTOR: Readonly<Record<string, number>> = {
+  "i8x16.swizzle": 0x0e,
   "i8x16.splat": 0x0f,
   "i8x16.eq": 0x23,
+  "i8x16.ne": 0x24,
   "v128.and": 0x4e,
   "v128.or": 0x50,
   "v128.any_true": 0x53,
   "i8x16.bitmask": 0x64,
+  "i8x16.shr_u": 0x6d,
   "i8x16.sub": 0x71,
   "i16x8.extadd_pairwise_i8x16_u": 0x7d,
   "i32x4.extadd_pairwise_i16x8_u": 0x7f,

@@ -1,6 +1,13 @@
 import { quote } from "@agent/core/toolkit";
 import type { TextQuery } from "../protocol.js";
-import { createNeedle, MAX_NEEDLE_BYTES, type Needle, otherCaseNeedles } from "./needle.js";
+import { rareClassRun } from "./classRun.js";
+import {
+  createClassNeedle,
+  createNeedle,
+  MAX_NEEDLE_BYTES,
+  type Needle,
+  otherCaseNeedles,
+} from "./needle.js";
 import { type ParsedRegex, parseRegex } from "./regexParse.js";
 import { RegexSyntaxError } from "./regexSyntax.js";
 import { usefulStrings } from "./required.js";
@@ -75,13 +82,9 @@ function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
   // Without "u" V8 can fall back to its linear engine; on ASCII text the two mean the same.
   const plain = parsed.needsUnicode ? unicode : new RegExp(parsed.source, caseFlag);
   const choose = (line: string): RegExp => (plain === unicode || ASCII.test(line) ? plain : unicode);
-  const strings = usefulStrings(parsed.required) ?? [];
   const { lineSource } = parsed;
   return {
-    needles: [
-      ...strings.map((text) => createNeedle(text, ignoreCase)),
-      ...(ignoreCase ? otherCaseNeedles(strings) : []),
-    ],
+    needles: needlesOf(parsed, ignoreCase),
     asciiIsExact: false,
     test: (line) => choose(line).test(line),
     scan: lineSource === undefined ? undefined : scanner(lineSource, caseFlag, parsed.needsUnicode),
@@ -90,9 +93,17 @@ function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
   };
 }
 
+function needlesOf({ required, source }: ParsedRegex, ignoreCase: boolean): Needle[] {
+  const strings = usefulStrings(required) ?? [];
+  const needles = strings.map((text) => createNeedle(text, ignoreCase));
+  if (ignoreCase) return [...needles, ...otherCaseNeedles(strings)];
+  const run = needles.length > 0 ? undefined : rareClassRun(source);
+  return run === undefined ? needles : [createClassNeedle(run)];
+}
+
 function scanner(source: string, caseFlag: string, needsUnicode: boolean): (ascii: boolean) => RegExp {
-  const unicode = new RegExp(source, `gmu${caseFlag}`);
-  const plain = needsUnicode ? unicode : new RegExp(source, `gm${caseFlag}`);
+  const unicode = new RegExp(source, `mu${caseFlag}`);
+  const plain = needsUnicode ? unicode : new RegExp(source, `m${caseFlag}`);
   return (ascii) => (ascii ? plain : unicode);
 }
 

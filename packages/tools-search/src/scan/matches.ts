@@ -6,6 +6,12 @@ import type { CompiledQuery } from "../match/query.js";
 import type { RowCollector } from "./rows.js";
 import { ByteView, StringView, type TextView } from "./view.js";
 
+/**
+ * How much text an expression is given at once. An engine that counts how often it steps back, and changes to a
+ * slow way of matching at some number, counts anew for each.
+ */
+const STEP_CHARACTERS = 2048;
+
 /** The lines of a window to search, and what to do with them. */
 export interface Piece {
   readonly window: ByteWindow;
@@ -87,7 +93,7 @@ function firstOfMany({ window, end }: ByteView, needles: readonly Needle[]): (fr
   };
 }
 
-/** The whole text at once where the expression allows it, which is several times faster than line by line. */
+/** Many lines at once where the expression allows it, which is several times faster than line by line. */
 function withExpression(
   view: StringView,
   query: CompiledQuery,
@@ -101,12 +107,13 @@ function withExpression(
   for (let from = 0; from < view.end; ) {
     let at = from;
     if (expression) {
-      expression.lastIndex = from;
-      const found = expression.exec(text);
-      if (found === null) return;
-      at = found.index;
-      // Behind the last line break there is no line, though an expression may match there.
-      if (at >= view.end && text.endsWith("\n")) return;
+      const to = view.lineEnd(Math.min(from + STEP_CHARACTERS, view.end - 1));
+      const found = expression.exec(text.slice(from, to));
+      if (found === null) {
+        from = to + 1;
+        continue;
+      }
+      at += found.index;
     }
     const lineStart = view.lineStart(at);
     const lineEnd = view.lineEnd(at);
