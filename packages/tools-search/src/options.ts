@@ -1,6 +1,9 @@
 import { packOptions } from "@agent/core/toolkit";
 import { packName } from "./pack.js";
 
+/** The most results one call may ask for. */
+export const MAX_RESULTS = 100_000;
+
 /** Options of the pack. */
 export interface SearchOptions {
   /** Confines both tools to this directory; what leads out of it is refused. Default: no confinement. */
@@ -16,12 +19,6 @@ export interface SearchOptions {
   /** Adds lines of context to results with few matches, so that no second call is needed. Default false. */
   readonly autoContext?: boolean;
 }
-
-/** The most results one call may ask for. */
-export const MAX_RESULTS = 100_000;
-/** The registry's deadline is only a safety net behind the pack's own. */
-export const REGISTRY_GRACE_MS = 15_000;
-export const DEFAULTS = { maxResults: 200, maxLineLength: 500, timeoutMs: 20_000 } as const;
 
 /** The options as they came from the config. Throws for one that is unknown or has the wrong type. */
 export function checkOptions(options: unknown): SearchOptions {

@@ -50,6 +50,7 @@ export interface RangeTask {
   readonly path: string;
   readonly from: number;
   readonly to: number;
+  /** As in a scan; at 0 the lines of the range are not counted either. */
   readonly budget: number;
   readonly named: boolean;
 }

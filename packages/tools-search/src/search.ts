@@ -7,6 +7,7 @@ import {
   type FileHits,
   type GlobTask,
   type LargeFile,
+  type RangeTask,
   type Reply,
   type Row,
   type ScanTask,
@@ -204,13 +205,28 @@ class TextProgress {
   /** A large file in ranges, which all workers share. Each counts lines from its own start. */
   async #scanLarge(file: LargeFile, named: boolean): Promise<FileHits | undefined> {
     const { query, maxResults } = this.search;
-    const budget = query.mode === "lines" ? maxResults : 0;
     const ranges: Extract<Reply, { kind: "ranged" }>[] = [];
+    const wanted = query.mode === "lines" ? maxResults : 0;
+    // Read when a task starts: once the first ranges have given all that is wanted, the others only count matches.
+    const budget = (): number => {
+      let left = wanted;
+      for (const range of ranges) {
+        // A gap: what comes after it may be wanted or not.
+        if (range === undefined) break;
+        left -= range.rows.length;
+      }
+      return Math.max(0, left);
+    };
     const runs: Promise<void>[] = [];
     for (let from = 0; from < file.size; from += RANGE_BYTES) {
       const place = runs.length;
       const to = Math.min(file.size, from + RANGE_BYTES);
-      const task = { kind: "range", query, path: file.path, from, to, budget, named } as const;
+      const task: RangeTask = {
+        ...{ kind: "range", query, path: file.path, from, to, named },
+        get budget() {
+          return budget();
+        },
+      };
       runs.push(
         this.job.run(task, (reply) => {
           if (reply.kind === "ranged") ranges[place] = reply;
@@ -227,7 +243,7 @@ class TextProgress {
     let matches = 0;
     let lines = 0;
     for (const range of ranges) {
-      for (const row of range.rows) if (rows.length < budget) rows.push({ ...row, line: row.line + lines });
+      for (const row of range.rows) if (rows.length < wanted) rows.push({ ...row, line: row.line + lines });
       matches += range.matches;
       lines += range.lines;
     }

@@ -101,11 +101,12 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
     const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
     const words = [
       ...["foo", "bar", "Foo", "fo", "o", "x1", "42", "_", "-", "."],
-      ...[" ", "  ", "\t", "é", "日本", ""],
+      ...[" ", "  ", "\t", "é", "日本", "", "\u2028", "\u017f", "\u212a", "k"],
     ];
-    const atoms = String.raw`foo bar o . \w \d \s [a-f] [^a-f] é \S x \. [\s\d] (foo|bar) (?:o|a) 日`.split(
-      " ",
-    );
+    const atoms =
+      String.raw`foo bar o . \w \d \s [a-f] [^a-f] é \S x \. [\s\d] [^\s] [^o\n] [o\n] \D k (foo|bar) (?:o|a) 日`.split(
+        " ",
+      );
     const marks = ["", "", "", "*", "+", "?", "{2}", "{1,3}", "+?"];
     const root = makeTree();
     for (let i = 0; i < 30; i++) {
@@ -113,7 +114,7 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
       const lines = Array.from({ length: random(40) }, line);
       put(root, `f${i}.txt`, lines.join(pick(["\n", "\n", "\r\n"])) + pick(["", "\n"]));
     }
-    for (let round = 0; round < 200; round++) {
+    for (let round = 0; round < 300; round++) {
       const body = Array.from({ length: 1 + random(4) }, () => pick(atoms) + pick(marks)).join("");
       const query = pick(["", "", "^", "\\b"]) + body + pick(["", "", "$"]);
       const ignore_case = random(4) === 0;
@@ -123,6 +124,12 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
       const found = (await ours(root, { query, regex: true, ignore_case })).filter(shared);
       expect({ query, ignore_case, ...difference(found, expected) }).toEqual({ query, ignore_case, ...SAME });
     }
+  });
+
+  test.each(["o\\nb", "\\x0a", "(o|\\n)"])("%s is refused by both", async (query) => {
+    const root = makeTree({ "a.txt": "foo\nbar\n" });
+    expect(() => ripgrep(root, ["-e", query])).toThrow("refused");
+    await expect(ours(root, { query, regex: true })).rejects.toThrow("within one line");
   });
 
   test("random trees with ignore files: the same files are searched", async () => {

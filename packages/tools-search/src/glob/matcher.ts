@@ -11,6 +11,12 @@ export function globToRegex(pattern: string): RegExp {
   return new RegExp(expression.source, `${expression.flags}s`);
 }
 
+/** What every match of a glob ends with, which is quickly compared: `.ts` for `src/*.ts`. Often nothing. */
+export function fixedEnd(pattern: string): string {
+  // A bar divides a pattern also where nobody would expect it, and then each side has its own end.
+  return pattern.includes("|") ? "" : (/[\w.-]*$/.exec(pattern)?.[0] ?? "");
+}
+
 /** The patterns that the braces of a glob stand for, as fast-glob expands them. */
 export function expandBraces(pattern: string): string[] {
   const expanded = globModules().micromatch.braces(pattern, {

@@ -7,7 +7,7 @@ import type { TaskHost } from "../tasks.js";
 import { walk } from "../walk.js";
 import { scopeOf } from "../walkTask.js";
 import { checkGlob } from "./limits.js";
-import { createDirectoryTest, globToRegex } from "./matcher.js";
+import { createDirectoryTest, fixedEnd, globToRegex } from "./matcher.js";
 import { globModules } from "./modules.js";
 
 /** Finds the files that match a glob: fast-glob plans and its matcher decides, the walk is the one of search_text. */
@@ -15,29 +15,31 @@ export function* globTask(task: GlobTask, host: TaskHost): Generator<void> {
   checkGlob(task.pattern, "pattern");
   const guard = createPathGuard(task.scope.root);
   const start = guard.resolve(resolve(task.scope.cwd, task.path));
-  if (!lstatSync(canonicalPath(start)).isDirectory())
-    throw new Error(`${quote(task.path)} is not a directory.`);
+  const info = lstatSync(canonicalPath(start), { throwIfNoEntry: false });
+  if (!info?.isDirectory()) {
+    throw new Error(`"path" ${quote(task.path)} ${info ? "is not a directory" : "does not exist"}.`);
+  }
   const plans = globModules().fastGlob.generateTasks(task.pattern, { dot: true, followSymbolicLinks: false });
   if (plans.length === 0) {
     throw new Error(`"pattern" ${quote(task.pattern)} only excludes. Say what to find, such as **/*.`);
   }
-  const found = new Set<string>();
+  let paths: string[] = [];
   const tally = emptyTally();
   let seen = 0;
   for (const plan of plans) {
     if (!plan.dynamic) {
-      for (const path of staticFiles(plan.patterns, start, guard)) found.add(path);
+      paths.push(...staticFiles(plan.patterns, start, guard));
       continue;
     }
     for (const batch of dynamicFiles(plan, start, guard, task, tally, host)) {
       seen += batch.seen;
-      for (const path of batch.paths) found.add(path);
+      for (const path of batch.paths) paths.push(path);
       yield;
     }
   }
   const prefix = shownPrefix(shownPath(task.path));
-  const paths = Array.from(found);
-  if (plans.length > 1) paths.sort();
+  // One plan finds each file once, and in order.
+  if (plans.length > 1 || !plans[0]?.dynamic) paths = [...new Set(paths)].sort();
   if (task.order === "newest") sortNewestFirst(paths, start, host);
   const shown = paths
     .slice(0, task.limit)
@@ -69,7 +71,7 @@ function* dynamicFiles(
 ): Generator<{ paths: string[]; seen: number }> {
   const base = withSlash(toSlashes(canonicalPath(guard.resolve(resolve(start, plan.base)))));
   const prefix = plan.base === "." ? "" : withoutDot(withSlash(plan.base));
-  const expressions = plan.patterns.map(globToRegex);
+  const tests = plan.patterns.map((pattern) => ({ end: fixedEnd(pattern), whole: globToRegex(pattern) }));
   const enters = createDirectoryTest(plan.patterns);
   let seen = 0;
   const batches = walk({
@@ -79,8 +81,8 @@ function* dynamicFiles(
     tally,
     wants: (path) => {
       seen++;
-      const whole = prefix + path;
-      return expressions.some((expression) => expression.test(whole));
+      for (const { end, whole } of tests) if (path.endsWith(end) && whole.test(prefix + path)) return true;
+      return false;
     },
     enters: enters && ((path) => enters(prefix + path)),
     beat: () => host.beat(0),

@@ -35,6 +35,7 @@ const PLAIN: Readonly<Record<string, number>> = {
   "i32.and": 0x71,
   "i32.or": 0x72,
   "i32.shl": 0x74,
+  "i32.shr_u": 0x76,
 };
 /** Instructions that name a block to leave or to repeat. */
 const BRANCHES: Readonly<Record<string, number>> = { br: 0x0c, br_if: 0x0d };
@@ -48,12 +49,18 @@ const VARIABLES: Readonly<Record<string, number>> = {
 };
 /** Vector instructions without an operand. */
 const VECTOR: Readonly<Record<string, number>> = {
+  "i8x16.swizzle": 0x0e,
   "i8x16.splat": 0x0f,
   "i8x16.eq": 0x23,
+  "i8x16.ne": 0x24,
   "v128.and": 0x4e,
   "v128.or": 0x50,
   "v128.any_true": 0x53,
   "i8x16.bitmask": 0x64,
+  "i8x16.shr_u": 0x6d,
+  "i8x16.sub": 0x71,
+  "i16x8.extadd_pairwise_i8x16_u": 0x7d,
+  "i32x4.extadd_pairwise_i16x8_u": 0x7f,
 };
 
 /** Assembles a module that imports `env.memory` and exports the functions by name. */
@@ -112,6 +119,7 @@ function instruction(
   // Loads take an alignment hint (none) and a constant offset.
   if (word === "i32.load8_u") return [0x2d, 0, ...unsigned(Number(operand || 0))];
   if (word === "v128.load") return [SIMD_PREFIX, 0x00, 0, ...unsigned(Number(operand || 0))];
+  if (word === "i32x4.extract_lane") return [SIMD_PREFIX, 0x1b, Number(operand)];
   if (word === "i32.const") return [0x41, ...signed(Number(operand))];
   throw new Error(`The assembler does not know ${word}.`);
 }

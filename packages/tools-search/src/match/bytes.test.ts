@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { randomNumbers } from "../../test/tree.js";
 import { createWindow, PlainWindow, SimdWindow } from "./bytes.js";
-import { createNeedle } from "./needle.js";
+import { createClassNeedle, createNeedle } from "./needle.js";
 
 const SIZE = 4096;
+
+function randomClasses(random: (below: number) => number): string[] {
+  return Array.from({ length: 1 + random(6) }, () => [..."aAbB\nk "].filter(() => random(2) === 0).join(""));
+}
 
 describe("both kinds of window", () => {
   test("give the same answers on random text with a small alphabet", () => {
@@ -11,16 +15,41 @@ describe("both kinds of window", () => {
     const plain = new PlainWindow(Buffer.alloc(SIZE));
     const random = randomNumbers(7);
     for (let round = 0; round < 3000; round++) {
-      const length = random(400);
+      const length = random(round % 8 === 0 ? SIZE : 400);
       for (let i = 0; i < SIZE; i++) simd.buffer[i] = "aAbB\nk "[random(7)]?.charCodeAt(0) ?? 0;
       simd.buffer.copy(plain.buffer);
       const from = random(length + 1);
       const text = Array.from({ length: 1 + random(5) }, () => "aAbBk"[random(5)]).join("");
-      const needle = createNeedle(text, random(2) === 0);
+      const needle =
+        random(3) === 0 ? createClassNeedle(randomClasses(random)) : createNeedle(text, random(2) === 0);
       expect(simd.find(needle, from, length)).toBe(plain.find(needle, from, length));
       expect(simd.nextNewline(from, length)).toBe(plain.nextNewline(from, length));
       expect(simd.lastNewline(from, length)).toBe(plain.lastNewline(from, length));
       expect(simd.countNewlines(from, length)).toBe(plain.countNewlines(from, length));
+    }
+  });
+
+  test.each([true, false])("a class is neither more nor less than its characters (simd: %s)", (simd) => {
+    const window = createWindow(256, simd);
+    for (let byte = 0; byte < 256; byte++) window.buffer[byte] = byte;
+    const found = (members: string) => {
+      const needle = createClassNeedle([members]);
+      const places: number[] = [];
+      for (let at = window.find(needle, 0, 256); at !== -1; at = window.find(needle, at + 1, 256))
+        places.push(at);
+      return String.fromCharCode(...places);
+    };
+    for (const members of ["", "_", "09AZaz", "\0\x7f", "\t\n !/:@[`{~"])
+      expect(found(members)).toBe(members);
+  });
+
+  test.each([true, false])("count a window that holds nothing but line breaks (simd: %s)", (simd) => {
+    const window = createWindow(SIZE, simd);
+    window.buffer.fill("\n");
+    for (const from of [0, 1, 15, 16, 17]) {
+      for (const to of [from, from + 1, 1024, 1040, 2049, SIZE - 1, SIZE]) {
+        expect(window.countNewlines(from, to)).toBe(to - from);
+      }
     }
   });
 

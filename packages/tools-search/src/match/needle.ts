@@ -3,13 +3,19 @@ export const MAX_NEEDLE_BYTES = 512;
 
 const CASE_BIT = 0x20;
 
-/** A byte string to look for. A byte of the text matches if `text | fold == byte`. */
+/** What to look for: a string of bytes, exactly or whatever its case, or a run of characters of certain kinds. */
 export interface Needle {
+  readonly kind: "text" | "folded" | "classes";
+  /** How many bytes a find covers. */
+  readonly length: number;
+  /** The bytes; for classes, 16 bytes for each: by its lower half, which upper halves a byte may have, as bits. */
   readonly bytes: Uint8Array;
-  /** 0x20 where the case of an ASCII letter does not matter, else 0. */
+  /** For text: a byte of it matches if `text | fold == byte`. For classes: the bit of each upper half. */
   readonly folds: Uint8Array;
   /** The places of its two rarest bytes, which are compared first. */
   readonly rare: readonly [number, number];
+  /** Whether it can be found in text of plain ASCII. */
+  readonly ascii: boolean;
 }
 
 /** Prepares a needle. `ignoreCase` covers the ASCII letters. */
@@ -18,7 +24,71 @@ export function createNeedle(text: string | Uint8Array, ignoreCase: boolean): Ne
   const bytes = Uint8Array.from(source.subarray(0, MAX_NEEDLE_BYTES));
   const folds = bytes.map((byte) => (ignoreCase && isLetter(byte) ? CASE_BIT : 0));
   for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[i] ?? 0) | (folds[i] ?? 0);
-  return { bytes, folds, rare: rarest(bytes, folds) };
+  return {
+    kind: folds.some((fold) => fold !== 0) ? "folded" : "text",
+    length: bytes.length,
+    bytes,
+    folds,
+    rare: rarest(bytes, folds),
+    ascii: bytes.every((byte) => byte < 0x80),
+  };
+}
+
+const UPPER_HALVES = Uint8Array.from({ length: 16 }, (_, half) => (half < 8 ? 1 << half : 0));
+
+/** A needle for a run of characters, each given by all it can be; ASCII only. */
+export function createClassNeedle(run: readonly string[]): Needle {
+  const bytes = new Uint8Array(run.length * 16);
+  for (const [place, members] of run.entries()) {
+    for (const byte of Buffer.from(members, "latin1")) {
+      const at = place * 16 + (byte & 15);
+      bytes[at] = (bytes[at] ?? 0) | (1 << (byte >> 4));
+    }
+  }
+  return {
+    kind: "classes",
+    length: run.length,
+    bytes,
+    folds: UPPER_HALVES,
+    rare: rarestPlaces(run),
+    ascii: true,
+  };
+}
+
+/** The rarest kind, and the rarest other kind; of one kind the places that are farthest apart say most. */
+function rarestPlaces(run: readonly string[]): [number, number] {
+  const frequency = run.map(frequencyOfAny);
+  const order = Array.from(run, (_, place) => place).sort(
+    (a, b) => (frequency[a] ?? 0) - (frequency[b] ?? 0) || a - b,
+  );
+  const first = order[0] ?? 0;
+  const others = order.filter((place) => run[place] !== run[first]);
+  const kind = run[others[0] ?? order.at(-1) ?? 0];
+  const same = order.filter((place) => run[place] === kind);
+  const second = same.reduce(
+    (best, place) => (Math.abs(place - first) > Math.abs(best - first) ? place : best),
+    same[0] ?? 0,
+  );
+  return [first, second];
+}
+
+/** How often one of these characters is met, roughly, as a share of all. */
+export function frequencyOfAny(members: string): number {
+  let sum = 0;
+  // Common bytes are listed by rank, and the share falls with the rank.
+  for (const byte of Buffer.from(members, "latin1")) sum += 0.2 / (2 + COMMON.length - (RANK[byte] ?? 0));
+  return sum;
+}
+
+/** The only characters beyond ASCII that are a letter of ASCII in another case: the Kelvin sign and the long s. */
+const OTHER_CASES: Readonly<Record<string, string>> = { k: "\u212a", s: "\u017f" };
+
+/** Needles for lines that may hold one of the texts in another case, though not in ASCII. */
+export function otherCaseNeedles(texts: readonly string[]): Needle[] {
+  const letters = Object.keys(OTHER_CASES).filter((letter) =>
+    texts.some((text) => text.toLowerCase().includes(letter)),
+  );
+  return letters.map((letter) => createNeedle(OTHER_CASES[letter] ?? "", false));
 }
 
 function isLetter(byte: number): boolean {

@@ -1,9 +1,9 @@
 import type { WasmFunction } from "./assembler.js";
 import { count, next, previous } from "./programBytes.js";
-import { find } from "./programFind.js";
+import { FINDERS } from "./programFind.js";
 
 /** The functions may read this many bytes past `end`; what is found there is thrown away. */
 export const READ_AHEAD = 128;
 
 /** The inner loops of a search, 16 bytes at a time. */
-export const PROGRAM: readonly WasmFunction[] = [find, count, next, previous];
+export const PROGRAM: readonly WasmFunction[] = [...FINDERS, count, next, previous];

@@ -1,21 +1,56 @@
 import type { WasmFunction } from "./assembler.js";
 
-/** Leaves the mask of the places among the 16 at $p + offset that hold $byte. */
-const byteMask = (offset = 0): string => `
+/** A round of `count` covers this many bytes; a counter of 8 bits must not overflow in it. */
+const ROUND_BYTES = 1024;
+
+const PARAMS = ["start", "end", "byte"];
+
+/** Leaves a vector with all bits set at the places among the 16 at $p + offset that hold $byte. */
+const sameAs = (offset = 0): string => `
   local.get $p
   v128.load ${offset}
   local.get $wanted
-  i8x16.eq
-  i8x16.bitmask`;
+  i8x16.eq`;
 
-const splatByte = `
+/** The same as a mask of 16 bits, kept in $mask and left on the stack. */
+const byteMask = `
+  ${sameAs()}
+  i8x16.bitmask
+  local.tee $mask`;
+
+/** Begins at one of the ends, with $wanted ready. */
+const startAt = (end: "start" | "end"): string => `
   local.get $byte
   i8x16.splat
-  local.set $wanted`;
+  local.set $wanted
+  local.get $${end}
+  local.set $p`;
 
-const countMask = (offset: number): string => `
-  ${byteMask(offset)}
-  i32.popcnt
+const move = (bytes: number): string => `
+  local.get $p
+  i32.const ${bytes}
+  i32.add
+  local.set $p`;
+
+const bytesLeft = `
+  local.get $end
+  local.get $p
+  i32.sub`;
+
+const leaveAtEnd = `
+  local.get $p
+  local.get $end
+  i32.ge_u
+  br_if $done`;
+
+/** "All bits set" is -1: to subtract it adds one. */
+const countOne = (offset: number): string => `
+  local.get $counts
+  ${sameAs(offset)}
+  i8x16.sub
+  local.set $counts`;
+
+const addToTotal = `
   local.get $total
   i32.add
   local.set $total`;
@@ -23,64 +58,63 @@ const countMask = (offset: number): string => `
 /** How often `byte` occurs in [start, end). */
 export const count: WasmFunction = {
   name: "count",
-  params: ["start", "end", "byte"],
-  locals: { p: "i32", total: "i32", mask: "i32", wanted: "v128" },
+  params: PARAMS,
+  locals: { p: "i32", stop: "i32", total: "i32", mask: "i32", wanted: "v128", counts: "v128" },
   body: `
-  ${splatByte}
-  local.get $start
-  local.set $p
+  ${startAt("start")}
   block $few
-    loop $many                    ;; 64 bytes a round
-      local.get $end
-      local.get $p
-      i32.sub
-      i32.const 64
+    loop $round                   ;; 16 counters side by side, added up at the end of a round
+      ${bytesLeft}
+      i32.const ${ROUND_BYTES}
       i32.lt_u
       br_if $few
-      ${[0, 16, 32, 48].map(countMask).join("")}
       local.get $p
-      i32.const 64
+      i32.const ${ROUND_BYTES}
       i32.add
-      local.set $p
-      br $many
+      local.set $stop
+      i32.const 0
+      i8x16.splat
+      local.set $counts
+      loop $many
+        ${[0, 16, 32, 48].map(countOne).join("")}
+        ${move(64)}
+        local.get $p
+        local.get $stop
+        i32.lt_u
+        br_if $many
+      end
+      local.get $counts
+      i16x8.extadd_pairwise_i8x16_u
+      i32x4.extadd_pairwise_i16x8_u
+      local.set $counts
+      ${[0, 1, 2, 3].map((lane) => `local.get $counts\ni32x4.extract_lane ${lane}\n${addToTotal}`).join("\n")}
+      br $round
     end
   end
   block $done
     loop $next
-      local.get $p
-      local.get $end
-      i32.ge_u
-      br_if $done
-      ${byteMask()}
-      local.set $mask
-      local.get $end              ;; the last block: only the bits before the end count
-      local.get $p
-      i32.sub
-      i32.const 16
-      i32.lt_u
-      if
-        local.get $mask
-        i32.const 1
-        local.get $end
-        local.get $p
-        i32.sub
-        i32.shl
-        i32.const 1
-        i32.sub
-        i32.and
-        local.set $mask
-      end
-      local.get $total
-      local.get $mask
+      ${leaveAtEnd}
+      ${byteMask}
       i32.popcnt
-      i32.add
-      local.set $total
-      local.get $p
-      i32.const 16
-      i32.add
-      local.set $p
+      ${addToTotal}
+      ${move(16)}
       br $next
     end
+  end
+  local.get $p                    ;; what was counted behind the end does not count
+  local.get $end
+  i32.sub
+  local.tee $stop
+  if
+    local.get $total
+    local.get $mask
+    i32.const 16
+    local.get $stop
+    i32.sub
+    i32.shr_u
+    i32.popcnt
+    i32.sub
+    local.set $total
   end
   local.get $total`,
 };
@@ -88,36 +122,25 @@ export const count: WasmFunction = {
 /** The address of the first `byte` in [start, end), or `end`. */
 export const next: WasmFunction = {
   name: "next",
-  params: ["start", "end", "byte"],
+  params: PARAMS,
   locals: { p: "i32", mask: "i32", wanted: "v128" },
   body: `
-  ${splatByte}
-  local.get $start
-  local.set $p
+  ${startAt("start")}
   block $done
     loop $next
-      local.get $p
-      local.get $end
-      i32.ge_u
-      br_if $done
-      ${byteMask()}
-      local.tee $mask
+      ${leaveAtEnd}
+      ${byteMask}
       if
         local.get $p
         local.get $mask
         i32.ctz
         i32.add
-        local.tee $p
-        local.get $end
-        i32.ge_u
-        br_if $done
+        local.set $p
+        ${leaveAtEnd}
         local.get $p
         return
       end
-      local.get $p
-      i32.const 16
-      i32.add
-      local.set $p
+      ${move(16)}
       br $next
     end
   end
@@ -127,12 +150,10 @@ export const next: WasmFunction = {
 /** The address of the last `byte` in [start, end), or -1. */
 export const previous: WasmFunction = {
   name: "previous",
-  params: ["start", "end", "byte"],
+  params: PARAMS,
   locals: { p: "i32", mask: "i32", wanted: "v128" },
   body: `
-  ${splatByte}
-  local.get $end
-  local.set $p
+  ${startAt("end")}
   block $few
     loop $next
       local.get $p
@@ -141,12 +162,8 @@ export const previous: WasmFunction = {
       i32.const 16
       i32.lt_u
       br_if $few
-      local.get $p
-      i32.const 16
-      i32.sub
-      local.set $p
-      ${byteMask()}
-      local.tee $mask
+      ${move(-16)}
+      ${byteMask}
       i32.eqz
       br_if $next
       local.get $p
@@ -164,10 +181,8 @@ export const previous: WasmFunction = {
       local.get $start
       i32.eq
       br_if $done
+      ${move(-1)}
       local.get $p
-      i32.const 1
-      i32.sub
-      local.tee $p
       i32.load8_u
       local.get $byte
       i32.ne

@@ -1,6 +1,13 @@
 import { quote } from "@agent/core/toolkit";
 import type { TextQuery } from "../protocol.js";
-import { createNeedle, MAX_NEEDLE_BYTES, type Needle } from "./needle.js";
+import { rareClassRun } from "./classRun.js";
+import {
+  createClassNeedle,
+  createNeedle,
+  MAX_NEEDLE_BYTES,
+  type Needle,
+  otherCaseNeedles,
+} from "./needle.js";
 import { type ParsedRegex, parseRegex } from "./regexParse.js";
 import { RegexSyntaxError } from "./regexSyntax.js";
 import { usefulStrings } from "./required.js";
@@ -14,10 +21,14 @@ export interface CompiledQuery {
   readonly needles: readonly Needle[];
   /** Decides about one line, without its line break. `undefined`: a line with a needle matches. */
   readonly test: ((line: string) => boolean) | undefined;
+  /** Whether a needle decides by itself in text that is all ASCII. */
+  readonly asciiIsExact: boolean;
   /** Finds the next place from which a line may match, over many lines at once. */
   readonly scan: ((ascii: boolean) => RegExp) | undefined;
   /** Whether a find of `scan` is a match for sure as long as the text has no carriage return. */
   readonly scanIsExact: boolean;
+  /** Whether `test` sees the carriage return at the end of a line, because it is asked for. */
+  readonly keepReturn: boolean;
 }
 
 /** Compiles a query, or throws an error that names the place of the mistake. */
@@ -33,14 +44,21 @@ function compileLiteral({ text, ignoreCase }: TextQuery): CompiledQuery {
   // In a file that is not UTF-8 the same characters are other bytes; `test` decides by the decoded line.
   const latin1 = Buffer.from(text, "latin1");
   if (!ascii && latin1.toString("latin1") === text) needles.push(createNeedle(latin1, false));
-  const exact = ascii && utf8.length <= MAX_NEEDLE_BYTES;
-  const test = exact ? undefined : lineTest(text, ignoreCase);
-  return { needles, test, scan: undefined, scanIsExact: false };
+  if (ignoreCase) needles.push(...otherCaseNeedles([text]));
+  const asciiIsExact = ascii && utf8.length <= MAX_NEEDLE_BYTES;
+  return {
+    needles,
+    test: asciiIsExact && needles.length === 1 ? undefined : lineTest(text, ignoreCase),
+    asciiIsExact,
+    scan: undefined,
+    scanIsExact: false,
+    keepReturn: text.includes("\r"),
+  };
 }
 
 function lineTest(text: string, ignoreCase: boolean): (line: string) => boolean {
   if (!ignoreCase) return (line) => line.includes(text);
-  const expression = new RegExp(escapeRegex(text), "i");
+  const expression = new RegExp(escapeRegex(text), "iu");
   return (line) => expression.test(line);
 }
 
@@ -64,19 +82,28 @@ function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
   // Without "u" V8 can fall back to its linear engine; on ASCII text the two mean the same.
   const plain = parsed.needsUnicode ? unicode : new RegExp(parsed.source, caseFlag);
   const choose = (line: string): RegExp => (plain === unicode || ASCII.test(line) ? plain : unicode);
-  const strings = usefulStrings(parsed.required);
   const { lineSource } = parsed;
   return {
-    needles: strings?.map((text) => createNeedle(text, ignoreCase)) ?? [],
+    needles: needlesOf(parsed, ignoreCase),
+    asciiIsExact: false,
     test: (line) => choose(line).test(line),
     scan: lineSource === undefined ? undefined : scanner(lineSource, caseFlag, parsed.needsUnicode),
     scanIsExact: !parsed.anchored,
+    keepReturn: parsed.asksForReturn,
   };
 }
 
+function needlesOf({ required, source }: ParsedRegex, ignoreCase: boolean): Needle[] {
+  const strings = usefulStrings(required) ?? [];
+  const needles = strings.map((text) => createNeedle(text, ignoreCase));
+  if (ignoreCase) return [...needles, ...otherCaseNeedles(strings)];
+  const run = needles.length > 0 ? undefined : rareClassRun(source);
+  return run === undefined ? needles : [createClassNeedle(run)];
+}
+
 function scanner(source: string, caseFlag: string, needsUnicode: boolean): (ascii: boolean) => RegExp {
-  const unicode = new RegExp(source, `gmu${caseFlag}`);
-  const plain = needsUnicode ? unicode : new RegExp(source, `gm${caseFlag}`);
+  const unicode = new RegExp(source, `mu${caseFlag}`);
+  const plain = needsUnicode ? unicode : new RegExp(source, `m${caseFlag}`);
   return (ascii) => (ascii ? plain : unicode);
 }
 

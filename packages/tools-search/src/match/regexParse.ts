@@ -1,4 +1,5 @@
 import {
+  ANY_CHARACTER,
   CONTROL_ESCAPES,
   NOTHING,
   ON_A_LINE,
@@ -24,6 +25,8 @@ export interface ParsedRegex {
   readonly anchored: boolean;
   /** Whether it means anything only with the `u` flag: `\p{…}`, `\u{…}`, characters beyond ASCII. */
   readonly needsUnicode: boolean;
+  /** Whether it asks for a carriage return, so that the one at the end of a line must be there to be found. */
+  readonly asksForReturn: boolean;
 }
 
 /** Reads an expression. Throws a `RegexSyntaxError` that says where and why it is not valid. */
@@ -38,6 +41,7 @@ class Parser {
   #anchored = false;
   #spansLines = false;
   #needsUnicode = false;
+  #asksForReturn = false;
 
   constructor(text: string) {
     this.#text = text;
@@ -52,6 +56,7 @@ class Parser {
       required: whole.required,
       anchored: this.#anchored,
       needsUnicode: this.#needsUnicode,
+      asksForReturn: this.#asksForReturn,
     };
   }
 
@@ -144,7 +149,7 @@ class Parser {
     if (this.#peek("\\")) return this.#escape();
     const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
     this.#at += character.length;
-    return character === "." ? verbatim(".") : this.#literal(character);
+    return character === "." ? ANY_CHARACTER : this.#literal(character, start);
   }
 
   #group(start: number): Part {
@@ -156,9 +161,15 @@ class Parser {
     return inside;
   }
 
-  #literal(character: string): Part {
+  #literal(character: string, start: number): Part {
+    if (character === "\n") {
+      this.#fail(
+        "a match lies within one line and can hold no line break (search for one line of it)",
+        start,
+      );
+    }
     if (character > "\x7f") this.#needsUnicode = true;
-    if (character === "\n") this.#spansLines = true;
+    if (character === "\r") this.#asksForReturn = true;
     const source = SYNTAX.test(character) ? `\\${character}` : printable(character);
     // Beyond ASCII the bytes depend on the file's encoding, so such characters are left to the expression.
     const exact = character <= "\x7f" ? character : undefined;
@@ -175,17 +186,16 @@ class Parser {
     if (reference !== undefined) return verbatim(`\\${reference}`);
     const property = this.#property(start);
     if (property !== undefined) return verbatim(property);
-    return this.#literal(this.#escapedCharacter(start));
+    return this.#literal(this.#escapedCharacter(start), start);
   }
 
-  /** `\p{…}`, after the backslash. It can match a line feed only through a negation or a class of controls. */
+  /** `\p{…}`, after the backslash. */
   #property(start: number): string | undefined {
     const property = this.#take(/[pP]\{[^}]*\}/y);
     if (property === undefined) return undefined;
     this.#needsUnicode = true;
-    this.#spansLines = true;
     try {
-      new RegExp(`\\${property}`, "u");
+      if (new RegExp(`\\${property}`, "u").test("\n")) this.#spansLines = true;
     } catch {
       this.#fail(`\\${property} is not a Unicode property`, start);
     }
@@ -239,7 +249,7 @@ class Parser {
   #classRange(negated: boolean): { source: string; line: string } {
     const start = this.#at;
     const low = this.#classItem(negated);
-    if (low.code === undefined || !/^-[^\]]/.test(this.#text.slice(this.#at, this.#at + 2))) return low;
+    if (low.code === undefined || !/^-[^\]]/s.test(this.#text.slice(this.#at, this.#at + 2))) return low;
     this.#at++;
     const high = this.#classItem(negated);
     if (high.code === undefined)
@@ -272,8 +282,10 @@ class Parser {
 
   #classCharacter(character: string, negated: boolean): { source: string; line: string; code: number } {
     if (character > "\x7f") this.#needsUnicode = true;
-    if (character === "\n" && !negated) this.#spansLines = true;
+    if (character === "\r" && !negated) this.#asksForReturn = true;
     const source = SYNTAX.test(character) || character === "-" ? `\\${character}` : printable(character);
-    return { source, line: source, code: character.codePointAt(0) ?? 0 };
+    // A line break among the characters of a class is one that no line has.
+    const line = character === "\n" && !negated ? "" : source;
+    return { source, line, code: character.codePointAt(0) ?? 0 };
   }
 }

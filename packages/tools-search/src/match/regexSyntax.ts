@@ -49,3 +49,6 @@ export function verbatim(source: string): Part {
 export function printable(character: string): string {
   return character < " " ? `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}` : character;
 }
+
+/** "." means every character of the line: a lone carriage return or U+2028 ends none here. */
+export const ANY_CHARACTER: Part = verbatim("[^\\n]");

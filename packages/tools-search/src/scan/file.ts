@@ -108,7 +108,7 @@ class Reading {
     private readonly options: ScanOptions,
   ) {
     const { budget, range } = options;
-    this.#collector = new RowCollector(budget, query, range !== undefined);
+    this.#collector = new RowCollector(budget, query, range !== undefined && budget > 0);
     this.#firstOnly = query.mode === "files" && range === undefined;
   }
 

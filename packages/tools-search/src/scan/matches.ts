@@ -1,9 +1,16 @@
 import { isAscii } from "node:buffer";
 import { decode } from "../encoding.js";
 import type { ByteWindow } from "../match/bytes.js";
+import type { Needle } from "../match/needle.js";
 import type { CompiledQuery } from "../match/query.js";
 import type { RowCollector } from "./rows.js";
 import { ByteView, StringView, type TextView } from "./view.js";
+
+/**
+ * How much text an expression is given at once. An engine that counts how often it steps back, and changes to a
+ * slow way of matching at some number, counts anew for each.
+ */
+const STEP_CHARACTERS = 2048;
 
 /** The lines of a window to search, and what to do with them. */
 export interface Piece {
@@ -48,16 +55,20 @@ function withNeedles(
   firstOnly: boolean,
 ): void {
   const { window, end } = view;
-  const { needles, test } = query;
+  const { keepReturn } = query;
+  // In text of plain ASCII there is no use in looking for anything else.
+  const ascii =
+    query.needles.some((needle) => !needle.ascii) && isAscii(window.buffer.subarray(view.start, end));
+  const needles = ascii ? query.needles.filter((needle) => needle.ascii) : query.needles;
+  const test = ascii && query.asciiIsExact ? undefined : query.test;
   const [only] = needles;
+  if (only === undefined) return;
   const next =
-    only !== undefined && needles.length === 1
-      ? (from: number) => window.find(only, from, end)
-      : firstOfMany(view, query);
+    needles.length === 1 ? (from: number) => window.find(only, from, end) : firstOfMany(view, needles);
   for (let at = next(view.start); at !== -1; ) {
     const lineEnd = view.lineEnd(at);
     const lineStart = view.lineStart(at);
-    if (test === undefined || test(view.line(lineStart, lineEnd))) {
+    if (test === undefined || test(view.line(lineStart, lineEnd, keepReturn))) {
       collector.match(view, lineStart, lineEnd, at);
       if (firstOnly) return;
     }
@@ -66,7 +77,7 @@ function withNeedles(
 }
 
 /** The next place where any of the needles is. What was found for one is kept until it is passed. */
-function firstOfMany({ window, end }: ByteView, { needles }: CompiledQuery): (from: number) => number {
+function firstOfMany({ window, end }: ByteView, needles: readonly Needle[]): (from: number) => number {
   const places = needles.map(() => -2);
   return (from) => {
     let first = -1;
@@ -82,7 +93,7 @@ function firstOfMany({ window, end }: ByteView, { needles }: CompiledQuery): (fr
   };
 }
 
-/** The whole text at once where the expression allows it, which is several times faster than line by line. */
+/** Many lines at once where the expression allows it, which is several times faster than line by line. */
 function withExpression(
   view: StringView,
   query: CompiledQuery,
@@ -90,22 +101,23 @@ function withExpression(
   firstOnly: boolean,
 ): void {
   const { text } = view;
-  const { test } = query;
+  const { test, keepReturn } = query;
   const expression = query.scan?.(view.ascii);
   const isExact = query.scanIsExact && !text.includes("\r");
   for (let from = 0; from < view.end; ) {
     let at = from;
     if (expression) {
-      expression.lastIndex = from;
-      const found = expression.exec(text);
-      if (found === null) return;
-      at = found.index;
-      // Behind the last line break there is no line, though an expression may match there.
-      if (at >= view.end && text.endsWith("\n")) return;
+      const to = view.lineEnd(Math.min(from + STEP_CHARACTERS, view.end - 1));
+      const found = expression.exec(text.slice(from, to));
+      if (found === null) {
+        from = to + 1;
+        continue;
+      }
+      at += found.index;
     }
     const lineStart = view.lineStart(at);
     const lineEnd = view.lineEnd(at);
-    if ((expression && isExact) || test === undefined || test(view.line(lineStart, lineEnd))) {
+    if ((expression && isExact) || test === undefined || test(view.line(lineStart, lineEnd, keepReturn))) {
       collector.match(view, lineStart, lineEnd, at);
       if (firstOnly) return;
     }

@@ -11,8 +11,8 @@ export interface TextView {
   /** The line break that ends the line `at` is in, or the end of the view. */
   lineEnd(at: number): number;
   countLines(from: number, to: number): number;
-  /** A line, given where it starts and ends. */
-  line(from: number, to: number): string;
+  /** A line, given where it starts and ends, without the carriage return of a CRLF unless that is to be kept. */
+  line(from: number, to: number, keepReturn: boolean): string;
   /** The same for showing: at most about `length` characters, around the place `at`. */
   shown(from: number, to: number, at: number, length: number): string;
 }
@@ -37,8 +37,9 @@ export class ByteView implements TextView {
     return this.window.countNewlines(from, to);
   }
 
-  line(from: number, to: number): string {
-    return decode(this.window.buffer, from, withoutReturn(this.window.buffer, from, to));
+  line(from: number, to: number, keepReturn: boolean): string {
+    const { buffer } = this.window;
+    return decode(buffer, from, keepReturn ? to : withoutReturn(buffer, from, to));
   }
 
   shown(from: number, to: number, at: number, length: number): string {
@@ -91,12 +92,13 @@ export class StringView implements TextView {
     return total;
   }
 
-  line(from: number, to: number): string {
-    return this.text.slice(from, to > from && this.text[to - 1] === "\r" ? to - 1 : to);
+  line(from: number, to: number, keepReturn: boolean): string {
+    const returns = !keepReturn && to > from && this.text[to - 1] === "\r";
+    return this.text.slice(from, returns ? to - 1 : to);
   }
 
   shown(from: number, to: number, at: number, length: number): string {
-    const line = this.line(from, to);
+    const line = this.line(from, to, false);
     if (line.length <= length) return line;
     return excerpt(line, at - from, length, {
       cutBefore: false,

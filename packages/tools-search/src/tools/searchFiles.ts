@@ -1,18 +1,9 @@
 import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
-import {
-  countOf,
-  createPathGuard,
-  functionTool,
-  optionalBoolean,
-  optionalInteger,
-  optionalString,
-  requireString,
-} from "@agent/core/toolkit";
+import { countOf, functionTool, optionalString, requireString } from "@agent/core/toolkit";
 import { checkGlob } from "../glob/limits.js";
-import { checkOptions, DEFAULTS, MAX_RESULTS, REGISTRY_GRACE_MS, type SearchOptions } from "../options.js";
-import { sharedPool } from "../pool/shared.js";
-import { formatFilesResult } from "../report.js";
-import { searchFiles } from "../search.js";
+import { MAX_RESULTS, type SearchOptions } from "../options.js";
+import type { GlobTask } from "../protocol.js";
+import { readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
 
 const ORDERS = ["path", "newest"] as const;
 
@@ -21,17 +12,12 @@ export class SearchFilesTool implements ExecutableTool {
   readonly name = "search_files";
   readonly capabilities = ["read"] as const;
   readonly deadlineMs: number;
-  readonly #options: SearchOptions;
-  readonly #timeoutMs: number;
-  readonly #root: string | undefined;
+  readonly #settings: Settings;
 
   /** Throws on an unknown or mistyped option, and if `root` does not exist. */
-  constructor(given?: SearchOptions) {
-    const options = checkOptions(given);
-    this.#options = options;
-    this.#timeoutMs = options.timeoutMs ?? DEFAULTS.timeoutMs;
-    this.deadlineMs = this.#timeoutMs + REGISTRY_GRACE_MS;
-    this.#root = createPathGuard(options.root).root;
+  constructor(options?: SearchOptions) {
+    this.#settings = settingsOf(options);
+    this.deadlineMs = this.#settings.deadlineMs;
   }
 
   getSchema(): ChatTool {
@@ -45,7 +31,7 @@ export class SearchFilesTool implements ExecutableTool {
           type: "integer",
           minimum: 1,
           maximum: MAX_RESULTS,
-          description: `Most paths to show; all are counted. Default ${this.#options.maxResults ?? DEFAULTS.maxResults}`,
+          description: `Most paths to show; all are counted. Default ${this.#settings.maxResults}`,
         },
         sort: { type: "string", enum: [...ORDERS], description: 'Order: "path" (default) or "newest" first' },
         include_ignored: { type: "boolean", description: "Also find ignored files and those in .git" },
@@ -59,23 +45,18 @@ export class SearchFilesTool implements ExecutableTool {
     checkGlob(pattern, "pattern");
     const order = ORDERS.find((known) => known === optionalString(args, "sort", "path"));
     if (order === undefined) throw new Error('"sort" must be "path" or "newest".');
-    const limit = this.#options.maxResults ?? DEFAULTS.maxResults;
-    const result = await searchFiles(
-      sharedPool({ workers: this.#options.workers }),
-      {
-        kind: "glob",
-        scope: {
-          cwd: process.cwd(),
-          root: this.#root,
-          includeIgnored: optionalBoolean(args, "include_ignored", false),
-        },
-        path: optionalString(args, "path", "."),
-        pattern,
-        order,
-        limit: optionalInteger(args, "max_results", limit, { min: 1, max: MAX_RESULTS }),
-      },
-      { timeoutMs: this.#timeoutMs, signal: call?.signal },
-    );
+    const path = optionalString(args, "path", ".");
+    const task: GlobTask = {
+      kind: "glob",
+      scope: readScope(args, [path], this.#settings),
+      path,
+      pattern,
+      order,
+      limit: readMaxResults(args, this.#settings),
+    };
+    const { workers, timeoutMs } = this.#settings;
+    const { formatFilesResult, searchFiles, sharedPool } = await import("../engine.js");
+    const result = await searchFiles(sharedPool({ workers }), task, { timeoutMs, signal: call?.signal });
     call?.report?.({ ok: true, summary: countOf(result.total, "file") });
     return formatFilesResult(result, pattern);
   }

@@ -1,7 +1,6 @@
 import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import {
   countOf,
-  createPathGuard,
   functionTool,
   optionalBoolean,
   optionalInteger,
@@ -10,11 +9,10 @@ import {
   requireString,
 } from "@agent/core/toolkit";
 import { checkGlob } from "../glob/limits.js";
-import { checkOptions, DEFAULTS, MAX_RESULTS, REGISTRY_GRACE_MS, type SearchOptions } from "../options.js";
-import { sharedPool } from "../pool/shared.js";
-import { MAX_OUTPUT_CHARACTERS, type OutputMode, type Scope, type TextQuery } from "../protocol.js";
-import { formatTextResult } from "../report.js";
-import { searchText, type TextResult, type TextSearch } from "../search.js";
+import { MAX_RESULTS, type SearchOptions } from "../options.js";
+import { MAX_OUTPUT_CHARACTERS, type OutputMode, type TextQuery } from "../protocol.js";
+import type { TextResult, TextSearch } from "../search.js";
+import { readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
 
 const MAX_CONTEXT = 50;
 /** With `autoContext`: this many lines around a match if there are no more matches than that. */
@@ -25,17 +23,12 @@ export class SearchTextTool implements ExecutableTool {
   readonly name = "search_text";
   readonly capabilities = ["read"] as const;
   readonly deadlineMs: number;
-  readonly #options: SearchOptions;
-  readonly #timeoutMs: number;
-  readonly #root: string | undefined;
+  readonly #settings: Settings;
 
   /** Throws on an unknown or mistyped option, and if `root` does not exist. */
-  constructor(given?: SearchOptions) {
-    const options = checkOptions(given);
-    this.#options = options;
-    this.#timeoutMs = options.timeoutMs ?? DEFAULTS.timeoutMs;
-    this.deadlineMs = this.#timeoutMs + REGISTRY_GRACE_MS;
-    this.#root = createPathGuard(options.root).root;
+  constructor(options?: SearchOptions) {
+    this.#settings = settingsOf(options);
+    this.deadlineMs = this.#settings.deadlineMs;
   }
 
   getSchema(): ChatTool {
@@ -72,7 +65,7 @@ export class SearchTextTool implements ExecutableTool {
           type: "integer",
           minimum: 1,
           maximum: MAX_RESULTS,
-          description: `Most results to show; all are counted. Default ${this.#options.maxResults ?? DEFAULTS.maxResults}`,
+          description: `Most results to show; all are counted. Default ${this.#settings.maxResults}`,
         },
         files_only: { type: "boolean", description: "List only the paths of files with a match" },
         count: {
@@ -87,50 +80,45 @@ export class SearchTextTool implements ExecutableTool {
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
     const search = this.#readArguments(args);
-    const limits = { timeoutMs: this.#timeoutMs, signal: call?.signal };
-    const pool = sharedPool({ workers: this.#options.workers });
-    let result = await searchText(pool, search, limits);
-    if (this.#options.autoContext && args.context === undefined && fewEnough(search, result)) {
-      result = await this.#withContext(search, result, (again) => searchText(pool, again, limits));
+    const { autoContext, timeoutMs, workers } = this.#settings;
+    const { formatTextResult, searchText, sharedPool } = await import("../engine.js");
+    const run = (one: TextSearch): Promise<TextResult> =>
+      searchText(sharedPool({ workers }), one, { timeoutMs, signal: call?.signal });
+    let result = await run(search);
+    if (autoContext && args.context === undefined && fewEnough(search, result)) {
+      result = await withContext(search, result, run);
     }
-    refuseEmptyHanded(result, search, this.#timeoutMs);
+    refuseEmptyHanded(result, search, timeoutMs);
     const { mode, text } = search.query;
     call?.report?.({ ok: true, summary: countOf(result.matches, "matching line") });
-    return formatTextResult(result, { mode, query: text, timeoutMs: this.#timeoutMs });
+    return formatTextResult(result, { mode, query: text, timeoutMs });
   }
 
   #readArguments(args: Record<string, unknown>): TextSearch {
-    const scope: Scope = {
-      cwd: process.cwd(),
-      root: this.#root,
-      includeIgnored: optionalBoolean(args, "include_ignored", false),
-    };
     const glob = optionalString(args, "glob", undefined);
     if (glob !== undefined) checkGlob(glob, "glob");
+    const paths = readPaths(args);
     return {
-      query: readQuery(args, this.#options.maxLineLength ?? DEFAULTS.maxLineLength),
-      walk: { kind: "walk", scope, paths: readPaths(args), glob },
-      maxResults: optionalInteger(args, "max_results", this.#options.maxResults ?? DEFAULTS.maxResults, {
-        min: 1,
-        max: MAX_RESULTS,
-      }),
+      query: readQuery(args, this.#settings.maxLineLength),
+      walk: { kind: "walk", scope: readScope(args, paths, this.#settings), paths, glob },
+      maxResults: readMaxResults(args, this.#settings),
     };
   }
+}
 
-  /** The few files with matches once more, with context; everything else stays as the whole search found it. */
-  async #withContext(
-    search: TextSearch,
-    result: TextResult,
-    run: (search: TextSearch) => Promise<TextResult>,
-  ): Promise<TextResult> {
-    const paths = result.files.map((file) => file.label);
-    const again = await run({
-      ...search,
-      query: { ...search.query, context: AUTO_CONTEXT.lines },
-      walk: { ...search.walk, paths, glob: undefined },
-    });
-    return again.matches === result.matches ? { ...result, files: again.files } : result;
-  }
+/** The few files with matches once more, with context; everything else stays as the whole search found it. */
+async function withContext(
+  search: TextSearch,
+  result: TextResult,
+  run: (search: TextSearch) => Promise<TextResult>,
+): Promise<TextResult> {
+  const paths = result.files.map((file) => file.label);
+  const again = await run({
+    ...search,
+    query: { ...search.query, context: AUTO_CONTEXT.lines },
+    walk: { ...search.walk, paths, glob: undefined },
+  });
+  return again.matches === result.matches ? { ...result, files: again.files } : result;
 }
 
 function readQuery(args: Record<string, unknown>, maxLineLength: number): TextQuery {

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { randomNumbers } from "../../test/tree.js";
+import { rareClassRun } from "./classRun.js";
+import { parseRegex } from "./regexParse.js";
+
+const DIGITS = "0123456789";
+const UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const runOf = (expression: string) => rareClassRun(parseRegex(expression).source);
+
+test.each<[string, readonly string[] | undefined]>([
+  ["[A-Z]{2,}_[0-9]{3,}", [UPPER, UPPER, "_", DIGITS, DIGITS, DIGITS]],
+  ["\\d{2}-\\d+x?", [DIGITS, DIGITS, "-", DIGITS]],
+  ["[xyz]\\d?-\\d:q", ["-", DIGITS, ":", "q"]],
+  ["(a|b)-\\d:(?:c)", ["-", DIGITS, ":"]],
+  ["^\\d+\\.\\d+$", [DIGITS, ".", DIGITS]],
+  ["\\w+ \\w+", undefined],
+  ["\\d+-\\d+|x", undefined],
+  ["[a-z]{5,}", undefined],
+  ["[a-z]{12,}", Array.from({ length: 12 }, () => "abcdefghijklmnopqrstuvwxyz")],
+  ["\\w+\\s+\\w+", undefined],
+  ["[^a]-\\d[é]:", ["-", DIGITS]],
+  ["-\\d{0,4}:", undefined],
+])("every match of %s contains the run %j", (expression, run) => {
+  expect(runOf(expression)).toEqual(run);
+});
+
+test("a very long run is cut, and what follows an open end starts anew", () => {
+  expect(runOf("Q{40}_\\d+")).toEqual([..."Q".repeat(14), "_", DIGITS]);
+  expect(runOf("\\d_{2,}Q")).toEqual(["_", "_", "Q"]);
+});
+
+test("no match of a random expression is without its run", () => {
+  const random = randomNumbers(17);
+  const pick = (values: readonly string[]): string => values[random(values.length)] ?? "";
+  const atoms = String.raw`a _ - \d \w [AB] [^a] . \s \x41 \. [a\-] (a|_) (?:-) \b ^ é [é_]`.split(" ");
+  const marks = ["", "", "", "", "+", "{2}", "{1,3}", "{2,}", "*", "?", "+?"];
+  const letters = [..."aAB_-19 .é"];
+  let checked = 0;
+  for (let round = 0; round < 6000; round++) {
+    const expression = Array.from({ length: 1 + random(5) }, () => pick(atoms) + pick(marks)).join("");
+    if (/(\\b|\^)[+{*?]/.test(expression)) continue;
+    const { source } = parseRegex(expression);
+    const run = rareClassRun(source);
+    if (run === undefined) continue;
+    for (let i = 0; i < 40; i++) {
+      const line = Array.from({ length: random(14) }, () => pick(letters)).join("");
+      if (!new RegExp(source, "u").test(line)) continue;
+      checked++;
+      const places = Array.from(line, (_, at) => at);
+      const holds = places.some((at) => run.every((members, i) => members.includes(line[at + i] ?? "\n")));
+      expect({ expression, run, line, holds }).toEqual({ expression, run, line, holds: true });
+    }
+  }
+  expect(checked).toBeGreaterThan(300);
+});

@@ -1,0 +1,70 @@
+import { frequencyOfAny } from "./needle.js";
+
+/** The longest run that is looked for. */
+const MAX_RUN = 16;
+/** A run that is met more often than once in so many bytes sorts out too few lines. */
+const RARE = 1 / 500;
+/** How likely it is that a character is of the same kind as the one before it. */
+const SAME_AGAIN = 0.6;
+
+const TOKEN =
+  /\\[pP]\{[^}]*\}|\\k<[^>]*>|\\u\{[^}]*\}|\\u.{4}|\\x..|\\c.|\\[1-9]\d*|\\.|\[(?:\\.|[^\]\\])*\]|./suy;
+const QUANTIFIER = /(?:([*?])|(\+)|\{(\d+)(,\d*)?\})\??/y;
+/** What stands for one character, all of ASCII: a character, \d, \w, or a class without anything that reaches beyond. */
+const ONE_BYTE =
+  /^(?:[^\\[\]().*+?|^$\u0080-\u{10ffff}]|\\[^bBDWSspPkucx1-9]|\\x[0-7].|\[(?!\^)(?:\\[^DWSspPucx]|\\x[0-7].|[^\\\u0080-\u{10ffff}])*\])$/u;
+
+/**
+ * A run of characters that every match contains, each given as the string of all ASCII characters it can be.
+ * `[A-Z]{4,}_\d+` has `[A-Z]` four times, `_`, and a digit. Reads the source as `parseRegex` writes it, at its top level
+ * only. Returns `undefined` if there is no run that is rare enough to be worth looking for.
+ */
+export function rareClassRun(source: string): readonly string[] | undefined {
+  let best: readonly string[] = [];
+  let run: string[] = [];
+  const end = (): void => {
+    const closed = run.slice(-MAX_RUN);
+    if (frequencyOf(closed) < frequencyOf(best)) best = closed;
+    run = [];
+  };
+  let depth = 0;
+  for (let at = 0; at < source.length; ) {
+    TOKEN.lastIndex = at;
+    const token = TOKEN.exec(source)?.[0] ?? "";
+    if (token === "|" && depth === 0) return undefined;
+    if (token === "(") depth++;
+    if (token === ")") depth--;
+    at += token.length;
+    QUANTIFIER.lastIndex = at;
+    const [quantifier = "", optional, plus, least, more] = QUANTIFIER.exec(source) ?? [];
+    at += quantifier.length;
+    const count = optional ? 0 : plus ? 1 : Math.min(Number(least ?? 1), MAX_RUN);
+    if (depth > 0 || count === 0 || !ONE_BYTE.test(token)) {
+      end();
+      continue;
+    }
+    const copies = Array.from({ length: count }, () => membersOf(token));
+    run.push(...copies);
+    if (plus || more || Number(least) > MAX_RUN) {
+      // More may follow: what comes before ends here, and what comes after begins with the last ones.
+      end();
+      run = copies;
+    }
+  }
+  end();
+  return frequencyOf(best) < RARE ? best : undefined;
+}
+
+function membersOf(token: string): string {
+  const expression = new RegExp(`^${token}$`, "u");
+  return Array.from({ length: 128 }, (_, code) => String.fromCharCode(code))
+    .filter((character) => expression.test(character))
+    .join("");
+}
+
+/** How often a run is met, roughly. Characters of one kind come together, so after the first of a kind the next is likely. */
+function frequencyOf(run: readonly string[]): number {
+  const kinds = [...new Set(run)];
+  const first = kinds.reduce((product, members) => product * frequencyOfAny(members), 1);
+  return first * SAME_AGAIN ** (run.length - kinds.length);
+}

@@ -1,0 +1,74 @@
+import { existsSync } from "node:fs";
+import { isAbsolute, sep } from "node:path";
+import { createPathGuard, optionalBoolean, optionalInteger, quote } from "@agent/core/toolkit";
+import { checkOptions, MAX_RESULTS, type SearchOptions } from "./options.js";
+import type { Scope } from "./protocol.js";
+
+/** The registry's deadline is only a safety net behind the pack's own. */
+const REGISTRY_GRACE_MS = 15_000;
+
+/** What both tools are set to: the pack's options with the gaps filled. */
+export interface Settings {
+  /** Confines every search; absolute and canonical. */
+  readonly root: string | undefined;
+  readonly maxResults: number;
+  readonly maxLineLength: number;
+  readonly timeoutMs: number;
+  /** When the registry gives up on a call. */
+  readonly deadlineMs: number;
+  readonly workers: number | undefined;
+  readonly autoContext: boolean;
+}
+
+/** Throws on an unknown or mistyped option, and if `root` does not exist. */
+export function settingsOf(given: SearchOptions | undefined): Settings {
+  const options = checkOptions(given);
+  const timeoutMs = options.timeoutMs ?? 20_000;
+  return {
+    root: createPathGuard(options.root).root,
+    maxResults: options.maxResults ?? 200,
+    maxLineLength: options.maxLineLength ?? 500,
+    timeoutMs,
+    deadlineMs: timeoutMs + REGISTRY_GRACE_MS,
+    workers: options.workers,
+    autoContext: options.autoContext ?? false,
+  };
+}
+
+/** How many results a call asks for. */
+export function readMaxResults(args: Record<string, unknown>, { maxResults }: Settings): number {
+  return optionalInteger(args, "max_results", maxResults, { min: 1, max: MAX_RESULTS });
+}
+
+/** Where a call searches. Throws if `paths` has a relative one and nothing it could be relative to. */
+export function readScope(
+  args: Record<string, unknown>,
+  paths: readonly string[],
+  settings: Settings,
+): Scope {
+  return {
+    cwd: workingDirectory(paths),
+    root: settings.root,
+    includeIgnored: optionalBoolean(args, "include_ignored", false),
+  };
+}
+
+function workingDirectory(paths: readonly string[]): string {
+  const cwd = currentDirectory();
+  if (cwd !== undefined) return cwd;
+  const relative = paths.find((path) => !isAbsolute(path));
+  if (relative === undefined) return sep;
+  throw new Error(
+    `${quote(relative)} is relative to the agent's working directory, which no longer exists. Pass an absolute path.`,
+  );
+}
+
+function currentDirectory(): string | undefined {
+  try {
+    // Node remembers the directory, also when it is long gone.
+    const cwd = process.cwd();
+    return existsSync(cwd) ? cwd : undefined;
+  } catch {
+    return undefined;
+  }
+}

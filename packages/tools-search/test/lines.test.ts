@@ -1,0 +1,115 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { SearchFilesTool, SearchTextTool } from "../src/index.js";
+import { makeTree, run } from "./tree.js";
+
+const text = new SearchTextTool();
+
+describe("a match lies within one line", () => {
+  const root = () => makeTree({ "a.txt": "one\ntwo three\n\n four\r\nfive\rsix\nseven\u2028eight" });
+  const found = async (query: string, more = {}) =>
+    (await run(text, "", { query, paths: [root()], regex: true, ...more })).lines.map((line) =>
+      Number(/:(\d+):/.exec(line)?.[1] ?? 0),
+    );
+
+  test.each(["one\\ntwo", "\\n", "[a-z]+\\r?\\n", "(one|\\x0a)two", "\\u000a", "\\cJ"])(
+    "%s is refused, with the place and what to do instead",
+    async (query) => {
+      await expect(found(query)).rejects.toThrow(/at position \d+.*|search for one line of it/);
+      await expect(found(query)).rejects.toThrow(/within one line/);
+    },
+  );
+
+  test.each<[string, number[]]>([
+    ["one\\stwo", [0]],
+    ["one\\s*two", [0]],
+    ["one[^x]two", [0]],
+    ["one[^x]*$", [1]],
+    ["one[\\s\\S]*three", [0]],
+    ["one[^]*three", [0]],
+    ["one\\Wtwo", [0]],
+    ["one[\\n]two", [0]],
+    ["one[\\n ]?", [1]],
+    ["^\\s*$", [3]],
+    ["\\s+four$", [4]],
+    ["three\\s", [0]],
+    ["(?<=one\\s)two", [0]],
+    ["one(?=\\s)", [0]],
+    ["one(?!\\s)", [1]],
+    ["one\\p{Cc}", [0]],
+  ])("%s matches in the lines %j", async (query, lines) => {
+    expect(await found(query)).toEqual(lines);
+  });
+
+  test("only a line feed ends a line: a lone carriage return and U+2028 are characters of it", async () => {
+    expect(await found("five.six")).toEqual([5]);
+    expect(await found("seven.eight")).toEqual([6]);
+    expect(await found("^six|^eight|five$|seven$")).toEqual([0]);
+  });
+
+  test("a carriage return at the end of a line is found by those who ask for it, and by no one else", async () => {
+    expect(await found("\\r")).toEqual([4, 5]);
+    expect(await found("\\r$")).toEqual([4]);
+    expect(await found("[a-z]\\r$")).toEqual([4]);
+    expect(await found("four\\r?$")).toEqual([4]);
+    expect(await found("four[^\\r]*$")).toEqual([4]);
+    expect(await found("four.")).toEqual([0]);
+  });
+});
+
+describe("upper and lower case", () => {
+  test("beyond ASCII is ignored too: a Kelvin sign is a k, a long s is an s", async () => {
+    const root = makeTree({ "a.txt": "mask\nMA\u017f\u212a\nÄrger\nMA\u0130\n", "b.txt": "MASK\n" });
+    const found = async (query: string, regex: boolean) =>
+      (await run(text, root, { query, regex, ignore_case: true, paths: [root] })).lines;
+    const both = ["a.txt:1:mask", "a.txt:2:MA\u017f\u212a", "b.txt:1:MASK"];
+    expect(await found("mask", false)).toEqual(both);
+    expect(await found("ma\\wk", true)).toEqual(both);
+    expect(await found("(mask|nothing)$", true)).toEqual(both);
+    expect(await found("äRGER", false)).toEqual(["a.txt:3:Ärger"]);
+    expect(await found("mai", false)).toEqual(['No matches for "mai".']);
+  });
+});
+
+test("a working directory that is gone is an error for relative paths, and none for absolute ones", () => {
+  const root = makeTree({ "a.txt": "foo\n" });
+  const gone = join(root, "gone");
+  mkdirSync(gone);
+  const dist = new URL("../dist/index.js", import.meta.url).href;
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    [
+      "--input-type=module",
+      "-e",
+      `const { rmSync } = await import("node:fs");
+       const { SearchFilesTool, SearchTextTool } = await import(${JSON.stringify(dist)});
+       rmSync(${JSON.stringify(gone)}, { recursive: true });
+       const say = (promise) => promise.then(console.log, (error) => console.log(error.message));
+       await say(new SearchTextTool().execute({ query: "foo", paths: ["src"] }));
+       await say(new SearchFilesTool().execute({ pattern: "*" }));
+       await say(new SearchTextTool().execute({ query: "foo", paths: [${JSON.stringify(root)}] }));
+       await say(new SearchFilesTool().execute({ pattern: "*", path: ${JSON.stringify(root)} }));`,
+    ],
+    { cwd: gone, encoding: "utf8" },
+  );
+  rmSync(gone, { recursive: true, force: true });
+  const reason =
+    "is relative to the agent's working directory, which no longer exists. Pass an absolute path.";
+  expect(stderr).toBe("");
+  expect(stdout.replaceAll(`${root}/`, "").split("\n")).toEqual([
+    ...[`"src" ${reason}`, `"." ${reason}`],
+    ...["a.txt:1:foo", "[1 matching line (1 file); 1 file searched]"],
+    ...["a.txt", "[1 file]", ""],
+  ]);
+});
+
+test("the tools are the only thing an import loads; what searches comes with the first call", () => {
+  const dist = new URL("../dist/index.js", import.meta.url).href;
+  const script = `await import(${JSON.stringify(dist)});
+    console.log(process.moduleLoadList.filter((name) => /worker_threads|NativeModule os$|fast-glob/.test(name)).join());`;
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+  expect(stdout.trim()).toBe("");
+  expect(new SearchFilesTool().name).toBe("search_files");
+});
