@@ -5,8 +5,9 @@ const entry = new URL("../packages/tools-bash/dist/index.js", import.meta.url);
 const { RunBashTool } = await import(entry.href);
 const tool = new RunBashTool();
 
-const runTool = (command, timeout = 120_000) =>
-  tool.execute({ command, timeout }, { signal: new AbortController().signal, onOutput() {}, report() {} });
+// One signal for all, as an agent has one for a turn.
+const call = { signal: new AbortController().signal, onOutput() {}, report() {} };
+const runTool = (command, timeout = 120_000) => tool.execute({ command, timeout }, call);
 
 function bareSpawn(command, onData = () => {}) {
   return new Promise((resolve, reject) => {

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { createSocket, spawn } from "./lazyNode.js";
 import { temporaryPath } from "./temporary.js";
 
-const BATCH = 16;
+const SMALLEST_BATCH = 16;
 const MKFIFO = "mkfifo";
 
 /** One way out of a command: the end it writes to, to be closed after the start, and the end to read. */
@@ -14,13 +14,22 @@ export interface OutputPipe {
 
 const free: string[] = [];
 let unavailable = false;
+let waiting = 0;
+let making: Promise<void> | undefined;
 
 /**
  * A real pipe. Node connects children by sockets, which cannot be opened by name: `echo x > /dev/stderr` fails
  * on them. A named pipe can, and it is faster. `undefined` where none can be made; then a socket must do.
  */
 export async function openPipe(): Promise<OutputPipe | undefined> {
-  if (free.length === 0 && !unavailable) await makePipes();
+  waiting++;
+  while (free.length === 0 && !unavailable) {
+    making ??= makePipes(Math.max(SMALLEST_BATCH, waiting)).finally(() => {
+      making = undefined;
+    });
+    await making;
+  }
+  waiting--;
   for (let path = free.pop(); path !== undefined; path = free.pop()) {
     const pipe = tryOpen(path);
     if (pipe !== undefined) return pipe;
@@ -51,14 +60,14 @@ function tryOpen(path: string): OutputPipe | undefined {
   }
 }
 
-function makePipes(): Promise<void> {
+function makePipes(count: number): Promise<void> {
   return new Promise((resolve) => {
     const fail = (): void => {
       unavailable = true;
       resolve();
     };
     try {
-      const paths = Array.from({ length: BATCH }, () => temporaryPath("pipe"));
+      const paths = Array.from({ length: count }, () => temporaryPath("pipe"));
       const child = spawn(MKFIFO, ["-m", "600", ...paths], { stdio: "ignore" });
       child.once("error", fail);
       child.once("exit", (code) => {
