@@ -5,8 +5,17 @@ import { temporaryPath } from "./temporary.js";
 
 const SMALLEST_BATCH = 16;
 const MKFIFO = "mkfifo";
+/** What a pipe holds, so no read brings more. */
+const CHUNK_BYTES = 64 * 1024;
 
-/** One way out of a command: the end it writes to, to be closed after the start, and the end to read. */
+// What is read lies here until the next read, of whichever pipe: for a flood, nothing is faster than memory
+// that is still in the cache, and nothing has to be collected afterwards.
+let chunk: Buffer | undefined;
+
+/**
+ * One way out of a command: the end it writes to, to be closed after the start, and the end to read. A chunk
+ * that the stream hands out is good until the listener returns.
+ */
 export interface OutputPipe {
   readonly fd: number;
   readonly stream: Readable;
@@ -43,7 +52,15 @@ function tryOpen(path: string): OutputPipe | undefined {
     // The reader first, and without waiting: a writer alone would wait for it.
     reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const fd = openSync(path, constants.O_WRONLY);
-    const stream = createSocket({ fd: reader, readable: true, writable: false });
+    chunk ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    const onread = {
+      buffer: chunk,
+      callback: (length: number, buffer: Uint8Array): boolean => {
+        stream.emit("data", buffer.subarray(0, length));
+        return true;
+      },
+    };
+    const stream = createSocket({ fd: reader, readable: true, writable: false, onread });
     let ended = false;
     stream.once("end", () => {
       ended = true;
