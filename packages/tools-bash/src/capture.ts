@@ -27,13 +27,14 @@ export class Capture {
 
   constructor(readonly name: "stdout" | "stderr") {}
 
+  /** Takes a chunk, which may be used again by the caller afterwards. */
   write(chunk: Uint8Array): void {
     this.#total += chunk.length;
     if (this.#total > MAX_STREAM_BYTES) this.#spillOver(chunk);
     const room = KEEP_BYTES - this.#kept;
     if (room <= 0) return;
-    // Copied when cut: a short view would keep the whole chunk in memory.
-    const part = chunk.length > room ? Uint8Array.prototype.slice.call(chunk, 0, room) : chunk;
+    // A copy: the chunk is only lent.
+    const part = Uint8Array.prototype.slice.call(chunk, 0, room);
     this.#chunks.push(part);
     this.#kept += part.length;
   }

@@ -40,6 +40,18 @@ describe("work in the background", () => {
     expect(result.background_pids).toHaveLength(1);
   });
 
+  test("of commands that run at once each is told what it left itself", async () => {
+    const results = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        runBash({
+          command: index % 3 === 0 ? "setsid sleep 100 >/dev/null 2>&1 & sleep 0.1" : "echo nothing",
+        }),
+      ),
+    );
+    const left = results.map((result) => result.background_pids?.length ?? 0);
+    expect(left).toEqual(results.map((_, index) => (index % 3 === 0 ? 1 : 0)));
+  });
+
   test("a job that ends by itself is no longer running", async () => {
     await runBash({ command: "sleep 0.4 & echo" });
     expect(newest()).not.toHaveProperty("ended");

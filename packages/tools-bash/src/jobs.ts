@@ -69,7 +69,7 @@ class Job {
 
   #look(): number[] {
     if (!this.#running) return [];
-    const pids = this.#survivors.tree.survivors();
+    const pids = this.#survivors.tree.pids();
     if (pids.length === 0) this.#finish();
     return pids;
   }

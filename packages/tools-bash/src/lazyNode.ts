@@ -8,7 +8,9 @@ import type * as net from "node:net";
 export const spawn: typeof childProcess.spawn = ((...args: Parameters<typeof childProcess.spawn>) =>
   process.getBuiltinModule("node:child_process").spawn(...args)) as typeof childProcess.spawn;
 
-/** A new `Socket` of `node:net`. */
-export function createSocket(options: net.SocketConstructorOpts): net.Socket {
+/** A new `Socket` of `node:net`. Where `onread` should not be known, the stream emits "data" by itself. */
+export function createSocket(
+  options: net.SocketConstructorOpts & { readonly onread?: net.OnReadOpts },
+): net.Socket {
   return new (process.getBuiltinModule("node:net").Socket)(options);
 }

@@ -22,10 +22,13 @@ export class LiveOutput {
     this.#emit = emit;
   }
 
+  /** Takes a chunk, which may be used again by the caller afterwards. */
   write(stream: StreamName, chunk: Buffer): void {
-    this.#pending.push({ stream, chunk });
+    const newest = { stream, chunk };
+    this.#pending.push(newest);
     this.#pendingBytes += chunk.length;
     this.#dropOldest();
+    newest.chunk = Buffer.from(newest.chunk);
     if (this.#timer === undefined) this.#flush();
   }
 

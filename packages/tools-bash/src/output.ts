@@ -1,5 +1,4 @@
 import { Capture, type Captured } from "./capture.js";
-import { delay } from "./delay.js";
 import type { ShellProcess } from "./launch.js";
 import { LiveOutput } from "./live.js";
 
@@ -35,11 +34,15 @@ export function captureOutput(shell: ShellProcess, onOutput: ((chunk: string) =>
     isOpen,
     /** Waits for the end of both streams, but not for a child in the background that holds them open. */
     async drain(): Promise<void> {
+      if (!isOpen()) return;
       const closed = Promise.all(streams.map((one) => one.closed)).then(() => true);
       const deadline = performance.now() + DRAIN_MS;
       for (let before = -1; before !== chunks && performance.now() < deadline; ) {
         before = chunks;
-        if (await Promise.race([closed, quietTurn()])) return;
+        const quiet = quietTurn();
+        const isClosed = await Promise.race([closed, quiet.over]);
+        quiet.cancel();
+        if (isClosed) return;
       }
     },
     finish() {
@@ -55,9 +58,10 @@ export function captureOutput(shell: ShellProcess, onOutput: ((chunk: string) =>
 }
 
 /** A moment, and then a turn of the event loop, so that what waits in the pipes has been read whatever the load. */
-async function quietTurn(): Promise<undefined> {
-  await delay(QUIET_MS);
-  return new Promise((resolve) => {
-    setImmediate(resolve, undefined);
+function quietTurn() {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => setImmediate(resolve, undefined), QUIET_MS);
   });
+  return { over, cancel: () => clearTimeout(timer) };
 }

@@ -3,10 +3,19 @@ import type { Readable } from "node:stream";
 import { createSocket, spawn } from "./lazyNode.js";
 import { temporaryPath } from "./temporary.js";
 
-const BATCH = 16;
+const SMALLEST_BATCH = 16;
 const MKFIFO = "mkfifo";
+/** What a pipe holds, so no read brings more. */
+const CHUNK_BYTES = 64 * 1024;
 
-/** One way out of a command: the end it writes to, to be closed after the start, and the end to read. */
+// What is read lies here until the next read, of whichever pipe: for a flood, nothing is faster than memory
+// that is still in the cache, and nothing has to be collected afterwards.
+let chunk: Buffer | undefined;
+
+/**
+ * One way out of a command: the end it writes to, to be closed after the start, and the end to read. A chunk
+ * that the stream hands out is good until the listener returns.
+ */
 export interface OutputPipe {
   readonly fd: number;
   readonly stream: Readable;
@@ -14,13 +23,22 @@ export interface OutputPipe {
 
 const free: string[] = [];
 let unavailable = false;
+let waiting = 0;
+let making: Promise<void> | undefined;
 
 /**
  * A real pipe. Node connects children by sockets, which cannot be opened by name: `echo x > /dev/stderr` fails
  * on them. A named pipe can, and it is faster. `undefined` where none can be made; then a socket must do.
  */
 export async function openPipe(): Promise<OutputPipe | undefined> {
-  if (free.length === 0 && !unavailable) await makePipes();
+  waiting++;
+  while (free.length === 0 && !unavailable) {
+    making ??= makePipes(Math.max(SMALLEST_BATCH, waiting)).finally(() => {
+      making = undefined;
+    });
+    await making;
+  }
+  waiting--;
   for (let path = free.pop(); path !== undefined; path = free.pop()) {
     const pipe = tryOpen(path);
     if (pipe !== undefined) return pipe;
@@ -34,7 +52,15 @@ function tryOpen(path: string): OutputPipe | undefined {
     // The reader first, and without waiting: a writer alone would wait for it.
     reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const fd = openSync(path, constants.O_WRONLY);
-    const stream = createSocket({ fd: reader, readable: true, writable: false });
+    chunk ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    const onread = {
+      buffer: chunk,
+      callback: (length: number, buffer: Uint8Array): boolean => {
+        stream.emit("data", buffer.subarray(0, length));
+        return true;
+      },
+    };
+    const stream = createSocket({ fd: reader, readable: true, writable: false, onread });
     let ended = false;
     stream.once("end", () => {
       ended = true;
@@ -51,14 +77,14 @@ function tryOpen(path: string): OutputPipe | undefined {
   }
 }
 
-function makePipes(): Promise<void> {
+function makePipes(count: number): Promise<void> {
   return new Promise((resolve) => {
     const fail = (): void => {
       unavailable = true;
       resolve();
     };
     try {
-      const paths = Array.from({ length: BATCH }, () => temporaryPath("pipe"));
+      const paths = Array.from({ length: count }, () => temporaryPath("pipe"));
       const child = spawn(MKFIFO, ["-m", "600", ...paths], { stdio: "ignore" });
       child.once("error", fail);
       child.once("exit", (code) => {

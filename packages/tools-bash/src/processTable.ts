@@ -1,10 +1,13 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 
 // The kernel gives CPU times in units of 1/100 s to every program, whatever its own tick is.
 const TICKS_PER_SECOND = 100;
 const KIB = 1024;
 const MAX_PROBES = 32;
 const UNKNOWN_THREADS = 8192;
+// Watches of many commands ask at the same moment: one answer will do for all.
+const THREADS_MAX_AGE_MS = 20;
+const TABLE_MAX_AGE_MS = 100;
 
 /** One line of the process table. */
 export interface ProcessEntry {
@@ -22,8 +25,11 @@ export interface ProcessEntry {
 
 /** Whether this system has a process table that can be read without starting a program. */
 export function hasProcessTable(): boolean {
-  return process.platform === "linux";
+  mounted ??= readFile("/proc/self/stat") !== undefined;
+  return mounted;
 }
+
+let mounted: boolean | undefined;
 
 /** The pids of all processes; none where there is no /proc. */
 export function listPids(): number[] {
@@ -38,20 +44,32 @@ export function listPids(): number[] {
 }
 
 /**
- * The pids that may have been given out after `pid`. Cheap when few were: then they are probed one by one
- * instead of reading the whole table.
+ * The pids that may have been given out after one of `pids`. Cheap when few were: then they are probed one by
+ * one instead of reading the whole table.
  */
-export function youngerPids(pid: number): number[] {
+export function youngerPids(pids: readonly number[]): number[] {
   const newest = Number(readText("/proc/loadavg")?.trimEnd().split(" ").at(-1));
-  const count = newest - pid;
-  if (!(count >= 0 && count <= MAX_PROBES)) return listPids().filter((one) => one > pid || one <= newest);
-  return Array.from({ length: count }, (_, index) => pid + 1 + index).filter(exists);
+  const oldest = Math.min(...pids);
+  // Beyond the newest: the numbers have begun again from the start since, or cannot be read.
+  if (!pids.every((pid) => pid <= newest)) return listPids();
+  if (newest - oldest > MAX_PROBES) return listPids().filter((pid) => pid > oldest);
+  return Array.from({ length: newest - oldest }, (_, index) => oldest + 1 + index).filter(exists);
 }
 
-/** The number of threads of the whole machine: never less than one user has. A guess where it cannot be read. */
+/**
+ * The number of threads of the whole machine a moment ago: never less than one user has. A guess where it
+ * cannot be read.
+ */
 export function runningThreads(): number {
-  return Number(/\/(\d+) /.exec(readText("/proc/loadavg") ?? "")?.[1] ?? UNKNOWN_THREADS);
+  const now = performance.now();
+  if (now - threads.at > THREADS_MAX_AGE_MS) {
+    const text = /\/(\d+) /.exec(readText("/proc/loadavg") ?? "")?.[1];
+    threads = { at: now, count: Number(text ?? UNKNOWN_THREADS) };
+  }
+  return threads.count;
 }
+
+let threads = { at: Number.NEGATIVE_INFINITY, count: UNKNOWN_THREADS };
 
 function exists(pid: number): boolean {
   return statSync(`/proc/${pid}`, { throwIfNoEntry: false }) !== undefined;
@@ -63,6 +81,25 @@ export function readProcesses(): ProcessEntry[] {
     .map(readProcess)
     .filter((entry) => entry !== undefined);
 }
+
+/** The same as it was a moment ago: for those who look at many commands one after the other. */
+export function recentProcesses(): readonly ProcessEntry[] {
+  const now = performance.now();
+  if (now - recent.at > TABLE_MAX_AGE_MS) {
+    recent = { at: now, entries: readProcesses() };
+    // Not kept for longer than it is good for.
+    setTimeout(() => {
+      recent = NO_TABLE;
+    }, TABLE_MAX_AGE_MS).unref();
+  }
+  return recent.entries;
+}
+
+const NO_TABLE: { readonly at: number; readonly entries: readonly ProcessEntry[] } = {
+  at: Number.NEGATIVE_INFINITY,
+  entries: [],
+};
+let recent = NO_TABLE;
 
 function readProcess(pid: number): ProcessEntry | undefined {
   const stat = readText(`/proc/${pid}/stat`);
@@ -94,13 +131,15 @@ export function proportionalBytes(entry: ProcessEntry): number {
   return kib ? Number(kib) * KIB : entry.residentBytes;
 }
 
+/** Which of `texts` are in the environment a process was started with. None for what cannot be read. */
+export function heldByEnvironment(pid: number, texts: readonly string[]): string[] {
+  const environment = readFile(`/proc/${pid}/environ`);
+  return environment === undefined ? [] : texts.filter((text) => environment.includes(text));
+}
+
 /** Whether a process was started with `text` in its environment. False for what cannot be read. */
 export function environmentHolds(pid: number, text: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/environ`).includes(text);
-  } catch {
-    return false;
-  }
+  return heldByEnvironment(pid, [text]).length > 0;
 }
 
 let knownPageSize: number | undefined;
@@ -115,9 +154,27 @@ function pageSize(): number {
 }
 
 function readText(path: string): string | undefined {
+  return readFile(path)?.toString("latin1");
+}
+
+// Files of /proc have no size to be asked for, and are read by the hundred: one buffer serves for all.
+let buffer = Buffer.allocUnsafeSlow(16 * KIB);
+
+/** A view of what the file holds, good until the next call. */
+function readFile(path: string): Buffer | undefined {
+  let fd: number | undefined;
   try {
-    return readFileSync(path, "latin1");
+    fd = openSync(path, "r");
+    let length = 0;
+    for (;;) {
+      const count = readSync(fd, buffer, length, buffer.length - length, null);
+      length += count;
+      if (count === 0) return buffer.subarray(0, length);
+      if (length === buffer.length) buffer = Buffer.concat([buffer], length * 2);
+    }
   } catch {
     return undefined; // it ended meanwhile, or belongs to someone else
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }

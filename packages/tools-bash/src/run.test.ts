@@ -1,6 +1,12 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { expectNoProcessWith, leaveNoProcessBehind, processesWith, runBash } from "../test/processes.js";
+import {
+  commandsLike,
+  expectNoProcessWith,
+  leaveNoProcessBehind,
+  processesWith,
+  runBash,
+} from "../test/processes.js";
 import { instanceMark } from "./lifetime.js";
 import { RunBashTool } from "./tools/bash.js";
 
@@ -168,17 +174,6 @@ describe("other shells", () => {
 
 function openDescriptors(): number {
   return process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0;
-}
-
-function commandsLike(text: string): string[] {
-  if (process.platform !== "linux") return [];
-  return readdirSync("/proc").filter((pid) => {
-    try {
-      return pid !== String(process.pid) && readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(text);
-    } catch {
-      return false;
-    }
-  });
 }
 
 /** Keeps the event loop from doing anything. */

@@ -4,6 +4,7 @@ import type { Captured } from "./capture.js";
 import { delay } from "./delay.js";
 import { adoptSurvivors } from "./jobs.js";
 import { type LaunchOptions, launchShell } from "./launch.js";
+import { leftAnything, noteShell } from "./leftovers.js";
 import { bindToAgent, guardAgainstKill, release } from "./lifetime.js";
 import type { Limits } from "./limits.js";
 import { captureOutput } from "./output.js";
@@ -50,8 +51,12 @@ export async function runCommand(options: RunOptions): Promise<RunOutcome> {
   bindToAgent(tree);
   options.onProcess?.(shell.pid);
   const output = captureOutput(shell, options.onOutput);
+  const shellIsGone = noteShell(shell.pid);
   const exited = new Promise<Ending>((resolve) => {
-    shell.child.once("exit", (code, signal) => resolve({ code, signal }));
+    shell.child.once("exit", (code, signal) => {
+      shellIsGone();
+      resolve({ code, signal });
+    });
   });
   const stop = watchForStop(tree, options, started);
   try {
@@ -62,7 +67,7 @@ export async function runCommand(options: RunOptions): Promise<RunOutcome> {
     }
     const ending = stoppedBy === undefined ? (first as Ending) : await Promise.race([exited, delay(REAP_MS)]);
     await output.drain();
-    const left = tree.survivors();
+    const left = (await leftAnything(tree)) ? tree.pids() : [];
     const job =
       stoppedBy === undefined && (left.length > 0 || output.isOpen())
         ? adoptSurvivors({ tree, pids: left, command: options.script.text, limits: options.limits, shell })

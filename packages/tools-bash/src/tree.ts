@@ -1,11 +1,5 @@
 import { delay } from "./delay.js";
-import {
-  environmentHolds,
-  hasProcessTable,
-  type ProcessEntry,
-  readProcesses,
-  youngerPids,
-} from "./processTable.js";
+import { environmentHolds, hasProcessTable, type ProcessEntry, readProcesses } from "./processTable.js";
 
 const POLL_MS = 10;
 const KILL_ROUNDS = 60;
@@ -24,9 +18,17 @@ export class ProcessTree {
     readonly mark: string,
   ) {}
 
-  /** The living members. With `marks`, also those only the environment gives away: dearer to find. */
-  members({ marks = true }: { readonly marks?: boolean } = {}): ProcessEntry[] {
-    const table = readProcesses();
+  /** The living members, also those only the environment gives away. */
+  members(): ProcessEntry[] {
+    return this.#among(readProcesses(), true);
+  }
+
+  /** The members in `table` that can be told without reading environments, which is dear. */
+  relatives(table: readonly ProcessEntry[]): ProcessEntry[] {
+    return this.#among(table, false);
+  }
+
+  #among(table: readonly ProcessEntry[], marks: boolean): ProcessEntry[] {
     const found = new Map<number, ProcessEntry>();
     const add = (entry: ProcessEntry): void => {
       if (entry.pid !== process.pid) found.set(entry.pid, entry);
@@ -42,17 +44,14 @@ export class ProcessTree {
     return [...found.values()];
   }
 
-  /** Members started after the root, looked for only among younger processes: cheap enough for every command. */
-  survivors(): number[] {
-    if (!hasProcessTable()) return this.#groupLives() ? [this.root] : [];
-    const younger = youngerPids(this.root);
-    if (younger.length === 0) return [];
-    const left = this.#groupLives() || younger.some((pid) => environmentHolds(pid, this.mark));
-    return left ? this.members().map((entry) => entry.pid) : [];
+  /** The pids of the living members; where there is no process table, the group in place of them. */
+  pids(): number[] {
+    if (!hasProcessTable()) return this.groupLives() ? [this.root] : [];
+    return this.members().map((entry) => entry.pid);
   }
 
   isEmpty(): boolean {
-    return hasProcessTable() ? this.members().length === 0 : !this.#groupLives();
+    return this.pids().length === 0;
   }
 
   /** Sends a signal to every member. The group gets it in one step, so nothing in it can fork away. */
@@ -107,7 +106,8 @@ export class ProcessTree {
     );
   }
 
-  #groupLives(): boolean {
+  /** Whether the process group has a living member, or a dead one that nobody has collected yet. */
+  groupLives(): boolean {
     return send(-this.root, 0);
   }
 }

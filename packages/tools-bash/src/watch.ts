@@ -1,5 +1,12 @@
 import type { LimitName, Limits } from "./limits.js";
-import { hasProcessTable, type ProcessEntry, proportionalBytes, runningThreads } from "./processTable.js";
+import {
+  hasProcessTable,
+  type ProcessEntry,
+  proportionalBytes,
+  readProcesses,
+  recentProcesses,
+  runningThreads,
+} from "./processTable.js";
 import type { ProcessTree } from "./tree.js";
 
 const MIB = 1024 * 1024;
@@ -40,12 +47,12 @@ export function watchTree(
     // A fork bomb grows faster than it can be counted: hold it still meanwhile.
     tree.pause();
     clearTimeout(timer);
-    if (!look()) tree.resume();
+    if (!look(readProcesses())) tree.resume();
   }, SENTRY_MS).unref();
   /** Returns whether a limit is exceeded: then whoever was told ends the tree. */
-  const look = (): boolean => {
+  const look = (table?: readonly ProcessEntry[]): boolean => {
     const started = performance.now();
-    const members = tree.members({ marks: false });
+    const members = tree.relatives(table ?? recentProcesses());
     onLook(members);
     if (stopped) return false; // by the one who was just shown the members
     const exceeded = measure(members, cpu.add(members), limits);
@@ -61,7 +68,7 @@ export function watchTree(
   let stopped = false;
   let timer: NodeJS.Timeout;
   const arm = (pauseMs: number): void => {
-    timer = setTimeout(look, pauseMs);
+    timer = setTimeout(() => look(), pauseMs);
     timer.unref();
   };
   arm(FIRST_LOOK_MS);

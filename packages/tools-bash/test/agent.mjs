@@ -3,5 +3,5 @@ import { RunBashTool } from "../dist/index.js";
 
 const [command, mode] = process.argv.slice(2);
 if (mode === "host-listens") process.on("SIGINT", () => process.stdout.write("host heard SIGINT\n"));
-const result = new RunBashTool().execute({ command, timeout: 60_000 });
+const result = new RunBashTool().execute({ command, timeout: Number(process.env.TEST_TIMEOUT ?? 60_000) });
 process.stdout.write(`${await result}\n`);

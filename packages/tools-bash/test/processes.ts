@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, expect } from "vitest";
 import { jobs } from "../src/jobs.js";
@@ -21,6 +22,17 @@ export async function runBash(
 /** The pids of all living processes with `text` in their environment. A zombie has none left. */
 export function processesWith(text: string): number[] {
   return listPids().filter((pid) => pid !== process.pid && environmentHolds(pid, text));
+}
+
+/** The pids of all living processes with `text` on their command line. */
+export function commandsLike(text: string): number[] {
+  return listPids().filter((pid) => {
+    try {
+      return pid !== process.pid && readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(text);
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** Waits until no process carries `text`; fails with the pids if some stay. */
