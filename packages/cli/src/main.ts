@@ -3,7 +3,6 @@ import { watchCrashes } from "./crash.js";
 import { CliError } from "./errors.js";
 import { EXIT, type ExitCode } from "./exitCodes.js";
 import { flush, note } from "./output.js";
-import { runProgram } from "./program.js";
 
 /**
  * Runs one command line and resolves to its exit code, after everything it wrote has left. Never rejects.
@@ -15,13 +14,23 @@ export async function main(args: readonly string[], exit: (code: number) => neve
   const endOnPurpose = watchCrashes(exit);
   let exitCode: ExitCode;
   try {
-    exitCode = await runProgram(args);
+    exitCode = await run(args);
   } catch (error) {
     exitCode = report(error);
   }
   await flush();
   endOnPurpose();
   return exitCode;
+}
+
+/** Without arguments there is nothing to parse, and the first prompt need not wait for the parser. */
+async function run(args: readonly string[]): Promise<ExitCode> {
+  if (args.length === 0) {
+    const { runCommand } = await import("./commands/run.js");
+    return await runCommand([], {});
+  }
+  const { runProgram } = await import("./program.js");
+  return await runProgram(args);
 }
 
 function report(error: unknown): ExitCode {

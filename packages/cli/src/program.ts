@@ -1,8 +1,11 @@
-import { Command, CommanderError } from "commander";
+import type { Command } from "commander";
 import { EXIT, type ExitCode } from "./exitCodes.js";
 import { print } from "./output.js";
+import { requireCommander } from "./requireCjs.js";
 import { readVersion } from "./version.js";
 import { enterDirectory } from "./workingDirectory.js";
+
+const { Command: Program, CommanderError } = requireCommander();
 
 const EXAMPLES = `
 Examples:
@@ -33,7 +36,7 @@ export async function runProgram(args: readonly string[]): Promise<ExitCode> {
 
 /** The whole command line. `done` gets the exit code of the command that ran. */
 function createProgram(done: (exitCode: ExitCode) => void): Command {
-  const program = new Command("agent")
+  const program = new Program("agent")
     .description("An agent with tools. Without a task: a chat. With one: does it and ends.")
     .version(readVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
