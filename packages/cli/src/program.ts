@@ -16,7 +16,8 @@ Examples:
   agent tools                             which tools are on, and why
   agent tool run read_file --path a.txt   one tool, no model
 
-Exit codes: 0 done, 1 model, 2 config, 3 tool, 4 refused, 5 turn limit, 6 timeout, 70 crash, 130 interrupted.`;
+Exit codes: 0 done, 1 model, 2 config, 3 tool, 4 refused, 5 turn limit, 6 timeout, 70 crash,
+74 output not written, 130 interrupted.`;
 
 /** Parses a command line and runs its command. Only what that command needs is loaded. */
 export async function runProgram(args: readonly string[]): Promise<ExitCode> {
