@@ -1,17 +1,30 @@
-// What starting the command costs, against starting Node itself. Side by side, interleaved, medians.
-// Build first: pnpm exec turbo run build. Then: node bench/cli.mjs [rounds]
-import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// What starting the command costs, against starting Node itself and, if asked, against other agents.
+// Side by side, interleaved, medians. Build first: pnpm exec turbo run build. Then: pnpm bench cli [peers] [rounds]
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-const ROUNDS = Number(process.argv[2] ?? 25);
+const WITH_PEERS = process.argv.includes("peers");
+const ROUNDS = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? (WITH_PEERS ? 5 : 25));
 const BIN = fileURLToPath(new URL("../packages/cli/dist/bin.js", import.meta.url));
+const TERMINAL = fileURLToPath(new URL("terminal.py", import.meta.url));
+// Outside of the repository, and kept: they are large.
+const PEERS_FOLDER = join(tmpdir(), "agent-bench-peers");
+
+// What each shows first that a person can answer. None of them has a login here.
+const PEERS = [
+  { name: "gemini", pack: "@google/gemini-cli", wanted: "Do you trust the files in this folder?" },
+  { name: "pi", pack: "@mariozechner/pi-coding-agent", wanted: "No models available" },
+  { name: "opencode", pack: "opencode-ai", wanted: "Ask anything" },
+];
 
 const root = mkdtempSync(join(tmpdir(), "agent-bench-"));
 const project = join(root, "project");
-mkdirSync(join(project, ".git"), { recursive: true });
+const empty = join(root, "empty");
+for (const folder of [project, empty]) mkdirSync(join(folder, ".git"), { recursive: true });
 writeFileSync(
   join(project, "agent.config.ts"),
   `import { defineConfig } from "@agent/cli/config";
@@ -19,45 +32,110 @@ const tools: string[] = ["run_bash"];
 export default defineConfig({ enable: tools });
 `,
 );
-const env = { PATH: process.env.PATH, HOME: root, AGENT_LOCAL_PORTS: "" };
+const env = { PATH: process.env.PATH, HOME: root, TERM: "xterm-256color", AGENT_LOCAL_PORTS: "" };
 
-function run(args) {
+const node = process.execPath;
+const CASES = [
+  { name: "node -e 0", argv: [node, "-e", "0"], cwd: project },
+  { name: "agent --version", argv: [node, BIN, "--version"], cwd: project, reach: 1.4 },
+  { name: "agent --help", argv: [node, BIN, "--help"], cwd: project },
+  {
+    name: "agent tools (TypeScript config)",
+    argv: [node, BIN, "tools", "--trust"],
+    cwd: project,
+    reach: 6,
+  },
+  {
+    name: 'agent "list files" (offline)',
+    argv: [node, BIN, "--no-config", "--no-session", "list files"],
+    cwd: project,
+  },
+  ...inTerminals([
+    { name: "node -e 0, in a terminal", argv: [node, "-e", "0"], cwd: empty, wanted: null },
+    { name: "agent: first prompt", argv: [node, BIN], cwd: empty, wanted: "› ", reach: 4 },
+    { name: "agent: first prompt (TS config)", argv: [node, BIN], cwd: project, wanted: "› " },
+    { name: "agent: who answers is known", argv: [node, BIN], cwd: empty, wanted: "/help lists" },
+  ]),
+  ...(WITH_PEERS ? PEERS.flatMap(installed) : []),
+];
+
+function inTerminals(cases) {
+  if (spawnSync("python3", ["-c", "import pty"]).status === 0) return cases;
+  console.log("First prompts are not measured: python3, which opens terminals here, is not installed.");
+  return [];
+}
+
+/** A peer's cases, or a line that says why it has none. */
+function installed({ name, pack, wanted }) {
+  const folder = join(PEERS_FOLDER, name);
+  const bin = join(folder, "node_modules/.bin", name);
+  if (!existsSync(bin)) {
+    mkdirSync(folder, { recursive: true });
+    spawnSync("npm", ["install", "--prefix", folder, "--no-audit", "--no-fund", pack], { stdio: "ignore" });
+  }
+  const first = spawnSync(bin, ["--version"], { cwd: empty, env, encoding: "utf8" });
+  if (first.status !== 0) {
+    console.log(
+      `${name}: not measured. ${existsSync(bin) ? first.stderr.split("\n", 1)[0] : "Not installed."}`,
+    );
+    return [];
+  }
+  console.log(`${name}: ${(first.stdout || first.stderr).trim()}`);
+  return [
+    { name: `${name} --version`, argv: [bin, "--version"], cwd: empty },
+    { name: `${name} --help`, argv: [bin, "--help"], cwd: empty },
+    ...inTerminals([{ name: `${name}: first prompt`, argv: [bin], cwd: empty, wanted }]),
+  ];
+}
+
+const terminals = spawn("python3", [TERMINAL], { stdio: ["pipe", "pipe", "inherit"] });
+const answers = createInterface({ input: terminals.stdout })[Symbol.asyncIterator]();
+
+/** Milliseconds until it has ended, or has shown what is waited for. */
+async function run({ argv, cwd, wanted }) {
+  if (wanted !== undefined) {
+    terminals.stdin.write(`${JSON.stringify({ argv, env, cwd, wanted })}\n`);
+    const elapsed = JSON.parse((await answers.next()).value);
+    if (elapsed === null) throw new Error(`${argv.join(" ")} never showed ${wanted}`);
+    return elapsed;
+  }
   const started = performance.now();
-  const { status, stderr } = spawnSync(process.execPath, args, { cwd: project, env });
+  const { status, stderr } = spawnSync(argv[0], argv.slice(1), { cwd, env });
   const elapsed = performance.now() - started;
-  if (status !== 0) throw new Error(`${args.join(" ")} failed: ${stderr}`);
+  if (status !== 0) throw new Error(`${argv.join(" ")} failed: ${stderr}`);
   return elapsed;
 }
 
-const CASES = [
-  { name: "node -e 0", args: ["-e", "0"] },
-  { name: "agent --version", args: [BIN, "--version"], reach: 1.4 },
-  { name: "agent --help", args: [BIN, "--help"] },
-  { name: "agent tools (TypeScript config)", args: [BIN, "tools", "--trust"], reach: 6 },
-  { name: 'agent "list files" (offline)', args: [BIN, "--no-config", "--no-session", "list files"] },
-];
+/** Once unmeasured, so that a case finds its files in the caches; one that cannot be run is named and left out. */
+async function works(one) {
+  try {
+    await run(one);
+    return true;
+  } catch (error) {
+    console.log(`${one.name}: not measured. ${error.message.slice(0, 200)}`);
+    return false;
+  }
+}
 
 try {
-  // Once unmeasured, so that every case finds its files in the cache of the system and of the config loader.
-  for (const { args } of CASES) run(args);
-  const times = CASES.map(() => []);
+  const cases = [];
+  for (const one of CASES) if (await works(one)) cases.push({ ...one, times: [] });
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [index, { args }] of CASES.entries()) times[index].push(run(args));
+    for (const one of cases) one.times.push(await run(one).catch(() => Number.POSITIVE_INFINITY));
   }
-  const medians = times.map((list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)]);
   console.log(`${ROUNDS} rounds, Node ${process.version}`);
-  for (const [index, { name, reach }] of CASES.entries()) {
-    const ratio = medians[index] / medians[0];
-    const verdict =
-      reach === undefined
-        ? ""
-        : ratio <= reach
-          ? `  (reach ${reach} ×: met)`
-          : `  (reach ${reach} ×: MISSED)`;
+  let base;
+  for (const { name, reach, wanted, times } of cases) {
+    const median = times.sort((a, b) => a - b)[Math.floor(times.length / 2)];
+    // A start of Node in a terminal is the measure for what is shown there.
+    if (name.startsWith("node") || base === undefined) base = { ...base, [wanted === undefined]: median };
+    const ratio = median / (base[wanted === undefined] ?? base.true);
+    const verdict = reach === undefined ? "" : `  (reach ${reach} ×: ${ratio <= reach ? "met" : "MISSED"})`;
     console.log(
-      `${name.padEnd(34)} ${medians[index].toFixed(0).padStart(5)} ms  ${ratio.toFixed(2)} ×${verdict}`,
+      `${name.padEnd(34)} ${median.toFixed(0).padStart(5)} ms  ${ratio.toFixed(2).padStart(6)} ×${verdict}`,
     );
   }
 } finally {
+  terminals.kill();
   rmSync(root, { recursive: true, force: true });
 }

@@ -15,6 +15,8 @@ export const EXIT = {
   timeout: 6,
   /** An error nobody caught, in the program itself or in a pack's timer. */
   crashed: 70,
+  /** Standard output could not be written: a full disk. What was printed is not all. */
+  output: 74,
   hungUp: 129,
   interrupted: 130,
   terminated: 143,

@@ -2,34 +2,47 @@ import { errorMessage } from "@agent/core/toolkit";
 import { watchCrashes } from "./crash.js";
 import { CliError } from "./errors.js";
 import { EXIT, type ExitCode } from "./exitCodes.js";
-import { flush, note } from "./output.js";
-import { runProgram } from "./program.js";
+import { flush, note, watchOutput } from "./output.js";
+
+const FIRST_SIGNAL = 128;
 
 /**
  * Runs one command line and resolves to its exit code, after everything it wrote has left. Never rejects.
  * `exit` is for what cannot be waited for: an error nobody caught.
  */
 export async function main(args: readonly string[], exit: (code: number) => never): Promise<ExitCode> {
-  // A reader that went away ("agent … | head") is no error; whoever writes finds out and stops.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreClosedPipe);
+  const outputProblem = watchOutput();
   const endOnPurpose = watchCrashes(exit);
   let exitCode: ExitCode;
   try {
-    exitCode = await runProgram(args);
+    exitCode = await run(args);
   } catch (error) {
     exitCode = report(error);
   }
   await flush();
+  const problem = outputProblem();
+  // A terminal that is gone cannot be written either: then the signal is the reason.
+  if (problem !== undefined && exitCode < FIRST_SIGNAL) {
+    note(`agent: ${problem}`);
+    await flush();
+    exitCode = EXIT.output;
+  }
   endOnPurpose();
   return exitCode;
+}
+
+/** Without arguments there is nothing to parse, and the first prompt need not wait for the parser. */
+async function run(args: readonly string[]): Promise<ExitCode> {
+  if (args.length === 0) {
+    const { runCommand } = await import("./commands/run.js");
+    return await runCommand([], {});
+  }
+  const { runProgram } = await import("./program.js");
+  return await runProgram(args);
 }
 
 function report(error: unknown): ExitCode {
   if (process.env.AGENT_DEBUG && error instanceof Error) note(error.stack ?? error.message);
   else note(`agent: ${errorMessage(error)}`);
   return error instanceof CliError ? error.exitCode : EXIT.config;
-}
-
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error;
 }

@@ -29,6 +29,22 @@ function drained(stream: NodeJS.WriteStream): Promise<void> {
   });
 }
 
+/**
+ * Lets writing fail without ending the program: a reader that went away ("agent … | head") is no error, and a
+ * full disk is told at the end. The result says, in words, why standard output could not be written, if so.
+ */
+export function watchOutput(): () => string | undefined {
+  let failure: NodeJS.ErrnoException | undefined;
+  process.stderr.on("error", () => undefined);
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") failure ??= error;
+  });
+  return () => {
+    const reason = failure?.message.replace(/^E[A-Z0-9]+: /, "").replace(/, write$/, "");
+    return reason && `cannot write to standard output: ${reason}. What was printed is not all.`;
+  };
+}
+
 /** Rows as aligned columns; the last one is not padded. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];

@@ -1,8 +1,11 @@
-import { Command, CommanderError } from "commander";
+import type { Command } from "commander";
 import { EXIT, type ExitCode } from "./exitCodes.js";
 import { print } from "./output.js";
+import { requireCommander } from "./requireCjs.js";
 import { readVersion } from "./version.js";
 import { enterDirectory } from "./workingDirectory.js";
+
+const { Command: Program, CommanderError } = requireCommander();
 
 const EXAMPLES = `
 Examples:
@@ -13,7 +16,8 @@ Examples:
   agent tools                             which tools are on, and why
   agent tool run read_file --path a.txt   one tool, no model
 
-Exit codes: 0 done, 1 model, 2 config, 3 tool, 4 refused, 5 turn limit, 6 timeout, 70 crash, 130 interrupted.`;
+Exit codes: 0 done, 1 model, 2 config, 3 tool, 4 refused, 5 turn limit, 6 timeout, 70 crash,
+74 output not written, 130 interrupted.`;
 
 /** Parses a command line and runs its command. Only what that command needs is loaded. */
 export async function runProgram(args: readonly string[]): Promise<ExitCode> {
@@ -33,7 +37,7 @@ export async function runProgram(args: readonly string[]): Promise<ExitCode> {
 
 /** The whole command line. `done` gets the exit code of the command that ran. */
 function createProgram(done: (exitCode: ExitCode) => void): Command {
-  const program = new Command("agent")
+  const program = new Program("agent")
     .description("An agent with tools. Without a task: a chat. With one: does it and ends.")
     .version(readVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")

@@ -9,6 +9,7 @@ import {
 } from "@agent/core";
 import { functionTool, requireString } from "@agent/core/toolkit";
 import { createChat } from "../src/chat/createChat.js";
+import type { ChatSettings } from "../src/chat/types.js";
 
 /**
  * The chat with a model that does what it is told, for tests in a real terminal. A message is a script, one
@@ -127,10 +128,10 @@ const readNote: ExecutableTool = {
 
 const jobs = new Map([["job-1", "npm run dev"]]);
 const startedAt = Date.now() - 65_000;
-const chat = createChat({
+const chat = createChat(process.env.CHAT_HISTORY);
+const settings: ChatSettings = {
   banner: ["A scripted model answers."],
   model: "scripted",
-  historyFile: process.env.CHAT_HISTORY,
   confirm: new Set((process.env.CHAT_CONFIRM ?? "").split(",").filter(Boolean)),
   jobs: {
     list: () => [...jobs].map(([id, command]) => ({ id, command, pids: [4242, 4243], startedAt })),
@@ -138,7 +139,7 @@ const chat = createChat({
   },
   explain: (tool) => (tool.enabled ? "on by default" : "off by default"),
   switchModel: async (model) => model,
-});
+};
 const agent = new Agent(provider, {
   approve: chat.approve,
   packs: [
@@ -152,7 +153,12 @@ const agent = new Agent(provider, {
     },
   ],
 });
-process.exitCode = await chat.run(agent);
+process.exitCode = await chat.run(async () => {
+  const gate = process.env.CHAT_GATE;
+  while (gate !== undefined && !existsSync(gate)) await wait(20);
+  if (process.env.CHAT_BROKEN) throw new Error(process.env.CHAT_BROKEN);
+  return { agent, settings, end: async () => undefined };
+});
 process.stdout.write(`left with ${process.exitCode}\n`);
 // What a tool left running must not keep the test waiting.
 process.exit();

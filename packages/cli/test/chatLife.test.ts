@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { useChatTerminals } from "./chatTerminal.js";
@@ -26,6 +26,39 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     terminal.press("Enter");
     await terminal.until(/^pasted\npasted$/m);
   };
+
+  test("the prompt comes before who answers is known; what is sent meanwhile waits", async () => {
+    const gate = join(chats.newFolder(), "gate");
+    const terminal = await chats.launch({ env: { CHAT_GATE: gate } });
+    expect(terminal.screen()).not.toContain("A scripted model answers.");
+    terminal.send("hello");
+    terminal.send("/model");
+    await terminal.until(/queued: hello\n {2}queued: \/model/);
+    terminal.type("not sent");
+    writeFileSync(gate, "");
+    const screen = await terminal.until('You said "hello".');
+    expect(screen.indexOf("A scripted model answers.")).toBeLessThan(screen.indexOf("› hello"));
+    expect(screen).toContain("scripted answers.");
+    expect(screen).toMatch(/› not sent$/);
+    expect(screen).not.toContain("queued:");
+  });
+
+  test("a chat that cannot start gives the terminal back and says why", async () => {
+    const gate = join(chats.newFolder(), "gate");
+    const terminal = await chats.launch({ env: { CHAT_GATE: gate, CHAT_BROKEN: "no such tool" } });
+    writeFileSync(gate, "");
+    await terminal.until("[status 1]");
+    expect(terminal.screen()).toContain("no such tool");
+    await expectRestored(terminal);
+  });
+
+  test("Ctrl-D leaves a chat that has not started yet", async () => {
+    const gate = join(chats.newFolder(), "gate");
+    const terminal = await chats.launch({ env: { CHAT_GATE: gate } });
+    terminal.press("C-d");
+    await terminal.until("[status 0]");
+    await expectRestored(terminal);
+  });
 
   test("H179: Ctrl-C while a tool hangs clears the indicator, shows the end, and the chat goes on", async () => {
     const terminal = await chats.start();

@@ -31,6 +31,8 @@ export function useChatTerminals() {
     /** A terminal in which the chat has started. */
     start: (options: TerminalOptions = {}) =>
       opened(new TestTerminal(program, options), "/help lists the commands."),
+    /** A terminal in which the chat is being started. */
+    launch: (options: TerminalOptions = {}) => opened(new TestTerminal(program, options), "›"),
     /** A terminal with a shell in it. */
     shell: () => opened(new TestTerminal(["true"]), "[status 0]"),
   };

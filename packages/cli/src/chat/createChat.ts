@@ -2,7 +2,7 @@ import { escapeInvisible } from "@agent/core/toolkit";
 import { PlainChat } from "./plainChat.js";
 import { ChatSession } from "./session.js";
 import { TerminalChat } from "./terminalChat.js";
-import type { Chat, ChatSettings } from "./types.js";
+import type { Chat, ReadyChat } from "./types.js";
 import type { ChatView } from "./view.js";
 
 const WELCOME = "/help lists the commands.";
@@ -17,15 +17,17 @@ interface ChatFront {
 /**
  * The chat on this process's terminal. With `NO_COLOR`, `TERM=dumb` or without a terminal it speaks in plain
  * lines and writes no escape code. Tools outside `settings.confirm` are allowed without a question.
+ * `historyFile` is where input is remembered across sessions; `undefined` remembers nothing.
  */
-export function createChat(settings: ChatSettings): Chat {
+export function createChat(historyFile: string | undefined): Chat {
   const always = new Set<string>();
-  const asks = (name: string): boolean => settings.confirm.has(name) && !always.has(name);
+  let ready: ReadyChat | undefined;
   let view: ChatView | undefined;
+  const asks = (name: string): boolean => ready?.settings.confirm.has(name) === true && !always.has(name);
   return {
     approve: async (request) => {
+      if (!view || !ready) return { deny: "nobody can be asked: the chat has not started." };
       if (!asks(request.name)) return "allow";
-      if (!view) return { deny: "nobody can be asked: the chat has not started." };
       // The event that the call has started is on its way: it is shown before the question.
       await new Promise(setImmediate);
       if (request.signal.aborted) return { deny: "aborted before it was asked." };
@@ -33,19 +35,34 @@ export function createChat(settings: ChatSettings): Chat {
       if (decision === "always") always.add(request.name);
       return decision;
     },
-    run: async (agent) => {
-      const front: ChatFront = isPlain()
-        ? new PlainChat(settings, asks, process.stdin, process.stdout)
-        : new TerminalChat(settings, asks, process.stdin, process.stdout);
+    run: async (load) => {
+      const plain = isPlain();
+      // Plain lines cannot be put above a prompt that is there already.
+      if (plain) ready = await load();
+      const front: ChatFront = plain
+        ? new PlainChat(historyFile, asks, process.stdin, process.stdout)
+        : new TerminalChat(historyFile, asks, process.stdin, process.stdout);
       view = front.view;
-      const session = new ChatSession(agent, settings, front.view);
-      front.view.print([...settings.banner.flatMap((line) => escapeInvisible(line).split("\n")), WELCOME]);
+      const session = new ChatSession(front.view);
+      const start = (loaded: ReadyChat): void => {
+        ready = loaded;
+        const { banner } = loaded.settings;
+        front.view.print([...banner.flatMap((line) => escapeInvisible(line).split("\n")), WELCOME]);
+        session.start(loaded.agent, loaded.settings);
+      };
       try {
+        if (ready) start(ready);
         front.open(session);
-        return await session.finished;
+        const loading = ready ? undefined : load().then(start);
+        // Whichever comes first: the person leaves, or it cannot start.
+        return await Promise.race([
+          session.finished,
+          loading?.then(() => session.finished) ?? session.finished,
+        ]);
       } finally {
         view = undefined;
         front.close();
+        await ready?.end();
       }
     },
   };

@@ -5,7 +5,6 @@ import { onEndingSignals } from "./endingSignals.js";
 import { History } from "./input/history.js";
 import { PlainView } from "./plainView.js";
 import type { ChatSession } from "./session.js";
-import type { ChatSettings } from "./types.js";
 
 const PROMPT = "> ";
 
@@ -21,9 +20,14 @@ export class PlainChat {
   #ended = false;
   #stopWatching: () => void = () => undefined;
 
-  constructor(settings: ChatSettings, asks: (name: string) => boolean, input: Readable, output: Writable) {
+  constructor(
+    historyFile: string | undefined,
+    asks: (name: string) => boolean,
+    input: Readable,
+    output: Writable,
+  ) {
     this.#output = output;
-    this.#history = new History(settings.historyFile);
+    this.#history = new History(historyFile);
     // Not as a terminal: then readline writes no escape codes, and the kernel handles the line.
     this.#lines = createInterface({ input, terminal: false });
     this.view = new PlainView({

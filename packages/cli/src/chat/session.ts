@@ -19,32 +19,41 @@ const STOPPED = "Stopped. The conversation goes on from here.";
  */
 export class ChatSession {
   readonly finished: Promise<ExitCode>;
-  readonly #agent: Agent;
   readonly #view: ChatView;
   readonly #log = new CallLog();
-  readonly #commands: CommandContext;
+  #agent: Agent | undefined;
+  #commands: CommandContext | undefined;
+  /** What was sent before there was anybody to answer it. */
+  #early: string[] = [];
   #finish: (code: ExitCode) => void = () => undefined;
   #queue: string[] = [];
   #turn: AbortController | undefined;
   #exitCode: ExitCode | undefined;
 
-  constructor(agent: Agent, settings: ChatSettings, view: ChatView) {
-    this.#agent = agent;
+  constructor(view: ChatView) {
     this.#view = view;
     this.finished = new Promise((resolve) => {
       this.#finish = resolve;
     });
+  }
+
+  /** Now there is somebody to answer: what was sent earlier comes first. */
+  start(agent: Agent, settings: ChatSettings): void {
+    this.#agent = agent;
     this.#commands = {
       agent,
       settings,
       log: this.#log,
-      columns: () => view.columns,
+      columns: () => this.#view.columns,
       busy: () => this.busy,
       stopTurn: () => this.stopTurn(),
       quit: () => this.quit(EXIT.done),
       model: { name: settings.model },
       switched: new Map(),
     };
+    const early = this.#early.splice(0);
+    if (early.length > 0) this.#view.queued([]);
+    for (const input of early) this.submit(input);
   }
 
   get busy(): boolean {
@@ -59,6 +68,11 @@ export class ChatSession {
   /** Takes one input: a command runs at once, a message now or when its turn comes. */
   submit(input: string): void {
     if (this.#exitCode !== undefined) return;
+    if (!this.#agent) {
+      if (input.trim() !== "") this.#early.push(input);
+      this.#view.queued(this.#early);
+      return;
+    }
     if (isSlashCommand(input)) {
       void this.#command(input);
       return;
@@ -72,7 +86,7 @@ export class ChatSession {
   }
 
   complete(before: readonly string[]): readonly string[] | undefined {
-    return completeSlashCommand(before, this.#commands);
+    return this.#commands && completeSlashCommand(before, this.#commands);
   }
 
   /** Ends the answer that is being written; what waits behind it goes back to the person. */
@@ -93,6 +107,7 @@ export class ChatSession {
   }
 
   async #command(input: string): Promise<void> {
+    if (!this.#commands) return;
     this.#view.echo(input);
     const lines = await runSlashCommand(input, this.#commands);
     if (lines.length > 0) this.#view.print(lines);
@@ -114,6 +129,7 @@ export class ChatSession {
   }
 
   async #answer(message: string): Promise<void> {
+    if (!this.#agent) return;
     const turn = new AbortController();
     this.#turn = turn;
     this.#view.echo(message);

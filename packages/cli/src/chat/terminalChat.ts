@@ -7,7 +7,6 @@ import { type Key, KeyDecoder } from "./input/keys.js";
 import type { ChatSession } from "./session.js";
 import { Terminal } from "./terminal.js";
 import { TerminalView } from "./terminalView.js";
-import type { ChatSettings } from "./types.js";
 
 // A terminal sends a sequence at once; an escape that stays alone this long is the key.
 const ESCAPE_MS = 50;
@@ -25,12 +24,12 @@ export class TerminalChat {
   #leaveArmed = false;
 
   constructor(
-    settings: ChatSettings,
+    historyFile: string | undefined,
     asks: (name: string) => boolean,
     input: ReadStream,
     output: WriteStream,
   ) {
-    this.#history = new History(settings.historyFile);
+    this.#history = new History(historyFile);
     this.#terminal = new Terminal(input, output, {
       input: (chunk) => this.#receive(chunk),
       resize: () => this.view.resized(),

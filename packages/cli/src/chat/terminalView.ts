@@ -214,7 +214,7 @@ export class TerminalView implements ChatView {
     if (this.#question) {
       return ["", ...queued, ...wrapRows(approvalPrompt(this.#question.request.name), width)];
     }
-    if (this.#turnStartedAt === undefined) return [""];
+    if (this.#turnStartedAt === undefined) return ["", ...queued];
     const doing = this.#activity.busy ? "working" : this.#activity.writing ? "answering" : "thinking";
     const elapsed = formatDuration(Date.now() - this.#turnStartedAt);
     return ["", this.style.dim(cutToWidth(`${doing}… ${elapsed} · esc stops`, width)), ...queued];

@@ -6,8 +6,6 @@ export interface ChatSettings {
   /** Shown when the chat starts: which model answers, what is not available, warnings. */
   readonly banner: readonly string[];
   readonly model: string;
-  /** Where input lines are remembered across sessions; `undefined` remembers nothing. */
-  readonly historyFile: string | undefined;
   /** Tools whose calls run only after a yes. */
   readonly confirm: ReadonlySet<string>;
   /** Background work of all packs together, for `/status`. */
@@ -18,9 +16,20 @@ export interface ChatSettings {
   readonly switchModel?: (model: string) => Promise<string>;
 }
 
+/** Who answers, and everything the chat needs to know about it. */
+export interface ReadyChat {
+  readonly agent: Agent;
+  readonly settings: ChatSettings;
+  /** Called once when the chat is over and the terminal is restored. */
+  end(): Promise<void>;
+}
+
 /** The chat in a terminal. Created first, because the agent asks it for approval. */
 export interface Chat {
   readonly approve: Approve;
-  /** Talks until the person quits; the terminal is restored whatever happens. */
-  run(agent: Agent): Promise<ExitCode>;
+  /**
+   * Talks until the person quits; the terminal is restored whatever happens. What is written while `load` is at
+   * work waits for its end. Rejects with what `load` rejects with.
+   */
+  run(load: () => Promise<ReadyChat>): Promise<ExitCode>;
 }

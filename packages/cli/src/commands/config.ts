@@ -4,14 +4,8 @@ import { isRecord } from "../config/schema.js";
 import { EXIT, type ExitCode } from "../exitCodes.js";
 import type { SettingsFlags } from "../flags.js";
 import { columns, note, print } from "../output.js";
-import {
-  createToolbox,
-  type LoadedSettings,
-  loadSelectedPacks,
-  loadSettings,
-  NO_CONVERSATION,
-  packProblems,
-} from "../setup.js";
+import { type LoadedSettings, loadSettings } from "../settings.js";
+import { createToolbox, loadSelectedPacks, NO_CONVERSATION, packProblems } from "../setup.js";
 
 export interface ConfigFlags extends SettingsFlags {
   readonly explain?: boolean;

@@ -6,13 +6,8 @@ import { print } from "../output.js";
 import type { LoadedPack } from "../packs/load.js";
 import { configDirectory, stateDirectory } from "../paths.js";
 import { chooseProvider } from "../provider/choose.js";
-import {
-  createToolbox,
-  type LoadedSettings,
-  loadSelectedPacks,
-  loadSettings,
-  NO_CONVERSATION,
-} from "../setup.js";
+import { type LoadedSettings, loadSettings } from "../settings.js";
+import { createToolbox, loadSelectedPacks, NO_CONVERSATION } from "../setup.js";
 
 const OLDEST_NODE = [20, 19] as const;
 const DIAGNOSIS_LIMIT_MS = 15_000;

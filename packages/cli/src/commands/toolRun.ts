@@ -7,7 +7,8 @@ import type { SettingsFlags } from "../flags.js";
 import { note, printLine } from "../output.js";
 import { allJobs } from "../packs/jobs.js";
 import { watchInterruption } from "../run/interruption.js";
-import { createToolbox, loadSelectedPacks, loadSettings, NO_CONVERSATION, packProblems } from "../setup.js";
+import { loadSettings } from "../settings.js";
+import { createToolbox, loadSelectedPacks, NO_CONVERSATION, packProblems } from "../setup.js";
 import { parseArgument, typesOf } from "../toolArguments.js";
 
 export interface ToolRunFlags extends SettingsFlags {

@@ -3,14 +3,8 @@ import { escapeToLine } from "@agent/core/toolkit";
 import { EXIT, type ExitCode } from "../exitCodes.js";
 import type { SettingsFlags } from "../flags.js";
 import { columns, note, print } from "../output.js";
-import {
-  createToolbox,
-  loadSelectedPacks,
-  loadSettings,
-  NO_CONVERSATION,
-  packProblems,
-  type Toolbox,
-} from "../setup.js";
+import { loadSettings } from "../settings.js";
+import { createToolbox, loadSelectedPacks, NO_CONVERSATION, packProblems, type Toolbox } from "../setup.js";
 
 export interface ToolsFlags extends SettingsFlags {
   readonly json?: boolean;

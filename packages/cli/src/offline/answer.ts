@@ -58,7 +58,7 @@ export function reportCall(finished: Finished): string {
     case "search_text":
       return result.trim() === ""
         ? `Nothing contains ${JSON.stringify(args.query)}.`
-        : `Matches for ${JSON.stringify(args.query)}:\n${result}`;
+        : `${args.files_only ? "Files that contain" : "Matches for"} ${JSON.stringify(args.query)}:\n${result}`;
     case "run_bash":
       return reportCommand(String(args.command), result);
     default:

@@ -5,6 +5,8 @@ import type { Declined, PlannedCall } from "./types.js";
 
 const CALL = /^(?:(?:call|use|invoke)(?:\s+the)?(?:\s+tool)?|run\s+the\s+tool)\s+/i;
 const PAIR = /([A-Za-z_][\w-]*)\s*=\s*("(?:[^"\\]|\\.)*"|'[^']*'|\{[\s\S]*\}|\[[\s\S]*\]|\S+)/y;
+// Verbs that have sentences of their own: "remove the file a.txt." does not mean a file called "the file a.txt.".
+const SPOKEN = new Set(["mkdir", "move", "remove"]);
 
 /**
  * A call by the tool's own name, for any tool of any pack, read by its schema: `word_count path=a.txt`,
@@ -85,6 +87,7 @@ function readPairs(text: string, tool: ChatTool): Record<string, unknown> | unde
 /** A tool that needs exactly one text gets the rest of the sentence. */
 function readOnlyArgument(text: string, tool: ChatTool): Record<string, unknown> | undefined {
   const [only, ...more] = required(tool);
+  if (SPOKEN.has(tool.function.name)) return undefined;
   if (only === undefined || more.length > 0 || properties(tool)[only]?.type !== "string") return undefined;
   if (text.includes("=") || text.startsWith("{")) return undefined;
   return { [only]: text.replace(/^(["'`])([\s\S]*)\1$/, "$2") };

@@ -2,7 +2,7 @@ import { QUOTE_MARKS, QUOTED, type Quotes } from "./quotes.js";
 import type { Rule, Words } from "./types.js";
 
 // A full stop or question mark after the last word belongs to the sentence; the dots of ".." do not.
-const END = String.raw`(?: please| for me| now| thanks)*(?:(?<=[^.\s])\.|(?<=\S)[!?])?\s*$`;
+const END = String.raw`(?:,? (?:please|for me|now|thanks|thank you))*(?:(?<=[^.\s])\.|(?<=\S)[!?])?\s*$`;
 
 /** A word or a quoted text that names a file or directory. */
 export function path(group: string): string {

@@ -30,7 +30,7 @@ export const LIST_RULES: readonly Rule[] = [
     `(?:list|ls|dir)(?<long> -[la]+)?(?: the)?(?: (?:directory|folder|dir))? ${path("path")}(?: (?:directory|folder|dir))?${DETAILS}`,
     (words) => (isPath(words, "path") ? list(words, words.get("path")) : undefined),
   ),
-  rule(`what(?:'s| is)(?: there)?${optionalDirectory("path")}`, (words) => {
+  rule(`(?:(?:show|tell)(?: me)? )?what(?:'s| is)(?: there)?${optionalDirectory("path")}`, (words) => {
     const place = words.get("path");
     if (place === "") return list(words, ".");
     if (!isPath(words, "path")) return undefined;
@@ -78,6 +78,11 @@ export const READ_RULES: readonly Rule[] = [
   ),
   rule(`what does(?: the)?(?: file)? ${path("path")} (?:say|contain|hold|look like)`, (words) =>
     isPath(words, "path") ? readWhole(words.get("path")) : undefined,
+  ),
+  rule(`(?:read|open|print|cat|view)${FILE} ${text("path")}`, (words) =>
+    !words.quoted("path") && looksLikeFile(words.get("path"))
+      ? { hint: `If that is one file, put it in quotes: read "${words.get("path")}"` }
+      : undefined,
   ),
 ];
 

@@ -1,10 +1,14 @@
 import { optionalDirectory, path, rule, text } from "../grammar.js";
 import { isPath, looksLikeFile } from "../paths.js";
 import { QUOTE_MARKS, QUOTED } from "../quotes.js";
-import type { PlannedCall, Rule, Words } from "../types.js";
+import type { Declined, PlannedCall, Rule, Words } from "../types.js";
 
 const FIND = "(?:find|list|show|get|locate|search(?: for)?|look for)(?: me)?(?: all)?(?: of)?(?: the)?";
-const CASE = "(?<insensitive>,? (?:ignoring (?:the )?case|case[- ]insensitive(?:ly)?|in any case))?";
+const ANY_CASE = ",? (?:ignoring (?:the )?case|case[- ]insensitive(?:ly)?|in any case)";
+const CASE = `(?<insensitive>${ANY_CASE})?`;
+/** Where to look, and that upper and lower case are the same, in either order. */
+const WHERE = `(?<insensitiveFirst>${ANY_CASE})?${optionalDirectory("path")}${CASE}`;
+const FILES_THAT = "(?:find|list|show)(?: me)?(?: all)?(?: of)?(?: the)? files";
 const TERM = "(?: the)?(?: (?:text|word|string|phrase|term))?";
 const GLOB = `(?<glob>${QUOTED}|[^\\s${QUOTE_MARKS}]*[*][^\\s${QUOTE_MARKS}]*)`;
 
@@ -55,21 +59,21 @@ export const SEARCH_TEXT_RULES: readonly Rule[] = [
     words.get("query").toLowerCase() === "for" ? undefined : matches(words),
   ),
   rule(
-    `(?:search|grep|look)(?: for)?(?: the)? (?:regex|regexp|regular expression|pattern) ${text("query")}${optionalDirectory("path")}${CASE}`,
+    `(?:search|grep|look)(?: for)?(?: the)? (?:regex|regexp|regular expression|pattern) ${text("query")}${WHERE}`,
     (words) => matches(words, { regex: true }),
   ),
   rule(
     `(?:search|look)(?: in| through)?(?: the)?(?: (?:directory|folder|file))? ${path("path")}(?: (?:directory|folder))? for${TERM} ${text("query")}${CASE}`,
     matches,
   ),
-  rule(`(?:search|grep|look)(?: for)?${TERM} ${text("query")}${optionalDirectory("path")}${CASE}`, matches),
+  rule(`(?:search|grep|look)(?: for)?${TERM} ${text("query")}${WHERE}`, matches),
   rule(
-    `find(?: all)?(?: the)?(?: (?:occurrences|uses|usages|mentions|references|instances|lines|places))(?: (?:of|to|with|containing|that (?:contain|mention|use)))${TERM} ${text("query")}${optionalDirectory("path")}${CASE}`,
+    `find(?: all)?(?: the)?(?: (?:occurrences|uses|usages|mentions|references|instances|lines|places))(?: (?:of|to|with|containing|that (?:contain|mention|use)))${TERM} ${text("query")}${WHERE}`,
     matches,
   ),
   rule(
-    `(?:find(?: me)?(?: all)?(?: the)? files (?:containing|with|that (?:contain|mention|use|include))|(?:which|what) files (?:contain|mention|use|include|have|import))${TERM} ${text("query")}${optionalDirectory("path")}${CASE}`,
-    matches,
+    `(?:${FILES_THAT} (?:containing|with|that (?:contain|mention|use|include|have))|(?:which|what|how many) files (?:contain|mention|use|include|have|import))${TERM} ${text("query")}(?: in (?:it|them))?${WHERE}`,
+    (words) => matches(words, { filesOnly: true }),
   ),
   rule(
     `where (?:is|are)${TERM} ${text("query")} (?:used|mentioned|defined|called|imported|referenced)${optionalDirectory("path")}`,
@@ -86,18 +90,31 @@ function files(words: Words, pattern: string): PlannedCall | undefined {
   return { tool: "search_files", args: { pattern, ...(words.has("path") && { path: words.get("path") }) } };
 }
 
-function matches(words: Words, extra: { regex?: boolean } = {}): PlannedCall | undefined {
+interface Extra {
+  readonly regex?: boolean;
+  /** Only the names of the files, not the lines. */
+  readonly filesOnly?: boolean;
+}
+
+/** Without quotes, an "in" that leads to no path leaves open where the text ends: that is not guessed. */
+function matches(words: Words, extra: Extra = {}): PlannedCall | Declined | undefined {
   const query = words.get("query");
   if (query === "" || (words.has("path") && !isPath(words, "path"))) return undefined;
   // People also say this about the internet, which is not here.
   if (!words.quoted("query") && /\b(?:web|internet|online|google)\b/i.test(query)) return undefined;
+  if (!words.quoted("query") && /\s(?:in|under|inside|within)\s/i.test(query)) {
+    return {
+      hint: 'Put the text in quotes, and a path with blanks too: search for "some text" in "my notes"',
+    };
+  }
   return {
     tool: "search_text",
     args: {
       query,
       paths: [words.get("path") || "."],
       ...(extra.regex && { regex: true }),
-      ...(words.has("insensitive") && { ignore_case: true }),
+      ...(extra.filesOnly && { files_only: true }),
+      ...((words.has("insensitive") || words.has("insensitiveFirst")) && { ignore_case: true }),
     },
   };
 }

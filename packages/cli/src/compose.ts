@@ -1,0 +1,68 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { Agent, type Approve, type BackgroundJobs } from "@agent/core";
+import { allJobs } from "./packs/jobs.js";
+import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
+import { SwitchableProvider } from "./provider/switchable.js";
+import { keepSession, newSession, openSession } from "./session/store.js";
+import type { LoadedSettings } from "./settings.js";
+import { createToolbox, loadSelectedPacks, packProblems, type Toolbox } from "./setup.js";
+import { defaultSystemPrompt } from "./systemPrompt.js";
+
+/** An agent with its tools, and what a command needs to know about them. */
+export interface Composition {
+  readonly agent: Agent;
+  readonly toolbox: Toolbox;
+  readonly chosen: ChosenProvider;
+  /** Who answers, exchangeable between two messages. */
+  readonly provider: SwitchableProvider;
+  readonly jobs: BackgroundJobs;
+  /** What is wrong with single packs. */
+  readonly problems: readonly string[];
+  readonly sessionFile: string;
+  /** Keeps the conversation for `--resume`, if there is one. */
+  readonly keep: () => Promise<void>;
+}
+
+/** Puts together who answers, the packs and the conversation to go on with. */
+export async function compose(
+  loaded: LoadedSettings,
+  resume: string | true | undefined,
+  approve: Approve,
+): Promise<Composition> {
+  const { settings } = loaded;
+  // A server on this machine may take a while to answer: the packs are loaded meanwhile.
+  const [chosen, packs] = await Promise.all([chooseProvider(settings), loadSelectedPacks(loaded)]);
+  const { file, session } =
+    resume === undefined ? newSession(process.cwd()) : await openSession(process.cwd(), resume);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const provider = new SwitchableProvider(chosen.provider);
+  let toolbox: Toolbox | undefined;
+  const agent = new Agent(provider, {
+    systemPrompt: settings.systemPrompt ?? session?.systemPrompt ?? defaultSystemPrompt(process.cwd()),
+    createRegistry: (context) => {
+      toolbox = createToolbox(settings, packs, context);
+      return toolbox.registry;
+    },
+    sessionContextFilePath: file,
+    approve: (request) => (toolbox?.confirm.has(request.name) ? approve(request) : "allow"),
+    ...(session && { session }),
+    ...(settings.maxTurns !== undefined && { maxTurns: settings.maxTurns }),
+    ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
+  });
+  if (!toolbox) throw new Error("The agent did not create its registry.");
+  const keep = async (): Promise<void> => {
+    const { systemPrompt, sessionContext } = agent.context;
+    if (sessionContext.length > 0) await keepSession(file, systemPrompt, sessionContext);
+  };
+  return {
+    agent,
+    toolbox,
+    chosen,
+    provider,
+    jobs: allJobs(packs),
+    problems: packProblems(packs),
+    sessionFile: file,
+    keep,
+  };
+}

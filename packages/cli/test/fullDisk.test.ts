@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { closeSync, existsSync, openSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { describe, expect, test } from "vitest";
+import { BIN, Sandbox } from "./agent.js";
+
+const FULL_DISK = "/dev/full";
+const COMMANDS = [
+  ["list files"],
+  ["--output", "json", "list files"],
+  ["--output", "stream-json", "list files"],
+  ["tool", "run", "list_dir"],
+  ["tools"],
+  ["tools", "--json"],
+  ["config"],
+  ["sessions"],
+  ["completion", "bash"],
+  ["--help"],
+  ["--version"],
+];
+
+/** Runs the command with standard output, or standard error, on a disk without room. */
+async function runOnFullDisk(
+  args: readonly string[],
+  stream: "stdout" | "stderr",
+): Promise<{ code: number | null; other: string }> {
+  const box = new Sandbox();
+  const full = openSync(FULL_DISK, "w");
+  const child = spawn(process.execPath, [BIN, ...args], {
+    cwd: box.project,
+    env: { PATH: process.env.PATH, HOME: box.home, AGENT_LOCAL_PORTS: "" },
+    stdio: ["ignore", stream === "stdout" ? full : "pipe", stream === "stderr" ? full : "pipe"],
+  });
+  closeSync(full);
+  const code = new Promise<number | null>((resolve) => child.on("close", resolve));
+  const pipe = child.stdout ?? child.stderr;
+  return { other: pipe ? await text(pipe) : "", code: await code };
+}
+
+describe.skipIf(!existsSync(FULL_DISK))("a full disk (skipped without /dev/full)", () => {
+  test.each(COMMANDS)(
+    "an answer that cannot be written is told, with exit code 74: %s %s %s",
+    async (...args) => {
+      const { code, other } = await runOnFullDisk(args.filter(Boolean), "stdout");
+      expect(other).toContain("agent: cannot write to standard output: no space left on device");
+      expect(other).not.toContain("nobody caught");
+      expect(code).toBe(74);
+    },
+  );
+
+  test("activity that cannot be written does not stop the task", async () => {
+    const { code, other } = await runOnFullDisk(["list files"], "stderr");
+    expect(other).toContain("In the working directory:");
+    expect(code).toBe(0);
+  });
+});
