@@ -267,8 +267,8 @@ const TOOLKIT = [
   argument("countOf", "noun", ["text"], (value) => toolkit.countOf(1, value)),
 ];
 
-// An error must be easy to make, and one who asks about an error may hold anything.
-const FREE = ["AgentError", "isAgentError", "SchemaError", "invalidArgument"];
+// An error must be easy to make, and one who asks about an error may hold anything. The last takes no argument.
+const FREE = ["AgentError", "isAgentError", "SchemaError", "invalidArgument", "temporaryName"];
 
 describe.each([
   ["@agent/core", core, CORE],
