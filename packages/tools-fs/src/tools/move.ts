@@ -7,6 +7,7 @@ import { missingError } from "../missing.js";
 import { lstatSync, statSync } from "../nodeFs.js";
 import { showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
+import { kindOf } from "../regularFile.js";
 import { carryOut, type Move } from "../tree/move.js";
 import { refuseVital } from "../tree/vital.js";
 import { Workspace } from "../workspace.js";
@@ -137,6 +138,11 @@ function refuseReplacing(asked: { overwrite: boolean }, shown: string, info: Sta
   if (!asked.overwrite) {
     throw new Error(
       `${showPath(shown)} exists already; nothing was moved. Pass "overwrite": true to replace it.`,
+    );
+  }
+  if (!existing.isFile() && !existing.isDirectory() && !existing.isSymbolicLink()) {
+    throw new Error(
+      `${showPath(shown)} is a ${kindOf(existing)}, which is never replaced; nothing was moved.`,
     );
   }
   if (existing.isDirectory() !== info.isDirectory()) {
