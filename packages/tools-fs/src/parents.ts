@@ -1,8 +1,7 @@
-import { statSync } from "node:fs";
-import { mkdir, rmdir } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { errorCode } from "./fsError.js";
 import { type HeldDirectory, holdDirectory } from "./heldDirectory.js";
+import { mkdir, rmdir, statSync } from "./nodeFs.js";
 import type { Workspace } from "./workspace.js";
 
 /**
@@ -11,12 +10,9 @@ import type { Workspace } from "./workspace.js";
  * open, so that a parent swapped for a link meanwhile leads nowhere.
  */
 export async function makeDirectories(workspace: Workspace, directory: string): Promise<string[]> {
-  if (workspace.guard.root === undefined) {
-    // The usual case, without a trip through the thread pool.
-    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return [];
-    const first = await mkdir(directory, { recursive: true });
-    return first === undefined ? [] : chain(first, directory);
-  }
+  // The usual case, without a trip through the thread pool.
+  if (workspace.guard.root === undefined && isDirectory(directory)) return [];
+  // Not with `recursive`: in /proc, where a directory can be neither made nor found missing, that never ends.
   const existing = deepestExisting(workspace, directory);
   let held = existing.held;
   let path = existing.path;
@@ -60,19 +56,16 @@ async function removeIfEmpty(workspace: Workspace, path: string): Promise<void> 
 }
 
 function deepestExisting(workspace: Workspace, directory: string): { path: string; held: HeldDirectory } {
+  const confined = workspace.guard.root !== undefined;
   for (let path = directory; ; path = dirname(path)) {
     try {
-      return { path, held: workspace.hold(path) };
+      return { path, held: confined ? workspace.hold(path) : holdDirectory(path) };
     } catch (error) {
       if (errorCode(error) !== "ENOENT" || path === dirname(path)) throw error;
     }
   }
 }
 
-function chain(first: string, last: string): string[] {
-  const paths = [first];
-  for (const name of relative(first, last).split(sep).filter(Boolean)) {
-    paths.push(join(paths.at(-1) ?? first, name));
-  }
-  return paths;
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -119,3 +119,30 @@ test("C72: a file that is written while it is read gives a text and no crash", a
     expect(typeof (await reading)).toBe("string");
   }
 });
+
+test.skipIf(!isLinux)(
+  "a directory that can be neither made nor found is an error at once (needs /proc)",
+  async () => {
+    const run = fileTools();
+    expect(await run("mkdir", { path: "/proc/self/made/deeper" })).toMatch(
+      /no such file|not permitted|denied/,
+    );
+    expect(await run("write_file", { path: "/proc/self/made/file", content: "x" })).toMatch(
+      /no such file|not permitted|denied/,
+    );
+  },
+);
+
+test.skipIf(!isLinux)(
+  "lines of a file without a size are its own, and a binary one is named (needs /proc)",
+  async () => {
+    const run = fileTools();
+    expect(await run("read_file", { path: "/proc/self/status", offset: 2, limit: 1 })).toMatch(
+      /^\w+:\t[^\n]*\n$/,
+    );
+    expect(await run("read_file", { path: "/proc/self/status", offset: 100_000 })).toContain(
+      "has fewer lines",
+    );
+    expect(await run("read_file", { path: "/proc/self/cmdline", offset: 2 })).toContain("is a binary file");
+  },
+);

@@ -1,43 +1,132 @@
-import { linesOf } from "./textLines.js";
+import { lineStart, newlinesBetween, nextLine } from "./textLines.js";
 
+// What is looked for in the text: as many pieces of what is wanted, and as often each, as keeps it quick.
+const MAX_PIECES = 24;
+const MAX_OCCURRENCES = 100;
+const SHORTEST_LINE = 8;
+const SHORTEST_WORD = 2;
+const MAX_COMPARED = 30;
 const MAX_CANDIDATES = 3;
-const MAX_LINES = 20_000;
-const COMPARED_CHARACTERS = 200;
-const LONGEST_SHOWN = 160;
 const ALIKE_ENOUGH = 0.4;
+// A line longer than this (of a minified file, say) is not compared whole, but around the place in question.
+const LONG_LINE = 500;
+const MAX_COMPARED_CHARACTERS = 20_000;
 
-/** Places in the text most like `wanted`, best first: `line 12: const a = 1;`. */
-export function nearestPlaces(text: string, wanted: string): string[] {
-  const lines = wanted.split(/\r?\n/);
-  // The longest line tells places apart best; a brace on its own would match everywhere.
-  const anchor = lines.reduce((best, line) => (line.trim().length > best.trim().length ? line : best), "");
-  const pairs = pairsOf(anchor);
-  if (pairs.size === 0) return [];
-  return linesOf(text)
-    .slice(0, MAX_LINES)
-    .map((line, index) => ({ index, content: text.slice(line.start, Math.min(line.end, line.start + 1000)) }))
-    .map(({ index, content }) => ({ index, content, likeness: likeness(pairs, pairsOf(content)) }))
+/** A part of the text that is like what was wanted; `line` counts from 1. */
+export interface Candidate {
+  readonly start: number;
+  readonly end: number;
+  readonly line: number;
+}
+
+/**
+ * The parts of a text most like `wanted`, best first. Finds pieces of it (whole lines, words) in the text, lets
+ * each place vote for where the whole would start, rare pieces more than frequent ones, and compares the words
+ * of the places with the most votes. The time it takes grows with the text only as searching does.
+ */
+export function findCandidates(text: string, wanted: string): Candidate[] {
+  const byWords = rank(text, wanted, piecesOf(wanted), wordsOf);
+  // A typing mistake in every word: then by shreds of them.
+  return byWords.length > 0 ? byWords : rank(text, wanted, shredsOf(wanted), pairsOf);
+}
+
+function rank(
+  text: string,
+  wanted: string,
+  pieces: readonly Piece[],
+  partsOf: (text: string) => Map<string, number>,
+): Candidate[] {
+  const votes = new Map<number, number>();
+  for (const piece of pieces) {
+    const places = occurrences(text, piece.text);
+    for (const place of places) {
+      const start = startOf(text, place, wanted, piece.at);
+      votes.set(start, (votes.get(start) ?? 0) + piece.text.length / places.length);
+    }
+  }
+  const parts = partsOf(wanted);
+  const best = [...votes]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, MAX_COMPARED)
+    .map(([start]) => ({ start, end: endOf(text, start, wanted) }))
+    .map((place) => ({ ...place, likeness: likeness(parts, partsOf(text.slice(place.start, place.end))) }))
     .filter(({ likeness }) => likeness >= ALIKE_ENOUGH)
-    .sort((a, b) => b.likeness - a.likeness || a.index - b.index)
+    .sort((a, b) => b.likeness - a.likeness || a.start - b.start);
+  return best
+    .filter((place, index) => !best.slice(0, index).some((other) => overlap(place, other)))
     .slice(0, MAX_CANDIDATES)
-    .map(({ index, content }) => `line ${index + 1}: ${shorten(content.trim())}`);
+    .map(({ start, end }) => ({ start, end, line: newlinesBetween(text, 0, start) + 1 }));
 }
 
-/** Dice's coefficient: how many neighbouring pairs of characters two lines share. */
-function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+interface Piece {
+  readonly text: string;
+  readonly at: number;
+}
+
+/** Whole lines and words, the longest first: they tell places apart best. */
+function piecesOf(wanted: string): Piece[] {
+  const head = wanted.slice(0, MAX_COMPARED_CHARACTERS);
+  const lines = [...head.matchAll(/\S[^\n]*\S/g)].filter(([line]) => line.length >= SHORTEST_LINE);
+  const words = [...head.matchAll(/[\p{L}\p{N}_]+/gu)].filter(([word]) => word.length >= SHORTEST_WORD);
+  const pieces = new Map([...words, ...lines].map((match) => [match[0], match.index]));
+  return [...pieces]
+    .map(([text, at]) => ({ text, at }))
+    .sort((a, b) => b.text.length - a.text.length)
+    .slice(0, MAX_PIECES);
+}
+
+/** Four characters at a time. */
+function shredsOf(wanted: string): Piece[] {
+  const shreds = [...wanted.slice(0, MAX_COMPARED_CHARACTERS).matchAll(/\S.{3}/g)];
+  return shreds.slice(0, MAX_PIECES).map((match) => ({ text: match[0], at: match.index }));
+}
+
+function occurrences(text: string, piece: string): number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf(piece); at !== -1; at = text.indexOf(piece, at + piece.length)) {
+    if (found.push(at) === MAX_OCCURRENCES) break;
+  }
+  return found;
+}
+
+/** Where the whole would start, if a piece of it at `at` stands at `place`: at the start of a line, if that is near. */
+function startOf(text: string, place: number, wanted: string, at: number): number {
+  const start = lineStart(text, place, newlinesBetween(wanted, 0, at));
+  const column = at - lineStart(wanted, at);
+  return place - lineStart(text, place) > LONG_LINE ? Math.max(start, place - column) : start;
+}
+
+function endOf(text: string, start: number, wanted: string): number {
+  const lines = newlinesBetween(wanted, 0, wanted.length - 1);
+  const end = nextLine(text, start, lines);
+  return end - start > wanted.length + LONG_LINE ? Math.min(end, start + wanted.length) : end;
+}
+
+function overlap(a: { start: number; end: number }, b: { start: number; end: number }): boolean {
+  return a.start < b.end && b.start < a.end;
+}
+
+/** How often each word or sign occurs; blanks do not count. */
+function wordsOf(text: string): Map<string, number> {
+  return tally(text.slice(0, MAX_COMPARED_CHARACTERS).match(/[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? []);
+}
+
+/** How often each pair of neighbouring characters occurs. */
+function pairsOf(text: string): Map<string, number> {
+  const plain = text.slice(0, MAX_COMPARED_CHARACTERS).trim().toLowerCase();
+  return tally(Array.from({ length: Math.max(0, plain.length - 1) }, (_, at) => plain.slice(at, at + 2)));
+}
+
+function tally(parts: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const part of parts) counts.set(part, (counts.get(part) ?? 0) + 1);
+  return counts;
+}
+
+/** Dice's coefficient: how much two texts share. */
+function likeness(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
+  const sum = (parts: ReadonlyMap<string, number>): number => [...parts.values()].reduce((x, y) => x + y, 0);
   let shared = 0;
-  for (const pair of a) if (b.has(pair)) shared++;
-  return (2 * shared) / (a.size + b.size || 1);
-}
-
-function pairsOf(line: string): Set<string> {
-  const plain = line.trim().slice(0, COMPARED_CHARACTERS).toLowerCase();
-  const pairs = new Set<string>();
-  for (let index = 0; index + 1 < plain.length; index++) pairs.add(plain.slice(index, index + 2));
-  if (plain.length === 1) pairs.add(plain);
-  return pairs;
-}
-
-function shorten(line: string): string {
-  return line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)}…`.toWellFormed() : line;
+  for (const [part, count] of a) shared += Math.min(count, b.get(part) ?? 0);
+  return (2 * shared) / (sum(a) + sum(b) || 1);
 }

@@ -1,5 +1,5 @@
 import type { Region } from "./match.js";
-import { lineAt, linesOf } from "./textLines.js";
+import { lineStart, newlinesBetween, nextLine } from "./textLines.js";
 
 const CONTEXT_LINES = 2;
 const MAX_HUNKS = 20;
@@ -35,24 +35,28 @@ interface Hunk {
 
 /** Regions whose surroundings touch become one hunk, with its context lines. */
 function groupByLines(text: string, regions: readonly Region[]): Hunk[] {
-  const lines = linesOf(text);
   const hunks: Hunk[] = [];
+  let [counted, line] = [0, 0];
   for (let index = 0; index < regions.length; ) {
     const group: Region[] = [];
-    let first = Number.POSITIVE_INFINITY;
-    let last = -1;
+    let [start, end, lineEnd] = [0, 0, 0];
     for (let region = regions[index]; region !== undefined; region = regions[++index]) {
-      const from = lineAt(lines, region.start) - CONTEXT_LINES;
-      if (group.length > 0 && from > last + 1) break;
-      first = Math.min(first, Math.max(0, from));
-      const end = lineAt(lines, Math.max(region.start, region.end - 1));
-      last = Math.min(lines.length - 1, Math.max(last, end + CONTEXT_LINES));
+      // Looked for once a line: there may be many regions in one that is as long as the file.
+      if (group.length === 0 || region.start >= lineEnd) {
+        const from = lineStart(text, region.start, CONTEXT_LINES);
+        if (group.length > 0 && from > end) break;
+        if (group.length === 0) start = from;
+      }
+      if (group.length === 0 || region.end > lineEnd) {
+        lineEnd = nextLine(text, Math.max(region.start, region.end - 1));
+        end = nextLine(text, lineEnd, CONTEXT_LINES - 1);
+      }
       group.push(region);
     }
-    const start = lines[first]?.start ?? 0;
-    const end = lines[last]?.next ?? text.length;
+    line += newlinesBetween(text, counted, start);
+    counted = start;
     const before = text.slice(start, end);
-    hunks.push({ first, before: split(before), after: split(applied(before, group, start)) });
+    hunks.push({ first: line, before: split(before), after: split(applied(before, group, start)) });
   }
   return hunks;
 }
@@ -74,7 +78,8 @@ function hunkLines({ first, before, after }: Hunk, shift: number): string[] {
   return [head, ...diffLines(before, after).map(shorten)];
 }
 
-function diffLines(before: readonly string[], after: readonly string[]): string[] {
+/** The lines of both texts in one list, marked with "-" (before), "+" (after) or " " (both). */
+export function diffLines(before: readonly string[], after: readonly string[]): string[] {
   if ((before.length + 1) * (after.length + 1) > MAX_CELLS) {
     return [...before.map((line) => `-${line}`), ...after.map((line) => `+${line}`)];
   }

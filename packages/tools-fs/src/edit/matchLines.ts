@@ -1,6 +1,9 @@
 import type { Match, Region } from "./match.js";
-import { type Line, lineBreakAt, linesOf, withLineBreaks } from "./textLines.js";
+import { type Line, lineBreakFinder, linesOf, newlinesBetween, withLineBreaks } from "./textLines.js";
 import { plainTypography } from "./typography.js";
+
+// Every line is held in memory several times over.
+const MAX_LINES = 500_000;
 
 /** Finds whole lines that are `oldText` but for trailing blanks, or else but for their indentation. */
 export function matchLines(text: string, oldText: string, newText: string): Match | undefined {
@@ -9,6 +12,7 @@ export function matchLines(text: string, oldText: string, newText: string): Matc
   if (closed) wanted.pop();
   // Blank lines are everywhere: alone they say nothing about the place.
   if (wanted.every((line) => line.trim() === "")) return undefined;
+  if (newlinesBetween(text, 0, text.length) > MAX_LINES) return undefined;
   const lines = linesOf(text);
   const content = lines.map((line) => plainTypography(text.slice(line.start, line.end)));
   const find = (simplify: (line: string) => string): number[] => {
@@ -17,8 +21,11 @@ export function matchLines(text: string, oldText: string, newText: string): Matc
       wanted.map((line) => simplify(plainTypography(line))),
     );
   };
+  const lineBreakAt = lineBreakFinder(text);
   const place = (first: number, replacement: string): Region => {
-    return toRegion(text, lines, first, wanted.length, closed, replacement);
+    const { start, end } = spanOf(lines, first, wanted.length, closed);
+    const eol = lineBreakAt(start);
+    return { start, end, replacement: eol === undefined ? replacement : withLineBreaks(replacement, eol) };
   };
 
   const trailing = find((line) => line.trimEnd());
@@ -43,19 +50,11 @@ function runs(lines: readonly string[], wanted: readonly string[]): number[] {
   return found;
 }
 
-function toRegion(
-  text: string,
-  lines: readonly Line[],
-  first: number,
-  count: number,
-  closed: boolean,
-  replacement: string,
-): Region {
+/** Where `count` lines stand, with their last line break if the block is closed. */
+function spanOf(lines: readonly Line[], first: number, count: number, closed: boolean): Omit<Line, "next"> {
   const last = lines[first + count - 1];
   const start = lines[first]?.start ?? 0;
-  const end = (closed ? last?.next : last?.end) ?? start;
-  const eol = lineBreakAt(text, start, end);
-  return { start, end, replacement: eol === undefined ? replacement : withLineBreaks(replacement, eol) };
+  return { start, end: (closed ? last?.next : last?.end) ?? start };
 }
 
 /**

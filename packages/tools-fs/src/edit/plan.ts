@@ -1,8 +1,8 @@
 import { countOf } from "@agent/core/toolkit";
-import { nearestPlaces } from "./candidates.js";
 import { findMatch, type Region } from "./match.js";
+import { nearestPlaces } from "./nearestPlaces.js";
 import type { TextFile } from "./textFile.js";
-import { lineAt, linesOf } from "./textLines.js";
+import { newlinesBetween } from "./textLines.js";
 
 const MAX_PLACES_NAMED = 10;
 
@@ -50,17 +50,18 @@ export function planEdits(file: TextFile, edits: readonly Edit[]): EditPlan {
 }
 
 function absent(file: TextFile, edit: Edit): Error {
-  const places = nearestPlaces(file.text, file.fromArgument(edit.oldText)).map(file.toShown);
-  const hint =
-    places.length === 0
-      ? "Nothing in the file is like it; read the file again."
-      : `The nearest lines are:\n${places.join("\n")}`;
+  const places = nearestPlaces(file.text, file.fromArgument(edit.oldText), file.toShown);
+  const hint = places ?? "Nothing in the file is like it; read the file again.";
   return new Error(`${edit.name} was not found; nothing was changed. ${hint}`);
 }
 
 function ambiguous(file: TextFile, edit: Edit, regions: readonly Region[]): Error {
-  const lines = linesOf(file.text);
-  const named = regions.slice(0, MAX_PLACES_NAMED).map(({ start }) => lineAt(lines, start) + 1);
+  let [counted, line] = [0, 1];
+  const named = regions.slice(0, MAX_PLACES_NAMED).map(({ start }) => {
+    line += newlinesBetween(file.text, counted, start);
+    counted = start;
+    return line;
+  });
   const more = regions.length > named.length ? ` and ${regions.length - named.length} more` : "";
   return new Error(
     `${edit.name} was found at ${countOf(regions.length, "place")} (lines ${named.join(", ")}${more}); nothing was changed. ` +

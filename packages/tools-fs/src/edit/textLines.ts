@@ -1,3 +1,5 @@
+const NEWLINE = 10;
+
 /** One line of a text: its characters are `start`…`end`, the next line starts at `next`. */
 export interface Line {
   readonly start: number;
@@ -19,16 +21,34 @@ export function linesOf(text: string): Line[] {
   return lines;
 }
 
-/** The index of the line that holds a position; the last line for the end of the text. */
-export function lineAt(lines: readonly Line[], position: number): number {
-  let low = 0;
-  let high = lines.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (position >= (lines[middle]?.next ?? 0)) low = middle + 1;
-    else high = middle;
+/** The number of newlines from `start` to `end`. Makes no list of lines: a file may have tens of millions. */
+export function newlinesBetween(text: string, start: number, end: number): number {
+  let count = 0;
+  for (let at = start; at < end; at++) if (text.charCodeAt(at) === NEWLINE) count++;
+  return count;
+}
+
+/** Where the line that holds a position starts, or the line so many before it. */
+export function lineStart(text: string, position: number, linesBack = 0): number {
+  let start = position;
+  for (let line = 0; line <= linesBack; line++) {
+    // Over the line break before, onto the line that it ends.
+    if (line > 0) start--;
+    if (start <= 0) return 0;
+    start = text.lastIndexOf("\n", start - 1) + 1;
   }
-  return Math.max(0, low);
+  return start;
+}
+
+/** Where the line after the one that holds a position starts, or the line so many further on. */
+export function nextLine(text: string, position: number, linesOn = 0): number {
+  let end = position;
+  for (let line = 0; line <= linesOn; line++) {
+    const newline = text.indexOf("\n", end);
+    if (newline === -1) return text.length;
+    end = newline + 1;
+  }
+  return end;
 }
 
 /** The text with every line break written as `eol`. */
@@ -36,15 +56,19 @@ export function withLineBreaks(text: string, eol: string): string {
   return text.replace(/\r\n|\n/g, eol);
 }
 
-/** The line break in use at a region: inside it, else of the line it ends in, else of the line before. */
-export function lineBreakAt(text: string, start: number, end: number): string | undefined {
-  const within = text.slice(start, end).indexOf("\n");
-  const newline =
-    within !== -1 ? start + within : orElse(text.indexOf("\n", end), text.lastIndexOf("\n", start));
-  if (newline === -1) return undefined;
-  return text[newline - 1] === "\r" ? "\r\n" : "\n";
-}
-
-function orElse(index: number, other: number): number {
-  return index === -1 ? other : index;
+/**
+ * Tells the line break in use at a region: the first one from its start, else the last one of the text. Remembers where it looked, for regions in order: a line may be as long as the file.
+ */
+export function lineBreakFinder(text: string): (start: number) => string | undefined {
+  // The first newline at or after `from`.
+  let [from, newline] = [0, text.indexOf("\n")];
+  const last = text.lastIndexOf("\n");
+  return (start) => {
+    if (start < from || (newline !== -1 && newline < start)) {
+      [from, newline] = [start, text.indexOf("\n", start)];
+    }
+    const at = newline === -1 ? last : newline;
+    if (at === -1) return undefined;
+    return text[at - 1] === "\r" ? "\r\n" : "\n";
+  };
 }

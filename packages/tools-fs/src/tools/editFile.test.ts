@@ -270,3 +270,17 @@ test.each(["utf16le", "utf16be"])(
     );
   },
 );
+
+test("a line of megabytes takes hundreds of thousands of replacements, with line breaks in them too", async () => {
+  const { edit, content } = scene("ab".repeat(300_000));
+  expect(await edit({ old_text: "a", new_text: "x\ny", replace_all: true })).toContain("300000 replacements");
+  expect(content()).toBe("x\nyb".repeat(300_000));
+});
+
+test("a text that occurs millions of times is refused, not held in memory", async () => {
+  const { edit } = scene("\n".repeat(5_000_000));
+  expect(await edit({ old_text: "\n", new_text: "x", replace_all: true })).toContain(
+    "occurs more than 1000000 times; nothing was changed",
+  );
+  expect(await edit({ old_text: "x", new_text: "y" })).toContain("was not found");
+});

@@ -223,3 +223,12 @@ test.skipIf(!canMount)(
     expect(statSync(at("tree/b")).size).toBe(900_000);
   },
 );
+
+test("what is neither file, link nor directory is never replaced", async () => {
+  const { at, move } = scene();
+  writeFileSync(at("a"), "x");
+  makeFifo(at("pipe"));
+  expect(await move("a", "pipe", true)).toContain("is a fifo, which is never replaced; nothing was moved");
+  expect(lstatSync(at("pipe")).isFIFO()).toBe(true);
+  expect(readFileSync(at("a"), "utf8")).toBe("x");
+});

@@ -1,11 +1,13 @@
-import { lstatSync, type Stats, statSync } from "node:fs";
+import type { Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { functionTool, isInside, optionalBoolean, requireString } from "@agent/core/toolkit";
 import { fsError } from "../fsError.js";
 import { missingError } from "../missing.js";
+import { lstatSync, statSync } from "../nodeFs.js";
 import { showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
+import { kindOf } from "../regularFile.js";
 import { carryOut, type Move } from "../tree/move.js";
 import { refuseVital } from "../tree/vital.js";
 import { checkedWorkspace, Workspace } from "../workspace.js";
@@ -136,6 +138,11 @@ function refuseReplacing(asked: { overwrite: boolean }, shown: string, info: Sta
   if (!asked.overwrite) {
     throw new Error(
       `${showPath(shown)} exists already; nothing was moved. Pass "overwrite": true to replace it.`,
+    );
+  }
+  if (!existing.isFile() && !existing.isDirectory() && !existing.isSymbolicLink()) {
+    throw new Error(
+      `${showPath(shown)} is a ${kindOf(existing)}, which is never replaced; nothing was moved.`,
     );
   }
   if (existing.isDirectory() !== info.isDirectory()) {

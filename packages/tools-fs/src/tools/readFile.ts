@@ -3,7 +3,13 @@ import { countOf, functionTool, optionalInteger, optionalString, requireString }
 import { binaryType } from "../fileType.js";
 import { type FileWindow, readWindow, type WindowRequest } from "../fileWindow.js";
 import { missingError } from "../missing.js";
-import { BYTE_NEWLINE, type NewlineForm, UTF16BE_NEWLINE, UTF16LE_NEWLINE } from "../newlines.js";
+import {
+  afterNewline,
+  BYTE_NEWLINE,
+  type NewlineForm,
+  UTF16BE_NEWLINE,
+  UTF16LE_NEWLINE,
+} from "../newlines.js";
 import { showPath } from "../pathText.js";
 import { readFully, readWithPatience } from "../readBytes.js";
 import { type OpenFile, openRegularFile } from "../regularFile.js";
@@ -140,13 +146,9 @@ export class ReadFileTool implements ExecutableTool {
     const buffer = Buffer.allocUnsafe(maxBytes + 1);
     const length = await readWithPatience(file.fd, buffer);
     if (length <= maxBytes) {
-      const { line, limit, byte } = reading.request;
-      const text = this.#present(file, reading, buffer.subarray(byte ?? 0, Math.max(length, byte ?? 0)));
-      if (line === 1 && limit === Number.POSITIVE_INFINITY) return text;
-      return text
-        .split(/(?<=\n)/)
-        .slice(line - 1, line - 1 + limit)
-        .join("");
+      const bytes = buffer.subarray(0, length);
+      const isText = reading.given !== undefined || !looksBinary(bytes);
+      return this.#present(file, reading, isText ? linesOf(bytes, reading) : bytes);
     }
     const start = this.#present(file, reading, buffer.subarray(0, maxBytes));
     return withNotice(
@@ -181,6 +183,17 @@ export class ReadFileTool implements ExecutableTool {
     if (window.cut === "no") return text;
     return withNotice(text, cutNotice(reading, window, size, await total()));
   }
+}
+
+/** The lines that were asked for, of a file that is in memory whole. */
+function linesOf(bytes: Buffer, { path, request: { line, limit, byte = 0 } }: Reading): Buffer {
+  const start = afterNewline(bytes, line - 1, BYTE_NEWLINE);
+  if (start === -1 || (line > 1 && start === bytes.length)) {
+    throw new Error(`"offset" is ${line}, but ${showPath(path)} has fewer lines.`);
+  }
+  const rest = bytes.subarray(Math.max(start, byte));
+  const end = Number.isFinite(limit) ? afterNewline(rest, limit, BYTE_NEWLINE) : -1;
+  return end === -1 ? rest : rest.subarray(0, end);
 }
 
 function newlineForm(encoding: TextEncoding): NewlineForm {

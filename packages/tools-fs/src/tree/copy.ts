@@ -1,7 +1,21 @@
-import { type BigIntStats, closeSync, constants, fstatSync, openSync } from "node:fs";
-import { copyFile, lchown, lstat, lutimes, mkdir, open, readdir, readlink, symlink } from "node:fs/promises";
+import type { BigIntStats } from "node:fs";
 import { join } from "node:path";
 import { holdDirectory } from "../heldDirectory.js";
+import {
+  closeSync,
+  constants,
+  copyFile,
+  fstatSync,
+  lchown,
+  lstat,
+  lutimes,
+  mkdir,
+  open,
+  openSync,
+  readdir,
+  readlink,
+  symlink,
+} from "../nodeFs.js";
 import { showPath } from "../pathText.js";
 import { kindOf } from "../regularFile.js";
 import { stampOf } from "../seenFiles.js";

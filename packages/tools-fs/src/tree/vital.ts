@@ -1,7 +1,6 @@
-import { statSync } from "node:fs";
-import { homedir, userInfo } from "node:os";
 import { dirname, parse } from "node:path";
 import { canonicalPath, isInside } from "@agent/core/toolkit";
+import { statSync } from "../nodeFs.js";
 import { showPath } from "../pathText.js";
 
 /**
@@ -23,6 +22,7 @@ export function refuseVital(target: string, shown: string, verb: string, root: s
 }
 
 function vitalDirectories(root: string | undefined): [path: string, name: string][] {
+  const { homedir } = process.getBuiltinModule("node:os");
   const cwd = canonicalPath(process.cwd());
   const vital: [string, string][] = [
     [parse(cwd).root, "the root of the file system"],
@@ -38,7 +38,7 @@ function vitalDirectories(root: string | undefined): [path: string, name: string
 /** The home directory of the account, whatever HOME says. A user id without an account has none. */
 function accountHome(): string | undefined {
   try {
-    return userInfo().homedir;
+    return process.getBuiltinModule("node:os").userInfo().homedir;
   } catch {
     return undefined;
   }

@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { nearestPlaces } from "./nearestPlaces.js";
+
+const nearest = (text: string, wanted: string) => nearestPlaces(text, wanted, (piece) => piece) ?? "nothing";
+
+const PROGRAM = [
+  "import { a } from './a.js';",
+  "",
+  "export function first(items) {",
+  "  for (const item of items) {",
+  "    console.log(item.name);",
+  "  }",
+  "}",
+  "",
+  "export function second(items) {",
+  "  for (const item of items) {",
+  "    console.log(item.title);",
+  "  }",
+  "  return items.length;",
+  "}",
+  "",
+].join("\n");
+
+test("a block is found as a whole, and what differs in it is shown", () => {
+  const wanted =
+    "  for (const item of items) {\n    console.log(item.label);\n  }\n  return items.length;\n}\n";
+  expect(nearest(PROGRAM, wanted)).toContain(
+    [
+      'lines 10-14 ("-" is old_text, "+" the file):',
+      "   for (const item of items) {",
+      "-    console.log(item.label);",
+      "+    console.log(item.title);",
+      "   }",
+      "   return items.length;",
+      " }",
+    ].join("\n"),
+  );
+});
+
+test("a line is found, with the place where it differs, and the next best ones after it", () => {
+  const text = nearest(PROGRAM, "console.log(item.names);");
+  expect(text).toContain(
+    'line 5: console.log(item.name);\n  old_text has …"og(item.names);", the file has …"og(item.name);"',
+  );
+  expect(text.indexOf("line 11:")).toBeGreaterThan(text.indexOf("line 5:"));
+});
+
+test("in a very long line the place itself is shown, not the start of the line", () => {
+  const statements = Array.from({ length: 20_000 }, (_, index) => `var v${index}=f(${index * 7});`);
+  const text = `/* minified */\n${statements.join("")}\n`;
+  const found = nearest(text, "var v12345=f(1);var v12346=f(86422);");
+  expect(found).toMatch(/^The nearest lines are:\nline 2: .*v12345=f\(86415\)/);
+  expect(found.length).toBeLessThan(2000);
+});
+
+test("a mistake in every word does not hide the place", () => {
+  expect(nearest(PROGRAM, "exprot functoin secnod(itmes) {")).toContain(
+    "line 9: export function second(items) {",
+  );
+});
+
+test("nothing alike is nothing, blank text too", () => {
+  expect(nearest(PROGRAM, "SELECT * FROM users WHERE id = 5")).toBe("nothing");
+  expect(nearest(PROGRAM, " \n\t")).toBe("nothing");
+  expect(nearest("", "abc")).toBe("nothing");
+});
+
+test("ten megabytes of like lines take no more than a search does", () => {
+  const text = "const value = compute(value, other, third);\n".repeat(240_000);
+  expect(
+    nearest(`${text}const value = compute(value, other, fourth);\n`, "const value = compute(value, fourth)"),
+  ).toContain("line 240001: const value = compute(value, other, fourth);");
+  // Tens of millions of lines are never made a list of.
+  expect(nearest("\n".repeat(30_000_000), "const a = 1;")).toBe("nothing");
+});
