@@ -15,6 +15,7 @@ import type { TextResult, TextSearch } from "../search.js";
 import { MAX_RESULTS, readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
 
 const MAX_CONTEXT = 50;
+const MAX_QUERY_LENGTH = 10_000;
 /** With `autoContext`: this many lines around a match if there are no more matches than that. */
 const AUTO_CONTEXT = { lines: 3, maxMatches: 3 } as const;
 
@@ -124,6 +125,11 @@ async function withContext(
 function readQuery(args: Record<string, unknown>, maxLineLength: number): TextQuery {
   const text = requireString(args, "query");
   const regex = optionalBoolean(args, "regex", false);
+  if (text.length > MAX_QUERY_LENGTH) {
+    throw new Error(
+      `"query" has ${text.length} characters; at most ${MAX_QUERY_LENGTH} can be searched for. Search for a part of it.`,
+    );
+  }
   if (/[\n\r]/.test(text)) {
     throw new Error(
       '"query" contains a line break, but a match lies within one line. Search for one line of it.',
