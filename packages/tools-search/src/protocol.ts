@@ -1,8 +1,5 @@
 /** What the host asks of a worker and what comes back. Plain data only: it crosses threads. */
 
-/** More text than this is of no use to a model. */
-export const MAX_OUTPUT_CHARACTERS = 200_000;
-
 export type OutputMode = "lines" | "files" | "count";
 
 export interface TextQuery {

@@ -38,7 +38,12 @@ async function answer(pool: Pool, query: (typeof QUERIES)[number], context: numb
     },
     { timeoutMs: 60_000 },
   );
-  return formatTextResult(result, { mode: "lines", query: query.text, timeoutMs: 60_000 });
+  return formatTextResult(result, {
+    mode: "lines",
+    text: query.text,
+    maxCharacters: 200_000,
+    timeoutMs: 60_000,
+  });
 }
 
 describe("with and without threads and WebAssembly", () => {

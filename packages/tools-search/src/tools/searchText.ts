@@ -8,14 +8,15 @@ import {
   optionalStringArray,
   requireString,
 } from "@agent/core/toolkit";
-import { checkGlob } from "../glob/limits.js";
 import type { SearchOptions } from "../options.js";
-import { MAX_OUTPUT_CHARACTERS, type OutputMode, type TextQuery } from "../protocol.js";
+import type { OutputMode, TextQuery } from "../protocol.js";
 import type { TextResult, TextSearch } from "../search.js";
 import { MAX_RESULTS, readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
 
 const MAX_CONTEXT = 50;
 const MAX_QUERY_LENGTH = 10_000;
+/** More text than this is of no use to a model. */
+const MAX_OUTPUT_CHARACTERS = 200_000;
 /** With `autoContext`: this many lines around a match if there are no more matches than that. */
 const AUTO_CONTEXT = { lines: 3, maxMatches: 3 } as const;
 
@@ -90,15 +91,13 @@ export class SearchTextTool implements ExecutableTool {
       result = await withContext(search, result, run);
     }
     refuseEmptyHanded(result, search, timeoutMs);
-    const { mode, text } = search.query;
     call?.report?.({ ok: true, summary: countOf(result.matches, "matching line") });
-    return formatTextResult(result, { mode, query: text, timeoutMs });
+    return formatTextResult(result, { ...search.query, timeoutMs });
   }
 
   #readArguments(args: Record<string, unknown>): TextSearch {
-    const glob = optionalString(args, "glob", undefined);
-    if (glob !== undefined) checkGlob(glob, "glob");
     const paths = readPaths(args);
+    const glob = optionalString(args, "glob", undefined);
     return {
       query: readQuery(args, this.#settings.maxLineLength),
       walk: { kind: "walk", scope: readScope(args, paths, this.#settings), paths, glob },
