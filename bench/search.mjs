@@ -39,30 +39,34 @@ const MEASUREMENTS = [
 ];
 
 function text_(name, corpus, args, { grep, plain } = {}) {
-  return (path = corpus()) => {
-    const flags = [args.regex ? [] : ["-F"], args.ignore_case ? ["-i"] : []].flat();
-    return {
-      name,
-      ours: () => text.execute({ ...args, paths: [path] }),
-      others: {
-        rg: () => program("rg", [...RG, ...flags, "-e", args.query, path]),
-        ...(grep && { grep: () => program("grep", [...GREP, ...grep, "-e", args.query, path]) }),
-        ...(plain && { plain: () => plainDesign(args.query, path) }),
-      },
-    };
+  return { name, create: () => textContenders(corpus(), args, { grep, plain }) };
+}
+
+function textContenders(path, args, { grep, plain }) {
+  const flags = [args.regex ? [] : ["-F"], args.ignore_case ? ["-i"] : []].flat();
+  return {
+    ours: () => text.execute({ ...args, paths: [path] }),
+    others: {
+      rg: () => program("rg", [...RG, ...flags, "-e", args.query, path]),
+      ...(grep && { grep: () => program("grep", [...GREP, ...grep, "-e", args.query, path]) }),
+      ...(plain && { plain: () => plainDesign(args.query, path) }),
+    },
   };
 }
 
 function files_(name, corpus, pattern) {
-  return (path = corpus()) => ({
-    name,
+  return { name, create: () => fileContenders(corpus(), pattern) };
+}
+
+function fileContenders(path, pattern) {
+  return {
     ours: () => files.execute({ pattern, path, include_ignored: true }),
     others: {
       "rg --files": () =>
         program("rg", ["--files", "--no-ignore", "--hidden", "--no-config", "-g", pattern, path]),
       "fast-glob": () => fastGlob(pattern, { cwd: path, dot: true, followSymbolicLinks: false }),
     },
-  });
+  };
 }
 
 /** The design of the first specification: fast-glob, fs/promises, split, includes. */
@@ -100,9 +104,10 @@ async function measure(run) {
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 /** For start-up times: whatever else the machine does only adds to them. */
 const best = (values) => Math.min(...values);
-for (const create of MEASUREMENTS) {
-  const { name, ours, others } = create();
+for (const { name, create } of MEASUREMENTS) {
   if (only.length > 0 && !only.some((part) => name.includes(part))) continue;
+  // Only now, so that one measurement does not wait for the corpora of all.
+  const { ours, others } = create();
   const contenders = { ours, ...others };
   const times = Object.fromEntries(Object.keys(contenders).map((key) => [key, []]));
   for (let round = -1; round < ROUNDS; round++) {

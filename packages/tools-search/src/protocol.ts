@@ -1,8 +1,5 @@
 /** What the host asks of a worker and what comes back. Plain data only: it crosses threads. */
 
-/** More text than this is of no use to a model. */
-export const MAX_OUTPUT_CHARACTERS = 200_000;
-
 export type OutputMode = "lines" | "files" | "count";
 
 export interface TextQuery {
@@ -50,6 +47,7 @@ export interface RangeTask {
   readonly path: string;
   readonly from: number;
   readonly to: number;
+  readonly identity: string;
   /** As in a scan; at 0 the lines of the range are not counted either. */
   readonly budget: number;
   readonly named: boolean;
@@ -118,6 +116,8 @@ export interface LargeFile {
   readonly path: string;
   readonly label: string;
   readonly size: number;
+  /** Tells whether it is still the same file. */
+  readonly identity: string;
 }
 
 export type Reply =
@@ -137,7 +137,8 @@ export type Reply =
       readonly matches: number;
       readonly lines: number;
       readonly rows: readonly Row[];
-      readonly failed: FileStatus | undefined;
+      readonly inPieces: boolean;
+      readonly failed: Failure | undefined;
     }
   | {
       readonly kind: "globbed";
@@ -149,6 +150,11 @@ export type Reply =
 
 /** Why a file was not searched. */
 export type FileStatus = "binary" | "tooLarge" | "unreadable" | "vanished" | "special";
+
+export interface Failure {
+  readonly status: FileStatus;
+  readonly reason: string;
+}
 
 export function emptyTally(): Tally {
   return {
@@ -185,4 +191,15 @@ export function addTally(to: Tally, from: Tally): void {
 export function addUnreadable(tally: Tally, path: string, reason: string): void {
   tally.unreadable++;
   if (tally.examples.length < MAX_EXAMPLES) tally.examples.push(`${path} (${reason})`);
+}
+
+/** Counts a file that was not searched. One that the caller named is always named again. */
+export function addNotSearched(
+  tally: Tally,
+  path: string,
+  { status, reason }: Failure,
+  named: boolean,
+): void {
+  if (status === "unreadable" || named) addUnreadable(tally, path, reason);
+  else tally[status]++;
 }

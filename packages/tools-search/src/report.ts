@@ -1,5 +1,5 @@
 import { countOf, escapeInvisible, escapeToLine, quote } from "@agent/core/toolkit";
-import { MAX_OUTPUT_CHARACTERS, type OutputMode, type Tally } from "./protocol.js";
+import type { OutputMode, Tally } from "./protocol.js";
 import type { FilesResult, Stopped, TextResult } from "./search.js";
 
 const MAX_PROBLEMS_SHOWN = 10;
@@ -7,7 +7,12 @@ const MAX_PROBLEMS_SHOWN = 10;
 /** The result of search_text: lines a program can parse, and a last line that accounts for the search. */
 export function formatTextResult(
   result: TextResult,
-  { mode, query, timeoutMs }: { mode: OutputMode; query: string; timeoutMs: number },
+  {
+    mode,
+    text: query,
+    maxCharacters,
+    timeoutMs,
+  }: { mode: OutputMode; text: string; maxCharacters: number; timeoutMs: number },
 ): string {
   const lines: string[] = [];
   let size = 0;
@@ -17,8 +22,8 @@ export function formatTextResult(
   let withContext = false;
   const fits = (line: string): boolean => {
     size += line.length + 1;
-    if (size <= MAX_OUTPUT_CHARACTERS) lines.push(line);
-    return size <= MAX_OUTPUT_CHARACTERS;
+    if (size <= maxCharacters) lines.push(line);
+    return size <= maxCharacters;
   };
   show: for (const file of result.files) {
     const label = escapeToLine(file.label);

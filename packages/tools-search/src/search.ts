@@ -1,13 +1,14 @@
 import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
+import { scanInRanges } from "./largeFile.js";
 import { type Job, type Pool, StalledError } from "./pool/pool.js";
 import {
+  addNotSearched,
   addTally,
   emptyTally,
   type FileBatch,
   type FileHits,
   type GlobTask,
   type LargeFile,
-  type RangeTask,
   type Reply,
   type Row,
   type ScanTask,
@@ -15,8 +16,6 @@ import {
   type TextQuery,
   type WalkTask,
 } from "./protocol.js";
-
-const RANGE_BYTES = 16 * 1024 * 1024;
 
 export interface SearchLimits {
   readonly timeoutMs: number;
@@ -202,53 +201,20 @@ class TextProgress {
     this.#store(index, [...scanned.hits, ...large.filter((hits) => hits !== undefined)]);
   }
 
-  /** A large file in ranges, which all workers share. Each counts lines from its own start. */
   async #scanLarge(file: LargeFile, named: boolean): Promise<FileHits | undefined> {
     const { query, maxResults } = this.search;
-    const ranges: Extract<Reply, { kind: "ranged" }>[] = [];
-    const wanted = query.mode === "lines" ? maxResults : 0;
-    // Read when a task starts: once the first ranges have given all that is wanted, the others only count matches.
-    const budget = (): number => {
-      let left = wanted;
-      for (const range of ranges) {
-        // A gap: what comes after it may be wanted or not.
-        if (range === undefined) break;
-        left -= range.rows.length;
-      }
-      return Math.max(0, left);
-    };
-    const runs: Promise<void>[] = [];
-    for (let from = 0; from < file.size; from += RANGE_BYTES) {
-      const place = runs.length;
-      const to = Math.min(file.size, from + RANGE_BYTES);
-      const task: RangeTask = {
-        ...{ kind: "range", query, path: file.path, from, to, named },
-        get budget() {
-          return budget();
-        },
-      };
-      runs.push(
-        this.job.run(task, (reply) => {
-          if (reply.kind === "ranged") ranges[place] = reply;
-        }),
-      );
-    }
-    await Promise.all(runs);
-    const failed = ranges.find((range) => range.failed !== undefined)?.failed;
-    if (failed !== undefined) {
-      this.#tally[failed]++;
+    const { failed, inPieces, matches, rows } = await scanInRanges(this.job, file, {
+      query,
+      maxResults,
+      named,
+    });
+    if (failed) {
+      addNotSearched(this.#tally, file.label, failed, named);
       return undefined;
-    }
-    const rows: Row[] = [];
-    let matches = 0;
-    let lines = 0;
-    for (const range of ranges) {
-      for (const row of range.rows) if (rows.length < wanted) rows.push({ ...row, line: row.line + lines });
-      matches += range.matches;
-      lines += range.lines;
     }
     this.#searched++;
     this.#matches += matches;
+    if (inPieces) this.#tally.pieces++;
     if (matches === 0) return undefined;
     this.#matchedFiles++;
     return { index: file.index, label: file.label, matches, rows };

@@ -1,7 +1,7 @@
 import { globTask } from "./glob/task.js";
 import { type CompiledQuery, compileQuery } from "./match/query.js";
 import {
-  addUnreadable,
+  addNotSearched,
   emptyTally,
   type FileHits,
   type LargeFile,
@@ -53,6 +53,8 @@ function scannerFor(query: TextQuery, simd: boolean): FileScanner {
 }
 
 const FILES_PER_STEP = 16;
+/** Where the system makes files up: they come in portions. So may what was named, wherever it is. */
+const MADE_UP = /^\/(?:proc|sys)\//;
 
 function* scanTask(task: ScanTask, host: TaskHost): Generator<void> {
   const { batch, query } = task;
@@ -73,12 +75,13 @@ function* scanTask(task: ScanTask, host: TaskHost): Generator<void> {
       budget: query.mode === "lines" ? budget : 0,
       splitLarge: task.splitLarge,
       named: batch.named,
+      inPortions: batch.named || MADE_UP.test(batch.base + path),
       beat: () => host.beat(index),
     };
     try {
       const found = scanner.scan(batch.base + path, options);
-      if (found.largeSize !== undefined) {
-        large.push({ index, path: batch.base + path, label, size: found.largeSize });
+      if (found.large) {
+        large.push({ index, path: batch.base + path, label, ...found.large });
         continue;
       }
       searched++;
@@ -92,21 +95,23 @@ function* scanTask(task: ScanTask, host: TaskHost): Generator<void> {
       if (characters >= query.maxCharacters) budget = 0;
     } catch (error) {
       if (!(error instanceof NotSearched)) throw error;
-      if (error.status === "unreadable" || batch.named) addUnreadable(tally, label, error.reason);
-      else tally[error.status]++;
+      addNotSearched(tally, label, error, batch.named);
     }
   }
   host.post({ kind: "scanned", tally, searched, matches, matchedFiles, hits, large });
 }
 
-function rangeTask({ query, path, from, to, budget, named }: RangeTask, host: TaskHost): void {
+function rangeTask({ query, path, from, to, identity, budget, named }: RangeTask, host: TaskHost): void {
   const scanner = scannerFor(query, host.simd);
   try {
-    const options = { budget, splitLarge: false, named, range: { from, to }, beat: () => host.beat(0) };
-    const { matches, collector } = scanner.scan(path, options);
-    host.post({ kind: "ranged", matches, lines: collector.lines, rows: collector.rows, failed: undefined });
+    const range = { from, to, identity };
+    const options = { budget, splitLarge: false, named, inPortions: named, range, beat: () => host.beat(0) };
+    const { matches, collector, inPieces } = scanner.scan(path, options);
+    const { lines, rows } = collector;
+    host.post({ kind: "ranged", matches, lines, rows, inPieces, failed: undefined });
   } catch (error) {
     if (!(error instanceof NotSearched)) throw error;
-    host.post({ kind: "ranged", matches: 0, lines: 0, rows: [], failed: error.status });
+    const failed = { status: error.status, reason: error.reason };
+    host.post({ kind: "ranged", matches: 0, lines: 0, rows: [], inPieces: false, failed });
   }
 }

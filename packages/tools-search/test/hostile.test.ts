@@ -1,10 +1,10 @@
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { describe, expect, test } from "vitest";
 import { SearchFilesTool, SearchTextTool } from "../src/index.js";
-import { makeTree, put, run } from "./tree.js";
+import { makeTree, run } from "./tree.js";
 
 /** Section D of the hostile cases, with real files, links, pipes and processes. */
 
@@ -19,6 +19,16 @@ async function longestStall(work: () => Promise<unknown>): Promise<number> {
   await work();
   delay.disable();
   return delay.max / 1e6;
+}
+
+/** Empty files in numbered directories, as many as asked for in each; links of one, which are made far faster. */
+function makeManyFiles(root: string, directories: number, each: number): void {
+  for (let i = 0; i < directories; i++) {
+    const directory = join(root, String(i));
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, "0"), "");
+    for (let j = 1; j < each; j++) linkSync(join(directory, "0"), join(directory, String(j)));
+  }
 }
 
 describe("expressions", () => {
@@ -80,6 +90,27 @@ describe("expressions", () => {
       expect(lines).toHaveLength(10);
       expect(account).toContain("10 of 1500 matching lines");
     }
+  });
+
+  test("a query of a million characters is refused, whatever it would be compiled to", async () => {
+    for (const more of [{}, { ignore_case: true }, { regex: true }]) {
+      const message = await text
+        .execute({ query: "é".repeat(1_000_000), paths: ["."], ...more })
+        .catch((error: Error) => error.message);
+      expect(message).toContain('"query" has 1000000 characters; at most 10000');
+    }
+    const root = makeTree({ "a.txt": `${"é".repeat(10_000)}\n` });
+    for (const more of [{}, { ignore_case: true }, { regex: true }]) {
+      const found = await run(text, root, { query: "é".repeat(10_000), paths: [root], count: true, ...more });
+      expect(found.lines).toEqual(["a.txt:1"]);
+    }
+  });
+
+  test("a line too long for an expression costs that file, not the search", async () => {
+    const root = makeTree({ "a.txt": "bc\n", "long.txt": "ab".repeat(4_000_000), "z.txt": "aacc\n" });
+    const { lines, account } = await run(text, root, { query: "(a|b)+c", paths: [root], regex: true });
+    expect(lines).toEqual(["a.txt:1:bc", "z.txt:1:aacc"]);
+    expect(account).toContain("1 unreadable: long.txt (a line is too long for the expression)");
   });
 
   test("D103: an empty query is refused", async () => {
@@ -167,18 +198,40 @@ describe("trees", () => {
     await expect(text.execute({ query: "foo", paths: [join(root, "x")] })).rejects.toThrow(/x: no such file/);
   });
 
-  test("D106: a huge directory ends at the deadline with a notice, not in silence", async () => {
-    const root = makeTree({ "a/first.txt": "foo\n" });
-    for (let i = 0; i < 3000; i++) put(root, `b/${i % 30}/f${i}.txt`, "foo\n");
-    const hurried = new SearchTextTool({ timeoutMs: 1 });
-    const outcome = await run(hurried, root, { query: "foo", paths: [root] }).then(
-      ({ account }) => account,
+  test("D106: 200 000 files in node_modules and .git are left out, or end at the deadline with a notice", async () => {
+    const root = makeTree({
+      ".gitignore": "node_modules/\n",
+      "a.txt": "foo\n",
+      "node_modules/b.txt": "foo\n",
+    });
+    for (const part of ["node_modules", ".git"]) makeManyFiles(join(root, part), 1000, 100);
+    const usual = await run(text, root, { query: "foo", paths: [root] });
+    expect(usual.lines).toEqual(["a.txt:1:foo"]);
+    expect(usual.account).toContain("2 files searched; skipped 2 directories ignored");
+    const named = await run(files, root, { pattern: "**", path: root });
+    expect(named.lines).toEqual([".gitignore", "a.txt"]);
+
+    const hurried = {
+      text: new SearchTextTool({ timeoutMs: 5 }),
+      files: new SearchFilesTool({ timeoutMs: 5 }),
+    };
+    const all = { include_ignored: true };
+    // With a match before the deadline it is a result that says so, without one an error.
+    const outcome = await run(hurried.text, root, { query: "foo", paths: [root], ...all }).then(
+      ({ text: result }) => result,
       (error: Error) => error.message,
     );
-    expect(outcome).toMatch(/stopped after 1 ms/i);
-    const whole = await run(text, root, { query: "foo", paths: [root] });
-    expect(whole.account).toContain("200 of 3001 matching lines");
-  });
+    expect(outcome).toMatch(/stopped after 5 ms/i);
+    expect(outcome).not.toContain("No matches");
+    await expect(hurried.files.execute({ pattern: "**/b.txt", path: root, ...all })).rejects.toThrow(
+      /Stopped after 5 ms/,
+    );
+
+    const patient = new SearchTextTool({ timeoutMs: 120_000 });
+    const whole = await run(patient, root, { query: "foo", paths: [root], ...all });
+    expect(whole.lines).toEqual(["a.txt:1:foo", "node_modules/b.txt:1:foo"]);
+    expect(whole.account).toContain("200003 files searched");
+  }, 120_000);
 
   test("D107: files that come and go during the search do not disturb it", async () => {
     const root = makeTree({ "stays.txt": "foo\n" });

@@ -38,7 +38,12 @@ async function answer(pool: Pool, query: (typeof QUERIES)[number], context: numb
     },
     { timeoutMs: 60_000 },
   );
-  return formatTextResult(result, { mode: "lines", query: query.text, timeoutMs: 60_000 });
+  return formatTextResult(result, {
+    mode: "lines",
+    text: query.text,
+    maxCharacters: 200_000,
+    timeoutMs: 60_000,
+  });
 }
 
 describe("with and without threads and WebAssembly", () => {
@@ -62,6 +67,28 @@ describe("with and without threads and WebAssembly", () => {
     const pool = new Pool(2, (events) => openThreadLane(broken, true, events), local);
     const query = { text: "const", regex: false, ignoreCase: false };
     expect(await answer(pool, query, 0)).toBe(await answer(sharedPool({ workers: 2 }), query, 0));
+  });
+
+  test("a worker that ends by itself fails its search with the reason, and the next one has a new worker", async () => {
+    const fragile = join(
+      makeTree({
+        "fragile.mjs": `import { parentPort } from "node:worker_threads";
+          parentPort.on("message", () => process.exit(3));
+          parentPort.postMessage({ id: 0, done: true });`,
+      }),
+      "fragile.mjs",
+    );
+    const workers = [fragile, findWorkerFile() ?? ""];
+    const pool = new Pool(
+      1,
+      (events) => openThreadLane(workers.shift() ?? "", true, events),
+      (events) => openLocalLane(true, events),
+    );
+    const query = { text: "const", regex: false, ignoreCase: false };
+    await expect(answer(pool, query, 0)).rejects.toThrow(/broke off: .*exit code 3/);
+    expect(await answer(pool, query, 0)).toBe(await answer(sharedPool({ workers: 2 }), query, 0));
+    expect(workers).toEqual([]);
+    pool.close();
   });
 
   test("a worker that dies in the middle is an error for that search only", async () => {

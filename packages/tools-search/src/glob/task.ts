@@ -21,7 +21,9 @@ export function* globTask(task: GlobTask, host: TaskHost): Generator<void> {
   }
   const plans = globModules().fastGlob.generateTasks(task.pattern, { dot: true, followSymbolicLinks: false });
   if (plans.length === 0) {
-    throw new Error(`"pattern" ${quote(task.pattern)} only excludes. Say what to find, such as **/*.`);
+    throw new Error(
+      `"pattern" ${quote(task.pattern)} names nothing to find, or only what to leave out. Pass a glob such as **/*.`,
+    );
   }
   let paths: string[] = [];
   const tally = emptyTally();

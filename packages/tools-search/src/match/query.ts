@@ -19,6 +19,8 @@ const ASCII = /^[\x00-\x7f]*$/;
 export interface CompiledQuery {
   /** A matching line contains one of these. Empty: no such strings are known, and `scan` looks at all text. */
   readonly needles: readonly Needle[];
+  /** Those of them that text of plain ASCII can hold. */
+  readonly asciiNeedles: readonly Needle[];
   /** Decides about one line, without its line break. `undefined`: a line with a needle matches. */
   readonly test: ((line: string) => boolean) | undefined;
   /** Whether a needle decides by itself in text that is all ASCII. */
@@ -48,6 +50,7 @@ function compileLiteral({ text, ignoreCase }: TextQuery): CompiledQuery {
   const asciiIsExact = ascii && utf8.length <= MAX_NEEDLE_BYTES;
   return {
     needles,
+    asciiNeedles: needles.filter((needle) => needle.ascii),
     test: asciiIsExact && needles.length === 1 ? undefined : lineTest(text, ignoreCase),
     asciiIsExact,
     scan: undefined,
@@ -83,8 +86,10 @@ function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
   const plain = parsed.needsUnicode ? unicode : new RegExp(parsed.source, caseFlag);
   const choose = (line: string): RegExp => (plain === unicode || ASCII.test(line) ? plain : unicode);
   const { lineSource } = parsed;
+  const needles = needlesOf(parsed, ignoreCase);
   return {
-    needles: needlesOf(parsed, ignoreCase),
+    needles,
+    asciiNeedles: needles.filter((needle) => needle.ascii),
     asciiIsExact: false,
     test: (line) => choose(line).test(line),
     scan: lineSource === undefined ? undefined : scanner(lineSource, caseFlag, parsed.needsUnicode),

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { bomLength, looksBinary, utf16Order, utf16ToUtf8 } from "../encoding.js";
 import { type ByteWindow, createWindow, PlainWindow } from "../match/bytes.js";
 import type { CompiledQuery } from "../match/query.js";
-import type { FileStatus, TextQuery } from "../protocol.js";
+import type { Failure, FileStatus, TextQuery } from "../protocol.js";
 import { collectMatches } from "./matches.js";
 import { RowCollector } from "./rows.js";
 
@@ -24,7 +24,7 @@ const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const OPEN_FOUND = OPEN_FLAGS | (constants.O_NOFOLLOW ?? 0);
 
 /** Thrown for a file that is not searched, with the reason. */
-export class NotSearched extends Error {
+export class NotSearched extends Error implements Failure {
   constructor(
     readonly status: FileStatus,
     readonly reason: string,
@@ -36,8 +36,8 @@ export class NotSearched extends Error {
 export interface FileScan {
   readonly matches: number;
   readonly collector: RowCollector;
-  /** Set if the file was not searched but is large enough to be divided: its size. */
-  readonly largeSize?: number;
+  /** Set if the file was not searched but is large enough to be divided. */
+  readonly large?: { readonly size: number; readonly identity: string };
   /** Whether a line was too long to be searched as one. */
   readonly inPieces: boolean;
 }
@@ -47,8 +47,10 @@ export interface ScanOptions {
   readonly splitLarge: boolean;
   /** The caller named the file: it is searched even if it looks binary. */
   readonly named: boolean;
-  /** Only the lines that begin in [from, to). */
-  readonly range?: { readonly from: number; readonly to: number } | undefined;
+  /** A short read is not the end, as in files that the system makes up while they are read. */
+  readonly inPortions: boolean;
+  /** Only the lines that begin in [from, to), of the file that was found to be large. */
+  readonly range?: { readonly from: number; readonly to: number; readonly identity: string } | undefined;
   readonly beat: () => void;
 }
 
@@ -116,6 +118,9 @@ class Reading {
     const { named, range, splitLarge } = this.options;
     let { window } = this.scanner;
     if (named) requireRegularFile(this.descriptor);
+    if (range && requireRegularFile(this.descriptor).identity !== range.identity) {
+      throw new NotSearched("vanished", "was replaced while it was searched");
+    }
     // A byte before the range tells whether a line begins right at its start.
     let position = range && range.from > 0 ? range.from - 1 : 0;
     let held = this.#read(window, 0, position);
@@ -126,8 +131,8 @@ class Reading {
       if (order !== undefined) return this.#scanUtf16(order);
       if (!named && looksBinary(window.buffer, held)) throw new NotSearched("binary", "binary");
       if (splitLarge && held === window.buffer.length) {
-        const { size } = requireRegularFile(this.descriptor);
-        if (size >= LARGE_FILE_BYTES) return this.#result(size);
+        const file = requireRegularFile(this.descriptor);
+        if (file.size >= LARGE_FILE_BYTES) return this.#result(file);
       }
     }
     let from = isStart ? bomLength(window.buffer.subarray(0, held)) : undefined;
@@ -173,7 +178,7 @@ class Reading {
     return end >= held ? undefined : afterNewline(window, held, Math.max(0, end));
   }
 
-  /** Fills the window from `at` on. Regular files give all there is, so a short read is the end. */
+  /** Fills the window from `at` on. Regular files give all there is, so a short read is the end of most. */
   #read(window: ByteWindow, at: number, position: number): number {
     let filled = at;
     while (filled < window.buffer.length) {
@@ -181,8 +186,7 @@ class Reading {
       const wanted = window.buffer.length - filled;
       const got = readSync(this.descriptor, window.buffer, filled, wanted, position + filled - at);
       filled += got;
-      // Files of /proc come in small portions; they can only be reached by name.
-      if (got === 0 || (got < wanted && !this.options.named)) break;
+      if (got === 0 || (got < wanted && !this.options.inPortions)) break;
     }
     return filled - at;
   }
@@ -205,13 +209,13 @@ class Reading {
     return this.#result();
   }
 
-  #result(largeSize?: number): FileScan {
+  #result(large?: FileScan["large"]): FileScan {
     const collector = this.#collector;
     return {
       matches: collector.matches,
       collector,
       inPieces: this.#inPieces,
-      ...(largeSize !== undefined && { largeSize }),
+      ...(large !== undefined && { large }),
     };
   }
 }
@@ -230,14 +234,17 @@ function open(path: string, named: boolean): number {
   }
 }
 
-function requireRegularFile(descriptor: number): { size: number } {
+function requireRegularFile(descriptor: number): { size: number; identity: string } {
   const info = fstatSync(descriptor);
   if (!info.isFile()) throw new NotSearched("special", "not a regular file");
-  return info;
+  return { size: info.size, identity: `${info.dev}:${info.ino}` };
 }
 
 function notSearched(error: unknown, path = ""): NotSearched {
   if (error instanceof NotSearched) return error;
+  // The stack on which an expression remembers its steps is full: that takes a line of many megabytes.
+  if (error instanceof RangeError)
+    return new NotSearched("unreadable", "a line is too long for the expression");
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
   // A name that is not UTF-8 cannot be given back to the system as it was.

@@ -58,8 +58,8 @@ function withNeedles(
   const { keepReturn } = query;
   // In text of plain ASCII there is no use in looking for anything else.
   const ascii =
-    query.needles.some((needle) => !needle.ascii) && isAscii(window.buffer.subarray(view.start, end));
-  const needles = ascii ? query.needles.filter((needle) => needle.ascii) : query.needles;
+    query.asciiNeedles.length < query.needles.length && isAscii(window.buffer.subarray(view.start, end));
+  const needles = ascii ? query.asciiNeedles : query.needles;
   const test = ascii && query.asciiIsExact ? undefined : query.test;
   const [only] = needles;
   if (only === undefined) return;

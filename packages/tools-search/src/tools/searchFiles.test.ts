@@ -83,7 +83,7 @@ describe("search_files", () => {
 
   test.each([
     [{ pattern: "" }, '"pattern"'],
-    [{ pattern: "!*.ts" }, "only excludes"],
+    [{ pattern: "!*.ts" }, "names nothing to find"],
     [{ pattern: "*", path: "no/such/place" }, "no/such/place"],
     [{ pattern: "*", sort: "size" }, '"sort"'],
     [{ pattern: "*", max_results: 0 }, '"max_results"'],

@@ -1,6 +1,5 @@
 import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { countOf, functionTool, optionalString, requireString } from "@agent/core/toolkit";
-import { checkGlob } from "../glob/limits.js";
 import { MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { GlobTask } from "../protocol.js";
 import { readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
@@ -42,7 +41,6 @@ export class SearchFilesTool implements ExecutableTool {
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
     const pattern = requireString(args, "pattern");
-    checkGlob(pattern, "pattern");
     const order = ORDERS.find((known) => known === optionalString(args, "sort", "path"));
     if (order === undefined) throw new Error('"sort" must be "path" or "newest".');
     const path = optionalString(args, "path", ".");

@@ -8,13 +8,15 @@ import {
   optionalStringArray,
   requireString,
 } from "@agent/core/toolkit";
-import { checkGlob } from "../glob/limits.js";
 import { MAX_RESULTS, type SearchOptions } from "../options.js";
-import { MAX_OUTPUT_CHARACTERS, type OutputMode, type TextQuery } from "../protocol.js";
+import type { OutputMode, TextQuery } from "../protocol.js";
 import type { TextResult, TextSearch } from "../search.js";
 import { readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
 
 const MAX_CONTEXT = 50;
+const MAX_QUERY_LENGTH = 10_000;
+/** More text than this is of no use to a model. */
+const MAX_OUTPUT_CHARACTERS = 200_000;
 /** With `autoContext`: this many lines around a match if there are no more matches than that. */
 const AUTO_CONTEXT = { lines: 3, maxMatches: 3 } as const;
 
@@ -89,15 +91,13 @@ export class SearchTextTool implements ExecutableTool {
       result = await withContext(search, result, run);
     }
     refuseEmptyHanded(result, search, timeoutMs);
-    const { mode, text } = search.query;
     call?.report?.({ ok: true, summary: countOf(result.matches, "matching line") });
-    return formatTextResult(result, { mode, query: text, timeoutMs });
+    return formatTextResult(result, { ...search.query, timeoutMs });
   }
 
   #readArguments(args: Record<string, unknown>): TextSearch {
-    const glob = optionalString(args, "glob", undefined);
-    if (glob !== undefined) checkGlob(glob, "glob");
     const paths = readPaths(args);
+    const glob = optionalString(args, "glob", undefined);
     return {
       query: readQuery(args, this.#settings.maxLineLength),
       walk: { kind: "walk", scope: readScope(args, paths, this.#settings), paths, glob },
@@ -124,6 +124,11 @@ async function withContext(
 function readQuery(args: Record<string, unknown>, maxLineLength: number): TextQuery {
   const text = requireString(args, "query");
   const regex = optionalBoolean(args, "regex", false);
+  if (text.length > MAX_QUERY_LENGTH) {
+    throw new Error(
+      `"query" has ${text.length} characters; at most ${MAX_QUERY_LENGTH} can be searched for. Search for a part of it.`,
+    );
+  }
   if (/[\n\r]/.test(text)) {
     throw new Error(
       '"query" contains a line break, but a match lies within one line. Search for one line of it.',
