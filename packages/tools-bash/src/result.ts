@@ -19,6 +19,8 @@ export interface RunBashResult {
   readonly limit_exceeded?: Exceeded;
   /** If the user cancelled the call. */
   readonly aborted?: true;
+  /** If the user ended this command, and not the whole turn. */
+  readonly ended_by?: "user";
   /** If the command left processes running. */
   readonly background_pids?: readonly number[];
   /** The file that gets what they print from now on. */
@@ -54,6 +56,7 @@ export function presentOutcome(outcome: RunOutcome, timeoutMs: number, sandbox?:
     ...(Object.keys(cut).length > 0 && { truncated: cut }),
     ...(typeof stoppedBy === "object" && { limit_exceeded: stoppedBy }),
     ...(stoppedBy === "abort" && { aborted: true as const }),
+    ...(stoppedBy === "user" && { ended_by: "user" as const }),
     ...(backgroundPids.length > 0 && { background_pids: backgroundPids }),
     ...(backgroundLog !== undefined && { background_log: backgroundLog }),
     ...(sandbox !== undefined && { sandbox }),
@@ -67,6 +70,7 @@ export function summarize(outcome: RunOutcome, timeoutMs: number): { ok: boolean
   const { stoppedBy, exitCode, signal } = outcome;
   if (stoppedBy === "timeout") return { ok: false, summary: `timed out after ${timeoutMs} ms` };
   if (stoppedBy === "abort") return { ok: false, summary: "aborted" };
+  if (stoppedBy === "user") return { ok: false, summary: "ended by the user" };
   if (stoppedBy) return { ok: false, summary: exceededSummary(stoppedBy) };
   const died = signal === null ? "" : ` (${signal})`;
   return { ok: exitCode === 0, summary: `exit code ${exitCode}${died}` };
@@ -83,6 +87,9 @@ function stopNotice(stoppedBy: RunOutcome["stoppedBy"], timeoutMs: number): stri
     return `[timed out after ${timeoutMs} ms; the command and everything it started were ended. Pass a longer "timeout", or append " &" to let it run in the background.]`;
   }
   if (stoppedBy === "abort") return "[aborted; the command and everything it started were ended.]";
+  if (stoppedBy === "user") {
+    return "[ended by the user; the command and everything it started were ended. Do not run it again unasked.]";
+  }
   const { limit, used, allowed } = stoppedBy;
   return `[${exceededSummary(stoppedBy)}: ${used} ${UNITS[limit]} used, ${allowed} allowed (limits.${limit}). The command and everything it started were ended.]`;
 }

@@ -2,6 +2,7 @@ import { constants } from "node:os";
 import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
 import type { Captured } from "./capture.js";
 import { delay } from "./delay.js";
+import { offerEnding } from "./endings.js";
 import { adoptSurvivors } from "./jobs.js";
 import { type LaunchOptions, launchShell } from "./launch.js";
 import { leftAnything, noteShell } from "./leftovers.js";
@@ -30,7 +31,7 @@ export interface RunOutcome {
   /** The shell's exit code, 128 + n for death by signal n, -1 if the command was stopped by time or the caller. */
   readonly exitCode: number;
   readonly signal: NodeJS.Signals | null;
-  readonly stoppedBy: "timeout" | "abort" | Exceeded | undefined;
+  readonly stoppedBy: "timeout" | "abort" | "user" | Exceeded | undefined;
   readonly durationMs: number;
   readonly stdout: Captured;
   readonly stderr: Captured;
@@ -106,12 +107,14 @@ function watchForStop(tree: ProcessTree, options: RunOptions, started: number) {
       timer = setTimeout(arm, Math.min(Math.ceil(left), LONGEST_TIMER_MS));
     };
     arm();
+    const withdraw = offerEnding(tree.root, () => resolve("user"));
     const onAbort = (): void => resolve("abort");
     if (options.signal?.aborted) onAbort();
     options.signal?.addEventListener("abort", onAbort, { once: true });
     const watch = watchTree(tree, options.limits, resolve, guardAgainstKill);
     cancel = () => {
       clearTimeout(timer);
+      withdraw();
       watch.stop();
       options.signal?.removeEventListener("abort", onAbort);
     };
@@ -121,7 +124,7 @@ function watchForStop(tree: ProcessTree, options: RunOptions, started: number) {
 
 function exitOf(ending: Ending, stoppedBy: RunOutcome["stoppedBy"]) {
   const { code, signal } = ending;
-  if (stoppedBy === "timeout" || stoppedBy === "abort") return { exitCode: -1, signal };
+  if (typeof stoppedBy === "string") return { exitCode: -1, signal };
   return { exitCode: code ?? 128 + (signal ? constants.signals[signal] : 0), signal };
 }
 
