@@ -1,5 +1,5 @@
 import { type Captured, presentCapture } from "./capture.js";
-import type { RunOutcome } from "./run.js";
+import type { RunOutcome, Suspected } from "./run.js";
 import type { SandboxLevel } from "./sandbox.js";
 import type { Exceeded } from "./watch.js";
 
@@ -17,6 +17,8 @@ export interface RunBashResult {
   readonly truncated?: { readonly stdout?: TruncatedStream; readonly stderr?: TruncatedStream };
   /** If a limit was exceeded: its option name, its value, and what the command used. */
   readonly limit_exceeded?: Exceeded;
+  /** If the command failed with words of missing memory: the kernel's limit for one process, and the peak seen. */
+  readonly limit_suspected?: Suspected;
   /** If the user cancelled the call. */
   readonly aborted?: true;
   /** If the user ended this command, and not the whole turn. */
@@ -48,13 +50,17 @@ export function presentOutcome(outcome: RunOutcome, timeoutMs: number, sandbox?:
   };
   const result: RunBashResult = {
     stdout: presentCapture("stdout", stdout),
-    stderr: withNotice(presentCapture("stderr", stderr), stopNotice(stoppedBy, timeoutMs)),
+    stderr: withNotice(
+      presentCapture("stderr", stderr),
+      stopNotice(stoppedBy, timeoutMs) ?? suspicionNotice(outcome.suspected),
+    ),
     exit_code: outcome.exitCode,
     signal: outcome.signal,
     timed_out: stoppedBy === "timeout",
     duration_ms: outcome.durationMs,
     ...(Object.keys(cut).length > 0 && { truncated: cut }),
     ...(typeof stoppedBy === "object" && { limit_exceeded: stoppedBy }),
+    ...(outcome.suspected && { limit_suspected: outcome.suspected }),
     ...(stoppedBy === "abort" && { aborted: true as const }),
     ...(stoppedBy === "user" && { ended_by: "user" as const }),
     ...(backgroundPids.length > 0 && { background_pids: backgroundPids }),
@@ -92,6 +98,15 @@ function stopNotice(stoppedBy: RunOutcome["stoppedBy"], timeoutMs: number): stri
   }
   const { limit, used, allowed } = stoppedBy;
   return `[${exceededSummary(stoppedBy)}: ${used} ${UNITS[limit]} used, ${allowed} allowed (limits.${limit}). The command and everything it started were ended.]`;
+}
+
+function suspicionNotice(suspected: Suspected | undefined): string | undefined {
+  if (suspected === undefined) return undefined;
+  const seen =
+    suspected.peak_seen === 0
+      ? "it ended before it was looked at"
+      : `${suspected.peak_seen} MB were seen in use`;
+  return `[probably the memory limit: one process may have ${suspected.per_process} MB of data here (limits.memoryMb); ${seen}.]`;
 }
 
 /** Added after the cut, on a line of its own, so that it is never cut itself. */

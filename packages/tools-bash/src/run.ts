@@ -7,7 +7,7 @@ import { adoptSurvivors } from "./jobs.js";
 import { type LaunchOptions, launchShell } from "./launch.js";
 import { leftAnything, noteShell } from "./leftovers.js";
 import { bindToAgent, guardAgainstKill, release } from "./lifetime.js";
-import type { Limits } from "./limits.js";
+import { dataLimitMb, type Limits } from "./limits.js";
 import { captureOutput } from "./output.js";
 import { ProcessTree } from "./tree.js";
 import { type Exceeded, watchTree } from "./watch.js";
@@ -32,6 +32,8 @@ export interface RunOutcome {
   readonly exitCode: number;
   readonly signal: NodeJS.Signals | null;
   readonly stoppedBy: "timeout" | "abort" | "user" | Exceeded | undefined;
+  /** A limit that is probably the reason for a failure, although only the words of the command say so. */
+  readonly suspected?: Suspected | undefined;
   readonly durationMs: number;
   readonly stdout: Captured;
   readonly stderr: Captured;
@@ -40,6 +42,17 @@ export interface RunOutcome {
   /** Pids that did not end, not even by SIGKILL (a process stuck in the kernel, or one of another user). */
   readonly unkillable: readonly number[];
 }
+
+/** The kernel's memory limit for one process, and the most the whole tree was seen to use, in MB. */
+export interface Suspected {
+  readonly limit: "memoryMb";
+  readonly per_process: number;
+  readonly peak_seen: number;
+}
+
+// How programs say that they were refused memory: the C library, shells, Python, C++, Go, Java, node, Rust.
+const OUT_OF_MEMORY =
+  /cannot allocate|out of memory|outofmemory|memory exhausted|memoryerror|bad_alloc|allocation failed|memory allocation of|enomem/i;
 
 type Ending = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 type Stop = NonNullable<RunOutcome["stoppedBy"]>;
@@ -80,6 +93,10 @@ export async function runCommand(options: RunOptions): Promise<RunOutcome> {
     return {
       ...exitOf(ending ?? { code: null, signal: "SIGKILL" }, stoppedBy),
       stoppedBy: stoppedBy ?? exceededBySignal(ending, options.limits),
+      suspected:
+        failed(ending) && stoppedBy === undefined
+          ? suspect(result.stderr, options.limits, stop.peakMb())
+          : undefined,
       durationMs: Math.round(performance.now() - started),
       ...result,
       backgroundPids: job?.pids ?? [],
@@ -94,6 +111,7 @@ export async function runCommand(options: RunOptions): Promise<RunOutcome> {
 /** Resolves when the deadline passes, the caller aborts or a limit is exceeded; never if none happens. */
 function watchForStop(tree: ProcessTree, options: RunOptions, started: number) {
   let cancel = (): void => undefined;
+  let peakMb = (): number => 0;
   const requested = new Promise<Stop>((resolve) => {
     let timer: NodeJS.Timeout;
     const arm = (): void => {
@@ -112,6 +130,7 @@ function watchForStop(tree: ProcessTree, options: RunOptions, started: number) {
     if (options.signal?.aborted) onAbort();
     options.signal?.addEventListener("abort", onAbort, { once: true });
     const watch = watchTree(tree, options.limits, resolve, guardAgainstKill);
+    peakMb = () => watch.peakMb;
     cancel = () => {
       clearTimeout(timer);
       withdraw();
@@ -119,7 +138,7 @@ function watchForStop(tree: ProcessTree, options: RunOptions, started: number) {
       options.signal?.removeEventListener("abort", onAbort);
     };
   });
-  return { requested, cancel: () => cancel() };
+  return { requested, cancel: () => cancel(), peakMb: () => peakMb() };
 }
 
 function exitOf(ending: Ending, stoppedBy: RunOutcome["stoppedBy"]) {
@@ -140,4 +159,14 @@ function exceededBySignal(ending: Ending | undefined, limits: Limits): Exceeded 
     return { limit: "fileMb", allowed: limits.fileMb, used: limits.fileMb };
   }
   return undefined;
+}
+
+function failed(ending: Ending | undefined): boolean {
+  return ending !== undefined && ending.code !== 0;
+}
+
+/** A process that asks the kernel for more than it may have is refused, not ended: only its own words tell. */
+function suspect(stderr: Captured, limits: Limits, peakMb: number): Suspected | undefined {
+  if (!Number.isFinite(limits.memoryMb) || !OUT_OF_MEMORY.test(stderr.text)) return undefined;
+  return { limit: "memoryMb", per_process: dataLimitMb(limits), peak_seen: peakMb };
 }
