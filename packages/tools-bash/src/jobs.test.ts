@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { leaveNoProcessBehind, processesWith, runBash } from "../test/processes.js";
@@ -54,9 +56,12 @@ describe("work in the background", () => {
   });
 
   test("a job that ends by itself is no longer running", async () => {
-    await runBash({ command: "sleep 0.4 & echo" });
+    const directory = mkdtempSync(join(tmpdir(), "tools-bash-jobs-"));
+    await runBash({ command: "while ! test -e end; do sleep 0.05; done & echo", cwd: directory });
     expect(newest()).not.toHaveProperty("ended");
+    writeFileSync(join(directory, "end"), "");
     while (!newest()?.ended) await delay(20);
+    rmSync(directory, { recursive: true });
   });
 
   test("is held to the limits", async () => {
