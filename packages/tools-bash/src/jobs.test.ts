@@ -1,8 +1,11 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { leaveNoProcessBehind, processesWith, runBash } from "../test/processes.js";
 import { jobs } from "./jobs.js";
+import { RunBashTool } from "./tools/bash.js";
 
 leaveNoProcessBehind();
 const newest = () => jobs.list().at(-1);
@@ -53,9 +56,12 @@ describe("work in the background", () => {
   });
 
   test("a job that ends by itself is no longer running", async () => {
-    await runBash({ command: "sleep 0.4 & echo" });
+    const directory = mkdtempSync(join(tmpdir(), "tools-bash-jobs-"));
+    await runBash({ command: "while ! test -e end; do sleep 0.05; done & echo", cwd: directory });
     expect(newest()).not.toHaveProperty("ended");
+    writeFileSync(join(directory, "end"), "");
     while (!newest()?.ended) await delay(20);
+    rmSync(directory, { recursive: true });
   });
 
   test("is held to the limits", async () => {
@@ -73,7 +79,34 @@ describe("work in the background", () => {
     expect(jobs.list()).toHaveLength(before);
   });
 
-  test("an unknown job cannot be ended", async () => {
+  test("an unknown job or process cannot be ended", async () => {
     expect(await jobs.end("job-999999")).toBe(false);
+    expect(await jobs.endProcess?.(1)).toBe(false);
+  });
+});
+
+describe("a command that a call waits for", () => {
+  test("can be ended alone: the call returns what was printed and says who ended it", async () => {
+    const tool = new RunBashTool();
+    const reports: unknown[] = [];
+    let pid = 0;
+    const call = {
+      signal: new AbortController().signal,
+      onProcess: (started: number) => {
+        pid = started;
+      },
+      onOutput: () => void jobs.endProcess?.(pid),
+      report: (outcome: unknown) => reports.push(outcome),
+    };
+    const other = runBash({ command: "sleep 0.5; echo other" });
+    const command = "echo before; setsid sleep 100 & sleep 100; echo never";
+    const result = JSON.parse(await tool.execute({ command, timeout: 60_000 }, call));
+    expect(result).toMatchObject({ exit_code: -1, signal: "SIGTERM", timed_out: false, ended_by: "user" });
+    expect(result.stdout).toBe("before\n");
+    expect(result.stderr).toContain("[ended by the user;");
+    expect(result).not.toHaveProperty("aborted");
+    expect(reports).toEqual([{ ok: false, summary: "ended by the user" }]);
+    expect(await jobs.endProcess?.(pid)).toBe(false);
+    expect(await other).toMatchObject({ stdout: "other\n", exit_code: 0 });
   });
 });

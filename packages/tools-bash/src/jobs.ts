@@ -1,4 +1,5 @@
 import type { BackgroundJob, BackgroundJobs } from "@agent/core";
+import { endCommand } from "./endings.js";
 import type { ShellProcess } from "./launch.js";
 import { guardAgainstKill, release } from "./lifetime.js";
 import type { Limits } from "./limits.js";
@@ -94,10 +95,11 @@ export function adoptSurvivors(survivors: Survivors): Job {
   return job;
 }
 
-/** What commands of this process left running, and the last few that have ended. */
+/** What commands of this process left running, and the last few that have ended; and what still runs in a call. */
 export const jobs: BackgroundJobs = {
   list: () => [...adopted].map((job) => job.describe()),
   end: async (id) => (await adopted.find((job) => job.id === id)?.end()) ?? false,
+  endProcess: async (pid) => endCommand(pid),
 };
 
 /** Nobody may be left writing into a pipe that is not read: it would block, or die of it. */

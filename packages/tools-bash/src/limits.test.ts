@@ -56,6 +56,24 @@ describe.skipIf(!onLinux)("limits for the whole tree (needs /proc)", () => {
 });
 
 describe("limits the kernel enforces per process", () => {
+  test.skipIf(!onLinux)(
+    "A24: a refused allocation names the limit that is probably the reason, with the facts",
+    async () => {
+      const command = `${process.execPath} -e 'Buffer.alloc(3e9, 1)'`;
+      const result = await runBash({ command }, { limits: { memoryMb: 256 } });
+      expect(result.exit_code).not.toBe(0);
+      expect(result.limit_suspected).toMatchObject({ limit: "memoryMb", per_process: 1024 });
+      expect(result.stderr).toMatch(/\[probably the memory limit: one process may have 1024 MB of data here/);
+      expect(result).not.toHaveProperty("limit_exceeded");
+    },
+  );
+
+  test("A24: other failures, and success, are not blamed on it", async () => {
+    for (const command of ["echo 'no such file' >&2; exit 1", "echo 'out of memory' >&2"]) {
+      expect(await runBash({ command })).not.toHaveProperty("limit_suspected");
+    }
+  });
+
   test("A33: a file beyond the limit ends the command, and the signal is named", async () => {
     const result = await runBash(
       { command: "exec dd if=/dev/zero of=big bs=65536 count=1000000", cwd: directory },

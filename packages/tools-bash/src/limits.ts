@@ -42,6 +42,14 @@ export function shellHasUlimit(shell: string): boolean {
 }
 
 /**
+ * What the kernel lets a single process have. Data, not address space: node and WebAssembly reserve far more
+ * than they use. Twice the limit and some, because thread stacks count here although nobody touched them.
+ */
+export function dataLimitMb(limits: Limits): number {
+  return Math.ceil(limits.memoryMb * 2 + 512);
+}
+
+/**
  * Shell text that sets the kernel's own limits and goes in front of the command on the same line, so that
  * line numbers in messages stay true. These limits are per process: a backstop for what happens faster than
  * the tree is looked at.
@@ -55,9 +63,7 @@ export function limitPrelude(limits: Limits, shell: string): string {
     steps.push(`ulimit -S -t ${seconds}`, `ulimit -H -t ${seconds + 1}`);
   }
   if (Number.isFinite(limits.memoryMb)) {
-    // Data, not address space: node and WebAssembly reserve far more than they use. Twice the limit and
-    // some, because thread stacks count here although nobody touched them.
-    steps.push(`ulimit -d ${Math.ceil(limits.memoryMb * 2 + 512) * 1024}`);
+    steps.push(`ulimit -d ${dataLimitMb(limits) * 1024}`);
   }
   if (Number.isFinite(limits.fileMb)) {
     // POSIX counts blocks of 512 bytes; bash does so only when it is called sh.

@@ -41,3 +41,25 @@ test("a flood shows its newest part and says how much it left out", () => {
   const skipped = Number(/\[… (\d+) bytes not shown\]/.exec(shown)?.[1]);
   expect(skipped + 16 * 1024).toBe(100 * 65_536 + 100_000);
 });
+
+test("a display that throws gets no more, and nothing else happens", () => {
+  let calls = 0;
+  const live = new LiveOutput(() => {
+    calls++;
+    throw new Error("the display broke");
+  });
+  live.write("stdout", Buffer.from("a"));
+  live.write("stdout", Buffer.from("b"));
+  live.finish();
+  expect(calls).toBe(1);
+});
+
+test("a chunk may be used again by whoever handed it over", () => {
+  const { chunks, live } = collect();
+  const lent = Buffer.from("first");
+  live.write("stdout", lent);
+  live.write("stdout", lent);
+  lent.fill("x");
+  live.finish();
+  expect(chunks.join("")).toBe("firstfirst");
+});

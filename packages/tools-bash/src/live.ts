@@ -11,7 +11,7 @@ type StreamName = "stdout" | "stderr";
  */
 export class LiveOutput {
   readonly #decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
-  readonly #emit: (chunk: string) => void;
+  #emit: (chunk: string) => void;
   // Raw until it is shown: decoding a flood to show a fraction of it would slow the command down.
   readonly #pending: { stream: StreamName; chunk: Buffer }[] = [];
   #pendingBytes = 0;
@@ -35,12 +35,20 @@ export class LiveOutput {
   finish(): void {
     clearTimeout(this.#timer);
     const text = this.#take() + this.#decoders.stdout.end() + this.#decoders.stderr.end();
-    if (text !== "") this.#emit(text);
+    if (text !== "") this.#show(text);
+  }
+
+  #show(text: string): void {
+    try {
+      this.#emit(text);
+    } catch {
+      this.#emit = () => undefined; // a display that fails must not end the agent: it gets no more
+    }
   }
 
   #flush(): void {
     const text = this.#take();
-    if (text !== "") this.#emit(text);
+    if (text !== "") this.#show(text);
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       if (this.#pendingBytes > 0) this.#flush();

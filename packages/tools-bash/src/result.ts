@@ -1,5 +1,5 @@
 import { type Captured, presentCapture } from "./capture.js";
-import type { RunOutcome } from "./run.js";
+import type { RunOutcome, Suspected } from "./run.js";
 import type { SandboxLevel } from "./sandbox.js";
 import type { Exceeded } from "./watch.js";
 
@@ -17,8 +17,12 @@ export interface RunBashResult {
   readonly truncated?: { readonly stdout?: TruncatedStream; readonly stderr?: TruncatedStream };
   /** If a limit was exceeded: its option name, its value, and what the command used. */
   readonly limit_exceeded?: Exceeded;
+  /** If the command failed with words of missing memory: the kernel's limit for one process, and the peak seen. */
+  readonly limit_suspected?: Suspected;
   /** If the user cancelled the call. */
   readonly aborted?: true;
+  /** If the user ended this command, and not the whole turn. */
+  readonly ended_by?: "user";
   /** If the command left processes running. */
   readonly background_pids?: readonly number[];
   /** The file that gets what they print from now on. */
@@ -46,14 +50,19 @@ export function presentOutcome(outcome: RunOutcome, timeoutMs: number, sandbox?:
   };
   const result: RunBashResult = {
     stdout: presentCapture("stdout", stdout),
-    stderr: withNotice(presentCapture("stderr", stderr), stopNotice(stoppedBy, timeoutMs)),
+    stderr: withNotice(
+      presentCapture("stderr", stderr),
+      stopNotice(stoppedBy, timeoutMs) ?? suspicionNotice(outcome.suspected),
+    ),
     exit_code: outcome.exitCode,
     signal: outcome.signal,
     timed_out: stoppedBy === "timeout",
     duration_ms: outcome.durationMs,
     ...(Object.keys(cut).length > 0 && { truncated: cut }),
     ...(typeof stoppedBy === "object" && { limit_exceeded: stoppedBy }),
+    ...(outcome.suspected && { limit_suspected: outcome.suspected }),
     ...(stoppedBy === "abort" && { aborted: true as const }),
+    ...(stoppedBy === "user" && { ended_by: "user" as const }),
     ...(backgroundPids.length > 0 && { background_pids: backgroundPids }),
     ...(backgroundLog !== undefined && { background_log: backgroundLog }),
     ...(sandbox !== undefined && { sandbox }),
@@ -67,6 +76,7 @@ export function summarize(outcome: RunOutcome, timeoutMs: number): { ok: boolean
   const { stoppedBy, exitCode, signal } = outcome;
   if (stoppedBy === "timeout") return { ok: false, summary: `timed out after ${timeoutMs} ms` };
   if (stoppedBy === "abort") return { ok: false, summary: "aborted" };
+  if (stoppedBy === "user") return { ok: false, summary: "ended by the user" };
   if (stoppedBy) return { ok: false, summary: exceededSummary(stoppedBy) };
   const died = signal === null ? "" : ` (${signal})`;
   return { ok: exitCode === 0, summary: `exit code ${exitCode}${died}` };
@@ -83,8 +93,20 @@ function stopNotice(stoppedBy: RunOutcome["stoppedBy"], timeoutMs: number): stri
     return `[timed out after ${timeoutMs} ms; the command and everything it started were ended. Pass a longer "timeout", or append " &" to let it run in the background.]`;
   }
   if (stoppedBy === "abort") return "[aborted; the command and everything it started were ended.]";
+  if (stoppedBy === "user") {
+    return "[ended by the user; the command and everything it started were ended. Do not run it again unasked.]";
+  }
   const { limit, used, allowed } = stoppedBy;
   return `[${exceededSummary(stoppedBy)}: ${used} ${UNITS[limit]} used, ${allowed} allowed (limits.${limit}). The command and everything it started were ended.]`;
+}
+
+function suspicionNotice(suspected: Suspected | undefined): string | undefined {
+  if (suspected === undefined) return undefined;
+  const seen =
+    suspected.peak_seen === 0
+      ? "it ended before it was looked at"
+      : `${suspected.peak_seen} MB were seen in use`;
+  return `[probably the memory limit: one process may have ${suspected.per_process} MB of data here (limits.memoryMb); ${seen}.]`;
 }
 
 /** Added after the cut, on a line of its own, so that it is never cut itself. */

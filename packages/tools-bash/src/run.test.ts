@@ -67,6 +67,19 @@ describe("a command always returns", () => {
     expect(result.stderr).not.toBe("");
   });
 
+  test("A38: nothing that asks a person can: no controlling terminal, and an input at its end", async () => {
+    const command = [
+      "tty",
+      "(: </dev/tty) 2>/dev/null && echo opened",
+      "ps -o tty= -p $$ 2>/dev/null",
+      "read answer; echo read $?",
+      "test -t 0 || test -t 1 || test -t 2 || echo none",
+    ].join("; ");
+    const result = await runBash({ command, timeout: HANG_MS });
+    expect(result.stdout).toMatch(/^not a tty\n(\?+ *\n)?read 1\nnone\n$/);
+    expect(result.timed_out).toBe(false);
+  });
+
   test("A34, A37: closing the output early is not the end of the command", async () => {
     const result = await runBash({ command: "exec >&-; exec 2>&-; sleep 0.5; exit 4" });
     expect(result).toMatchObject({ exit_code: 4 });

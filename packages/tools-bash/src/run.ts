@@ -2,11 +2,12 @@ import { constants } from "node:os";
 import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
 import type { Captured } from "./capture.js";
 import { delay } from "./delay.js";
+import { offerEnding } from "./endings.js";
 import { adoptSurvivors } from "./jobs.js";
 import { type LaunchOptions, launchShell } from "./launch.js";
 import { leftAnything, noteShell } from "./leftovers.js";
 import { bindToAgent, guardAgainstKill, release } from "./lifetime.js";
-import type { Limits } from "./limits.js";
+import { dataLimitMb, type Limits } from "./limits.js";
 import { captureOutput } from "./output.js";
 import { ProcessTree } from "./tree.js";
 import { type Exceeded, watchTree } from "./watch.js";
@@ -30,7 +31,9 @@ export interface RunOutcome {
   /** The shell's exit code, 128 + n for death by signal n, -1 if the command was stopped by time or the caller. */
   readonly exitCode: number;
   readonly signal: NodeJS.Signals | null;
-  readonly stoppedBy: "timeout" | "abort" | Exceeded | undefined;
+  readonly stoppedBy: "timeout" | "abort" | "user" | Exceeded | undefined;
+  /** A limit that is probably the reason for a failure, although only the words of the command say so. */
+  readonly suspected?: Suspected | undefined;
   readonly durationMs: number;
   readonly stdout: Captured;
   readonly stderr: Captured;
@@ -39,6 +42,17 @@ export interface RunOutcome {
   /** Pids that did not end, not even by SIGKILL (a process stuck in the kernel, or one of another user). */
   readonly unkillable: readonly number[];
 }
+
+/** The kernel's memory limit for one process, and the most the whole tree was seen to use, in MB. */
+export interface Suspected {
+  readonly limit: "memoryMb";
+  readonly per_process: number;
+  readonly peak_seen: number;
+}
+
+// How programs say that they were refused memory: the C library, shells, Python, C++, Go, Java, node, Rust.
+const OUT_OF_MEMORY =
+  /cannot allocate|out of memory|outofmemory|memory exhausted|memoryerror|bad_alloc|allocation failed|memory allocation of|enomem/i;
 
 type Ending = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 type Stop = NonNullable<RunOutcome["stoppedBy"]>;
@@ -79,6 +93,10 @@ export async function runCommand(options: RunOptions): Promise<RunOutcome> {
     return {
       ...exitOf(ending ?? { code: null, signal: "SIGKILL" }, stoppedBy),
       stoppedBy: stoppedBy ?? exceededBySignal(ending, options.limits),
+      suspected:
+        failed(ending) && stoppedBy === undefined
+          ? suspect(result.stderr, options.limits, stop.peakMb())
+          : undefined,
       durationMs: Math.round(performance.now() - started),
       ...result,
       backgroundPids: job?.pids ?? [],
@@ -93,6 +111,7 @@ export async function runCommand(options: RunOptions): Promise<RunOutcome> {
 /** Resolves when the deadline passes, the caller aborts or a limit is exceeded; never if none happens. */
 function watchForStop(tree: ProcessTree, options: RunOptions, started: number) {
   let cancel = (): void => undefined;
+  let peakMb = (): number => 0;
   const requested = new Promise<Stop>((resolve) => {
     let timer: NodeJS.Timeout;
     const arm = (): void => {
@@ -106,22 +125,25 @@ function watchForStop(tree: ProcessTree, options: RunOptions, started: number) {
       timer = setTimeout(arm, Math.min(Math.ceil(left), LONGEST_TIMER_MS));
     };
     arm();
+    const withdraw = offerEnding(tree.root, () => resolve("user"));
     const onAbort = (): void => resolve("abort");
     if (options.signal?.aborted) onAbort();
     options.signal?.addEventListener("abort", onAbort, { once: true });
     const watch = watchTree(tree, options.limits, resolve, guardAgainstKill);
+    peakMb = () => watch.peakMb;
     cancel = () => {
       clearTimeout(timer);
+      withdraw();
       watch.stop();
       options.signal?.removeEventListener("abort", onAbort);
     };
   });
-  return { requested, cancel: () => cancel() };
+  return { requested, cancel: () => cancel(), peakMb: () => peakMb() };
 }
 
 function exitOf(ending: Ending, stoppedBy: RunOutcome["stoppedBy"]) {
   const { code, signal } = ending;
-  if (stoppedBy === "timeout" || stoppedBy === "abort") return { exitCode: -1, signal };
+  if (typeof stoppedBy === "string") return { exitCode: -1, signal };
   return { exitCode: code ?? 128 + (signal ? constants.signals[signal] : 0), signal };
 }
 
@@ -137,4 +159,14 @@ function exceededBySignal(ending: Ending | undefined, limits: Limits): Exceeded 
     return { limit: "fileMb", allowed: limits.fileMb, used: limits.fileMb };
   }
   return undefined;
+}
+
+function failed(ending: Ending | undefined): boolean {
+  return ending !== undefined && ending.code !== 0;
+}
+
+/** A process that asks the kernel for more than it may have is refused, not ended: only its own words tell. */
+function suspect(stderr: Captured, limits: Limits, peakMb: number): Suspected | undefined {
+  if (!Number.isFinite(limits.memoryMb) || !OUT_OF_MEMORY.test(stderr.text)) return undefined;
+  return { limit: "memoryMb", per_process: dataLimitMb(limits), peak_seen: peakMb };
 }

@@ -43,7 +43,16 @@ function complaint(shell: string, args: string[], signal?: AbortSignal): Promise
     child.stderr.on("data", (chunk: Buffer) => {
       if (message.length < MAX_MESSAGE_BYTES) message += chunk.toString("utf8");
     });
-    child.on("error", reject);
+    child.on("error", (error: NodeJS.ErrnoException) => {
+      const isAbort = error.name === "AbortError";
+      reject(
+        new Error(
+          isAbort
+            ? "Aborted before the command was started. Nothing was run."
+            : `The shell ${shell} cannot be started: ${error.code ?? error.message}. Nothing was run.`,
+        ),
+      );
+    });
     child.on("close", (code) => resolve(code === 0 ? undefined : message.slice(0, MAX_MESSAGE_BYTES)));
   });
 }

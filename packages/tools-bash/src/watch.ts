@@ -27,6 +27,8 @@ export interface Exceeded {
 
 export interface Watch {
   stop(): void;
+  /** The most memory the tree was seen to use, shared pages counted for each who shares them. 0 if never seen. */
+  readonly peakMb: number;
 }
 
 /**
@@ -39,7 +41,7 @@ export function watchTree(
   onExceeded: (exceeded: Exceeded) => void,
   onLook: (members: readonly ProcessEntry[]) => void = () => undefined,
 ): Watch {
-  if (!hasProcessTable()) return { stop: () => undefined };
+  if (!hasProcessTable()) return { stop: () => undefined, peakMb: 0 };
   const cpu = new CpuMeter();
   const alarm = new GrowthAlarm(limits.processes);
   const sentry = setInterval(() => {
@@ -55,7 +57,9 @@ export function watchTree(
     const members = tree.relatives(table ?? recentProcesses());
     onLook(members);
     if (stopped) return false; // by the one who was just shown the members
-    const exceeded = measure(members, cpu.add(members), limits);
+    const resident = sum(members, (entry) => entry.residentBytes);
+    peak = Math.max(peak, resident);
+    const exceeded = measure(members, cpu.add(members), resident, limits);
     if (exceeded) {
       clearInterval(sentry);
       onExceeded(exceeded);
@@ -66,6 +70,7 @@ export function watchTree(
     return false;
   };
   let stopped = false;
+  let peak = 0;
   let timer: NodeJS.Timeout;
   const arm = (pauseMs: number): void => {
     timer = setTimeout(() => look(), pauseMs);
@@ -78,10 +83,18 @@ export function watchTree(
       clearInterval(sentry);
       clearTimeout(timer);
     },
+    get peakMb() {
+      return Math.ceil(peak / MIB);
+    },
   };
 }
 
-function measure(members: readonly ProcessEntry[], cpuSeconds: number, limits: Limits): Exceeded | undefined {
+function measure(
+  members: readonly ProcessEntry[],
+  cpuSeconds: number,
+  residentBytes: number,
+  limits: Limits,
+): Exceeded | undefined {
   if (members.length > limits.processes) {
     return { limit: "processes", allowed: limits.processes, used: members.length };
   }
@@ -89,7 +102,7 @@ function measure(members: readonly ProcessEntry[], cpuSeconds: number, limits: L
     return { limit: "cpuSeconds", allowed: limits.cpuSeconds, used: Math.round(cpuSeconds * 10) / 10 };
   }
   const allowed = limits.memoryMb * MIB;
-  if (sum(members, (entry) => entry.residentBytes) <= allowed) return undefined;
+  if (residentBytes <= allowed) return undefined;
   // Pages shared by a parent and its forks were counted for each: count them once before judging.
   const used = sum(members, proportionalBytes);
   return used > allowed

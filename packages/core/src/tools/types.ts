@@ -77,6 +77,12 @@ export interface BackgroundJobs {
   list(): readonly BackgroundJob[];
   /** Ends a job and everything it started. Resolves to whether it did: false for one that is over or unknown. */
   end(id: string): Promise<boolean>;
+  /**
+   * Ends a command that a call is still waiting for, by the process id the call gave to `onProcess`. The call
+   * returns what the command had printed and says who ended it; the turn goes on. Resolves to whether there was
+   * such a command. Absent if the pack's calls cannot be ended one by one.
+   */
+  endProcess?(pid: number): Promise<boolean>;
 }
 
 /** One thing a pack found out about the machine, for `agent doctor`. */

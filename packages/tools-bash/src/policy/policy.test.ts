@@ -336,9 +336,11 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
   test("B48: 1 MB against 200 rules is quick", () => {
     const policy = createPolicy({ deny: Array.from({ length: 200 }, (_, i) => `command${i} -x`) });
     const command = "echo some words of a script; ".repeat(36_000);
-    const started = performance.now();
+    // In CPU time: how long that takes depends on what else the machine does.
+    const before = process.cpuUsage();
     expect(policy?.check(command)).toEqual({ allowed: true });
-    expect(performance.now() - started).toBeLessThan(5000);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(5000);
   });
 });
 

@@ -1,4 +1,5 @@
 import { describeValue, didYouMean, quote } from "@agent/core/toolkit";
+import { hooked, hookedVariable } from "./hooks.js";
 import { inside, isLauncher } from "./programs.js";
 import { shown, Unresolvable } from "./refusal.js";
 import {
@@ -10,8 +11,8 @@ import {
   type PolicyRule,
   type Rule,
 } from "./rules.js";
-import { type SimpleCommand, simpleCommands } from "./script.js";
-import { isTransparent, isWrapper, unwrap, variableName } from "./wrappers.js";
+import { type SimpleCommand, simpleCommands, type Variable } from "./script.js";
+import { isTransparent, isWrapper, unwrap, variable } from "./wrappers.js";
 
 const LISTS = ["deny", "allow"];
 const MAX_DEPTH = 12;
@@ -122,7 +123,10 @@ class RulePolicy implements Policy {
 
   check(command: string, env: Readonly<Record<string, string>> = {}): Verdict {
     try {
-      this.#checkVariables(Object.keys(env));
+      this.#checkVariables(
+        Object.entries(env).map(([name, value]) => ({ name, value })),
+        0,
+      );
       this.#checkScript(command, 0);
       return { allowed: true };
     } catch (error) {
@@ -147,7 +151,7 @@ class RulePolicy implements Policy {
   }
 
   #checkCommand({ words, assigned }: SimpleCommand, depth: number): void {
-    this.#checkVariables(assigned);
+    this.#checkVariables(assigned, depth);
     const [first] = words;
     if (first === undefined) return;
     if (first.text === undefined) {
@@ -159,7 +163,7 @@ class RulePolicy implements Policy {
     const name = commandName(first.text);
     this.#checkDeny(name, words);
     const isNamed = this.#checkAllow(name, words);
-    if (SETS_VARIABLES.has(name)) this.#checkVariables(words.slice(1).map(variableName));
+    if (SETS_VARIABLES.has(name)) this.#checkVariables(setBy(name, words), depth);
     try {
       this.#checkInside(name, words, depth);
     } catch (error) {
@@ -181,7 +185,9 @@ class RulePolicy implements Policy {
       return;
     }
     const { scripts, commands } = inside(words);
-    for (const script of scripts) this.#checkScript(script, depth + 1);
+    const hooks = hooked(name, words);
+    for (const script of [...scripts, ...hooks.scripts]) this.#checkScript(script, depth + 1);
+    for (const launched of hooks.launched) this.#checkLaunched(launched, depth);
     for (const command of commands) this.#checkNested({ words: command, assigned: [] }, depth);
   }
 
@@ -191,9 +197,14 @@ class RulePolicy implements Policy {
     for (const [index, { text, source }] of words.entries()) {
       if (text === undefined)
         throw new Unresolvable(`${shown(source)} may be a command that is not known yet`);
-      if (text === "" || text.startsWith("-")) continue;
-      if (/[\s;&|]/.test(text)) denyOnly.#checkScript(text, depth + 1);
-      else denyOnly.#checkNested({ words: words.slice(index), assigned: [] }, depth);
+      // The value of an option may be a command, too: "--entrypoint=rm".
+      const value = text.startsWith("-") ? text.slice(text.indexOf("=") + 1 || text.length) : text;
+      if (value === "") continue;
+      if (/[\s;&|]/.test(value)) denyOnly.#checkScript(value, depth + 1);
+      else {
+        const first = { text: value, source: value };
+        denyOnly.#checkNested({ words: [first, ...words.slice(index + 1)], assigned: [] }, depth);
+      }
     }
   }
 
@@ -227,11 +238,25 @@ class RulePolicy implements Policy {
     throw new Refused(`Refused by the policy: ${command} is not on the allow list (${known}).`);
   }
 
-  #checkVariables(names: readonly string[]): void {
-    for (const name of names) {
+  #checkVariables(variables: readonly Variable[], depth: number): void {
+    for (const { name, value } of variables) {
       if (COMMAND_VARIABLES.test(name) || (name === "PATH" && this.#allow !== undefined)) {
         throw new Refused(`Refused by the policy: setting ${name} can change what other commands do.`);
       }
+      for (const script of hookedVariable(name, value)) this.#checkScript(script, depth + 1);
     }
   }
+}
+
+/** What "export A=b" or "read A" sets. "export A" alone passes on what is set already. */
+function setBy(name: string, words: readonly CommandWord[]): Variable[] {
+  const variables = words.slice(1).map(variable);
+  return /^(read|getopts)$/.test(name)
+    ? variables
+    : variables.filter(
+        ({ value }, index) =>
+          value !== undefined ||
+          words[index + 1]?.text === undefined ||
+          COMMAND_VARIABLES.test(variable(words[index + 1]).name),
+      );
 }

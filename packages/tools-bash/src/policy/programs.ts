@@ -14,13 +14,14 @@ const SHELLS = new Set(["sh", "ash", "bash", "dash", "ksh", "mksh", "rbash", "ya
 // They run what no one can see in the command: a file, an input (as a shell does that they start when they
 // are given no command), a definition that takes effect later.
 const NEVER_RESOLVED = words(
-  ". alias at batch bind compgen complete crontab csh enable fc fish gdb hash let mapfile osascript pwsh readarray runuser screen script source su tcsh tmux unshare nsenter fakeroot firejail setarch",
+  ". alias at batch bind compgen complete crontab csh ed enable ex expect fc fish gdb hash let m4 mapfile osascript pwsh readarray runuser screen script source su tcsh tmux unshare nsenter fakeroot firejail setarch",
 );
 // They run another command, with options of their own that are not worth knowing one by one.
 const LAUNCHERS = words(
-  "abduco bunx bwrap cgexec choom chpst chrt daemonize dbus-run-session dtach entr faketime flock gosu i386 linux32 linux64 ltrace npx numactl parallel perf pkexec pnpx prlimit proxychains proxychains4 rlwrap setpriv start-stop-daemon strace su-exec systemd-run taskset torsocks unbuffer uname26 valgrind x86_64 xvfb-run",
+  "aa-exec abduco ansible bunx bwrap caffeinate capsh catchsegv cgexec choom chpst chrt concurrently cpulimit cross-env daemonize dbus-launch dbus-run-session debconf direnv dotenv dtach eatmydata entr env-cmd fakechroot faketime flock gnome-terminal gosu hyperfine i386 linux32 linux64 ltrace mpiexec mpirun nix-shell nodemon npx numactl onchange parallel perf pkexec pnpx prlimit proot proxychains proxychains4 pssh rlwrap s6-setuidgid setpriv setuidgid sg srun ssh-agent start-stop-daemon strace su-exec systemd-run taskset torify torsocks unbuffer uname26 uvx valgrind watchexec x86_64 xterm xvfb-run",
 );
-const DYNAMIC_LOADER = /^ld(-linux.*|-musl.*|64)?\.so(\.\d+)?$/;
+// The dynamic loader and emulators run the program they are given.
+const DYNAMIC_LOADER = /^(ld(-linux.*|-musl.*|64)?\.so(\.\d+)?|qemu-\w+)$/;
 // Interpreters, with the options that bring code along.
 const INTERPRETERS: readonly (readonly [name: RegExp, code: RegExp])[] = [
   [/^(node|nodejs|bun)$/, /^(-[a-zA-Z]*[ep]|--eval|--print)/],

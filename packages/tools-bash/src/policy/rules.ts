@@ -83,6 +83,11 @@ export function commandName(word: string): string {
   return word.slice(word.lastIndexOf("/") + 1).toLowerCase();
 }
 
+/** Whether the parameters of a program begin with these words, options between them skipped. */
+export function leadsWith(wanted: readonly string[], parameters: readonly CommandWord[]): boolean {
+  return matchesOperands(wanted, parameters) === "yes";
+}
+
 // "git -C dir push": an option before the subcommand may or may not take the next word as its value. From the
 // last word to the first, so that each is looked at once: trying both ways at each option would double the work.
 function matchesOperands(wanted: readonly string[], words: readonly CommandWord[]): Match {

@@ -4,10 +4,16 @@ import type { Assignment, Command, SyntaxNode, Word, WordPart } from "unbash";
 import { shown, Unresolvable } from "./refusal.js";
 import type { CommandWord } from "./rules.js";
 
+/** A variable that is set; without `value` where only running the script would tell. */
+export interface Variable {
+  readonly name: string;
+  readonly value?: string | undefined;
+}
+
 /** A simple command of a script: its words, and the variables set in front of it. */
 export interface SimpleCommand {
   readonly words: readonly CommandWord[];
-  readonly assigned: readonly string[];
+  readonly assigned: readonly Variable[];
 }
 
 // What one shell takes for a space or the end of a line and another for a letter.
@@ -55,7 +61,7 @@ export function simpleCommands(source: string): SimpleCommand[] {
     if (bashOnly !== undefined)
       throw new Unresolvable(`${bashOnly} means different things to different shells`);
     if (node.type === "Command") found.push(simpleCommand(node));
-    if (node.type === "For") found.push({ words: [], assigned: [node.name.value] });
+    if (node.type === "For") found.push({ words: [], assigned: [{ name: node.name.value }] });
     numbers.visit(node);
     unbash().forEachChild(node, visit);
   };
@@ -70,12 +76,15 @@ function codePoint(character: string): string {
 
 function simpleCommand(node: Command): SimpleCommand {
   const assignments = node.prefix.filter((part) => part.type === "Assignment");
-  for (const { value } of assignments) if (value.type === "Word") commandWord(value);
+  const assigned = assignments.map(({ name, value, append }) => {
+    const text = value.type === "Word" ? commandWord(value).text : undefined;
+    return { name, value: append ? undefined : text };
+  });
   const words = node.name === undefined ? [] : [commandWord(node.name)];
   for (const argument of node.args) {
     words.push(argument.type === "Word" ? commandWord(argument) : assignmentWord(argument));
   }
-  return { words, assigned: assignments.map((assignment) => assignment.name) };
+  return { words, assigned };
 }
 
 /** "export A=b" and "dd if=x" hold an assignment for the parser, a word for the command. */

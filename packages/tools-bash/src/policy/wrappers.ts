@@ -1,5 +1,6 @@
 import { shown, Unresolvable } from "./refusal.js";
 import { type CommandWord, commandName } from "./rules.js";
+import type { Variable } from "./script.js";
 
 /** How a program that runs another one is called: its options, then so many operands, then the command. */
 interface Wrapper {
@@ -87,7 +88,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
 
 /** What a wrapper runs: a command, or a text for a shell. `undefined` if it runs none. */
 export type Wrapped =
-  | { readonly words: readonly CommandWord[]; readonly assigned: readonly string[] }
+  | { readonly words: readonly CommandWord[]; readonly assigned: readonly Variable[] }
   | { readonly script: string }
   | undefined;
 
@@ -105,10 +106,10 @@ export function unwrap(words: readonly CommandWord[]): Wrapped {
   const wrapper = WRAPPERS[name] ?? {};
   const options = readOptions(name, wrapper, words);
   if (options === "query") return undefined;
-  const assigned: string[] = [];
+  const assigned: Variable[] = [];
   let index = options.end;
   if (wrapper.assignments) {
-    for (; isAssignment(words[index]); index++) assigned.push(variableName(words[index]));
+    for (; isAssignment(words[index]); index++) assigned.push(variable(words[index]));
   }
   const inner = words.slice(index + (wrapper.operands ?? 0));
   if (inner.length === 0 && (wrapper.script || wrapper.operands === 1)) {
@@ -170,9 +171,11 @@ function shortOption(wrapper: Wrapper, text: string) {
 const ASSIGNMENT = /^[^-=][^=]*=/;
 const UNKNOWN_VALUE = /^[A-Za-z_]\w*\+?=/;
 
-/** The name in "NAME=value", or the whole word. */
-export function variableName(word: CommandWord | undefined): string {
-  return (word?.text ?? word?.source ?? "").split(/\+?=/, 1)[0] ?? "";
+/** What "NAME=value" sets; a word without "=" is a name alone. */
+export function variable(word: CommandWord | undefined): Variable {
+  const [name = "", ...rest] = (word?.text ?? word?.source ?? "").split("=");
+  const isKnown = word?.text !== undefined && rest.length > 0 && !name.endsWith("+");
+  return { name: name.replace(/\+$/, ""), value: isKnown ? rest.join("=") : undefined };
 }
 
 function isAssignment(word: CommandWord | undefined): boolean {

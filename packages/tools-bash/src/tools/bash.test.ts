@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createToolRegistry } from "@agent/core";
@@ -193,6 +193,33 @@ describe("bad input is refused by name, and nothing runs", () => {
       /is not a directory/,
     );
     await expect(runBash({ command: "pwd", cwd: "a", working_directory: "b" })).rejects.toThrow(/differ/);
+  });
+
+  test("what was aborted before it started is not run", async () => {
+    const aborted = AbortSignal.abort();
+    const made = join(directory, "made-after-abort");
+    for (const command of [`touch ${made}`, `touch ${made}\ntrue`]) {
+      const running = runBash({ command }, undefined, aborted);
+      await expect(running).rejects.toThrow("Aborted before the command was started. Nothing was run.");
+    }
+    expect(existsSync(made)).toBe(false);
+  });
+
+  test("an abort during the syntax check starts nothing either", async () => {
+    const controller = new AbortController();
+    const made = join(directory, "made-after-check");
+    const running = runBash({ command: `touch ${made}\ntrue` }, undefined, controller.signal);
+    controller.abort();
+    await expect(running).rejects.toThrow("Nothing was run");
+    expect(existsSync(made)).toBe(false);
+  });
+
+  test("a shell that cannot be executed is named", async () => {
+    const shell = join(directory, "no-shell");
+    writeFileSync(shell, "");
+    await expect(runBash({ command: "echo" }, { shell })).rejects.toThrow(
+      `The shell ${shell} cannot be started: EACCES. Nothing was run.`,
+    );
   });
 
   test("a shell that cannot be started is named", async () => {

@@ -87,12 +87,14 @@ export class RunBashTool implements ExecutableTool {
     const cwd = checkedDirectory(args);
     const timeoutMs = Math.min(checkedTimeout(args), this.#limits.timeoutMs);
     const extraEnv = checkedEnv(args.env);
+    refuseAborted(call);
     const script = prepareScript(command);
     try {
       const checksFirst = this.#policy !== undefined || needsCheckFirst(command, this.#shell);
       if (checksFirst) await this.#checkSyntax(script, call?.signal);
       this.#obeyPolicy(command, extraEnv);
       const level = await this.#sandbox.level();
+      refuseAborted(call);
       const mark = nextMark();
       const outcome = await runCommand({
         shell: this.#shell,
@@ -132,6 +134,10 @@ export class RunBashTool implements ExecutableTool {
   #wrap(argv: readonly string[], cwd: string): string[] {
     return this.#sandbox.wrap(argv, cwd, currentDirectory(), existingTemporaryDirectory());
   }
+}
+
+function refuseAborted(call: ToolCall | undefined): void {
+  if (call?.signal?.aborted) throw new Error("Aborted before the command was started. Nothing was run.");
 }
 
 /** A shell that could not parse its command fails with a message and without any output. */
