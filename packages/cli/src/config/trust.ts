@@ -1,16 +1,16 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { writeFileAtomic } from "@agent/core/toolkit";
+import { errorMessage, writeFileAtomic } from "@agent/core/toolkit";
 import { CliError } from "../errors.js";
 import { EXIT } from "../exitCodes.js";
-import { stateDirectory } from "../paths.js";
+import { note } from "../output.js";
+import { ensurePrivateDirectory, stateDirectory } from "../paths.js";
 import { composesImports } from "./composedImports.js";
 import { checkFileSafety } from "./fileSafety.js";
 import type { FileHashes } from "./localFiles.js";
 import { isRecord } from "./schema.js";
 
 const PRIVATE_FILE = 0o600;
-const PRIVATE_DIRECTORY = 0o700;
 
 /** Said of a file that composes what it imports. */
 export const LOADS_UNSEEN =
@@ -54,14 +54,21 @@ export async function requireTrust(file: string, hashes: FileHashes, policy: Tru
   return true;
 }
 
-/** Remembers that exactly this content is trusted, in a file only its owner can read. */
+/**
+ * Remembers that exactly this content is trusted, in a file only its owner can read. Where that cannot be written
+ * it says so, and the trust holds for this run.
+ */
 export async function grantTrust(file: string, hashes: FileHashes): Promise<void> {
   const path = storePath();
-  mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY });
   const trusted = { ...readStore(), [file]: hashes };
-  await writeFileAtomic(path, `${JSON.stringify({ version: 1, trusted }, undefined, 1)}\n`, {
-    mode: PRIVATE_FILE,
-  });
+  try {
+    ensurePrivateDirectory(dirname(path));
+    await writeFileAtomic(path, `${JSON.stringify({ version: 1, trusted }, undefined, 1)}\n`, {
+      mode: PRIVATE_FILE,
+    });
+  } catch (error) {
+    note(`agent: the trust is not remembered: ${errorMessage(error)}`);
+  }
 }
 
 /** Why the run stops, for a run nobody watches. */
@@ -87,7 +94,8 @@ function readStore(): Record<string, FileHashes> {
     checkFileSafety(path);
     text = readFileSync(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    // Also where a part of the path is a file: nothing was ever kept there.
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return {};
     throw error;
   }
   try {
