@@ -1,10 +1,10 @@
 /**
- * What the chat's display costs: per streamed delta beside the provider that streams it, in memory over ten
- * thousand events, and until the first prompt is ready beside a bare start of Node.
+ * What the chat's display costs: per streamed delta beside the provider that streams it, and in memory over ten
+ * thousand events. The first prompt is measured by bench/cli.mjs.
  *
  *   node --expose-gc bench/chat.mjs      (after a build)
  */
-import { fork, spawn } from "node:child_process";
+import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -16,7 +16,6 @@ const ROUNDS = 11;
 const WARM_UP = 10;
 const FRAMES = 150;
 const EVENTS = 10_000;
-const STARTS = 15;
 
 if (process.argv[2] === "serve") serve();
 else await main();
@@ -27,7 +26,6 @@ async function main() {
     const { TerminalView } = await compile(folder);
     await deltas(TerminalView);
     memory(TerminalView);
-    await firstPrompt(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -38,7 +36,7 @@ async function compile(folder) {
   const { build } = await import("tsup");
   const cli = fileURLToPath(new URL("../packages/cli/", import.meta.url));
   await build({
-    entry: { view: join(cli, "src/chat/terminalView.ts"), chat: join(cli, "test/chatFixture.ts") },
+    entry: { view: join(cli, "src/chat/terminalView.ts") },
     outDir: folder,
     outExtension: () => ({ js: ".mjs" }),
     format: "esm",
@@ -135,40 +133,6 @@ function memory(TerminalView) {
   view.close();
   report(`heap after ${EVENTS / 10} events`, `${early.toFixed(1)} MB`);
   report(`heap after ${EVENTS} events`, `${late.toFixed(1)} MB (${(late - early).toFixed(1)} MB more)`);
-}
-
-async function firstPrompt(folder) {
-  const bare = [];
-  const prompt = [];
-  const node = `'${process.execPath}'`;
-  for (let round = 0; round < STARTS; round++) {
-    bare.push(await inTerminal(`${node} -e 0`));
-    prompt.push(await inTerminal(`${node} '${join(folder, "chat.mjs")}'`, "›"));
-  }
-  const [base, ready] = [median(bare), median(prompt)];
-  report("node -e 0, in a terminal", `${base.toFixed(0)} ms`);
-  report(
-    "first prompt of the chat, scripted agent",
-    `${ready.toFixed(0)} ms, ${(ready / base).toFixed(2)} ×`,
-  );
-}
-
-/** Milliseconds until a program in a terminal has ended, or has shown something. */
-function inTerminal(command, wanted) {
-  return new Promise((resolve, reject) => {
-    const started = performance.now();
-    const child = spawn("script", ["-qfec", command, "/dev/null"], { stdio: ["pipe", "pipe", "ignore"] });
-    let shown = "";
-    let ready;
-    child.stdout.on("data", (chunk) => {
-      shown += chunk;
-      if (ready !== undefined || wanted === undefined || !shown.includes(wanted)) return;
-      ready = performance.now() - started;
-      child.stdin.write("\x04");
-    });
-    child.on("error", reject);
-    child.on("close", () => resolve(ready ?? performance.now() - started));
-  });
 }
 
 /** A server that streams as fast as it is read, in a process of its own so that its work is not counted. */

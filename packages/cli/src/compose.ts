@@ -1,7 +1,9 @@
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Agent, type Approve, type BackgroundJobs } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
+import { note } from "./output.js";
 import { allJobs } from "./packs/jobs.js";
+import { ensurePrivateDirectory } from "./paths.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
 import { keepSession, newSession, openSession } from "./session/store.js";
@@ -20,7 +22,7 @@ export interface Composition {
   /** What is wrong with single packs. */
   readonly problems: readonly string[];
   readonly sessionFile: string;
-  /** Keeps the conversation for `--resume`, if there is one. */
+  /** Keeps the conversation for `--resume`, if there is one. Never rejects: a failure is told. */
   readonly keep: () => Promise<void>;
 }
 
@@ -32,10 +34,15 @@ export async function compose(
 ): Promise<Composition> {
   const { settings } = loaded;
   // A server on this machine may take a while to answer: the packs are loaded meanwhile.
-  const [chosen, packs] = await Promise.all([chooseProvider(settings), loadSelectedPacks(loaded)]);
+  const loading = await Promise.allSettled([chooseProvider(settings), loadSelectedPacks(loaded)]);
+  const [chosen, packs] = [fulfilled(loading[0]), fulfilled(loading[1])];
   const { file, session } =
     resume === undefined ? newSession(process.cwd()) : await openSession(process.cwd(), resume);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    ensurePrivateDirectory(dirname(file));
+  } catch {
+    // A home that cannot be written must not stop the work; whoever saves finds out and says so.
+  }
   const provider = new SwitchableProvider(chosen.provider);
   let toolbox: Toolbox | undefined;
   const agent = new Agent(provider, {
@@ -53,7 +60,12 @@ export async function compose(
   if (!toolbox) throw new Error("The agent did not create its registry.");
   const keep = async (): Promise<void> => {
     const { systemPrompt, sessionContext } = agent.context;
-    if (sessionContext.length > 0) await keepSession(file, systemPrompt, sessionContext);
+    if (sessionContext.length === 0) return;
+    try {
+      await keepSession(file, systemPrompt, sessionContext);
+    } catch (error) {
+      note(`agent: the session was not kept: ${errorMessage(error)}`);
+    }
   };
   return {
     agent,
@@ -65,4 +77,9 @@ export async function compose(
     sessionFile: file,
     keep,
   };
+}
+
+function fulfilled<T>(result: PromiseSettledResult<T>): T {
+  if (result.status === "rejected") throw result.reason;
+  return result.value;
 }

@@ -1,6 +1,7 @@
 import { positiveNumber, providerName, splitNames } from "./config/environment.js";
 import type { ConfigLayer } from "./config/layers.js";
 import { CliError } from "./errors.js";
+import { hideCredentials } from "./secrets.js";
 
 /** The flags every command understands that needs settings, as the argument parser hands them over. */
 export interface SettingsFlags {
@@ -42,6 +43,6 @@ export function flagLayers(flags: SettingsFlags): ConfigLayer[] {
 function checkedUrl(url: string): string {
   if (URL.canParse(url) && /^https?:/.test(url)) return url;
   throw new CliError(
-    `--base-url must be an http or https URL, such as http://127.0.0.1:11434/v1, got "${url}".`,
+    `--base-url must be an http or https URL, such as http://127.0.0.1:11434/v1, got "${hideCredentials(url)}".`,
   );
 }

@@ -1,5 +1,8 @@
+import { mkdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
+
+const PRIVATE_DIRECTORY = 0o700;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -16,6 +19,21 @@ export function stateDirectory(env: Environment = process.env): string {
 /** What can be thrown away at any time: `$XDG_CACHE_HOME/agent` or `~/.cache/agent`. */
 export function cacheDirectory(env: Environment = process.env): string {
   return join(base(env, "XDG_CACHE_HOME", ".cache"), "agent");
+}
+
+/**
+ * Makes a directory that only its owner can enter, and the missing ones above it. Not by `recursive`, which never
+ * comes back where nothing can be made at all, such as below `/proc`.
+ */
+export function ensurePrivateDirectory(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (dirname(path) !== path) ensurePrivateDirectory(dirname(path));
+  try {
+    mkdirSync(path, PRIVATE_DIRECTORY);
+  } catch (error) {
+    // Another agent may have been faster.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
 function base(env: Environment, name: string, fallback: string): string {

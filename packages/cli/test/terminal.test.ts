@@ -15,6 +15,13 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
     expect((await box.run(["tools"])).code).toBe(0);
   });
 
+  test("an import that is put together at run time is told before the question", async () => {
+    const box = new Sandbox();
+    const file = box.write("agent.config.ts", "await import(process.env.HOME);\nexport default {};");
+    const { stdout } = await box.runInTerminal(["tools"], [["Trust it as it is now?", "n"]]);
+    expect(stdout).toContain(`${file} loads code that cannot be seen beforehand`);
+  });
+
   test("no runs without it, and nothing of it was executed", async () => {
     const box = new Sandbox();
     box.write(

@@ -4,6 +4,7 @@ import { isRecord } from "../config/schema.js";
 import { EXIT, type ExitCode } from "../exitCodes.js";
 import type { SettingsFlags } from "../flags.js";
 import { columns, note, print } from "../output.js";
+import { hideSecrets } from "../secrets.js";
 import { type LoadedSettings, loadSettings } from "../settings.js";
 import { createToolbox, loadSelectedPacks, NO_CONVERSATION, packProblems } from "../setup.js";
 
@@ -50,8 +51,10 @@ export async function configCommand(flags: ConfigFlags): Promise<ExitCode> {
 
 function effectiveValues({ settings }: LoadedSettings): Record<string, unknown> {
   return {
-    packs: settings.packs.map(({ name, options }) => (options === undefined ? name : [name, options])),
-    provider: hideSecrets(settings.provider) ?? "auto",
+    packs: settings.packs.map(({ name, options }) =>
+      options === undefined ? name : [name, hideSecrets(options)],
+    ),
+    provider: shownProvider(settings.provider),
     model: settings.model ?? "auto",
     systemPrompt: settings.systemPrompt ?? "built-in",
     readOnly: settings.readOnly,
@@ -61,15 +64,9 @@ function effectiveValues({ settings }: LoadedSettings): Record<string, unknown> 
   };
 }
 
-/** A config that is shown must not show a key, nor a header that may hold one. */
-function hideSecrets(provider: unknown): unknown {
-  if (!isRecord(provider)) return provider;
-  if (typeof provider.respond === "function") return "from the config";
-  const hidden = Object.entries(provider).map(([key, value]) => [
-    key,
-    key === "apiKey" || key === "headers" ? "[hidden]" : value,
-  ]);
-  return Object.fromEntries(hidden);
+function shownProvider(provider: unknown): unknown {
+  if (isRecord(provider) && typeof provider.respond === "function") return "from the config";
+  return hideSecrets(provider) ?? "auto";
 }
 
 function oneLine(value: unknown): string {

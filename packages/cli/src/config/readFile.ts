@@ -84,7 +84,8 @@ export async function readConfigFile(path: string, mayRun: MayRun): Promise<Foun
     return { config: checkConfig(config, source), source };
   } catch (error) {
     if (error instanceof LeftOut) return undefined;
-    throw error;
+    if (error instanceof CliError) throw error;
+    throw new CliError(`${path}: ${errorMessage(error)}`, undefined, { cause: error });
   }
 }
 
@@ -115,6 +116,7 @@ async function runConfig(file: string, content: string): Promise<unknown> {
   const exports = await runConfigSource(file, content).catch((error: unknown) => {
     throw new CliError(loadProblem(file, error), undefined, { cause: error });
   });
+  if (exports.default === null) checkConfig(null, { file, text: content });
   if (exports.default !== undefined) return withoutImport(file, content, exports.default);
   throw new CliError(`${file}: it has no default export. Write: export default defineConfig({ … })`);
 }
@@ -128,7 +130,7 @@ export function isNarrowing(config: unknown): boolean {
 async function parseJson(file: string, content: string): Promise<unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(content);
+    value = JSON.parse(content.replace(/^\ufeff/, ""));
   } catch (error) {
     // Not every version of Node tells the position. YAML includes JSON, and its parser does.
     await parseYaml(file, content);

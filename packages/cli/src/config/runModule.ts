@@ -12,18 +12,21 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 /** Runs a config's source, TypeScript or not, and resolves to its exports. */
 export async function runConfigSource(file: string, source: string): Promise<Record<string, unknown>> {
   const jiti = createLoader(file);
-  const run = jiti.evalModule(source, { filename: file, async: true });
-  return (await withinTime(file, Promise.resolve(run))) as Record<string, unknown>;
+  const run = async (): Promise<unknown> => jiti.evalModule(source, { filename: file, async: true });
+  return (await withinTime(file, run)) as Record<string, unknown>;
 }
 
 /** Loads a module file through the same loader, for packs that are files of the project. */
 export async function importFile(file: string): Promise<Record<string, unknown>> {
   const jiti = createLoader(file);
-  return await withinTime(file, jiti.import(file));
+  return await withinTime(file, () => jiti.import(file));
 }
 
-/** Rejects with the file's name if a module never finishes loading. */
-export async function withinTime<T>(file: string, loading: Promise<T>): Promise<T> {
+/**
+ * Loads a module; rejects with the file's name if that never ends. What the module prints meanwhile goes to
+ * standard error where a program reads standard output: its JSON must stay JSON.
+ */
+export async function withinTime<T>(file: string, load: () => Promise<T>): Promise<T> {
   const limit = Number(process.env.AGENT_LOAD_TIMEOUT_MS) || DEFAULT_TIMEOUT_MS;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -35,11 +38,28 @@ export async function withinTime<T>(file: string, loading: Promise<T>): Promise<
       );
     }, limit);
   });
+  const giveBack = lendStandardError();
   try {
-    return await Promise.race([loading, late]);
+    return await Promise.race([load(), late]);
   } finally {
     clearTimeout(timer);
+    giveBack();
   }
+}
+
+let borrowers = 0;
+
+/** Until the result is called, what is written to standard output goes to standard error, unless it is a terminal. */
+function lendStandardError(): () => void {
+  const { stdout, stderr } = process;
+  if (stdout.isTTY) return () => undefined;
+  borrowers++;
+  stdout.write = stderr.write.bind(stderr);
+  return () => {
+    borrowers--;
+    // The stream's own method comes back from its prototype.
+    if (borrowers === 0) Reflect.deleteProperty(stdout, "write");
+  };
 }
 
 /** What went wrong in a file, on one line, with the line number if the loader gave one. */

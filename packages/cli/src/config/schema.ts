@@ -1,5 +1,6 @@
 import { describeValue, nearestMatch, quote } from "@agent/core/toolkit";
 import { CliError } from "../errors.js";
+import { hideCredentials } from "../secrets.js";
 import { keyPattern, locate } from "./locate.js";
 import type { AgentConfig } from "./types.js";
 
@@ -97,7 +98,9 @@ function checkKeys(
 /** `expected` is what the value should have been; one that starts with `[` names the wrong item of a list. */
 function problem(path: string, expected: string, value: unknown): string {
   if (expected.startsWith("[")) return `${path}${expected}`;
-  return `${path} must be ${expected}, got ${describeValue(value)}.`;
+  // What stands where a key belongs may well be one.
+  const got = path === "provider.apiKey" ? typeof value : hideCredentials(describeValue(value));
+  return `${path} must be ${expected}, got ${got}.`;
 }
 
 function fail(source: ConfigSource, key: string, message: string): never {

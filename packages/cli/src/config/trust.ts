@@ -1,15 +1,20 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { writeFileAtomic } from "@agent/core/toolkit";
+import { errorMessage, writeFileAtomic } from "@agent/core/toolkit";
 import { CliError } from "../errors.js";
 import { EXIT } from "../exitCodes.js";
-import { stateDirectory } from "../paths.js";
+import { note } from "../output.js";
+import { ensurePrivateDirectory, stateDirectory } from "../paths.js";
+import { composesImports } from "./composedImports.js";
 import { checkFileSafety } from "./fileSafety.js";
 import type { FileHashes } from "./localFiles.js";
 import { isRecord } from "./schema.js";
 
 const PRIVATE_FILE = 0o600;
-const PRIVATE_DIRECTORY = 0o700;
+
+/** Said of a file that composes what it imports. */
+export const LOADS_UNSEEN =
+  "loads code that cannot be seen beforehand: trust does not cover it, and is not asked for again when it changes";
 
 /** What the person is asked about. */
 interface TrustRequest {
@@ -18,6 +23,8 @@ interface TrustRequest {
   readonly untrusted: readonly string[];
   /** It was trusted before, and has changed since. */
   readonly changed: boolean;
+  /** Those of them that load code whose place is known only when they run: it cannot be vouched for. */
+  readonly composed: readonly string[];
 }
 
 /** Answers for the person; absent where nobody can be asked. */
@@ -37,7 +44,8 @@ export async function requireTrust(file: string, hashes: FileHashes, policy: Tru
   const known = readStore()[file] ?? {};
   const untrusted = Object.keys(hashes).filter((path) => known[path] !== hashes[path]);
   if (untrusted.length === 0) return true;
-  const request = { file, untrusted, changed: Object.keys(known).length > 0 };
+  const changed = Object.keys(known).length > 0;
+  const request = { file, untrusted, changed, composed: Object.keys(hashes).filter(composesImports) };
   if (!policy.grant) {
     if (!policy.ask) throw new CliError(refusal(request), EXIT.refused);
     if (!(await policy.ask(request))) return false;
@@ -46,23 +54,31 @@ export async function requireTrust(file: string, hashes: FileHashes, policy: Tru
   return true;
 }
 
-/** Remembers that exactly this content is trusted, in a file only its owner can read. */
+/**
+ * Remembers that exactly this content is trusted, in a file only its owner can read. Where that cannot be written
+ * it says so, and the trust holds for this run.
+ */
 export async function grantTrust(file: string, hashes: FileHashes): Promise<void> {
   const path = storePath();
-  mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY });
   const trusted = { ...readStore(), [file]: hashes };
-  await writeFileAtomic(path, `${JSON.stringify({ version: 1, trusted }, undefined, 1)}\n`, {
-    mode: PRIVATE_FILE,
-  });
+  try {
+    ensurePrivateDirectory(dirname(path));
+    await writeFileAtomic(path, `${JSON.stringify({ version: 1, trusted }, undefined, 1)}\n`, {
+      mode: PRIVATE_FILE,
+    });
+  } catch (error) {
+    note(`agent: the trust is not remembered: ${errorMessage(error)}`);
+  }
 }
 
 /** Why the run stops, for a run nobody watches. */
-function refusal({ file, untrusted, changed }: TrustRequest): string {
+function refusal({ file, untrusted, changed, composed }: TrustRequest): string {
   const why = changed ? "has changed since it was trusted" : "has not been trusted on this machine";
   const others = untrusted.filter((path) => path !== file);
   const also = others.length === 0 ? "" : ` It also loads: ${others.join(", ")}.`;
+  const unseen = composed.map((path) => ` ${path} ${LOADS_UNSEEN}.`).join("");
   return (
-    `${file} ${why}, and a config is code, so nothing was run.${also} ` +
+    `${file} ${why}, and a config is code, so nothing was run.${also}${unseen} ` +
     "Look at it, then run agent in a terminal and say yes, pass --trust, or leave it out with --no-config."
   );
 }
@@ -78,7 +94,8 @@ function readStore(): Record<string, FileHashes> {
     checkFileSafety(path);
     text = readFileSync(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    // Also where a part of the path is a file: nothing was ever kept there.
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return {};
     throw error;
   }
   try {

@@ -139,7 +139,10 @@ export class Activity {
     this.#final = [];
     const blocks = this.#blocks(options, maxRows);
     const answer = this.#answer.frame(width, Math.max(1, maxRows - blocks.length));
-    return { above: [...finished, ...answer.above], rows: [...answer.rows, ...blocks] };
+    return {
+      above: finished.length === 0 ? answer.above : finished.concat(answer.above),
+      rows: [...answer.rows, ...blocks],
+    };
   }
 
   #blocks(options: BlockOptions, maxRows: number): string[] {

@@ -10,6 +10,9 @@ interface AnswerLine {
   rows: readonly string[];
 }
 
+// Most lines leave before they are ever broken into rows.
+const NO_ROWS: readonly string[] = [];
+
 /**
  * The answer while it is written. Adding text is only appending; lines are made when a frame is drawn. Lines
  * stay changeable, so that a broken answer can be taken back, until there are more than the screen holds.
@@ -45,8 +48,12 @@ export class AnswerStream {
       room -= rowsOf(this.#lines[first - 1], width).length;
       if (room >= 0) first--;
     }
-    const above = this.#lines.splice(0, first).map(({ text }) => text);
-    if (above.length > 0) this.#flushed = true;
+    const above: string[] = [];
+    if (first > 0) {
+      for (let index = 0; index < first; index++) above.push(this.#lines[index]?.text ?? "");
+      this.#lines = this.#lines.slice(first);
+      this.#flushed = true;
+    }
     return { above, rows: [...this.#lines.flatMap(({ rows }) => rows), ...last] };
   }
 
@@ -87,7 +94,7 @@ export class AnswerStream {
   #complete(line: string): void {
     const { text, state } = renderMarkdownLine(line, this.#state, this.#style);
     this.#state = state;
-    this.#lines.push({ text, width: 0, rows: [] });
+    this.#lines.push({ text, width: 0, rows: NO_ROWS });
   }
 
   /** The line being written, or as much of its end as the screen holds: it may never end. */

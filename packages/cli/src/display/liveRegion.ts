@@ -75,9 +75,8 @@ export class LiveRegion {
   }
 
   #printAbove(above: readonly string[], rows: readonly string[]): string {
-    const lines = [...above, ...rows];
     // After lines only, the cursor must leave the last of them: the region starts on a row of its own.
-    return `${this.#toTop()}${CLEAR_BELOW}${lines.join("\r\n")}${rows.length === 0 ? "\r\n" : ""}`;
+    return `${this.#toTop()}${CLEAR_BELOW}${above.join("\r\n")}\r\n${rows.join("\r\n")}`;
   }
 
   #changedRows(rows: readonly string[]): string | undefined {

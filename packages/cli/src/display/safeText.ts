@@ -5,5 +5,5 @@ import { escapeInvisible } from "@agent/core/toolkit";
  * ordinary ones; any other carriage return is made visible like all control characters.
  */
 export function safeLines(text: string): string[] {
-  return escapeInvisible(text.replaceAll("\r\n", "\n")).split("\n");
+  return escapeInvisible(text.includes("\r") ? text.replaceAll("\r\n", "\n") : text).split("\n");
 }

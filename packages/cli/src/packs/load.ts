@@ -68,7 +68,7 @@ async function loadPack(pack: SelectedPack, projectFile: string | undefined): Pr
 }
 
 async function importPackage(file: string): Promise<Record<string, unknown>> {
-  const module: Record<string, unknown> = await withinTime(file, import(pathToFileURL(file).href));
+  const module: Record<string, unknown> = await withinTime(file, () => import(pathToFileURL(file).href));
   // Node finds the named exports of most CommonJS modules; where it does not, they are all in the default.
   const isCommonJs = createRequire(import.meta.url).cache[file] !== undefined;
   return isCommonJs && typeof module.register !== "function"

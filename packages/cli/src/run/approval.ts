@@ -13,6 +13,8 @@ export function refuseWithoutTerminal(): Approve {
 /** Shows the call in full, invisible characters made visible, and asks. */
 export function askOnTerminal(): Approve {
   return async ({ name, args }) => {
+    // The event that the call has started is on its way: its line must not get into the question.
+    await new Promise(setImmediate);
     note(`${name} wants to run:`);
     for (const [key, value] of Object.entries(args)) {
       note(`  ${key}: ${escapeInvisible(typeof value === "string" ? value : JSON.stringify(value))}`);

@@ -1,7 +1,5 @@
 import type { Agent, BackgroundJobs } from "@agent/core";
-import { errorMessage } from "@agent/core/toolkit";
 import type { ExitCode } from "../exitCodes.js";
-import { note } from "../output.js";
 import { watchInterruption } from "./interruption.js";
 import { type Outcome, OutcomeWatcher } from "./outcome.js";
 import type { Reporter, RunInfo } from "./reporters.js";
@@ -12,7 +10,7 @@ export interface OnceOptions {
   readonly info: Pick<RunInfo, "model" | "provider" | "session">;
   readonly jobs: BackgroundJobs;
   /** Keeps the conversation for `--resume`. */
-  readonly keep: (agent: Agent) => Promise<void>;
+  readonly keep: () => Promise<void>;
 }
 
 /** One task from start to end: reports what happens, cleans up, and resolves to the true exit code. */
@@ -35,9 +33,7 @@ export async function runOnce(agent: Agent, task: string, options: OnceOptions):
     interruption.release();
     await Promise.all(jobs.list().map(({ id }) => jobs.end(id)));
   }
-  await options
-    .keep(agent)
-    .catch((error: unknown) => note(`agent: the session was not kept: ${errorMessage(error)}`));
+  await options.keep();
   reporter.finish(outcome);
   return outcome.exitCode;
 }

@@ -1,12 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { type ChatMessage, loadSession, type Session, saveSession } from "@agent/core";
 import { nearestMatch, quote } from "@agent/core/toolkit";
 import { CliError } from "../errors.js";
-import { stateDirectory } from "../paths.js";
+import { ensurePrivateDirectory, stateDirectory } from "../paths.js";
 
-const PRIVATE_DIRECTORY = 0o700;
 // Old conversations of a project are let go, the oldest first.
 const KEPT_SESSIONS = 100;
 const ID = /^\d{8}-\d{6}-[0-9a-f]{4}$/;
@@ -45,7 +44,7 @@ export async function keepSession(
   systemPrompt: string,
   messages: readonly ChatMessage[],
 ): Promise<void> {
-  mkdirSync(resolve(file, ".."), { recursive: true, mode: PRIVATE_DIRECTORY });
+  ensurePrivateDirectory(resolve(file, ".."));
   await saveSession(file, { reason: "end of the run", systemPrompt, messages });
   const directory = resolve(file, "..");
   for (const old of sessionFiles(directory).slice(KEPT_SESSIONS))

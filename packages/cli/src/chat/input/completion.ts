@@ -3,6 +3,9 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
 const MOST_CANDIDATES = 200;
+// A path that was begun in quotes may hold blanks; an apostrophe inside a word begins nothing.
+const QUOTED_START = /(?<=^|\s)(["'])([^"']*)$/;
+const CONTROL = /\p{Cc}/u;
 
 /** What could stand in place of `text.slice(start, cursor)`. */
 export interface Completion {
@@ -26,7 +29,11 @@ export async function complete(
     const words = completeCommand(before.slice(0, start).split(/\s+/).filter(Boolean));
     if (words) return { start, candidates: words.filter((candidate) => candidate.startsWith(word)) };
   }
-  return { start, candidates: await paths(word) };
+  const quoted = QUOTED_START.exec(before);
+  if (!quoted) return { start, candidates: (await paths(word)).map((path) => withQuotes(path)) };
+  const [whole, mark, path = ""] = quoted;
+  const found = await paths(path);
+  return { start: cursor - whole.length, candidates: found.map((one) => withQuotes(one, mark)) };
 }
 
 /** The longest start that all candidates share. */
@@ -41,16 +48,29 @@ export function commonStart(candidates: readonly string[]): string {
   return common.isWellFormed() ? common : common.slice(0, -1);
 }
 
+/** A path with blanks goes in quotes, or it would be several words; that of a directory is still open. */
+function withQuotes(path: string, begun?: string): string {
+  if (begun === undefined && !/\s/.test(path)) return path;
+  const mark = begun ?? (path.includes('"') ? "'" : '"');
+  return path.endsWith("/") ? `${mark}${path}` : `${mark}${path}${mark}`;
+}
+
 async function paths(word: string): Promise<string[]> {
   const slash = word.lastIndexOf("/") + 1;
   const [folder, start] = [word.slice(0, slash), word.slice(slash)];
   try {
     const entries = await readdir(resolve(withHome(folder) || "."), { withFileTypes: true });
-    return entries
-      .filter(({ name }) => name.startsWith(start) && (start.startsWith(".") || !name.startsWith(".")))
-      .slice(0, MOST_CANDIDATES)
-      .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? "/" : ""}`)
-      .sort();
+    return (
+      entries
+        // A line break in a name would be one in the message.
+        .filter(
+          ({ name }) =>
+            name.startsWith(start) && !CONTROL.test(name) && (start.startsWith(".") || !name.startsWith(".")),
+        )
+        .slice(0, MOST_CANDIDATES)
+        .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? "/" : ""}`)
+        .sort()
+    );
   } catch {
     return [];
   }

@@ -1,6 +1,7 @@
-import { appendFileSync, chmodSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, chmodSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { writeFileAtomic } from "@agent/core/toolkit";
+import { ensurePrivateDirectory } from "../../paths.js";
 
 const MOST_ENTRIES = 1000;
 // The file is made shorter only when it is well over: two chats then rarely do it at the same time.
@@ -71,7 +72,7 @@ export class History {
   #append(entry: string): void {
     if (this.#path === undefined) return;
     try {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+      ensurePrivateDirectory(dirname(this.#path));
       appendFileSync(this.#path, `${this.#separator}${JSON.stringify(entry)}\n`, { mode: 0o600 });
       this.#separator = "";
     } catch {

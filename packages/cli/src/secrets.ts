@@ -1,0 +1,25 @@
+const HIDDEN = "[hidden]";
+const SECRET_KEY = /key|token|secret|passw|auth|credential|cookie/i;
+
+/** A text in which the user names, passwords and parameters of URLs are hidden, whether it is a valid URL or not. */
+export function hideCredentials(text: string): string {
+  return text
+    .replace(/(:\/\/)[^/@\s"']*@/g, `$1${HIDDEN}@`)
+    .replace(/([?&][^=&#\s"']+=)[^&#\s"']+/g, `$1${HIDDEN}`);
+}
+
+/** A value as it may be shown: whatever is called a key, a token or the like is hidden, and a cycle ends. */
+export function hideSecrets(value: unknown, above: readonly unknown[] = []): unknown {
+  if (typeof value === "string") return hideCredentials(value);
+  if (typeof value === "function") return "[function]";
+  if (typeof value !== "object" || value === null) return value;
+  if (above.includes(value)) return "[circular]";
+  const path = [...above, value];
+  if (Array.isArray(value)) return value.map((item) => hideSecrets(item, path));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      SECRET_KEY.test(key) || key === "headers" || key === "body" ? HIDDEN : hideSecrets(item, path),
+    ]),
+  );
+}
