@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { codeBlocks } from "./support/markdown.js";
+import { codeBlocks, exampleBlocks } from "./support/markdown.js";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const HERE = fileURLToPath(new URL("../", import.meta.url));
@@ -18,7 +18,16 @@ function pages(): string[] {
   ].filter((path) => existsSync(path));
 }
 
-test("every TypeScript example in the documentation passes the type checker", () => {
+/** Every source file whose doc comments become the API reference. */
+function sources(): string[] {
+  const folders = readdirSync(join(ROOT, "packages")).map((name) => join(ROOT, "packages", name, "src"));
+  return folders
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder, { recursive: true }).map((file) => join(folder, String(file))))
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
+}
+
+test("every TypeScript example in the documentation and the doc comments passes the type checker", () => {
   // Below this package, whose dependencies are all of ours, and inside a scaffolded pack, which the guide talks about.
   mkdirSync(join(HERE, ".turbo"), { recursive: true });
   const directory = mkdtempSync(join(HERE, ".turbo/docs-"));
@@ -39,6 +48,13 @@ test("every TypeScript example in the documentation passes the type checker", ()
     }
   }
   expect(count).toBeGreaterThan(8);
+  const examples = sources().flatMap((file) => exampleBlocks(file).map((code) => ({ file, code })));
+  expect(examples.length).toBeGreaterThan(4);
+  for (const [index, { file, code }] of examples.entries()) {
+    expect(code, `${file}: an @example without a block of TypeScript`).not.toBe("");
+    const name = `example-${basename(file, ".ts")}-${index + 1}.ts`;
+    writeFileSync(join(pack, "src", name), `${code}\nexport {};\n`);
+  }
   const { status, stdout } = spawnSync(join(ROOT, "node_modules/.bin/tsc"), ["--noEmit", "--project", pack], {
     cwd: ROOT,
     encoding: "utf8",

@@ -34,7 +34,12 @@ const OPTIONS: OptionChecks<CheckPackOptions> = {
  * Checks a built pack against what hosts rely on. The pack runs in processes of its own, in empty directories,
  * so nothing it does reaches the caller. Rejects only for a wrong parameter; a broken pack gives a report.
  *
- * @example const report = await checkPack(new URL("../dist/index.js", import.meta.url));
+ * @example
+ * ```ts
+ * import { checkPack, formatReport } from "@agent/testing";
+ *
+ * console.log(formatReport(await checkPack(new URL("../dist/index.js", import.meta.url))));
+ * ```
  */
 export async function checkPack(location: PackLocation, options: CheckPackOptions = {}): Promise<PackReport> {
   const module = checkedModule("checkPack", location, options);

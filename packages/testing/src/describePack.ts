@@ -15,7 +15,13 @@ const LONGEST_MS = 5 * 60 * 1000;
  * Declares one test for each check of the kit. Give it `describe` and `test` of your runner; without them
  * it takes the global ones.
  *
- * @example describePack(new URL("../dist/index.js", import.meta.url), { describe, test });
+ * @example
+ * ```ts
+ * import { describePack } from "@agent/testing";
+ * import { describe, test } from "vitest";
+ *
+ * describePack(new URL("../dist/index.js", import.meta.url), { describe, test });
+ * ```
  */
 export function describePack(
   location: PackLocation,

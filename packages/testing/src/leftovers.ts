@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** The environment variable by which processes a pack started are known again, however they were detached. */
 export const MARK = "AGENT_TESTING_MARK";
 
-const GRACE_MS = 5000;
+const GRACE_MS = 10_000;
 const POLL_MS = 50;
 
 /** Whether this system shows the environment of processes. Without it leftovers cannot be found. */

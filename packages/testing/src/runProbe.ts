@@ -10,7 +10,8 @@ import type { Answer, Task } from "./probe/messages.js";
 import { temporaryWorkspace } from "./temporaryWorkspace.js";
 import type { CheckPackOptions } from "./types.js";
 
-const DEFAULT_TIMEOUT_MS = 20_000;
+// Only against hanging: three waits for a bad pack, each of ten seconds, must fit on a machine that is busy.
+const DEFAULT_TIMEOUT_MS = 90_000;
 const UNREF = { ref: false };
 const KEPT_OUTPUT_BYTES = 2000;
 

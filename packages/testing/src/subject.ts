@@ -3,7 +3,7 @@ import type { Inspection, SeenTool, Task } from "./probe/messages.js";
 import { type ProbeResult, runProbe } from "./runProbe.js";
 import type { CheckPackOptions, Finding, SampleCall } from "./types.js";
 
-const DEFAULT_SETTLE_MS = 5000;
+const DEFAULT_SETTLE_MS = 10_000;
 const ABORT_AFTER_MS = 200;
 
 /** What one check says: what is wrong, and what it could not look at. */

@@ -15,7 +15,11 @@ export interface Workspace {
  * Creates an empty directory for a test, or one with the given files. Throws for a file outside of it.
  *
  * @example
- * const workspace = await temporaryWorkspace({ "src/a.txt": "hello\n" });
+ * ```ts
+ * import { temporaryWorkspace } from "@agent/testing";
+ *
+ * await using workspace = await temporaryWorkspace({ "src/a.txt": "hello\n" });
+ * ```
  */
 export async function temporaryWorkspace(
   files: Readonly<Record<string, string | Uint8Array>> = {},

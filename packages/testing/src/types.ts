@@ -18,9 +18,9 @@ export interface CheckPackOptions {
   readonly setup?: (workspace: string) => void | Promise<void>;
   /** What one result may hold, in bytes of UTF-8. Default: 1 MiB, where the registry cuts. */
   readonly maxOutputBytes?: number;
-  /** How long a tool may take to answer, and to stop after an abort. Default: 5 seconds. */
+  /** How long a tool may take to answer, and to stop after an abort. Default: 10 seconds. */
   readonly settleMs?: number;
-  /** How long one run of the pack in its own process may take. Default: 20 seconds. */
+  /** How long one run of the pack in its own process may take. Default: 90 seconds. */
   readonly timeoutMs?: number;
 }
 

@@ -104,7 +104,12 @@ export type ScriptedAnswer =
 /**
  * A model that gives the listed answers, one a request: for testing a tool or an app through a whole chat.
  *
- * @example scriptedProvider([{ calls: [{ name: "mkdir", args: { path: "a" } }] }, "Done."])
+ * @example
+ * ```ts
+ * import { scriptedProvider } from "@agent/core/replay";
+ *
+ * const model = scriptedProvider([{ calls: [{ name: "mkdir", args: { path: "a" } }] }, "Done."]);
+ * ```
  */
 export function scriptedProvider(answers: readonly ScriptedAnswer[]): ChatProvider {
   if (!Array.isArray(answers)) throw invalidArgument("answers", "an array", answers);

@@ -7,7 +7,12 @@ import { quote } from "./describe.js";
  * are refused, so that a misspelt one is an error instead of being ignored. Throws if `optional` names a
  * property that is not there.
  *
- * @example functionTool("mkdir", "Create a directory.", { path: { type: "string" } })
+ * @example
+ * ```ts
+ * import { functionTool } from "@agent/core/toolkit";
+ *
+ * const schema = functionTool("mkdir", "Create a directory.", { path: { type: "string" } });
+ * ```
  */
 export function functionTool(
   name: string,

@@ -8,7 +8,15 @@ import { compileSchema } from "./jsonSchema/compile.js";
  * Checks a pack's options block and returns it typed. An unknown or mistyped option is an error that names
  * the pack, so that a typing mistake never silently means "no limit".
  *
- * @example const options = packOptions<FsOptions>("@agent/tools-fs", host?.options, { root: { type: "string" } })
+ * @example
+ * ```ts
+ * import type { PackHost, PackRegistry } from "@agent/core";
+ * import { packOptions } from "@agent/core/toolkit";
+ *
+ * export function register(registry: PackRegistry, host?: PackHost): void {
+ *   const { root } = packOptions<{ root?: string }>("my-pack", host?.options, { root: { type: "string" } });
+ * }
+ * ```
  */
 export function packOptions<Options extends object>(
   packName: string,

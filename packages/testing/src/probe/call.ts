@@ -6,7 +6,7 @@ import type { Answer, CallReport, Task } from "./messages.js";
 import { extraResources } from "./snapshot.js";
 
 const UNREF = { ref: false };
-const QUIET_MS = 5000;
+const QUIET_MS = 10_000;
 const POLL_MS = 20;
 
 /** Calls one tool of a pack through a registry, as an agent would, and watches `execute` itself as well. */
@@ -47,7 +47,7 @@ async function oneCall(
   const controller = new AbortController();
   const running = registry.run(tool.name, { ...args }, { signal: controller.signal });
   if (task.kind === "abort") {
-    const early = await Promise.race([running, sleep(task.abortAfterMs, undefined, UNREF)]);
+    const early = await Promise.race([running, abortTime(watched.begun, task.abortAfterMs)]);
     if (early === undefined) controller.abort();
   }
   const { outcome, text } = await running;
@@ -58,7 +58,17 @@ async function oneCall(
   return { outcome, text: text.slice(0, 2000), settled, ...watched.result() };
 }
 
+/** When to abort: once the tool has begun, and was left alone for as long as the task says. */
+async function abortTime(begun: Promise<void>, afterMs: number): Promise<void> {
+  await begun;
+  await sleep(afterMs, undefined, UNREF);
+}
+
 function watch(tool: ExecutableTool) {
+  let begin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
   let execution: Promise<unknown> = Promise.resolve();
   let returned: CallReport["returned"] = "nothing yet";
   let bytes = 0;
@@ -67,6 +77,7 @@ function watch(tool: ExecutableTool) {
     ...(tool.deadlineMs !== undefined && { deadlineMs: tool.deadlineMs }),
     getSchema: () => tool.getSchema(),
     execute: (args, call) => {
+      begin();
       const result = new Promise<string>((resolve) => resolve(tool.execute(args, call)));
       execution = result.then(
         (text: unknown) => {
@@ -82,6 +93,8 @@ function watch(tool: ExecutableTool) {
   };
   return {
     tool: wrapped,
+    /** Resolves when `execute` is called. */
+    begun,
     settled: () => execution.then(() => true),
     result: () => ({ returned, bytes }),
   };
