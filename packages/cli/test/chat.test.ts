@@ -195,18 +195,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await terminal.until("No tool was called yet, and nothing runs in the background.");
   });
 
-  test("/status end ends one running call where its pack can, and the answer goes on", async () => {
-    const terminal = await chats.start({ env: { CHAT_ENDS_CALLS: "1" } });
-    terminal.send(call("sleep 1000"));
-    await terminal.until("│ executing…");
-    terminal.send("/status end 1");
-    const screen = await terminal.until("That is all.");
-    expect(screen).toContain("Ended #1 run_bash. The answer goes on.");
-    expect(screen).toMatch(/● run_bash {2}sleep 1000\n[\s\S]*└ ✗ exit code null/);
-    expect(screen).not.toContain("Stopped.");
-  });
-
-  test("/status end stops a running call", async () => {
+  test("/status end stops the answer too where the pack cannot end one call", async () => {
     const terminal = await chats.start();
     terminal.send(call("sleep 1000"));
     await terminal.until("│ executing…");

@@ -38,6 +38,18 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
     await next.until("[status 0]");
   });
 
+  test("/status end ends one running command, and the answer goes on", async () => {
+    const chat = await start(new Sandbox(), "--enable", "run_bash");
+    chat.send("run echo begun; sleep 1000");
+    await chat.until("│ begun");
+    chat.send("/status end 1");
+    const screen = await chat.until(/└ ✗ [^\n]*ended by the user/);
+    expect(screen).toContain("Ended #1 run_bash. The answer goes on.");
+    expect(screen).not.toContain("Stopped.");
+    chat.press("C-d");
+    await chat.until("[status 0]");
+  });
+
   test("a tool named by --confirm asks first", async () => {
     const chat = await start(new Sandbox(), "--enable", "run_bash", "--confirm", "run_bash");
     chat.send("run echo hello");

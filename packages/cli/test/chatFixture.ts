@@ -74,8 +74,6 @@ function wait(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-const running = new Set<string>();
-
 /** Runs real commands, with the result and the report of the real thing. */
 const runBash: ExecutableTool = {
   name: "run_bash",
@@ -90,11 +88,7 @@ const runBash: ExecutableTool = {
         stdio: ["ignore", "pipe", "pipe"],
         detached: true,
       });
-      if (child.pid !== undefined) {
-        call?.onProcess?.(child.pid);
-        running.add(String(child.pid));
-        child.on("close", () => running.delete(String(child.pid)));
-      }
+      if (child.pid !== undefined) call?.onProcess?.(child.pid);
       const output = { stdout: "", stderr: "" };
       for (const name of ["stdout", "stderr"] as const) {
         child[name].on("data", (chunk: Buffer) => {
@@ -141,11 +135,7 @@ const settings: ChatSettings = {
   confirm: new Set((process.env.CHAT_CONFIRM ?? "").split(",").filter(Boolean)),
   jobs: {
     list: () => [...jobs].map(([id, command]) => ({ id, command, pids: [4242, 4243], startedAt })),
-    // With CHAT_ENDS_CALLS a running command can be ended by its pid, as a pack may offer.
-    end: async (id) => {
-      if (!process.env.CHAT_ENDS_CALLS || !running.has(id)) return jobs.delete(id);
-      return process.kill(-Number(id), "SIGTERM");
-    },
+    end: async (id) => jobs.delete(id),
   },
   explain: (tool) => (tool.enabled ? "on by default" : "off by default"),
   switchModel: async (model) => model,

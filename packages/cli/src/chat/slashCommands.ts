@@ -140,8 +140,7 @@ async function status(argument: string, context: CommandContext): Promise<readon
   if (id === undefined) return ["Use /status, or /status end ID with an ID that /status shows."];
   const call = log.running.find(({ number }) => id === `#${number}` || id === String(number));
   if (call) {
-    // A pack that can end its running command by pid does so, and the answer goes on with what came of it.
-    if (call.pid !== undefined && (await settings.jobs.end(String(call.pid)))) {
+    if (call.pid !== undefined && (await settings.jobs.endProcess?.(call.pid))) {
       return [`Ended #${call.number} ${escapeToLine(call.name)}. The answer goes on.`];
     }
     // Otherwise only the answer as a whole can be stopped: its calls share one signal.

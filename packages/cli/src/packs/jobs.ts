@@ -12,5 +12,11 @@ export function allJobs(packs: readonly LoadedPack[]): BackgroundJobs {
       }
       return false;
     },
+    async endProcess(pid) {
+      for (const jobs of sources) {
+        if (await jobs.endProcess?.(pid)) return true;
+      }
+      return false;
+    },
   };
 }
