@@ -33,8 +33,11 @@ export function packageBuild(options: Options): ReturnType<typeof defineConfig> 
  */
 function plainBuiltins(file: string): void {
   const code = readFileSync(file, "utf8");
-  const plain = code.replace(BUILTIN_IMPORT, (_, names: string | undefined, module: string) =>
-    names === undefined ? "" : `const ${pattern(names)} = process.getBuiltinModule('${module}');`,
+  const plain = code.replace(
+    BUILTIN_IMPORT,
+    (_, names: string | undefined, module: string) =>
+      // One that is imported for its effect is still loaded: node:worker_threads changes process.chdir, for one.
+      `${names === undefined ? "" : `const ${pattern(names)} = `}process.getBuiltinModule('${module}');`,
   );
   if (plain !== code) writeFileSync(file, plain);
 }

@@ -1,5 +1,5 @@
 // Node itself replaces process.chdir when this is first loaded: done here, it is not blamed on the pack.
-import "node:worker_threads";
+process.getBuiltinModule("node:worker_threads");
 
 const WATCHED: Readonly<Record<string, object>> = {
   globalThis,
