@@ -5,7 +5,7 @@ import { applySwitches, confirmedTools, type Reasons } from "./packs/switches.js
 import { WatchedRegistry } from "./packs/watchedRegistry.js";
 import type { LoadedSettings } from "./settings.js";
 
-/** The tools of this run, why each is on or off, and what went wrong with a pack. */
+/** The tools of this run, why each is on or off, and which ask first. */
 export interface Toolbox {
   readonly registry: WatchedRegistry;
   readonly reasons: Reasons;

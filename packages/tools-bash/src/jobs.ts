@@ -95,7 +95,7 @@ export function adoptSurvivors(survivors: Survivors): Job {
   return job;
 }
 
-/** What commands of this process left running, and the last few that have ended; and what still runs in a call. */
+/** What commands of this process left running, and the last few that have ended. `endProcess` is for what a call waits for. */
 export const jobs: BackgroundJobs = {
   list: () => [...adopted].map((job) => job.describe()),
   end: async (id) => (await adopted.find((job) => job.id === id)?.end()) ?? false,

@@ -21,7 +21,7 @@ export interface SearchOptions {
 }
 
 /** The options as they came from the config. Throws for one that is unknown or has the wrong type. */
-export function checkOptions(options: unknown): SearchOptions {
+export function checkedOptions(options: unknown): SearchOptions {
   return packOptions<SearchOptions>(packName, options, {
     root: { type: "string", minLength: 1 },
     maxResults: { type: "integer", minimum: 1, maximum: MAX_RESULTS },

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, sep } from "node:path";
 import { createPathGuard, optionalBoolean, optionalInteger, quote } from "@agent/core/toolkit";
-import { checkOptions, MAX_RESULTS, type SearchOptions } from "./options.js";
+import { checkedOptions, MAX_RESULTS, type SearchOptions } from "./options.js";
 import type { Scope } from "./protocol.js";
 
 /** The registry's deadline is only a safety net behind the pack's own. */
@@ -22,7 +22,7 @@ export interface Settings {
 
 /** Throws on an unknown or mistyped option, and if `root` does not exist. */
 export function settingsOf(given: SearchOptions | undefined): Settings {
-  const options = checkOptions(given);
+  const options = checkedOptions(given);
   const timeoutMs = options.timeoutMs ?? 20_000;
   return {
     root: createPathGuard(options.root).root,

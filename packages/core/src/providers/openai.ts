@@ -8,7 +8,7 @@ import { readCompletion, StreamedCompletion, type WireCompletion } from "./compl
 import { connectionError } from "./connection.js";
 import { statusError } from "./failure.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
-import { type CheckedOptions, checkOptions, type OpenAIProviderOptions } from "./openaiOptions.js";
+import { type CheckedOptions, checkedOptions, type OpenAIProviderOptions } from "./openaiOptions.js";
 import { checkRequest } from "./request.js";
 import { AttemptError, withRetries } from "./retry.js";
 import { type SilenceTimer, silenceTimer } from "./silence.js";
@@ -32,7 +32,7 @@ export class OpenAIProvider implements ChatProvider {
   #asksForUsage = true;
 
   constructor(options: OpenAIProviderOptions) {
-    this.#options = checkOptions(options);
+    this.#options = checkedOptions(options);
     this.model = this.#options.model;
   }
 

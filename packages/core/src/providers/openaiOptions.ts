@@ -55,7 +55,7 @@ export interface CheckedOptions {
 }
 
 /** The options with their defaults. Throws `invalid_argument`, naming the option; a key is never echoed. */
-export function checkOptions(options: OpenAIProviderOptions): CheckedOptions {
+export function checkedOptions(options: OpenAIProviderOptions): CheckedOptions {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw invalid(`options must be an object such as { model: "gpt-4o" }, got ${describeValue(options)}`);
   }

@@ -33,7 +33,9 @@ export const checkFunction: ValueCheck = (name, value) => {
 };
 
 export const checkObject: ValueCheck = (name, value) => {
-  if (!isPlainObject(value)) throw invalidArgument(name, "an object", value);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalidArgument(name, "an object", value);
+  }
 };
 
 /** An array, of what `items` says in the plural: what is in it is for somebody else to check. */
@@ -63,8 +65,4 @@ export function checkRegistry(registry: PackRegistry): void {
   if (typeof registry?.register !== "function") {
     throw invalidArgument("registry", "a ToolRegistry", registry);
   }
-}
-
-function isPlainObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -29,8 +29,8 @@ const searched = new Set<string>();
 
 /**
  * Removes temporary files in a directory whose writers were killed, once per directory and process. Only what
- * bears such a name, is a regular file of this user, and was begun by a process of this very system that no
- * longer exists, or has not been touched for a day. Never throws.
+ * bears such a name, is a regular file of this user (root: of anybody), and was begun by a process of this very
+ * system that no longer exists, or has not been touched for a day. Never throws.
  */
 export function removeAbandoned(directory: string): void {
   try {

@@ -32,7 +32,7 @@ const ALWAYS_ALLOWED = new Set([
   "wait",
 ]);
 // Who sets these decides what a harmless name runs.
-const COMMAND_VARIABLES = /^(ENV|BASH_ENV|BASHOPTS|SHELLOPTS|PS4|PROMPT_COMMAND|BASH_FUNC_.*|LD_.*|DYLD_.*)$/;
+const NEVER_SET = /^(ENV|BASH_ENV|BASHOPTS|SHELLOPTS|PS4|PROMPT_COMMAND|BASH_FUNC_.*|LD_.*|DYLD_.*)$/;
 const SETS_VARIABLES = new Set(["export", "readonly", "declare", "typeset", "local", "read", "getopts"]);
 
 export interface PolicyOptions {
@@ -240,7 +240,7 @@ class RulePolicy implements Policy {
 
   #checkVariables(variables: readonly Variable[], depth: number): void {
     for (const { name, value } of variables) {
-      if (COMMAND_VARIABLES.test(name) || (name === "PATH" && this.#allow !== undefined)) {
+      if (NEVER_SET.test(name) || (name === "PATH" && this.#allow !== undefined)) {
         throw new Refused(`Refused by the policy: setting ${name} can change what other commands do.`);
       }
       for (const script of hookedVariable(name, value)) this.#checkScript(script, depth + 1);
@@ -257,6 +257,6 @@ function setBy(name: string, words: readonly CommandWord[]): Variable[] {
         ({ value }, index) =>
           value !== undefined ||
           words[index + 1]?.text === undefined ||
-          COMMAND_VARIABLES.test(variable(words[index + 1]).name),
+          NEVER_SET.test(variable(words[index + 1]).name),
       );
 }

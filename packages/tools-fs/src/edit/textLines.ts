@@ -57,7 +57,8 @@ export function withLineBreaks(text: string, eol: string): string {
 }
 
 /**
- * Tells the line break in use at a region: the first one from its start, else the last one of the text. Remembers where it looked, for regions in order: a line may be as long as the file.
+ * Tells the line break in use at a region: the first one from its start, else the last one of the text.
+ * Remembers where it looked, for regions in order: a line may be as long as the file.
  */
 export function lineBreakFinder(text: string): (start: number) => string | undefined {
   // The first newline at or after `from`.
