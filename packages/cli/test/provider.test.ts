@@ -42,8 +42,8 @@ async function serve(
 describe("who answers", () => {
   test("a server on this machine is found, and its first model asked, without a key", async () => {
     const { port, seen } = await serve({ data: [{ id: "tiny" }] });
-    const { stdout } = await new Sandbox().run(["hi"], { env: { AGENT_LOCAL_PORTS: port } });
-    expect(stdout).toBe("from the server\n");
+    const result = await new Sandbox().run(["hi"], { env: { AGENT_LOCAL_PORTS: port } });
+    expect(result).toMatchObject({ stdout: "from the server\n", code: 0 });
     expect(seen).toMatchObject([{ url: "/v1/chat/completions", model: "tiny" }]);
   });
 

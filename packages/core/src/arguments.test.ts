@@ -216,6 +216,7 @@ const TOOLKIT = [
   argument("writeFileAtomic", "options", ["nothing", "object"], (value) =>
     toolkit.writeFileAtomic(file, "", value),
   ),
+  argument("hasEnded", "tag", ["text"], (value) => toolkit.hasEnded(value)),
   argument("canonicalPath", "path", ["text"], (value) => toolkit.canonicalPath(value)),
   argument("createPathGuard", "root", ["nothing", "text"], (value) =>
     toolkit.createPathGuard(value === "x" ? directory : value),
@@ -267,8 +268,8 @@ const TOOLKIT = [
   argument("countOf", "noun", ["text"], (value) => toolkit.countOf(1, value)),
 ];
 
-// An error must be easy to make, and one who asks about an error may hold anything. The last takes no argument.
-const FREE = ["AgentError", "isAgentError", "SchemaError", "invalidArgument", "temporaryName"];
+// An error must be easy to make, and one who asks about an error may hold anything. The last two take no argument.
+const FREE = ["AgentError", "isAgentError", "SchemaError", "invalidArgument", "processTag", "temporaryName"];
 
 describe.each([
   ["@agent/core", core, CORE],

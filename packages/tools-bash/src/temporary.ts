@@ -1,9 +1,10 @@
 import { existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hasEnded, processTag } from "@agent/core/toolkit";
 
 const PREFIX = "agent-bash-";
-const OURS = /^agent-bash-(\d+)-/;
+const OURS = /^agent-bash-([0-9a-z]+-\d+)-/;
 
 let directory: string | undefined;
 let count = 0;
@@ -24,7 +25,7 @@ function temporaryDirectory(): string {
     removeAbandoned();
     process.on("exit", removeTemporary);
   }
-  directory = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  directory = mkdtempSync(join(tmpdir(), `${PREFIX}${processTag()}-`));
   return directory;
 }
 
@@ -41,21 +42,12 @@ function removeTemporary(): void {
 function removeAbandoned(): void {
   try {
     for (const name of readdirSync(tmpdir())) {
-      const pid = Number(OURS.exec(name)?.[1]);
-      if (!(pid > 0) || isRunning(pid)) continue;
+      // Several containers may share the directory: a process that cannot be seen from here may well live.
+      if (!hasEnded(OURS.exec(name)?.[1] ?? "")) continue;
       const path = join(tmpdir(), name);
       if (lstatSync(path).uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
     }
   } catch {
     // Another agent is cleaning up at the same moment, or it is not ours to look.
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

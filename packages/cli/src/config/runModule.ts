@@ -48,17 +48,20 @@ export async function withinTime<T>(file: string, load: () => Promise<T>): Promi
 }
 
 let borrowers = 0;
+let lent: typeof process.stdout.write | undefined;
 
 /** Until the result is called, what is written to standard output goes to standard error, unless it is a terminal. */
 function lendStandardError(): () => void {
   const { stdout, stderr } = process;
   if (stdout.isTTY) return () => undefined;
-  borrowers++;
-  stdout.write = stderr.write.bind(stderr);
+  if (borrowers++ === 0) {
+    lent = stderr.write.bind(stderr);
+    stdout.write = lent;
+  }
   return () => {
     borrowers--;
-    // The stream's own method comes back from its prototype.
-    if (borrowers === 0) Reflect.deleteProperty(stdout, "write");
+    // The stream's own method comes back from its prototype. What a module put there itself stays its own affair.
+    if (borrowers === 0 && stdout.write === lent) Reflect.deleteProperty(stdout, "write");
   };
 }
 

@@ -43,7 +43,10 @@ export async function chooseProvider(
     return await openai({}, model, env, env.OPENAI_API_KEY ? "by OPENAI_API_KEY" : "by OPENAI_BASE_URL");
   }
   const server = await findLocalServer(env);
-  if (server) return await openai(server, model ?? server.model, env, `${server.name} found on this machine`);
+  if (server) {
+    const { baseURL } = server;
+    return await openai({ baseURL }, model ?? server.model, env, `${server.name} found on this machine`);
+  }
   if (model === undefined) return await offline("no key, no local model server");
   throw new CliError(
     `Model ${JSON.stringify(model)} (${settings.origins.model}): there is nobody to ask. Set OPENAI_API_KEY, pass --base-url, or start a local server such as Ollama.`,

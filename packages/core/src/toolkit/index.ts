@@ -26,6 +26,7 @@ export { SchemaError } from "./jsonSchema/keywords.js";
 export { didYouMean, nearestMatch } from "./nearest.js";
 export { checkOptions, type OptionChecks } from "./options.js";
 export { packOptions } from "./packOptions.js";
+export { hasEnded, processTag } from "./processTag.js";
 export { temporaryName } from "./temporaryName.js";
 export { LONGEST_TIMER_MS } from "./timer.js";
 export { truncateMiddle, truncateUtf8, truncateUtf8Start, utf8Boundary } from "./truncate.js";

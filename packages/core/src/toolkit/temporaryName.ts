@@ -1,15 +1,8 @@
-import {
-  existsSync,
-  lstatSync,
-  opendirSync,
-  readFileSync,
-  readlinkSync,
-  statSync,
-  unlinkSync,
-} from "node:fs";
+import { lstatSync, opendirSync, statSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { hasEnded, processTag } from "./processTag.js";
 
-const NAME = /^\.agent-([0-9a-z]{1,7})-([1-9]\d{0,9})-[0-9a-z]{1,16}\.tmp$/;
+const NAME = /^\.agent-([0-9a-z]{1,7}-[1-9]\d{0,9})-[0-9a-z]{1,16}\.tmp$/;
 // Nobody writes one file for a day. For those that another machine, boot or container began, only age can tell.
 const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000;
 // A directory with more entries than this is not searched to its end.
@@ -22,7 +15,7 @@ const MAX_REMEMBERED = 1000;
  * need not be secret, since it is only ever created anew; so no cryptography is loaded to write a file.
  */
 export function temporaryName(): string {
-  return `.agent-${home()}-${process.pid}-${Math.random().toString(36).slice(2)}.tmp`;
+  return `.agent-${processTag()}-${Math.random().toString(36).slice(2)}.tmp`;
 }
 
 const searched = new Set<string>();
@@ -59,47 +52,9 @@ function* temporaries(directory: string): Generator<string> {
 }
 
 function removeIfAbandoned(path: string, name: string): void {
-  const [, where, pid] = NAME.exec(name) ?? [];
+  const [, tag = ""] = NAME.exec(name) ?? [];
   const info = lstatSync(path);
   const user = process.geteuid?.() ?? info.uid;
   if (!info.isFile() || (user !== 0 && info.uid !== user)) return;
-  const gone = where === home() && !isRunning(Number(pid));
-  if (gone || Date.now() - info.mtimeMs > ABANDONED_AFTER_MS) unlinkSync(path);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Not permitted: it is there, and someone else's.
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
-}
-
-let ownHome: string | undefined;
-
-/** Where process ids mean what they mean here: this boot of this machine, and this container. */
-function home(): string {
-  // Loaded with the first write, not with every program that could write.
-  const { hostname } = process.getBuiltinModule("node:os");
-  ownHome ??= shortHash(`${hostname()} ${bootId()} ${processNamespace()}`);
-  return ownHome;
-}
-
-function bootId(): string {
-  const path = "/proc/sys/kernel/random/boot_id";
-  return existsSync(path) ? readFileSync(path, "utf8") : "";
-}
-
-function processNamespace(): string {
-  const path = "/proc/self/ns/pid";
-  return existsSync(path) ? readlinkSync(path) : "";
-}
-
-/** FNV-1a with 32 bits. */
-function shortHash(text: string): string {
-  let hash = 0x811c9dc5;
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
-  return (hash >>> 0).toString(36);
+  if (hasEnded(tag) || Date.now() - info.mtimeMs > ABANDONED_AFTER_MS) unlinkSync(path);
 }

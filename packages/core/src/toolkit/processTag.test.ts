@@ -1,0 +1,26 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { expect, test } from "vitest";
+import { hasEnded, processTag } from "./processTag.js";
+
+const [home] = processTag().split("-");
+
+test("a process is told from one that has ended", async () => {
+  expect(hasEnded(processTag())).toBe(false);
+  const child = spawn(process.execPath, ["-e", "process.stdin.resume()"]);
+  const tag = `${home}-${child.pid}`;
+  expect(hasEnded(tag)).toBe(false);
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
+  expect(hasEnded(tag)).toBe(true);
+});
+
+test.each([
+  ["another machine, boot or container", "zzzzzz-1"],
+  ["no tag at all", "notes"],
+  ["nothing", ""],
+  ["a process id that is none", `${home}-0`],
+])("of %s nothing can be told", (_, tag) => {
+  expect(hasEnded(tag)).toBeUndefined();
+});

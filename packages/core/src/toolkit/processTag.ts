@@ -1,0 +1,59 @@
+import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { checkText } from "./checks.js";
+
+const TAG = /^([0-9a-z]{1,7})-([1-9]\d{0,9})$/;
+
+/**
+ * Names this process among all that may share a file system with it: `1k2j3h-4242`. For names of files that
+ * should not outlive their process, so that another one can tell with `hasEnded`.
+ */
+export function processTag(): string {
+  return `${home()}-${process.pid}`;
+}
+
+/**
+ * Whether the process with this tag has ended. Undefined if that cannot be told from here: it is one of another
+ * machine, boot or container, or the text is no tag.
+ */
+export function hasEnded(tag: string): boolean | undefined {
+  checkText("tag", tag);
+  const [, where, pid] = TAG.exec(tag) ?? [];
+  return where === home() ? !isRunning(Number(pid)) : undefined;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Not permitted: it is there, and someone else's.
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
+
+let ownHome: string | undefined;
+
+/** Where process ids mean what they mean here: this boot of this machine, and this container. */
+function home(): string {
+  // Loaded with the first write, not with every program that could write.
+  const { hostname } = process.getBuiltinModule("node:os");
+  ownHome ??= shortHash(`${hostname()} ${bootId()} ${processNamespace()}`);
+  return ownHome;
+}
+
+function bootId(): string {
+  const path = "/proc/sys/kernel/random/boot_id";
+  return existsSync(path) ? readFileSync(path, "utf8") : "";
+}
+
+function processNamespace(): string {
+  const path = "/proc/self/ns/pid";
+  return existsSync(path) ? readlinkSync(path) : "";
+}
+
+/** FNV-1a with 32 bits. */
+function shortHash(text: string): string {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0).toString(36);
+}
