@@ -39,6 +39,15 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     expect((await box.run(["tool", "run", "greet"])).stdout).toBe("good day\n");
   });
 
+  test("a built-in pack that the project did not install comes from the CLI's own preset", async () => {
+    const box = new Sandbox();
+    box.write("agent.config.json", '{ "packs": ["@agent/tools-fs"] }');
+    const { code, stdout, stderr } = await box.run(["tools", "--trust"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("read_file");
+    expect(stdout).not.toContain("search_text");
+  });
+
   test("G154: a pack that is not installed: the file, the line and how to install it, exit code 2", async () => {
     const box = new Sandbox();
     const file = select(box, "@acme/tools");

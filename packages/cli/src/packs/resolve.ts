@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { DEFAULT_PACK } from "../config/layers.js";
 import { requireJiti } from "../requireCjs.js";
 
 /** A pack's file, and whether it is a file of the project rather than an installed package. */
@@ -10,7 +11,10 @@ export interface ResolvedPack {
   readonly local: boolean;
 }
 
-/** Where packs may come from: the directories are tried in order, then the CLI's own dependencies. */
+/**
+ * Where packs may come from: the directories are tried in order, then the CLI's own dependencies, and those of its
+ * preset: not every package manager puts them where the CLI could see them.
+ */
 export function resolvePack(name: string, directories: readonly string[]): ResolvedPack | undefined {
   if (isLocal(name)) {
     const file = directories
@@ -18,14 +22,14 @@ export function resolvePack(name: string, directories: readonly string[]): Resol
       .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
     return file === undefined ? undefined : { file, local: true };
   }
-  for (const base of [
-    ...directories.map((directory) => join(directory, "_")),
-    fileURLToPath(import.meta.url),
-  ]) {
+  const own = fileURLToPath(import.meta.url);
+  for (const base of [...directories.map((directory) => join(directory, "_")), own]) {
     const file = resolvePackage(name, base);
     if (file !== undefined) return { file, local: false };
   }
-  return undefined;
+  const preset = resolvePackage(DEFAULT_PACK, own);
+  const file = preset === undefined ? undefined : resolvePackage(name, preset);
+  return file === undefined ? undefined : { file, local: false };
 }
 
 export function isLocal(name: string): boolean {
