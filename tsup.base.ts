@@ -44,7 +44,7 @@ function plainBuiltins(file: string): void {
 
 /** `{ a, b as c }` as a pattern: `{ a, b: c }`. The module itself stands for its default and its namespace. */
 function pattern(names: string): string {
-  if (names.startsWith("{")) return names.replaceAll(" as ", ": ");
+  if (names.startsWith("{") && !names.includes("default as ")) return names.replaceAll(" as ", ": ");
   const whole = /^(?:\* as )?(\w+)$/.exec(names)?.[1];
   if (whole === undefined) throw new Error(`tsup.base.ts: cannot take "${names}" from a module of Node.`);
   return whole;
