@@ -5,41 +5,63 @@ import { addUnreadable, type Tally } from "./protocol.js";
 /** The first batches are small so that every worker has something to do at once. */
 const FIRST_BATCH = 64;
 const LATER_BATCH = 256;
+/** After this many directories without a full batch an empty one is yielded, to let other things happen. */
+const DIRECTORIES_PER_STEP = 64;
+const DOT = 0x2e;
+
+/** What walks may still do. Several can share one; it is counted down as they go. */
+export interface WalkBudget {
+  /** How many files are wanted by their path. Those beyond are only counted, which is faster: order is of no use there. */
+  paths: number;
+  /** How many directories may be read. Those beyond are yielded among the files, with a slash at the end. */
+  directories: number;
+  /** How many files were found, wanted by path or not. */
+  found: number;
+}
+
+export function unlimitedBudget(): WalkBudget {
+  return { paths: Number.POSITIVE_INFINITY, directories: Number.POSITIVE_INFINITY, found: 0 };
+}
 
 export interface WalkOptions {
-  /** The directory to start from: absolute, with a slash at the end. */
+  /** What paths are given from: absolute, with a slash at the end. */
   readonly base: string;
-  /** How the start is shown, with a slash at the end unless it is empty. Used to name what is unreadable. */
+  /** The directory below it to start in, with a slash at the end. Default: the base itself. */
+  readonly from?: string | undefined;
+  /** How the base is shown, with a slash at the end unless it is empty. Used to name what is unreadable. */
   readonly shown: string;
-  /** The ignore rules in force there, or `undefined` to ignore nothing. */
+  /** The ignore rules in force around the start, or `undefined` to ignore nothing. */
   readonly ignore: IgnoreScope | undefined;
   readonly tally: Tally;
-  /** Whether a file is wanted, by its path from the start. Files that are not are left out without a count. */
+  /** Whether a file is wanted, by its path from the base. Files that are not are left out without a count. */
   readonly wants?: ((path: string, name: string) => boolean) | undefined;
-  /** Whether to look into a directory, by its path from the start. */
+  /** Whether to look into a directory, by its path from the base. */
   readonly enters?: ((path: string) => boolean) | undefined;
   /** Called once a directory; throws to end the walk. */
   readonly beat: () => void;
+  /** Default: everything. */
+  readonly budget?: WalkBudget | undefined;
 }
 
 interface Frame {
   readonly entries: readonly Dirent[];
-  /** From the start, with a slash at the end unless it is empty. */
+  /** From the base, with a slash at the end unless it is empty. */
   readonly path: string;
   readonly ignore: IgnoreScope | undefined;
   next: number;
 }
 
 /**
- * Walks a directory tree in path order and yields the files in batches. Links are not followed, so that a
+ * Walks a directory tree in path order and yields the files in batches, which may be empty. Links are not followed, so that a
  * cycle of links ends and nothing is met twice. What cannot be read is counted and passed over.
  */
 export function* walk(options: WalkOptions): Generator<string[]> {
-  const { tally, wants, enters } = options;
+  const { tally, wants, enters, from = "", budget = unlimitedBudget() } = options;
   const stack: Frame[] = [];
-  push(stack, options, "", options.ignore);
+  push(stack, options, budget, from, options.ignore);
   let size = FIRST_BATCH;
   let batch: string[] = [];
+  let read = 1;
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
     const entry = frame.entries[frame.next++];
     if (entry === undefined) {
@@ -50,18 +72,30 @@ export function* walk(options: WalkOptions): Generator<string[]> {
     const path = frame.path + name;
     if (entry.isFile()) {
       if (wants && !wants(path, name)) continue;
-      if (ignored(options, frame, name, false)) tally.ignoredFiles++;
-      else if (batch.push(path) === size) {
-        yield batch;
-        batch = [];
-        size = LATER_BATCH;
+      if (ignored(options, frame, name, false)) {
+        tally.ignoredFiles++;
+        continue;
+      }
+      budget.found++;
+      if (budget.paths > 0) {
+        budget.paths--;
+        batch.push(path);
       }
     } else if (entry.isDirectory()) {
       if (enters && !enters(path)) continue;
       if (ignored(options, frame, name, true)) tally.ignoredDirectories++;
-      else push(stack, options, `${path}/`, frame.ignore);
+      else if (budget.directories <= 0) batch.push(`${path}/`);
+      else {
+        push(stack, options, budget, `${path}/`, frame.ignore);
+        if (++read % DIRECTORIES_PER_STEP === 0) yield [];
+      }
     } else if (entry.isSymbolicLink()) tally.links++;
     else tally.special++;
+    if (batch.length === size) {
+      yield batch;
+      batch = [];
+      size = LATER_BATCH;
+    }
   }
   if (batch.length > 0) yield batch;
 }
@@ -72,10 +106,18 @@ function ignored(options: WalkOptions, frame: Frame, name: string, isDirectory: 
   return !frame.ignore.isEmpty && frame.ignore.ignores(options.base + frame.path, name, isDirectory);
 }
 
-function push(stack: Frame[], options: WalkOptions, path: string, outer: IgnoreScope | undefined): void {
+function push(
+  stack: Frame[],
+  options: WalkOptions,
+  budget: WalkBudget,
+  path: string,
+  outer: IgnoreScope | undefined,
+): void {
   options.beat();
+  budget.directories--;
   try {
-    const entries = readdirSync(options.base + path, { withFileTypes: true }).sort(byPath);
+    const entries = readdirSync(options.base + path, { withFileTypes: true });
+    if (budget.paths > 0) entries.sort(byPath);
     stack.push({ entries, path, ignore: outer?.enter(options.base + path, holds(entries)), next: 0 });
   } catch (error) {
     const { code = "unknown error" } = error as NodeJS.ErrnoException;
@@ -88,8 +130,8 @@ function push(stack: Frame[], options: WalkOptions, path: string, outer: IgnoreS
 function holds(entries: readonly Dirent[]): { git: boolean; other: boolean; repository: boolean } {
   const found = { git: false, other: false, repository: false };
   for (const { name } of entries) {
-    // They are sorted, and these names begin with a dot: the search ends where the dots do.
-    if (name > ".z") break;
+    // Compared with all of them only if it can be one.
+    if (name.charCodeAt(0) !== DOT) continue;
     if (name === IGNORE_FILES.git) found.git = true;
     else if (name === IGNORE_FILES.other) found.other = true;
     else if (name === IGNORE_FILES.repository) found.repository = true;
