@@ -70,8 +70,8 @@ export interface GlobTask {
   readonly search: number;
   /** Where to look, in path order, each with a slash at the end: "" for everything. */
   readonly directories: readonly string[];
-  /** How many directories to read at most; those left are for other tasks. */
-  readonly maxReads: number;
+  /** After so many entries no more directories are read; those left are for other tasks. */
+  readonly maxEntries: number;
   /** How many paths are still wanted; the rest is only counted. */
   readonly budget: number;
 }

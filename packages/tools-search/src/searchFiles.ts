@@ -2,9 +2,9 @@ import { type SearchLimits, withLimits } from "./limits.js";
 import type { Job, Pool } from "./pool/pool.js";
 import { addTally, emptyTally, type GlobQuery, type GlobTask, type Tally } from "./protocol.js";
 
-/** How many directories one task reads at most: the first shows soon whether there is something to share. */
-const FIRST_READS = 16;
-const LATER_READS = 64;
+/** After how many entries a task reads no more directories: the first shows soon whether there is something to share. */
+const FIRST_ENTRIES = 500;
+const LATER_ENTRIES = 4000;
 /** How many directories a task is given at most. */
 const MAX_DIRECTORIES = 32;
 
@@ -64,16 +64,16 @@ class FilesProgress {
   run(): Promise<void> {
     const all: Branch = { directory: "", entries: undefined, next: 0 };
     this.#trail.push(all);
-    return this.#look([all], this.pool.size > 1 ? FIRST_READS : Number.POSITIVE_INFINITY);
+    return this.#look([all], this.pool.size > 1 ? FIRST_ENTRIES : Number.POSITIVE_INFINITY);
   }
 
   result(): FilesResult {
     return { paths: this.#paths, total: this.#total, tally: this.#tally };
   }
 
-  async #look(branches: readonly Branch[], maxReads: number): Promise<void> {
+  async #look(branches: readonly Branch[], maxEntries: number): Promise<void> {
     const task: GlobTask = {
-      ...{ kind: "glob", query: this.query, search: this.#search, maxReads },
+      ...{ kind: "glob", query: this.query, search: this.#search, maxEntries },
       directories: branches.map((branch) => branch.directory),
       budget: this.query.limit - this.#paths.length,
     };
@@ -91,7 +91,7 @@ class FilesProgress {
     this.#advance();
     const more: Promise<void>[] = [];
     while (this.#running < this.pool.size && this.#open.length > 0) {
-      more.push(this.#look(this.#takeOpen(), LATER_READS));
+      more.push(this.#look(this.#takeOpen(), LATER_ENTRIES));
     }
     await Promise.all(more);
   }

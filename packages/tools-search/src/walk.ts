@@ -13,14 +13,14 @@ const DOT = 0x2e;
 export interface WalkBudget {
   /** How many files are wanted by their path. Those beyond are only counted, which is faster: order is of no use there. */
   paths: number;
-  /** How many directories may be read. Those beyond are yielded among the files, with a slash at the end. */
-  directories: number;
+  /** How many entries of directories may be read. Directories beyond are yielded among the files, with a slash at the end. */
+  entries: number;
   /** How many files were found, wanted by path or not. */
   found: number;
 }
 
 export function unlimitedBudget(): WalkBudget {
-  return { paths: Number.POSITIVE_INFINITY, directories: Number.POSITIVE_INFINITY, found: 0 };
+  return { paths: Number.POSITIVE_INFINITY, entries: Number.POSITIVE_INFINITY, found: 0 };
 }
 
 export interface WalkOptions {
@@ -43,8 +43,10 @@ export interface WalkOptions {
   readonly budget?: WalkBudget | undefined;
 }
 
+/** A directory that was read. */
 interface Frame {
-  readonly entries: readonly Dirent[];
+  /** What is wanted of it, in path order as long as that matters: files, and directories with a slash at the end. */
+  readonly names: readonly string[];
   /** From the base, with a slash at the end unless it is empty. */
   readonly path: string;
   readonly ignore: IgnoreScope | undefined;
@@ -52,46 +54,38 @@ interface Frame {
 }
 
 /**
- * Walks a directory tree in path order and yields the files in batches, which may be empty. Links are not followed, so that a
- * cycle of links ends and nothing is met twice. What cannot be read is counted and passed over.
+ * Walks a directory tree in path order and yields the files in batches, which may be empty. Links are not
+ * followed, so that a cycle of links ends and nothing is met twice. What cannot be read is counted and passed over.
  */
 export function* walk(options: WalkOptions): Generator<string[]> {
-  const { tally, wants, enters, from = "", budget = unlimitedBudget() } = options;
+  const { from = "", budget = unlimitedBudget() } = options;
   const stack: Frame[] = [];
-  push(stack, options, budget, from, options.ignore);
+  const enter = (path: string, outer: IgnoreScope | undefined): void => {
+    const frame = read(options, budget, path, outer);
+    if (frame) stack.push(frame);
+  };
+  enter(from, options.ignore);
   let size = FIRST_BATCH;
   let batch: string[] = [];
-  let read = 1;
+  let entered = 1;
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
-    const entry = frame.entries[frame.next++];
-    if (entry === undefined) {
+    const name = frame.names[frame.next++];
+    if (name === undefined) {
       stack.pop();
       continue;
     }
-    const { name } = entry;
     const path = frame.path + name;
-    if (entry.isFile()) {
-      if (wants && !wants(path, name)) continue;
-      if (ignored(options, frame, name, false)) {
-        tally.ignoredFiles++;
-        continue;
-      }
+    if (name.endsWith("/") && budget.entries > 0) {
+      enter(path, frame.ignore);
+      if (++entered % DIRECTORIES_PER_STEP === 0) yield [];
+      continue;
+    }
+    if (!name.endsWith("/")) {
       budget.found++;
-      if (budget.paths > 0) {
-        budget.paths--;
-        batch.push(path);
-      }
-    } else if (entry.isDirectory()) {
-      if (enters && !enters(path)) continue;
-      if (ignored(options, frame, name, true)) tally.ignoredDirectories++;
-      else if (budget.directories <= 0) batch.push(`${path}/`);
-      else {
-        push(stack, options, budget, `${path}/`, frame.ignore);
-        if (++read % DIRECTORIES_PER_STEP === 0) yield [];
-      }
-    } else if (entry.isSymbolicLink()) tally.links++;
-    else tally.special++;
-    if (batch.length === size) {
+      if (budget.paths <= 0) continue;
+      budget.paths--;
+    }
+    if (batch.push(path) === size) {
       yield batch;
       batch = [];
       size = LATER_BATCH;
@@ -100,31 +94,63 @@ export function* walk(options: WalkOptions): Generator<string[]> {
   if (batch.length > 0) yield batch;
 }
 
-function ignored(options: WalkOptions, frame: Frame, name: string, isDirectory: boolean): boolean {
-  if (frame.ignore === undefined) return false;
-  if (name === IGNORE_FILES.repository) return true;
-  return !frame.ignore.isEmpty && frame.ignore.ignores(options.base + frame.path, name, isDirectory);
-}
-
-function push(
-  stack: Frame[],
+function read(
   options: WalkOptions,
   budget: WalkBudget,
   path: string,
   outer: IgnoreScope | undefined,
-): void {
+): Frame | undefined {
   options.beat();
-  budget.directories--;
   try {
     const entries = readdirSync(options.base + path, { withFileTypes: true });
-    if (budget.paths > 0) entries.sort(byPath);
-    stack.push({ entries, path, ignore: outer?.enter(options.base + path, holds(entries)), next: 0 });
+    budget.entries -= 1 + entries.length;
+    const ignore = outer?.enter(options.base + path, holds(entries));
+    const names = wantedNames(options, budget, entries, path, ignore);
+    // With its slash a directory comes where the paths in it belong.
+    return { names: budget.paths > 0 ? names.sort() : names, path, ignore, next: 0 };
   } catch (error) {
     const { code = "unknown error" } = error as NodeJS.ErrnoException;
     // A start that is not there is the caller's to report; anything else was there a moment ago.
     if (code === "ENOENT" || code === "ENOTDIR") options.tally.vanished += path === "" ? 0 : 1;
     else addUnreadable(options.tally, `${options.shown}${path}`, code);
+    return undefined;
   }
+}
+
+function wantedNames(
+  { base, tally, wants, enters }: WalkOptions,
+  budget: WalkBudget,
+  entries: readonly Dirent[],
+  path: string,
+  ignore: IgnoreScope | undefined,
+): string[] {
+  const names: string[] = [];
+  for (const entry of entries) {
+    const { name } = entry;
+    if (entry.isFile()) {
+      if (wants && !wants(path + name, name)) continue;
+      if (ignored(ignore, base + path, name, false)) tally.ignoredFiles++;
+      else if (budget.paths > 0) names.push(name);
+      else budget.found++;
+    } else if (entry.isDirectory()) {
+      if (enters && !enters(path + name)) continue;
+      if (ignored(ignore, base + path, name, true)) tally.ignoredDirectories++;
+      else names.push(`${name}/`);
+    } else if (entry.isSymbolicLink()) tally.links++;
+    else tally.special++;
+  }
+  return names;
+}
+
+function ignored(
+  scope: IgnoreScope | undefined,
+  directory: string,
+  name: string,
+  isDirectory: boolean,
+): boolean {
+  if (scope === undefined) return false;
+  if (name === IGNORE_FILES.repository) return true;
+  return !scope.isEmpty && scope.ignores(directory, name, isDirectory);
 }
 
 function holds(entries: readonly Dirent[]): { git: boolean; other: boolean; repository: boolean } {
@@ -137,14 +163,4 @@ function holds(entries: readonly Dirent[]): { git: boolean; other: boolean; repo
     else if (name === IGNORE_FILES.repository) found.repository = true;
   }
   return found;
-}
-
-/** The order of whole paths: a directory counts as its name with the slash that follows it. */
-function byPath(a: Dirent, b: Dirent): number {
-  if (a.name.length < b.name.length ? b.name.startsWith(a.name) : a.name.startsWith(b.name)) {
-    const first = a.isDirectory() ? `${a.name}/` : a.name;
-    const second = b.isDirectory() ? `${b.name}/` : b.name;
-    return first < second ? -1 : 1;
-  }
-  return a.name < b.name ? -1 : 1;
 }

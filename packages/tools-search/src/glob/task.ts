@@ -25,11 +25,11 @@ function planFor({ search, query }: GlobTask): GlobPlan {
 
 function* findInOrder(task: GlobTask, plan: GlobPlan, walk: GlobWalk, host: TaskHost): Generator<void> {
   const tally = emptyTally();
-  const budget = { paths: task.budget, directories: task.maxReads, found: 0 };
+  const budget = { paths: task.budget, entries: task.maxEntries, found: 0 };
   const lists: string[] = [];
   for (const directory of task.directories) {
     const list: string[] = [];
-    if (budget.directories <= 0) list.push(directory);
+    if (budget.entries <= 0) list.push(directory);
     else {
       for (const batch of walk.run(directory, budget, tally, () => host.beat(0))) {
         for (const path of batch) list.push(path.endsWith("/") ? path : plan.shown(walk.prefix + path));
