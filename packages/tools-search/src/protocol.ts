@@ -53,14 +53,27 @@ export interface RangeTask {
   readonly named: boolean;
 }
 
-/** Finds the files that match a glob. */
-export interface GlobTask {
-  readonly kind: "glob";
+/** Which files to find by name. */
+export interface GlobQuery {
   readonly scope: Scope;
   readonly path: string;
   readonly pattern: string;
   readonly order: "path" | "newest";
   readonly limit: number;
+}
+
+/** Finds the files that match a glob, or those in a part of the tree. */
+export interface GlobTask {
+  readonly kind: "glob";
+  readonly query: GlobQuery;
+  /** The same for all parts of one search, and for no other. */
+  readonly search: number;
+  /** Where to look, in path order, each with a slash at the end: "" for everything. */
+  readonly directories: readonly string[];
+  /** After so many entries no more directories are read; those left are for other tasks. */
+  readonly maxEntries: number;
+  /** How many paths are still wanted; the rest is only counted. */
+  readonly budget: number;
 }
 
 export type Task = WalkTask | ScanTask | RangeTask | GlobTask;
@@ -91,7 +104,7 @@ export interface Tally {
   special: number;
   /** Files with a line so long that it was searched in pieces. */
   pieces: number;
-  /** The first few unreadable paths with the reason. */
+  /** The first few unreadable paths, by name, with the reason. */
   readonly examples: string[];
 }
 
@@ -143,9 +156,9 @@ export type Reply =
   | {
       readonly kind: "globbed";
       readonly tally: Tally;
-      readonly paths: readonly string[];
+      /** For each directory what was found in it, in path order, separated by NUL. A slash at the end: not looked into yet. */
+      readonly lists: readonly string[];
       readonly total: number;
-      readonly seen: number;
     };
 
 /** Why a file was not searched. */
@@ -184,13 +197,19 @@ export function addTally(to: Tally, from: Tally): void {
   to.links += from.links;
   to.special += from.special;
   to.pieces += from.pieces;
-  to.examples.push(...from.examples.slice(0, MAX_EXAMPLES - to.examples.length));
+  addExamples(to, from.examples);
 }
 
 /** Counts a path that could not be read, and keeps the first few to name them. */
 export function addUnreadable(tally: Tally, path: string, reason: string): void {
   tally.unreadable++;
-  if (tally.examples.length < MAX_EXAMPLES) tally.examples.push(`${path} (${reason})`);
+  addExamples(tally, [`${path} (${reason})`]);
+}
+
+/** Keeps the first few by name: those do not depend on which part of a search was done first. */
+function addExamples({ examples }: Tally, more: readonly string[]): void {
+  examples.push(...more);
+  examples.sort().splice(MAX_EXAMPLES);
 }
 
 /** Counts a file that was not searched. One that the caller named is always named again. */

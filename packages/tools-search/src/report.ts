@@ -1,6 +1,8 @@
 import { countOf, escapeInvisible, escapeToLine, quote } from "@agent/core/toolkit";
+import type { Stopped } from "./limits.js";
 import type { OutputMode, Tally } from "./protocol.js";
-import type { FilesResult, Stopped, TextResult } from "./search.js";
+import type { TextResult } from "./search.js";
+import type { FilesResult } from "./searchFiles.js";
 
 const MAX_PROBLEMS_SHOWN = 10;
 

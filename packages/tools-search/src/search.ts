@@ -1,13 +1,12 @@
-import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
 import { scanInRanges } from "./largeFile.js";
-import { type Job, type Pool, StalledError } from "./pool/pool.js";
+import { type SearchLimits, type Stopped, withLimits } from "./limits.js";
+import type { Job, Pool } from "./pool/pool.js";
 import {
   addNotSearched,
   addTally,
   emptyTally,
   type FileBatch,
   type FileHits,
-  type GlobTask,
   type LargeFile,
   type Reply,
   type Row,
@@ -16,14 +15,6 @@ import {
   type TextQuery,
   type WalkTask,
 } from "./protocol.js";
-
-export interface SearchLimits {
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Why a search ended before everything was searched. */
-export type Stopped = { readonly reason: "deadline" } | { readonly reason: "stalled"; readonly file: string };
 
 export interface TextSearch {
   readonly query: TextQuery;
@@ -43,17 +34,7 @@ export interface TextResult {
   readonly stopped: Stopped | undefined;
 }
 
-export interface FilesResult {
-  readonly paths: readonly string[];
-  readonly total: number;
-  readonly seen: number;
-  readonly tally: Tally;
-}
-
 type Scanned = Extract<Reply, { kind: "scanned" }>;
-
-/** Thrown inside a job whose time is over. */
-class DeadlineError extends Error {}
 
 /**
  * Searches the text of files. Batches are searched in any order and put together in path order. What was found
@@ -61,66 +42,8 @@ class DeadlineError extends Error {}
  */
 export async function searchText(pool: Pool, search: TextSearch, limits: SearchLimits): Promise<TextResult> {
   const progress = new TextProgress(pool, search);
-  const stopped = await withLimits(progress.job, limits, progress.run()).catch(stoppedBy);
+  const stopped = await withLimits(progress.job, limits, progress.run());
   return progress.result(stopped);
-}
-
-/** Finds files by name. Rejects at the deadline: half of a list in path order is of no use. */
-export async function searchFiles(pool: Pool, task: GlobTask, limits: SearchLimits): Promise<FilesResult> {
-  const job = pool.createJob();
-  let result: FilesResult | undefined;
-  const run = job.run(task, (reply) => {
-    if (reply.kind === "globbed") result = reply;
-  });
-  const stopped = await withLimits(job, limits, run).then(() => undefined, stoppedBy);
-  if (stopped?.reason === "deadline") {
-    throw new Error(
-      `Stopped after ${limits.timeoutMs} ms, before all directories were searched. Search a smaller path.`,
-    );
-  }
-  if (stopped) throw new Error("Stopped: the pattern takes too long to match. Use a simpler one.");
-  if (result === undefined) throw new Error("The search ended without a result.");
-  return result;
-}
-
-/** Ends the job at the deadline or the abort. */
-async function withLimits(
-  job: Job,
-  { timeoutMs, signal }: SearchLimits,
-  run: Promise<void>,
-): Promise<undefined> {
-  const onAbort = (): void => job.cancel(abortError(signal));
-  const timer = setTimeout(() => job.cancel(new DeadlineError()), Math.min(timeoutMs, LONGEST_TIMER_MS));
-  signal?.addEventListener("abort", onAbort, { once: true });
-  try {
-    if (signal?.aborted) onAbort();
-    await run;
-    return undefined;
-  } catch (error) {
-    // One part failed: the rest of the job is of no use any more.
-    job.cancel(error as Error);
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
-  }
-}
-
-function abortError(signal: AbortSignal | undefined): Error {
-  return signal?.reason instanceof Error ? signal.reason : new Error("The search was aborted.");
-}
-
-function stoppedBy(error: unknown): Stopped {
-  if (error instanceof DeadlineError) return { reason: "deadline" };
-  if (error instanceof StalledError) return { reason: "stalled", file: fileAt(error) };
-  throw error;
-}
-
-function fileAt({ task, place }: StalledError): string {
-  if (task.kind === "range") return task.path;
-  if (task.kind !== "scan") return "";
-  const { labels, paths, shown } = task.batch;
-  return labels?.split("\0")[place] ?? shown + (paths.split("\0")[place] ?? "");
 }
 
 /** One text search under way. */

@@ -5,104 +5,162 @@ import { addUnreadable, type Tally } from "./protocol.js";
 /** The first batches are small so that every worker has something to do at once. */
 const FIRST_BATCH = 64;
 const LATER_BATCH = 256;
+/** After this many directories without a full batch an empty one is yielded, to let other things happen. */
+const DIRECTORIES_PER_STEP = 64;
+const DOT = 0x2e;
+
+/** What walks may still do. Several can share one; it is counted down as they go. */
+export interface WalkBudget {
+  /** How many files are wanted by their path. Those beyond are only counted, which is faster: order is of no use there. */
+  paths: number;
+  /** How many entries of directories may be read. Directories beyond are yielded among the files, with a slash at the end. */
+  entries: number;
+  /** How many files were found, wanted by path or not. */
+  found: number;
+}
+
+export function unlimitedBudget(): WalkBudget {
+  return { paths: Number.POSITIVE_INFINITY, entries: Number.POSITIVE_INFINITY, found: 0 };
+}
 
 export interface WalkOptions {
-  /** The directory to start from: absolute, with a slash at the end. */
+  /** What paths are given from: absolute, with a slash at the end. */
   readonly base: string;
-  /** How the start is shown, with a slash at the end unless it is empty. Used to name what is unreadable. */
+  /** The directory below it to start in, with a slash at the end. Default: the base itself. */
+  readonly from?: string | undefined;
+  /** How the base is shown, with a slash at the end unless it is empty. Used to name what is unreadable. */
   readonly shown: string;
-  /** The ignore rules in force there, or `undefined` to ignore nothing. */
+  /** The ignore rules in force around the start, or `undefined` to ignore nothing. */
   readonly ignore: IgnoreScope | undefined;
   readonly tally: Tally;
-  /** Whether a file is wanted, by its path from the start. Files that are not are left out without a count. */
+  /** Whether a file is wanted, by its path from the base. Files that are not are left out without a count. */
   readonly wants?: ((path: string, name: string) => boolean) | undefined;
-  /** Whether to look into a directory, by its path from the start. */
+  /** Whether to look into a directory, by its path from the base. */
   readonly enters?: ((path: string) => boolean) | undefined;
   /** Called once a directory; throws to end the walk. */
   readonly beat: () => void;
+  /** Default: everything. */
+  readonly budget?: WalkBudget | undefined;
 }
 
+/** A directory that was read. */
 interface Frame {
-  readonly entries: readonly Dirent[];
-  /** From the start, with a slash at the end unless it is empty. */
+  /** What is wanted of it, in path order as long as that matters: files, and directories with a slash at the end. */
+  readonly names: readonly string[];
+  /** From the base, with a slash at the end unless it is empty. */
   readonly path: string;
   readonly ignore: IgnoreScope | undefined;
   next: number;
 }
 
 /**
- * Walks a directory tree in path order and yields the files in batches. Links are not followed, so that a
- * cycle of links ends and nothing is met twice. What cannot be read is counted and passed over.
+ * Walks a directory tree in path order and yields the files in batches, which may be empty. Links are not
+ * followed, so that a cycle of links ends and nothing is met twice. What cannot be read is counted and passed over.
  */
 export function* walk(options: WalkOptions): Generator<string[]> {
-  const { tally, wants, enters } = options;
+  const { from = "", budget = unlimitedBudget() } = options;
   const stack: Frame[] = [];
-  push(stack, options, "", options.ignore);
+  const enter = (path: string, outer: IgnoreScope | undefined): void => {
+    const frame = read(options, budget, path, outer);
+    if (frame) stack.push(frame);
+  };
+  enter(from, options.ignore);
   let size = FIRST_BATCH;
   let batch: string[] = [];
+  let entered = 1;
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
-    const entry = frame.entries[frame.next++];
-    if (entry === undefined) {
+    const name = frame.names[frame.next++];
+    if (name === undefined) {
       stack.pop();
       continue;
     }
-    const { name } = entry;
     const path = frame.path + name;
-    if (entry.isFile()) {
-      if (wants && !wants(path, name)) continue;
-      if (ignored(options, frame, name, false)) tally.ignoredFiles++;
-      else if (batch.push(path) === size) {
-        yield batch;
-        batch = [];
-        size = LATER_BATCH;
-      }
-    } else if (entry.isDirectory()) {
-      if (enters && !enters(path)) continue;
-      if (ignored(options, frame, name, true)) tally.ignoredDirectories++;
-      else push(stack, options, `${path}/`, frame.ignore);
-    } else if (entry.isSymbolicLink()) tally.links++;
-    else tally.special++;
+    if (name.endsWith("/") && budget.entries > 0) {
+      enter(path, frame.ignore);
+      if (++entered % DIRECTORIES_PER_STEP === 0) yield [];
+      continue;
+    }
+    if (!name.endsWith("/")) {
+      budget.found++;
+      if (budget.paths <= 0) continue;
+      budget.paths--;
+    }
+    if (batch.push(path) === size) {
+      yield batch;
+      batch = [];
+      size = LATER_BATCH;
+    }
   }
   if (batch.length > 0) yield batch;
 }
 
-function ignored(options: WalkOptions, frame: Frame, name: string, isDirectory: boolean): boolean {
-  if (frame.ignore === undefined) return false;
-  if (name === IGNORE_FILES.repository) return true;
-  return !frame.ignore.isEmpty && frame.ignore.ignores(options.base + frame.path, name, isDirectory);
-}
-
-function push(stack: Frame[], options: WalkOptions, path: string, outer: IgnoreScope | undefined): void {
+function read(
+  options: WalkOptions,
+  budget: WalkBudget,
+  path: string,
+  outer: IgnoreScope | undefined,
+): Frame | undefined {
   options.beat();
   try {
-    const entries = readdirSync(options.base + path, { withFileTypes: true }).sort(byPath);
-    stack.push({ entries, path, ignore: outer?.enter(options.base + path, holds(entries)), next: 0 });
+    const entries = readdirSync(options.base + path, { withFileTypes: true });
+    budget.entries -= 1 + entries.length;
+    const ignore = outer?.enter(options.base + path, holds(entries));
+    const names = wantedNames(options, budget, entries, path, ignore);
+    // With its slash a directory comes where the paths in it belong.
+    return { names: budget.paths > 0 ? names.sort() : names, path, ignore, next: 0 };
   } catch (error) {
     const { code = "unknown error" } = error as NodeJS.ErrnoException;
     // A start that is not there is the caller's to report; anything else was there a moment ago.
     if (code === "ENOENT" || code === "ENOTDIR") options.tally.vanished += path === "" ? 0 : 1;
     else addUnreadable(options.tally, `${options.shown}${path}`, code);
+    return undefined;
   }
+}
+
+function wantedNames(
+  { base, tally, wants, enters }: WalkOptions,
+  budget: WalkBudget,
+  entries: readonly Dirent[],
+  path: string,
+  ignore: IgnoreScope | undefined,
+): string[] {
+  const names: string[] = [];
+  for (const entry of entries) {
+    const { name } = entry;
+    if (entry.isFile()) {
+      if (wants && !wants(path + name, name)) continue;
+      if (ignored(ignore, base + path, name, false)) tally.ignoredFiles++;
+      else if (budget.paths > 0) names.push(name);
+      else budget.found++;
+    } else if (entry.isDirectory()) {
+      if (enters && !enters(path + name)) continue;
+      if (ignored(ignore, base + path, name, true)) tally.ignoredDirectories++;
+      else names.push(`${name}/`);
+    } else if (entry.isSymbolicLink()) tally.links++;
+    else tally.special++;
+  }
+  return names;
+}
+
+function ignored(
+  scope: IgnoreScope | undefined,
+  directory: string,
+  name: string,
+  isDirectory: boolean,
+): boolean {
+  if (scope === undefined) return false;
+  if (name === IGNORE_FILES.repository) return true;
+  return !scope.isEmpty && scope.ignores(directory, name, isDirectory);
 }
 
 function holds(entries: readonly Dirent[]): { git: boolean; other: boolean; repository: boolean } {
   const found = { git: false, other: false, repository: false };
   for (const { name } of entries) {
-    // They are sorted, and these names begin with a dot: the search ends where the dots do.
-    if (name > ".z") break;
+    // Compared with all of them only if it can be one.
+    if (name.charCodeAt(0) !== DOT) continue;
     if (name === IGNORE_FILES.git) found.git = true;
     else if (name === IGNORE_FILES.other) found.other = true;
     else if (name === IGNORE_FILES.repository) found.repository = true;
   }
   return found;
-}
-
-/** The order of whole paths: a directory counts as its name with the slash that follows it. */
-function byPath(a: Dirent, b: Dirent): number {
-  if (a.name.length < b.name.length ? b.name.startsWith(a.name) : a.name.startsWith(b.name)) {
-    const first = a.isDirectory() ? `${a.name}/` : a.name;
-    const second = b.isDirectory() ? `${b.name}/` : b.name;
-    return first < second ? -1 : 1;
-  }
-  return a.name < b.name ? -1 : 1;
 }

@@ -41,7 +41,9 @@ export function* walkTask(task: WalkTask, host: TaskHost): Generator<void> {
       beat: () => host.beat(0),
     });
     for (const batch of batches) {
-      host.post({ kind: "batch", batch: { base, shown, paths: batch.join("\0"), named: false } });
+      if (batch.length > 0) {
+        host.post({ kind: "batch", batch: { base, shown, paths: batch.join("\0"), named: false } });
+      }
       yield;
     }
   }

@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { sharedPool } from "../src/pool/shared.js";
-import { searchFiles, searchText } from "../src/search.js";
+import { searchText } from "../src/search.js";
+import { searchFiles } from "../src/searchFiles.js";
 import { makeTree, put, randomNumbers } from "./tree.js";
 
 const RIPGREP = "rg";
@@ -167,7 +168,7 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
       const { total } = await searchFiles(
         sharedPool(),
         {
-          ...{ kind: "glob", pattern: "**", path: root, order: "path", limit: 1 },
+          ...{ pattern: "**", path: root, order: "path", limit: 1 },
           scope: { cwd: root, root: undefined, includeIgnored: false },
         },
         { timeoutMs: 60_000 },

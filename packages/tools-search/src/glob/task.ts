@@ -1,99 +1,60 @@
 import { lstatSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
-import { canonicalPath, createPathGuard, type PathGuard, quote } from "@agent/core/toolkit";
-import { shownPath, shownPrefix, toSlashes, withSlash } from "../paths.js";
-import { emptyTally, type GlobTask, type Tally } from "../protocol.js";
+import { resolve } from "node:path";
+import { emptyTally, type GlobTask } from "../protocol.js";
 import type { TaskHost } from "../tasks.js";
-import { walk } from "../walk.js";
-import { scopeOf } from "../walkTask.js";
-import { checkGlob } from "./limits.js";
-import { createDirectoryTest, fixedEnd, globToRegex } from "./matcher.js";
-import { globModules } from "./modules.js";
+import { unlimitedBudget } from "../walk.js";
+import { GlobPlan, type GlobWalk } from "./plan.js";
 
-/** Finds the files that match a glob: fast-glob plans and its matcher decides, the walk is the one of search_text. */
+/** Finds the files that match a glob, or those in a part of the tree. */
 export function* globTask(task: GlobTask, host: TaskHost): Generator<void> {
-  checkGlob(task.pattern, "pattern");
-  const guard = createPathGuard(task.scope.root);
-  const start = guard.resolve(resolve(task.scope.cwd, task.path));
-  const info = lstatSync(canonicalPath(start), { throwIfNoEntry: false });
-  if (!info?.isDirectory()) {
-    throw new Error(`"path" ${quote(task.path)} ${info ? "is not a directory" : "does not exist"}.`);
-  }
-  const plans = globModules().fastGlob.generateTasks(task.pattern, { dot: true, followSymbolicLinks: false });
-  if (plans.length === 0) {
-    throw new Error(
-      `"pattern" ${quote(task.pattern)} names nothing to find, or only what to leave out. Pass a glob such as **/*.`,
-    );
-  }
-  let paths: string[] = [];
+  const plan = planFor(task);
+  const [only, ...others] = plan.walks;
+  // One walk finds each file once, and in order: nothing has to be known about other files.
+  const inOrder = others.length === 0 && plan.named.length === 0 && task.query.order === "path";
+  if (only && inOrder) yield* findInOrder(task, plan, only, host);
+  else yield* findAll(task, plan, host);
+}
+
+let lastPlan: { readonly search: number; readonly plan: GlobPlan } | undefined;
+
+/** The tasks of one search share the plan. */
+function planFor({ search, query }: GlobTask): GlobPlan {
+  if (lastPlan?.search !== search) lastPlan = { search, plan: new GlobPlan(query) };
+  return lastPlan.plan;
+}
+
+function* findInOrder(task: GlobTask, plan: GlobPlan, walk: GlobWalk, host: TaskHost): Generator<void> {
   const tally = emptyTally();
-  let seen = 0;
-  for (const plan of plans) {
-    if (!plan.dynamic) {
-      paths.push(...staticFiles(plan.patterns, start, guard));
-      continue;
+  const budget = { paths: task.budget, entries: task.maxEntries, found: 0 };
+  const lists: string[] = [];
+  for (const directory of task.directories) {
+    const list: string[] = [];
+    if (budget.entries <= 0) list.push(directory);
+    else {
+      for (const batch of walk.run(directory, budget, tally, () => host.beat(0))) {
+        for (const path of batch) list.push(path.endsWith("/") ? path : plan.shown(walk.prefix + path));
+        yield;
+      }
     }
-    for (const batch of dynamicFiles(plan, start, guard, task, tally, host)) {
-      seen += batch.seen;
-      for (const path of batch.paths) paths.push(path);
+    lists.push(list.join("\0"));
+  }
+  host.post({ kind: "globbed", tally, lists, total: budget.found });
+}
+
+/** Where several walks may find the same file, or the order is not that of paths, everything has to be at hand. */
+function* findAll({ query }: GlobTask, plan: GlobPlan, host: TaskHost): Generator<void> {
+  const tally = emptyTally();
+  const found = new Set(plan.named);
+  for (const walk of plan.walks) {
+    for (const batch of walk.run("", unlimitedBudget(), tally, () => host.beat(0))) {
+      for (const path of batch) found.add(walk.prefix + path);
       yield;
     }
   }
-  const prefix = shownPrefix(shownPath(task.path));
-  // One plan finds each file once, and in order.
-  if (plans.length > 1 || !plans[0]?.dynamic) paths = [...new Set(paths)].sort();
-  if (task.order === "newest") sortNewestFirst(paths, start, host);
-  const shown = paths
-    .slice(0, task.limit)
-    .map((path) => (isAbsolute(path) ? path : shownPath(prefix + path)));
-  host.post({ kind: "globbed", tally, paths: shown, total: paths.length, seen });
-}
-
-/** Patterns without any wildcard: there is nothing to walk. */
-function staticFiles(patterns: readonly string[], start: string, guard: PathGuard): string[] {
-  return patterns
-    .filter((pattern) => {
-      const path = guard.resolve(resolve(start, pattern), { follow: false });
-      try {
-        return lstatSync(path).isFile() && globToRegex(pattern).test(withoutDot(pattern));
-      } catch {
-        return false;
-      }
-    })
-    .map(withoutDot);
-}
-
-function* dynamicFiles(
-  plan: { readonly base: string; readonly patterns: readonly string[] },
-  start: string,
-  guard: PathGuard,
-  task: GlobTask,
-  tally: Tally,
-  host: TaskHost,
-): Generator<{ paths: string[]; seen: number }> {
-  const base = withSlash(toSlashes(canonicalPath(guard.resolve(resolve(start, plan.base)))));
-  const prefix = plan.base === "." ? "" : withoutDot(withSlash(plan.base));
-  const tests = plan.patterns.map((pattern) => ({ end: fixedEnd(pattern), whole: globToRegex(pattern) }));
-  const enters = createDirectoryTest(plan.patterns);
-  let seen = 0;
-  const batches = walk({
-    base,
-    shown: shownPrefix(shownPath(task.path)) + prefix,
-    ignore: scopeOf(base.length > 1 ? base.slice(0, -1) : base, task.scope),
-    tally,
-    wants: (path) => {
-      seen++;
-      for (const { end, whole } of tests) if (path.endsWith(end) && whole.test(prefix + path)) return true;
-      return false;
-    },
-    enters: enters && ((path) => enters(prefix + path)),
-    beat: () => host.beat(0),
-  });
-  for (const paths of batches) {
-    yield { paths: prefix === "" ? paths : paths.map((path) => prefix + path), seen };
-    seen = 0;
-  }
-  yield { paths: [], seen };
+  const paths = [...found].sort();
+  if (query.order === "newest") sortNewestFirst(paths, plan.start, host);
+  const list = paths.slice(0, query.limit).map((path) => plan.shown(path));
+  host.post({ kind: "globbed", tally, lists: [list.join("\0")], total: paths.length });
 }
 
 function sortNewestFirst(paths: string[], start: string, host: TaskHost): void {
@@ -104,8 +65,4 @@ function sortNewestFirst(paths: string[], start: string, host: TaskHost): void {
     times.set(path, info?.mtimeMs ?? 0);
   }
   paths.sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0) || (a < b ? -1 : 1));
-}
-
-function withoutDot(path: string): string {
-  return path.replace(/^\.\//, "");
 }

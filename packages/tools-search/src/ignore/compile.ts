@@ -57,7 +57,7 @@ export function compileIgnoreRules(rules: readonly IgnoreRule[]): IgnoreMatcher 
           if (rule.path === undefined || rule.path === directory.slice(skip) + name) best = later(best, rule);
         }
       }
-      const dot = name.lastIndexOf(".");
+      const dot = byExtension.size === 0 ? -1 : name.lastIndexOf(".");
       const ending = dot === -1 ? undefined : byExtension.get(name.slice(dot));
       if (ending) {
         for (const rule of ending) {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { withSlash } from "../paths.js";
 import { compileIgnoreRules, type IgnoreMatcher, type Verdict } from "./compile.js";
@@ -51,6 +51,15 @@ export class IgnoreScope {
     );
   }
 
+  /** The same for a directory whose entries are not known: looks for the three. */
+  enterUnread(directory: string): IgnoreScope {
+    return this.enter(directory, {
+      git: exists(directory + IGNORE_FILES.git),
+      other: exists(directory + IGNORE_FILES.other),
+      repository: exists(directory + IGNORE_FILES.repository),
+    });
+  }
+
   /**
    * The scope a search that starts in `directory` is in, from the ignore files of its repository above it.
    * A directory that those rules leave out was named on purpose: then only the rules inside it count.
@@ -63,11 +72,7 @@ export class IgnoreScope {
       const next = chain[index + 1];
       if (next === undefined) break;
       const base = withSlash(current);
-      scope = scope.enter(base, {
-        git: exists(base + IGNORE_FILES.git),
-        other: exists(base + IGNORE_FILES.other),
-        repository: exists(base + IGNORE_FILES.repository),
-      });
+      scope = scope.enterUnread(base);
       if (scope.ignores(base, next.slice(base.length), true)) return IgnoreScope.NONE;
     }
     // "dist/*" does not match dist itself, but all that could be in it.
@@ -124,9 +129,10 @@ function read(file: string): string | undefined {
   }
 }
 
+/** Whether the name is there, whatever it is: a walk decides by names too. */
 function exists(path: string): boolean {
   try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
     return false;
   }

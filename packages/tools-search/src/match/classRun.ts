@@ -1,7 +1,7 @@
 import { frequencyOfAny } from "./needle.js";
 
-/** The longest run that is looked for. */
-const MAX_RUN = 16;
+/** The longest run that is looked for; a needle has room for no more. */
+const MAX_RUN = 32;
 /** A run that is met more often than once in so many bytes sorts out too few lines. */
 const RARE = 1 / 500;
 /** How likely it is that a character is of the same kind as the one before it. */
@@ -14,14 +14,24 @@ const QUANTIFIER = /(?:([*?])|(\+)|\{(\d+)(,\d*)?\})\??/y;
 const ONE_BYTE =
   /^(?:[^\\[\]().*+?|^$\u0080-\u{10ffff}]|\\[^bBDWSspPkucx1-9]|\\x[0-7].|\[(?!\^)(?:\\[^DWSspPucx]|\\x[0-7].|[^\\\u0080-\u{10ffff}])*\])$/u;
 
+export interface ClassRun {
+  /** Each character, given as the string of all ASCII characters it can be. */
+  readonly run: readonly string[];
+  /** Whether a line with such a run matches for sure. */
+  readonly exact: boolean;
+}
+
 /**
- * A run of characters that every match contains, each given as the string of all ASCII characters it can be.
- * `[A-Z]{4,}_\d+` has `[A-Z]` four times, `_`, and a digit. Reads the source as `parseRegex` writes it, at its top level
+ * A run of characters that every match contains. `[A-Z]{4,}_\d+` has `[A-Z]` four times, `_`, and a digit. Reads the source as `parseRegex` writes it, at its top level
  * only. Returns `undefined` if there is no run that is rare enough to be worth looking for.
  */
-export function rareClassRun(source: string): readonly string[] | undefined {
+export function rareClassRun(source: string): ClassRun | undefined {
   let best: readonly string[] = [];
   let run: string[] = [];
+  // How long the expression is if it is nothing but one run, of which only the first and the last may be repeated at will.
+  let whole = 0;
+  let tokens = 0;
+  let lastIsOpen = false;
   const end = (): void => {
     const closed = run.slice(-MAX_RUN);
     if (frequencyOf(closed) < frequencyOf(best)) best = closed;
@@ -41,9 +51,14 @@ export function rareClassRun(source: string): readonly string[] | undefined {
     const count = optional ? 0 : plus ? 1 : Math.min(Number(least ?? 1), MAX_RUN);
     if (depth > 0 || count === 0 || !ONE_BYTE.test(token)) {
       end();
+      whole = Number.NaN;
       continue;
     }
     const copies = Array.from({ length: count }, () => membersOf(token));
+    if ((lastIsOpen && tokens > 1) || Number(least) > MAX_RUN) whole = Number.NaN;
+    lastIsOpen = Boolean(plus || more);
+    tokens++;
+    whole += count;
     run.push(...copies);
     if (plus || more || Number(least) > MAX_RUN) {
       // More may follow: what comes before ends here, and what comes after begins with the last ones.
@@ -52,7 +67,9 @@ export function rareClassRun(source: string): readonly string[] | undefined {
     }
   }
   end();
-  return frequencyOf(best) < RARE ? best : undefined;
+  if (frequencyOf(best) >= RARE) return undefined;
+  // A line break belongs to no line, so that a run with one in it would be no match.
+  return { run: best, exact: best.length === whole && !/[\n\r]/.test(best.join("")) };
 }
 
 function membersOf(token: string): string {

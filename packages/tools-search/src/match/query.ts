@@ -86,24 +86,28 @@ function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
   const plain = parsed.needsUnicode ? unicode : new RegExp(parsed.source, caseFlag);
   const choose = (line: string): RegExp => (plain === unicode || ASCII.test(line) ? plain : unicode);
   const { lineSource } = parsed;
-  const needles = needlesOf(parsed, ignoreCase);
+  const { needles, exact } = needlesOf(parsed, ignoreCase);
   return {
     needles,
     asciiNeedles: needles.filter((needle) => needle.ascii),
     asciiIsExact: false,
-    test: (line) => choose(line).test(line),
+    test: exact ? undefined : (line) => choose(line).test(line),
     scan: lineSource === undefined ? undefined : scanner(lineSource, caseFlag, parsed.needsUnicode),
     scanIsExact: !parsed.anchored,
     keepReturn: parsed.asksForReturn,
   };
 }
 
-function needlesOf({ required, source }: ParsedRegex, ignoreCase: boolean): Needle[] {
+/** Needles, and whether a line with one of them matches for sure. */
+function needlesOf(
+  { required, source }: ParsedRegex,
+  ignoreCase: boolean,
+): { readonly needles: readonly Needle[]; readonly exact: boolean } {
   const strings = usefulStrings(required) ?? [];
   const needles = strings.map((text) => createNeedle(text, ignoreCase));
-  if (ignoreCase) return [...needles, ...otherCaseNeedles(strings)];
-  const run = needles.length > 0 ? undefined : rareClassRun(source);
-  return run === undefined ? needles : [createClassNeedle(run)];
+  if (ignoreCase) return { needles: [...needles, ...otherCaseNeedles(strings)], exact: false };
+  const found = needles.length > 0 ? undefined : rareClassRun(source);
+  return found ? { needles: [createClassNeedle(found.run)], exact: found.exact } : { needles, exact: false };
 }
 
 function scanner(source: string, caseFlag: string, needsUnicode: boolean): (ascii: boolean) => RegExp {

@@ -67,11 +67,14 @@ function withNeedles(
     needles.length === 1 ? (from: number) => window.find(only, from, end) : firstOfMany(view, needles);
   for (let at = next(view.start); at !== -1; ) {
     const lineEnd = view.lineEnd(at);
-    const lineStart = view.lineStart(at);
-    if (test === undefined || test(view.line(lineStart, lineEnd, keepReturn))) {
-      collector.match(view, lineStart, lineEnd, at);
-      if (firstOnly) return;
+    if (test === undefined && collector.onlyCounts) collector.matches++;
+    else {
+      const lineStart = view.lineStart(at);
+      if (test === undefined || test(view.line(lineStart, lineEnd, keepReturn))) {
+        collector.match(view, lineStart, lineEnd, at);
+      }
     }
+    if (firstOnly && collector.matches > 0) return;
     at = lineEnd >= end ? -1 : next(lineEnd + 1);
   }
 }

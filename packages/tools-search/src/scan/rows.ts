@@ -41,6 +41,11 @@ export class RowCollector {
     return this.#line - 1;
   }
 
+  /** Whether nothing is wanted any more but the number of matches. */
+  get onlyCounts(): boolean {
+    return this.#wantedAfter === 0 && !this.#wantsRows;
+  }
+
   begin(view: TextView): void {
     this.#counted = view.start;
     this.#after = view.start;

@@ -1,7 +1,7 @@
 import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { countOf, functionTool, optionalString, requireString } from "@agent/core/toolkit";
 import { MAX_RESULTS, type SearchOptions } from "../options.js";
-import type { GlobTask } from "../protocol.js";
+import type { GlobQuery } from "../protocol.js";
 import { readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
 
 const ORDERS = ["path", "newest"] as const;
@@ -44,8 +44,7 @@ export class SearchFilesTool implements ExecutableTool {
     const order = ORDERS.find((known) => known === optionalString(args, "sort", "path"));
     if (order === undefined) throw new Error('"sort" must be "path" or "newest".');
     const path = optionalString(args, "path", ".");
-    const task: GlobTask = {
-      kind: "glob",
+    const query: GlobQuery = {
       scope: readScope(args, [path], this.#settings),
       path,
       pattern,
@@ -54,7 +53,7 @@ export class SearchFilesTool implements ExecutableTool {
     };
     const { workers, timeoutMs } = this.#settings;
     const { formatFilesResult, searchFiles, sharedPool } = await import("../engine.js");
-    const result = await searchFiles(sharedPool({ workers }), task, { timeoutMs, signal: call?.signal });
+    const result = await searchFiles(sharedPool({ workers }), query, { timeoutMs, signal: call?.signal });
     call?.report?.({ ok: true, summary: countOf(result.total, "file") });
     return formatFilesResult(result, pattern);
   }

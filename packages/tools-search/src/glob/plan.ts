@@ -1,0 +1,124 @@
+import { lstatSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
+import { canonicalPath, createPathGuard, type PathGuard, quote } from "@agent/core/toolkit";
+import type { IgnoreScope } from "../ignore/scope.js";
+import { shownPath, shownPrefix, toSlashes, withSlash } from "../paths.js";
+import type { GlobQuery, Tally } from "../protocol.js";
+import { type WalkBudget, walk } from "../walk.js";
+import { scopeOf } from "../walkTask.js";
+import { checkGlob } from "./limits.js";
+import { createDirectoryTest, fixedEnd, globToRegex } from "./matcher.js";
+import { globModules } from "./modules.js";
+
+/** A glob search made ready: fast-glob plans and its matcher decides, the walk is the one of search_text. */
+export class GlobPlan {
+  /** What the path argument leads to. */
+  readonly start: string;
+  readonly walks: readonly GlobWalk[];
+  /** Files that the pattern names without any wildcard: there is nothing to walk. */
+  readonly named: readonly string[];
+  readonly #prefix: string;
+
+  /** Throws if there is nothing that could be searched. */
+  constructor({ path, pattern, scope }: GlobQuery) {
+    checkGlob(pattern, "pattern");
+    const guard = createPathGuard(scope.root);
+    this.start = guard.resolve(resolve(scope.cwd, path));
+    const info = lstatSync(canonicalPath(this.start), { throwIfNoEntry: false });
+    if (!info?.isDirectory()) {
+      throw new Error(`"path" ${quote(path)} ${info ? "is not a directory" : "does not exist"}.`);
+    }
+    const plans = globModules().fastGlob.generateTasks(pattern, { dot: true, followSymbolicLinks: false });
+    if (plans.length === 0) {
+      throw new Error(
+        `"pattern" ${quote(pattern)} names nothing to find, or only what to leave out. Pass a glob such as **/*.`,
+      );
+    }
+    this.#prefix = shownPrefix(shownPath(path));
+    this.walks = plans.filter((plan) => plan.dynamic).map((plan) => this.#walkOf(plan, guard, scope));
+    this.named = plans
+      .filter((plan) => !plan.dynamic)
+      .flatMap((plan) => namedFiles(plan.patterns, this.start, guard));
+  }
+
+  /** A path as results show it. */
+  shown(path: string): string {
+    return isAbsolute(path) ? path : shownPath(this.#prefix + path);
+  }
+
+  #walkOf(
+    plan: { readonly base: string; readonly patterns: readonly string[] },
+    guard: PathGuard,
+    scope: GlobQuery["scope"],
+  ): GlobWalk {
+    const base = withSlash(toSlashes(canonicalPath(guard.resolve(resolve(this.start, plan.base)))));
+    const prefix = plan.base === "." ? "" : withoutDot(withSlash(plan.base));
+    const around = scopeOf(base.length > 1 ? base.slice(0, -1) : base, scope);
+    return new GlobWalk(base, prefix, this.#prefix + prefix, plan.patterns, around);
+  }
+}
+
+/** The walk through all that a pattern can match, or through parts of it. */
+export class GlobWalk {
+  readonly #tests: readonly { readonly end: string; readonly whole: RegExp }[];
+  readonly #enters: ((path: string) => boolean) | undefined;
+  /** The ignore rules inside directories around the parts. */
+  readonly #scopes = new Map<string, IgnoreScope>();
+
+  constructor(
+    private readonly base: string,
+    /** What leads from the start of the search to the base. */
+    readonly prefix: string,
+    private readonly shown: string,
+    patterns: readonly string[],
+    /** The ignore rules around the base. */
+    private readonly around: IgnoreScope | undefined,
+  ) {
+    this.#tests = patterns.map((pattern) => ({ end: fixedEnd(pattern), whole: globToRegex(pattern) }));
+    this.#enters = createDirectoryTest(patterns);
+  }
+
+  /** The files below `from`, which is "" or a directory that another walk has left. */
+  run(from: string, budget: WalkBudget, tally: Tally, beat: () => void): Generator<string[]> {
+    const enters = this.#enters;
+    return walk({
+      ...{ base: this.base, shown: this.shown, from, tally, budget, beat },
+      ignore: this.around && this.#scopeAround(this.around, from),
+      wants: (path, name) => this.#matches(path, name),
+      enters: enters && ((path) => enters(this.prefix + path)),
+    });
+  }
+
+  #matches(path: string, name: string): boolean {
+    for (const { end, whole } of this.#tests) {
+      if (name.endsWith(end) && whole.test(this.prefix + path)) return true;
+    }
+    return false;
+  }
+
+  #scopeAround(outermost: IgnoreScope, path: string): IgnoreScope {
+    if (path === "") return outermost;
+    const parent = path.slice(0, path.lastIndexOf("/", path.length - 2) + 1);
+    const scope =
+      this.#scopes.get(parent) ?? this.#scopeAround(outermost, parent).enterUnread(this.base + parent);
+    this.#scopes.set(parent, scope);
+    return scope;
+  }
+}
+
+function namedFiles(patterns: readonly string[], start: string, guard: PathGuard): string[] {
+  return patterns
+    .filter((pattern) => {
+      const path = guard.resolve(resolve(start, pattern), { follow: false });
+      try {
+        return lstatSync(path).isFile() && globToRegex(pattern).test(withoutDot(pattern));
+      } catch {
+        return false;
+      }
+    })
+    .map(withoutDot);
+}
+
+function withoutDot(path: string): string {
+  return path.replace(/^\.\//, "");
+}

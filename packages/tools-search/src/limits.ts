@@ -1,0 +1,53 @@
+import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
+import { type Job, StalledError } from "./pool/pool.js";
+
+export interface SearchLimits {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Why a search ended before everything was searched. */
+export type Stopped = { readonly reason: "deadline" } | { readonly reason: "stalled"; readonly file: string };
+
+/** Thrown inside a job whose time is over. */
+class DeadlineError extends Error {}
+
+/** Ends the job at the deadline, which is told, or at the abort, which rejects with the signal's reason. */
+export async function withLimits(
+  job: Job,
+  { timeoutMs, signal }: SearchLimits,
+  run: Promise<void>,
+): Promise<Stopped | undefined> {
+  const onAbort = (): void => job.cancel(abortError(signal));
+  const timer = setTimeout(() => job.cancel(new DeadlineError()), Math.min(timeoutMs, LONGEST_TIMER_MS));
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    if (signal?.aborted) onAbort();
+    await run;
+    return undefined;
+  } catch (error) {
+    // One part failed: the rest of the job is of no use any more.
+    job.cancel(error as Error);
+    return stoppedBy(error);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+function abortError(signal: AbortSignal | undefined): Error {
+  return signal?.reason instanceof Error ? signal.reason : new Error("The search was aborted.");
+}
+
+function stoppedBy(error: unknown): Stopped {
+  if (error instanceof DeadlineError) return { reason: "deadline" };
+  if (error instanceof StalledError) return { reason: "stalled", file: fileAt(error) };
+  throw error;
+}
+
+function fileAt({ task, place }: StalledError): string {
+  if (task.kind === "range") return task.path;
+  if (task.kind !== "scan") return "";
+  const { labels, paths, shown } = task.batch;
+  return labels?.split("\0")[place] ?? shown + (paths.split("\0")[place] ?? "");
+}
