@@ -227,14 +227,10 @@ describe("trees", () => {
       /Stopped after 5 ms/,
     );
 
-    // With enough time nothing is missing. Names are enough to show that; to open all files takes long.
-    const patient = { timeoutMs: 120_000 };
-    const whole = await run(new SearchFilesTool(patient), root, { pattern: "**", path: root, ...all });
-    expect(whole.account).toMatch(/^\[200 of 200003 files shown/);
-    const found = await run(new SearchTextTool(patient), root, {
-      ...{ query: "foo", glob: "*.txt", paths: [root], ...all },
-    });
-    expect(found.lines).toEqual(["a.txt:1:foo", "node_modules/b.txt:1:foo"]);
+    const patient = new SearchTextTool({ timeoutMs: 120_000 });
+    const whole = await run(patient, root, { query: "foo", paths: [root], ...all });
+    expect(whole.lines).toEqual(["a.txt:1:foo", "node_modules/b.txt:1:foo"]);
+    expect(whole.account).toContain("200003 files searched");
   }, 120_000);
 
   test("D107: files that come and go during the search do not disturb it", async () => {
