@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   commandsLike,
   expectNoProcessWith,
@@ -112,6 +112,19 @@ describe("a command always returns", () => {
     expect(openDescriptors()).toBeLessThanOrEqual(before + 2);
   });
 });
+
+test("fifty calls at once may share one signal: Node has nothing to warn about", async () => {
+  const warned = vi.fn();
+  process.on("warning", warned);
+  onTestFinished(() => void process.off("warning", warned));
+  const { signal } = new AbortController();
+  // Two lines are checked by a shell of their own first, which the signal ends as well.
+  const one = () => runBash({ command: "true\necho done" }, {}, signal);
+  const results = await Promise.all(Array.from({ length: 50 }, one));
+  expect(new Set(results.map(({ stdout }) => stdout))).toEqual(new Set(["done\n"]));
+  await new Promise(setImmediate);
+  expect(warned).not.toHaveBeenCalled();
+}, 60_000);
 
 describe("a timeout ends everything the command started", () => {
   test("A2: a pipeline with children; what was printed is kept", async () => {

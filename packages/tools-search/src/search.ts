@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
+import { LONGEST_TIMER_MS, onAbort } from "@agent/core/toolkit";
 import { scanInRanges } from "./largeFile.js";
 import { type Job, type Pool, StalledError } from "./pool/pool.js";
 import {
@@ -89,11 +89,11 @@ async function withLimits(
   { timeoutMs, signal }: SearchLimits,
   run: Promise<void>,
 ): Promise<undefined> {
-  const onAbort = (): void => job.cancel(abortError(signal));
+  const abort = (): void => job.cancel(abortError(signal));
   const timer = setTimeout(() => job.cancel(new DeadlineError()), Math.min(timeoutMs, LONGEST_TIMER_MS));
-  signal?.addEventListener("abort", onAbort, { once: true });
+  const release = onAbort(signal, abort);
   try {
-    if (signal?.aborted) onAbort();
+    if (signal?.aborted) abort();
     await run;
     return undefined;
   } catch (error) {
@@ -102,7 +102,7 @@ async function withLimits(
     throw error;
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
+    release();
   }
 }
 

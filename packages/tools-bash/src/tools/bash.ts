@@ -111,7 +111,8 @@ export class RunBashTool implements ExecutableTool {
         onOutput: call?.onOutput && ((chunk) => call.onOutput(chunk)),
         onProcess: (pid) => call?.onProcess?.(pid),
       });
-      if (!checksFirst && mayBeSyntaxError(outcome)) await this.#checkSyntax(script, call?.signal);
+      // Without the signal: the command has run, and an abort now must not say that it has not.
+      if (!checksFirst && mayBeSyntaxError(outcome)) await this.#checkSyntax(script);
       call?.report?.(summarize(outcome, timeoutMs));
       return presentOutcome(outcome, timeoutMs, this.#sandbox.mode === "off" ? undefined : level);
     } finally {
@@ -120,7 +121,7 @@ export class RunBashTool implements ExecutableTool {
   }
 
   /** Throws, with the line, if the shell cannot parse the command. */
-  async #checkSyntax(script: Script, signal: AbortSignal | undefined): Promise<void> {
+  async #checkSyntax(script: Script, signal?: AbortSignal): Promise<void> {
     const problem = await findSyntaxError(this.#shell, script, signal);
     if (problem !== undefined) throw new Error(problem);
   }
