@@ -13,7 +13,12 @@ const PARSES_BY_LINE = new Set(["sh", "ash", "bash", "dash", "ksh", "mksh", "zsh
  * the error before it runs anything, so asking it a second time is only needed when it failed.
  */
 export function needsCheckFirst(command: string, shell: string): boolean {
-  return command.includes("\n") || !PARSES_BY_LINE.has(basename(shell));
+  return command.includes("\n") || !isKnownShell(shell);
+}
+
+/** Whether the name is that of a shell whose ways are known. */
+export function isKnownShell(shell: string): boolean {
+  return PARSES_BY_LINE.has(basename(shell));
 }
 
 /**

@@ -18,7 +18,8 @@ import { createPolicy, type Policy } from "../policy/policy.js";
 import { presentOutcome, summarize } from "../result.js";
 import { type RunOutcome, runCommand } from "../run.js";
 import { Sandbox } from "../sandbox.js";
-import { findSyntaxError, needsCheckFirst } from "../syntax.js";
+import { confirmShell } from "../shellProbe.js";
+import { findSyntaxError, isKnownShell, needsCheckFirst } from "../syntax.js";
 import { existingTemporaryDirectory } from "../temporary.js";
 
 const DEFAULT_SHELL = "/bin/sh";
@@ -90,6 +91,7 @@ export class RunBashTool implements ExecutableTool {
     refuseAborted(call);
     const script = prepareScript(command);
     try {
+      if (!isKnownShell(this.#shell)) await confirmShell(this.#shell);
       const checksFirst = this.#policy !== undefined || needsCheckFirst(command, this.#shell);
       if (checksFirst) await this.#checkSyntax(script, call?.signal);
       this.#obeyPolicy(command, extraEnv);
