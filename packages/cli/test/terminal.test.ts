@@ -43,7 +43,7 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
     expect(stdout).toContain("? write_file wants to run with");
     expect(stdout).toContain("│ content: a\\u202eb\\u200b");
     // Nothing is said to run before the yes.
-    expect(stdout).toMatch(/● write_file[^\n]* needs a yes\r\n[^]*Run it\?[^]*executing…[^]*✓/);
+    expect(stdout).toMatch(/● write_file[^\n]* needs a yes\r\n[\s\S]*Run it\?[\s\S]*executing…[\s\S]*✓/);
     expect(stdout.match(/executing…/g)).toHaveLength(1);
     expect(readFileSync(join(box.project, "x.txt"), "utf8")).toBe("a\u202eb\u200b");
   });
