@@ -1,20 +1,32 @@
 import { createInterface } from "node:readline";
-import { escapeInvisible } from "@agent/core/toolkit";
+import { escapeInvisible, onAbort } from "@agent/core/toolkit";
 
 /** Whether a person is there to be asked. */
 export function canAsk(): boolean {
   return Boolean(process.stdin.isTTY && process.stderr.isTTY);
 }
 
-/** Asks on the terminal and resolves to the line, without its ends; "" if the person closed the input. */
-export function ask(question: string): Promise<string> {
+/**
+ * Asks on the terminal and resolves to the line, without its ends; "" if the person closed the input, or the
+ * signal took the question back.
+ */
+export function ask(question: string, signal?: AbortSignal): Promise<string> {
+  if (signal?.aborted) return Promise.resolve("");
   return new Promise((resolve) => {
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     let answer = "";
-    lines.on("close", () => resolve(answer));
-    // Ctrl-C at a question means no, and is left to the process as everywhere else.
-    lines.on("SIGINT", () => {
+    const release = onAbort(signal, () => {
+      process.stderr.write("\n");
       lines.close();
+    });
+    lines.on("close", () => {
+      release();
+      resolve(answer);
+    });
+    // Ctrl-C at a question means no, and is left to the process as everywhere else. A signal is not there at once:
+    // where one will take the question back, closing it now would let the run go on, and end, with a no.
+    lines.on("SIGINT", () => {
+      if (!signal) lines.close();
       process.kill(process.pid, "SIGINT");
     });
     lines.question(escapeInvisible(question), (line) => {

@@ -83,6 +83,38 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await terminal.until('You said "my next".');
   });
 
+  test("Esc stops a long answer in its middle: no word of it comes any more", async () => {
+    const terminal = await chats.start();
+    terminal.paste(`say ${"word ".repeat(20_000)}`);
+    terminal.press("Enter");
+    await terminal.until(/answering…[^›]*›$/);
+    terminal.press("Escape");
+    await terminal.until("Stopped. The conversation goes on from here.");
+    terminal.send("hello");
+    const screen = await terminal.until(/You said "hello"\.[\s\S]*›$/);
+    expect(screen.slice(screen.indexOf("› hello"))).not.toContain("word");
+  });
+
+  test("Ctrl-C at a question runs nothing, and the chat goes on; again it leaves", async () => {
+    const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
+    const mark = join(chats.newFolder(), "ran");
+    terminal.send(`call run_bash {"command":"touch ${mark}"}`);
+    await terminal.until(/Run it\?.*\n\?$/);
+    terminal.type("y");
+    await terminal.until(/\n\? y$/);
+    terminal.press("C-c");
+    await terminal.until(/└ ✗ aborted[\s\S]*Stopped\.[\s\S]*›$/);
+    expect(existsSync(mark)).toBe(false);
+    terminal.send("hello");
+    await terminal.until('You said "hello".');
+    terminal.press("C-c");
+    await terminal.until("Ctrl-C again leaves.");
+    terminal.press("C-c");
+    await terminal.until("[status 130]");
+    await expectRestored(terminal);
+    expect(existsSync(mark)).toBe(false);
+  });
+
   test("Ctrl-C clears the line; twice on an empty one it leaves with 130", async () => {
     const terminal = await chats.start();
     terminal.type("never mind");

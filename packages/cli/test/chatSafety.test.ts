@@ -59,6 +59,22 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     await terminal.until("\\u202ereversed\\u202c");
   });
 
+  test("H172: the same in an error of the provider and of a tool", async () => {
+    const terminal = await chats.start();
+    const file = join(chats.newFolder(), "bytes");
+    terminal.record(file);
+    terminal.send(`fail broken ${[...ATTACKS, ...MOVES].map(asEscapes).join("")} provider`);
+    await terminal.until(/broken [\s\S]*provider/);
+    terminal.send(`call edit_file {"path":5,"${ATTACKS.map(asEscapes).join("")}":1}`);
+    await terminal.until("└ ✗");
+    terminal.send("say the end");
+    await terminal.until(/^the end$/m);
+    await expect.poll(() => terminal.recorded(file)).toContain("the end");
+    const rest = terminal.recorded(file).replace(OWN_CODES, "");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    expect(rest.match(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g) ?? []).toEqual([]);
+  });
+
   test("a call that asks runs only after yes; no goes to the model with its reason", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
     const mark = join(chats.newFolder(), "ran");

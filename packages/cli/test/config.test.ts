@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { Sandbox } from "./agent.js";
+import { BIN, Sandbox } from "./agent.js";
 
 describe("a config that is wrong: one message, exit code 2, nothing run", () => {
   test("G151: a syntax error names the file and the line", async () => {
@@ -151,6 +151,26 @@ describe("G167: a config that is not what it should be is refused without a hang
     truncateSync(box.write("agent.config.ts", ""), 1024 ** 3);
     await refused(box, `holds ${1024 ** 3} bytes`);
   });
+});
+
+test("a config that may not be read is named with the reason, without a stack", async (context) => {
+  const box = new Sandbox();
+  const file = box.write("agent.config.ts", "export default {};");
+  const isRoot = process.getuid?.() === 0;
+  // Root may read everything: it has to be another user.
+  const user = isRoot ? { uid: 65_534, gid: 65_534 } : {};
+  const env = { PATH: process.env.PATH, HOME: box.home, AGENT_LOCAL_PORTS: "" };
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [BIN, ...args], { cwd: box.project, env, encoding: "utf8", ...user });
+  chmodSync(file, isRoot ? 0o600 : 0);
+  chmodSync(box.root, 0o755);
+  if (run("--version").status !== 0) return context.skip("another user cannot run the command here");
+  for (const args of [["tools"], ["--trust", "tools"], ["tools", "--config", "agent.config.ts"]]) {
+    const { status, stderr } = run(...args);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/agent\.config\.ts.*(cannot be read|permission denied)/i);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  }
 });
 
 describe("G162: where a config may be", () => {

@@ -40,8 +40,11 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
     const task = "write \"a\u202eb\u200b\" to 'x.txt'";
     const { code, stdout } = await box.runInTerminal(["--confirm", "write_file", task], [["Run it?", "y"]]);
     expect(code).toBe(0);
-    expect(stdout).toContain("write_file wants to run:");
-    expect(stdout).toContain("content: a\\u202eb\\u200b");
+    expect(stdout).toContain("? write_file wants to run with");
+    expect(stdout).toContain("│ content: a\\u202eb\\u200b");
+    // Nothing is said to run before the yes.
+    expect(stdout).toMatch(/● write_file[^\n]* needs a yes\r\n[\s\S]*Run it\?[\s\S]*executing…[\s\S]*✓/);
+    expect(stdout.match(/executing…/g)).toHaveLength(1);
     expect(readFileSync(join(box.project, "x.txt"), "utf8")).toBe("a\u202eb\u200b");
   });
 

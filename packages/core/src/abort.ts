@@ -1,5 +1,5 @@
-import { setMaxListeners } from "node:events";
 import { AgentError } from "./errors.js";
+import { onAbort } from "./toolkit/onAbort.js";
 
 /** The error every aborted operation of the core rejects with. */
 export function abortedError(signal: AbortSignal): AgentError {
@@ -8,15 +8,6 @@ export function abortedError(signal: AbortSignal): AgentError {
 
 export function throwIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw abortedError(signal);
-}
-
-/** Calls `listener` when the signal fires, unless released before. A signal that has fired calls nobody. */
-export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
-  if (!signal) return () => undefined;
-  // Any number of tool calls share one signal; Node would print a warning about the eleventh.
-  if (signal instanceof EventTarget) setMaxListeners(0, signal);
-  signal.addEventListener("abort", listener, { once: true });
-  return () => signal.removeEventListener("abort", listener);
 }
 
 /** The promise's result, or an `aborted` error as soon as the signal fires: nobody is waited for. */

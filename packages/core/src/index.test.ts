@@ -50,6 +50,7 @@ test("the public API of @agent/core/toolkit", async () => {
     "invalidArgument",
     "isInside",
     "nearestMatch",
+    "onAbort",
     "optionalBoolean",
     "optionalInteger",
     "optionalString",

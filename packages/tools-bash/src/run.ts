@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
+import { LONGEST_TIMER_MS, onAbort } from "@agent/core/toolkit";
 import type { Captured } from "./capture.js";
 import { delay } from "./delay.js";
 import { offerEnding } from "./endings.js";
@@ -126,16 +126,16 @@ function watchForStop(tree: ProcessTree, options: RunOptions, started: number) {
     };
     arm();
     const withdraw = offerEnding(tree.root, () => resolve("user"));
-    const onAbort = (): void => resolve("abort");
-    if (options.signal?.aborted) onAbort();
-    options.signal?.addEventListener("abort", onAbort, { once: true });
+    const abort = (): void => resolve("abort");
+    if (options.signal?.aborted) abort();
+    const release = onAbort(options.signal, abort);
     const watch = watchTree(tree, options.limits, resolve, guardAgainstKill);
     peakMb = () => watch.peakMb;
     cancel = () => {
       clearTimeout(timer);
       withdraw();
       watch.stop();
-      options.signal?.removeEventListener("abort", onAbort);
+      release();
     };
   });
   return { requested, cancel: () => cancel(), peakMb: () => peakMb() };

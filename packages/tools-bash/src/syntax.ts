@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { onAbort } from "@agent/core/toolkit";
 import { spawn } from "./lazyNode.js";
 
 const CHECK_TIMEOUT_MS = 10_000;
@@ -12,7 +13,12 @@ const PARSES_BY_LINE = new Set(["sh", "ash", "bash", "dash", "ksh", "mksh", "zsh
  * the error before it runs anything, so asking it a second time is only needed when it failed.
  */
 export function needsCheckFirst(command: string, shell: string): boolean {
-  return command.includes("\n") || !PARSES_BY_LINE.has(basename(shell));
+  return command.includes("\n") || !isKnownShell(shell);
+}
+
+/** Whether the name is that of a shell whose ways are known. */
+export function isKnownShell(shell: string): boolean {
+  return PARSES_BY_LINE.has(basename(shell));
 }
 
 /**
@@ -37,23 +43,26 @@ function complaint(shell: string, args: string[], signal?: AbortSignal): Promise
       timeout: CHECK_TIMEOUT_MS,
       killSignal: "SIGKILL",
       env: { PATH: process.env.PATH ?? "", LC_ALL: "C" },
-      ...(signal && { signal }),
+    });
+    // Not the option of spawn: Node would warn about the eleventh check that shares one signal.
+    const release = onAbort(signal, () => {
+      child.kill("SIGKILL");
+      reject(new Error("Aborted before the command was started. Nothing was run."));
     });
     let message = "";
     child.stderr.on("data", (chunk: Buffer) => {
       if (message.length < MAX_MESSAGE_BYTES) message += chunk.toString("utf8");
     });
     child.on("error", (error: NodeJS.ErrnoException) => {
-      const isAbort = error.name === "AbortError";
+      release();
       reject(
-        new Error(
-          isAbort
-            ? "Aborted before the command was started. Nothing was run."
-            : `The shell ${shell} cannot be started: ${error.code ?? error.message}. Nothing was run.`,
-        ),
+        new Error(`The shell ${shell} cannot be started: ${error.code ?? error.message}. Nothing was run.`),
       );
     });
-    child.on("close", (code) => resolve(code === 0 ? undefined : message.slice(0, MAX_MESSAGE_BYTES)));
+    child.on("close", (code) => {
+      release();
+      resolve(code === 0 ? undefined : message.slice(0, MAX_MESSAGE_BYTES));
+    });
   });
 }
 

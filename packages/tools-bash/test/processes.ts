@@ -19,6 +19,20 @@ export async function runBash(
   return JSON.parse(await tool.execute(args, call));
 }
 
+/**
+ * Runs a command that prints something and then waits, into its timeout. A machine that is too busy to print it in
+ * that time gets more: what is tested is what comes after the deadline, not how fast a shell starts.
+ */
+export async function runIntoTimeout(
+  args: Record<string, unknown>,
+  hasPrinted: (result: RunBashResult) => boolean,
+): Promise<{ readonly result: RunBashResult; readonly timeout: number }> {
+  for (let timeout = 500; ; timeout *= 4) {
+    const result = await runBash({ ...args, timeout });
+    if (hasPrinted(result) || timeout > 30_000) return { result, timeout };
+  }
+}
+
 /** The pids of all living processes with `text` in their environment. A zombie has none left. */
 export function processesWith(text: string): number[] {
   return listPids().filter((pid) => pid !== process.pid && environmentHolds(pid, text));

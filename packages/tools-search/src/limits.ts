@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
+import { LONGEST_TIMER_MS, onAbort } from "@agent/core/toolkit";
 import { type Job, StalledError } from "./pool/pool.js";
 
 export interface SearchLimits {
@@ -18,11 +18,11 @@ export async function withLimits(
   { timeoutMs, signal }: SearchLimits,
   run: Promise<void>,
 ): Promise<Stopped | undefined> {
-  const onAbort = (): void => job.cancel(abortError(signal));
+  const abort = (): void => job.cancel(abortError(signal));
   const timer = setTimeout(() => job.cancel(new DeadlineError()), Math.min(timeoutMs, LONGEST_TIMER_MS));
-  signal?.addEventListener("abort", onAbort, { once: true });
+  const release = onAbort(signal, abort);
   try {
-    if (signal?.aborted) onAbort();
+    if (signal?.aborted) abort();
     await run;
     return undefined;
   } catch (error) {
@@ -31,7 +31,7 @@ export async function withLimits(
     return stoppedBy(error);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
+    release();
   }
 }
 

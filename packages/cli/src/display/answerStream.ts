@@ -10,11 +10,15 @@ interface AnswerLine {
   rows: readonly string[];
 }
 
+// Text is taken in at least this often. Small pieces that wait long for a frame outlive the cheap part of garbage
+// collection, which cost more than all the rest of the display.
+const MOST_WAITING = 2048;
+
 // Most lines leave before they are ever broken into rows.
 const NO_ROWS: readonly string[] = [];
 
 /**
- * The answer while it is written. Adding text is only appending; lines are made when a frame is drawn. Lines
+ * The answer while it is written. Adding text is only appending; lines are made for many pieces at once. Lines
  * stay changeable, so that a broken answer can be taken back, until there are more than the screen holds.
  */
 export class AnswerStream {
@@ -31,6 +35,7 @@ export class AnswerStream {
 
   add(text: string): void {
     this.#incoming += text;
+    if (this.#incoming.length > MOST_WAITING) this.#digest();
   }
 
   get isEmpty(): boolean {
@@ -81,7 +86,7 @@ export class AnswerStream {
     this.#flushed = false;
   }
 
-  /** Takes in what arrived since the last frame, all its lines at once. */
+  /** Takes in what arrived since the last time, all its lines at once. */
   #digest(): void {
     const end = this.#incoming.lastIndexOf("\n") + 1;
     const complete = end === 0 ? "" : this.#partial + this.#incoming.slice(0, end);

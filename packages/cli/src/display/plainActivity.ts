@@ -11,15 +11,19 @@ const LONGEST_TITLE = 200;
 
 /**
  * Tells what the tools do in plain lines, for a pipe or a log: one when a call starts, one when it ends. No
- * escape code reaches `write`, whatever a tool or a model prints. The answer's text is not its business.
+ * escape code reaches `write`, whatever a tool or a model prints. The answer's text is not its business. A call of
+ * a tool that `asks` does not run yet: whoever asks tells when it does.
  */
-export function plainActivity(write: (text: string) => void): (event: AgentEvent) => void {
+export function plainActivity(
+  write: (text: string) => void,
+  asks: (name: string) => boolean = () => false,
+): (event: AgentEvent) => void {
   const titles = new Map<string, string>();
   return (event) => {
     if (event.type === "tool_start") {
       const title = cutToWidth(callTitle(event.args), LONGEST_TITLE);
       titles.set(event.id, title);
-      write(`${line("●", event.name, title)}  executing…\n`);
+      write(`${line("●", event.name, title)}  ${asks(event.name) ? "needs a yes" : "executing…"}\n`);
     }
     if (event.type === "tool_end") {
       const title = titles.get(event.id) ?? "";

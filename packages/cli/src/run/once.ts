@@ -8,6 +8,8 @@ export interface OnceOptions {
   readonly reporter: Reporter;
   readonly timeoutMs: number | undefined;
   readonly info: Pick<RunInfo, "model" | "provider" | "session">;
+  /** Whether a call of this tool waits for a person before it runs. */
+  readonly asks: (name: string) => boolean;
   readonly jobs: BackgroundJobs;
   /** Keeps the conversation for `--resume`. */
   readonly keep: () => Promise<void>;
@@ -21,7 +23,7 @@ export async function runOnce(agent: Agent, task: string, options: OnceOptions):
   let outcome: Outcome;
   try {
     const tools = agent.getTools().map((tool) => tool.function.name);
-    reporter.start({ ...options.info, cwd: process.cwd(), tools });
+    reporter.start({ ...options.info, cwd: process.cwd(), tools }, options.asks);
     for await (const event of agent.streamChat(task, { signal: interruption.signal })) {
       watcher.see(event);
       reporter.event(event);

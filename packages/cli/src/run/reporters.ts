@@ -20,7 +20,7 @@ export interface RunInfo {
 
 /** Tells the caller of the command what happens, in the form it asked for. */
 export interface Reporter {
-  start(info: RunInfo): void;
+  start(info: RunInfo, asks: (name: string) => boolean): void;
   event(event: AgentEvent): void;
   finish(outcome: Outcome): void;
 }
@@ -32,14 +32,17 @@ export function createReporter(format: OutputFormat, quiet: boolean): Reporter {
 
 /** The answer on standard output, everything else on standard error. */
 class TextReporter implements Reporter {
-  readonly #activity: (event: AgentEvent) => void;
+  readonly #quiet: boolean;
+  #activity: (event: AgentEvent) => void = () => undefined;
   #answer: string | undefined;
 
   constructor(quiet: boolean) {
-    this.#activity = quiet ? () => undefined : plainActivity((text) => process.stderr.write(text));
+    this.#quiet = quiet;
   }
 
-  start(): void {}
+  start(_info: RunInfo, asks: (name: string) => boolean): void {
+    if (!this.#quiet) this.#activity = plainActivity((text) => process.stderr.write(text), asks);
+  }
 
   event(event: AgentEvent): void {
     if (event.type === "done") this.#answer = event.text;

@@ -22,12 +22,14 @@ export async function runTask(
   { resume, keepSession, reporter, timeoutMs }: TaskOptions,
 ): Promise<ExitCode> {
   const task = await readTask(words);
-  const approve = canAsk() ? askOnTerminal() : refuseWithoutTerminal();
-  const { agent, chosen, problems, jobs, sessionFile, keep } = await compose(loaded, resume, approve);
+  const approval = canAsk() ? askOnTerminal() : refuseWithoutTerminal();
+  const composition = await compose(loaded, resume, approval.approve);
+  const { agent, toolbox, chosen, problems, jobs, sessionFile, keep } = composition;
   for (const problem of problems) note(`agent: ${problem}`);
   return await runOnce(agent, task, {
     reporter,
     timeoutMs,
+    asks: (name) => toolbox.confirm.has(name) && !approval.isSettled(name),
     info: {
       model: chosen.model,
       provider: chosen.kind,

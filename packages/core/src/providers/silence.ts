@@ -1,3 +1,4 @@
+import { linkedController } from "../abort.js";
 import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 
 /** Aborts a request that has gone quiet. */
@@ -12,7 +13,7 @@ export interface SilenceTimer {
 
 /** A signal that fires when `outer` does, or after `timeoutMs` without a call of `heard`. */
 export function silenceTimer(timeoutMs: number, outer: AbortSignal): SilenceTimer {
-  const controller = new AbortController();
+  const { controller, release } = linkedController(outer);
   let expired = false;
   const timer = setTimeout(
     () => {
@@ -21,9 +22,6 @@ export function silenceTimer(timeoutMs: number, outer: AbortSignal): SilenceTime
     },
     Math.min(timeoutMs, LONGEST_TIMER_MS),
   );
-  const onAbort = (): void => controller.abort(outer.reason);
-  if (outer.aborted) onAbort();
-  outer.addEventListener("abort", onAbort, { once: true });
   return {
     signal: controller.signal,
     get expired() {
@@ -32,7 +30,7 @@ export function silenceTimer(timeoutMs: number, outer: AbortSignal): SilenceTime
     heard: () => timer.refresh(),
     stop: () => {
       clearTimeout(timer);
-      outer.removeEventListener("abort", onAbort);
+      release();
     },
   };
 }

@@ -24,6 +24,7 @@ export { functionTool } from "./functionTool.js";
 export { compileSchema } from "./jsonSchema/compile.js";
 export { SchemaError } from "./jsonSchema/keywords.js";
 export { didYouMean, nearestMatch } from "./nearest.js";
+export { onAbort } from "./onAbort.js";
 export { checkOptions, type OptionChecks } from "./options.js";
 export { packOptions } from "./packOptions.js";
 export { hasEnded, processTag } from "./processTag.js";

@@ -1,6 +1,7 @@
-import { LazySignal, onAbort } from "../abort.js";
+import { LazySignal } from "../abort.js";
 import { checkObject, checkSignal } from "../toolkit/checks.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
+import { onAbort } from "../toolkit/onAbort.js";
 import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 import { truncateMiddle } from "../toolkit/truncate.js";
 import { escapeInvisible } from "../toolkit/visible.js";

@@ -51,6 +51,19 @@ describe("B42, B43: a command named by an option, a subcommand or a variable of 
   sqlite3 db
   zip -T -TT 'rm x' a b
   zip a b -TT rm
+  git send-email --smtp-server=/bin/rm x.patch
+  git send-email --smtp-server /bin/rm x.patch
+  git send-email --sendmail-cmd='rm x' x.patch
+  gcc -fplugin=./x.so a.c
+  gcc-12 -fplugin=./x.so a.c
+  gcc -B. a.c
+  gcc -specs=x a.c
+  clang -Xclang -load -Xclang x.so a.c
+  cargo --config 'build.rustc-wrapper="rm"' build
+  cargo build --config=x.toml
+  cargo rustc -- -C linker=rm
+  CARGO_BUILD_RUSTC_WRAPPER=rm cargo build
+  run-parts dir
   tar xf a --to-command='rm x'
   tar xf a --to-command rm
   tar cf a --checkpoint=1 --checkpoint-action=exec='rm x' b
@@ -178,6 +191,11 @@ describe("B42, B43: a command named by an option, a subcommand or a variable of 
   docker exec c rm x
   docker exec -it c sh -c 'rm x'
   docker run --entrypoint rm alpine x
+  docker run -v "$PWD":/x alpine rm -rf /x
+  docker run -v $X alpine ls
+  docker run --name -v "$X" alpine
+  docker run "$X" alpine
+  docker run --unknown -v "$X" alpine ls
   docker compose exec web rm x
   docker compose run web rm x
   podman run alpine rm x
@@ -321,6 +339,22 @@ describe("B42, B43: a command named by an option, a subcommand or a variable of 
       'npm exec "$X"',
       'git -c core.pager="$X" log',
       "read EDITOR; export EDITOR; git commit",
+      'tar xf a "$X"',
+      "tar cf a *",
+      'tar "$X" a b',
+      'tar -x "$X"',
+      "tar xf a -C $X",
+      'rsync -a "$X" b',
+      'sort "$X"',
+      'git clone "$X"',
+      'git "$X" log',
+      'npm "$X" rm x',
+      'docker "$X" alpine rm x',
+      'docker compose "$X" web rm x',
+      'psql -c "$X" db',
+      'sqlite3 "$X" "select 1"',
+      'less "$X"',
+      "gcc *.c",
     ]) {
       expect(policy?.check(command), command).toMatchObject({ allowed: false });
     }
@@ -460,6 +494,23 @@ describe("what programs run by design, and words as data, are not refused", () =
   export EDITOR
   export CC=gcc
   man -k x
+  tar xf "$f"
+  tar -C "$dir" -cf out.tar ./*
+  tar cf a -- "$X"
+  tar cf "$HOME/a.tar" src
+  rsync -a -- "$X" b
+  sort -o "$out" a
+  git checkout "$branch"
+  git commit -m "$message"
+  git clone -- "$url"
+  gcc -o "$out" ./*.c
+  gcc -c "src/$name.c"
+  gcc -Wall -fPIC a.c
+  cargo build --release
+  docker run -v "$PWD":/x alpine ls
+  docker run --rm -it -v "$PWD:/x" -w /x node:20 npm test
+  docker run --volume="$PWD":/x --name "$n" alpine ls
+  docker exec -w "$dir" c ls
   fzf --version
   xargs -I% echo %
   echo --exec rm

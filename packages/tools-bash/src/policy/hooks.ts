@@ -1,3 +1,5 @@
+import { withoutContainerData } from "./containers.js";
+import { refuseHiddenOption } from "./hiddenOptions.js";
 import { shown, Unresolvable } from "./refusal.js";
 import { type CommandWord, leadsWith } from "./rules.js";
 
@@ -31,6 +33,7 @@ const RUNNING_OPTIONS = table(`
   git pull: --upload-pack
   git push: --receive-pack --exec
   git rebase: -x --exec
+  git send-email: --smtp-server --sendmail-cmd --to-cmd --cc-cmd --header-cmd
   go: -exec -toolexec -vettool
   gpg: --photo-viewer
   install: --strip-program
@@ -66,7 +69,12 @@ const UNREADABLE: readonly (readonly [program: RegExp, word: RegExp])[] = [
   [/^(dc|lftp|ftp)$/, /!/],
   [/^socat$/, /\b(exec|system|shell)\b/i],
   [/^fzf$/, /execute|become|reload|transform/],
-  [/^(gcc|g\+\+|cc|c\+\+|clang|clang\+\+)$/, /^-wrapper$/],
+  [
+    /^([\w.]+-)*(gcc|g\+\+|cc|c\+\+|clang|clang\+\+|cpp|gfortran)(-[\d.]+)?$/,
+    /^(-wrapper|-fplugin|-fpass-plugin|-load|--?specs|-B|-fuse-ld=.*\/|--ld-path|@)/,
+  ],
+  [/^cargo$/, /^--config|linker|^-Z/],
+  [/^rustc$/, /linker|^@/],
   [/^(npm|pnpm|yarn)$/, /script-shell/],
   [/^(apt|apt-get|aptitude|dpkg)$/, /invoke/i],
   [/^wget$/, /askpass/],
@@ -101,6 +109,8 @@ const OPTION_VARIABLES: readonly (readonly [name: RegExp, value: RegExp])[] = [
   [/^TAR_OPTIONS$/, /./],
   [/^NODE_OPTIONS$/, /require|import|loader|-r\b|eval/],
   [/^(PERL5OPT|PERL5DB|RUBYOPT|PYTHONSTARTUP|PYTHONINSPECT|NPM_CONFIG_SCRIPT_SHELL)$/i, /./],
+  [/^(CARGO_ENCODED_)?RUSTFLAGS$/, /linker/],
+  [/^CARGO_(BUILD_RUSTC.*|ALIAS_.*|TARGET_.*_(RUNNER|LINKER))$/, /./],
   [/^GIT_(CONFIG.*|EXEC_PATH|TEMPLATE_DIR)$/, /./],
 ];
 
@@ -123,19 +133,39 @@ export function hooked(name: string, words: readonly CommandWord[]): Hooked {
   if (name === "tar" && TAR_LETTERS_THAT_RUN.test(parameters[0]?.text ?? "")) {
     throw new Unresolvable(`tar may run a command by ${shown(parameters[0]?.source ?? "")}`);
   }
-  const scripts = optionsFor(RUNNING_OPTIONS, name, parameters).flatMap((option) =>
-    valuesOf(name, option, parameters),
-  );
+  const options = optionsFor(RUNNING_OPTIONS, name, parameters);
+  const restOptions = optionsFor(RUNNING_REST, name, parameters);
+  const scripts = options.flatMap((option) => valuesOf(name, option, parameters));
+  // What git itself takes stands in front of the subcommand, which refuseHiddenSubcommand looks at.
+  const isOpen = options.length > 0 || restOptions.length > 0 || (unreadable && name !== "git");
+  if (isOpen) refuseHiddenOption(name, parameters);
   if (name === "git") scripts.push(...gitSettings(parameters));
-  const launched = (LAUNCHING.get(name) ?? [])
+  const launching = LAUNCHING.get(name) ?? [];
+  refuseHiddenSubcommand(name, launching, parameters);
+  const launched = launching
     .filter((phrase) => leadsWith(phrase, parameters))
-    .map(() => parameters);
-  for (const option of optionsFor(RUNNING_REST, name, parameters)) {
+    .map(() => withoutContainerData(name, parameters));
+  for (const option of restOptions) {
     const at = parameters.findIndex(({ text }) => text !== undefined && isOption(option, text));
     if (at !== -1)
       launched.push(parameters.slice(at + 1).map(withoutBraces), attached(option, parameters[at]));
   }
   return { scripts: scripts.map(asScript), launched };
+}
+
+/** Throws if a word that is not known yet stands where a subcommand that runs a command could: `npm "$X" rm`. */
+function refuseHiddenSubcommand(
+  name: string,
+  launching: readonly (readonly string[])[],
+  words: readonly CommandWord[],
+): void {
+  for (const phrase of launching) {
+    const at = phrase.findIndex((part, index) => words[index]?.text !== part);
+    const word = words[at];
+    if (word !== undefined && word.text === undefined) {
+      throw new Unresolvable(`${shown(word.source)} could make ${name} run a command`);
+    }
+  }
 }
 
 /** The commands that setting a variable names. Throws `Unresolvable` if the value is not known. */

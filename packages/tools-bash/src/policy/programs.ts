@@ -14,7 +14,7 @@ const SHELLS = new Set(["sh", "ash", "bash", "dash", "ksh", "mksh", "rbash", "ya
 // They run what no one can see in the command: a file, an input (as a shell does that they start when they
 // are given no command), a definition that takes effect later.
 const NEVER_RESOLVED = words(
-  ". alias at batch bind compgen complete crontab csh ed enable ex expect fc fish gdb hash let m4 mapfile osascript pwsh readarray runuser screen script source su tcsh tmux unshare nsenter fakeroot firejail setarch",
+  ". alias at batch bind compgen complete crontab csh ed enable ex expect fc fish gdb hash let m4 mapfile osascript pwsh readarray run-parts runuser screen script source su tcsh tmux unshare nsenter fakeroot firejail setarch",
 );
 // They run another command, with options of their own that are not worth knowing one by one.
 const LAUNCHERS = words(

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createToolRegistry } from "@agent/core";
 import { afterAll, describe, expect, test } from "vitest";
-import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
+import { leaveNoProcessBehind, runBash, runIntoTimeout } from "../../test/processes.js";
 import * as pack from "../index.js";
 import { RunBashTool } from "./bash.js";
 
@@ -50,9 +50,10 @@ describe("scenarios of the specification", () => {
   });
 
   test("Scenario: Command exceeds timeout", async () => {
-    const result = await runBash({ command: "echo before; sleep 60; echo after", timeout: 1000 });
+    const command = "echo before; sleep 60; echo after";
+    const { result, timeout } = await runIntoTimeout({ command }, ({ stdout }) => stdout !== "");
     expect(result).toMatchObject({ stdout: "before\n", exit_code: -1, timed_out: true });
-    expect(result.stderr.trimEnd().split("\n").at(-1)).toContain("timed out after 1000 ms");
+    expect(result.stderr.trimEnd().split("\n").at(-1)).toContain(`timed out after ${timeout} ms`);
   });
 
   test("Scenario: run_bash is registered but disabled, and works after explicit enable", async () => {
@@ -220,6 +221,14 @@ describe("bad input is refused by name, and nothing runs", () => {
     await expect(runBash({ command: "echo" }, { shell })).rejects.toThrow(
       `The shell ${shell} cannot be started: EACCES. Nothing was run.`,
     );
+  });
+
+  test.each(["/bin/true", "/bin/cat"])("%s is no shell, and does not silently do nothing", async (shell) => {
+    for (const command of ["echo x", "exit 1"]) {
+      await expect(runBash({ command }, { shell })).rejects.toThrow(
+        `The shell ${shell} is no shell: it did not run "echo ready". Nothing was run.`,
+      );
+    }
   });
 
   test("a shell that cannot be started is named", async () => {

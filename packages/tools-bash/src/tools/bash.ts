@@ -18,7 +18,8 @@ import { createPolicy, type Policy } from "../policy/policy.js";
 import { presentOutcome, summarize } from "../result.js";
 import { type RunOutcome, runCommand } from "../run.js";
 import { Sandbox } from "../sandbox.js";
-import { findSyntaxError, needsCheckFirst } from "../syntax.js";
+import { confirmShell } from "../shellProbe.js";
+import { findSyntaxError, isKnownShell, needsCheckFirst } from "../syntax.js";
 import { existingTemporaryDirectory } from "../temporary.js";
 
 const DEFAULT_SHELL = "/bin/sh";
@@ -90,6 +91,7 @@ export class RunBashTool implements ExecutableTool {
     refuseAborted(call);
     const script = prepareScript(command);
     try {
+      if (!isKnownShell(this.#shell)) await confirmShell(this.#shell);
       const checksFirst = this.#policy !== undefined || needsCheckFirst(command, this.#shell);
       if (checksFirst) await this.#checkSyntax(script, call?.signal);
       this.#obeyPolicy(command, extraEnv);
@@ -111,7 +113,8 @@ export class RunBashTool implements ExecutableTool {
         onOutput: call?.onOutput && ((chunk) => call.onOutput(chunk)),
         onProcess: (pid) => call?.onProcess?.(pid),
       });
-      if (!checksFirst && mayBeSyntaxError(outcome)) await this.#checkSyntax(script, call?.signal);
+      // Without the signal: the command has run, and an abort now must not say that it has not.
+      if (!checksFirst && mayBeSyntaxError(outcome)) await this.#checkSyntax(script);
       call?.report?.(summarize(outcome, timeoutMs));
       return presentOutcome(outcome, timeoutMs, this.#sandbox.mode === "off" ? undefined : level);
     } finally {
@@ -120,7 +123,7 @@ export class RunBashTool implements ExecutableTool {
   }
 
   /** Throws, with the line, if the shell cannot parse the command. */
-  async #checkSyntax(script: Script, signal: AbortSignal | undefined): Promise<void> {
+  async #checkSyntax(script: Script, signal?: AbortSignal): Promise<void> {
     const problem = await findSyntaxError(this.#shell, script, signal);
     if (problem !== undefined) throw new Error(problem);
   }

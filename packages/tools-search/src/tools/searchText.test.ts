@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { makeTree, put, run } from "../../test/tree.js";
 import { SearchFilesTool } from "./searchFiles.js";
 import { SearchTextTool } from "./searchText.js";
@@ -246,4 +246,21 @@ describe("arguments", () => {
   ])("%j is refused with the argument's name", async (args, name) => {
     await expect(tool.execute(args)).rejects.toThrow(name);
   });
+});
+
+test("fifty searches at once may share one signal: Node has nothing to warn about", async () => {
+  const root = makeTree({ "a.txt": "foo\n" });
+  const warned = vi.fn();
+  process.on("warning", warned);
+  onTestFinished(() => void process.off("warning", warned));
+  const call = { signal: new AbortController().signal, onOutput() {}, report() {} };
+  for (const [shared, args] of [
+    [tool, { query: "foo", paths: [root] }],
+    [new SearchFilesTool(), { pattern: "*.txt", path: root }],
+  ] as const) {
+    const results = await Promise.all(Array.from({ length: 50 }, () => shared.execute(args, call)));
+    expect(results.every((text) => text.includes("a.txt"))).toBe(true);
+  }
+  await new Promise(setImmediate);
+  expect(warned).not.toHaveBeenCalled();
 });

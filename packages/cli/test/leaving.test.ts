@@ -1,0 +1,89 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { BIN, Sandbox } from "./agent.js";
+import { hasTmux, TestTerminal } from "./terminal.js";
+
+const AGENT = `'${process.execPath}' '${BIN}'`;
+
+describe.skipIf(!hasTmux)("the built command is left in a terminal (skipped without tmux)", () => {
+  let terminal: TestTerminal | undefined;
+  afterEach(() => terminal?.close());
+
+  const open = (box: Sandbox, ...command: string[]): TestTerminal => {
+    const env = { HOME: box.home, AGENT_LOCAL_PORTS: "", OPENAI_API_KEY: "", OPENAI_BASE_URL: "" };
+    terminal = new TestTerminal(command, { cwd: box.project, env });
+    return terminal;
+  };
+
+  /** Runs a line of shell between two looks at the terminal's settings. */
+  const between = (box: Sandbox, line: string): TestTerminal =>
+    open(box, "sh", "-c", `trap : INT; stty -g >before; ${line}; code=$?; stty -g >after; exit $code`);
+  const expectSameSettings = (box: Sandbox): void => {
+    const look = (name: string): string => readFileSync(join(box.project, name), "utf8");
+    expect(look("before")).not.toBe("");
+    expect(look("after")).toBe(look("before"));
+  };
+
+  test("Ctrl-C at the question of a task leaves with 130; nothing ran, and the terminal is as it was", async () => {
+    const box = new Sandbox();
+    const task = between(box, `${AGENT} --confirm write_file 'write a to x.txt'`);
+    await task.until("Run it?");
+    task.press("C-c");
+    const screen = await task.until("[status 130]");
+    expect(screen).toContain("needs a yes");
+    expect(screen).not.toContain("executing…");
+    expect(existsSync(join(box.project, "x.txt"))).toBe(false);
+    expectSameSettings(box);
+  });
+
+  test("the time limit of a run also ends one that waits for an answer", async () => {
+    const box = new Sandbox();
+    const task = between(box, `${AGENT} --timeout 2s --confirm write_file 'write a to x.txt'`);
+    await task.until("[status 6]");
+    expect(existsSync(join(box.project, "x.txt"))).toBe(false);
+    expectSameSettings(box);
+  });
+
+  test("H177: agent … | head leaves the terminal as it was", async () => {
+    const box = new Sandbox();
+    box.write("big.txt", "a line\n".repeat(20_000));
+    const task = between(box, `${AGENT} 'read big.txt' | head -n 1`);
+    const screen = await task.until("[status 0]");
+    expect(screen).not.toMatch(/EPIPE|Error/);
+    expectSameSettings(box);
+  });
+
+  test("H177: a chat whose reader went away ends with the next thing it has to say", async () => {
+    const box = new Sandbox();
+    const chat = between(box, `${AGENT} | head -n 1`);
+    await chat.until("offline");
+    chat.send("/help");
+    chat.send("/help");
+    const screen = await chat.until("[status 0]");
+    expect(screen).not.toMatch(/EPIPE|Error/);
+    expectSameSettings(box);
+  });
+
+  test("closing the window ends the agent and the command it runs", async () => {
+    const box = new Sandbox();
+    const chat = open(box, process.execPath, BIN, "--enable", "run_bash");
+    await chat.until("/help lists the commands.");
+    chat.send("run `echo $$ > pid; trap '' HUP; sleep 600`");
+    const file = join(box.project, "pid");
+    await expect.poll(() => existsSync(file) && statSync(file).size > 1, { timeout: 60_000 }).toBe(true);
+    const pids = [chat.pid(), Number(readFileSync(file, "utf8"))];
+    expect(pids.every(isAlive)).toBe(true);
+    chat.close();
+    await expect.poll(() => pids.filter(isAlive), { timeout: 60_000 }).toEqual([]);
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
