@@ -114,7 +114,7 @@ test.skipIf(!canMount)(
       { tool: "remove", args: { path: at("d") } },
     ];
     const { results } = onDiskOf("256k", join(directory, "disk"), calls, {
-      prepare: "mkdir d && echo x > f && echo x > d/f && mount -o remount,ro .",
+      prepare: "mkdir d && echo x > f && echo x > d/f && mount -o remount,bind,ro .",
     });
     for (const result of results) expect(result).toContain("the file system is read-only (EROFS)");
     expect(results).toHaveLength(calls.length);
