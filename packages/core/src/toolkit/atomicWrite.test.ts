@@ -19,6 +19,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { writeFileAtomic } from "./atomicWrite.js";
 
+const CHATTR = "chattr";
 const isRoot = process.getuid?.() === 0;
 
 function temporaryDirectory(): string {
@@ -110,7 +111,7 @@ test("where a directory lets nothing be removed, the error names the temporary f
   const directory = temporaryDirectory();
   const target = join(directory, "f");
   writeFileSync(target, "old");
-  if (spawnSync("chattr", ["+a", directory]).status !== 0)
+  if (spawnSync(CHATTR, ["+a", directory]).status !== 0)
     return skip("needs chattr +a: root, and a disk that knows it");
   try {
     const error = await writeFileAtomic(target, "new").catch((thrown: unknown) => thrown);
@@ -119,6 +120,6 @@ test("where a directory lets nothing be removed, the error names the temporary f
     expect(String(error)).toContain(`${leftBehind} could not be removed`);
     expect(readFileSync(target, "utf8")).toBe("old");
   } finally {
-    execFileSync("chattr", ["-a", directory]);
+    execFileSync(CHATTR, ["-a", directory]);
   }
 });

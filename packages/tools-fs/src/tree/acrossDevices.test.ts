@@ -17,6 +17,7 @@ import { asOrdinaryUser, canMount, fileTools, onDiskOf, temporaryDirectory } fro
 
 const SHARED_MEMORY = "/dev/shm";
 const NOBODY = 65534;
+const CHATTR = "chattr";
 const otherDevice = existsSync(SHARED_MEMORY) && statSync(SHARED_MEMORY).dev !== statSync(tmpdir()).dev;
 const isRoot = process.getuid?.() === 0;
 
@@ -126,8 +127,8 @@ test.skipIf(!canMount)(
 function appendOnlyDirectory(): string | undefined {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, "f"), "old");
-  if (spawnSync("chattr", ["+a", directory]).status !== 0) return undefined;
-  onTestFinished(() => execFileSync("chattr", ["-a", directory]) && undefined);
+  if (spawnSync(CHATTR, ["+a", directory]).status !== 0) return undefined;
+  onTestFinished(() => execFileSync(CHATTR, ["-a", directory]) && undefined);
   return directory;
 }
 
