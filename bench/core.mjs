@@ -1,20 +1,27 @@
 // What @agent/core costs beside a hand-written loop over `openai`. Run, after `pnpm build` and `npm install` in
-// bench/: node bench/core.mjs [rounds]
-// Everything is measured side by side in one run: each round runs every contestant once, in changing order, and
-// the figure is the median over all rounds of (contestant / hand-written loop) within the same round.
+// bench/: node bench/core.mjs [rounds] [json|streaming|json4k|streaming4k|deltas|import|packages|parallel …]
+// Everything is measured side by side in one run. In each round every contestant is paired with the hand-written
+// loop, one right after the other and in turn first or second, each on a heap just swept; the figure is the median of
+// the ratios of all pairs. So nobody pays for another's garbage or for a processor that is slower this second.
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { contestants } from "./coreContestants.mjs";
 
-const ROUNDS = Number(process.argv[2] ?? 21);
+const [rounds = "21", ...wanted] = process.argv.slice(2);
+const ROUNDS = Number(rounds);
 const WARM_UP = 10;
 const TURNS = 50;
 const BASELINE = "hand-written loop over openai";
 const CORE = fileURLToPath(new URL("../packages/core/", import.meta.url));
+
+setFlagsFromString("--expose-gc");
+const sweep = runInNewContext("gc");
 
 // openai's runTools adds a listener to one signal in every turn, and Node warns about it each time.
 process.removeAllListeners("warning");
@@ -27,42 +34,53 @@ const small = async ({ path, limit }) => `${path}: ${limit} lines`;
 const FILLER = "x".repeat(4096);
 const large = async ({ path }) => `${path}\n${FILLER}`;
 
-console.log(`Node ${process.version}, ${ROUNDS} rounds, medians of ratios within a round\n`);
-await compareCpu("CPU per turn, JSON", "turns", small, { stream: false, reach: 1.1 });
-await compareCpu("CPU per turn, streaming", "turns", small, { stream: true, reach: 1.1 });
-await compareCpu("CPU per turn, JSON, 4 KB results", "turns", large, { stream: false, reach: 1.1 });
-await compareCpu("CPU per turn, streaming, 4 KB results", "turns", large, { stream: true, reach: 1.1 });
-await compareCpu("CPU, 2000 streamed deltas", "deltas", small, { stream: true, reach: 1.05 });
-await compareImports();
-comparePackages();
-await measureParallel();
+console.log(`Node ${process.version}, ${ROUNDS} rounds, medians of ratios within a pair\n`);
+const parts = {
+  json: () => compareCpu("CPU per turn, JSON", "turns", small, { stream: false, reach: 1.1 }),
+  streaming: () => compareCpu("CPU per turn, streaming", "turns", small, { stream: true, reach: 1.1 }),
+  json4k: () => compareCpu("CPU per turn, JSON, 4 KB results", "turns", large, { stream: false, reach: 1.1 }),
+  streaming4k: () =>
+    compareCpu("CPU per turn, streaming, 4 KB results", "turns", large, { stream: true, reach: 1.1 }),
+  deltas: () => compareCpu("CPU, 2000 streamed deltas", "deltas", small, { stream: true, reach: 1.05 }),
+  import: compareImports,
+  packages: comparePackages,
+  parallel: measureParallel,
+};
+for (const [name, run] of Object.entries(parts)) {
+  if (wanted.length === 0 || wanted.includes(name)) await run();
+}
 server.disconnect();
 
 async function compareCpu(title, conversation, tool, { stream, reach }) {
-  const entries = Object.entries(await contestants(at(conversation), tool));
-  const used = new Map(entries.map(([name]) => [name, []]));
+  const { [BASELINE]: byHand, ...others } = await contestants(at(conversation), tool);
+  const measure = async (run) => {
+    sweep();
+    const before = process.cpuUsage();
+    const text = await run({ stream });
+    const { user, system } = process.cpuUsage(before);
+    if (!/^(All done\.|word )/.test(text)) throw new Error(`answered ${JSON.stringify(text)}`);
+    return user + system;
+  };
+  const baseline = [];
+  const ratios = new Map(Object.keys(others).map((name) => [name, []]));
   for (let round = -WARM_UP; round < ROUNDS; round++) {
-    const turn = (round + WARM_UP) % entries.length;
-    for (const [name, run] of [...entries.slice(turn), ...entries.slice(0, turn)]) {
-      globalThis.gc?.();
-      const before = process.cpuUsage();
-      const text = await run({ stream });
-      const { user, system } = process.cpuUsage(before);
-      if (!/^(All done\.|word )/.test(text)) throw new Error(`${name} answered ${JSON.stringify(text)}`);
-      if (round >= 0) used.get(name).push(user + system);
+    for (const [name, run] of Object.entries(others)) {
+      const first = await measure(round % 2 === 0 ? byHand : run);
+      const second = await measure(round % 2 === 0 ? run : byHand);
+      const [own, base] = round % 2 === 0 ? [second, first] : [first, second];
+      if (round < 0) continue;
+      baseline.push(base);
+      ratios.get(name).push(own / base);
     }
   }
-  const baseline = used.get(BASELINE);
   const perTurn =
     conversation === "turns"
       ? `${Math.round(median(baseline) / TURNS)} µs a turn`
       : `${Math.round(median(baseline))} µs`;
   console.log(`${title} (reach ≤ ${reach}; ${BASELINE}: ${perTurn})`);
-  for (const [name, times] of used) {
-    if (name !== BASELINE)
-      console.log(
-        `  ${name.padEnd(18)} ${median(times.map((time, round) => time / baseline[round])).toFixed(2)}`,
-      );
+  for (const [name, list] of ratios) {
+    const quarters = `half of all pairs between ${quantile(list, 0.25).toFixed(2)} and ${quantile(list, 0.75).toFixed(2)}`;
+    console.log(`  ${name.padEnd(18)} ${median(list).toFixed(2)} (${quarters})`);
   }
 }
 
@@ -142,6 +160,9 @@ function ms(times) {
 }
 
 function median(values) {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)];
+  return quantile(values, 0.5);
+}
+
+function quantile(values, share) {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)];
 }

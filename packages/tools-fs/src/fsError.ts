@@ -37,11 +37,15 @@ export function isMissing(thrown: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** The cause in words: `permission denied (EACCES)`. */
+/** The cause in words: `permission denied (EACCES)`; and what stays beside the file, if that could not be helped. */
 export function fsCause(thrown: unknown): string {
   const code = errorCode(thrown);
-  if (code !== undefined && WORDS[code] !== undefined) return `${WORDS[code]} (${code})`;
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  if (code === undefined || WORDS[code] === undefined) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  }
+  const left = thrown instanceof Error && "leftBehind" in thrown ? thrown.leftBehind : undefined;
+  const rest = typeof left === "string" ? `; the temporary ${left} beside it could not be removed` : "";
+  return `${WORDS[code]} (${code})${rest}`;
 }
 
 /**

@@ -16,6 +16,7 @@ export const {
   statSync,
 } = fs;
 export const {
+  access,
   copyFile,
   lchown,
   link,

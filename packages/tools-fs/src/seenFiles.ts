@@ -37,9 +37,13 @@ export class SeenFiles {
   }
 }
 
-/** Changes whenever the file does: identity, size and both times to the nanosecond. */
-export function stampOf(info: BigIntStats): string {
-  return `${info.dev}:${info.ino}:${info.size}:${info.mtimeNs}:${info.ctimeNs}`;
+/**
+ * Changes whenever the file does: identity, size and both times to the nanosecond. `contentOnly` leaves out the one
+ * that also changes with the file's mode, owner and names.
+ */
+export function stampOf(info: BigIntStats, contentOnly = false): string {
+  const stamp = `${info.dev}:${info.ino}:${info.size}:${info.mtimeNs}`;
+  return contentOnly ? stamp : `${stamp}:${info.ctimeNs}`;
 }
 
 /** Tells contents apart. */

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -19,6 +19,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { writeFileAtomic } from "./atomicWrite.js";
 
+const CHATTR = "chattr";
 const isRoot = process.getuid?.() === 0;
 
 function temporaryDirectory(): string {
@@ -102,4 +103,23 @@ test("an orderly exit in the middle of a write takes the temporary file along", 
     await writeFileAtomic(${JSON.stringify(join(directory, "a"))}, Buffer.alloc(200_000_000));`;
   execFileSync(process.execPath, ["--input-type=module", "-e", script]);
   expect(readdirSync(directory).filter((name) => name !== "a")).toEqual([]);
+});
+
+test("where a directory lets nothing be removed, the error names the temporary file that stays", async ({
+  skip,
+}) => {
+  const directory = temporaryDirectory();
+  const target = join(directory, "f");
+  writeFileSync(target, "old");
+  if (spawnSync(CHATTR, ["+a", directory]).status !== 0)
+    return skip("needs chattr +a: root, and a disk that knows it");
+  try {
+    const error = await writeFileAtomic(target, "new").catch((thrown: unknown) => thrown);
+    const [leftBehind] = readdirSync(directory);
+    expect(error).toMatchObject({ code: "EPERM", leftBehind });
+    expect(String(error)).toContain(`${leftBehind} could not be removed`);
+    expect(readFileSync(target, "utf8")).toBe("old");
+  } finally {
+    execFileSync(CHATTR, ["-a", directory]);
+  }
 });

@@ -14,7 +14,7 @@ import {
   write,
   writeSync,
 } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { checkBoolean, checkNumber, checkText, invalidArgument } from "./checks.js";
 import { canonicalPath } from "./confine.js";
@@ -42,7 +42,8 @@ let cleansUpAtExit = false;
  * never a part: a temporary file in the same directory is written, flushed and renamed. An existing file
  * keeps its mode and owner; one that may not be written is refused, as a plain write would be. A symlink is
  * written through and stays a link, unless `follow` is `false`: then the name itself is replaced, whatever
- * it is. Nothing is left behind on failure; what a writer that was killed left in the directory is removed.
+ * it is. Nothing is left behind on failure (where a directory lets nothing be removed, the error names it as
+ * `leftBehind`); what a writer that was killed left in the directory is removed.
  * The directory must exist. `mode` is for new files (default 0666, reduced by the umask).
  */
 export async function writeFileAtomic(
@@ -75,8 +76,7 @@ export async function writeFileAtomic(
     }
     renameSync(temporary, target);
   } catch (error) {
-    removeQuietly(temporary);
-    throw error;
+    throw removeQuietly(temporary) ? error : withLeftBehind(error, basename(temporary));
   } finally {
     unfinished.delete(temporary);
   }
@@ -132,10 +132,18 @@ function cleanUpAtExit(): void {
   });
 }
 
-function removeQuietly(path: string): void {
+/** Whether nothing is there any more. */
+function removeQuietly(path: string): boolean {
   try {
     unlinkSync(path);
-  } catch {
-    // Renamed or gone already: nothing is left behind either way.
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT";
   }
+}
+
+function withLeftBehind(error: unknown, leftBehind: string): unknown {
+  if (!(error instanceof Error)) return error;
+  error.message += `; ${leftBehind} could not be removed`;
+  return Object.assign(error, { leftBehind });
 }

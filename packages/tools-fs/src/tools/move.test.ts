@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { canMount, fileTools, makeFifo, onDiskOf, temporaryDirectory } from "../../test/support.js";
+import { fileTools, makeFifo, temporaryDirectory } from "../../test/support.js";
 
 /** A directory on another device than the temporary one, if this machine has one. */
 const SHARED_MEMORY = "/dev/shm";
@@ -200,27 +200,6 @@ test.skipIf(!otherDevice)(
     );
     expect(readdirSync(at("tree"))).toEqual(["a", "pipe"]);
     expect(readdirSync(other)).toEqual([]);
-  },
-);
-
-test.skipIf(!canMount)(
-  "a disk that fills up during the move leaves the source whole and no part of a copy (needs mount namespaces)",
-  () => {
-    const { at, directory } = scene();
-    mkdirSync(at("tree"));
-    mkdirSync(at("small"));
-    writeFileSync(at("tree/a"), Buffer.alloc(100_000, 1));
-    writeFileSync(at("tree/b"), Buffer.alloc(900_000, 2));
-    const { results, check } = onDiskOf(
-      "256k",
-      at("small"),
-      [{ tool: "move", args: { source: at("tree"), destination: at("small/x/tree") } }],
-      { check: "ls -A" },
-    );
-    expect(results[0]).toContain("no space is left on the device (ENOSPC)");
-    expect(check).toBe("");
-    expect(readdirSync(join(directory, "tree"))).toEqual(["a", "b"]);
-    expect(statSync(at("tree/b")).size).toBe(900_000);
   },
 );
 

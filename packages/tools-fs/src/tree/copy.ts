@@ -1,12 +1,15 @@
 import type { BigIntStats } from "node:fs";
 import { join } from "node:path";
+import { fsCause } from "../fsError.js";
 import { holdDirectory } from "../heldDirectory.js";
 import {
+  access,
   closeSync,
   constants,
   copyFile,
   fstatSync,
   lchown,
+  link,
   lstat,
   lutimes,
   mkdir,
@@ -25,6 +28,8 @@ export interface Copied {
   readonly name: string;
   readonly directory: boolean;
   readonly stamp: string;
+  /** It has more names: with each one that goes, the system notes a change of the others. */
+  readonly linked: boolean;
   readonly entries: readonly Copied[];
 }
 
@@ -36,18 +41,33 @@ interface Step {
   readonly newName: string;
   /** The source in the caller's words. */
   readonly shown: string;
+  /** The copy by a path that is good to the end, while `to` is only good until its directory is done. */
+  readonly lasting: string;
+}
+
+/** What one copy shares: how to stop it, and where files with several names were copied to first. */
+interface Run {
+  readonly signal: AbortSignal | undefined;
+  readonly firstCopies: Map<string, string>;
 }
 
 /**
- * Copies a file, a link or a directory tree with modes, times and (where allowed) owners; files are flushed
- * to the disk. Throws, leaving a partial copy to the caller, on anything that cannot be copied faithfully.
+ * Copies a file, a link or a directory tree with modes, times, hard links among its files and (where allowed)
+ * owners; files are flushed to the disk. Throws, leaving a partial copy to the caller, on anything that cannot be
+ * copied faithfully or, as far as can be seen, not be removed afterwards.
  */
-export async function copyTree(step: Step, signal?: AbortSignal): Promise<Copied> {
-  signal?.throwIfAborted();
+export async function copyTree(step: Omit<Step, "lasting">, signal?: AbortSignal): Promise<Copied> {
+  const lasting = join(step.to, step.newName);
+  return await copyEntry({ ...step, lasting }, { signal, firstCopies: new Map() });
+}
+
+async function copyEntry(step: Step, run: Run): Promise<Copied> {
+  run.signal?.throwIfAborted();
   const info = await lstat(join(step.from, step.name), { bigint: true });
-  const entry = { name: step.name, stamp: stampOf(info), directory: info.isDirectory() };
+  const linked = info.isFile() && info.nlink > 1n;
+  const entry = { name: step.name, stamp: stampOf(info, linked), linked, directory: info.isDirectory() };
   if (info.isFile()) {
-    await copyRegular(step, info);
+    if (!linked || !(await linkToFirst(step, info, run))) await copyRegular(step, info);
     return { ...entry, entries: [] };
   }
   if (info.isSymbolicLink()) {
@@ -57,15 +77,35 @@ export async function copyTree(step: Step, signal?: AbortSignal): Promise<Copied
     await lutimes(copy, seconds(info.atimeNs), seconds(info.mtimeNs));
     return { ...entry, entries: [] };
   }
-  if (info.isDirectory()) return { ...entry, entries: await copyDirectory(step, info, signal) };
+  if (info.isDirectory()) return { ...entry, entries: await copyDirectory(step, info, run) };
   throw new Error(
     `${showPath(step.shown)} is a ${kindOf(info)}, which cannot be moved to another device; nothing was moved.`,
   );
 }
 
+/** Whether the file is there already under another name, which now has this one too. */
+async function linkToFirst({ to, newName, lasting }: Step, info: BigIntStats, run: Run): Promise<boolean> {
+  // As it was then: one that was written meanwhile has to be copied again.
+  const stamp = stampOf(info);
+  const first = run.firstCopies.get(stamp);
+  run.firstCopies.set(stamp, first ?? lasting);
+  if (first === undefined) return false;
+  // A disk without hard links, or a path too long for one: then it becomes a file of its own.
+  return await link(first, join(to, newName)).then(
+    () => true,
+    () => false,
+  );
+}
+
 async function copyRegular({ from, name, to, newName, shown }: Step, expected: BigIntStats): Promise<void> {
   const fd = openSync(join(from, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const refuseChanged = (): void => {
+    if (stampOf(fstatSync(fd, { bigint: true })) === stampOf(expected)) return;
+    throw new Error(`${showPath(shown)} changed while it was copied; nothing was moved.`);
+  };
   try {
+    // A FIFO that took the file's place would be opened once more, and waited for.
+    refuseChanged();
     const source = process.platform === "linux" ? `/proc/self/fd/${fd}` : join(from, name);
     const copy = join(to, newName);
     await copyFile(source, copy, constants.COPYFILE_EXCL);
@@ -82,25 +122,25 @@ async function copyRegular({ from, name, to, newName, shown }: Step, expected: B
     } finally {
       await file.close();
     }
-    if (stampOf(fstatSync(fd, { bigint: true })) !== stampOf(expected)) {
-      throw new Error(`${showPath(shown)} changed while it was copied; nothing was moved.`);
-    }
+    refuseChanged();
   } finally {
     closeSync(fd);
   }
 }
 
-async function copyDirectory(step: Step, info: BigIntStats, signal?: AbortSignal): Promise<Copied[]> {
+async function copyDirectory(step: Step, info: BigIntStats, run: Run): Promise<Copied[]> {
   const copy = join(step.to, step.newName);
   await mkdir(copy, 0o700);
   const source = holdDirectory(join(step.from, step.name));
   const target = holdDirectory(copy);
   try {
+    const names = await readdir(source.path);
+    if (names.length > 0) await refuseUnremovable(source.path, step.shown);
     const entries: Copied[] = [];
-    for (const name of await readdir(source.path)) {
-      const shown = join(step.shown, name);
+    for (const name of names) {
+      const [shown, lasting] = [join(step.shown, name), join(step.lasting, name)];
       entries.push(
-        await copyTree({ from: source.path, name, to: target.path, newName: name, shown }, signal),
+        await copyEntry({ from: source.path, name, to: target.path, newName: name, shown, lasting }, run),
       );
     }
     return entries;
@@ -108,6 +148,17 @@ async function copyDirectory(step: Step, info: BigIntStats, signal?: AbortSignal
     source.close();
     target.close();
     await finishDirectory(copy, info);
+  }
+}
+
+/** Throws if entries of a directory may not be removed: better known before a gigabyte is copied. */
+export async function refuseUnremovable(directory: string, shown: string): Promise<void> {
+  try {
+    await access(directory, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new Error(`Nothing can be taken out of ${showPath(shown)}: ${fsCause(error)}; nothing was moved.`, {
+      cause: error,
+    });
   }
 }
 

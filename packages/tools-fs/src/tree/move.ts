@@ -1,12 +1,12 @@
 import type { Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { temporaryName } from "@agent/core/toolkit";
-import { errorCode } from "../fsError.js";
+import { errorCode, fsCause } from "../fsError.js";
 import { unlink } from "../nodeFs.js";
 import { makeDirectories, removeMade } from "../parents.js";
 import { showPath } from "../pathText.js";
 import type { Workspace } from "../workspace.js";
-import { copyTree } from "./copy.js";
+import { copyTree, refuseUnremovable } from "./copy.js";
 import { removeTree } from "./remove.js";
 import { renameEntry } from "./rename.js";
 import { takeAway } from "./takeAway.js";
@@ -62,14 +62,15 @@ async function moveBetween(from: string, to: string, move: Move, signal?: AbortS
 async function moveAcross(from: string, to: string, move: Move, signal?: AbortSignal): Promise<void> {
   const name = basename(move.source);
   const temporary = temporaryName();
+  await refuseUnremovable(from, dirname(move.shown));
   const copied = await (async () => {
     try {
       const copied = await copyTree({ from, name, to, newName: temporary, shown: move.shown }, signal);
       await renameEntry(join(to, temporary), join(to, basename(move.target)), move.info, move.replace);
       return copied;
     } catch (error) {
-      await removeTree(to, temporary, temporary);
-      throw error;
+      const { left } = await removeTree(to, temporary, temporary);
+      throw left === 0 ? error : leftBehind(error, temporary);
     }
   })();
   const left = await takeAway(from, copied, move.shown);
@@ -80,4 +81,10 @@ async function moveAcross(from: string, to: string, move: Move, signal?: AbortSi
       left.slice(0, MAX_CAUSES).map(showPath).join("\n") +
       more,
   );
+}
+
+/** The failure, with the word that part of a copy is still there. */
+function leftBehind(error: unknown, temporary: string): Error {
+  const cause = fsCause(error).replace(/\.$/, "");
+  return new Error(`${cause}; part of the copy, ${temporary}, could not be removed.`, { cause: error });
 }

@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { errorCode } from "../fsError.js";
+import { errorCode, fsCause } from "../fsError.js";
 import { link, lstat, rename, unlink } from "../nodeFs.js";
 
 // What a file system says that knows no hard links, or does not allow this one.
@@ -33,7 +33,10 @@ async function unlinkOr(from: string, to: string): Promise<void> {
   try {
     await unlink(from);
   } catch (error) {
-    await unlink(to).catch(() => undefined);
+    await unlink(to).catch(() => {
+      // In a directory where names can only be added.
+      throw new Error(`The new name was given, but the old one could not be removed: ${fsCause(error)}.`);
+    });
     throw error;
   }
 }

@@ -13,7 +13,7 @@ export async function takeAway(directory: string, copied: Copied, shown: string)
   const path = join(directory, copied.name);
   try {
     if (copied.directory) return await takeDirectory(path, copied, shown);
-    if (stampOf(await lstat(path, { bigint: true })) !== copied.stamp) {
+    if (stampOf(await lstat(path, { bigint: true }), copied.linked) !== copied.stamp) {
       return [`${shown}: it changed after it was copied`];
     }
     await unlink(path);
@@ -27,8 +27,9 @@ async function takeDirectory(path: string, copied: Copied, shown: string): Promi
   const held = holdDirectory(path);
   const left: string[] = [];
   try {
-    for (const entry of copied.entries)
-      left.push(...(await takeAway(held.path, entry, join(shown, entry.name))));
+    for (const entry of copied.entries) {
+      for (const cause of await takeAway(held.path, entry, join(shown, entry.name))) left.push(cause);
+    }
   } finally {
     held.close();
   }

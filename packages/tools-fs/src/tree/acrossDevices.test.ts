@@ -1,0 +1,149 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { asOrdinaryUser, canMount, fileTools, onDiskOf, temporaryDirectory } from "../../test/support.js";
+
+const SHARED_MEMORY = "/dev/shm";
+const NOBODY = 65534;
+const CHATTR = "chattr";
+const otherDevice = existsSync(SHARED_MEMORY) && statSync(SHARED_MEMORY).dev !== statSync(tmpdir()).dev;
+const isRoot = process.getuid?.() === 0;
+
+/** A tree, and a directory on another device. */
+function scene() {
+  const [directory, other] = [temporaryDirectory(), temporaryDirectory(SHARED_MEMORY)];
+  const tree = join(directory, "tree");
+  mkdirSync(tree);
+  return { directory, tree, other };
+}
+
+test.skipIf(!otherDevice)(
+  "files with two names in the tree arrive with both, and the source is gone (needs /dev/shm)",
+  async () => {
+    const { directory, tree, other } = scene();
+    mkdirSync(join(tree, "sub"));
+    writeFileSync(join(tree, "a"), "x");
+    linkSync(join(tree, "a"), join(tree, "b"));
+    linkSync(join(tree, "a"), join(tree, "sub/c"));
+    linkSync(join(tree, "a"), join(directory, "outside"));
+    expect(await fileTools()("move", { source: tree, destination: other })).toContain("Moved");
+    expect(readdirSync(directory)).toEqual(["outside"]);
+    const copies = ["a", "b", "sub/c"].map((name) => statSync(join(other, "tree", name)));
+    expect(copies.map(({ nlink }) => nlink)).toEqual([3, 3, 3]);
+    expect(new Set(copies.map(({ ino }) => ino)).size).toBe(1);
+    expect(readFileSync(join(other, "tree/sub/c"), "utf8")).toBe("x");
+  },
+);
+
+test.skipIf(!otherDevice)(
+  "what could not be removed afterwards is not copied to begin with (needs /dev/shm)",
+  () => {
+    const { directory, tree, other } = scene();
+    const inner = join(tree, "z");
+    mkdirSync(join(tree, "empty"));
+    mkdirSync(inner);
+    writeFileSync(join(inner, "f"), "x");
+    if (isRoot) {
+      for (const path of [directory, other, tree, join(tree, "empty"), inner])
+        chownSync(path, NOBODY, NOBODY);
+    }
+    chmodSync(join(tree, "empty"), 0o555);
+    const move = () =>
+      asOrdinaryUser([{ tool: "move", args: { source: tree, destination: join(other, "t") } }])[0];
+    chmodSync(inner, 0o555);
+    expect(move()).toContain(
+      `Nothing can be taken out of ${inner}: permission denied (EACCES); nothing was moved.`,
+    );
+    chmodSync(inner, 0o755);
+    chmodSync(directory, 0o555);
+    expect(move()).toContain(`Nothing can be taken out of ${directory}: permission denied (EACCES)`);
+    chmodSync(directory, 0o755);
+    expect(readdirSync(other)).toEqual([]);
+    expect(readFileSync(join(inner, "f"), "utf8")).toBe("x");
+    expect(move()).toContain("Moved");
+    expect(readdirSync(join(other, "t"))).toEqual(["empty", "z"]);
+  },
+);
+
+test.skipIf(!canMount)(
+  "a disk that fills up deep in a tree leaves the source whole and no part of a copy (needs mount namespaces)",
+  () => {
+    const directory = temporaryDirectory();
+    const at = (name: string): string => join(directory, name);
+    for (const name of ["tree/a/b", "tree/z", "small"]) mkdirSync(at(name), { recursive: true });
+    writeFileSync(at("tree/a/b/first"), Buffer.alloc(100_000, 1));
+    linkSync(at("tree/a/b/first"), at("tree/a/second"));
+    writeFileSync(at("tree/z/large"), Buffer.alloc(900_000, 2));
+    const before = execFileSync("find", [at("tree"), "-ls"], { encoding: "utf8" });
+    const { results, check } = onDiskOf(
+      "256k",
+      at("small"),
+      [{ tool: "move", args: { source: at("tree"), destination: at("small/x/tree") } }],
+      { check: "ls -A" },
+    );
+    expect(results[0]).toContain("no space is left on the device (ENOSPC)");
+    expect(check).toBe("");
+    expect(execFileSync("find", [at("tree"), "-ls"], { encoding: "utf8" })).toBe(before);
+  },
+);
+
+test.skipIf(!canMount)(
+  "on a read-only disk every change is refused with the reason, and nothing is moved off it (needs mount namespaces)",
+  () => {
+    const directory = temporaryDirectory();
+    const at = (name: string): string => join(directory, "disk", name);
+    mkdirSync(join(directory, "disk"));
+    const calls = [
+      { tool: "write_file", args: { path: at("f"), content: "y" } },
+      { tool: "write_file", args: { path: at("new/g"), content: "y" } },
+      { tool: "edit_file", args: { path: at("f"), old_text: "x", new_text: "y" } },
+      { tool: "mkdir", args: { path: at("m") } },
+      { tool: "move", args: { source: at("f"), destination: at("g") } },
+      { tool: "move", args: { source: at("d"), destination: join(directory, "out") } },
+      { tool: "remove", args: { path: at("d") } },
+    ];
+    const { results } = onDiskOf("256k", join(directory, "disk"), calls, {
+      prepare: "mkdir d && echo x > f && echo x > d/f && mount -o remount,bind,ro .",
+    });
+    for (const result of results) expect(result).toContain("the file system is read-only (EROFS)");
+    expect(results).toHaveLength(calls.length);
+    expect(readdirSync(directory)).toEqual(["disk"]);
+  },
+);
+
+/** A directory where names can be added and not removed, if this user and this disk can have one. */
+function appendOnlyDirectory(): string | undefined {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, "f"), "old");
+  if (spawnSync(CHATTR, ["+a", directory]).status !== 0) return undefined;
+  onTestFinished(() => execFileSync(CHATTR, ["-a", directory]) && undefined);
+  return directory;
+}
+
+test("where nothing can be removed, a failure says what it had to leave there", async ({ skip }) => {
+  const directory = appendOnlyDirectory();
+  if (directory === undefined) return skip("needs chattr +a: root, and a disk that knows it");
+  const run = fileTools();
+  const written = await run("write_file", { path: join(directory, "f"), content: "new" });
+  expect(written).toMatch(
+    /the operation is not permitted \(EPERM\); the temporary \.agent-\S+\.tmp beside it could not be removed\.$/,
+  );
+  const [temporary] = readdirSync(directory);
+  expect(written).toContain(temporary);
+  expect(readFileSync(join(directory, "f"), "utf8")).toBe("old");
+  expect(await run("move", { source: join(directory, "f"), destination: join(directory, "g") })).toContain(
+    "The new name was given, but the old one could not be removed: the operation is not permitted (EPERM).",
+  );
+});

@@ -1,0 +1,83 @@
+import {
+  type BigIntStats,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
+import { afterEach, expect, test, vi } from "vitest";
+import { makeFifo, temporaryDirectory } from "../../test/support.js";
+import { copyTree } from "./copy.js";
+import { takeAway } from "./takeAway.js";
+
+// What someone else does just before a file is looked at, and between that and opening it.
+const others = vi.hoisted(() => {
+  const nothing = (_path: string): void => undefined;
+  return { nothing, before: nothing, after: nothing };
+});
+
+vi.mock("../nodeFs.js", async (importOriginal) => {
+  const original = await importOriginal<typeof import("../nodeFs.js")>();
+  const lstat = async (path: string, options: { bigint: true }): Promise<BigIntStats> => {
+    others.before(path);
+    const info = await original.lstat(path, options);
+    others.after(path);
+    return info;
+  };
+  return { ...original, lstat };
+});
+
+afterEach(() => {
+  others.before = others.after = others.nothing;
+});
+
+test("a FIFO swapped in after the look is refused, and nobody waits for it", async () => {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, "a"), "x");
+  others.after = () => {
+    unlinkSync(join(directory, "a"));
+    makeFifo(join(directory, "a"));
+  };
+  const step = { from: directory, name: "a", to: directory, newName: "b", shown: "a" };
+  await expect(copyTree(step)).rejects.toThrow("a changed while it was copied; nothing was moved.");
+  expect(readdirSync(directory)).toEqual(["a"]);
+  expect(lstatSync(join(directory, "a")).isFIFO()).toBe(true);
+});
+
+/** A tree with one file of two names, and how to copy it. */
+function twoNames() {
+  const directory = temporaryDirectory();
+  const at = (name: string): string => join(directory, name);
+  mkdirSync(at("tree"));
+  writeFileSync(at("tree/a"), "old");
+  linkSync(at("tree/a"), at("tree/b"));
+  const step = { from: directory, name: "tree", to: directory, newName: "copy", shown: "tree" };
+  return { directory, at, copy: () => copyTree(step) };
+}
+
+test("a file of two names that is written between their copies is copied twice, and what is old stays", async () => {
+  const { directory, at, copy } = twoNames();
+  others.before = (path) => {
+    if (basename(path) === "b") writeFileSync(at("tree/a"), "newer");
+  };
+  const copied = await copy();
+  others.before = others.nothing;
+  expect(["a", "b"].map((name) => readFileSync(at(`copy/${name}`), "utf8"))).toEqual(["old", "newer"]);
+  expect(await takeAway(directory, copied, "tree")).toEqual(["tree/a: it changed after it was copied"]);
+  expect(readFileSync(at("tree/a"), "utf8")).toBe("newer");
+});
+
+test("a file of two names that is written after the copy stays, with both", async () => {
+  const { directory, at, copy } = twoNames();
+  const copied = await copy();
+  writeFileSync(at("tree/b"), "newer");
+  expect(await takeAway(directory, copied, "tree")).toEqual([
+    "tree/a: it changed after it was copied",
+    "tree/b: it changed after it was copied",
+  ]);
+  expect(readdirSync(at("tree"))).toEqual(["a", "b"]);
+});
