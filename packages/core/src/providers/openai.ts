@@ -18,7 +18,6 @@ export type { OpenAIProviderOptions } from "./openaiOptions.js";
 
 const MAX_MESSAGE_BYTES = 2000;
 const SHORTEST_SECRET = 4;
-const MOST_AT_ONCE = 1024 * 1024;
 
 /**
  * Talks to any OpenAI-compatible chat completions endpoint. The SDK is loaded with the first request; it builds
@@ -154,17 +153,7 @@ export class OpenAIProvider implements ChatProvider {
 }
 
 async function readWhole(response: Response, timer: SilenceTimer): Promise<ChatResponse> {
-  const text = comesAtOnce(response) ? await response.text() : await readText(bodyOf(response), timer.heard);
-  return readCompletion(parseAnswer(text));
-}
-
-/**
- * A server that announces the length has the whole answer: then nobody need listen for each piece, and Node's own
- * way to read a body is the cheapest. A compressed one could still be any size.
- */
-function comesAtOnce({ headers }: Response): boolean {
-  const length = Number(headers.get("content-length"));
-  return length > 0 && length <= MOST_AT_ONCE && !headers.has("content-encoding");
+  return readCompletion(parseAnswer(await readText(bodyOf(response), timer.heard)));
 }
 
 function parseAnswer(text: string): WireCompletion | null {

@@ -306,20 +306,30 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
     await server.requests.at(-1)?.closed;
   });
 
-  test("F139: a sign of life restarts the wait, also one that says nothing", async () => {
-    server.script(async (request, response) => {
-      response.writeHead(200, { "content-type": mode === "JSON" ? "application/json" : "text/event-stream" });
-      for (let beat = 0; beat < 15; beat++) {
-        response.write(mode === "JSON" ? "\n" : ": keep-alive\n\n");
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+  test.each(["an unknown length", "an announced length"])(
+    "F139: a sign of life restarts the wait, also one that says nothing, of %s",
+    async (length) => {
+      const beats = Array.from({ length: 15 }, () => (mode === "JSON" ? "\n" : ": keep-alive\n\n"));
       const body = {
         choices: [{ message: { content: "late" }, delta: { content: "late" }, finish_reason: "stop" }],
       };
-      response.end(request.body.stream ? event(body) : JSON.stringify(body));
-    });
-    expect((await askProvider(provider({ timeoutMs: 250 }), mode)).response.content).toBe("late");
-  });
+      const last = mode === "JSON" ? JSON.stringify(body) : event(body);
+      server.script(async (_, response) => {
+        if (length === "an announced length") {
+          response.setHeader("content-length", Buffer.byteLength(beats.join("") + last));
+        }
+        response.writeHead(200, {
+          "content-type": mode === "JSON" ? "application/json" : "text/event-stream",
+        });
+        for (const beat of beats) {
+          response.write(beat);
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+        response.end(last);
+      });
+      expect((await askProvider(provider({ timeoutMs: 250 }), mode)).response.content).toBe("late");
+    },
+  );
 
   test("an abort before the request sends nothing", async () => {
     const requests = server.requests.length;
