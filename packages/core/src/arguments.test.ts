@@ -245,6 +245,8 @@ const TOOLKIT = [
   argument("compileSchema", "where", ["nothing", "text"], (value) => toolkit.compileSchema({}, value)),
   argument("nearestMatch", "name", ["text"], (value) => toolkit.nearestMatch(value, [])),
   argument("nearestMatch", "candidates", ["text", "list"], (value) => toolkit.nearestMatch("a", value)),
+  argument("onAbort", "signal", ["nothing"], (value) => toolkit.onAbort(value, () => undefined)),
+  argument("onAbort", "listener", [], (value) => toolkit.onAbort(undefined, value)),
   argument("didYouMean", "name", ["text"], (value) => toolkit.didYouMean(value, [])),
   argument("didYouMean", "known", ["text", "list"], (value) => toolkit.didYouMean("a", value)),
   argument("packOptions", "packName", ["text"], (value) => toolkit.packOptions(value, {}, {})),

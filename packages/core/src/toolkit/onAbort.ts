@@ -1,11 +1,14 @@
 import { setMaxListeners } from "node:events";
+import { checkFunction, checkSignal } from "./checks.js";
 
 /**
  * Calls `listener` when the signal fires, unless released before. A signal that has fired calls nobody. Any
  * number of calls may share one signal: Node prints no warning about them.
  */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
-  if (!signal) return () => undefined;
+  checkFunction("listener", listener);
+  if (signal === undefined) return () => undefined;
+  checkSignal("signal", signal);
   // Node would print a warning about the eleventh call that waits.
   if (signal instanceof EventTarget) setMaxListeners(0, signal);
   signal.addEventListener("abort", listener, { once: true });
