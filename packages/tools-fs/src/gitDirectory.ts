@@ -1,5 +1,5 @@
+import { statSync } from "node:fs";
 import { join } from "node:path";
-import { statSync } from "./nodeFs.js";
 
 /**
  * Whether git would take a directory for a repository's own, whatever its name: what `.git` links to, what a

@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, lstatSync, openSync, readlinkSync } from "./nodeFs.js";
+import { closeSync, constants, existsSync, lstatSync, openSync, readlinkSync } from "node:fs";
 
 // Linux only, and not among Node's constants: opens a directory just to name it, without the right to list it.
 const O_PATH = 0o10000000;

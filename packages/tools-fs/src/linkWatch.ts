@@ -1,5 +1,5 @@
+import { lstatSync, statSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
-import { lstatSync, statSync } from "./nodeFs.js";
 
 // A directory that changed less than this ago could change again within the same tick of the system's clock.
 const SETTLED_AFTER_MS = 100;

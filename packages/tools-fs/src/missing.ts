@@ -1,7 +1,7 @@
+import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { nearestMatch } from "@agent/core/toolkit";
 import { errorCode, fsError, isMissing } from "./fsError.js";
-import { readdir } from "./nodeFs.js";
 import { showPath } from "./pathText.js";
 
 const MAX_CANDIDATES = 20_000;

@@ -1,7 +1,8 @@
+import { statSync } from "node:fs";
+import { mkdir, rmdir } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { errorCode } from "./fsError.js";
 import { type HeldDirectory, holdDirectory } from "./heldDirectory.js";
-import { mkdir, rmdir, statSync } from "./nodeFs.js";
 import type { Workspace } from "./workspace.js";
 
 /**

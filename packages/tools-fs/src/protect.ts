@@ -1,10 +1,10 @@
+import { existsSync, lstatSync } from "node:fs";
 import { basename, resolve, sep } from "node:path";
 import { canonicalPath } from "@agent/core/toolkit";
 import { fold, holds, isOnTheWay, isWithin, restOfWay } from "./foldedPath.js";
 import { isGitDirectory } from "./gitDirectory.js";
 import { jsonKey } from "./jsonKey.js";
 import { LinkWatch } from "./linkWatch.js";
-import { existsSync, lstatSync } from "./nodeFs.js";
 import { showPath } from "./pathText.js";
 import { ALWAYS_PROTECTED, PROTECTED_IN_ROOT } from "./protectedPaths.js";
 

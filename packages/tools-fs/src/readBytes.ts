@@ -1,4 +1,4 @@
-import { read, readSync } from "./nodeFs.js";
+import { read, readSync } from "node:fs";
 
 const LONGEST_WAIT_MS = 3000;
 

@@ -1,6 +1,5 @@
-import type { BigIntStats } from "node:fs";
+import { type BigIntStats, fstatSync } from "node:fs";
 import { isMissing } from "./fsError.js";
-import { fstatSync } from "./nodeFs.js";
 import { showPath } from "./pathText.js";
 import { readFullyAsync } from "./readBytes.js";
 import { openRegularFile } from "./regularFile.js";

@@ -1,6 +1,5 @@
-import type { BigIntStats } from "node:fs";
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readlinkSync, statSync } from "node:fs";
 import type { PathGuard } from "@agent/core/toolkit";
-import { closeSync, constants, fstatSync, openSync, readlinkSync, statSync } from "./nodeFs.js";
 import { showPath } from "./pathText.js";
 
 // Never waits for a writer (FIFO) or becomes the terminal's owner (tty), and never follows a swapped-in link.

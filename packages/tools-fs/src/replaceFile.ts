@@ -1,7 +1,7 @@
+import { lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { writeFileAtomic } from "@agent/core/toolkit";
 import { BYTE_NEWLINE, countNewlines } from "./newlines.js";
-import { lstatSync } from "./nodeFs.js";
 import { makeDirectories, removeMade } from "./parents.js";
 import { startDigest } from "./seenFiles.js";
 import type { Workspace } from "./workspace.js";

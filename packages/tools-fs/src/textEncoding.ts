@@ -1,9 +1,8 @@
+import { isAscii, isUtf8 } from "node:buffer";
 import { quote, utf8Boundary } from "@agent/core/toolkit";
 
 /** How a file's bytes become text. `utf16be` is not among Node's own, but files in it exist. */
 export type TextEncoding = BufferEncoding | "utf16be";
-
-const { isAscii, isUtf8 } = process.getBuiltinModule("node:buffer");
 
 const NAMES = "utf-8, utf-16le, latin1, ascii, base64, base64url, hex";
 const SAMPLE_BYTES = 8 * 1024;

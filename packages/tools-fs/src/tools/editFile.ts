@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import type { ChatTool, ExecutableTool } from "@agent/core";
 import { countOf, describeValue, functionTool, optionalBoolean, requireString } from "@agent/core/toolkit";
 import { applied, compactDiff } from "../edit/diff.js";
@@ -5,7 +6,6 @@ import { type Edit, planEdits } from "../edit/plan.js";
 import { asTextFile } from "../edit/textFile.js";
 import { binaryType } from "../fileType.js";
 import { missingError } from "../missing.js";
-import { statSync } from "../nodeFs.js";
 import { showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
 import { replaceFile } from "../replaceFile.js";

@@ -1,3 +1,5 @@
+import { lstatSync, readlinkSync, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChatTool, ExecutableTool } from "@agent/core";
 import {
@@ -9,7 +11,6 @@ import {
 } from "@agent/core/toolkit";
 import { fsCause } from "../fsError.js";
 import { missingError } from "../missing.js";
-import { lstatSync, readdir, readlinkSync, statSync } from "../nodeFs.js";
 import { showPath } from "../pathText.js";
 import { kindOf } from "../regularFile.js";
 import { checkedWorkspace, Workspace } from "../workspace.js";

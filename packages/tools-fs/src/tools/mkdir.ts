@@ -1,7 +1,7 @@
+import { lstatSync, statSync } from "node:fs";
 import type { ChatTool, ExecutableTool } from "@agent/core";
 import { functionTool, requireString } from "@agent/core/toolkit";
 import { fsError } from "../fsError.js";
-import { lstatSync, statSync } from "../nodeFs.js";
 import { makeDirectories } from "../parents.js";
 import { showPath } from "../pathText.js";
 import { kindOf } from "../regularFile.js";

@@ -1,10 +1,9 @@
-import type { Stats } from "node:fs";
+import { lstatSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { functionTool, isInside, optionalBoolean, requireString } from "@agent/core/toolkit";
 import { fsError } from "../fsError.js";
 import { missingError } from "../missing.js";
-import { lstatSync, statSync } from "../nodeFs.js";
 import { showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
 import { kindOf } from "../regularFile.js";

@@ -1,8 +1,8 @@
+import { lstatSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { ChatTool, ExecutableTool } from "@agent/core";
 import { functionTool, requireString } from "@agent/core/toolkit";
 import { fsError, isMissing } from "../fsError.js";
-import { lstatSync } from "../nodeFs.js";
 import { showPath } from "../pathText.js";
 import { kindOf } from "../regularFile.js";
 import { type Removal, removeTree } from "../tree/remove.js";

@@ -1,7 +1,7 @@
+import { statSync } from "node:fs";
 import type { ChatTool, ExecutableTool } from "@agent/core";
 import { countOf, functionTool, requireString } from "@agent/core/toolkit";
 import { fsError } from "../fsError.js";
-import { statSync } from "../nodeFs.js";
 import { showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
 import { kindOf } from "../regularFile.js";

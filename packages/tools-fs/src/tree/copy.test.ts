@@ -20,8 +20,8 @@ const others = vi.hoisted(() => {
   return { nothing, before: nothing, after: nothing };
 });
 
-vi.mock("../nodeFs.js", async (importOriginal) => {
-  const original = await importOriginal<typeof import("../nodeFs.js")>();
+vi.mock("node:fs/promises", async (importOriginal) => {
+  const original = await importOriginal<typeof import("node:fs/promises")>();
   const lstat = async (path: string, options: { bigint: true }): Promise<BigIntStats> => {
     others.before(path);
     const info = await original.lstat(path, options);

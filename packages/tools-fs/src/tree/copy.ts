@@ -1,24 +1,20 @@
-import type { BigIntStats } from "node:fs";
-import { join } from "node:path";
-import { fsCause } from "../fsError.js";
-import { holdDirectory } from "../heldDirectory.js";
+import { type BigIntStats, closeSync, constants, fstatSync, openSync } from "node:fs";
 import {
   access,
-  closeSync,
-  constants,
   copyFile,
-  fstatSync,
   lchown,
   link,
   lstat,
   lutimes,
   mkdir,
   open,
-  openSync,
   readdir,
   readlink,
   symlink,
-} from "../nodeFs.js";
+} from "node:fs/promises";
+import { join } from "node:path";
+import { fsCause } from "../fsError.js";
+import { holdDirectory } from "../heldDirectory.js";
 import { showPath } from "../pathText.js";
 import { kindOf } from "../regularFile.js";
 import { stampOf } from "../seenFiles.js";

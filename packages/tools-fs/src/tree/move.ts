@@ -1,8 +1,8 @@
 import type { Stats } from "node:fs";
+import { unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { temporaryName } from "@agent/core/toolkit";
 import { errorCode, fsCause } from "../fsError.js";
-import { unlink } from "../nodeFs.js";
 import { makeDirectories, removeMade } from "../parents.js";
 import { showPath } from "../pathText.js";
 import type { Workspace } from "../workspace.js";

@@ -1,8 +1,8 @@
 import type { Dirent } from "node:fs";
+import { lstat, readdir, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { fsCause, isMissing } from "../fsError.js";
 import { holdDirectory } from "../heldDirectory.js";
-import { lstat, readdir, rmdir, stat, unlink } from "../nodeFs.js";
 
 const AT_ONCE = 32;
 const MAX_CAUSES = 10;

@@ -1,7 +1,7 @@
+import { lstat, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { fsCause, isMissing } from "../fsError.js";
 import { holdDirectory } from "../heldDirectory.js";
-import { lstat, rmdir, unlink } from "../nodeFs.js";
 import { stampOf } from "../seenFiles.js";
 import type { Copied } from "./copy.js";
 

@@ -1,6 +1,6 @@
+import { statSync } from "node:fs";
 import { dirname, parse } from "node:path";
 import { canonicalPath, isInside } from "@agent/core/toolkit";
-import { statSync } from "../nodeFs.js";
 import { showPath } from "../pathText.js";
 
 /**
