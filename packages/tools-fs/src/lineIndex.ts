@@ -5,7 +5,6 @@ import { readFully, readFullyAsync } from "./readBytes.js";
 const SPAN_BYTES = 1024 * 1024;
 // Two halves: the system fills one while the other is counted.
 const READ_BYTES = ROOM_BYTES / 2;
-const MAX_INDEXES = 16;
 
 /**
  * A sparse index of one file: how many newlines come before every 1 MiB. It grows as far as lines are asked
@@ -135,23 +134,5 @@ export class LineIndex {
   #endsLine(room: CountingRoom, start: number, end: number): boolean {
     if (start === end) return this.#closed;
     return this.#count(room, Math.max(start, end - this.#form.unit), end) === 1;
-  }
-}
-
-/** The indexes of the files read last, each kept as long as its file does not change. */
-export class LineIndexes {
-  readonly #indexes = new Map<string, { readonly stamp: string; readonly index: LineIndex }>();
-
-  get(path: string, stamp: string, form: NewlineForm): LineIndex {
-    const key = `${form.unit}:${form.wide}:${path}`;
-    const known = this.#indexes.get(key);
-    const entry = known?.stamp === stamp ? known : { stamp, index: new LineIndex(form) };
-    this.#indexes.delete(key);
-    this.#indexes.set(key, entry);
-    for (const oldest of this.#indexes.keys()) {
-      if (this.#indexes.size <= MAX_INDEXES) break;
-      this.#indexes.delete(oldest);
-    }
-    return entry.index;
   }
 }

@@ -1,7 +1,7 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { canonicalPath, createPathGuard, invalidArgument, type PathGuard } from "@agent/core/toolkit";
 import { type HeldDirectory, holdDirectory } from "./heldDirectory.js";
-import { LineIndexes } from "./lineIndex.js";
+import { LineIndexes } from "./lineIndexes.js";
 import { checkedOptions, DEFAULT_LIMITS, type FsOptions, type Limits } from "./options.js";
 import { PathLocks } from "./pathLocks.js";
 import { Protection } from "./protect.js";

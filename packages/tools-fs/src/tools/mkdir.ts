@@ -1,21 +1,11 @@
-import { lstatSync, statSync } from "node:fs";
-import type { ChatTool, ExecutableTool } from "@agent/core";
-import { functionTool, requireString } from "@agent/core/toolkit";
-import { fsError } from "../fsError.js";
-import { makeDirectories } from "../parents.js";
-import { showPath } from "../pathText.js";
-import { kindOf } from "../regularFile.js";
-import { checkedWorkspace, Workspace } from "../workspace.js";
+import type { ChatTool } from "@agent/core";
+import { functionTool } from "@agent/core/toolkit";
+import { FileTool } from "../fileTool.js";
 
 /** Creates a directory and any missing parents. Succeeds if it already exists. */
-export class MkdirTool implements ExecutableTool {
+export class MkdirTool extends FileTool {
   readonly name = "mkdir";
   readonly capabilities = ["write"] as const;
-  readonly #workspace: Workspace;
-
-  constructor(workspace = new Workspace()) {
-    this.#workspace = checkedWorkspace(workspace);
-  }
 
   getSchema(): ChatTool {
     return functionTool(
@@ -25,28 +15,5 @@ export class MkdirTool implements ExecutableTool {
         path: { type: "string", description: "Directory to create" },
       },
     );
-  }
-
-  async execute(args: Record<string, unknown>): Promise<string> {
-    const path = requireString(args, "path");
-    try {
-      return await this.#make(path);
-    } catch (error) {
-      throw fsError(error, "create the directory", path);
-    }
-  }
-
-  async #make(path: string): Promise<string> {
-    const workspace = this.#workspace;
-    const target = workspace.locate(path);
-    const existing = statSync(target, { throwIfNoEntry: false });
-    if (existing?.isDirectory()) return `Already exists: ${showPath(path)}`;
-    if (existing) throw new Error(`${showPath(path)} exists already and is a ${kindOf(existing)}.`);
-    if (lstatSync(workspace.locateEntry(path), { throwIfNoEntry: false })) {
-      throw new Error(`${showPath(path)} is a symbolic link to something that does not exist.`);
-    }
-    workspace.protection.checkMakeDirectory(target);
-    const made = await makeDirectories(workspace, target);
-    return made.length === 0 ? `Already exists: ${showPath(path)}` : `Created ${showPath(path)}`;
   }
 }

@@ -1,25 +1,11 @@
-import { lstatSync, type Stats, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
-import { functionTool, isInside, optionalBoolean, requireString } from "@agent/core/toolkit";
-import { fsError } from "../fsError.js";
-import { missingError } from "../missing.js";
-import { showPath } from "../pathText.js";
-import { readWhole } from "../readWhole.js";
-import { kindOf } from "../regularFile.js";
-import { carryOut, type Move } from "../tree/move.js";
-import { refuseVital } from "../tree/vital.js";
-import { checkedWorkspace, Workspace } from "../workspace.js";
+import type { ChatTool } from "@agent/core";
+import { functionTool } from "@agent/core/toolkit";
+import { FileTool } from "../fileTool.js";
 
 /** Moves or renames a file, a link or a directory, also to another device. Never replaces unasked. */
-export class MoveTool implements ExecutableTool {
+export class MoveTool extends FileTool {
   readonly name = "move";
   readonly capabilities = ["write"] as const;
-  readonly #workspace: Workspace;
-
-  constructor(workspace = new Workspace()) {
-    this.#workspace = checkedWorkspace(workspace);
-  }
 
   getSchema(): ChatTool {
     return functionTool(
@@ -33,128 +19,4 @@ export class MoveTool implements ExecutableTool {
       ["overwrite"],
     );
   }
-
-  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
-    const source = requireString(args, "source");
-    const destination = requireString(args, "destination");
-    const overwrite = optionalBoolean(args, "overwrite", false);
-    const workspace = this.#workspace;
-    const from = await this.#findSource(source);
-    try {
-      const target = findTarget(workspace, from.path, from.info, destination);
-      return await workspace.locks.run([from.path, target], async () => {
-        const move = this.#check(from.path, target, { source, destination, overwrite });
-        await this.#checkContent(move);
-        await carryOut(workspace, move, call?.signal);
-        workspace.seen.forget(from.path);
-        workspace.seen.forget(target);
-        return `Moved ${showPath(source)} to ${showPath(inWordsOf(destination, target))}`;
-      });
-    } catch (error) {
-      throw fsError(error, `move ${showPath(source)} to`, destination);
-    }
-  }
-
-  async #findSource(source: string): Promise<{ path: string; info: Stats }> {
-    let path = source;
-    try {
-      path = this.#workspace.locateEntry(source);
-      return { path, info: lstatSync(path) };
-    } catch (error) {
-      throw await missingError(error, "move", source, path);
-    }
-  }
-
-  /** Everything that can be known before anything is done; throws on what speaks against it. */
-  #check(
-    source: string,
-    target: string,
-    asked: { source: string; destination: string; overwrite: boolean },
-  ): Move {
-    const { guard, protection } = this.#workspace;
-    const info = lstatSync(source);
-    if (info.isDirectory()) {
-      refuseVital(source, asked.source, "moved", guard.root);
-      if (isInside(source, target)) {
-        throw new Error(
-          `${showPath(asked.source)} cannot be moved into itself (${showPath(asked.destination)}).`,
-        );
-      }
-    }
-    if (source === target) {
-      throw new Error(`${showPath(asked.source)} and ${showPath(asked.destination)} are the same.`);
-    }
-    protection.checkTakeAway(source);
-    protection.checkWrite(target);
-    const existing = lstatSync(target, { throwIfNoEntry: false });
-    const same = existing !== undefined && existing.dev === info.dev && existing.ino === info.ino;
-    // On a disk that ignores case, "A" is "a" itself: a rename, not a replacement.
-    const onlyCase = same && isCaseChange(source, target);
-    if (existing && !onlyCase) refuseReplacing(asked, inWordsOf(asked.destination, target), info, existing);
-    return {
-      source,
-      target,
-      info,
-      replace: existing !== undefined,
-      sameFile: same && !onlyCase,
-      shown: asked.source,
-    };
-  }
-
-  async #checkContent({ source, target, info, shown }: Move): Promise<void> {
-    const { protection } = this.#workspace;
-    if (info.isSymbolicLink()) protection.checkLink(target);
-    if (!info.isFile() || !protection.judgesContent(target)) return;
-    const [before, after] = [
-      await readWhole(this.#workspace, target, target),
-      await readWhole(this.#workspace, source, shown),
-    ];
-    protection.checkContent(target, before?.bytes.toString("utf8"), after?.bytes.toString("utf8") ?? "");
-  }
-}
-
-/** Like `mv`: into an existing directory, else to the very name given. */
-function findTarget(workspace: Workspace, source: string, info: Stats, destination: string): string {
-  const followed = workspace.locate(destination);
-  const entry = workspace.locateEntry(destination);
-  const existing = statSync(followed, { throwIfNoEntry: false });
-  if (existing?.isDirectory()) {
-    const itself = existing.dev === info.dev && existing.ino === info.ino;
-    if (itself && isCaseChange(source, entry)) return entry;
-    return join(followed, basename(source));
-  }
-  if (/[\\/]$/.test(destination) && !info.isDirectory()) {
-    throw new Error(`${showPath(destination)} is not an existing directory. Create it with mkdir first.`);
-  }
-  return entry;
-}
-
-function isCaseChange(a: string, b: string): boolean {
-  return a !== b && dirname(a) === dirname(b) && a.toLowerCase() === b.toLowerCase();
-}
-
-function refuseReplacing(asked: { overwrite: boolean }, shown: string, info: Stats, existing: Stats): void {
-  if (!asked.overwrite) {
-    throw new Error(
-      `${showPath(shown)} exists already; nothing was moved. Pass "overwrite": true to replace it.`,
-    );
-  }
-  if (!existing.isFile() && !existing.isDirectory() && !existing.isSymbolicLink()) {
-    throw new Error(
-      `${showPath(shown)} is a ${kindOf(existing)}, which is never replaced; nothing was moved.`,
-    );
-  }
-  if (existing.isDirectory() !== info.isDirectory()) {
-    const kinds = existing.isDirectory()
-      ? "a directory cannot be replaced by a file"
-      : "a file cannot be replaced by a directory";
-    throw new Error(`${showPath(shown)} exists already, and ${kinds}; nothing was moved.`);
-  }
-}
-
-/** The target as the caller would write it: with the file's name where only a directory was given. */
-function inWordsOf(destination: string, target: string): string {
-  return basename(resolve(destination)) === basename(target)
-    ? destination
-    : join(destination, basename(target));
 }

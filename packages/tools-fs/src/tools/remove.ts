@@ -1,23 +1,11 @@
-import { lstatSync } from "node:fs";
-import { basename, dirname } from "node:path";
-import type { ChatTool, ExecutableTool } from "@agent/core";
-import { functionTool, requireString } from "@agent/core/toolkit";
-import { fsError, isMissing } from "../fsError.js";
-import { showPath } from "../pathText.js";
-import { kindOf } from "../regularFile.js";
-import { type Removal, removeTree } from "../tree/remove.js";
-import { refuseVital } from "../tree/vital.js";
-import { checkedWorkspace, Workspace } from "../workspace.js";
+import type { ChatTool } from "@agent/core";
+import { functionTool } from "@agent/core/toolkit";
+import { FileTool } from "../fileTool.js";
 
 /** Removes a file, a link (never its target) or a directory with everything in it. */
-export class RemoveTool implements ExecutableTool {
+export class RemoveTool extends FileTool {
   readonly name = "remove";
   readonly capabilities = ["destroy"] as const;
-  readonly #workspace: Workspace;
-
-  constructor(workspace = new Workspace()) {
-    this.#workspace = checkedWorkspace(workspace);
-  }
 
   getSchema(): ChatTool {
     return functionTool(
@@ -26,40 +14,4 @@ export class RemoveTool implements ExecutableTool {
       { path: { type: "string", description: "File, link or directory to remove" } },
     );
   }
-
-  async execute(args: Record<string, unknown>): Promise<string> {
-    const path = requireString(args, "path");
-    try {
-      return await this.#remove(path);
-    } catch (error) {
-      if (isMissing(error)) return `Nothing to remove: ${showPath(path)} does not exist`;
-      throw fsError(error, "remove", path);
-    }
-  }
-
-  async #remove(path: string): Promise<string> {
-    const workspace = this.#workspace;
-    const target = workspace.locateEntry(path);
-    const info = lstatSync(target);
-    if (info.isDirectory()) refuseVital(target, path, "removed", workspace.guard.root);
-    workspace.protection.checkTakeAway(target);
-    return await workspace.locks.run([target], async () => {
-      const held = workspace.hold(dirname(target));
-      try {
-        const removal = await removeTree(held.path, basename(target), path);
-        if (removal.left > 0) throw incomplete(path, removal);
-        workspace.seen.forget(target);
-        if (!info.isDirectory()) return `Removed ${showPath(path)} (${kindOf(info)})`;
-        const inside = removal.removed - 1;
-        return `Removed ${showPath(path)} (directory with ${inside === 1 ? "1 entry" : `${inside} entries`})`;
-      } finally {
-        held.close();
-      }
-    });
-  }
-}
-
-function incomplete(path: string, { removed, left, causes }: Removal): Error {
-  const entries = `${removed} of ${removed + left} entries removed, ${left} left`;
-  return new Error(`Cannot remove all of ${showPath(path)}: ${entries}.\n${causes.map(showPath).join("\n")}`);
 }

@@ -1,0 +1,22 @@
+import type { ToolCall } from "@agent/core";
+import { editFile } from "./actions/editFile.js";
+import { listDirectory } from "./actions/listDir.js";
+import { makeDirectory } from "./actions/mkdir.js";
+import { moveEntry } from "./actions/move.js";
+import { readFile } from "./actions/readFile.js";
+import { removeEntry } from "./actions/remove.js";
+import { writeFile } from "./actions/writeFile.js";
+import type { Workspace } from "./workspace.js";
+
+type Action = (workspace: Workspace, args: Record<string, unknown>, call?: ToolCall) => Promise<string>;
+
+/** What each tool does when it is called. */
+export const actions = {
+  read_file: readFile,
+  write_file: writeFile,
+  edit_file: editFile,
+  list_dir: listDirectory,
+  mkdir: makeDirectory,
+  move: moveEntry,
+  remove: removeEntry,
+} satisfies Record<string, Action>;

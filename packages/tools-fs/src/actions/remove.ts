@@ -1,0 +1,45 @@
+import { lstatSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { requireString } from "@agent/core/toolkit";
+import { fsError, isMissing } from "../fsError.js";
+import { showPath } from "../pathText.js";
+import { kindOf } from "../regularFile.js";
+import { type Removal, removeTree } from "../tree/remove.js";
+import { refuseVital } from "../tree/vital.js";
+import type { Workspace } from "../workspace.js";
+
+/** Removes a file, a link (never its target) or a directory with everything in it. */
+export async function removeEntry(workspace: Workspace, args: Record<string, unknown>): Promise<string> {
+  const path = requireString(args, "path");
+  try {
+    return await remove(workspace, path);
+  } catch (error) {
+    if (isMissing(error)) return `Nothing to remove: ${showPath(path)} does not exist`;
+    throw fsError(error, "remove", path);
+  }
+}
+
+async function remove(workspace: Workspace, path: string): Promise<string> {
+  const target = workspace.locateEntry(path);
+  const info = lstatSync(target);
+  if (info.isDirectory()) refuseVital(target, path, "removed", workspace.guard.root);
+  workspace.protection.checkTakeAway(target);
+  return await workspace.locks.run([target], async () => {
+    const held = workspace.hold(dirname(target));
+    try {
+      const removal = await removeTree(held.path, basename(target), path);
+      if (removal.left > 0) throw incomplete(path, removal);
+      workspace.seen.forget(target);
+      if (!info.isDirectory()) return `Removed ${showPath(path)} (${kindOf(info)})`;
+      const inside = removal.removed - 1;
+      return `Removed ${showPath(path)} (directory with ${inside === 1 ? "1 entry" : `${inside} entries`})`;
+    } finally {
+      held.close();
+    }
+  });
+}
+
+function incomplete(path: string, { removed, left, causes }: Removal): Error {
+  const entries = `${removed} of ${removed + left} entries removed, ${left} left`;
+  return new Error(`Cannot remove all of ${showPath(path)}: ${entries}.\n${causes.map(showPath).join("\n")}`);
+}

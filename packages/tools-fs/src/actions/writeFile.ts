@@ -1,0 +1,46 @@
+import { statSync } from "node:fs";
+import { countOf, requireString } from "@agent/core/toolkit";
+import { fsError } from "../fsError.js";
+import { showPath } from "../pathText.js";
+import { readWhole } from "../readWhole.js";
+import { kindOf } from "../regularFile.js";
+import { replaceFile } from "../replaceFile.js";
+import { requireWholeText } from "../wellFormed.js";
+import type { Workspace } from "../workspace.js";
+
+/** Writes a whole file, atomically: a crash or a full disk leaves the old content or the new, never a part. */
+export async function writeFile(workspace: Workspace, args: Record<string, unknown>): Promise<string> {
+  const path = requireString(args, "path");
+  const content = requireWholeText(args, "content");
+  try {
+    return await write(workspace, path, content);
+  } catch (error) {
+    throw fsError(error, "write", path);
+  }
+}
+
+async function write(workspace: Workspace, path: string, content: string): Promise<string> {
+  const target = workspace.locateToWrite(path);
+  if (/[\\/]\.{0,2}$/.test(path)) refuseDirectoryName(path);
+  return await workspace.locks.run([target], async () => {
+    refuseOtherKinds(path, target);
+    if (workspace.protection.judgesContent(target)) {
+      const before = await readWhole(workspace, target, path);
+      workspace.protection.checkContent(target, before?.bytes.toString("utf8"), content);
+    }
+    const bytes = Buffer.from(content, "utf8");
+    const { created, lines } = await replaceFile(workspace, target, bytes);
+    const size = `${countOf(bytes.length, "byte")}, ${countOf(lines, "line")}`;
+    return `${created ? "Created" : "Replaced"} ${showPath(path)} (${size})`;
+  });
+}
+
+function refuseDirectoryName(path: string): never {
+  throw new Error(`${showPath(path)} names a directory. Pass the path of a file, or use mkdir.`);
+}
+
+function refuseOtherKinds(path: string, target: string): void {
+  const info = statSync(target, { throwIfNoEntry: false });
+  if (!info || info.isFile()) return;
+  throw new Error(`${showPath(path)} is a ${kindOf(info)}, and only regular files can be written.`);
+}
