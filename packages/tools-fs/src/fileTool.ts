@@ -3,7 +3,10 @@ import { lazyModule } from "@agent/core/toolkit";
 import type { actions } from "./actions.js";
 import { checkedWorkspace, Workspace } from "./workspace.js";
 
-const loadActions = lazyModule(() => import("./actions.js"), new URL("./actions.js", import.meta.url));
+const loadActions = lazyModule(
+  () => import("./actions.js"),
+  () => new URL("./actions.js", import.meta.url),
+);
 
 /** What the file tools have in common. What one of them does is loaded by the first call, not with the pack. */
 export abstract class FileTool implements ExecutableTool {

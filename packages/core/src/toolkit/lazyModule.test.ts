@@ -8,17 +8,23 @@ import { lazyModule } from "./lazyModule.js";
 test("a module is loaded by the first use, once", async () => {
   let loads = 0;
   const file = moduleFile("export const value = {};");
-  const load = lazyModule<{ value: object }>(() => {
-    loads++;
-    return import(file.href);
-  }, file);
+  const load = lazyModule<{ value: object }>(
+    () => {
+      loads++;
+      return import(file.href);
+    },
+    () => file,
+  );
   expect(loads).toBe(0);
   expect((await load()).value).toBe((await load()).value);
 });
 
 test("what failed is loaded by a later use, as often as that takes", async () => {
   const file = moduleFile("throw new Error('not yet');");
-  const load = lazyModule<{ value: number }>(() => import(file.href), file);
+  const load = lazyModule<{ value: number }>(
+    () => import(file.href),
+    () => file,
+  );
   await expect(load()).rejects.toThrow("not yet");
   await expect(load()).rejects.toThrow("not yet");
   writeFileSync(file, "export const value = 42;");

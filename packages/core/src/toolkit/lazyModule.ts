@@ -1,18 +1,19 @@
-import { checkFunction, invalidArgument } from "./checks.js";
+import { checkFunction } from "./checks.js";
 
 /**
  * A module that is loaded by its first use, so that a pack whose work comes later is imported sooner:
- * `lazyModule(() => import("./engine.js"), new URL("./engine.js", import.meta.url))`. Node keeps a failed import and repeats the failure for as long as the
- * process lives; here what failed once (for want of file descriptors, say) is tried anew by the next use.
+ * `lazyModule(() => import("./engine.js"), () => new URL("./engine.js", import.meta.url))`. Node keeps a failed import
+ * and repeats the failure for as long as the process lives; here what failed once, for want of file descriptors, say,
+ * is tried anew by the next use. `locate` is called only then: where the module was bundled there is no file.
  */
-export function lazyModule<T>(load: () => Promise<T>, file: URL): () => Promise<T> {
+export function lazyModule<T>(load: () => Promise<T>, locate: () => URL): () => Promise<T> {
   checkFunction("load", load);
-  if (!(file instanceof URL)) throw invalidArgument("file", "a URL", file);
+  checkFunction("locate", locate);
   let failures = 0;
   return async () => {
     try {
       // To Node another address is another module, with no failure to its name.
-      return await (failures === 0 ? load() : (import(`${file.href}?try=${failures}`) as Promise<T>));
+      return await (failures === 0 ? load() : (import(`${locate().href}?try=${failures}`) as Promise<T>));
     } catch (error) {
       failures++;
       throw error;
