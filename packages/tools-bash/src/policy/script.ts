@@ -1,4 +1,3 @@
-import { createRequire } from "node:module";
 import type * as Unbash from "unbash";
 import type { Assignment, Command, SyntaxNode, Word, WordPart } from "unbash";
 import { shown, Unresolvable } from "./refusal.js";
@@ -42,7 +41,10 @@ let parser: typeof Unbash | undefined;
 
 /** The parser, loaded at the first use: most people have no policy. (`require`, because rules are checked in `register`.) */
 function unbash(): typeof Unbash {
-  parser ??= createRequire(import.meta.url)("unbash") as typeof Unbash;
+  // Node's own module is loaded here as well: without a policy nothing needs it.
+  parser ??= process.getBuiltinModule("node:module").createRequire(import.meta.url)(
+    "unbash",
+  ) as typeof Unbash;
   return parser;
 }
 
