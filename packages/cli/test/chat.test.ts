@@ -104,15 +104,19 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     expect(terminal.coloredScreen()).toMatch(/1m([^a-z]*m)*bold/);
   });
 
-  test("a long answer is in the scrollback once, and its long lines are whole", async () => {
+  test("a long answer is in the scrollback once, prose broken between words and code as it was written", async () => {
     const terminal = await chats.start({ columns: 60, rows: 12 });
     const lines = Array.from({ length: 60 }, (_, index) => `row ${index} ${"word ".repeat(index % 25)}end`);
-    terminal.paste(`say ${lines.join("\\n")}`);
+    const answer = [...lines, "```", ...lines, "```"].join("\n");
+    terminal.paste(`say ${answer.replaceAll("\n", "\\n")}`);
     terminal.press("Enter");
     await terminal.until("1,234 tokens in");
     const text = terminal.scrollback();
-    const answer = text.slice(text.indexOf("\nrow 0 ") + 1, text.indexOf("\n1,234 tokens"));
-    expect(answer.split("\n")).toEqual(lines);
+    const shown = text.slice(text.indexOf("\nrow 0 ") + 1, text.indexOf("\n1,234 tokens"));
+    const prose = shown.slice(0, shown.indexOf("```"));
+    expect(shown.slice(prose.length)).toBe(answer.slice(answer.indexOf("```")));
+    expect(prose.trimEnd().replace(/\n(?!row)/g, " ")).toBe(lines.join("\n"));
+    for (const row of prose.split("\n")) expect(row.length).toBeLessThan(60);
   });
 
   test("a retry takes the unfinished answer back", async () => {

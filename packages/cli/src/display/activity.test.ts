@@ -48,6 +48,25 @@ describe("Activity", () => {
     expect(expandable).toBeLessThanOrEqual(20);
   });
 
+  test("an answer breaks between words, under way as at the end; code stays as it was written", () => {
+    const subject = activity();
+    const code = "x = [1, 2, 3, 4, 5]";
+    subject.event({ type: "text", text: `- one two three\n\`\`\`\n${code}\n\`\`\`\nfour five` });
+    expect(subject.frame(10, ROWS).rows).toEqual([
+      ...["- one two", "  three", "```", "x = [1, 2,", " 3, 4, 5]", "```", "four five"],
+    ]);
+    subject.event({ type: "text", text: " six" });
+    subject.end();
+    const { above } = subject.frame(10, ROWS);
+    expect(above).toEqual(["- one two", "  three", "```", code, "```", "four five", "six"]);
+  });
+
+  test("what the chat says breaks between words, below its own indentation", () => {
+    const subject = activity();
+    subject.print(["one two three", "  four five six"]);
+    expect(subject.frame(11, ROWS).above).toEqual(["", "one two", "three", "  four five", "  six"]);
+  });
+
   test("more calls than the screen holds are counted", () => {
     const subject = activity();
     for (let id = 0; id < 40; id++) subject.event(start(String(id)));

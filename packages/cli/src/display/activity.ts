@@ -7,6 +7,7 @@ import { contextText, cutOffText, retryText, usageText } from "./notices.js";
 import { OutputTail } from "./outputTail.js";
 import type { Style } from "./style.js";
 import { type BlockOptions, finishedLines, runningLines } from "./toolBlock.js";
+import { wrapWords } from "./width.js";
 
 const TAIL_LINES = 4;
 const COMPACT_ROWS = 2;
@@ -106,13 +107,16 @@ export class Activity {
   print(lines: readonly string[]): void {
     this.#section("chat");
     // An answer that is being written goes on below: it is not broken in the middle of a line.
-    this.#push(() => (this.writing ? [...lines, ""] : [...lines]));
+    this.#push(({ width }) => {
+      const rows = lines.flatMap((line) => wrapWords(line, width, /^ */.exec(line)?.[0].length));
+      return this.writing ? [...rows, ""] : rows;
+    });
   }
 
   /** A line about what was just shown. */
   note(text: string): void {
     this.#lastSection = undefined;
-    this.#push(() => [this.#options.style.dim(text)]);
+    this.#push(({ width }) => wrapWords(this.#options.style.dim(text), width));
   }
 
   /** The turn is over, however it ended: nothing stays on the screen that still seems to run. */
@@ -197,6 +201,6 @@ export class Activity {
   #finishAnswer(): void {
     if (this.#answer.isEmpty) return;
     const lines = this.#answer.finish();
-    this.#push(() => lines);
+    this.#push(({ width }) => lines(width));
   }
 }

@@ -1,11 +1,13 @@
 import { escapeInvisible } from "@agent/core/toolkit";
-import { MARKDOWN_START, type MarkdownState, renderMarkdownLine } from "./markdown.js";
+import { hangingIndent, MARKDOWN_START, type MarkdownState, renderMarkdownLine } from "./markdown.js";
 import { safeLines } from "./safeText.js";
 import type { Style } from "./style.js";
-import { wrapRows } from "./width.js";
+import { wrapRows, wrapWords } from "./width.js";
 
 interface AnswerLine {
   readonly text: string;
+  /** How far in its rows after the first begin; none for what is shown as it is, to be copied: code and tables. */
+  readonly indent: number | undefined;
   width: number;
   rows: readonly string[];
 }
@@ -55,20 +57,20 @@ export class AnswerStream {
     }
     const above: string[] = [];
     if (first > 0) {
-      for (let index = 0; index < first; index++) above.push(this.#lines[index]?.text ?? "");
+      for (const line of this.#lines.slice(0, first)) above.push(...finalRows(line, width));
       this.#lines = this.#lines.slice(first);
       this.#flushed = true;
     }
     return { above, rows: [...this.#lines.flatMap(({ rows }) => rows), ...last] };
   }
 
-  /** Everything that has not left yet, as final lines. The next text starts a new answer. */
-  finish(): string[] {
+  /** Everything that has not left yet, as it stays at a given width. The next text starts a new answer. */
+  finish(): (width: number) => string[] {
     this.#digest();
     if (this.#partial !== "") this.#complete(escapeInvisible(this.#partial));
-    const lines = this.#lines.map(({ text }) => text);
+    const lines = this.#lines;
     this.#reset();
-    return lines;
+    return (width) => lines.flatMap((line) => finalRows(line, width));
   }
 
   /** Forgets the answer. Returns whether part of it is in the scrollback already and cannot be taken back. */
@@ -98,16 +100,17 @@ export class AnswerStream {
 
   #complete(line: string): void {
     const { text, state } = renderMarkdownLine(line, this.#state, this.#style);
+    const indent = hangingIndent(line, this.#state, state);
     this.#state = state;
-    this.#lines.push({ text, width: 0, rows: NO_ROWS });
+    this.#lines.push({ text, indent, width: 0, rows: NO_ROWS });
   }
 
   /** The line being written, or as much of its end as the screen holds: it may never end. */
   #partialRows(width: number, maxRows: number): string[] {
     if (this.#partial === "") return [];
-    const end = this.#partial.slice(-width * maxRows).replace(/\r$/, "");
-    const { text } = renderMarkdownLine(escapeInvisible(end), this.#state, this.#style);
-    return wrapRows(text, width).slice(-maxRows);
+    const end = escapeInvisible(this.#partial.slice(-width * maxRows).replace(/\r$/, ""));
+    const { text, state } = renderMarkdownLine(end, this.#state, this.#style);
+    return brokenRows(text, hangingIndent(end, this.#state, state), width).slice(-maxRows);
   }
 }
 
@@ -115,7 +118,17 @@ function rowsOf(line: AnswerLine | undefined, width: number): readonly string[] 
   if (!line) return [];
   if (line.width !== width) {
     line.width = width;
-    line.rows = wrapRows(line.text, width);
+    line.rows = brokenRows(line.text, line.indent, width);
   }
   return line.rows;
+}
+
+/** What stays in the scrollback. Code is left to the terminal to break: it is copied as it was written. */
+function finalRows(line: AnswerLine, width: number): readonly string[] {
+  return line.indent === undefined ? [line.text] : rowsOf(line, width);
+}
+
+function brokenRows(text: string, indent: number | undefined, width: number): string[] {
+  if (indent === undefined) return wrapRows(text, width);
+  return wrapWords(text, width, indent * 2 > width ? 0 : indent);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { MARKDOWN_START, type MarkdownState, renderMarkdownLine } from "./markdown.js";
-import { COLOR_STYLE } from "./style.js";
+import { hangingIndent, MARKDOWN_START, type MarkdownState, renderMarkdownLine } from "./markdown.js";
+import { COLOR_STYLE, PLAIN_STYLE } from "./style.js";
 
 function render(text: string): string[] {
   let state: MarkdownState = MARKDOWN_START;
@@ -49,4 +49,22 @@ describe("renderMarkdownLine", () => {
   test("a multiplication is not italic", () => {
     expect(render("2 * 3 * 4")[0]).toBe("2 * 3 * 4");
   });
+});
+
+const IN_CODE: MarkdownState = { fence: "```" };
+
+test.each<[line: string, state: MarkdownState, indent: number | undefined]>([
+  ["plain text", MARKDOWN_START, 0],
+  ["- item", MARKDOWN_START, 2],
+  ["  12. item", MARKDOWN_START, 6],
+  ["> said", MARKDOWN_START, 2],
+  ["  below an item", MARKDOWN_START, 2],
+  ["    indented code", MARKDOWN_START, undefined],
+  ["| a | table |", MARKDOWN_START, undefined],
+  ["```ts", MARKDOWN_START, undefined],
+  ["- in code", IN_CODE, undefined],
+  ["```", IN_CODE, undefined],
+])("where %j goes on when it is broken", (line, state, indent) => {
+  const next = renderMarkdownLine(line, state, PLAIN_STYLE).state;
+  expect(hangingIndent(line, state, next)).toBe(indent);
 });

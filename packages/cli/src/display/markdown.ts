@@ -44,6 +44,20 @@ export function renderMarkdownLine(
   return { text: renderTextLine(line, style), state };
 }
 
+const INDENT = /^ {0,3}(?=\S)/;
+const TABLE_ROW = /^\s*\|/;
+
+/**
+ * How far in the rows of a broken line go on, so that they stand below its text. `undefined` for code and tables, which
+ * are not broken between words. `state` is that before the line, `next` that after it.
+ */
+export function hangingIndent(line: string, state: MarkdownState, next: MarkdownState): number | undefined {
+  if (state.fence !== undefined || next.fence !== undefined || TABLE_ROW.test(line)) return undefined;
+  const [, indent = "", bullet = "", gap = ""] = LIST_ITEM.exec(line) ?? [];
+  if (bullet !== "") return indent.length + bullet.length + gap.length;
+  return (QUOTE.exec(line)?.[1] ?? INDENT.exec(line)?.[0])?.length;
+}
+
 function renderTextLine(line: string, style: Style): string {
   const heading = HEADING.exec(line);
   if (heading) return style.dim(heading[1] ?? "") + style.bold(style.underline(heading[2] ?? ""));

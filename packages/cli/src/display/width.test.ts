@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { COLOR_STYLE } from "./style.js";
-import { cutToWidth, expandTabs, styledWidth, textWidth, wrapRows } from "./width.js";
+import { cutToWidth, expandTabs, styledWidth, textWidth, wrapRows, wrapWords } from "./width.js";
 
 describe("width", () => {
   test.each([
@@ -39,6 +39,39 @@ describe("width", () => {
     expect(first).toBe("\x1b[31mabcd\x1b[0m");
     expect(second).toBe("\x1b[31mef\x1b[39m");
     expect(styledWidth(first)).toBe(4);
+  });
+
+  test.each<[what: string, line: string, width: number, indent: number, rows: readonly string[]]>([
+    ["a line that fits", "one two", 7, 2, ["one two"]],
+    ["between words", "one two three", 8, 0, ["one two", "three"]],
+    ["a word that ends with the row", "one two three", 7, 0, ["one two", "three"]],
+    ["blanks at the break", "one two     three", 8, 0, ["one two", "three"]],
+    ["a word longer than a row", "abcdefghij kl", 4, 0, ["abcd", "efgh", "ij", "kl"]],
+    ["a word longer than a row after others", "a abcdefghij kl", 4, 0, ["a ab", "cdef", "ghij", "kl"]],
+    ["the indentation of the first row", "    one two", 8, 0, ["    one", "two"]],
+    ["an indentation as wide as the row", "        one", 6, 0, ["      ", "  one"]],
+    ["a list item", "- one two three", 9, 2, ["- one two", "  three"]],
+    ["wide characters", "日本 語日 本", 5, 0, ["日本", "語日", "本"]],
+    ["text without words", "日本語日本", 5, 0, ["日本", "語日", "本"]],
+    ["nothing", "", 5, 2, [""]],
+  ])("words stay whole: %s", (_, line, width, indent, rows) => {
+    expect(wrapWords(line, width, indent)).toEqual(rows);
+  });
+
+  test("a style that spans words goes on in the next row and ends with each", () => {
+    expect(wrapWords(`a ${COLOR_STYLE.red("bcd efg")} h`, 5)).toEqual([
+      "a \x1b[31mbcd\x1b[0m",
+      "\x1b[31mefg\x1b[39m h\x1b[0m",
+    ]);
+  });
+
+  test("no row is wider than the terminal, and nothing but blanks is lost", () => {
+    const line = "x ab日本語cd  👍👍 ef ghijklmnop e\u0301e\u0301 q";
+    for (let width = 2; width < 40; width++) {
+      const rows = wrapWords(line, width);
+      expect(rows.join("").replaceAll(" ", "")).toBe(line.replaceAll(" ", ""));
+      for (const row of rows) expect(textWidth(row)).toBeLessThanOrEqual(width);
+    }
   });
 
   test("tabs reach to the next multiple of eight", () => {

@@ -5,6 +5,8 @@ const COMBINING = /^\p{M}/u;
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|^\p{Emoji_Presentation}|\ufe0f/u;
 const TAB_STOP = 8;
+// Longer than any paragraph a person would read: not worth the time that words take.
+const LONGEST_PROSE = 20_000;
 
 let segmenter: Intl.Segmenter | undefined;
 
@@ -84,6 +86,82 @@ export function wrapRows(line: string, width: number): string[] {
   }
   rows.push(row);
   return rows;
+}
+
+/**
+ * As `wrapRows`, but breaks between words where it can; the blanks at a break are dropped. The rows after the first
+ * begin `indent` columns in.
+ */
+export function wrapWords(line: string, width: number, indent = 0): string[] {
+  if (line.length <= width && PLAIN_ASCII.test(line)) return [line];
+  if (line.length > LONGEST_PROSE) return wrapRows(line, width);
+  const cells = cellsOf(expandTabs(line));
+  const rows: string[] = [];
+  let open = "";
+  for (let start = 0; start < cells.length || rows.length === 0; ) {
+    const margin = rows.length === 0 ? 0 : indent;
+    const { end, next } = rowEnd(cells, start, width - margin);
+    let row = " ".repeat(margin) + open;
+    for (const cell of cells.slice(start, end)) row += cell.styles + cell.text;
+    // Styles that change between the rows, with the blanks that were dropped, hold for the next.
+    for (const cell of cells.slice(start, next)) open += cell.styles;
+    rows.push(open === "" ? row : `${row}\x1b[0m`);
+    start = next;
+  }
+  return rows;
+}
+
+interface Cell {
+  /** The style codes in front of it. */
+  readonly styles: string;
+  readonly text: string;
+  readonly columns: number;
+}
+
+/** Where the row that begins at `start` ends, and where the next one begins. */
+function rowEnd(cells: readonly Cell[], start: number, width: number): { end: number; next: number } {
+  let used = 0;
+  let fits = start;
+  for (; fits < cells.length; fits++) {
+    used += cells[fits]?.columns ?? 0;
+    if (used > width && fits > start) break;
+  }
+  if (fits >= cells.length) return { end: cells.length, next: cells.length };
+  const isBlank = (at: number): boolean => cells[at]?.text === " ";
+  let next = fits;
+  while (next > start && !isBlank(next) && !isBlank(next - 1)) next--;
+  let end = next;
+  while (end > start && isBlank(end - 1)) end--;
+  while (isBlank(next)) next++;
+  // No row can hold the word whole, so it may as well begin on this one.
+  if (end === start || isWider(cells, next, width)) return { end: fits, next: fits };
+  return { end, next };
+}
+
+/** Whether the word at `start` takes more columns than a row has. */
+function isWider(cells: readonly Cell[], start: number, width: number): boolean {
+  let used = 0;
+  for (let at = start; at < cells.length && cells[at]?.text !== " "; at++) {
+    used += cells[at]?.columns ?? 0;
+    if (used > width) return true;
+  }
+  return false;
+}
+
+function cellsOf(line: string): Cell[] {
+  const cells: Cell[] = [];
+  let styles = "";
+  for (const { style, text } of splitStyles(line)) {
+    if (style) styles += text;
+    else {
+      for (const grapheme of graphemes(text)) {
+        cells.push({ styles, text: grapheme, columns: graphemeWidth(grapheme) });
+        styles = "";
+      }
+    }
+  }
+  if (styles !== "") cells.push({ styles, text: "", columns: 0 });
+  return cells;
 }
 
 /** The start of a line that may hold style codes, as far as it fits into one row. */
