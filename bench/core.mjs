@@ -108,7 +108,7 @@ async function compareImports() {
 function comparePackages() {
   console.log("packages installed (reach ≤ 2)");
   console.log(`  @agent/core        ${installedBy("@agent/core", CORE, new Set()).size}`);
-  for (const name of ["openai", "ai"]) {
+  for (const name of ["openai", "ai", "@openai/agents", "langchain"]) {
     const found = installedBy(name, undefined, new Set());
     if (found.size > 0) console.log(`  ${name.padEnd(18)} ${found.size}`);
   }

@@ -1,8 +1,9 @@
-// The same conversation by hand over `openai`, with @agent/core, and with peers that are installed.
+// The same conversation by hand over `openai`, with openai's own runner, with @agent/core, and with its peers.
 import OpenAI from "openai";
 import { Agent } from "../packages/core/dist/index.js";
 import { OpenAIProvider } from "../packages/core/dist/openai.js";
 import { functionTool } from "../packages/core/dist/toolkit.js";
+import { peers } from "./corePeers.mjs";
 
 const PROPERTIES = { path: { type: "string" }, limit: { type: "integer", minimum: 1 } };
 const SCHEMA = functionTool("lookup", "Looks something up.", PROPERTIES);
@@ -14,15 +15,12 @@ const MODEL = "m";
  * `baseURL`, running `tool(args)` for every call.
  */
 export async function contestants(baseURL, tool) {
-  const made = { "hand-written loop over openai": byHand(baseURL, tool), "@agent/core": ours(baseURL, tool) };
-  made["openai runTools"] = runTools(baseURL, tool);
-  const aiSdk = await installed(() => Promise.all([import("ai"), import("@ai-sdk/openai-compatible")]));
-  if (aiSdk) made["AI SDK"] = withAiSdk(...aiSdk, baseURL, tool);
-  return made;
-}
-
-async function installed(load) {
-  return await load().catch(() => undefined);
+  return {
+    "hand-written loop over openai": byHand(baseURL, tool),
+    "@agent/core": ours(baseURL, tool),
+    "openai runTools": runTools(baseURL, tool),
+    ...(await peers({ baseURL, tool, model: MODEL, schema: SCHEMA.function, question: QUESTION })),
+  };
 }
 
 function byHand(baseURL, tool) {
@@ -93,21 +91,4 @@ function runTools(baseURL, tool) {
     );
     return await runner.finalContent();
   };
-}
-
-function withAiSdk(
-  { generateText, streamText, stepCountIs, tool: defineTool, jsonSchema },
-  { createOpenAICompatible },
-  baseURL,
-  tool,
-) {
-  const model = createOpenAICompatible({ name: "bench", apiKey: "k", baseURL, includeUsage: true })(MODEL);
-  const lookup = defineTool({
-    description: SCHEMA.function.description,
-    inputSchema: jsonSchema(SCHEMA.function.parameters),
-    execute: tool,
-  });
-  const settings = { model, tools: { lookup }, prompt: QUESTION, stopWhen: stepCountIs(100), maxRetries: 0 };
-  return async ({ stream }) =>
-    stream ? await streamText(settings).text : (await generateText(settings)).text;
 }

@@ -7,6 +7,9 @@ const DELTAS = 2000;
 const PARALLEL_CALLS = 8;
 const USAGE = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
 
+// As with a real server no two answers have the same: LangChain takes one with a known id for a new version of the old.
+let answers = 0;
+
 const server = createServer(async (request, response) => {
   let text = "";
   for await (const part of request.setEncoding("utf8")) text += part;
@@ -15,8 +18,9 @@ const server = createServer(async (request, response) => {
     request.url.split("/")[1],
     messages.filter(({ role }) => role === "tool").length,
   );
-  if (stream) sendStream(response, message);
-  else sendWhole(response, message);
+  const id = `c${++answers}`;
+  if (stream) sendStream(response, message, id);
+  else sendWhole(response, message, id);
 });
 // An idle connection must outlive the pauses between two measurements.
 server.keepAliveTimeout = 0;
@@ -37,17 +41,17 @@ function toolCall(index) {
   return { id: `call_${index}`, type: "function", function: { name: "lookup", arguments: args } };
 }
 
-function sendWhole(response, message) {
+function sendWhole(response, message, id) {
   const finish_reason = message.tool_calls ? "tool_calls" : "stop";
-  const body = { id: "c", object: "chat.completion", created: 1, model: "m", usage: USAGE };
+  const body = { id, object: "chat.completion", created: 1, model: "m", usage: USAGE };
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify({ ...body, choices: [{ index: 0, message, finish_reason }] }));
 }
 
-function sendStream(response, message) {
+function sendStream(response, message, id) {
   response.setHeader("content-type", "text/event-stream");
+  const base = { id, object: "chat.completion.chunk", created: 1, model: "m" };
   const send = (delta, finish_reason = null) => {
-    const base = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
     response.write(`data: ${JSON.stringify({ ...base, choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
   };
   send({ role: "assistant", content: "" });
@@ -58,7 +62,5 @@ function sendStream(response, message) {
       send({ tool_calls: [{ index, function: { arguments: part } }] });
   }
   send({}, message.tool_calls ? "tool_calls" : "stop");
-  response.end(
-    `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [], usage: USAGE })}\n\ndata: [DONE]\n\n`,
-  );
+  response.end(`data: ${JSON.stringify({ ...base, choices: [], usage: USAGE })}\n\ndata: [DONE]\n\n`);
 }
