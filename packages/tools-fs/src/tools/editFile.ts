@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import type { ChatTool, ExecutableTool } from "@agent/core";
+import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { countOf, describeValue, functionTool, optionalBoolean, requireString } from "@agent/core/toolkit";
 import { applied, compactDiff } from "../edit/diff.js";
 import { type Edit, planEdits } from "../edit/plan.js";
@@ -52,20 +52,25 @@ export class EditFileTool implements ExecutableTool {
     );
   }
 
-  async execute(args: Record<string, unknown>): Promise<string> {
+  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
     const path = requireString(args, "path");
     const edits = readEdits(args);
     let target = path;
     try {
       target = this.#workspace.locateToWrite(path);
-      const found = target;
-      return await this.#workspace.locks.run([found], () => this.#edit(path, found, edits));
+      const [found, signal] = [target, call?.signal];
+      return await this.#workspace.locks.run([found], () => this.#edit(path, found, edits, signal), signal);
     } catch (error) {
       throw await missingError(error, "edit", path, target);
     }
   }
 
-  async #edit(path: string, target: string, edits: readonly Edit[]): Promise<string> {
+  async #edit(
+    path: string,
+    target: string,
+    edits: readonly Edit[],
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
     const workspace = this.#workspace;
     const whole = await readWhole(workspace, target, path);
     if (whole === undefined) throw Object.assign(new Error("missing"), { code: "ENOENT" });
@@ -81,6 +86,7 @@ export class EditFileTool implements ExecutableTool {
     if (content.equals(bytes)) throw new Error(`The edit would change nothing in ${showPath(path)}.`);
     workspace.protection.checkContent(target, bytes.toString("utf8"), content.toString("utf8"));
     if (stampOf(statSync(target, { bigint: true })) !== stampOf(info)) throw changed(path);
+    signal?.throwIfAborted();
     await replaceFile(workspace, target, content);
 
     const head = [`Edited ${showPath(path)}: ${countOf(regions.length, "replacement")}.`, ...remarks].join(

@@ -1,5 +1,5 @@
 import { lstatSync, statSync } from "node:fs";
-import type { ChatTool, ExecutableTool } from "@agent/core";
+import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { functionTool, requireString } from "@agent/core/toolkit";
 import { fsError } from "../fsError.js";
 import { makeDirectories } from "../parents.js";
@@ -27,18 +27,18 @@ export class MkdirTool implements ExecutableTool {
     );
   }
 
-  async execute(args: Record<string, unknown>): Promise<string> {
+  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
     const path = requireString(args, "path");
     try {
-      return await this.#make(path);
+      const target = this.#workspace.locate(path);
+      return await this.#workspace.locks.run([target], () => this.#make(path, target), call?.signal);
     } catch (error) {
       throw fsError(error, "create the directory", path);
     }
   }
 
-  async #make(path: string): Promise<string> {
+  async #make(path: string, target: string): Promise<string> {
     const workspace = this.#workspace;
-    const target = workspace.locate(path);
     const existing = statSync(target, { throwIfNoEntry: false });
     if (existing?.isDirectory()) return `Already exists: ${showPath(path)}`;
     if (existing) throw new Error(`${showPath(path)} exists already and is a ${kindOf(existing)}.`);

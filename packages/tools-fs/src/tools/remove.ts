@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { ChatTool, ExecutableTool } from "@agent/core";
+import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { functionTool, requireString } from "@agent/core/toolkit";
 import { fsError, isMissing } from "../fsError.js";
 import { showPath } from "../pathText.js";
@@ -27,35 +27,37 @@ export class RemoveTool implements ExecutableTool {
     );
   }
 
-  async execute(args: Record<string, unknown>): Promise<string> {
+  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
     const path = requireString(args, "path");
     try {
-      return await this.#remove(path);
+      const target = this.#workspace.locateEntry(path);
+      const signal = call?.signal;
+      return await this.#workspace.locks.run([target], () => this.#remove(path, target, signal), signal);
     } catch (error) {
       if (isMissing(error)) return `Nothing to remove: ${showPath(path)} does not exist`;
       throw fsError(error, "remove", path);
     }
   }
 
-  async #remove(path: string): Promise<string> {
+  async #remove(path: string, target: string, signal: AbortSignal | undefined): Promise<string> {
     const workspace = this.#workspace;
-    const target = workspace.locateEntry(path);
     const info = lstatSync(target);
     if (info.isDirectory()) refuseVital(target, path, "removed", workspace.guard.root);
     workspace.protection.checkTakeAway(target);
-    return await workspace.locks.run([target], async () => {
-      const held = workspace.hold(dirname(target));
-      try {
-        const removal = await removeTree(held.path, basename(target), path);
-        if (removal.left > 0) throw incomplete(path, removal);
-        workspace.seen.forget(target);
-        if (!info.isDirectory()) return `Removed ${showPath(path)} (${kindOf(info)})`;
-        const inside = removal.removed - 1;
-        return `Removed ${showPath(path)} (directory with ${inside === 1 ? "1 entry" : `${inside} entries`})`;
-      } finally {
-        held.close();
+    const held = workspace.hold(dirname(target));
+    try {
+      const removal = await removeTree(held.path, basename(target), path, signal);
+      if (removal.left > 0) {
+        signal?.throwIfAborted();
+        throw incomplete(path, removal);
       }
-    });
+      workspace.seen.forget(target);
+      if (!info.isDirectory()) return `Removed ${showPath(path)} (${kindOf(info)})`;
+      const inside = removal.removed - 1;
+      return `Removed ${showPath(path)} (directory with ${inside === 1 ? "1 entry" : `${inside} entries`})`;
+    } finally {
+      held.close();
+    }
   }
 }
 

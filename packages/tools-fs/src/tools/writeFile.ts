@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import type { ChatTool, ExecutableTool } from "@agent/core";
+import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { countOf, functionTool, requireString } from "@agent/core/toolkit";
 import { fsError } from "../fsError.js";
 import { showPath } from "../pathText.js";
@@ -30,21 +30,21 @@ export class WriteFileTool implements ExecutableTool {
     );
   }
 
-  async execute(args: Record<string, unknown>): Promise<string> {
+  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
     const path = requireString(args, "path");
     const content = requireWholeText(args, "content");
     try {
-      return await this.#write(path, content);
+      return await this.#write(path, content, call?.signal);
     } catch (error) {
       throw fsError(error, "write", path);
     }
   }
 
-  async #write(path: string, content: string): Promise<string> {
+  async #write(path: string, content: string, signal: AbortSignal | undefined): Promise<string> {
     const workspace = this.#workspace;
     const target = workspace.locateToWrite(path);
     if (/[\\/]\.{0,2}$/.test(path)) refuseDirectoryName(path);
-    return await workspace.locks.run([target], async () => {
+    const write = async (): Promise<string> => {
       refuseOtherKinds(path, target);
       if (workspace.protection.judgesContent(target)) {
         const before = await readWhole(workspace, target, path);
@@ -54,7 +54,8 @@ export class WriteFileTool implements ExecutableTool {
       const { created, lines } = await replaceFile(workspace, target, bytes);
       const size = `${countOf(bytes.length, "byte")}, ${countOf(lines, "line")}`;
       return `${created ? "Created" : "Replaced"} ${showPath(path)} (${size})`;
-    });
+    };
+    return await workspace.locks.run([target], write, signal);
   }
 }
 
