@@ -1,10 +1,11 @@
-import { lstatSync, type Stats, statSync } from "node:fs";
+import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { functionTool, isInside, optionalBoolean, requireString } from "@agent/core/toolkit";
+import { fold } from "../foldedPath.js";
 import { fsError } from "../fsError.js";
 import { missingError } from "../missing.js";
-import { showPath } from "../pathText.js";
+import { namesDirectory, showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
 import { kindOf } from "../regularFile.js";
 import { carryOut, type Move } from "../tree/move.js";
@@ -91,14 +92,14 @@ export class MoveTool implements ExecutableTool {
     const existing = lstatSync(target, { throwIfNoEntry: false });
     const same = existing !== undefined && existing.dev === info.dev && existing.ino === info.ino;
     // On a disk that ignores case, "A" is "a" itself: a rename, not a replacement.
-    const onlyCase = same && isCaseChange(source, target);
-    if (existing && !onlyCase) refuseReplacing(asked, inWordsOf(asked.destination, target), info, existing);
+    const respelled = same && isRespelling(source, target);
+    if (existing && !respelled) refuseReplacing(asked, inWordsOf(asked.destination, target), info, existing);
     return {
       source,
       target,
       info,
       replace: existing !== undefined,
-      sameFile: same && !onlyCase,
+      sameFile: same && !respelled,
       shown: asked.source,
     };
   }
@@ -122,17 +123,23 @@ function findTarget(workspace: Workspace, source: string, info: Stats, destinati
   const existing = statSync(followed, { throwIfNoEntry: false });
   if (existing?.isDirectory()) {
     const itself = existing.dev === info.dev && existing.ino === info.ino;
-    if (itself && isCaseChange(source, entry)) return entry;
+    if (itself && isRespelling(source, entry)) return entry;
     return join(followed, basename(source));
   }
-  if (/[\\/]$/.test(destination) && !info.isDirectory()) {
+  if (namesDirectory(destination) && !info.isDirectory()) {
     throw new Error(`${showPath(destination)} is not an existing directory. Create it with mkdir first.`);
   }
   return entry;
 }
 
-function isCaseChange(a: string, b: string): boolean {
-  return a !== b && dirname(a) === dirname(b) && a.toLowerCase() === b.toLowerCase();
+/**
+ * Whether two paths of one file are two spellings of one name (another case, another composition), and not two names
+ * that are spelt alike: then the directory lists both, and to remove one leaves the other.
+ */
+function isRespelling(a: string, b: string): boolean {
+  if (a === b || dirname(a) !== dirname(b) || fold(a) !== fold(b)) return false;
+  const names = readdirSync(dirname(a));
+  return !names.includes(basename(a)) || !names.includes(basename(b));
 }
 
 function refuseReplacing(asked: { overwrite: boolean }, shown: string, info: Stats, existing: Stats): void {

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { countOf, functionTool, requireString } from "@agent/core/toolkit";
 import { fsError } from "../fsError.js";
-import { showPath } from "../pathText.js";
+import { namesDirectory, showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
 import { kindOf } from "../regularFile.js";
 import { replaceFile } from "../replaceFile.js";
@@ -43,7 +43,7 @@ export class WriteFileTool implements ExecutableTool {
   async #write(path: string, content: string, signal: AbortSignal | undefined): Promise<string> {
     const workspace = this.#workspace;
     const target = workspace.locateToWrite(path);
-    if (/[\\/]\.{0,2}$/.test(path)) refuseDirectoryName(path);
+    if (namesDirectory(path)) refuseDirectoryName(path);
     const write = async (): Promise<string> => {
       refuseOtherKinds(path, target);
       if (workspace.protection.judgesContent(target)) {
