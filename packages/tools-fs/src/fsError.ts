@@ -37,7 +37,10 @@ export function isMissing(thrown: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** The cause in words: `permission denied (EACCES)`; and what stays beside the file, if that could not be helped. */
+/**
+ * The cause in words: `permission denied (EACCES)`; whether it is the directory that speaks against it, and what stays
+ * beside the file, if that could not be helped.
+ */
 export function fsCause(thrown: unknown): string {
   const code = errorCode(thrown);
   if (code === undefined || WORDS[code] === undefined) {
@@ -45,7 +48,14 @@ export function fsCause(thrown: unknown): string {
   }
   const left = thrown instanceof Error && "leftBehind" in thrown ? thrown.leftBehind : undefined;
   const rest = typeof left === "string" ? `; the temporary ${left} beside it could not be removed` : "";
-  return `${WORDS[code]} (${code})${rest}`;
+  return `${WORDS[code]} (${code})${ofTemporary(thrown) ? ", since no file can be added to its directory" : ""}${rest}`;
+}
+
+/** Whether not the file was refused, but the temporary one that is to take its place. */
+function ofTemporary(thrown: unknown): boolean {
+  const { code = "", syscall, path } = thrown as NodeJS.ErrnoException;
+  if (!["EACCES", "EPERM", "ENOENT"].includes(code)) return false;
+  return syscall === "open" && typeof path === "string" && /[\\/]\.agent-[^\\/]*\.tmp$/.test(path);
 }
 
 /**

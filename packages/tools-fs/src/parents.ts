@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { mkdir, rmdir } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { errorCode } from "./fsError.js";
-import { type HeldDirectory, holdDirectory } from "./heldDirectory.js";
+import { holdDirectory } from "./heldDirectory.js";
 import type { Workspace } from "./workspace.js";
 
 /**
@@ -56,7 +56,9 @@ async function removeIfEmpty(workspace: Workspace, path: string): Promise<void> 
   }
 }
 
-function deepestExisting(workspace: Workspace, directory: string): { path: string; held: HeldDirectory } {
+type Held = ReturnType<Workspace["hold"]>;
+
+function deepestExisting(workspace: Workspace, directory: string): { path: string; held: Held } {
   const confined = workspace.guard.root !== undefined;
   for (let path = directory; ; path = dirname(path)) {
     try {

@@ -1,20 +1,83 @@
-/** Lets one piece of work at a time touch a path, in the order of asking. Others run on undisturbed. */
-export class PathLocks {
-  readonly #tails = new Map<string, Promise<unknown>>();
+import { dirname } from "node:path";
 
-  /** Runs `work` once nobody else holds any of `paths`. Rejects as `work` does; the next in line still runs. */
-  async run<T>(paths: readonly string[], work: () => Promise<T>): Promise<T> {
-    const own = [...new Set(paths)];
-    const before = own.map((path) => this.#tails.get(path));
+/** Who is at work on a path and what lies below it. */
+interface Holders {
+  /** The last one that has the path itself. */
+  own: Promise<unknown> | undefined;
+  /** Those since then that have something below it. */
+  readonly below: Set<Promise<unknown>>;
+}
+
+/**
+ * Lets one piece of work at a time touch a path, in the order of asking. Work on a directory waits for work on what
+ * is in it, and the other way round; work on different entries of a directory runs side by side.
+ */
+export class PathLocks {
+  readonly #holders = new Map<string, Holders>();
+
+  /**
+   * Runs `work` once nobody else holds any of `paths`, which are absolute. Rejects as `work` does, or without
+   * running it if `signal` has fired by then; the next in line still runs.
+   */
+  async run<T>(paths: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const own = new Set(paths);
+    const around = new Set(paths.flatMap(ancestors));
     // Entered for all paths in one step, before anything is awaited: so two callers can never wait crosswise.
-    const result = Promise.allSettled(before).then(work);
-    for (const path of own) this.#tails.set(path, result);
+    const result = Promise.allSettled(this.#before(own, around)).then(() => {
+      signal?.throwIfAborted();
+      return work();
+    });
+    this.#enter(result, own, around);
     try {
       return await result;
     } finally {
-      for (const path of own) {
-        if (this.#tails.get(path) === result) this.#tails.delete(path);
-      }
+      this.#leave(result, own, around);
     }
   }
+
+  #before(own: ReadonlySet<string>, around: ReadonlySet<string>): Promise<unknown>[] {
+    const before = new Set<Promise<unknown>>();
+    for (const path of [...own, ...around]) {
+      const holders = this.#holders.get(path);
+      if (holders?.own) before.add(holders.own);
+      if (own.has(path)) for (const one of holders?.below ?? []) before.add(one);
+    }
+    return [...before];
+  }
+
+  #enter(work: Promise<unknown>, own: ReadonlySet<string>, around: ReadonlySet<string>): void {
+    for (const path of around) this.#at(path).below.add(work);
+    for (const path of own) {
+      const holders = this.#at(path);
+      holders.own = work;
+      // Whoever comes next waits for this one, which waits for them.
+      holders.below.clear();
+    }
+  }
+
+  #leave(work: Promise<unknown>, own: ReadonlySet<string>, around: ReadonlySet<string>): void {
+    for (const path of [...own, ...around]) {
+      const holders = this.#holders.get(path);
+      if (holders === undefined) continue;
+      holders.below.delete(work);
+      if (holders.own === work) holders.own = undefined;
+      if (holders.own === undefined && holders.below.size === 0) this.#holders.delete(path);
+    }
+  }
+
+  #at(path: string): Holders {
+    const holders = this.#holders.get(path) ?? { own: undefined, below: new Set() };
+    this.#holders.set(path, holders);
+    return holders;
+  }
+}
+
+/** The directories a path lies in. */
+function ancestors(path: string): string[] {
+  const all: string[] = [];
+  for (let current = path; dirname(current) !== current; ) {
+    current = dirname(current);
+    all.push(current);
+  }
+  return all;
 }

@@ -1,6 +1,14 @@
+import { sep } from "node:path";
 import { escapeToLine } from "@agent/core/toolkit";
 
 const LONGEST_SHOWN = 300;
+// Where "/" separates names, a backslash is part of one.
+const DIRECTORY_END = sep === "/" ? /\/\.{0,2}$/ : /[\\/]\.{0,2}$/;
+
+/** Whether a path can only mean a directory: it ends with a slash, or with one and dots. */
+export function namesDirectory(path: string): boolean {
+  return DIRECTORY_END.test(path);
+}
 
 /** A path for a message: on one line, and short enough that it does not drown the rest. */
 export function showPath(path: string): string {

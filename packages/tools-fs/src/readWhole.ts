@@ -3,6 +3,7 @@ import { isMissing } from "./fsError.js";
 import { showPath } from "./pathText.js";
 import { readFullyAsync } from "./readBytes.js";
 import { openRegularFile } from "./regularFile.js";
+import { stampOf } from "./seenFiles.js";
 import type { Workspace } from "./workspace.js";
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -32,7 +33,11 @@ export async function readWhole(
     const length = await readFullyAsync(file.fd, buffer, 0);
     const info = fstatSync(file.fd, { bigint: true });
     if (length !== Number(info.size)) {
-      throw new Error(`${showPath(shown)} is being written by another program. Try again when it is done.`);
+      throw new Error(
+        stampOf(info) === stampOf(file.info)
+          ? `${showPath(shown)} is made up by the system while it is read, and cannot be replaced.`
+          : `${showPath(shown)} is being written by another program. Try again when it is done.`,
+      );
     }
     return { bytes: buffer.subarray(0, length), info };
   } finally {

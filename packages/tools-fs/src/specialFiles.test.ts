@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -56,6 +65,29 @@ test.skipIf(!isLinux)(
     expect(symbols.length).toBeLessThan(70_000);
     const sized = await run("read_file", { path: "/sys/kernel/mm/transparent_hugepage/enabled" });
     expect(sized).toMatch(/never|no such file/);
+  },
+);
+
+test.skipIf(!existsSync("/proc/kallsyms"))(
+  "a file without a size is read on like any other, by line and by byte (needs /proc/kallsyms)",
+  async () => {
+    const whole = readFileSync("/proc/kallsyms", "utf8");
+    const lines = whole.split("\n").slice(0, -1);
+    const run = fileTools({ maxReadBytes: 64 * 1024 });
+    const path = "/proc/kallsyms";
+    expect(await run("read_file", { path, offset: lines.length, limit: 1 })).toBe(`${lines.at(-1)}\n`);
+    const first = await run("read_file", { path });
+    expect(first).toContain(`of ${lines.length} lines are shown. To read on, call read_file with {"path"`);
+    expect(await run("read_file", { path, byte_offset: whole.length - 5 })).toBe(whole.slice(-5));
+    expect(await run("read_file", { path, offset: lines.length + 1 })).toContain(`has ${lines.length} lines`);
+  },
+);
+
+test.skipIf(!isLinux)(
+  "a file that the system makes up is not said to be in somebody's hands (needs /proc)",
+  async () => {
+    const edit = { path: "/proc/self/comm", old_text: "n", new_text: "m" };
+    expect(await fileTools()("edit_file", edit)).toContain("is made up by the system while it is read");
   },
 );
 

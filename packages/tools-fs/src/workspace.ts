@@ -57,7 +57,7 @@ export class Workspace {
    * Opens a directory by its canonical path for work inside it. When paths are confined, the directory is
    * checked after it was opened, so that nothing can be swapped in between the check and the use.
    */
-  hold(directory: string): HeldDirectory {
+  hold(directory: string): Pick<HeldDirectory, "path" | "close"> {
     if (this.guard.root === undefined) return { path: directory, close: () => undefined };
     return holdDirectory(directory, directory);
   }

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import type { ToolCall } from "@agent/core";
 import { countOf, describeValue, optionalBoolean, requireString } from "@agent/core/toolkit";
 import { applied, compactDiff } from "../edit/diff.js";
 import { type Edit, planEdits } from "../edit/plan.js";
@@ -13,14 +14,18 @@ import { requireWholeText } from "../wellFormed.js";
 import type { Workspace } from "../workspace.js";
 
 /** Replaces text in a file. Either every edit of a call applies or the file stays as it was. */
-export async function editFile(workspace: Workspace, args: Record<string, unknown>): Promise<string> {
+export async function editFile(
+  workspace: Workspace,
+  args: Record<string, unknown>,
+  call?: ToolCall,
+): Promise<string> {
   const path = requireString(args, "path");
   const edits = readEdits(args);
   let target = path;
   try {
     target = workspace.locateToWrite(path);
-    const found = target;
-    return await workspace.locks.run([found], () => edit(workspace, path, found, edits));
+    const [found, signal] = [target, call?.signal];
+    return await workspace.locks.run([found], () => edit(workspace, path, found, edits, signal), signal);
   } catch (error) {
     throw await missingError(error, "edit", path, target);
   }
@@ -31,6 +36,7 @@ async function edit(
   path: string,
   target: string,
   edits: readonly Edit[],
+  signal: AbortSignal | undefined,
 ): Promise<string> {
   const whole = await readWhole(workspace, target, path);
   if (whole === undefined) throw Object.assign(new Error("missing"), { code: "ENOENT" });
@@ -46,6 +52,7 @@ async function edit(
   if (content.equals(bytes)) throw new Error(`The edit would change nothing in ${showPath(path)}.`);
   workspace.protection.checkContent(target, bytes.toString("utf8"), content.toString("utf8"));
   if (stampOf(statSync(target, { bigint: true })) !== stampOf(info)) throw changed(path);
+  signal?.throwIfAborted();
   await replaceFile(workspace, target, content);
 
   const head = [`Edited ${showPath(path)}: ${countOf(regions.length, "replacement")}.`, ...remarks].join(" ");

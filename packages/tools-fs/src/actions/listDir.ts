@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync, statSync } from "node:fs";
+import { lstatSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { escapeToLine, optionalBoolean, optionalInteger, optionalString } from "@agent/core/toolkit";
@@ -78,11 +78,22 @@ function plain(directory: string, name: string, kind: "directory" | "link" | und
 }
 
 function detailed(directory: string, name: string, line: string): string {
-  const info = lstatSync(join(directory, name), { throwIfNoEntry: false });
-  // Gone since the directory was read: still an entry of the listing that was asked for.
-  if (!info) return `missing\t-\t-\t${line}`;
-  const time = info.mtime.toISOString().replace(/\.\d+/, "");
+  const info = lookAt(join(directory, name));
+  // Still an entry of the listing that was asked for.
+  if (typeof info === "string") return `${info}\t-\t-\t${line}`;
+  // Some disks know times that are out of reach for a calendar.
+  const isDate = !Number.isNaN(info.mtime.getTime());
+  const time = isDate ? info.mtime.toISOString().replace(/\.\d+/, "") : "-";
   return `${kindOf(info)}\t${info.size}\t${time}\t${line}`;
+}
+
+/** What the system says of an entry, or why it says nothing: it is gone by now, or nobody may look at it. */
+function lookAt(path: string): Stats | "missing" | "unreadable" {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) ?? "missing";
+  } catch {
+    return "unreadable";
+  }
 }
 
 function linkTarget(directory: string, name: string): string {

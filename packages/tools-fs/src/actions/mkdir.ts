@@ -1,4 +1,5 @@
 import { lstatSync, statSync } from "node:fs";
+import type { ToolCall } from "@agent/core";
 import { requireString } from "@agent/core/toolkit";
 import { fsError } from "../fsError.js";
 import { makeDirectories } from "../parents.js";
@@ -7,17 +8,21 @@ import { kindOf } from "../regularFile.js";
 import type { Workspace } from "../workspace.js";
 
 /** Creates a directory and any missing parents. Succeeds if it already exists. */
-export async function makeDirectory(workspace: Workspace, args: Record<string, unknown>): Promise<string> {
+export async function makeDirectory(
+  workspace: Workspace,
+  args: Record<string, unknown>,
+  call?: ToolCall,
+): Promise<string> {
   const path = requireString(args, "path");
   try {
-    return await make(workspace, path);
+    const target = workspace.locate(path);
+    return await workspace.locks.run([target], () => make(workspace, path, target), call?.signal);
   } catch (error) {
     throw fsError(error, "create the directory", path);
   }
 }
 
-async function make(workspace: Workspace, path: string): Promise<string> {
-  const target = workspace.locate(path);
+async function make(workspace: Workspace, path: string, target: string): Promise<string> {
   const existing = statSync(target, { throwIfNoEntry: false });
   if (existing?.isDirectory()) return `Already exists: ${showPath(path)}`;
   if (existing) throw new Error(`${showPath(path)} exists already and is a ${kindOf(existing)}.`);

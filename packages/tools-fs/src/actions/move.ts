@@ -1,10 +1,11 @@
-import { lstatSync, type Stats, statSync } from "node:fs";
+import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ToolCall } from "@agent/core";
 import { isInside, optionalBoolean, requireString } from "@agent/core/toolkit";
+import { fold } from "../foldedPath.js";
 import { fsError } from "../fsError.js";
 import { missingError } from "../missing.js";
-import { showPath } from "../pathText.js";
+import { namesDirectory, showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
 import { kindOf } from "../regularFile.js";
 import { carryOut, type Move } from "../tree/move.js";
@@ -23,14 +24,16 @@ export async function moveEntry(
   const from = await findSource(workspace, source);
   try {
     const target = findTarget(workspace, from.path, from.info, destination);
-    return await workspace.locks.run([from.path, target], async () => {
+    const signal = call?.signal;
+    const carry = async (): Promise<string> => {
       const move = check(workspace, from.path, target, { source, destination, overwrite });
       await checkContent(workspace, move);
-      await carryOut(workspace, move, call?.signal);
+      await carryOut(workspace, move, signal);
       workspace.seen.forget(from.path);
       workspace.seen.forget(target);
       return `Moved ${showPath(source)} to ${showPath(inWordsOf(destination, target))}`;
-    });
+    };
+    return await workspace.locks.run([from.path, target], carry, signal);
   } catch (error) {
     throw fsError(error, `move ${showPath(source)} to`, destination);
   }
@@ -71,14 +74,14 @@ function check(
   const existing = lstatSync(target, { throwIfNoEntry: false });
   const same = existing !== undefined && existing.dev === info.dev && existing.ino === info.ino;
   // On a disk that ignores case, "A" is "a" itself: a rename, not a replacement.
-  const onlyCase = same && isCaseChange(source, target);
-  if (existing && !onlyCase) refuseReplacing(asked, inWordsOf(asked.destination, target), info, existing);
+  const respelled = same && isRespelling(source, target);
+  if (existing && !respelled) refuseReplacing(asked, inWordsOf(asked.destination, target), info, existing);
   return {
     source,
     target,
     info,
     replace: existing !== undefined,
-    sameFile: same && !onlyCase,
+    sameFile: same && !respelled,
     shown: asked.source,
   };
 }
@@ -101,17 +104,23 @@ function findTarget(workspace: Workspace, source: string, info: Stats, destinati
   const existing = statSync(followed, { throwIfNoEntry: false });
   if (existing?.isDirectory()) {
     const itself = existing.dev === info.dev && existing.ino === info.ino;
-    if (itself && isCaseChange(source, entry)) return entry;
+    if (itself && isRespelling(source, entry)) return entry;
     return join(followed, basename(source));
   }
-  if (/[\\/]$/.test(destination) && !info.isDirectory()) {
+  if (namesDirectory(destination) && !info.isDirectory()) {
     throw new Error(`${showPath(destination)} is not an existing directory. Create it with mkdir first.`);
   }
   return entry;
 }
 
-function isCaseChange(a: string, b: string): boolean {
-  return a !== b && dirname(a) === dirname(b) && a.toLowerCase() === b.toLowerCase();
+/**
+ * Whether two paths of one file are two spellings of one name (another case, another composition), and not two names
+ * that are spelt alike: then the directory lists both, and to remove one leaves the other.
+ */
+function isRespelling(a: string, b: string): boolean {
+  if (a === b || dirname(a) !== dirname(b) || fold(a) !== fold(b)) return false;
+  const names = readdirSync(dirname(a));
+  return !names.includes(basename(a)) || !names.includes(basename(b));
 }
 
 function refuseReplacing(asked: { overwrite: boolean }, shown: string, info: Stats, existing: Stats): void {

@@ -100,25 +100,27 @@ async function read(workspace: Workspace, file: OpenFile, reading: Reading): Pro
   if (whole && size <= request.maxBytes) {
     const buffer = Buffer.allocUnsafe(size + 1);
     const length = readFully(file.fd, buffer, 0);
+    const bytes = buffer.subarray(0, length);
     // Longer than it said: it is being written. Then it is read like any file past the cap.
-    if (length <= size) return present(workspace, file, reading, buffer.subarray(0, length));
+    if (length <= size && !hasMoreLines(bytes, reading)) return present(workspace, file, reading, bytes);
   }
   return await readPart(workspace, file, reading, size);
 }
 
-/** A whole file in one piece. */
+/** A whole file in one piece, or `part` of it. */
 function present(
   workspace: Workspace,
   file: OpenFile,
   { path, target, given }: Reading,
   bytes: Buffer,
+  part = bytes,
 ): string {
   workspace.seen.remember(target, file.info, digestOf(bytes));
   const encoding = given ?? markedEncoding(bytes) ?? "utf8";
   if (given === undefined && encoding === "utf8" && looksBinary(bytes)) {
     return binaryNotice(path, bytes, bytes.length);
   }
-  return shown(bytes, encoding);
+  return shown(part, encoding);
 }
 
 /** Empty, or a file of the kernel that has content but no size. */
@@ -126,39 +128,38 @@ async function readUnsized(workspace: Workspace, file: OpenFile, reading: Readin
   const { maxBytes } = reading.request;
   const buffer = Buffer.allocUnsafe(maxBytes + 1);
   const length = await readWithPatience(file.fd, buffer);
-  if (length <= maxBytes) {
-    const bytes = buffer.subarray(0, length);
-    const isText = reading.given !== undefined || !looksBinary(bytes);
-    return present(workspace, file, reading, isText ? linesOf(bytes, reading) : bytes);
+  const bytes = buffer.subarray(0, length);
+  if (length > maxBytes || hasMoreLines(bytes, reading)) {
+    return await readPart(workspace, file, reading, undefined);
   }
-  const start = present(workspace, file, reading, buffer.subarray(0, maxBytes));
-  return withNotice(
-    start,
-    `Truncated: the first ${maxBytes} bytes are shown. This file has no size of its own.`,
-  );
+  const isText = reading.given !== undefined || !looksBinary(bytes);
+  return present(workspace, file, reading, bytes, isText ? linesOf(bytes, reading) : bytes);
 }
 
+/** `size` is absent for a file of the kernel, which tells none. */
 async function readPart(
   workspace: Workspace,
   file: OpenFile,
   reading: Reading,
-  size: number,
+  size: number | undefined,
 ): Promise<string> {
   const { path, target, given, request, signal } = reading;
-  if (request.byte !== undefined && request.byte > size) {
-    throw new Error(`"byte_offset" is ${request.byte}, but ${showPath(path)} has ${countOf(size, "byte")}.`);
-  }
+  if (size !== undefined) refusePastEnd(reading, size);
   workspace.seen.remember(target, file.info, undefined);
-  const head = Buffer.allocUnsafe(Math.min(HEAD_BYTES, size));
+  const head = Buffer.allocUnsafe(Math.min(HEAD_BYTES, size ?? HEAD_BYTES));
   const start = head.subarray(0, readFully(file.fd, head, 0));
   const encoding = given ?? markedEncoding(start) ?? "utf8";
   if (given === undefined && encoding === "utf8" && looksBinary(start))
     return binaryNotice(path, start, size);
   const form = newlineForm(encoding);
-  const key = `${form.unit}:${form.wide}:${target}`;
-  const index = workspace.lineIndexes.get(key, stampOf(file.info), () => new LineIndex(form));
+  const startIndex = (): LineIndex => new LineIndex(form);
+  // What the kernel makes up may change without any sign.
+  const index =
+    size === undefined
+      ? startIndex()
+      : workspace.lineIndexes.get(`${form.unit}:${form.wide}:${target}`, stampOf(file.info), startIndex);
   const window = await readWindow(file.fd, request, index, form, encoding, signal);
-  const total = (): Promise<number | undefined> => index.total(file.fd, size, MAX_COUNTED_BYTES, signal);
+  const total = (): Promise<number | undefined> => index.total(file.fd, size ?? 0, MAX_COUNTED_BYTES, signal);
   if (window === undefined) {
     throw new Error(
       `"offset" is ${request.line}, but ${showPath(path)} has ${countOf((await total()) ?? 0, "line")}.`,
@@ -169,15 +170,31 @@ async function readPart(
   return withNotice(text, cutNotice(reading, window, size, await total()));
 }
 
+/** Whether a file that is in memory whole has more lines than one call shows. */
+function hasMoreLines(bytes: Buffer, { given, request: { maxLines, line, limit } }: Reading): boolean {
+  const encoding = given ?? markedEncoding(bytes) ?? "utf8";
+  // No more lines than bytes: that is most files.
+  if (spellsBytes(encoding) || Math.min(bytes.length, line + limit - 1) <= maxLines) return false;
+  const end = afterNewline(bytes, maxLines, newlineForm(encoding));
+  return end !== -1 && end < bytes.length;
+}
+
 /** The lines that were asked for, of a file that is in memory whole. */
-function linesOf(bytes: Buffer, { path, request: { line, limit, byte = 0 } }: Reading): Buffer {
+function linesOf(bytes: Buffer, reading: Reading): Buffer {
+  const { line, limit, byte = 0 } = reading.request;
+  refusePastEnd(reading, bytes.length);
   const start = afterNewline(bytes, line - 1, BYTE_NEWLINE);
   if (start === -1 || (line > 1 && start === bytes.length)) {
-    throw new Error(`"offset" is ${line}, but ${showPath(path)} has fewer lines.`);
+    throw new Error(`"offset" is ${line}, but ${showPath(reading.path)} has fewer lines.`);
   }
   const rest = bytes.subarray(Math.max(start, byte));
   const end = Number.isFinite(limit) ? afterNewline(rest, limit, BYTE_NEWLINE) : -1;
   return end === -1 ? rest : rest.subarray(0, end);
+}
+
+function refusePastEnd({ path, request: { byte } }: Reading, size: number): void {
+  if (byte === undefined || byte <= size) return;
+  throw new Error(`"byte_offset" is ${byte}, but ${showPath(path)} has ${countOf(size, "byte")}.`);
 }
 
 function newlineForm(encoding: TextEncoding): NewlineForm {
@@ -185,7 +202,12 @@ function newlineForm(encoding: TextEncoding): NewlineForm {
   return encoding === "utf16be" ? UTF16BE_NEWLINE : BYTE_NEWLINE;
 }
 
-function cutNotice(reading: Reading, window: FileWindow, size: number, total: number | undefined): string {
+function cutNotice(
+  reading: Reading,
+  window: FileWindow,
+  size: number | undefined,
+  total: number | undefined,
+): string {
   const { path, given, request } = reading;
   const end = window.start + window.bytes.length;
   const lines = total === undefined ? "an uncounted number of lines" : countOf(total, "line");
@@ -200,7 +222,8 @@ function cutNotice(reading: Reading, window: FileWindow, size: number, total: nu
   const part = byLine
     ? `lines ${request.line}-${request.line + window.lines - 1}, bytes ${window.start}-${end - 1}`
     : `bytes ${window.start}-${end - 1}`;
-  return `Truncated: ${part} of ${lines} and ${size} bytes are shown. To read on, call read_file with ${JSON.stringify(next)}`;
+  const whole = size === undefined ? lines : `${lines} and ${size} bytes`;
+  return `Truncated: ${part} of ${whole} are shown. To read on, call read_file with ${JSON.stringify(next)}`;
 }
 
 /** The text, with a last line if not every byte could be shown as it is. */
@@ -212,8 +235,9 @@ function shown(bytes: Buffer, encoding: TextEncoding): string {
   return `${text.toWellFormed()}\n[${notice}]`;
 }
 
-function binaryNotice(path: string, head: Buffer, size: number): string {
-  return `[${showPath(path)} is a binary file (${binaryType(head)}, ${countOf(size, "byte")}) and is not shown. Pass "encoding": "hex" or "base64" to read its bytes.]`;
+function binaryNotice(path: string, head: Buffer, size: number | undefined): string {
+  const bytes = size === undefined ? "size unknown" : countOf(size, "byte");
+  return `[${showPath(path)} is a binary file (${binaryType(head)}, ${bytes}) and is not shown. Pass "encoding": "hex" or "base64" to read its bytes.]`;
 }
 
 function withNotice(text: string, notice: string): string {

@@ -1,5 +1,6 @@
 import { lstatSync } from "node:fs";
 import { basename, dirname } from "node:path";
+import type { ToolCall } from "@agent/core";
 import { requireString } from "@agent/core/toolkit";
 import { fsError, isMissing } from "../fsError.js";
 import { showPath } from "../pathText.js";
@@ -9,34 +10,45 @@ import { refuseVital } from "../tree/vital.js";
 import type { Workspace } from "../workspace.js";
 
 /** Removes a file, a link (never its target) or a directory with everything in it. */
-export async function removeEntry(workspace: Workspace, args: Record<string, unknown>): Promise<string> {
+export async function removeEntry(
+  workspace: Workspace,
+  args: Record<string, unknown>,
+  call?: ToolCall,
+): Promise<string> {
   const path = requireString(args, "path");
   try {
-    return await remove(workspace, path);
+    const target = workspace.locateEntry(path);
+    const signal = call?.signal;
+    return await workspace.locks.run([target], () => remove(workspace, path, target, signal), signal);
   } catch (error) {
     if (isMissing(error)) return `Nothing to remove: ${showPath(path)} does not exist`;
     throw fsError(error, "remove", path);
   }
 }
 
-async function remove(workspace: Workspace, path: string): Promise<string> {
-  const target = workspace.locateEntry(path);
+async function remove(
+  workspace: Workspace,
+  path: string,
+  target: string,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   const info = lstatSync(target);
   if (info.isDirectory()) refuseVital(target, path, "removed", workspace.guard.root);
   workspace.protection.checkTakeAway(target);
-  return await workspace.locks.run([target], async () => {
-    const held = workspace.hold(dirname(target));
-    try {
-      const removal = await removeTree(held.path, basename(target), path);
-      if (removal.left > 0) throw incomplete(path, removal);
-      workspace.seen.forget(target);
-      if (!info.isDirectory()) return `Removed ${showPath(path)} (${kindOf(info)})`;
-      const inside = removal.removed - 1;
-      return `Removed ${showPath(path)} (directory with ${inside === 1 ? "1 entry" : `${inside} entries`})`;
-    } finally {
-      held.close();
+  const held = workspace.hold(dirname(target));
+  try {
+    const removal = await removeTree(held.path, basename(target), path, signal);
+    if (removal.left > 0) {
+      signal?.throwIfAborted();
+      throw incomplete(path, removal);
     }
-  });
+    workspace.seen.forget(target);
+    if (!info.isDirectory()) return `Removed ${showPath(path)} (${kindOf(info)})`;
+    const inside = removal.removed - 1;
+    return `Removed ${showPath(path)} (directory with ${inside === 1 ? "1 entry" : `${inside} entries`})`;
+  } finally {
+    held.close();
+  }
 }
 
 function incomplete(path: string, { removed, left, causes }: Removal): Error {

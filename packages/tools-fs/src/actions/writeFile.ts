@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
+import type { ToolCall } from "@agent/core";
 import { countOf, requireString } from "@agent/core/toolkit";
 import { fsError } from "../fsError.js";
-import { showPath } from "../pathText.js";
+import { namesDirectory, showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
 import { kindOf } from "../regularFile.js";
 import { replaceFile } from "../replaceFile.js";
@@ -9,20 +10,29 @@ import { requireWholeText } from "../wellFormed.js";
 import type { Workspace } from "../workspace.js";
 
 /** Writes a whole file, atomically: a crash or a full disk leaves the old content or the new, never a part. */
-export async function writeFile(workspace: Workspace, args: Record<string, unknown>): Promise<string> {
+export async function writeFile(
+  workspace: Workspace,
+  args: Record<string, unknown>,
+  call?: ToolCall,
+): Promise<string> {
   const path = requireString(args, "path");
   const content = requireWholeText(args, "content");
   try {
-    return await write(workspace, path, content);
+    return await write(workspace, path, content, call?.signal);
   } catch (error) {
     throw fsError(error, "write", path);
   }
 }
 
-async function write(workspace: Workspace, path: string, content: string): Promise<string> {
+async function write(
+  workspace: Workspace,
+  path: string,
+  content: string,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   const target = workspace.locateToWrite(path);
-  if (/[\\/]\.{0,2}$/.test(path)) refuseDirectoryName(path);
-  return await workspace.locks.run([target], async () => {
+  if (namesDirectory(path)) refuseDirectoryName(path);
+  const write = async (): Promise<string> => {
     refuseOtherKinds(path, target);
     if (workspace.protection.judgesContent(target)) {
       const before = await readWhole(workspace, target, path);
@@ -32,7 +42,8 @@ async function write(workspace: Workspace, path: string, content: string): Promi
     const { created, lines } = await replaceFile(workspace, target, bytes);
     const size = `${countOf(bytes.length, "byte")}, ${countOf(lines, "line")}`;
     return `${created ? "Created" : "Replaced"} ${showPath(path)} (${size})`;
-  });
+  };
+  return await workspace.locks.run([target], write, signal);
 }
 
 function refuseDirectoryName(path: string): never {

@@ -21,34 +21,31 @@ export interface Match {
 }
 
 /**
- * Finds every place of `oldText`, with the least tolerance that finds any: exactly, then with the line
- * breaks of the file, then overlooking quotes, trailing blanks, and indentation. Nothing outside the places
- * found is ever touched. Bytes that are not text (`isDecoded` false) must match but for line breaks.
+ * Finds every place of `oldText`, with the least tolerance that finds any: exactly, with whatever line breaks the
+ * file has there, then overlooking quotes, trailing blanks, and indentation. Nothing outside the places found is
+ * ever touched. Bytes that are not text (`isDecoded` false) must match but for line breaks.
  */
 export function findMatch(text: string, oldText: string, newText: string, isDecoded = true): Match {
   const lineBreakAt = lineBreakFinder(text);
   // The replacement takes the line breaks of the place, unless the caller wrote carriage returns on purpose.
-  const region = (start: number, length: number, literal: boolean): Region => {
+  const region = ({ start, end }: Place, literal: boolean): Region => {
     const eol = literal || !newText.includes("\n") ? undefined : lineBreakAt(start);
     const replacement = eol === undefined ? newText : withLineBreaks(newText, eol);
-    return { start, end: start + length, replacement };
+    return { start, end, replacement };
   };
-  const literal = oldText.includes("\r") || newText.includes("\r");
-  const exact = positions(text, oldText);
-  if (exact.length > 0) {
-    const regions = exact.map((start) => region(start, oldText.length, literal));
-    return { regions, ignoring: undefined };
-  }
-  for (const variant of [withLineBreaks(oldText, "\r\n"), withLineBreaks(oldText, "\n")]) {
-    const found = variant === oldText ? [] : positions(text, variant);
-    if (found.length === 0) continue;
-    const regions = found.map((start) => region(start, variant.length, false));
-    return { regions, ignoring: undefined };
+  const isLiteral = ({ start, end }: Place): boolean => {
+    if (!oldText.includes("\r") && !newText.includes("\r")) return false;
+    return end - start === oldText.length && text.startsWith(oldText, start);
+  };
+  const exact = oldText.includes("\r") ? placesOf(text, oldText) : [];
+  const found = exact.length > 0 ? exact : placesByLine(text, oldText);
+  if (found.length > 0) {
+    return { regions: found.map((place) => region(place, isLiteral(place))), ignoring: undefined };
   }
   if (!isDecoded) return NONE;
-  const plain = positionsOfPlain(text, oldText, lineBreakAt(0) ?? "\n");
+  const plain = placesByLine(plainTypography(text), plainTypography(oldText));
   if (plain.length > 0) {
-    const regions = plain.map(({ start, length }) => region(start, length, false));
+    const regions = plain.map((place) => region(place, false));
     return { regions, ignoring: "typographic quotes, dashes and spaces" };
   }
   return matchLines(text, oldText, newText) ?? NONE;
@@ -56,15 +53,37 @@ export function findMatch(text: string, oldText: string, newText: string, isDeco
 
 const NONE: Match = { regions: [], ignoring: undefined };
 
-function positionsOfPlain(text: string, oldText: string, eol: string): { start: number; length: number }[] {
-  const wanted = plainTypography(withLineBreaks(oldText, eol));
-  return positions(plainTypography(text), wanted).map((start) => ({ start, length: wanted.length }));
-}
+type Place = Omit<Region, "replacement">;
 
-function positions(text: string, wanted: string): number[] {
-  const found: number[] = [];
-  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
-    if (found.push(at) > MAX_PLACES) throw new Error(TOO_MANY);
+function placesOf(text: string, wanted: string): Place[] {
+  const found: Place[] = [];
+  for (let start = text.indexOf(wanted); start !== -1; ) {
+    const end = start + wanted.length;
+    if (found.push({ start, end }) > MAX_PLACES) throw new Error(TOO_MANY);
+    start = text.indexOf(wanted, end);
   }
   return found;
+}
+
+/** As if every line break were "\n": a place never begins or ends in the middle of a CRLF. */
+function placesByLine(text: string, wanted: string): Place[] {
+  const plain = withLineBreaks(wanted, "\n");
+  if (!plain.includes("\n") || !text.includes("\r\n")) return placesOf(text, plain);
+  const original = originalPositions(text);
+  return placesOf(text.replaceAll("\r\n", "\n"), plain).map(({ start, end }) => ({
+    start: original(start),
+    end: original(end),
+  }));
+}
+
+/** Tells where a position in the text without the carriage returns of its CRLFs lies in the text; for positions in order. */
+function originalPositions(text: string): (position: number) => number {
+  let [returns, next] = [0, text.indexOf("\r\n")];
+  return (position) => {
+    while (next !== -1 && next - returns < position) {
+      returns++;
+      next = text.indexOf("\r\n", next + 2);
+    }
+    return position + returns;
+  };
 }

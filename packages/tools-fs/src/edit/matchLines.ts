@@ -39,15 +39,34 @@ export function matchLines(text: string, oldText: string, newText: string): Matc
   return regions.length > 0 ? { regions, ignoring: "indentation" } : undefined;
 }
 
-/** Where `wanted` stands in `lines` as a block; blocks that overlap are counted once. */
+/**
+ * Where `wanted` stands in `lines` as a block; blocks that overlap are counted once. Looks at each line about once,
+ * however alike the lines are (Knuth, Morris and Pratt).
+ */
 function runs(lines: readonly string[], wanted: readonly string[]): number[] {
+  const fallback = fallbacks(wanted);
   const found: number[] = [];
-  for (let first = 0; first + wanted.length <= lines.length; first++) {
-    if (!wanted.every((line, index) => line === lines[first + index])) continue;
-    found.push(first);
-    first += wanted.length - 1;
+  let matched = 0;
+  for (const [index, line] of lines.entries()) {
+    while (matched > 0 && line !== wanted[matched]) matched = fallback[matched] ?? 0;
+    if (line === wanted[matched]) matched++;
+    if (matched < wanted.length) continue;
+    found.push(index + 1 - matched);
+    matched = 0;
   }
   return found;
+}
+
+/** For every number of lines that matched, how many of the last of them are also the first. */
+function fallbacks(wanted: readonly string[]): number[] {
+  const fallback = [0, 0];
+  let matched = 0;
+  for (const line of wanted.slice(1)) {
+    while (matched > 0 && line !== wanted[matched]) matched = fallback[matched] ?? 0;
+    if (line === wanted[matched]) matched++;
+    fallback.push(matched);
+  }
+  return fallback;
 }
 
 /** Where `count` lines stand, with their last line break if the block is closed. */

@@ -38,6 +38,7 @@ function byteText(bytes: Buffer): TextFile {
   };
 }
 
+/** Alone, it is what is meant: one that stands inside the text. */
 function withoutMark(argument: string): string {
-  return argument.startsWith(BYTE_ORDER_MARK) ? argument.slice(1) : argument;
+  return argument.length > 1 && argument.startsWith(BYTE_ORDER_MARK) ? argument.slice(1) : argument;
 }

@@ -51,6 +51,23 @@ test("in a file of mixed line breaks each place keeps its own", async () => {
   expect(content()).toBe("a\r\nb1\nb2\nc1\r\nc2\r\nd\n");
 });
 
+test("a CRLF is never split by a text that begins with its line feed", async () => {
+  const { edit, content } = scene("one\r\ntwo\r\nthree “3”\r\n");
+  await edit({ old_text: "\ntwo", new_text: "\n2" });
+  expect(content()).toBe("one\r\n2\r\nthree “3”\r\n");
+  expect(await edit({ old_text: '\nthree "3"', new_text: "\n3" })).toContain("typographic quotes");
+  expect(content()).toBe("one\r\n2\r\n3\r\n");
+  await edit({ old_text: "\n", new_text: ";", replace_all: true });
+  expect(content()).toBe("one;2;3;");
+});
+
+test("line breaks of both kinds are the same to what is looked for", async () => {
+  const { edit, content } = scene("a\nb\nx\r\na\r\nb\r\ny\r\na\r\nb\n");
+  expect(await edit({ old_text: "a\nb", new_text: "c\nd" })).toContain("3 places (lines 1, 4, 7)");
+  await edit({ old_text: "a\nb\n", new_text: "c\nd\n", replace_all: true });
+  expect(content()).toBe("c\nd\nx\r\nc\r\nd\r\ny\r\nc\r\nd\r\n");
+});
+
 test("line breaks can be changed on purpose", async () => {
   const { edit, content } = scene("a\r\nb\r\n");
   await edit({ old_text: "a\r\n", new_text: "a\n" });
@@ -251,6 +268,20 @@ test("NUL bytes, a lone carriage return and a byte order mark inside the text st
   const { edit, content } = scene(text);
   await edit({ old_text: "one", new_text: "1" });
   expect(content()).toBe(text.replace("one", "1"));
+});
+
+test("a byte order mark inside the text can be taken out; one at the start is not part of the text", async () => {
+  const { edit, content } = scene("\ufeffone\ntwo\ufeff\n");
+  await edit({ old_text: "\ufeff", new_text: "" });
+  expect(content()).toBe("\ufeffone\ntwo\n");
+  expect(await edit({ old_text: "\ufeff", new_text: "" })).toContain("was not found");
+});
+
+test("a block of lines that are all alike is looked for in no more time than others", async () => {
+  const { edit } = scene("a \n".repeat(400_000));
+  const block = "a\n".repeat(20_000);
+  expect(await edit({ old_text: `${block}b\n`, new_text: "" })).toContain("was not found");
+  expect(await edit({ old_text: block, new_text: "", replace_all: true })).toContain("20 replacements");
 });
 
 test.each(["utf16le", "utf16be"])(

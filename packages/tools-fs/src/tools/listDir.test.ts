@@ -27,6 +27,25 @@ test("details give kind, size and time, separated by tabs", async () => {
   expect(lines[2]).toMatch(/^directory\t\d+\t.*Z\tsub\/$/);
 });
 
+test("a time that no calendar reaches, or an entry nobody may look at, spoils no listing", async () => {
+  const directory = temporaryDirectory(MEMORY);
+  writeFileSync(join(directory, "far"), "12345");
+  utimesSync(join(directory, "far"), 9e12, 9e12);
+  mkdirSync(join(directory, "closed"));
+  writeFileSync(join(directory, "closed/f"), "");
+  chmodSync(join(directory, "closed"), 0o744);
+  chmodSync(directory, 0o755);
+  const [listed, closed] = asOrdinaryUser(
+    [directory, join(directory, "closed")].map((path) => ({
+      tool: "list_dir",
+      args: { path, details: true },
+    })),
+  );
+  // Some disks cut such a time down to the last one they know.
+  expect(listed).toMatch(/^directory\t.*\tclosed\/\nfile\t5\t(-|\d{4}-\S+Z)\tfar$/);
+  expect(closed).toBe("unreadable\t-\t-\tf");
+});
+
 test("C81: names with line breaks and escape codes stay on one line, plain ones as they are", async () => {
   const directory = temporaryDirectory();
   for (const name of ["a\nb", "\u001b[31mred", "tab\tx", "żółć 😀", "rtl\u202e"])

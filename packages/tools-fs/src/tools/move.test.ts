@@ -121,6 +121,15 @@ test("two names of one file become one", async () => {
   expect(readdirSync(directory)).toEqual(["b"]);
 });
 
+test.skipIf(ignoresCase)("two names of one file that differ in case are two names all the same", async () => {
+  const { at, directory, move } = scene();
+  writeFileSync(at("a"), "x");
+  linkSync(at("a"), at("A"));
+  expect(await move("a", "A")).toContain("exists already");
+  expect(await move("a", "A", true)).toContain("Moved");
+  expect(readdirSync(directory)).toEqual(["A"]);
+});
+
 test("C86: where the disk ignores case a name can change its case; elsewhere names that differ in it are two files", async () => {
   const { at, directory, move } = scene();
   writeFileSync(at("a"), "a");

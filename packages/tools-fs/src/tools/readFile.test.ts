@@ -49,6 +49,13 @@ test("an offset past the end says how many lines there are", async () => {
   );
 });
 
+test("a byte offset past the end of an empty file is no empty text", async () => {
+  const file = join(temporaryDirectory(), "empty");
+  writeFileSync(file, "");
+  expect(await fileTools()("read_file", { path: file, byte_offset: 0 })).toBe("");
+  expect(await fileTools()("read_file", { path: file, byte_offset: 5 })).toContain("has 0 bytes");
+});
+
 test("a byte offset past the end says how many bytes there are", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, "one\n");
@@ -81,6 +88,20 @@ test("the cap in lines keeps to the limit that was asked for", async () => {
   expect(text.split("\n").slice(0, 10)).toEqual(numbered(14).split("\n").slice(4, 14));
   expect(readOn(text)).toEqual({ path: file, offset: 15, limit: 5 });
   expect(await run("read_file", readOn(text))).toBe("line 15\nline 16\nline 17\nline 18\nline 19\n");
+});
+
+test("the cap in lines holds for a file that fits the one in bytes", async () => {
+  const file = join(temporaryDirectory(), "a.txt");
+  writeFileSync(file, numbered(25));
+  const run = fileTools({ maxReadLines: 10 });
+  const first = await run("read_file", { path: file });
+  expect(first.split("\n").slice(0, 10)).toEqual(numbered(10).split("\n").slice(0, 10));
+  expect(first).toContain("[Truncated: lines 1-10, bytes 0-70 of 25 lines and 191 bytes are shown.");
+  expect(readOn(first)).toEqual({ path: file, offset: 11 });
+  writeFileSync(file, numbered(10));
+  expect(await run("read_file", { path: file })).toBe(numbered(10));
+  writeFileSync(file, Buffer.from(`\ufeff${numbered(25)}`, "utf16le"));
+  expect(readOn(await run("read_file", { path: file }))).toEqual({ path: file, offset: 11 });
 });
 
 test("a line longer than the cap can be read on inside, never cut within a character", async () => {

@@ -19,6 +19,7 @@ import {
   onDiskOf,
   temporaryDirectory,
 } from "../../test/support.js";
+import { RemoveTool } from "../index.js";
 
 test("files and directories are removed, with everything in them", async () => {
   const directory = temporaryDirectory();
@@ -146,6 +147,40 @@ test.skipIf(!canMount)(
     expect(check).toBe("x\nmounted\n");
   },
 );
+
+test.skipIf(!canMount)(
+  "a directory of the same disk that is mounted inside is left alone, with all it holds (needs mount namespaces)",
+  () => {
+    const directory = temporaryDirectory();
+    const { results, check } = onDiskOf(
+      "256k",
+      directory,
+      [{ tool: "remove", args: { path: join(directory, "tree") } }],
+      {
+        prepare:
+          "mkdir precious tree tree/inner; echo x > precious/f; touch tree/f; mount --bind precious tree/inner",
+        check: "cat precious/f; ls -A tree",
+      },
+    );
+    expect(results[0]).toContain("1 of 3 entries removed, 2 left");
+    expect(results[0]).toContain("tree/inner: another file system is mounted there");
+    expect(check).toBe("x\ninner\n");
+  },
+);
+
+test("an abort ends a removal: what is not gone by then stays", async () => {
+  const directory = temporaryDirectory(MEMORY);
+  mkdirSync(join(directory, "d"));
+  for (let index = 0; index < 5000; index++) writeFileSync(join(directory, "d", String(index)), "");
+  const stop = new AbortController();
+  const removal = new RemoveTool().execute(
+    { path: join(directory, "d") },
+    { signal: stop.signal, onOutput: () => undefined },
+  );
+  setImmediate(() => stop.abort());
+  await expect(removal).rejects.toThrow("aborted");
+  expect(readdirSync(join(directory, "d")).length).toBeGreaterThan(0);
+});
 
 test("a tree deeper than a path may be long is removed", async () => {
   const directory = temporaryDirectory();

@@ -217,6 +217,21 @@ test("C61: without permission the error says so, nothing is replaced and nothing
   expect(readdirSync(join(directory, "closed"))).toEqual([]);
 });
 
+test("a file that may be written, in a directory where nothing can be added, is not replaced, and it is said why", () => {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, "f"), "old");
+  chmodSync(join(directory, "f"), 0o666);
+  chmodSync(directory, 0o755);
+  const texts = asOrdinaryUser([
+    { tool: "write_file", args: { path: join(directory, "f"), content: "new" } },
+    { tool: "edit_file", args: { path: join(directory, "f"), old_text: "old", new_text: "new" } },
+  ]);
+  for (const text of texts) {
+    expect(text).toContain("permission denied (EACCES), since no file can be added to its directory.");
+  }
+  expect(readFileSync(join(directory, "f"), "utf8")).toBe("old");
+});
+
 test("C78: a name of 250 bytes works, a longer one is refused in words and leaves nothing", async () => {
   const directory = temporaryDirectory();
   const run = fileTools();
@@ -243,6 +258,8 @@ const ODD_NAMES = [
   '"quoted"',
   "*?[x]{y}",
   "back\\slash",
+  "back\\",
+  "back\\..",
   "e\u0301",
   "%2e%2e",
   "~x",

@@ -123,6 +123,60 @@ test.skipIf(!canMount)(
   },
 );
 
+test.skipIf(!canMount)(
+  "what is mounted inside a directory, or as a file, cannot be taken away and is not copied (needs mount namespaces)",
+  () => {
+    const directory = temporaryDirectory();
+    const disk = join(directory, "disk");
+    mkdirSync(disk);
+    const { results, check } = onDiskOf(
+      "256k",
+      disk,
+      ["tree", "file"].map((name) => ({
+        tool: "move",
+        args: { source: join(disk, name), destination: join(directory, name) },
+      })),
+      {
+        prepare:
+          "mkdir precious tree tree/inner; echo x > precious/f; mount --bind precious tree/inner; touch file; mount --bind precious/f file",
+        check: "cat precious/f tree/inner/f file",
+      },
+    );
+    expect(results[0]).toContain(
+      "tree/inner cannot be taken away, since something is mounted there; nothing was moved.",
+    );
+    expect(results[1]).toContain(
+      "file cannot be taken away, since something is mounted there; nothing was moved.",
+    );
+    expect(check).toBe("x\nx\nx\n");
+    expect(readdirSync(directory)).toEqual(["disk"]);
+  },
+);
+
+test.skipIf(!otherDevice || !isRoot)(
+  "a file of another user leaves no directory like /tmp, and does not take its right to run as that user along (needs root and /dev/shm)",
+  () => {
+    const [here, there] = [temporaryDirectory(), temporaryDirectory(SHARED_MEMORY)];
+    for (const name of ["open", "sticky"]) {
+      mkdirSync(join(here, name));
+      writeFileSync(join(here, name, "program"), "#!/bin/sh\n");
+      chmodSync(join(here, name, "program"), 0o6755);
+    }
+    for (const directory of [here, there, join(here, "open")]) chmodSync(directory, 0o777);
+    chmodSync(join(here, "sticky"), 0o1777);
+    const [moved, refused] = asOrdinaryUser(
+      ["open", "sticky"].map((name) => ({
+        tool: "move",
+        args: { source: join(here, name, "program"), destination: join(there, name) },
+      })),
+    );
+    expect(moved).toContain("Moved");
+    expect(statSync(join(there, "open")).mode & 0o7777).toBe(0o755);
+    expect(refused).toContain("belongs to another user, and only that user can take it out of its directory");
+    expect(readdirSync(there)).toEqual(["open"]);
+  },
+);
+
 /** A directory where names can be added and not removed, if this user and this disk can have one. */
 function appendOnlyDirectory(): string | undefined {
   const directory = temporaryDirectory();

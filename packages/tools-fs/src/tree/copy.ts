@@ -10,14 +10,17 @@ import {
   open,
   readdir,
   readlink,
+  stat,
   symlink,
 } from "node:fs/promises";
 import { join } from "node:path";
 import { fsCause } from "../fsError.js";
-import { holdDirectory } from "../heldDirectory.js";
+import { holdDirectory, mountOf, mountOfDirectory } from "../heldDirectory.js";
 import { showPath } from "../pathText.js";
 import { kindOf } from "../regularFile.js";
 import { stampOf } from "../seenFiles.js";
+
+const STICKY = 0o1000n;
 
 /** What was copied, as it was then: later only this is taken away from the source. */
 export interface Copied {
@@ -39,10 +42,14 @@ interface Step {
   readonly shown: string;
   /** The copy by a path that is good to the end, while `to` is only good until its directory is done. */
   readonly lasting: string;
+  /** What the system says of `from`. */
+  readonly holder: BigIntStats;
 }
 
-/** What one copy shares: how to stop it, and where files with several names were copied to first. */
+/** What one copy shares: what it must not leave, how to stop it, and where files with several names were copied to first. */
 interface Run {
+  /** Where it started: what is mounted below can be copied, but not taken away. */
+  readonly mount: string | undefined;
   readonly signal: AbortSignal | undefined;
   readonly firstCopies: Map<string, string>;
 }
@@ -52,18 +59,24 @@ interface Run {
  * owners; files are flushed to the disk. Throws, leaving a partial copy to the caller, on anything that cannot be
  * copied faithfully or, as far as can be seen, not be removed afterwards.
  */
-export async function copyTree(step: Omit<Step, "lasting">, signal?: AbortSignal): Promise<Copied> {
+export async function copyTree(
+  step: Omit<Step, "lasting" | "holder">,
+  signal?: AbortSignal,
+): Promise<Copied> {
   const lasting = join(step.to, step.newName);
-  return await copyEntry({ ...step, lasting }, { signal, firstCopies: new Map() });
+  const holder = await stat(step.from, { bigint: true });
+  const run = { mount: mountOfDirectory(step.from), signal, firstCopies: new Map() };
+  return await copyEntry({ ...step, lasting, holder }, run);
 }
 
 async function copyEntry(step: Step, run: Run): Promise<Copied> {
   run.signal?.throwIfAborted();
   const info = await lstat(join(step.from, step.name), { bigint: true });
+  refuseKept(step, info);
   const linked = info.isFile() && info.nlink > 1n;
   const entry = { name: step.name, stamp: stampOf(info, linked), linked, directory: info.isDirectory() };
   if (info.isFile()) {
-    if (!linked || !(await linkToFirst(step, info, run))) await copyRegular(step, info);
+    if (!linked || !(await linkToFirst(step, info, run))) await copyRegular(step, info, run);
     return { ...entry, entries: [] };
   }
   if (info.isSymbolicLink()) {
@@ -93,7 +106,11 @@ async function linkToFirst({ to, newName, lasting }: Step, info: BigIntStats, ru
   );
 }
 
-async function copyRegular({ from, name, to, newName, shown }: Step, expected: BigIntStats): Promise<void> {
+async function copyRegular(
+  { from, name, to, newName, shown }: Step,
+  expected: BigIntStats,
+  run: Run,
+): Promise<void> {
   const fd = openSync(join(from, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const refuseChanged = (): void => {
     if (stampOf(fstatSync(fd, { bigint: true })) === stampOf(expected)) return;
@@ -102,6 +119,7 @@ async function copyRegular({ from, name, to, newName, shown }: Step, expected: B
   try {
     // A FIFO that took the file's place would be opened once more, and waited for.
     refuseChanged();
+    refuseMounted(mountOf(fd), shown, run);
     const source = process.platform === "linux" ? `/proc/self/fd/${fd}` : join(from, name);
     const copy = join(to, newName);
     await copyFile(source, copy, constants.COPYFILE_EXCL);
@@ -111,8 +129,12 @@ async function copyRegular({ from, name, to, newName, shown }: Step, expected: B
       return await open(copy, constants.O_RDONLY | constants.O_NOFOLLOW);
     });
     try {
-      await file.chown(Number(expected.uid), Number(expected.gid)).catch(() => undefined);
-      await file.chmod(Number(expected.mode & 0o7777n));
+      const kept = await file.chown(Number(expected.uid), Number(expected.gid)).then(
+        () => true,
+        () => false,
+      );
+      // A program that runs as its owner must not become one that runs as somebody else.
+      await file.chmod(Number(expected.mode & (kept ? 0o7777n : 0o1777n)));
       await file.utimes(seconds(expected.atimeNs), seconds(expected.mtimeNs));
       await file.sync();
     } finally {
@@ -130,13 +152,17 @@ async function copyDirectory(step: Step, info: BigIntStats, run: Run): Promise<C
   const source = holdDirectory(join(step.from, step.name));
   const target = holdDirectory(copy);
   try {
+    refuseMounted(source.mount(), step.shown, run);
     const names = await readdir(source.path);
     if (names.length > 0) await refuseUnremovable(source.path, step.shown);
     const entries: Copied[] = [];
     for (const name of names) {
       const [shown, lasting] = [join(step.shown, name), join(step.lasting, name)];
       entries.push(
-        await copyEntry({ from: source.path, name, to: target.path, newName: name, shown, lasting }, run),
+        await copyEntry(
+          { from: source.path, name, to: target.path, newName: name, shown, lasting, holder: info },
+          run,
+        ),
       );
     }
     return entries;
@@ -156,6 +182,22 @@ export async function refuseUnremovable(directory: string, shown: string): Promi
       cause: error,
     });
   }
+}
+
+function refuseMounted(mount: string | undefined, shown: string, run: Run): void {
+  if (mount === run.mount) return;
+  throw new Error(
+    `${showPath(shown)} cannot be taken away, since something is mounted there; nothing was moved. Unmount it first.`,
+  );
+}
+
+/** Throws if an entry belongs to somebody else and its directory is one (like /tmp) where only owners remove. */
+function refuseKept({ holder, shown }: Step, info: BigIntStats): void {
+  const user = BigInt(process.geteuid?.() ?? 0);
+  if ((holder.mode & STICKY) === 0n || user === 0n || user === info.uid || user === holder.uid) return;
+  throw new Error(
+    `${showPath(shown)} belongs to another user, and only that user can take it out of its directory; nothing was moved.`,
+  );
 }
 
 /** Last, when nothing more is put inside: a read-only mode would be in the way and the time would change. */

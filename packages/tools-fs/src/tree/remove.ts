@@ -2,10 +2,11 @@ import type { Dirent } from "node:fs";
 import { lstat, readdir, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { fsCause, isMissing } from "../fsError.js";
-import { holdDirectory } from "../heldDirectory.js";
+import { holdDirectory, mountOfDirectory } from "../heldDirectory.js";
 
 const AT_ONCE = 32;
 const MAX_CAUSES = 10;
+const MOUNTED = "another file system is mounted there";
 
 /** What became of a removal. `left` counts what still stands, with the causes of the first few. */
 export interface Removal {
@@ -14,15 +15,30 @@ export interface Removal {
   readonly causes: string[];
 }
 
+/** What one removal shares: what it must not leave, and how to stop it. */
+interface Run {
+  readonly device: number;
+  readonly mount: string | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly removal: Removal;
+}
+
 /**
  * Removes the entry `name` of a held directory with everything below it, and goes on past what it cannot
- * remove. Never follows a link, never leaves the file system it started on, and works inside directories it
- * holds open, so that one swapped for a link meanwhile is not emptied. `shown` names the entry in causes.
+ * remove. Never follows a link, never enters what is mounted there, and works inside directories it holds
+ * open, so that one swapped for a link meanwhile is not emptied. `shown` names the entry in causes. Once
+ * `signal` fires, what is not removed yet stays.
  */
-export async function removeTree(directory: string, name: string, shown: string): Promise<Removal> {
+export async function removeTree(
+  directory: string,
+  name: string,
+  shown: string,
+  signal?: AbortSignal,
+): Promise<Removal> {
   const removal: Removal = { removed: 0, left: 0, causes: [] };
   const { dev } = await stat(directory);
-  await removeEntry({ directory, name, shown }, dev, removal);
+  const run = { device: dev, mount: mountOfDirectory(directory), signal, removal };
+  await removeEntry({ directory, name, shown }, run);
   return removal;
 }
 
@@ -33,14 +49,16 @@ interface Entry {
 }
 
 /** Whether the entry is gone. */
-async function removeEntry(entry: Entry, device: number, removal: Removal): Promise<boolean> {
+async function removeEntry(entry: Entry, run: Run): Promise<boolean> {
+  const { removal } = run;
+  if (run.signal?.aborted) return leave(removal);
   const path = join(entry.directory, entry.name);
   try {
     const info = await lstat(path);
     if (info.isDirectory()) {
-      if (info.dev !== device) return leave(removal, entry.shown, "another file system is mounted there");
+      if (info.dev !== run.device) return leave(removal, entry.shown, MOUNTED);
       // What is left inside has been told already: the directory itself adds to the count, not to the causes.
-      if (!(await emptyDirectory(path, entry.shown, device, removal))) return leave(removal);
+      if (!(await emptyDirectory(path, entry.shown, run))) return leave(removal);
       await rmdir(path);
     } else {
       await unlink(path);
@@ -52,17 +70,13 @@ async function removeEntry(entry: Entry, device: number, removal: Removal): Prom
   }
 }
 
-async function emptyDirectory(
-  path: string,
-  shown: string,
-  device: number,
-  removal: Removal,
-): Promise<boolean> {
+async function emptyDirectory(path: string, shown: string, run: Run): Promise<boolean> {
   const held = holdDirectory(path);
   try {
+    if (held.mount() !== run.mount) throw new Error(MOUNTED);
     const entries = await readdir(held.path, { withFileTypes: true });
     const remove = ({ name }: Dirent): Promise<boolean> => {
-      return removeEntry({ directory: held.path, name, shown: join(shown, name) }, device, removal);
+      return removeEntry({ directory: held.path, name, shown: join(shown, name) }, run);
     };
     let gone = true;
     const files = entries.filter((entry) => !entry.isDirectory());
