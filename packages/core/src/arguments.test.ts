@@ -232,6 +232,7 @@ const TOOLKIT = [
   argument("isInside", "path", ["text"], (value) => toolkit.isInside("/", value)),
   argument("describeValue", "value", ANY, (value) => toolkit.describeValue(value)),
   argument("errorMessage", "thrown", ANY, (value) => toolkit.errorMessage(value)),
+  argument("isRecord", "value", ANY, (value) => toolkit.isRecord(value)),
   argument("quote", "text", ["text"], (value) => toolkit.quote(value)),
   argument("escapeInvisible", "text", ["text"], (value) => toolkit.escapeInvisible(value)),
   argument("escapeToLine", "text", ["text"], (value) => toolkit.escapeToLine(value)),

@@ -2,6 +2,7 @@ import { fitTogether } from "./budget.js";
 import type { AgentEvent } from "./events.js";
 import type { ChatMessage, ChatResponse, ChatToolCall } from "./providers/interface.js";
 import { quote } from "./toolkit/describe.js";
+import { isRecord } from "./toolkit/isRecord.js";
 import { revealHiddenTags } from "./toolkit/visible.js";
 import type { RunOptions, ToolResult } from "./tools/execution.js";
 import type { ToolRegistry } from "./tools/registry.js";
@@ -97,9 +98,7 @@ function readArguments(raw: string, cutOff: boolean): Pick<PreparedCall, "args" 
   if (raw.trim() === "") return { args: {}, problem: undefined };
   try {
     const args: unknown = JSON.parse(raw);
-    if (typeof args === "object" && args !== null && !Array.isArray(args)) {
-      return { args: args as Record<string, unknown>, problem: undefined };
-    }
+    if (isRecord(args)) return { args, problem: undefined };
     return { args: {}, problem: `the arguments must be a JSON object, got ${quote(raw)}.` };
   } catch (error) {
     return {

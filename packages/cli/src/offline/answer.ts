@@ -1,4 +1,5 @@
 import type { ChatTool } from "@agent/core";
+import { isRecord } from "@agent/core/toolkit";
 import { usage } from "./generic.js";
 import type { PlannedCall } from "./types.js";
 
@@ -98,7 +99,7 @@ interface CommandResult {
 function readCommand(result: string): CommandResult | undefined {
   try {
     const value: unknown = JSON.parse(result);
-    return typeof value === "object" && value !== null ? value : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
