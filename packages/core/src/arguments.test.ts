@@ -313,7 +313,7 @@ test.each<[what: string, call: () => unknown, message: string]>([
   [
     "OpenAIProvider",
     () => new openai.OpenAIProvider({ model: "m", baseUrl: "http://a" } as never),
-    'OpenAIProvider: there is no option "baseUrl". Did you mean "baseURL"?',
+    'OpenAIProvider has no option "baseUrl". Did you mean "baseURL"?',
   ],
   [
     "writeFileAtomic",
