@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { fakeContext, fakeTool } from "../test/fixtures.js";
-import { argument, expectClearErrors, expectComplete } from "../test/wrongValues.js";
+import { argument, expectClearErrors, expectComplete, expectInvalidArgument } from "../test/wrongValues.js";
 import * as core from "./index.js";
 import * as openai from "./providers/openai.js";
 import * as replay from "./providers/replay.js";
@@ -182,7 +182,8 @@ const PROVIDERS = [
   ),
 ];
 
-const TOOLKIT = [
+// What they read came from a model, which gets a plain message.
+const READERS = [
   ...[toolkit.requireString, toolkit.requireText].flatMap((read) => [
     argument(read.name, "args", [], (value) => read(value, "path")),
     argument(read.name, "path", ["text"], (value) => read({ path: value }, "path")),
@@ -209,6 +210,9 @@ const TOOLKIT = [
   argument("optionalStringArray", "paths", ["nothing", "list"], (value) =>
     toolkit.optionalStringArray({ paths: value }, "paths", []),
   ),
+];
+
+const TOOLKIT = [
   argument("writeFileAtomic", "path", ["text"], (value) =>
     toolkit.writeFileAtomic(value === "x" ? file : value, ""),
   ),
@@ -278,14 +282,20 @@ describe.each([
   ["@agent/core", core, CORE],
   ["@agent/core/openai", openai, PROVIDERS],
   ["@agent/core/replay", replay, PROVIDERS],
-  ["@agent/core/toolkit", toolkit, TOOLKIT],
+  ["@agent/core/toolkit", toolkit, [...READERS, ...TOOLKIT]],
 ])("%s", (_, module, cases) => {
   test("has a row for every function", () => expectComplete(module, cases, FREE));
 });
 
-test.each([...CORE, ...PROVIDERS, ...TOOLKIT])(
+test.each([...CORE, ...PROVIDERS, ...READERS, ...TOOLKIT])(
   "$of: a wrong $argument is named, with what came",
   expectClearErrors,
+);
+
+// A schema has an error of its own.
+test.each(TOOLKIT.filter(({ argument: name }) => name !== "schema"))(
+  "$of: a wrong $argument has the code of a wrong argument",
+  expectInvalidArgument,
 );
 
 test.each<[what: string, call: () => unknown, message: string]>([
