@@ -210,6 +210,22 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     },
   );
 
+  test("/help names the keys that work where it is shown, and no others", async () => {
+    const keysOf = async (env: Record<string, string>): Promise<string> => {
+      const terminal = await chats.start({ env, rows: 60 });
+      terminal.send("/help");
+      const help = await terminal.until(/Enter sends[\s\S]*\n[›>]$/);
+      return help.slice(help.indexOf("Enter sends"));
+    };
+    const everywhere = /\\ at the end|Ctrl\+C|Ctrl\+D/g;
+    const terminalOnly = /Alt\+Enter|Ctrl\+J|Tab|Up and Down|Esc|Ctrl\+O/g;
+    const [full, plain] = [await keysOf({}), await keysOf({ NO_COLOR: "1" })];
+    expect(new Set(full.match(everywhere)).size).toBe(3);
+    expect(new Set(full.match(terminalOnly)).size).toBe(6);
+    expect(new Set(plain.match(everywhere)).size).toBe(3);
+    expect(plain).not.toMatch(terminalOnly);
+  });
+
   test("plain lines ask for approval", async () => {
     const terminal = await chats.start({ env: { NO_COLOR: "1", CHAT_CONFIRM: "run_bash" } });
     terminal.send('call run_bash {"command":"echo ran"}');
