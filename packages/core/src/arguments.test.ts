@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, test } from "vitest";
 import { fakeContext, fakeTool } from "../test/fixtures.js";
 import { argument, expectClearErrors, expectComplete, expectInvalidArgument } from "../test/wrongValues.js";
 import * as core from "./index.js";
@@ -297,39 +297,3 @@ test.each(TOOLKIT.filter(({ argument: name }) => name !== "schema"))(
   "$of: a wrong $argument has the code of a wrong argument",
   expectInvalidArgument,
 );
-
-test.each<[what: string, call: () => unknown, message: string]>([
-  ["Agent", () => agent({ maxTurn: 4 } as object), 'Agent has no option "maxTurn". Did you mean "maxTurns"?'],
-  [
-    "chat",
-    () => agent().chat("Hi", { sginal: 4 } as object),
-    'chat has no option "sginal". Did you mean "signal"?',
-  ],
-  [
-    "ToolRegistry",
-    () => registry({ deadline: 4 } as object),
-    'ToolRegistry has no option "deadline". Did you mean "deadlineMs"?',
-  ],
-  [
-    "createToolRegistry",
-    () => core.createToolRegistry(fakeContext(), [], { enabel: [] } as object),
-    'createToolRegistry has no option "enabel". Did you mean "enable"?',
-  ],
-  [
-    "register",
-    () => registry().register(fakeTool("t"), { enable: false } as object),
-    'register has no option "enable". Did you mean "enabled"?',
-  ],
-  [
-    "OpenAIProvider",
-    () => new openai.OpenAIProvider({ model: "m", baseUrl: "http://a" } as never),
-    'OpenAIProvider has no option "baseUrl". Did you mean "baseURL"?',
-  ],
-  [
-    "writeFileAtomic",
-    () => toolkit.writeFileAtomic(file, "", { folow: false } as object),
-    'writeFileAtomic has no option "folow". Did you mean "follow"?',
-  ],
-])("an unknown option of %s is named, with the nearest there is", async (_, call, message) => {
-  await expect((async () => await call())()).rejects.toThrow(message);
-});
