@@ -16,17 +16,11 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
   const asEscapes = (text: string): string =>
     [...text].map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 
-  /** Sends messages and returns what was written that the chat does not write by itself. */
-  const foreignCodes = async (terminal: TestTerminal, messages: readonly string[]): Promise<string[]> => {
+  /** What was written meanwhile that the chat does not write by itself. */
+  const foreignCodes = async (terminal: TestTerminal, talk: () => Promise<void>): Promise<string[]> => {
     const file = join(chats.newFolder(), "bytes");
     terminal.record(file);
-    for (const message of messages) {
-      terminal.paste(message);
-      terminal.press("Enter");
-      await terminal.until(/tokens in[^›]*›$/);
-      terminal.press("C-l");
-      await terminal.until(/^\n*›$/);
-    }
+    await talk();
     terminal.send("say the end");
     await terminal.until(/^the end$/m);
     await expect.poll(() => terminal.recorded(file)).toContain("the end");
@@ -35,11 +29,22 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     return rest.match(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g) ?? [];
   };
 
+  /** Sends each message when the one before it was answered, on a screen of its own. */
+  const sendAll = async (terminal: TestTerminal, messages: readonly string[]): Promise<void> => {
+    for (const message of messages) {
+      terminal.paste(message);
+      terminal.press("Enter");
+      await terminal.until(/tokens in[^›]*›$/);
+      terminal.press("C-l");
+      await terminal.until(/^\n*›$/);
+    }
+  };
+
   test("H171, H173: control sequences in tool output are shown, not obeyed", async () => {
     const terminal = await chats.start();
     const printed = [...ATTACKS, ...MOVES].map((attack) => `${JSON.stringify(asOctal(attack))}`);
     const commands = printed.map((text) => runBash(`printf '%b' ${text}; sleep 0.05; exit 1`));
-    expect(await foreignCodes(terminal, commands)).toEqual([]);
+    expect(await foreignCodes(terminal, () => sendAll(terminal, commands))).toEqual([]);
     terminal.send(runBash("printf 'safe\\rrm -rf ~\\n'"));
     await terminal.until("│ safe\\rrm -rf ~");
     expect(terminal.format("#{pane_title}")).not.toBe("title");
@@ -53,25 +58,20 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
       ...attacks.map((attack) => `say before ${asEscapes(attack)} after`),
       `call bad${ATTACKS[2]}name {}`,
     ];
-    expect(await foreignCodes(terminal, messages)).toEqual([]);
+    expect(await foreignCodes(terminal, () => sendAll(terminal, messages))).toEqual([]);
     terminal.send(`say ${asEscapes("\u202ereversed\u202c")}`);
     await terminal.until("\\u202ereversed\\u202c");
   });
 
   test("H172: the same in an error of the provider and of a tool", async () => {
     const terminal = await chats.start();
-    const file = join(chats.newFolder(), "bytes");
-    terminal.record(file);
-    terminal.send(`fail broken ${[...ATTACKS, ...MOVES].map(asEscapes).join("")} provider`);
-    await terminal.until(/broken [\s\S]*provider/);
-    terminal.send(`call edit_file {"path":5,"${ATTACKS.map(asEscapes).join("")}":1}`);
-    await terminal.until("└ ✗");
-    terminal.send("say the end");
-    await terminal.until(/^the end$/m);
-    await expect.poll(() => terminal.recorded(file)).toContain("the end");
-    const rest = terminal.recorded(file).replace(OWN_CODES, "");
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-    expect(rest.match(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g) ?? []).toEqual([]);
+    const foreign = await foreignCodes(terminal, async () => {
+      terminal.send(`fail broken ${[...ATTACKS, ...MOVES].map(asEscapes).join("")} provider`);
+      await terminal.until(/broken [\s\S]*provider/);
+      terminal.send(`call edit_file {"path":5,"${ATTACKS.map(asEscapes).join("")}":1}`);
+      await terminal.until("└ ✗");
+    });
+    expect(foreign).toEqual([]);
   });
 
   test("a call that asks runs only after yes; no goes to the model with its reason", async () => {
