@@ -1,37 +1,25 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { useChatTerminals } from "./chatTerminal.js";
+import { answered, runBash, useChatTerminals } from "./chatTerminal.js";
 import { hasTmux } from "./terminal.js";
 
 describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () => {
   const chats = useChatTerminals();
 
-  let gates = 0;
-  /** A command that prints, and goes on only when the test opens the gate. */
-  const gate = (): { path: string; wait: string; open: () => void } => {
-    const path = join(chats.folder, `gate-${gates++}`);
-    return {
-      path,
-      wait: `while [ ! -e ${path} ]; do sleep 0.05; done`,
-      open: () => writeFileSync(path, ""),
-    };
-  };
-  const call = (command: string): string => `call run_bash ${JSON.stringify({ command })}`;
-
   test("Scenario: Display shell execution in chat", async () => {
     const terminal = await chats.start();
-    terminal.send(call("echo out; echo err >&2; exit 2"));
+    terminal.send(runBash("echo out; echo err >&2; exit 2"));
     const failed = await terminal.until("That is all.");
     expect(failed).toContain("● run_bash  echo out; echo err >&2; exit 2\n│ out\n│ err\n└ ✗ exit code 2 · ");
-    terminal.send(call("echo fine"));
+    terminal.send(runBash("echo fine"));
     await terminal.until("└ ✓ exit code 0 · ");
   });
 
   test("Scenario: Handle long-running commands", async () => {
     const terminal = await chats.start();
-    const { wait, open } = gate();
-    terminal.send(call(`seq 20; ${wait}; echo finished`));
+    const { wait, open } = chats.gate();
+    terminal.send(runBash(`seq 20; ${wait}; echo finished`));
     const running = await terminal.until(/│ 20\n│ executing… \d+\.\ds/);
     expect(running).toContain("│ 17\n│ 18\n│ 19\n│ 20\n│ executing…");
     expect(running).not.toContain("│ 16");
@@ -51,7 +39,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
 
   test("a finished call is collapsed, and Ctrl-O shows all of it", async () => {
     const terminal = await chats.start();
-    terminal.send(call("seq 100 112"));
+    terminal.send(runBash("seq 100 112"));
     const screen = await terminal.until("That is all.");
     expect(screen).toContain("│ … +8 lines (ctrl+o expands)\n│ 108\n│ 109\n│ 110\n│ 111\n│ 112\n└ ✓");
     terminal.press("C-o");
@@ -62,7 +50,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
 
   test("parallel calls have a block each", async () => {
     const terminal = await chats.start({ env: { CHAT_NOTES: "on" } });
-    const [first, second] = [gate(), gate()];
+    const [first, second] = [chats.gate(), chats.gate()];
     terminal.paste(`call read_note {"path":"${first.path}"}\ncall read_note {"path":"${second.path}"}`);
     terminal.press("Enter");
     await terminal.until((screen) => screen.match(/● read_note {2}.*\n│ executing…/g)?.length === 2);
@@ -81,7 +69,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await terminal.until("│ Tool not found: no_such_tool\n└ ✗ no such tool");
     terminal.send("call read_note {}");
     await terminal.until("│ Tool not available: read_note\n└ ✗ not available");
-    terminal.send(call("kill -9 $$"));
+    terminal.send(runBash("kill -9 $$"));
     await terminal.until("└ ✗ exit code null");
   });
 
@@ -121,7 +109,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
 
   test("a retry takes the unfinished answer back", async () => {
     const terminal = await chats.start();
-    const { path, open } = gate();
+    const { path, open } = chats.gate();
     terminal.paste(`write first attempt\npause ${path}\nbreak\nsay second attempt`);
     terminal.press("Enter");
     await terminal.until(/^first attempt$/m);
@@ -136,7 +124,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     terminal.send("fail no route \\x1b[2Jto host");
     await terminal.until("no route \\x1b[2Jto host");
     terminal.send("hello");
-    await terminal.until('You said "hello".');
+    await answered(terminal, "hello");
   });
 
   test("the slash commands say what they do", async () => {
@@ -173,7 +161,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     terminal.send("/clear");
     await terminal.until("The conversation is forgotten.");
     terminal.send("/etc/hosts is a path");
-    await terminal.until('You said "/etc/hosts is a path".');
+    await answered(terminal, "/etc/hosts is a path");
     terminal.send("/quit");
     await terminal.until("left with 0\n[status 0]");
   });
@@ -181,7 +169,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
   test("/save writes the conversation to its file", async () => {
     const terminal = await chats.start({ cwd: chats.folder });
     terminal.send("hello");
-    await terminal.until("You said");
+    await answered(terminal, "hello");
     terminal.send("/save before lunch");
     await terminal.until(/[Ss]aved .*agent-session\.json/);
     expect(existsSync(join(chats.folder, "agent-session.json"))).toBe(true);
@@ -201,7 +189,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
 
   test("/status end stops the answer too where the pack cannot end one call", async () => {
     const terminal = await chats.start();
-    terminal.send(call("sleep 1000"));
+    terminal.send(runBash("sleep 1000"));
     await terminal.until("│ executing…");
     terminal.send("/status end 1");
     await terminal.until(/● run_bash {2}sleep 1000\n│ .*\n└ ✗ aborted · /);

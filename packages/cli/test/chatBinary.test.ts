@@ -46,6 +46,7 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
     const screen = await chat.until(/└ ✗ [^\n]*ended by the user/);
     expect(screen).toContain("Ended #1 run_bash. The answer goes on.");
     expect(screen).not.toContain("Stopped.");
+    await chat.until("You ended the command: echo begun; sleep 1000");
     chat.press("C-d");
     await chat.until("[status 0]");
   });

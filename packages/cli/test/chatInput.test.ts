@@ -1,14 +1,11 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { useChatTerminals } from "./chatTerminal.js";
-import { hasTmux, type TestTerminal } from "./terminal.js";
+import { answered, runBash, useChatTerminals } from "./chatTerminal.js";
+import { hasTmux } from "./terminal.js";
 
 describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
   const chats = useChatTerminals();
-
-  const said = (terminal: TestTerminal, text: string): Promise<string> =>
-    terminal.until(`You said ${JSON.stringify(text)}.`);
 
   test("Alt+Enter, Ctrl+J and a backslash at the end start a new line; Enter sends", async () => {
     const terminal = await chats.start();
@@ -20,7 +17,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     terminal.press("Enter");
     await terminal.until("› one\n  two\n  three");
     terminal.send("four");
-    await said(terminal, "one\ntwo\nthree\nfour");
+    await answered(terminal, "one\ntwo\nthree\nfour");
   });
 
   test("a paste with line breaks is one input, and is sent only by Enter", async () => {
@@ -30,7 +27,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     expect(terminal.screen()).not.toContain("You said");
     terminal.press("BSpace");
     terminal.press("Enter");
-    await said(terminal, "first\nsecond\nthird");
+    await answered(terminal, "first\nsecond\nthird");
   });
 
   test("a paste of 200 kB is taken whole and shown in part", async () => {
@@ -59,11 +56,11 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     terminal.press("End", "Left");
     terminal.type("!");
     terminal.press("Enter");
-    await said(terminal, "<lpha gamma!>");
+    await answered(terminal, "<lpha gamma!>");
     terminal.type("gone");
     terminal.press("C-u");
     terminal.send("kept");
-    await said(terminal, "kept");
+    await answered(terminal, "kept");
   });
 
   test("wide characters and emoji are edited whole, and the cursor is where they end", async () => {
@@ -78,14 +75,14 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     terminal.press("Left", "Left");
     await expect.poll(() => terminal.cursor().column).toBe(2 + 4);
     terminal.press("Enter");
-    await said(terminal, "日本語!");
+    await answered(terminal, "日本語!");
   });
 
   test("a line longer than the terminal wraps, and a resize redraws it", async () => {
     const terminal = await chats.start({ columns: 60, rows: 20 });
     const text = Array.from({ length: 20 }, (_, index) => `word${index}`).join("-");
     terminal.send("hello");
-    await said(terminal, "hello");
+    await answered(terminal, "hello");
     terminal.type(text);
     await terminal.until("word19");
     terminal.resize(40, 20);
@@ -101,7 +98,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
 
   test("a tiny terminal is enough", async () => {
     const terminal = await chats.start({ columns: 26, rows: 6 });
-    terminal.send('call run_bash {"command":"seq 50; sleep 1000"}');
+    terminal.send(runBash("seq 50; sleep 1000"));
     await terminal.until("│ executing…");
     terminal.type("a much longer line than there are columns");
     await terminal.until("columns");
@@ -109,7 +106,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     await terminal.until((screen) => !screen.includes("executing…"));
     terminal.press("C-c");
     terminal.send("hello");
-    await said(terminal, "hello");
+    await answered(terminal, "hello");
   });
 
   test("history is kept across sessions, for its owner alone, and several chats share it", async () => {
@@ -118,11 +115,11 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     const [first, second] = [await chats.start({ env }), await chats.start({ env })];
     first.paste("of the\nfirst");
     first.press("Enter");
-    await said(first, "of the\nfirst");
+    await answered(first, "of the\nfirst");
     second.send("of the second");
-    await said(second, "of the second");
+    await answered(second, "of the second");
     first.send(" not remembered");
-    await said(first, " not remembered");
+    await answered(first, " not remembered");
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readFileSync(file, "utf8")).toBe('"of the\\nfirst"\n"of the second"\n');
 
@@ -167,14 +164,14 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     const terminal = await chats.start();
     const open = join(chats.newFolder(), "open");
     const command = `while [ ! -e ${open} ]; do sleep 0.05; done`;
-    terminal.send(`call run_bash ${JSON.stringify({ command })}`);
+    terminal.send(runBash(command));
     await terminal.until("│ executing…");
     terminal.send("and then this");
     await terminal.until("  queued: and then this");
     expect(terminal.screen()).not.toContain("You said");
     writeFileSync(open, "");
     await terminal.until("› and then this");
-    await said(terminal, "and then this");
+    await answered(terminal, "and then this");
     expect(terminal.screen()).not.toContain("queued:");
   });
 

@@ -1,7 +1,7 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { useChatTerminals } from "./chatTerminal.js";
+import { answered, runBash, useChatTerminals } from "./chatTerminal.js";
 import { hasTmux, type TestTerminal } from "./terminal.js";
 
 describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmux)", () => {
@@ -28,15 +28,15 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
   };
 
   test("the prompt comes before who answers is known; what is sent meanwhile waits", async () => {
-    const gate = join(chats.newFolder(), "gate");
-    const terminal = await chats.launch({ env: { CHAT_GATE: gate } });
+    const { path, open } = chats.gate();
+    const terminal = await chats.launch({ env: { CHAT_GATE: path } });
     expect(terminal.screen()).not.toContain("A scripted model answers.");
     terminal.send("hello");
     terminal.send("/model");
     await terminal.until(/queued: hello\n {2}queued: \/model/);
     terminal.type("not sent");
-    writeFileSync(gate, "");
-    const screen = await terminal.until('You said "hello".');
+    open();
+    const screen = await answered(terminal, "hello");
     expect(screen.indexOf("A scripted model answers.")).toBeLessThan(screen.indexOf("› hello"));
     expect(screen).toContain("scripted answers.");
     expect(screen).toMatch(/› not sent$/);
@@ -44,17 +44,16 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
   });
 
   test("a chat that cannot start gives the terminal back and says why", async () => {
-    const gate = join(chats.newFolder(), "gate");
-    const terminal = await chats.launch({ env: { CHAT_GATE: gate, CHAT_BROKEN: "no such tool" } });
-    writeFileSync(gate, "");
+    const { path, open } = chats.gate();
+    const terminal = await chats.launch({ env: { CHAT_GATE: path, CHAT_BROKEN: "no such tool" } });
+    open();
     await terminal.until("[status 1]");
     expect(terminal.screen()).toContain("no such tool");
     await expectRestored(terminal);
   });
 
   test("Ctrl-D leaves a chat that has not started yet", async () => {
-    const gate = join(chats.newFolder(), "gate");
-    const terminal = await chats.launch({ env: { CHAT_GATE: gate } });
+    const terminal = await chats.launch({ env: { CHAT_GATE: chats.gate().path } });
     terminal.press("C-d");
     await terminal.until("[status 0]");
     await expectRestored(terminal);
@@ -62,14 +61,14 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
 
   test("H179: Ctrl-C while a tool hangs clears the indicator, shows the end, and the chat goes on", async () => {
     const terminal = await chats.start();
-    terminal.send('call run_bash {"command":"sleep 1000"}');
+    terminal.send(runBash("sleep 1000"));
     await terminal.until("│ executing…");
     terminal.press("C-c");
     const screen = await terminal.until("Stopped. The conversation goes on from here.");
     expect(screen).toMatch(/● run_bash {2}sleep 1000\n│ .*aborted.*\n└ ✗ aborted · \d/);
     expect(screen).not.toContain("executing…");
     terminal.send("hello");
-    await terminal.until('You said "hello".');
+    await answered(terminal, "hello");
   });
 
   test("Esc stops an answer that never comes, and what was typed meanwhile stays", async () => {
@@ -80,7 +79,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     terminal.press("Escape");
     await terminal.until(/Stopped\. [\s\S]*› my next$/);
     terminal.press("Enter");
-    await terminal.until('You said "my next".');
+    await answered(terminal, "my next");
   });
 
   test("Esc stops a long answer in its middle: no word of it comes any more", async () => {
@@ -98,7 +97,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
   test("Ctrl-C at a question runs nothing, and the chat goes on; again it leaves", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
     const mark = join(chats.newFolder(), "ran");
-    terminal.send(`call run_bash {"command":"touch ${mark}"}`);
+    terminal.send(runBash(`touch ${mark}`));
     await terminal.until(/Run it\?.*\n\?$/);
     terminal.type("y");
     await terminal.until(/\n\? y$/);
@@ -106,7 +105,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await terminal.until(/└ ✗ aborted[\s\S]*Stopped\.[\s\S]*›$/);
     expect(existsSync(mark)).toBe(false);
     terminal.send("hello");
-    await terminal.until('You said "hello".');
+    await answered(terminal, "hello");
     terminal.press("C-c");
     await terminal.until("Ctrl-C again leaves.");
     terminal.press("C-c");
@@ -150,7 +149,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     "%s in the middle of an answer restores the terminal and leaves with %i",
     async (signal, status) => {
       const terminal = await chats.start();
-      terminal.send('call run_bash {"command":"sleep 1000"}');
+      terminal.send(runBash("sleep 1000"));
       await terminal.until("│ executing…");
       process.kill(terminal.pid(), signal);
       await terminal.until(`[status ${status}]`);
@@ -180,47 +179,6 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await terminal.until((screen) => screen.endsWith("› half a mess"));
     terminal.type("age");
     terminal.press("Enter");
-    await terminal.until('You said "half a message".');
-  });
-
-  test.each([{ NO_COLOR: "1" }, { TERM: "dumb" }])(
-    "H176: plain lines and no escape code with %o",
-    async (env) => {
-      const terminal = await chats.start({ env });
-      const log = join(chats.folder, `raw-${Object.keys(env)[0]}`);
-      terminal.record(log);
-      terminal.send('call run_bash {"command":"echo \\"out \\\\033[2J\\"; exit 3"}');
-      const screen = await terminal.until("That is all.");
-      expect(screen).toContain("executing…\n● run_bash");
-      expect(screen).toContain("│ out \\x1b[2J\n└ ✗ exit code 3 · ");
-      terminal.send("first\\");
-      terminal.send("second");
-      await terminal.until('You said "first\\nsecond".');
-      terminal.send("/stat");
-      await terminal.until("There is no command");
-      terminal.send("write working\\n\\");
-      terminal.send("hang");
-      await terminal.until(/^working$/m);
-      terminal.press("C-c");
-      await terminal.until("Stopped.");
-      terminal.press("C-d");
-      await terminal.until("[status 0]");
-      expect(existsSync(log)).toBe(true);
-      expect(terminal.recorded(log)).not.toContain("\x1b");
-    },
-  );
-
-  test("plain lines ask for approval", async () => {
-    const terminal = await chats.start({ env: { NO_COLOR: "1", CHAT_CONFIRM: "run_bash" } });
-    terminal.send('call run_bash {"command":"echo ran"}');
-    await terminal.until(/Run it\?.*\n\?$/);
-    terminal.send("what");
-    await terminal.until((screen) => screen.match(/Run it\?/g)?.length === 2);
-    terminal.send("n too risky");
-    await terminal.until("│ Tool call denied: too risky\n└ ✗ denied");
-    terminal.send('call run_bash {"command":"echo ran"}');
-    await terminal.until((screen) => screen.match(/Run it\?/g)?.length === 3);
-    terminal.send("y");
-    await terminal.until("│ ran\n└ ✓");
+    await answered(terminal, "half a message");
   });
 });

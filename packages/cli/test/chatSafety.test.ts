@@ -1,7 +1,7 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { useChatTerminals } from "./chatTerminal.js";
+import { answered, runBash, useChatTerminals } from "./chatTerminal.js";
 import { hasTmux, type TestTerminal } from "./terminal.js";
 
 // Clipboard, link, title, device control, clear screen, cursor up, C1 CSI, carriage return, backspace.
@@ -15,19 +15,12 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
 
   const asEscapes = (text: string): string =>
     [...text].map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
-  const call = (command: string): string => `call run_bash ${JSON.stringify({ command })}`;
 
-  /** Sends messages and returns what was written that the chat does not write by itself. */
-  const foreignCodes = async (terminal: TestTerminal, messages: readonly string[]): Promise<string[]> => {
+  /** What was written meanwhile that the chat does not write by itself. */
+  const foreignCodes = async (terminal: TestTerminal, talk: () => Promise<void>): Promise<string[]> => {
     const file = join(chats.newFolder(), "bytes");
     terminal.record(file);
-    for (const message of messages) {
-      terminal.paste(message);
-      terminal.press("Enter");
-      await terminal.until(/tokens in[^›]*›$/);
-      terminal.press("C-l");
-      await terminal.until(/^\n*›$/);
-    }
+    await talk();
     terminal.send("say the end");
     await terminal.until(/^the end$/m);
     await expect.poll(() => terminal.recorded(file)).toContain("the end");
@@ -36,12 +29,23 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     return rest.match(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g) ?? [];
   };
 
+  /** Sends each message when the one before it was answered, on a screen of its own. */
+  const sendAll = async (terminal: TestTerminal, messages: readonly string[]): Promise<void> => {
+    for (const message of messages) {
+      terminal.paste(message);
+      terminal.press("Enter");
+      await terminal.until(/tokens in[^›]*›$/);
+      terminal.press("C-l");
+      await terminal.until(/^\n*›$/);
+    }
+  };
+
   test("H171, H173: control sequences in tool output are shown, not obeyed", async () => {
     const terminal = await chats.start();
     const printed = [...ATTACKS, ...MOVES].map((attack) => `${JSON.stringify(asOctal(attack))}`);
-    const commands = printed.map((text) => call(`printf '%b' ${text}; sleep 0.05; exit 1`));
-    expect(await foreignCodes(terminal, commands)).toEqual([]);
-    terminal.send(call("printf 'safe\\rrm -rf ~\\n'"));
+    const commands = printed.map((text) => runBash(`printf '%b' ${text}; sleep 0.05; exit 1`));
+    expect(await foreignCodes(terminal, () => sendAll(terminal, commands))).toEqual([]);
+    terminal.send(runBash("printf 'safe\\rrm -rf ~\\n'"));
     await terminal.until("│ safe\\rrm -rf ~");
     expect(terminal.format("#{pane_title}")).not.toBe("title");
   });
@@ -50,35 +54,30 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     const terminal = await chats.start();
     const attacks = [...ATTACKS, ...MOVES];
     const messages = [
-      ...attacks.map((attack) => call(`true ${attack}`)),
+      ...attacks.map((attack) => runBash(`true ${attack}`)),
       ...attacks.map((attack) => `say before ${asEscapes(attack)} after`),
       `call bad${ATTACKS[2]}name {}`,
     ];
-    expect(await foreignCodes(terminal, messages)).toEqual([]);
+    expect(await foreignCodes(terminal, () => sendAll(terminal, messages))).toEqual([]);
     terminal.send(`say ${asEscapes("\u202ereversed\u202c")}`);
     await terminal.until("\\u202ereversed\\u202c");
   });
 
   test("H172: the same in an error of the provider and of a tool", async () => {
     const terminal = await chats.start();
-    const file = join(chats.newFolder(), "bytes");
-    terminal.record(file);
-    terminal.send(`fail broken ${[...ATTACKS, ...MOVES].map(asEscapes).join("")} provider`);
-    await terminal.until(/broken [\s\S]*provider/);
-    terminal.send(`call edit_file {"path":5,"${ATTACKS.map(asEscapes).join("")}":1}`);
-    await terminal.until("└ ✗");
-    terminal.send("say the end");
-    await terminal.until(/^the end$/m);
-    await expect.poll(() => terminal.recorded(file)).toContain("the end");
-    const rest = terminal.recorded(file).replace(OWN_CODES, "");
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-    expect(rest.match(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g) ?? []).toEqual([]);
+    const foreign = await foreignCodes(terminal, async () => {
+      terminal.send(`fail broken ${[...ATTACKS, ...MOVES].map(asEscapes).join("")} provider`);
+      await terminal.until(/broken [\s\S]*provider/);
+      terminal.send(`call edit_file {"path":5,"${ATTACKS.map(asEscapes).join("")}":1}`);
+      await terminal.until("└ ✗");
+    });
+    expect(foreign).toEqual([]);
   });
 
   test("a call that asks runs only after yes; no goes to the model with its reason", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
     const mark = join(chats.newFolder(), "ran");
-    terminal.send(call(`touch ${mark}; echo done`));
+    terminal.send(runBash(`touch ${mark}; echo done`));
     await terminal.until(/Run it\? y = yes, n = no/);
     expect(terminal.screen()).toContain("│ waits for your answer");
     terminal.press("Enter");
@@ -91,7 +90,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     expect(screen).toContain("│ Tool call denied: not that file\n└ ✗ denied");
     expect(existsSync(mark)).toBe(false);
 
-    terminal.send(call(`touch ${mark}; echo done`));
+    terminal.send(runBash(`touch ${mark}; echo done`));
     await terminal.until(/Run it\?/);
     terminal.send("y");
     await terminal.until("│ done\n└ ✓ exit code 0");
@@ -100,12 +99,12 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
 
   test("always holds for this chat and this tool", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash,edit_file" } });
-    terminal.paste([call("echo first"), call("echo second")].join("\n"));
+    terminal.paste([runBash("echo first"), runBash("echo second")].join("\n"));
     terminal.press("Enter");
     await terminal.until(/Run it\?/);
     terminal.send("a");
     await terminal.until("│ second\n└ ✓");
-    terminal.send(call("echo third"));
+    terminal.send(runBash("echo third"));
     await terminal.until("│ third\n└ ✓");
     expect(terminal.scrollback().match(/wants to run with/g)).toHaveLength(1);
     terminal.send('call edit_file {"path":"x"}');
@@ -114,7 +113,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
 
   test("H174: invisible and reordering characters are spelled out where a yes is asked for", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
-    terminal.paste(call("echo safe \u202e#mr\u200b -rf\nrm -rf build\tx\u0007"));
+    terminal.paste(runBash("echo safe \u202e#mr\u200b -rf\nrm -rf build\tx\u0007"));
     terminal.press("Enter");
     const screen = await terminal.until(/Run it\?/);
     expect(screen).toContain("│ command: echo safe \\u202e#mr\\u200b -rf\n│   rm -rf build");
@@ -124,7 +123,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
   test("a long command is shown in full before it is asked for", async () => {
     const terminal = await chats.start({ rows: 20, env: { CHAT_CONFIRM: "run_bash" } });
     const lines = Array.from({ length: 80 }, (_, index) => `echo line ${index}`);
-    terminal.paste(call(lines.join("\n")));
+    terminal.paste(runBash(lines.join("\n")));
     terminal.press("Enter");
     await terminal.until(/Run it\?/);
     const text = terminal.scrollback();
@@ -133,13 +132,14 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
 
   test("what was being typed when a question came is kept, and Esc runs nothing", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
-    const [mark, gate] = [join(chats.newFolder(), "ran"), join(chats.newFolder(), "gate")];
-    terminal.paste(`pause ${gate}\n${call(`touch ${mark}`)}`);
+    const mark = join(chats.newFolder(), "ran");
+    const { path, open } = chats.gate();
+    terminal.paste(`pause ${path}\n${runBash(`touch ${mark}`)}`);
     terminal.press("Enter");
     await terminal.until("thinking…");
     terminal.type("yes");
     await terminal.until(/› yes$/);
-    writeFileSync(gate, "");
+    open();
     await terminal.until(/Run it\?.*\n\?$/);
     terminal.press("Enter");
     await terminal.until("Please answer y, n");
@@ -147,7 +147,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     await terminal.until(/└ ✗ aborted[\s\S]*Stopped\.[\s\S]*› yes$/);
     expect(existsSync(mark)).toBe(false);
     terminal.press("Enter");
-    await terminal.until('You said "yes".');
+    await answered(terminal, "yes");
   });
 });
 

@@ -1,4 +1,5 @@
 import { describeValue } from "./toolkit/describe.js";
+import { isRecord } from "./toolkit/isRecord.js";
 
 /**
  * What would make a provider refuse this conversation, or `undefined`: a malformed message, a tool call
@@ -22,9 +23,8 @@ export function findHistoryProblem(messages: unknown): string | undefined {
   return open.size === 0 ? undefined : `tool call "${[...open][0]}" has no result`;
 }
 
-function findMessageProblem(message: Partial<Record<string, unknown>>): string | undefined {
-  if (typeof message !== "object" || message === null)
-    return `must be an object, got ${describeValue(message)}`;
+function findMessageProblem(message: unknown): string | undefined {
+  if (!isRecord(message)) return `must be an object, got ${describeValue(message)}`;
   const { role, content, tool_calls: calls, tool_call_id: id } = message;
   switch (role) {
     case "user":

@@ -49,6 +49,7 @@ test("the public API of @agent/core/toolkit", async () => {
     "hasEnded",
     "invalidArgument",
     "isInside",
+    "isRecord",
     "lazyModule",
     "nearestMatch",
     "onAbort",

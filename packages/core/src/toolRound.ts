@@ -2,13 +2,13 @@ import { fitTogether } from "./budget.js";
 import type { AgentEvent } from "./events.js";
 import type { ChatMessage, ChatResponse, ChatToolCall } from "./providers/interface.js";
 import { quote } from "./toolkit/describe.js";
+import { isRecord } from "./toolkit/isRecord.js";
 import { revealHiddenTags } from "./toolkit/visible.js";
 import type { RunOptions, ToolResult } from "./tools/execution.js";
 import type { ToolRegistry } from "./tools/registry.js";
+import { asToolName } from "./tools/toolName.js";
 import type { ToolCapability } from "./tools/types.js";
 
-// What the chat completions API accepts as a function name, also inside the history.
-const NAME_LENGTH = 64;
 // Calls of these run alone and in order: two edits of one file must not meet.
 const EXCLUSIVE: readonly ToolCapability[] = ["write", "destroy", "execute"];
 
@@ -97,9 +97,7 @@ function readArguments(raw: string, cutOff: boolean): Pick<PreparedCall, "args" 
   if (raw.trim() === "") return { args: {}, problem: undefined };
   try {
     const args: unknown = JSON.parse(raw);
-    if (typeof args === "object" && args !== null && !Array.isArray(args)) {
-      return { args: args as Record<string, unknown>, problem: undefined };
-    }
+    if (isRecord(args)) return { args, problem: undefined };
     return { args: {}, problem: `the arguments must be a JSON object, got ${quote(raw)}.` };
   } catch (error) {
     return {
@@ -111,9 +109,8 @@ function readArguments(raw: string, cutOff: boolean): Pick<PreparedCall, "args" 
 
 /** The call as it is kept: servers refuse a history with names or arguments they could not have sent. */
 function toHistory({ id, name, raw, problem }: PreparedCall): ChatToolCall {
-  const validName = name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, NAME_LENGTH) || "unknown";
   const readable = problem === undefined && raw.trim() !== "";
-  return { id, type: "function", function: { name: validName, arguments: readable ? raw : "{}" } };
+  return { id, type: "function", function: { name: asToolName(name), arguments: readable ? raw : "{}" } };
 }
 
 async function runInOrder(calls: readonly PreparedCall[], options: RoundOptions): Promise<ToolResult[]> {

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
-import { Agent, loadSession, ToolRegistry } from "./index.js";
+import { fakeContext, fakeTool } from "../test/fixtures.js";
+import { Agent, createToolRegistry, loadSession, ToolRegistry } from "./index.js";
+import { OpenAIProvider } from "./providers/openai.js";
 import { recordProvider, replayProvider, scriptedProvider } from "./providers/replay.js";
-import { createPathGuard, functionTool } from "./toolkit/index.js";
+import { createPathGuard, functionTool, writeFileAtomic } from "./toolkit/index.js";
 
 const agent = (options?: unknown) => new Agent(scriptedProvider(["Done."]), options as object);
 
@@ -42,5 +44,41 @@ test.each<[what: string, call: () => unknown, message: string]>([
     'functionTool "t": optional names "paht", which is not a property.',
   ],
 ])("%s that is wrong is named, with what came", async (_, call, message) => {
+  await expect((async () => await call())()).rejects.toThrow(message);
+});
+
+test.each<[what: string, call: () => unknown, message: string]>([
+  ["Agent", () => agent({ maxTurn: 4 } as object), 'Agent has no option "maxTurn". Did you mean "maxTurns"?'],
+  [
+    "chat",
+    () => agent().chat("Hi", { sginal: 4 } as object),
+    'chat has no option "sginal". Did you mean "signal"?',
+  ],
+  [
+    "ToolRegistry",
+    () => new ToolRegistry({ deadline: 4 } as object),
+    'ToolRegistry has no option "deadline". Did you mean "deadlineMs"?',
+  ],
+  [
+    "createToolRegistry",
+    () => createToolRegistry(fakeContext(), [], { enabel: [] } as object),
+    'createToolRegistry has no option "enabel". Did you mean "enable"?',
+  ],
+  [
+    "register",
+    () => new ToolRegistry().register(fakeTool("t"), { enable: false } as object),
+    'register has no option "enable". Did you mean "enabled"?',
+  ],
+  [
+    "OpenAIProvider",
+    () => new OpenAIProvider({ model: "m", baseUrl: "http://a" } as never),
+    'OpenAIProvider has no option "baseUrl". Did you mean "baseURL"?',
+  ],
+  [
+    "writeFileAtomic",
+    () => writeFileAtomic("never written", "", { folow: false } as object),
+    'writeFileAtomic has no option "folow". Did you mean "follow"?',
+  ],
+])("an unknown option of %s is named, with the nearest there is", async (_, call, message) => {
   await expect((async () => await call())()).rejects.toThrow(message);
 });

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 
 /** One request as the server received it. */
-interface ReceivedRequest {
+export interface ReceivedRequest {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: {

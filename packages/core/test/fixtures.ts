@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { ChatTool, ExecutableTool, JsonSchema } from "../src/tools/interface.js";
+import { ToolRegistry } from "../src/tools/registry.js";
 import type { ToolCall, ToolCapability, ToolContext } from "../src/tools/types.js";
 
 /** A tool made of a function; by default it takes any arguments. */
@@ -24,6 +25,13 @@ export function fakeTool(
   };
   // Tests also cover tools that break the promise of returning a string.
   return { name, ...rest, getSchema: () => schema, execute: execute as ExecutableTool["execute"] };
+}
+
+/** A registry in which these tools are registered. */
+export function registryWith(...tools: ExecutableTool[]): ToolRegistry {
+  const registry = new ToolRegistry();
+  for (const tool of tools) registry.register(tool);
+  return registry;
 }
 
 /** A context a tool can be given without any Agent. */

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { isAgentError } from "../src/errors.js";
 import { describeValue } from "../src/toolkit/describe.js";
 
 /** What people pass by mistake: nothing, `null`, and one of each kind. */
@@ -33,7 +34,7 @@ export function argument(
  */
 export async function expectClearErrors({ of, argument: name, legal, call }: ArgumentCase): Promise<void> {
   for (const [kind, value] of Object.entries(VALUES)) {
-    const outcome = await outcomeOf(() => call(value as never));
+    const outcome = messageOf(await thrownBy(() => call(value as never)));
     const what = `${of} with ${kind} for ${name}`;
     if (legal.includes(kind as Kind)) {
       expect(outcome, what).toBeUndefined();
@@ -48,6 +49,20 @@ export async function expectClearErrors({ of, argument: name, legal, call }: Arg
   }
 }
 
+/** Passes each kind of value that is wrong: what is thrown says so by its code, for programs to branch on. */
+export async function expectInvalidArgument({
+  of,
+  argument: name,
+  legal,
+  call,
+}: ArgumentCase): Promise<void> {
+  for (const [kind, value] of Object.entries(VALUES)) {
+    if (legal.includes(kind as Kind)) continue;
+    const thrown = await thrownBy(() => call(value as never));
+    expect(isAgentError(thrown, "invalid_argument"), `${of} with ${kind} for ${name}: ${thrown}`).toBe(true);
+  }
+}
+
 /** Every function of a module has a row: a new one cannot be forgotten. */
 export function expectComplete(
   module: object,
@@ -59,13 +74,18 @@ export function expectComplete(
   expect(functions.map(([name]) => name).filter((name) => !covered.has(name))).toEqual([]);
 }
 
-async function outcomeOf(call: () => unknown): Promise<string | undefined> {
+async function thrownBy(call: () => unknown): Promise<unknown> {
   try {
     await call();
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : `threw ${error}`;
+    return error;
   }
+}
+
+function messageOf(thrown: unknown): string | undefined {
+  if (thrown === undefined) return undefined;
+  return thrown instanceof Error ? thrown.message : `threw ${thrown}`;
 }
 
 function gotten(value: unknown): RegExp {

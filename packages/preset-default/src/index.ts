@@ -10,7 +10,7 @@ import {
   type ToolContext,
   type ToolRegistry,
 } from "@agent/core";
-import { checkRegistry, packOptions } from "@agent/core/toolkit";
+import { checkRegistry, isRecord, packOptions } from "@agent/core/toolkit";
 import * as bash from "@agent/tools-bash";
 import * as fs from "@agent/tools-fs";
 import * as search from "@agent/tools-search";
@@ -57,10 +57,6 @@ export class Agent extends CoreAgent {
 function startingWithPreset(options: AgentOptions): AgentOptions {
   const { packs = [] } = options ?? {};
   // What is wrong goes on as it is: core says so.
-  if (!isObject(options) || !Array.isArray(packs)) return options;
+  if (!isRecord(options) || !Array.isArray(packs)) return options;
   return { ...options, packs: [{ packName, packApiVersion, register }, ...packs] };
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

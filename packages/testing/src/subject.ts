@@ -1,4 +1,5 @@
 import type { JsonSchema } from "@agent/core";
+import { isRecord } from "@agent/core/toolkit";
 import type { Inspection, SeenTool, Task } from "./probe/messages.js";
 import { type ProbeResult, runProbe } from "./runProbe.js";
 import type { CheckPackOptions, Finding, SampleCall } from "./types.js";
@@ -93,7 +94,7 @@ export function parametersOf(tool: SeenTool): JsonSchema | undefined {
 /** The `function` block of the tool's schema, or an empty one. */
 export function functionOf(tool: SeenTool): Readonly<Record<string, unknown>> {
   const { function: block } = (tool.schema ?? {}) as { function?: unknown };
-  return typeof block === "object" && block !== null ? (block as Record<string, unknown>) : {};
+  return isRecord(block) ? block : {};
 }
 
 function ownEntry<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {

@@ -1,4 +1,4 @@
-import { describeValue, quote } from "@agent/core/toolkit";
+import { describeValue, isRecord, quote } from "@agent/core/toolkit";
 
 /** What commands never see unless `hideEnv` says otherwise: the key the agent itself pays with. */
 export const DEFAULT_HIDDEN_ENV: readonly string[] = ["OPENAI_API_KEY"];
@@ -11,7 +11,7 @@ const MAX_ENTRY_BYTES = 128 * 1024 - 1;
 /** Checks the `env` argument. Numbers become text; anything else that is not a string is an error. */
 export function checkedEnv(value: unknown): Record<string, string> {
   if (value === undefined) return {};
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     throw new Error(`"env" must be an object of strings, got ${describeValue(value)}.`);
   }
   return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, checkedEntry(name, entry)]));

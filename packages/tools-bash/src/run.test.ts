@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
+import { warningsDuring } from "../../core/test/warnings.js";
 import {
   commandsLike,
   expectNoProcessWith,
@@ -115,16 +116,14 @@ describe("a command always returns", () => {
 });
 
 test("fifty calls at once may share one signal: Node has nothing to warn about", async () => {
-  const warned = vi.fn();
-  process.on("warning", warned);
-  onTestFinished(() => void process.off("warning", warned));
   const { signal } = new AbortController();
   // Two lines are checked by a shell of their own first, which the signal ends as well.
   const one = () => runBash({ command: "true\necho done" }, {}, signal);
-  const results = await Promise.all(Array.from({ length: 50 }, one));
-  expect(new Set(results.map(({ stdout }) => stdout))).toEqual(new Set(["done\n"]));
-  await new Promise(setImmediate);
-  expect(warned).not.toHaveBeenCalled();
+  const warnings = await warningsDuring(async () => {
+    const results = await Promise.all(Array.from({ length: 50 }, one));
+    expect(new Set(results.map(({ stdout }) => stdout))).toEqual(new Set(["done\n"]));
+  });
+  expect(warnings).toEqual([]);
 }, 60_000);
 
 describe("a timeout ends everything the command started", () => {

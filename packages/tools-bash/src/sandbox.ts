@@ -1,9 +1,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { isInside } from "@agent/core/toolkit";
-import { spawn } from "./lazyNode.js";
-
-const PROBE_TIMEOUT_MS = 10_000;
+import { runShortly } from "./shortRun.js";
 
 /** `off`: no sandbox. `auto`: one if the system has it. `require`: nothing runs without. */
 export type SandboxMode = "off" | "auto" | "require";
@@ -99,17 +97,8 @@ function bubblewrap(): string | undefined {
 
 /** What the program complains about; `undefined` if it succeeds. */
 function tryRun(program: string, args: readonly string[]): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const child = spawn(program, args, {
-      stdio: ["ignore", "ignore", "pipe"],
-      timeout: PROBE_TIMEOUT_MS,
-      killSignal: "SIGKILL",
-    });
-    let message = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      if (message.length < 500) message += text;
-    });
-    child.on("error", (error) => resolve(error.message));
-    child.on("close", (code) => resolve(code === 0 ? undefined : message.trim() || `exit code ${code}`));
-  });
+  return runShortly(program, args, "stderr").then(
+    ({ code, said }) => (code === 0 ? undefined : said.trim() || `exit code ${code}`),
+    (error: Error) => error.message,
+  );
 }

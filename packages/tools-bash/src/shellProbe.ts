@@ -1,7 +1,6 @@
-import { spawn } from "./lazyNode.js";
+import { runShortly } from "./shortRun.js";
 
 const WORD = "ready";
-const PROBE_TIMEOUT_MS = 10_000;
 const probed = new Map<string, Promise<void>>();
 
 /**
@@ -20,17 +19,8 @@ export function confirmShell(shell: string): Promise<void> {
 }
 
 function printedBy(shell: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const child = spawn(shell, ["-c", `echo ${WORD}`], {
-      stdio: ["ignore", "pipe", "ignore"],
-      timeout: PROBE_TIMEOUT_MS,
-      killSignal: "SIGKILL",
-    });
-    let text = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      if (text.length < 1000) text += chunk;
-    });
-    child.on("error", () => resolve(undefined));
-    child.on("close", () => resolve(text));
-  });
+  return runShortly(shell, ["-c", `echo ${WORD}`], "stdout").then(
+    ({ said }) => said,
+    () => undefined,
+  );
 }

@@ -1,9 +1,5 @@
 import { basename } from "node:path";
-import { onAbort } from "@agent/core/toolkit";
-import { spawn } from "./lazyNode.js";
-
-const CHECK_TIMEOUT_MS = 10_000;
-const MAX_MESSAGE_BYTES = 4096;
+import { runShortly } from "./shortRun.js";
 
 // Shells that parse a whole line before they run any of it.
 const PARSES_BY_LINE = new Set(["sh", "ash", "bash", "dash", "ksh", "mksh", "zsh"]);
@@ -35,35 +31,22 @@ export async function findSyntaxError(
   return message === undefined ? undefined : describe(message, shell);
 }
 
-/** What the shell says against the script; `undefined` if it is content, or could not be asked. */
-function complaint(shell: string, args: string[], signal?: AbortSignal): Promise<string | undefined> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(shell, args, {
-      stdio: ["ignore", "ignore", "pipe"],
-      timeout: CHECK_TIMEOUT_MS,
-      killSignal: "SIGKILL",
-      env: { PATH: process.env.PATH ?? "", LC_ALL: "C" },
-    });
-    // Not the option of spawn: Node would warn about the eleventh check that shares one signal.
-    const release = onAbort(signal, () => {
-      child.kill("SIGKILL");
-      reject(new Error("Aborted before the command was started. Nothing was run."));
-    });
-    let message = "";
-    child.stderr.on("data", (chunk: Buffer) => {
-      if (message.length < MAX_MESSAGE_BYTES) message += chunk.toString("utf8");
-    });
-    child.on("error", (error: NodeJS.ErrnoException) => {
-      release();
-      reject(
-        new Error(`The shell ${shell} cannot be started: ${error.code ?? error.message}. Nothing was run.`),
+/** What the shell says against the script; `undefined` if it is content. */
+async function complaint(
+  shell: string,
+  args: readonly string[],
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const env = { PATH: process.env.PATH ?? "", LC_ALL: "C" };
+  const { code, said } = await runShortly(shell, args, "stderr", { env, signal }).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw new Error(
+        `The shell ${shell} cannot be started: ${error.code ?? error.message}. Nothing was run.`,
       );
-    });
-    child.on("close", (code) => {
-      release();
-      resolve(code === 0 ? undefined : message.slice(0, MAX_MESSAGE_BYTES));
-    });
-  });
+    },
+  );
+  if (signal?.aborted) throw new Error("Aborted before the command was started. Nothing was run.");
+  return code === 0 ? undefined : said;
 }
 
 function describe(message: string, shell: string): string {

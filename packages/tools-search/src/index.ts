@@ -4,9 +4,10 @@ import type { SearchOptions } from "./options.js";
 import { SearchFilesTool } from "./tools/searchFiles.js";
 import { SearchTextTool } from "./tools/searchText.js";
 
-export type { SearchOptions } from "./options.js";
-export { packApiVersion, packName } from "./pack.js";
+export { packName, type SearchOptions } from "./options.js";
 export { SearchFilesTool, SearchTextTool };
+
+export const packApiVersion = 1;
 
 /** Registers `search_text` and `search_files`, both enabled. Throws for an unknown or mistyped option. */
 export function register(registry: PackRegistry, host?: PackHost): void {

@@ -1,5 +1,6 @@
 import { packOptions } from "@agent/core/toolkit";
-import { packName } from "./pack.js";
+
+export const packName = "@agent/tools-search";
 
 /** The most results one call may ask for. */
 export const MAX_RESULTS = 100_000;

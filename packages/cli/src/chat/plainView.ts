@@ -9,6 +9,9 @@ import type { ChatView } from "./view.js";
 
 // Nothing can be expanded here, so more is shown than on a terminal that can.
 const OPTIONS = { style: PLAIN_STYLE, width: 200, maxLines: 40 };
+const KEYS = [
+  "Enter sends · \\ at the end of a line continues it · Ctrl+C stops the answer · Ctrl+C without one or Ctrl+D leaves",
+];
 
 /** What plain lines need: paper, a way to ask, and word of when to ask for the next message. */
 interface PlainIo {
@@ -23,6 +26,7 @@ interface PlainIo {
 export class PlainView implements ChatView {
   readonly style = PLAIN_STYLE;
   readonly columns = OPTIONS.width;
+  readonly keys = KEYS;
   readonly #io: PlainIo;
   readonly #titles = new Map<string, string>();
   #unwritten = "";

@@ -45,6 +45,7 @@ export class ChatSession {
       settings,
       log: this.#log,
       columns: () => this.#view.columns,
+      keys: this.#view.keys,
       busy: () => this.busy,
       stopTurn: () => this.stopTurn(),
       quit: () => this.quit(EXIT.done),

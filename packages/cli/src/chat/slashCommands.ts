@@ -13,6 +13,8 @@ export interface CommandContext {
   readonly settings: ChatSettings;
   readonly log: CallLog;
   readonly columns: () => number;
+  /** The keys that work where the chat is shown, for `/help`. */
+  readonly keys: readonly string[];
   /** Whether a message is being answered. */
   readonly busy: () => boolean;
   readonly stopTurn: () => void;
@@ -32,7 +34,7 @@ interface SlashCommand {
 }
 
 const COMMANDS: Readonly<Record<string, SlashCommand>> = {
-  "/help": { usage: "/help", help: "this list", run: () => helpLines() },
+  "/help": { usage: "/help", help: "this list", run: (_argument, { keys }) => helpLines(keys) },
   "/tools": {
     usage: "/tools",
     help: "the tools, whether they are on, and why",
@@ -67,7 +69,7 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   "/model": { usage: "/model [NAME]", help: "which model answers; or switch to another", run: switchModel },
   "/quit": {
     usage: "/quit",
-    help: "leave; Ctrl-D does the same",
+    help: "leave; Ctrl+D does the same",
     run: (_argument, { quit }) => {
       quit();
       return [];
@@ -106,15 +108,9 @@ export function completeSlashCommand(
   return Object.hasOwn(COMMANDS, name) ? (COMMANDS[name]?.words?.(context, before) ?? []) : undefined;
 }
 
-function helpLines(): string[] {
+function helpLines(keys: readonly string[]): string[] {
   const commands = Object.values(COMMANDS).map(({ usage, help }) => `  ${usage.padEnd(18)}${help}`);
-  return [
-    ...commands,
-    "",
-    "  Enter sends · Alt+Enter, Ctrl+J or \\ at the end of a line starts a new one · Tab completes",
-    "  Up and Down recall earlier input · Esc or Ctrl+C stops the answer · Ctrl+C twice or Ctrl+D leaves",
-    "  Ctrl+O shows the whole output of the last tool call that was shortened, then of the one before",
-  ];
+  return [...commands, "", ...keys.map((line) => `  ${line}`)];
 }
 
 function toolNames(agent: Agent, enabled: boolean): string[] {
@@ -155,7 +151,7 @@ async function status(argument: string, context: CommandContext): Promise<readon
 }
 
 function clear(_argument: string, { agent, busy }: CommandContext): string[] {
-  if (busy()) return ["A message is being answered. Press Esc first, then /clear."];
+  if (busy()) return ["A message is being answered. Stop it with Ctrl+C first, then /clear."];
   agent.clearContext();
   return ["The conversation is forgotten."];
 }

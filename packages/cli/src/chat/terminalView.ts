@@ -14,6 +14,11 @@ const FRAME_MS = 33;
 const TICK_MS = 100;
 const PROMPT = "› ";
 const MOST_HINTS = 6;
+const KEYS = [
+  "Enter sends · Alt+Enter, Ctrl+J or \\ at the end of a line starts a new one · Tab completes",
+  "Up and Down recall earlier input · Esc or Ctrl+C stops the answer · Ctrl+C twice or Ctrl+D leaves",
+  "Ctrl+O shows the whole output of the last tool call that was shortened, then of the one before",
+];
 const UNCLEAR = "Please answer y, n (with a reason, if you like) or a.";
 
 interface Question {
@@ -35,6 +40,7 @@ export interface Screen {
  */
 export class TerminalView implements ChatView {
   readonly style = COLOR_STYLE;
+  readonly keys = KEYS;
   readonly editor = new Editor();
   readonly #screen: Screen;
   readonly #region: LiveRegion;

@@ -6,6 +6,8 @@ export interface ChatView {
   readonly style: Style;
   /** How wide a line may be to stay one. */
   readonly columns: number;
+  /** What `/help` says about the keys that work here. */
+  readonly keys: readonly string[];
   /** Lines of the chat itself, safe to show. */
   print(lines: readonly string[]): void;
   event(event: AgentEvent): void;

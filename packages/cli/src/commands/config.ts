@@ -1,6 +1,5 @@
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine, isRecord } from "@agent/core/toolkit";
 import type { ConfigLayer } from "../config/layers.js";
-import { isRecord } from "../config/schema.js";
 import { EXIT, type ExitCode } from "../exitCodes.js";
 import type { SettingsFlags } from "../flags.js";
 import { columns, note, print } from "../output.js";

@@ -1,6 +1,5 @@
 import type { ChatTool, JsonSchema, ToolRegistry } from "@agent/core";
-import { describeValue, didYouMean, errorMessage, nearestMatch, quote } from "@agent/core/toolkit";
-import { isRecord } from "../config/schema.js";
+import { describeValue, didYouMean, errorMessage, isRecord, nearestMatch, quote } from "@agent/core/toolkit";
 import { CliError } from "../errors.js";
 import { EXIT, type ExitCode } from "../exitCodes.js";
 import type { SettingsFlags } from "../flags.js";

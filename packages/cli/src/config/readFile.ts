@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { errorMessage } from "@agent/core/toolkit";
+import { errorMessage, isRecord } from "@agent/core/toolkit";
 import type { Loaders, PublicExplorer } from "cosmiconfig";
 import { CliError } from "../errors.js";
 import { requireCosmiconfig } from "../requireCjs.js";
@@ -9,7 +9,7 @@ import { checkFileSafety, checkReadable } from "./fileSafety.js";
 import { locate } from "./locate.js";
 import { candidates, PROJECT_PLACES, stopDirectory } from "./places.js";
 import { loadProblem, runConfigSource } from "./runModule.js";
-import { type ConfigSource, checkConfig, isRecord } from "./schema.js";
+import { type ConfigSource, checkConfig } from "./schema.js";
 import type { AgentConfig } from "./types.js";
 
 const PACKAGE_KEY = "agent";

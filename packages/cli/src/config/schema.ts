@@ -1,4 +1,4 @@
-import { describeValue, nearestMatch, quote } from "@agent/core/toolkit";
+import { describeValue, isRecord, nearestMatch, quote } from "@agent/core/toolkit";
 import { CliError } from "../errors.js";
 import { hideCredentials } from "../secrets.js";
 import { keyPattern, locate } from "./locate.js";
@@ -150,8 +150,4 @@ function positive(value: unknown): string | undefined {
 
 function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { errorMessage, writeFileAtomic } from "@agent/core/toolkit";
+import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { CliError } from "../errors.js";
 import { EXIT } from "../exitCodes.js";
 import { note } from "../output.js";
@@ -8,7 +8,6 @@ import { ensurePrivateDirectory, stateDirectory } from "../paths.js";
 import { composesImports } from "./composedImports.js";
 import { checkFileSafety } from "./fileSafety.js";
 import type { FileHashes } from "./localFiles.js";
-import { isRecord } from "./schema.js";
 
 const PRIVATE_FILE = 0o600;
 

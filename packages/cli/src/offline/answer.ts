@@ -1,4 +1,5 @@
 import type { ChatTool } from "@agent/core";
+import { isRecord } from "@agent/core/toolkit";
 import { usage } from "./generic.js";
 import type { PlannedCall } from "./types.js";
 
@@ -93,12 +94,14 @@ interface CommandResult {
   readonly stdout?: unknown;
   readonly stderr?: unknown;
   readonly exit_code?: unknown;
+  readonly timed_out?: unknown;
+  readonly ended_by?: unknown;
 }
 
 function readCommand(result: string): CommandResult | undefined {
   try {
     const value: unknown = JSON.parse(result);
-    return typeof value === "object" && value !== null ? value : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -110,7 +113,13 @@ function reportCommand(command: string, result: string): string {
   const streams = [output.stdout, output.stderr]
     .map((stream) => (typeof stream === "string" ? stream.trimEnd() : ""))
     .filter((stream) => stream !== "");
-  const failed = output.exit_code !== 0;
-  if (failed) streams.push(`The command failed with exit code ${String(output.exit_code)}: ${command}`);
+  if (output.exit_code !== 0) streams.push(`${failureOf(output)}: ${command}`);
   return streams.length === 0 ? `The command succeeded without output: ${command}` : streams.join("\n");
+}
+
+/** What went wrong, in words. A command that was stopped has no exit code of its own. */
+function failureOf({ ended_by: endedBy, timed_out: timedOut, exit_code: code }: CommandResult): string {
+  if (endedBy === "user") return "You ended the command";
+  if (timedOut === true) return "The command ran out of time";
+  return `The command failed with exit code ${String(code)}`;
 }

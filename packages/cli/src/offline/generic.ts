@@ -1,5 +1,5 @@
 import type { ChatTool, JsonSchema } from "@agent/core";
-import { isRecord } from "../config/schema.js";
+import { isRecord } from "@agent/core/toolkit";
 import { parseArgument } from "../toolArguments.js";
 import type { Declined, PlannedCall } from "./types.js";
 

@@ -1,3 +1,4 @@
+import { isRecord } from "../toolkit/isRecord.js";
 import { AttemptError, retryAfterMs } from "./retry.js";
 
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
@@ -70,7 +71,7 @@ function readError(text: string): { error: ErrorDetails; message: string } {
 }
 
 function describeError(content: unknown): { error: ErrorDetails; message: string } {
-  const error: ErrorDetails = typeof content === "object" && content !== null ? content : {};
+  const error: ErrorDetails = isRecord(content) ? content : {};
   const message = error.message ?? error.detail ?? content;
   return { error, message: typeof message === "string" ? message : JSON.stringify(message) };
 }

@@ -1,10 +1,8 @@
 import { createServer } from "node:net";
-import { inspect } from "node:util";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { askProvider, MODES } from "../../test/askProvider.js";
 import {
   answer,
-  type ChatServer,
   call,
   chunk,
   event,
@@ -13,48 +11,12 @@ import {
   pieces,
   type Reply,
   reset,
-  silence,
-  startChatServer,
 } from "../../test/chatServer.js";
-import { AgentError } from "../errors.js";
-import { OpenAIProvider, type OpenAIProviderOptions } from "./openai.js";
+import { errorReply, useOpenAIServer } from "../../test/openaiServer.js";
 
-const KEY = "sk-secret-0123456789";
-
-let server: ChatServer;
-beforeAll(async () => {
-  server = await startChatServer();
-});
-afterAll(() => server.close());
-
-function provider(options: Partial<OpenAIProviderOptions> = {}): OpenAIProvider {
-  return new OpenAIProvider({
-    model: "m",
-    apiKey: KEY,
-    baseURL: server.baseURL,
-    retryDelayMs: 1,
-    ...options,
-  });
-}
-
-/** The error a request ends with, and how many requests it took. */
-async function failure(asking: Promise<unknown>): Promise<AgentError & { requests: number }> {
-  const before = server.requests.length;
-  const error = await asking.then(
-    () => expect.unreachable("the request succeeded"),
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(AgentError);
-  return Object.assign(error as AgentError, { requests: server.requests.length - before });
-}
+const { server, provider, failure } = await useOpenAIServer();
 
 const fine = answer({ content: "fine" });
-const errorReply = (
-  status: number,
-  message: string,
-  more: object = {},
-  headers: Record<string, string> = {},
-) => json({ error: { message, ...more } }, status, headers);
 
 describe.each(MODES)("a failure that may pass, %s", (mode) => {
   const half = mode === "JSON" ? '{"choices":[{"message":{"content":"ha' : event(chunk({ content: "ha" }));
@@ -287,169 +249,5 @@ describe("a stream", () => {
     await askProvider(provider(), "streaming");
     expect(printed.flatMap((spy) => spy.mock.calls)).toEqual([]);
     for (const spy of printed) spy.mockRestore();
-  });
-});
-
-describe.each(MODES)("silence and abort, %s", (mode) => {
-  test("F139: a server that never answers ends with a timeout, which is not repeated", async () => {
-    server.script(silence, fine);
-    const error = await failure(askProvider(provider({ timeoutMs: 40 }), mode));
-    expect(error).toMatchObject({ code: "provider_failed", requests: 1 });
-    expect(error.message).toBe("m could not answer: the server was silent for 40 ms (timeoutMs)");
-    await server.requests.at(-1)?.closed;
-  });
-
-  test("F139: a server that falls silent half-way does too", async () => {
-    server.script(pieces([mode === "JSON" ? "{" : event(chunk({ content: "a" }))], { end: "open" }));
-    const error = await failure(askProvider(provider({ timeoutMs: 40 }), mode));
-    expect(error.message).toContain("silent for 40 ms");
-    await server.requests.at(-1)?.closed;
-  });
-
-  test.each(["an unknown length", "an announced length"])(
-    "F139: a sign of life restarts the wait, also one that says nothing, of %s",
-    async (length) => {
-      const beats = Array.from({ length: 15 }, () => (mode === "JSON" ? "\n" : ": keep-alive\n\n"));
-      const body = {
-        choices: [{ message: { content: "late" }, delta: { content: "late" }, finish_reason: "stop" }],
-      };
-      const last = mode === "JSON" ? JSON.stringify(body) : event(body);
-      server.script(async (_, response) => {
-        if (length === "an announced length") {
-          response.setHeader("content-length", Buffer.byteLength(beats.join("") + last));
-        }
-        response.writeHead(200, {
-          "content-type": mode === "JSON" ? "application/json" : "text/event-stream",
-        });
-        for (const beat of beats) {
-          response.write(beat);
-          await new Promise((resolve) => setTimeout(resolve, 20));
-        }
-        response.end(last);
-      });
-      expect((await askProvider(provider({ timeoutMs: 250 }), mode)).response.content).toBe("late");
-    },
-  );
-
-  test("an abort before the request sends nothing", async () => {
-    const requests = server.requests.length;
-    const error = await failure(askProvider(provider(), mode, { signal: AbortSignal.abort("enough") }));
-    expect(error).toMatchObject({ code: "aborted", cause: "enough" });
-    expect(server.requests.length).toBe(requests);
-  });
-
-  test("F143: an abort while the server is silent rejects and closes the connection", async () => {
-    server.script(silence);
-    const controller = new AbortController();
-    const arrived = server.nextRequest();
-    const asking = failure(askProvider(provider(), mode, { signal: controller.signal }));
-    const request = await arrived;
-    controller.abort();
-    expect(await asking).toMatchObject({ code: "aborted" });
-    await request.closed;
-  });
-
-  test("F143: an abort in the middle of an answer rejects and closes the connection", async () => {
-    const controller = new AbortController();
-    server.script((request, response) => {
-      setTimeout(() => controller.abort(), 20);
-      return pieces([mode === "JSON" ? '{"choices"' : event(chunk({ content: "a" }))], { end: "open" })(
-        request,
-        response,
-      );
-    });
-    expect(await failure(askProvider(provider(), mode, { signal: controller.signal }))).toMatchObject({
-      code: "aborted",
-    });
-    await server.requests.at(-1)?.closed;
-  });
-
-  test("an abort while waiting for a repetition rejects at once", async () => {
-    server.script(errorReply(500, "oops"));
-    const controller = new AbortController();
-    const asking = provider({ retryDelayMs: 60_000 }).respond({
-      messages: [],
-      tools: [],
-      signal: controller.signal,
-      onRetry: () => setImmediate(() => controller.abort()),
-      ...(mode === "streaming" && { onText: () => undefined }),
-    });
-    expect(await failure(asking)).toMatchObject({ code: "aborted", requests: 1 });
-  });
-
-  test("an abort while connecting rejects at once", async () => {
-    // Accepts connections but never reads: the request hangs before a byte of it was answered.
-    const deaf = createServer((socket) => socket.pause());
-    await new Promise<void>((resolve) => deaf.listen(0, "127.0.0.1", resolve));
-    const controller = new AbortController();
-    deaf.once("connection", () => controller.abort());
-    const { port } = deaf.address() as { port: number };
-    const asking = askProvider(provider({ baseURL: `http://127.0.0.1:${port}/v1` }), mode, {
-      signal: controller.signal,
-    });
-    expect(await failure(asking)).toMatchObject({ code: "aborted" });
-    await new Promise((resolve) => deaf.close(resolve));
-  });
-
-  test("listeners on the caller's signal are gone afterwards", async () => {
-    const { signal } = new AbortController();
-    const added = vi.spyOn(signal, "addEventListener");
-    const removed = vi.spyOn(signal, "removeEventListener");
-    server.script(errorReply(500, "oops"), fine);
-    await askProvider(provider({ retryDelayMs: 0 }), mode, { signal });
-    expect(removed.mock.calls.length).toBeGreaterThanOrEqual(added.mock.calls.length);
-  });
-});
-
-describe.each(MODES)("no secret in what a failure tells, %s", (mode) => {
-  const echoing =
-    (status: number): Reply =>
-    (request, response) => {
-      const { authorization = "", "x-api-key": extra = "" } = request.headers;
-      // The key also where the message is cut: replaced before it is shortened, or half of it stays.
-      const message = `${authorization} ${extra} ${"x".repeat(1900)}`.padEnd(1985, "x") + KEY;
-      return errorReply(status, message)(request, response);
-    };
-
-  function told(value: unknown): string {
-    const error = value as AgentError;
-    return [
-      error.message,
-      error.stack,
-      JSON.stringify(error),
-      inspect(error, { depth: 9, showHidden: true }),
-      inspect(error.cause),
-    ].join();
-  }
-
-  test.each<[string, Reply]>([
-    ["the server echoes it with 401", echoing(401)],
-    ["the server echoes it with 500", echoing(500)],
-    ["the connection is reset", reset],
-    ["the error is in a body with status 200", json({ error: `bad key ${KEY}` })],
-    ["the body is not JSON", json(`not json: ${KEY}`)],
-  ])("%s", async (_name, reply) => {
-    server.script(reply, reply, reply);
-    const reasons: string[] = [];
-    const asking = provider({ maxRetries: 1, headers: { "x-api-key": "gateway-secret" } });
-    const error = await asking
-      .respond({
-        messages: [],
-        tools: [],
-        signal: new AbortController().signal,
-        onRetry: ({ reason }) => reasons.push(reason),
-        ...(mode === "streaming" && { onText: () => undefined }),
-      })
-      .catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(AgentError);
-    for (const text of [
-      told(error),
-      ...reasons,
-      inspect(asking, { showHidden: true }),
-      JSON.stringify(asking),
-    ]) {
-      expect(text).not.toContain("sk-secret");
-      expect(text).not.toContain("gateway-secret");
-    }
   });
 });

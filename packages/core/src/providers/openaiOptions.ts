@@ -1,6 +1,8 @@
 import { AgentError } from "../errors.js";
+import type { ValueCheck } from "../toolkit/checks.js";
 import { describeValue, quote } from "../toolkit/describe.js";
-import { didYouMean } from "../toolkit/nearest.js";
+import { isRecord } from "../toolkit/isRecord.js";
+import { checkOptions, type OptionChecks } from "../toolkit/options.js";
 import type { RetryPolicy } from "./retry.js";
 
 const DEFAULT_TIMEOUT_MS = 5 * 60 * 1000;
@@ -29,16 +31,16 @@ export interface OpenAIProviderOptions {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-const KNOWN: Readonly<Record<keyof OpenAIProviderOptions, true>> = {
-  model: true,
-  apiKey: true,
-  baseURL: true,
-  headers: true,
-  timeoutMs: true,
-  maxRetries: true,
-  retryDelayMs: true,
-  maxRetryDelayMs: true,
-  body: true,
+const CHECKS: OptionChecks<OpenAIProviderOptions> = {
+  model: checkModel,
+  apiKey: checkKey,
+  baseURL: checkURL,
+  headers: checkHeaders,
+  timeoutMs: atLeast(1),
+  maxRetries: atLeast(0),
+  retryDelayMs: atLeast(0),
+  maxRetryDelayMs: atLeast(0),
+  body: checkBody,
 };
 
 export interface CheckedOptions {
@@ -56,102 +58,93 @@ export interface CheckedOptions {
 
 /** The options with their defaults. Throws `invalid_argument`, naming the option; a key is never echoed. */
 export function checkedOptions(options: OpenAIProviderOptions): CheckedOptions {
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw invalid(`options must be an object such as { model: "gpt-4o" }, got ${describeValue(options)}`);
-  }
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(KNOWN, name));
-  if (unknown !== undefined) {
-    throw invalid(`there is no option ${quote(unknown)}. ${didYouMean(unknown, Object.keys(KNOWN))}`);
-  }
-  const { model, headers: given = {}, body = {} } = options;
+  checkOptions("OpenAIProvider", options, CHECKS);
   const {
+    model,
+    apiKey: key = process.env.OPENAI_API_KEY ?? "",
+    baseURL = process.env.OPENAI_BASE_URL || undefined,
+    headers = {},
     timeoutMs = DEFAULT_TIMEOUT_MS,
     maxRetries = 3,
     retryDelayMs = 500,
     maxRetryDelayMs = 60_000,
+    body = {},
   } = options;
-  const { baseURL: address = process.env.OPENAI_BASE_URL || undefined } = options;
-  const { apiKey: key = process.env.OPENAI_API_KEY ?? "" } = options;
-  if (typeof model !== "string" || model === "") {
-    throw invalid(`model must be a non-empty string, got ${describeValue(model)}`);
-  }
-  const baseURL = checkedURL(address);
-  const apiKey = checkedKey(key);
+  // Once more: these may be absent, or come from the environment.
+  checkModel("model", model);
+  checkKey("apiKey", key);
+  if (baseURL !== undefined) checkURL("baseURL", baseURL);
+  const apiKey = key.trim();
   if (apiKey === "" && baseURL === undefined) {
     throw invalid("there is no API key. Set OPENAI_API_KEY, or pass apiKey or baseURL");
   }
-  const headers = checkedHeaders(given);
   const credentials = Object.entries(headers).filter(([name]) => SECRET_HEADER.test(name));
   return {
     model,
     apiKey,
     baseURL,
-    headers,
-    timeoutMs: checkedNumber("timeoutMs", timeoutMs, 1),
-    retries: {
-      maxRetries: checkedNumber("maxRetries", maxRetries),
-      baseDelayMs: checkedNumber("retryDelayMs", retryDelayMs),
-      maxDelayMs: checkedNumber("maxRetryDelayMs", maxRetryDelayMs),
-    },
-    body: checkedBody(body),
+    headers: { ...headers },
+    timeoutMs,
+    retries: { maxRetries, baseDelayMs: retryDelayMs, maxDelayMs: maxRetryDelayMs },
+    body: { ...body },
     secrets: [apiKey, ...credentials.map(([, value]) => value.replace(/^bearer /i, ""))],
   };
 }
 
-function checkedNumber(name: string, value: unknown, least = 0): number {
-  if (typeof value === "number" && value >= least) return value;
-  throw invalid(`${name} must be a number of at least ${least}, got ${describeValue(value)}`);
-}
-
-function checkedKey(value: unknown): string {
-  if (typeof value !== "string") throw invalid(`apiKey must be a string, got ${typeof value}`);
-  const key = value.trim();
-  // Said here in plain words: the error of the HTTP client would repeat the key.
-  if (!/^[\x21-\x7e]*$/.test(key)) {
-    throw invalid("apiKey holds a space, a line break or another character that no HTTP header can carry");
+function checkModel(name: string, value: unknown): void {
+  if (typeof value !== "string" || value === "") {
+    throw invalid(`${name} must be a non-empty string, got ${describeValue(value)}`);
   }
-  return key;
 }
 
-function checkedURL(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value !== "string") throw invalid(`baseURL must be a string, got ${describeValue(value)}`);
+function atLeast(least: number): ValueCheck {
+  return (name, value) => {
+    if (typeof value === "number" && value >= least) return;
+    throw invalid(`${name} must be a number of at least ${least}, got ${describeValue(value)}`);
+  };
+}
+
+function checkKey(name: string, value: unknown): void {
+  if (typeof value !== "string") throw invalid(`${name} must be a string, got ${typeof value}`);
+  // Said here in plain words: the error of the HTTP client would repeat the key.
+  if (!/^[\x21-\x7e]*$/.test(value.trim())) {
+    throw invalid(`${name} holds a space, a line break or another character that no HTTP header can carry`);
+  }
+}
+
+function checkURL(name: string, value: unknown): void {
+  if (typeof value !== "string") throw invalid(`${name} must be a string, got ${describeValue(value)}`);
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw invalid(
-      `baseURL must be an address such as "http://localhost:11434/v1", got ${describeValue(value)}`,
+      `${name} must be an address such as "http://localhost:11434/v1", got ${describeValue(value)}`,
     );
   }
   if (url.username !== "" || url.password !== "") {
-    throw invalid("baseURL must not hold a user name or a password. Pass apiKey or headers instead");
+    throw invalid(`${name} must not hold a user name or a password. Pass apiKey or headers instead`);
   }
-  return value;
 }
 
-function checkedHeaders(value: unknown): Readonly<Record<string, string>> {
-  const headers = checkedObject("headers", value);
-  for (const [name, content] of Object.entries(headers)) {
+function checkHeaders(name: string, value: unknown): void {
+  for (const [header, content] of entriesOf(name, value)) {
     if (typeof content !== "string") {
-      throw invalid(`headers[${quote(name)}] must be a string, got ${typeof content}`);
+      throw invalid(`${name}[${quote(header)}] must be a string, got ${typeof content}`);
     }
     try {
-      new Headers([[name, content]]);
+      new Headers([[header, content]]);
     } catch {
-      throw invalid(`headers[${quote(name)}] is not a header that HTTP can carry`);
+      throw invalid(`${name}[${quote(header)}] is not a header that HTTP can carry`);
     }
   }
-  return headers as Record<string, string>;
 }
 
-function checkedBody(value: unknown): Readonly<Record<string, unknown>> {
-  const body = checkedObject("body", value);
-  const own = OWN_FIELDS.find((field) => field in body);
-  if (own !== undefined) throw invalid(`body must not hold "${own}": the conversation decides it`);
-  return body;
+function checkBody(name: string, value: unknown): void {
+  const own = entriesOf(name, value).find(([field]) => OWN_FIELDS.includes(field));
+  if (own !== undefined) throw invalid(`${name} must not hold "${own[0]}": the conversation decides it`);
 }
 
-function checkedObject(name: string, value: unknown): Record<string, unknown> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+function entriesOf(name: string, value: unknown): [string, unknown][] {
+  if (isRecord(value)) return Object.entries(value);
   throw invalid(`${name} must be an object, got ${describeValue(value)}`);
 }
 

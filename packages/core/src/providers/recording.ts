@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { AgentError } from "../errors.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
+import { isRecord } from "../toolkit/isRecord.js";
 import type { ChatMessage, ChatResponse } from "./interface.js";
 
 const FORMAT = "agent-recording";
@@ -39,9 +40,8 @@ export function readRecording(path: string): Exchange[] {
   return data.exchanges;
 }
 
-function findExchangeProblem(exchange: Partial<Record<keyof Exchange, unknown>> | null): string | undefined {
-  if (typeof exchange !== "object" || exchange === null)
-    return `must be an object, got ${describeValue(exchange)}`;
+function findExchangeProblem(exchange: unknown): string | undefined {
+  if (!isRecord(exchange)) return `must be an object, got ${describeValue(exchange)}`;
   const { messages, tools, chunks, response } = exchange;
   if (!isStrings(tools)) return '"tools" must be an array of strings';
   if (chunks !== undefined && !isStrings(chunks)) return '"chunks" must be an array of strings';

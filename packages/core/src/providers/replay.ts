@@ -3,6 +3,7 @@ import { AgentError } from "../errors.js";
 import { writeFileAtomic } from "../toolkit/atomicWrite.js";
 import { checkText, invalidArgument } from "../toolkit/checks.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
+import { isRecord } from "../toolkit/isRecord.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
 import { type Exchange, findDifference, formatRecording, readRecording } from "./recording.js";
 import { checkRequest } from "./request.js";
@@ -153,9 +154,7 @@ function asResponse(answer: FixedAnswer, turn: number): ChatResponse {
 }
 
 function isFixedAnswer(answer: unknown): boolean {
-  if (typeof answer !== "object" || answer === null) return false;
-  const { calls, toolCalls } = answer as Record<string, unknown>;
-  return Array.isArray(calls) || Array.isArray(toolCalls);
+  return isRecord(answer) && (Array.isArray(answer.calls) || Array.isArray(answer.toolCalls));
 }
 
 function stream(request: ChatRequest, chunks: readonly string[]): void {

@@ -1,6 +1,7 @@
 import { AgentError } from "../errors.js";
 import type { PackRegistry } from "../tools/types.js";
 import { describeValue } from "./describe.js";
+import { isRecord } from "./isRecord.js";
 
 /** The error for an argument or option that is not what it must be: `path must be a string, got null.` */
 export function invalidArgument(name: string, expected: string, value: unknown): AgentError {
@@ -33,9 +34,7 @@ export const checkFunction: ValueCheck = (name, value) => {
 };
 
 export const checkObject: ValueCheck = (name, value) => {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalidArgument(name, "an object", value);
-  }
+  if (!isRecord(value)) throw invalidArgument(name, "an object", value);
 };
 
 /** An array, of what `items` says in the plural: what is in it is for somebody else to check. */

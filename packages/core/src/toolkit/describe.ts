@@ -1,3 +1,4 @@
+import { AgentError } from "../errors.js";
 import { escapeInvisible } from "./visible.js";
 
 const LONGEST_SHOWN = 60;
@@ -27,7 +28,10 @@ function describeObject(value: object): string {
 
 /** Quotes a text for a message on one line: control and invisible characters visible, a long text cut. */
 export function quote(text: string): string {
-  if (typeof text !== "string") throw new TypeError(`text must be a string, got ${describeValue(text)}.`);
+  // Said here: the checks use this file to describe a value.
+  if (typeof text !== "string") {
+    throw new AgentError("invalid_argument", `text must be a string, got ${describeValue(text)}.`);
+  }
   // The cut may fall between the two halves of a character: then the first one goes too.
   const shown =
     text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN).replace(/[\ud800-\udbff]$/, "")}…` : text;

@@ -21,6 +21,7 @@ export {
 export { canonicalPath, createPathGuard, isInside, type PathGuard } from "./confine.js";
 export { describeValue, errorMessage, quote } from "./describe.js";
 export { functionTool } from "./functionTool.js";
+export { isRecord } from "./isRecord.js";
 export { compileSchema } from "./jsonSchema/compile.js";
 export { SchemaError } from "./jsonSchema/keywords.js";
 export { lazyModule } from "./lazyModule.js";

@@ -2,6 +2,7 @@ import { AgentError } from "../errors.js";
 import type { JsonSchema } from "../tools/interface.js";
 import { checkObject, checkText } from "./checks.js";
 import { describeValue } from "./describe.js";
+import { isRecord } from "./isRecord.js";
 import { compileSchema } from "./jsonSchema/compile.js";
 
 /**
@@ -26,7 +27,7 @@ export function packOptions<Options extends object>(
   checkText("packName", packName);
   checkObject("properties", properties);
   if (options === undefined) return {} as Options;
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+  if (!isRecord(options)) {
     throw new AgentError(
       "invalid_argument",
       `${packName}: options must be an object, got ${describeValue(options)}.`,

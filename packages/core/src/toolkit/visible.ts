@@ -1,3 +1,5 @@
+import { AgentError } from "../errors.js";
+
 // Everything that moves the cursor, hides text or reorders it: C0 and C1 controls, DEL, zero-width and
 // bidirectional marks, line and paragraph separators, letters that show nothing, and the invisible "tag" block
 // used to smuggle text.
@@ -24,8 +26,10 @@ export function revealHiddenTags(text: string): string {
 /** Makes control and invisible characters visible (`\x1b`, `\u202e`); keeps tabs and newlines. */
 export function escapeInvisible(text: string): string {
   // Said here: what the other checks use to describe a value ends in this very function.
-  if (typeof text !== "string")
-    throw new TypeError(`text must be a string, got ${text === null ? null : typeof text}.`);
+  if (typeof text !== "string") {
+    const got = text === null ? "null" : typeof text;
+    throw new AgentError("invalid_argument", `text must be a string, got ${got}.`);
+  }
   return text.replace(INVISIBLE, escapeCharacter);
 }
 

@@ -5,10 +5,9 @@ import { compileSchema } from "../toolkit/jsonSchema/compile.js";
 import { checkOptions, type OptionChecks } from "../toolkit/options.js";
 import { hasHiddenTags } from "../toolkit/visible.js";
 import type { ChatTool, ExecutableTool, JsonSchema } from "./interface.js";
+import { isToolName } from "./toolName.js";
 import { type RegisterOptions, TOOL_CAPABILITIES, type ToolCapability } from "./types.js";
 
-// What the chat completions API accepts as a function name.
-const VALID_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const NO_ARGUMENTS: JsonSchema = { type: "object", properties: {} };
 
 const OPTIONS: OptionChecks<RegisterOptions> = { enabled: checkBoolean, source: checkText };
@@ -67,7 +66,7 @@ function checkedName(tool: ExecutableTool): string {
     throw new AgentError("tool_invalid", `A tool must be an object with a name, got ${describeValue(tool)}.`);
   }
   const { name } = tool;
-  if (typeof name === "string" && VALID_NAME.test(name)) return name;
+  if (typeof name === "string" && isToolName(name)) return name;
   throw new AgentError(
     "tool_invalid",
     `A tool's name must be 1 to 64 letters, digits, "_" or "-", got ${describeValue(name)}.`,

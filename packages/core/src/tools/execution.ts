@@ -1,6 +1,7 @@
 import { LazySignal } from "../abort.js";
 import { checkObject, checkSignal } from "../toolkit/checks.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
+import { isRecord } from "../toolkit/isRecord.js";
 import { onAbort } from "../toolkit/onAbort.js";
 import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 import { truncateMiddle } from "../toolkit/truncate.js";
@@ -169,9 +170,7 @@ function presentable(message: string, secrets: readonly string[]): string {
  */
 function copyArguments(args: unknown): Record<string, unknown> {
   if (args === undefined) return {};
-  if (typeof args !== "object" || args === null || Array.isArray(args)) {
-    throw new Error(`the arguments must be an object, got ${describeValue(args)}.`);
-  }
+  if (!isRecord(args)) throw new Error(`the arguments must be an object, got ${describeValue(args)}.`);
   return copyJson(args, 0) as Record<string, unknown>;
 }
 

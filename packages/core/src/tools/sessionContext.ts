@@ -2,6 +2,7 @@ import { saveSession } from "../session.js";
 import { requireString } from "../toolkit/arguments.js";
 import { invalidArgument } from "../toolkit/checks.js";
 import { functionTool } from "../toolkit/functionTool.js";
+import { isRecord } from "../toolkit/isRecord.js";
 import { countOf } from "../toolkit/words.js";
 import type { ChatTool, ExecutableTool } from "./interface.js";
 import type { ToolContext } from "./types.js";
@@ -39,7 +40,6 @@ export class SaveSessionContextTool implements ExecutableTool {
 }
 
 function checkContext(context: ToolContext): void {
-  const complete =
-    typeof context === "object" && context !== null && CONTEXT_KEYS.every((key) => key in context);
+  const complete = isRecord(context) && CONTEXT_KEYS.every((key) => key in context);
   if (!complete) throw invalidArgument("context", `a ToolContext with ${CONTEXT_KEYS.join(", ")}`, context);
 }

@@ -4,7 +4,7 @@ import { canFindLeftovers } from "../leftovers.js";
 import type { CallReport, SeenTool } from "../probe/messages.js";
 import type { ProbeResult } from "../runProbe.js";
 import { type Check, parametersOf, type Subject, type Verdict } from "../subject.js";
-import type { Finding } from "../types.js";
+import type { CheckPackOptions, Finding } from "../types.js";
 
 const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
 
@@ -27,6 +27,17 @@ function eachCallable(
     }
     return { findings, notes };
   };
+}
+
+/** A check that calls each tool with all its samples, and looks at what came of it. */
+function eachSampled(
+  examine: (probe: ProbeResult, options: CheckPackOptions) => readonly Problem[] | string,
+): Check["run"] {
+  return eachCallable(async (subject, tool) => {
+    const samples = subject.samples(tool);
+    if (samples.length === 0) return "no sample";
+    return examine(await subject.call(tool, samples), subject.options);
+  });
 }
 
 /** What a pack's tools do when they run. */
@@ -62,15 +73,11 @@ export const CALL_CHECKS: readonly Check[] = [
   {
     id: "output",
     title: "answers with a string of bounded size",
-    run: eachCallable(async (subject, tool) => {
-      const samples = subject.samples(tool);
-      if (samples.length === 0) return "no sample";
-      const probe = await subject.call(tool, samples);
-      if (!probe.answer?.calls) return [crashProblem(probe)];
-      return probe.answer.calls.flatMap((report) =>
-        outputProblem(report, subject.options.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES),
-      );
-    }),
+    run: eachSampled((probe, { maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES }) =>
+      probe.answer?.calls
+        ? probe.answer.calls.flatMap((report) => outputProblem(report, maxOutputBytes))
+        : [crashProblem(probe)],
+    ),
   },
   {
     id: "abort",
@@ -99,10 +106,7 @@ export const CALL_CHECKS: readonly Check[] = [
   {
     id: "leftovers",
     title: "leaves no handle and no process behind",
-    run: eachCallable(async (subject, tool) => {
-      const samples = subject.samples(tool);
-      if (samples.length === 0) return "no sample";
-      const probe = await subject.call(tool, samples);
+    run: eachSampled((probe) => {
       if (!probe.answer) return [crashProblem(probe)];
       const left = leftBehind(probe);
       if (left.length === 0) {

@@ -1,12 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createPolicy } from "./policy.js";
-
-const policy = createPolicy({ deny: ["rm"] });
-const lines = (text: string): string[] =>
-  text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter(Boolean);
+import { lines, verdict } from "../../test/verdicts.js";
 
 describe("B42, B43: a command named by an option, a subcommand or a variable of another program", () => {
   test.each(
@@ -306,7 +299,7 @@ describe("B42, B43: a command named by an option, a subcommand or a variable of 
   catchsegv rm x
     `),
   )("refused: %s", (command) => {
-    expect(policy?.check(command)).toMatchObject({ allowed: false });
+    expect(verdict(command)).toMatchObject({ allowed: false });
   });
 
   test("is refused by the rule that denies it, where it can be read", () => {
@@ -323,13 +316,16 @@ describe("B42, B43: a command named by an option, a subcommand or a variable of 
       "env GIT_PAGER='rm x' git log",
       "export GIT_PAGER='rm x'; git log",
     ]) {
-      expect(policy?.check(command), command).toMatchObject({ allowed: false, rule: "rm" });
+      expect(verdict(command), command).toMatchObject({ allowed: false, rule: "rm" });
     }
   });
 
   test("is examined in the variables of the call, too", () => {
-    expect(policy?.check("git log", { GIT_PAGER: "rm x" })).toMatchObject({ allowed: false, rule: "rm" });
-    expect(policy?.check("git log", { GIT_PAGER: "cat" })).toEqual({ allowed: true });
+    expect(verdict("git log", undefined, { GIT_PAGER: "rm x" })).toMatchObject({
+      allowed: false,
+      rule: "rm",
+    });
+    expect(verdict("git log", undefined, { GIT_PAGER: "cat" })).toEqual({ allowed: true });
   });
 
   test("is refused where it is not known yet", () => {
@@ -356,185 +352,7 @@ describe("B42, B43: a command named by an option, a subcommand or a variable of 
       'less "$X"',
       "gcc *.c",
     ]) {
-      expect(policy?.check(command), command).toMatchObject({ allowed: false });
+      expect(verdict(command), command).toMatchObject({ allowed: false });
     }
-  });
-});
-
-describe("what programs run by design, and words as data, are not refused", () => {
-  test.each(
-    lines(`
-  npm test
-  npm run build
-  npm install
-  npm ci --no-audit
-  npm exec tsc -- --noEmit
-  npx vitest run src/a.test.ts
-  pnpm exec vitest run
-  pnpm -r build
-  pnpm --filter a test
-  yarn add exec
-  git status
-  git commit -m "rm -rf exec --exec"
-  git commit -m 'alias.x=!rm'
-  git log --oneline -x
-  git clean -fdx
-  git cherry-pick -x abc
-  git push -u origin main
-  git push --set-upstream origin x
-  git -C "$dir" status
-  git -c user.name=x commit -m y
-  git -c core.pager=cat log
-  git -c core.quotepath=off diff
-  git -c core.editor=true rebase --continue
-  GIT_EDITOR=true git rebase --continue
-  GIT_PAGER=cat git log
-  PAGER= git log
-  GIT_SSH_COMMAND="ssh -i key" git fetch
-  EDITOR=true git commit
-  git config user.name x
-  git config --get core.pager
-  git config core.pager cat
-  git config --global alias.st status
-  git config --list
-  git submodule update --init
-  git submodule foreach git pull
-  git bisect run npm test
-  git rebase -i main --exec 'npm test'
-  git rebase --continue
-  git grep -n foo
-  git rm x
-  git --exec-path
-  git clone https://x/y.git dir
-  git clone -b main --depth 1 https://x
-  git fetch --all
-  git log --grep=exec
-  git diff --ext-diff
-  git remote add x git@y:z
-  make
-  make -j8 test
-  make -j$(nproc)
-  make CC=clang
-  make -f build.mk all
-  make -C dir V=1
-  CC=clang make
-  CC="ccache gcc" make
-  MAKEFLAGS=-j8 make
-  NODE_OPTIONS=--max-old-space-size=4096 npm test
-  SHELL=/bin/bash npm test
-  cargo build --release
-  cargo test
-  go test ./...
-  go build ./...
-  tar xzf a.tar.gz
-  tar -xzf "$f" -C dir
-  tar czf a.tgz --exclude=node_modules .
-  tar cf a --checkpoint=1000 b
-  tar -I zstd -xf a
-  tar xf INDEX.tar
-  tar xf F.tar
-  tar -cf Foo.tar IF
-  rsync -av a/ b/
-  rsync -avz -e ssh a host:b
-  rsync -avz -e "ssh -p 22" a host:b
-  rsync -a --delete a/ b/
-  rsync -a --exclude=x a b
-  scp a host:b
-  scp -o StrictHostKeyChecking=no a b:
-  sort -u f
-  sort -k 2 -n f
-  split -l 100 f
-  vim --version
-  less f
-  man ls
-  fd -e js
-  fd pattern src -x wc -l
-  fd . -X ls
-  fd -H --exclude node_modules x
-  sqlite3 db 'select * from t'
-  sqlite3 db '.tables'
-  sqlite3 db .schema
-  psql -c 'select 1'
-  mysql -e 'show tables'
-  docker ps
-  docker build -t x .
-  docker rm x
-  docker run -d redis
-  docker run --rm alpine ls
-  docker exec c ls -la
-  docker compose up -d
-  docker compose exec web npm test
-  kubectl get pods
-  kubectl exec p -- ls
-  poetry run pytest
-  uv run python script.py
-  uv pip install x
-  bundle exec rake test
-  curl -e ref https://x
-  wget https://x
-  wget -e robots=off x
-  zip -r a.zip b
-  zip -T a.zip
-  rg foo
-  rg --pretty foo
-  rg -e x --precise
-  ip addr
-  gcc -o a a.c -Wall
-  clang -c x.c
-  install -m 755 a b
-  nc -z host 80
-  nc -vz host 80
-  cmake -B build
-  cmake --build build
-  cmake -E make_directory x
-  apt-get install -y x
-  apt list
-  vi f
-  export EDITOR=vim
-  export EDITOR
-  export CC=gcc
-  man -k x
-  tar xf "$f"
-  tar -C "$dir" -cf out.tar ./*
-  tar cf a -- "$X"
-  tar cf "$HOME/a.tar" src
-  rsync -a -- "$X" b
-  sort -o "$out" a
-  git checkout "$branch"
-  git commit -m "$message"
-  git clone -- "$url"
-  gcc -o "$out" ./*.c
-  gcc -c "src/$name.c"
-  gcc -Wall -fPIC a.c
-  cargo build --release
-  docker run -v "$PWD":/x alpine ls
-  docker run --rm -it -v "$PWD:/x" -w /x node:20 npm test
-  docker run --volume="$PWD":/x --name "$n" alpine ls
-  docker exec -w "$dir" c ls
-  fzf --version
-  xargs -I% echo %
-  echo --exec rm
-  grep -r -- --to-command .
-  printf '%s' "$x" | tee f
-  ssh -p 22 host ls
-  git stash -u
-  git fetch -u
-  git archive --format=tar HEAD
-  go vet ./...
-  go run .
-  bat f
-  ncat --version
-  hyperfine 'npm test'
-  nodemon server.js
-  node --test
-  python3 -m pytest
-  pip install -e .
-  pip install x
-  mail -s x y
-  git log -c
-  git show --config
-    `),
-  )("allowed: %s", (command) => {
-    expect(policy?.check(command)).toEqual({ allowed: true });
   });
 });

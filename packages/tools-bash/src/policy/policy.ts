@@ -1,4 +1,4 @@
-import { describeValue, didYouMean, quote } from "@agent/core/toolkit";
+import { checkOptions, invalidArgument, quote } from "@agent/core/toolkit";
 import { hooked, hookedVariable } from "./hooks.js";
 import { inside, isLauncher } from "./programs.js";
 import { shown, Unresolvable } from "./refusal.js";
@@ -14,7 +14,6 @@ import {
 import { type SimpleCommand, simpleCommands, type Variable } from "./script.js";
 import { isTransparent, isWrapper, unwrap, variable } from "./wrappers.js";
 
-const LISTS = ["deny", "allow"];
 const MAX_DEPTH = 12;
 // They change nothing but the flow of the script itself: an allow list need not name them.
 const ALWAYS_ALLOWED = new Set([
@@ -74,13 +73,7 @@ class Refused extends Error {
  */
 export function createPolicy(options: PolicyOptions): Policy | undefined {
   // "No policy" must never be the answer to a mistake.
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw new Error(`createPolicy: options must be { deny, allow }, got ${describeValue(options)}.`);
-  }
-  const unknown = Object.keys(options).find((name) => !LISTS.includes(name));
-  if (unknown !== undefined) {
-    throw new Error(`createPolicy has no option ${quote(unknown)}. ${didYouMean(unknown, LISTS)}`);
-  }
+  checkOptions("createPolicy", options, { deny: checkRules, allow: checkRules });
   const deny = compileRules("deny", options.deny);
   const allow = compileRules("allow", options.allow);
   if (deny === undefined && allow === undefined) return undefined;
@@ -89,12 +82,13 @@ export function createPolicy(options: PolicyOptions): Policy | undefined {
   return new RulePolicy(deny ?? [], allow);
 }
 
-function compileRules(list: string, rules: readonly PolicyRule[] | undefined): Rule[] | undefined {
-  if (rules === undefined) return undefined;
-  if (!Array.isArray(rules))
-    throw new Error(`${list} must be an array of rules, got ${describeValue(rules)}.`);
+function checkRules(list: string, rules: unknown): void {
+  if (!Array.isArray(rules)) throw invalidArgument(list, "an array of rules", rules);
   if (rules.length === 0) throw new Error(`${list} is empty. Leave it out to have no such rule.`);
-  return rules.map((rule, index) => compileRule(rule, `${list}[${index}]`));
+}
+
+function compileRules(list: string, rules: readonly PolicyRule[] | undefined): Rule[] | undefined {
+  return rules?.map((rule, index) => compileRule(rule, `${list}[${index}]`));
 }
 
 function proveExamples(list: "deny" | "allow", rule: Rule): void {

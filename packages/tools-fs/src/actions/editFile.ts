@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import type { ToolCall } from "@agent/core";
-import { countOf, describeValue, optionalBoolean, requireString } from "@agent/core/toolkit";
+import { countOf, describeValue, isRecord, optionalBoolean, requireString } from "@agent/core/toolkit";
 import { applied, compactDiff } from "../edit/diff.js";
 import { type Edit, planEdits } from "../edit/plan.js";
 import { asTextFile } from "../edit/textFile.js";
@@ -69,10 +69,8 @@ function readEdits(args: Record<string, unknown>): Edit[] {
   const { edits = [] } = args;
   if (!Array.isArray(edits)) throw new Error(`"edits" must be an array, got ${describeValue(edits)}.`);
   const several = edits.map((edit: unknown, index) => {
-    if (typeof edit !== "object" || edit === null) {
-      throw new Error(`"edits[${index}]" must be an object, got ${describeValue(edit)}.`);
-    }
-    return readEdit(edit as Record<string, unknown>, `edits[${index}].`);
+    if (!isRecord(edit)) throw new Error(`"edits[${index}]" must be an object, got ${describeValue(edit)}.`);
+    return readEdit(edit, `edits[${index}].`);
   });
   const alone = args.old_text !== undefined || args.new_text !== undefined || several.length === 0;
   return alone ? [readEdit(args, ""), ...several] : several;

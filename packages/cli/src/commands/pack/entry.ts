@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isRecord } from "@agent/core/toolkit";
 
 // The conditions under which Node imports a module; "types" and the like come first in a file and are passed over.
 const CONDITIONS = ["node", "import", "module-sync", "default"];
@@ -13,7 +14,7 @@ export function entryOf(directory: string): string {
 function importTarget(target: unknown): string | undefined {
   if (typeof target === "string") return target;
   if (Array.isArray(target)) return target.map(importTarget).find((path) => path !== undefined);
-  if (typeof target !== "object" || target === null) return undefined;
+  if (!isRecord(target)) return undefined;
   if ("." in target) return importTarget(target["."]);
   for (const [condition, inner] of Object.entries(target)) {
     const path = CONDITIONS.includes(condition) ? importTarget(inner) : undefined;

@@ -1,6 +1,7 @@
 import type { JsonSchema } from "../../tools/interface.js";
 import { checkText } from "../checks.js";
 import { describeValue } from "../describe.js";
+import { isRecord } from "../isRecord.js";
 import { arrayChecks, containsCheck } from "./arrays.js";
 import { combinationChecks } from "./combinations.js";
 import { type CompileSub, entriesOf, SchemaError } from "./keywords.js";
@@ -49,7 +50,7 @@ function compiler(root: JsonSchema): CompileSub {
   function compileKeywords(schema: unknown, where: string): Check {
     if (schema === true) return () => undefined;
     if (schema === false) return (value) => problem(`is not allowed, got ${describeValue(value)}.`);
-    if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
+    if (!isRecord(schema)) {
       throw new SchemaError(`${where} must be a schema object, got ${describeValue(schema)}`);
     }
     const keywords = schema as JsonSchema;

@@ -1,5 +1,6 @@
 import type { JsonSchema } from "../../tools/interface.js";
 import { describeValue } from "../describe.js";
+import { isRecord } from "../isRecord.js";
 import type { Check } from "./problem.js";
 
 /** A schema that is not valid JSON Schema, or uses a keyword this validator does not implement. */
@@ -12,9 +13,7 @@ export type CompileSub = (schema: unknown, where: string) => Check;
 
 /** The entries of a keyword that maps names to something. */
 export function entriesOf(value: unknown, where: string): [string, unknown][] {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new SchemaError(`${where} must be an object, got ${describeValue(value)}`);
-  }
+  if (!isRecord(value)) throw new SchemaError(`${where} must be an object, got ${describeValue(value)}`);
   return Object.entries(value);
 }
 

@@ -1,9 +1,9 @@
 import type { JsonSchema } from "../../tools/interface.js";
 import { describeValue, quote } from "../describe.js";
+import { isRecord } from "../isRecord.js";
 import { didYouMean } from "../nearest.js";
 import { type CompileSub, entriesOf, patternOf, sizeOf, stringsOf } from "./keywords.js";
 import { type Check, problem, under } from "./problem.js";
-import { isObject } from "./values.js";
 
 type ObjectCheck = (value: Record<string, unknown>) => ReturnType<Check>;
 
@@ -15,13 +15,13 @@ export function objectChecks(keywords: JsonSchema, where: string, compile: Compi
     ...sizeChecks(keywords, where),
     ...dependencyChecks(keywords, where, compile),
   ];
-  return checks.map((check) => (value) => (isObject(value) ? check(value) : undefined));
+  return checks.map((check) => (value) => (isRecord(value) ? check(value) : undefined));
 }
 
 function requiredCheck(keywords: JsonSchema, where: string): ObjectCheck[] {
   if (keywords.required === undefined) return [];
   const required = stringsOf(keywords.required, `${where}.required`);
-  const properties = isObject(keywords.properties) ? keywords.properties : {};
+  const properties = isRecord(keywords.properties) ? keywords.properties : {};
   return [
     (value) => {
       const missing = required.find((name) => !has(value, name));
@@ -39,7 +39,7 @@ function has(value: Record<string, unknown>, name: string): boolean {
 
 function kind(properties: Record<string, unknown>, name: string): string {
   const schema = properties[name];
-  return isObject(schema) && typeof schema.type === "string" ? ` (${schema.type})` : "";
+  return isRecord(schema) && typeof schema.type === "string" ? ` (${schema.type})` : "";
 }
 
 /** `properties`, `patternProperties`, `additionalProperties` and `propertyNames`, which decide together. */

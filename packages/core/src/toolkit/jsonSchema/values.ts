@@ -1,5 +1,6 @@
 import type { JsonSchema } from "../../tools/interface.js";
 import { describeValue, quote } from "../describe.js";
+import { isRecord } from "../isRecord.js";
 import { nearestMatch } from "../nearest.js";
 import { isDeepEqual } from "./deepEqual.js";
 import { arrayOf, patternOf, SchemaError, sizeOf, stringsOf } from "./keywords.js";
@@ -14,14 +15,10 @@ const TYPES: Readonly<Record<string, { readonly is: (value: unknown) => boolean;
     number: { is: (value) => typeof value === "number" && Number.isFinite(value), words: "a number" },
     integer: { is: (value) => Number.isInteger(value), words: "a whole number" },
     boolean: { is: (value) => typeof value === "boolean", words: "true or false" },
-    object: { is: (value) => isObject(value), words: "an object" },
+    object: { is: isRecord, words: "an object" },
     array: { is: (value) => Array.isArray(value), words: "an array" },
     null: { is: (value) => value === null, words: "null" },
   };
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** `type`, `enum`, `const`, and what limits numbers and strings. */
 export function valueChecks(keywords: JsonSchema, where: string): Check[] {
@@ -67,7 +64,7 @@ const COMMON_MISTAKES: Readonly<Record<string, string>> = {
 /** "an array" becomes "an array of strings" where the schema says so. */
 function expectedWords(keywords: JsonSchema, words: string): string {
   const items = keywords.items;
-  return words === "an array" && isObject(items) && items.type === "string" ? "an array of strings" : words;
+  return words === "an array" && isRecord(items) && items.type === "string" ? "an array of strings" : words;
 }
 
 function enumCheck(allowed: readonly unknown[]): Check {

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { reportCall } from "./answer.js";
+
+const report = (result: object): string =>
+  reportCall({ call: { tool: "run_bash", args: { command: "make" } }, result: JSON.stringify(result) });
+
+test.each<[what: string, result: object, words: string]>([
+  ["succeeded", { stdout: "built\n", stderr: "", exit_code: 0 }, "built"],
+  ["said nothing", { stdout: "", stderr: "", exit_code: 0 }, "The command succeeded without output: make"],
+  [
+    "failed",
+    { stdout: "", stderr: "no rule\n", exit_code: 2 },
+    "no rule\nThe command failed with exit code 2: make",
+  ],
+  [
+    "was ended by the person",
+    { stdout: "half\n", exit_code: -1, ended_by: "user" },
+    "half\nYou ended the command: make",
+  ],
+  ["timed out", { stdout: "", exit_code: -1, timed_out: true }, "The command ran out of time: make"],
+])("a command that %s is reported as that", (_what, result, words) => {
+  expect(report(result)).toBe(words);
+});
+
+test("a result of another shape is passed on as it is", () => {
+  expect(report(["not", "a", "command"])).toBe('["not","a","command"]');
+});

@@ -1,0 +1,66 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { answered, runBash, useChatTerminals } from "./chatTerminal.js";
+import { hasTmux } from "./terminal.js";
+
+describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () => {
+  const chats = useChatTerminals();
+
+  test.each([{ NO_COLOR: "1" }, { TERM: "dumb" }])(
+    "H176: plain lines and no escape code with %o",
+    async (env) => {
+      const terminal = await chats.start({ env });
+      const log = join(chats.folder, `raw-${Object.keys(env)[0]}`);
+      terminal.record(log);
+      terminal.send(runBash('echo "out \\033[2J"; exit 3'));
+      const screen = await terminal.until("That is all.");
+      expect(screen).toContain("executing…\n● run_bash");
+      expect(screen).toContain("│ out \\x1b[2J\n└ ✗ exit code 3 · ");
+      terminal.send("first\\");
+      terminal.send("second");
+      await answered(terminal, "first\nsecond");
+      terminal.send("/stat");
+      await terminal.until("There is no command");
+      terminal.send("write working\\n\\");
+      terminal.send("hang");
+      await terminal.until(/^working$/m);
+      terminal.press("C-c");
+      await terminal.until("Stopped.");
+      terminal.press("C-d");
+      await terminal.until("[status 0]");
+      expect(existsSync(log)).toBe(true);
+      expect(terminal.recorded(log)).not.toContain("\x1b");
+    },
+  );
+
+  test("/help names the keys that work where it is shown, and no others", async () => {
+    const keysOf = async (env: Record<string, string>): Promise<string> => {
+      const terminal = await chats.start({ env, rows: 60 });
+      terminal.send("/help");
+      const help = await terminal.until(/Enter sends[\s\S]*\n[›>]$/);
+      return help.slice(help.indexOf("Enter sends"));
+    };
+    const everywhere = /\\ at the end|Ctrl\+C|Ctrl\+D/g;
+    const terminalOnly = /Alt\+Enter|Ctrl\+J|Tab|Up and Down|Esc|Ctrl\+O/g;
+    const [full, plain] = [await keysOf({}), await keysOf({ NO_COLOR: "1" })];
+    expect(new Set(full.match(everywhere)).size).toBe(3);
+    expect(new Set(full.match(terminalOnly)).size).toBe(6);
+    expect(new Set(plain.match(everywhere)).size).toBe(3);
+    expect(plain).not.toMatch(terminalOnly);
+  });
+
+  test("plain lines ask for approval", async () => {
+    const terminal = await chats.start({ env: { NO_COLOR: "1", CHAT_CONFIRM: "run_bash" } });
+    terminal.send(runBash("echo ran"));
+    await terminal.until(/Run it\?.*\n\?$/);
+    terminal.send("what");
+    await terminal.until((screen) => screen.match(/Run it\?/g)?.length === 2);
+    terminal.send("n too risky");
+    await terminal.until("│ Tool call denied: too risky\n└ ✗ denied");
+    terminal.send(runBash("echo ran"));
+    await terminal.until((screen) => screen.match(/Run it\?/g)?.length === 3);
+    terminal.send("y");
+    await terminal.until("│ ran\n└ ✓");
+  });
+});

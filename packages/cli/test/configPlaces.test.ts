@@ -1,0 +1,88 @@
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { Sandbox } from "./agent.js";
+
+describe("G162: where a config may be", () => {
+  test("a file that everybody can write is refused", async () => {
+    const box = new Sandbox();
+    chmodSync(box.write("agent.config.ts", "export default {};"), 0o666);
+    const { code, stderr } = await box.run(["--trust", "tools"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("can be written by everybody. Run: chmod o-w ");
+  });
+
+  test("a file of another user is refused, unless it is named", async (context) => {
+    if (process.getuid?.() !== 0) return context.skip("only root can give a file away");
+    const box = new Sandbox();
+    chownSync(box.write("agent.config.ts", "export default {};"), 4321, 4321);
+    const { code, stderr } = await box.run(["--trust", "tools"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("belongs to another user (uid 4321)");
+    expect((await box.run(["tools", "--config", "agent.config.ts"])).code).toBe(0);
+  });
+
+  test("the search stops at the root of the repository", async () => {
+    const box = new Sandbox();
+    writeFileSync(join(box.home, "agent.config.ts"), "throw new Error('must not run');");
+    expect((await box.run(["--trust", "tools"])).code).toBe(0);
+  });
+
+  test("outside of a repository and of home only the working directory counts", async () => {
+    const box = new Sandbox();
+    const inner = join(box.root, "outer", "inner");
+    mkdirSync(inner, { recursive: true });
+    writeFileSync(join(box.root, "outer", "agent.config.ts"), "throw new Error('must not run');");
+    expect((await box.run(["--trust", "tools"], { cwd: inner })).code).toBe(0);
+  });
+
+  test("a config in a directory above, inside the repository, is found", async () => {
+    const box = new Sandbox();
+    box.write("agent.config.ts", 'export default { enable: ["remove"] };');
+    box.write("deep/er/x", "");
+    const { stdout } = await box.run(["--trust", "tools"], { cwd: join(box.project, "deep/er") });
+    expect(stdout).toMatch(/^remove +on +enabled by .*agent\.config\.ts/m);
+  });
+
+  test.each([
+    ".agentrc",
+    ".agentrc.json",
+    ".config/agentrc.json",
+    "agent.config.cjs",
+    ".config/config.js",
+    ".config/config.json",
+  ])("G163: %s is not a place for a config, and is neither read nor run", async (place) => {
+    const box = new Sandbox();
+    const isCode = /js$/.test(place);
+    box.write(
+      place,
+      isCode
+        ? "throw new Error('must not run');"
+        : '{"agent":{"enable":["remove"]},"cosmiconfig":{"searchPlaces":["evil.json"]},"enable":["remove"]}',
+    );
+    // A config that is found makes sure the loader really runs.
+    box.write("agent.config.json", '{"disable":["mkdir"]}');
+    const { code, stdout, stderr } = await box.run(["tools"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^remove +off/m);
+    expect(stdout).toMatch(/^mkdir +off +disabled by agent\.config\.json/m);
+  });
+
+  test('G163: "cosmiconfig" in package.json cannot lead the search elsewhere', async () => {
+    const box = new Sandbox();
+    box.write("evil.json", '{"readOnly":true}');
+    box.write("package.json", '{"cosmiconfig":{"searchPlaces":["evil.json"]},"agent":{"disable":["mkdir"]}}');
+    const { stdout } = await box.run(["tools"]);
+    expect(stdout).toMatch(/^mkdir +off/m);
+    expect(stdout).toMatch(/^write_file +on/m);
+  });
+
+  test("$import, which would load other files, is an unknown key", async () => {
+    const box = new Sandbox();
+    box.write("evil.js", "throw new Error('must not run');");
+    box.write("agent.config.json", '{"$import":"./evil.js"}');
+    const { code, stderr } = await box.run(["--trust", "tools"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('unknown key "$import"');
+  });
+});

@@ -1,0 +1,246 @@
+import { describe, expect, test, vi } from "vitest";
+import { deferred, fakeTool, registryWith } from "../../test/fixtures.js";
+import { warningsDuring } from "../../test/warnings.js";
+import { ToolRegistry } from "./registry.js";
+
+describe("execute", () => {
+  test("Scenario: Tool executes with arguments; Scenario: Tool executes successfully: the tool's own string comes back", async () => {
+    const registry = registryWith(fakeTool("echo", async ({ text }) => String(text)));
+    expect(await registry.execute("echo", { text: "hi" })).toBe("hi");
+  });
+
+  test("Scenario: Execute nonexistent tool", async () => {
+    expect(await registryWith().execute("nope", {})).toBe("Tool not found: nope");
+  });
+
+  test.each(["constructor", "toString", "__proto__", "hasOwnProperty", ""])(
+    "E111: %j is an unknown tool like any other",
+    async (name) => {
+      expect(await registryWith().execute(name, {})).toBe(`Tool not found: ${name}`);
+    },
+  );
+
+  test("E112: Scenario: Execute disabled tool", async () => {
+    const registry = registryWith(fakeTool("run_bash"));
+    registry.disable("run_bash");
+    expect(await registry.execute("run_bash", {})).toBe("Tool not available: run_bash");
+  });
+
+  test("Scenario: Tool throws exception: synchronously or by rejecting, it becomes text", async () => {
+    const registry = registryWith(
+      fakeTool("throws", () => {
+        throw new Error("sync");
+      }),
+      fakeTool("rejects", async () => {
+        throw new Error("async");
+      }),
+    );
+    expect(await registry.execute("throws", {})).toBe("Error executing throws: sync");
+    expect(await registry.execute("rejects", {})).toBe("Error executing rejects: async");
+  });
+
+  const hostile = new Error();
+  Object.defineProperty(hostile, "message", {
+    get() {
+      throw new Error("gotcha");
+    },
+  });
+  const proxy = new Proxy(
+    {},
+    {
+      get() {
+        throw new Error("trap");
+      },
+      has() {
+        throw new Error("trap");
+      },
+    },
+  );
+  const cyclic: Record<string, unknown> = {};
+  cyclic.self = cyclic;
+  test.each([
+    ["a string", "text"],
+    ["undefined", undefined],
+    ["null", null],
+    ["an object", { code: 7 }],
+    ["a cycle", cyclic],
+    ["a hostile getter", hostile],
+    ["a proxy", proxy],
+    ["a symbol", Symbol("s")],
+    ["an empty error", new Error("")],
+  ])("E114: a tool that throws %s gives a readable error and never rejects", async (_, thrown) => {
+    const registry = registryWith(
+      fakeTool("t", () => {
+        throw thrown;
+      }),
+    );
+    const text = await registry.execute("t", {});
+    expect(text).toMatch(/^Error executing t: .+/);
+    expect(text).not.toContain("undefined");
+  });
+
+  test.each([[7], [undefined], [null], [{}], [cyclic], [["x"]]])(
+    "E114: a tool that returns %j instead of a string is an error",
+    async (value) => {
+      const result = await registryWith(fakeTool("t", () => value)).run("t", {});
+      expect(result.outcome).toBe("error");
+      expect(result.text).toMatch(/^Error executing t: it returned .* instead of a string\.$/);
+    },
+  );
+
+  test("E128: a thenable that settles twice gives one result", async () => {
+    const twice = {
+      // biome-ignore lint/suspicious/noThenProperty: a misbehaving thenable is what this tests
+      then(resolve: (text: string) => void, reject: (error: Error) => void) {
+        resolve("once");
+        reject(new Error("twice"));
+      },
+    };
+    expect(await registryWith(fakeTool("t", () => twice)).execute("t", {})).toBe("once");
+  });
+
+  test("E116: a tool that never settles ends at its deadline and is told to stop", async () => {
+    const told = deferred<unknown>();
+    const tool = fakeTool(
+      "t",
+      (_, call) => {
+        call?.signal.addEventListener("abort", () => told.resolve(call.signal.reason));
+        return new Promise(() => undefined);
+      },
+      { deadlineMs: 20 },
+    );
+    const result = await registryWith(tool).run("t", {});
+    expect(result).toMatchObject({
+      outcome: "error",
+      text: "Error executing t: no result after 20 ms; it was told to stop.",
+    });
+    await told.promise;
+  });
+
+  test("the registry's own deadline holds for tools that set none", async () => {
+    const registry = new ToolRegistry({ deadlineMs: 10 });
+    registry.register(fakeTool("t", () => new Promise(() => undefined)));
+    expect(await registry.execute("t", {})).toContain("no result after 10 ms");
+  });
+
+  test("abort ends a call at once, also one that ignores its signal", async () => {
+    const controller = new AbortController();
+    const started = deferred();
+    const registry = registryWith(
+      fakeTool("t", () => {
+        started.resolve();
+        return new Promise(() => undefined);
+      }),
+    );
+    const running = registry.run("t", {}, { signal: controller.signal });
+    await started.promise;
+    controller.abort();
+    expect(await running).toMatchObject({
+      outcome: "aborted",
+      text: "Error executing t: aborted before it finished.",
+    });
+  });
+
+  test("a call whose signal is aborted already does not run the tool", async () => {
+    const execute = vi.fn(() => "ran");
+    const result = await registryWith(fakeTool("t", execute)).run("t", {}, { signal: AbortSignal.abort() });
+    expect(result.outcome).toBe("aborted");
+    expect(execute).not.toHaveBeenCalled();
+  });
+
+  test("E117: a result of 100 MB is cut with a notice that gives its size", async () => {
+    const registry = registryWith(fakeTool("t", () => "é".repeat(50_000_000)));
+    const text = await registry.execute("t", {});
+    expect(Buffer.byteLength(text)).toBeLessThan(1024 * 1024 + 200);
+    expect(text).toMatch(/\[… truncated: \d+ of 100000000 bytes left out here\./);
+    expect(text).not.toContain("\ufffd");
+  });
+
+  test("E127: an error text is capped, without control characters and without the key", async () => {
+    const registry = new ToolRegistry({ secrets: ["sk-very-secret-1"] });
+    registry.register(
+      fakeTool("t", () => {
+        throw new Error(`\u001b]52;c;x\u0007 sk-very-secret-1 ${"x".repeat(1_000_000)}`);
+      }),
+    );
+    const text = await registry.execute("t", {});
+    expect(text.length).toBeLessThan(10_000);
+    expect(text).toContain("\\x1b]52;c;x\\x07 [secret] xxx");
+    expect(text).not.toContain("\u001b");
+  });
+
+  test("a key that straddles the cap of a long error is hidden as well", async () => {
+    const registry = new ToolRegistry({ secrets: ["sk-very-secret-1"] });
+    for (let padding = 6100; padding < 6160; padding++) {
+      registry.register(
+        fakeTool(`t${padding}`, () => {
+          throw new Error(`${"x".repeat(padding)}sk-very-secret-1${"y".repeat(20_000)}`);
+        }),
+      );
+      expect(await registry.execute(`t${padding}`, {})).not.toMatch(/sk-very|secret-1/);
+    }
+  });
+
+  test("the report of a tool decides the outcome, not the text", async () => {
+    const registry = registryWith(
+      fakeTool("t", (_, call) => {
+        call?.report?.({ ok: false, summary: "exit code 2" });
+        return '{"exit_code":2}';
+      }),
+    );
+    expect(await registry.run("t", {})).toMatchObject({
+      outcome: "error",
+      summary: "exit code 2",
+      text: '{"exit_code":2}',
+    });
+  });
+
+  test("live output reaches the caller, and nothing after the end does", async () => {
+    const chunks: string[] = [];
+    let late: (() => void) | undefined;
+    const registry = registryWith(
+      fakeTool("t", (_, call) => {
+        call?.onOutput("one");
+        late = () => call?.onOutput("late");
+        return "done";
+      }),
+    );
+    await registry.run("t", {}, { onOutput: (chunk) => chunks.push(chunk) });
+    late?.();
+    expect(chunks).toEqual(["one"]);
+  });
+
+  test("run gives the duration with every outcome", async () => {
+    const registry = registryWith(fakeTool("t"));
+    expect((await registry.run("t", {})).durationMs).toBeGreaterThanOrEqual(0);
+    expect((await registry.run("nope", {})).outcome).toBe("not_found");
+    registry.disable("t");
+    expect((await registry.run("t", {})).outcome).toBe("not_available");
+  });
+
+  test("the time a person takes to approve is not the tool's duration", async () => {
+    const registry = registryWith(fakeTool("t"));
+    let waited = 0;
+    const approve = async () => {
+      const asked = performance.now();
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      waited = performance.now() - asked;
+      return undefined;
+    };
+    const started = performance.now();
+    const { durationMs } = await registry.run("t", {}, { approve });
+    expect(durationMs + waited).toBeLessThanOrEqual(performance.now() - started);
+  });
+
+  test("fifty calls at once each get their own result, and Node has nothing to warn about", async () => {
+    const registry = registryWith(fakeTool("t", async ({ n }) => `n=${n}`));
+    const { signal } = new AbortController();
+    const warnings = await warningsDuring(async () => {
+      const results = await Promise.all(
+        Array.from({ length: 50 }, (_, n) => registry.execute("t", { n }, { signal })),
+      );
+      expect(results).toEqual(Array.from({ length: 50 }, (_, n) => `n=${n}`));
+    });
+    expect(warnings).toEqual([]);
+  });
+});

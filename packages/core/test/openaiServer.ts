@@ -1,0 +1,58 @@
+import { afterAll, expect } from "vitest";
+import { AgentError } from "../src/errors.js";
+import { OpenAIProvider, type OpenAIProviderOptions } from "../src/providers/openai.js";
+import { type ChatServer, json, type ReceivedRequest, type Reply, startChatServer } from "./chatServer.js";
+
+/** The key that every provider of `useOpenAIServer` sends. */
+export const KEY = "sk-secret-0123456789";
+
+interface OpenAIServer {
+  readonly server: ChatServer;
+  /** A provider that asks the server. */
+  provider(options?: Partial<OpenAIProviderOptions>): OpenAIProvider;
+  /** What the server was asked last. */
+  lastRequest(): ReceivedRequest;
+  /** The error a request ends with, and how many requests it took. */
+  failure(asking: Promise<unknown>): Promise<AgentError & { requests: number }>;
+}
+
+/** A server that resembles the API, for the tests of one file. */
+export async function useOpenAIServer(): Promise<OpenAIServer> {
+  const server = await startChatServer();
+  afterAll(() => server.close());
+  return {
+    server,
+    provider: (options = {}) =>
+      new OpenAIProvider({
+        model: "m",
+        apiKey: KEY,
+        baseURL: server.baseURL,
+        retryDelayMs: 1,
+        ...options,
+      }),
+    lastRequest: () => {
+      const request = server.requests.at(-1);
+      if (!request) throw new Error("nothing was requested");
+      return request;
+    },
+    failure: async (asking) => {
+      const before = server.requests.length;
+      const error = await asking.then(
+        () => expect.unreachable("the request succeeded"),
+        (thrown: unknown) => thrown,
+      );
+      expect(error).toBeInstanceOf(AgentError);
+      return Object.assign(error as AgentError, { requests: server.requests.length - before });
+    },
+  };
+}
+
+/** A failure as the API words it. */
+export function errorReply(
+  status: number,
+  message: string,
+  more: object = {},
+  headers: Record<string, string> = {},
+): Reply {
+  return json({ error: { message, ...more } }, status, headers);
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { allowed } from "../../test/verdicts.js";
+import { createPolicy } from "./policy.js";
+
+describe("how a rule matches", () => {
+  test.each([
+    "rm -rf x",
+    "rm -fr x",
+    "rm -r -f x",
+    "rm -v x -rf",
+    "rm -R -rf",
+    "rm -f $X",
+    'rm "$X"',
+    "rm *",
+  ])('"rm -rf" refuses %s', (command) => expect(allowed(command, { deny: ["rm -rf"] })).toBe(false));
+  test.each(["rm x", "rm -r x", "rm -- -rf", 'rm -- "$X"'])('"rm -rf" lets %s run', (command) => {
+    expect(allowed(command, { deny: ["rm -rf"] })).toBe(true);
+  });
+  test.each(["git -C dir push", "git --no-pager push", "git -c a=b push -f", "git $X", "git -C $X push"])(
+    '"git push" refuses %s',
+    (command) => expect(allowed(command, { deny: ["git push"] })).toBe(false),
+  );
+  test.each(["git log push", "git commit -m push", "git stash"])('"git push" lets %s run', (command) => {
+    expect(allowed(command, { deny: ["git push"] })).toBe(true);
+  });
+  test("a long row of options is looked at once, not in every way it could be read", () => {
+    expect(allowed(`git ${"-c ".repeat(2000)}x`, { deny: ["git push"] })).toBe(true);
+    expect(allowed(`git ${"-c ".repeat(2000)}push`, { deny: ["git push"] })).toBe(false);
+  });
+  test("a long option matches its abbreviation and its value form", () => {
+    for (const option of ["--force", "--forc", "--force=x"]) {
+      expect(allowed(`git push ${option}`, { deny: ["git push --force"] })).toBe(false);
+    }
+    expect(allowed("git push --follow-tags", { deny: ["git push --force"] })).toBe(true);
+  });
+});
+
+describe("B49: rules that cannot work are refused when they load", () => {
+  test.each(["rm *", "rm;ls", "'rm'", "$X", "rm > x", "a|b", " ", "rm\n-rf\u0000["])("%j", (rule) => {
+    expect(() => createPolicy({ deny: [rule] })).toThrow(/deny\[0\] is/);
+  });
+  test("an empty list is not the same as none", () => {
+    expect(() => createPolicy({ deny: [] })).toThrow(/deny is empty/);
+    expect(createPolicy({})).toBeUndefined();
+  });
+  test("a wrong type is never taken for no policy", () => {
+    expect(() => createPolicy("rm" as never)).toThrow('options must be an object, got string "rm"');
+    expect(() => createPolicy({ deny: "rm" as never })).toThrow("deny must be an array of rules, got string");
+  });
+  test("examples prove a rule", () => {
+    const rule = { command: "git push", match: ["git push -f"], notMatch: ["git pull"] };
+    expect(createPolicy({ deny: [rule], allow: [rule] })).toBeDefined();
+    expect(() => createPolicy({ deny: [{ command: "git push", match: ["git pull"] }] })).toThrow(
+      'deny rule "git push" does not match its own example "git pull".',
+    );
+    expect(() => createPolicy({ allow: [{ command: "git", notMatch: ["git push"] }] })).toThrow(
+      'allow rule "git" matches its own example "git push".',
+    );
+  });
+});

@@ -1,2 +1,0 @@
-export const packName = "@agent/tools-search";
-export const packApiVersion = 1;
