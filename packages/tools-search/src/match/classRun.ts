@@ -1,3 +1,4 @@
+import { ASCII_SIZE, characterSet, isOneOfAscii } from "./characterSet.js";
 import { frequencyOfAny } from "./needle.js";
 
 /** The longest run that is looked for; a needle has room for no more. */
@@ -10,9 +11,6 @@ const SAME_AGAIN = 0.6;
 const TOKEN =
   /\\[pP]\{[^}]*\}|\\k<[^>]*>|\\u\{[^}]*\}|\\u.{4}|\\x..|\\c.|\\[1-9]\d*|\\.|\[(?:\\.|[^\]\\])*\]|./suy;
 const QUANTIFIER = /(?:([*?])|(\+)|\{(\d+)(,\d*)?\})\??/y;
-/** What stands for one character, all of ASCII: a character, \d, \w, or a class without anything that reaches beyond. */
-const ONE_BYTE =
-  /^(?:[^\\[\]().*+?|^$\u0080-\u{10ffff}]|\\[^bBDWSspPkucx1-9]|\\x[0-7].|\[(?!\^)(?:\\[^DWSspPucx]|\\x[0-7].|[^\\\u0080-\u{10ffff}])*\])$/u;
 
 export interface ClassRun {
   /** Each character, given as the string of all ASCII characters it can be. */
@@ -49,7 +47,7 @@ export function rareClassRun(source: string): ClassRun | undefined {
     const [quantifier = "", optional, plus, least, more] = QUANTIFIER.exec(source) ?? [];
     at += quantifier.length;
     const count = optional ? 0 : plus ? 1 : Math.min(Number(least ?? 1), MAX_RUN);
-    if (depth > 0 || count === 0 || !ONE_BYTE.test(token)) {
+    if (depth > 0 || count === 0 || !isOneOfAscii(token)) {
       end();
       whole = Number.NaN;
       continue;
@@ -73,10 +71,9 @@ export function rareClassRun(source: string): ClassRun | undefined {
 }
 
 function membersOf(token: string): string {
-  const expression = new RegExp(`^${token}$`, "u");
-  return Array.from({ length: 128 }, (_, code) => String.fromCharCode(code))
-    .filter((character) => expression.test(character))
-    .join("");
+  const { ascii } = characterSet(token, false);
+  const codes = Array.from({ length: ASCII_SIZE }, (_, code) => code).filter((code) => ascii[code]);
+  return String.fromCharCode(...codes);
 }
 
 /** How often a run is met, roughly. Characters of one kind come together, so after the first of a kind the next is likely. */

@@ -1,5 +1,6 @@
 import { quote } from "@agent/core/toolkit";
 import type { TextQuery } from "../protocol.js";
+import { type Automaton, buildAutomaton } from "./automaton.js";
 import { rareClassRun } from "./classRun.js";
 import {
   createClassNeedle,
@@ -23,6 +24,8 @@ export interface CompiledQuery {
   readonly asciiNeedles: readonly Needle[];
   /** Decides about one line, without its line break. `undefined`: a line with a needle matches. */
   readonly test: ((line: string) => boolean) | undefined;
+  /** Decides about lines in one pass over their bytes, if that is possible. Built when it is first asked for. */
+  readonly decider: () => LineDecider | undefined;
   /** Whether a needle decides by itself in text that is all ASCII. */
   readonly asciiIsExact: boolean;
   /** Finds the next place from which a line may match, over many lines at once. */
@@ -31,6 +34,12 @@ export interface CompiledQuery {
   readonly scanIsExact: boolean;
   /** Whether `test` sees the carriage return at the end of a line, because it is asked for. */
   readonly keepReturn: boolean;
+}
+
+export interface LineDecider {
+  readonly automaton: Automaton;
+  /** For a line about which the automaton is not sure: where in it the match begins, or -1. */
+  readonly search: (line: string) => number;
 }
 
 /** Compiles a query, or throws an error that names the place of the mistake. */
@@ -52,6 +61,7 @@ function compileLiteral({ text, ignoreCase }: TextQuery): CompiledQuery {
     needles,
     asciiNeedles: needles.filter((needle) => needle.ascii),
     test: asciiIsExact && needles.length === 1 ? undefined : lineTest(text, ignoreCase),
+    decider: () => undefined,
     asciiIsExact,
     scan: undefined,
     scanIsExact: false,
@@ -92,6 +102,11 @@ function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
     asciiNeedles: needles.filter((needle) => needle.ascii),
     asciiIsExact: false,
     test: exact ? undefined : (line) => choose(line).test(line),
+    decider: onDemand(() => {
+      const options = { ignoreCase, keepReturn: parsed.asksForReturn };
+      const automaton = parsed.tree && buildAutomaton(parsed.tree, options);
+      return automaton && { automaton, search: (line) => line.search(choose(line)) };
+    }),
     scan: lineSource === undefined ? undefined : scanner(lineSource, caseFlag, parsed.needsUnicode),
     scanIsExact: !parsed.anchored,
     keepReturn: parsed.asksForReturn,
@@ -108,6 +123,14 @@ function needlesOf(
   if (ignoreCase) return { needles: [...needles, ...otherCaseNeedles(strings)], exact: false };
   const found = needles.length > 0 ? undefined : rareClassRun(source);
   return found ? { needles: [createClassNeedle(found.run)], exact: found.exact } : { needles, exact: false };
+}
+
+function onDemand<Value>(create: () => Value): () => Value {
+  let created: { readonly value: Value } | undefined;
+  return () => {
+    created ??= { value: create() };
+    return created.value;
+  };
 }
 
 function scanner(source: string, caseFlag: string, needsUnicode: boolean): (ascii: boolean) => RegExp {

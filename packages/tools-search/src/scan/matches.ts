@@ -2,7 +2,7 @@ import { isAscii } from "node:buffer";
 import { decode } from "../encoding.js";
 import type { ByteWindow } from "../match/bytes.js";
 import type { Needle } from "../match/needle.js";
-import type { CompiledQuery } from "../match/query.js";
+import type { CompiledQuery, LineDecider } from "../match/query.js";
 import type { RowCollector } from "./rows.js";
 import { ByteView, StringView, type TextView } from "./view.js";
 
@@ -28,10 +28,15 @@ export function collectMatches(
   collector: RowCollector,
   firstOnly: boolean,
 ): void {
-  const view: TextView = query.needles.length > 0 ? byteView(piece) : stringView(piece);
+  const hasNeedles = query.needles.length > 0;
+  const decider = hasNeedles && query.test === undefined ? undefined : query.decider();
+  const view: TextView = hasNeedles || decider ? byteView(piece) : stringView(piece);
   collector.begin(view);
-  if (view instanceof ByteView) withNeedles(view, query, collector, firstOnly);
-  else if (view instanceof StringView) withExpression(view, query, collector, firstOnly);
+  if (view instanceof StringView) withExpression(view, query, collector, firstOnly);
+  else if (view instanceof ByteView) {
+    if (hasNeedles) withNeedles(view, query, decider, collector, firstOnly);
+    else if (decider) withAutomaton(view, query, decider, collector, firstOnly);
+  }
   collector.finish(view, piece.isLast);
 }
 
@@ -47,20 +52,51 @@ function stringView({ window, from, to }: Piece): StringView {
   );
 }
 
-/** Candidates by the strings a match must contain; only the lines around them are looked at. */
-function withNeedles(
+/** One pass over all bytes. Only lines that the automaton is not sure about are decoded for a look at them. */
+function withAutomaton(
   view: ByteView,
-  query: CompiledQuery,
+  { keepReturn }: CompiledQuery,
+  { automaton, search }: LineDecider,
   collector: RowCollector,
   firstOnly: boolean,
 ): void {
   const { window, end } = view;
-  const { keepReturn } = query;
+  for (let from = view.start; from < end; ) {
+    const found = window.decide(automaton, from, end);
+    if (found === -1) return;
+    let at = found >> 1;
+    const isSure = (found & 1) === 0;
+    const lineEnd = view.lineEnd(at);
+    from = lineEnd + 1;
+    if (isSure && collector.onlyCounts) collector.matches++;
+    else {
+      const lineStart = view.lineStart(at);
+      if (!isSure) {
+        const line = view.line(lineStart, lineEnd, keepReturn);
+        const index = search(line);
+        if (index === -1) continue;
+        at = view.placeIn(line, index, lineStart, lineEnd);
+      }
+      collector.match(view, lineStart, lineEnd, at);
+    }
+    if (firstOnly) return;
+  }
+}
+
+/** Candidates by the strings a match must contain; only the lines around them are looked at. */
+function withNeedles(
+  view: ByteView,
+  query: CompiledQuery,
+  decider: LineDecider | undefined,
+  collector: RowCollector,
+  firstOnly: boolean,
+): void {
+  const { window, end } = view;
   // In text of plain ASCII there is no use in looking for anything else.
   const ascii =
     query.asciiNeedles.length < query.needles.length && isAscii(window.buffer.subarray(view.start, end));
   const needles = ascii ? query.asciiNeedles : query.needles;
-  const test = ascii && query.asciiIsExact ? undefined : query.test;
+  const test = ascii && query.asciiIsExact ? undefined : lineTest(view, query, decider);
   const [only] = needles;
   if (only === undefined) return;
   const next =
@@ -70,13 +106,28 @@ function withNeedles(
     if (test === undefined && collector.onlyCounts) collector.matches++;
     else {
       const lineStart = view.lineStart(at);
-      if (test === undefined || test(view.line(lineStart, lineEnd, keepReturn))) {
+      if (test === undefined || test(lineStart, lineEnd)) {
         collector.match(view, lineStart, lineEnd, at);
       }
     }
     if (firstOnly && collector.matches > 0) return;
     at = lineEnd >= end ? -1 : next(lineEnd + 1);
   }
+}
+
+/** Decides about a line that holds a needle. `undefined`: all of them match. */
+function lineTest(
+  view: ByteView,
+  { test, keepReturn }: CompiledQuery,
+  decider: LineDecider | undefined,
+): ((from: number, to: number) => boolean) | undefined {
+  if (test === undefined) return undefined;
+  const byText = (from: number, to: number): boolean => test(view.line(from, to, keepReturn));
+  if (decider === undefined) return byText;
+  return (from, to) => {
+    const found = view.window.decide(decider.automaton, from, to);
+    return found !== -1 && ((found & 1) === 0 || byText(from, to));
+  };
 }
 
 /** The next place where any of the needles is. What was found for one is kept until it is passed. */
