@@ -28,9 +28,19 @@ export class PlainWindow implements ByteWindow {
   constructor(readonly buffer: Buffer) {}
 
   find(needle: Needle, from: number, to: number): number {
+    if (needle.kind === "run") return this.#findRun(needle, from, to);
     if (needle.kind !== "text") return this.#findByByte(needle, from, to);
     const at = this.buffer.indexOf(needle.bytes, from);
     return at === -1 || at + needle.length > to ? -1 : at;
+  }
+
+  #findRun(needle: Needle, from: number, to: number): number {
+    let length = 0;
+    for (let at = from; at < to; at++) {
+      length = isInClass(needle, 0, this.buffer[at] ?? 0) ? length + 1 : 0;
+      if (length === needle.length) return at + 1 - length;
+    }
+    return -1;
   }
 
   #findByByte(needle: Needle, from: number, to: number): number {
@@ -124,6 +134,7 @@ export class SimdWindow implements ByteWindow {
       text: required(exports.text),
       folded: required(exports.folded),
       classes: required(exports.classes),
+      run: required(exports.run),
     };
     this.#decide = required(exports.decide);
     this.#count = required(exports.count);

@@ -1,8 +1,6 @@
 import { ASCII_SIZE, characterSet, isOneOfAscii } from "./characterSet.js";
-import { frequencyOfAny } from "./needle.js";
+import { frequencyOfAny, MAX_RUN } from "./needle.js";
 
-/** The longest run that is looked for; a needle has room for no more. */
-const MAX_RUN = 32;
 /** A run that is met more often than once in so many bytes sorts out too few lines. */
 const RARE = 1 / 500;
 /** How likely it is that a character is of the same kind as the one before it. */
@@ -20,8 +18,9 @@ export interface ClassRun {
 }
 
 /**
- * A run of characters that every match contains. `[A-Z]{4,}_\d+` has `[A-Z]` four times, `_`, and a digit. Reads the source as `parseRegex` writes it, at its top level
- * only. Returns `undefined` if there is no run that is rare enough to be worth looking for.
+ * A run of characters that every match contains. `[A-Z]{4,}_\d+` has `[A-Z]` four times, `_`, and a digit. Reads the
+ * source as `parseRegex` writes it, at its top level only. Returns `undefined` if no run is worth looking for: it would
+ * be met too often.
  */
 export function rareClassRun(source: string): ClassRun | undefined {
   let best: readonly string[] = [];
@@ -65,9 +64,11 @@ export function rareClassRun(source: string): ClassRun | undefined {
     }
   }
   end();
-  if (frequencyOf(best) >= RARE) return undefined;
   // A line break belongs to no line, so that a run with one in it would be no match.
-  return { run: best, exact: best.length === whole && !/[\n\r]/.test(best.join("")) };
+  const exact = best.length > 0 && best.length === whole && !/[\n\r]/.test(best.join(""));
+  // One class in a row is found as quickly as a line break, and then there is nothing left to verify.
+  const isQuick = exact && best.every((members) => members === best[0]);
+  return isQuick || frequencyOf(best) < RARE ? { run: best, exact } : undefined;
 }
 
 function membersOf(token: string): string {

@@ -96,17 +96,18 @@ function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
   const plain = parsed.needsUnicode ? unicode : new RegExp(parsed.source, caseFlag);
   const choose = (line: string): RegExp => (plain === unicode || ASCII.test(line) ? plain : unicode);
   const { lineSource } = parsed;
-  const { needles, exact } = needlesOf(parsed, ignoreCase);
+  const decider = onDemand(() => {
+    const options = { ignoreCase, keepReturn: parsed.asksForReturn };
+    const automaton = parsed.tree && buildAutomaton(parsed.tree, options);
+    return automaton && { automaton, search: (line: string) => line.search(choose(line)) };
+  });
+  const { needles, exact } = needlesOf(parsed, ignoreCase, decider);
   return {
     needles,
     asciiNeedles: needles.filter((needle) => needle.ascii),
     asciiIsExact: false,
     test: exact ? undefined : (line) => choose(line).test(line),
-    decider: onDemand(() => {
-      const options = { ignoreCase, keepReturn: parsed.asksForReturn };
-      const automaton = parsed.tree && buildAutomaton(parsed.tree, options);
-      return automaton && { automaton, search: (line) => line.search(choose(line)) };
-    }),
+    decider,
     scan: lineSource === undefined ? undefined : scanner(lineSource, caseFlag, parsed.needsUnicode),
     scanIsExact: !parsed.anchored,
     keepReturn: parsed.asksForReturn,
@@ -117,12 +118,13 @@ function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
 function needlesOf(
   { required, source }: ParsedRegex,
   ignoreCase: boolean,
+  decider: CompiledQuery["decider"],
 ): { readonly needles: readonly Needle[]; readonly exact: boolean } {
-  const strings = usefulStrings(required) ?? [];
+  const run = ignoreCase || usefulStrings(required) ? undefined : rareClassRun(source);
+  if (run) return { needles: [createClassNeedle(run.run)], exact: run.exact };
+  const strings = usefulStrings(required) ?? usefulStrings(required, decider() !== undefined) ?? [];
   const needles = strings.map((text) => createNeedle(text, ignoreCase));
-  if (ignoreCase) return { needles: [...needles, ...otherCaseNeedles(strings)], exact: false };
-  const found = needles.length > 0 ? undefined : rareClassRun(source);
-  return found ? { needles: [createClassNeedle(found.run)], exact: found.exact } : { needles, exact: false };
+  return { needles: ignoreCase ? [...needles, ...otherCaseNeedles(strings)] : needles, exact: false };
 }
 
 function onDemand<Value>(create: () => Value): () => Value {
