@@ -12,7 +12,7 @@ const MAX_ALTERNATIVES = 8;
 /** How common a single character may be to be looked for: it makes the lines it is on candidates. */
 const RARE_CHARACTER = 45;
 /** The same where candidates cost little. */
-const UNCOMMON_CHARACTER = 66;
+const UNCOMMON_CHARACTER = 77;
 
 /** How requirements combine when parts of an expression do. */
 export const describeRequired = {
