@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { randomNumbers } from "../../test/tree.js";
 import { type Automaton, buildAutomaton } from "./automaton.js";
 import { type ByteWindow, createWindow } from "./bytes.js";
+import { characterSet } from "./characterSet.js";
 import { parseRegex } from "./regexParse.js";
 
 const random = randomNumbers(23);
@@ -11,9 +12,9 @@ const WINDOWS = [
   ["without", createWindow(65_536, false)],
 ] as const;
 
-function automatonOf(expression: string, ignoreCase = false): Automaton | undefined {
+function automatonOf(expression: string, ignoreCase = false, isUtf8 = false): Automaton | undefined {
   const { tree, asksForReturn } = parseRegex(expression);
-  return tree && buildAutomaton(tree, { ignoreCase, keepReturn: asksForReturn });
+  return tree && buildAutomaton(tree, { ignoreCase, keepReturn: asksForReturn, isUtf8 });
 }
 
 /** The numbers of the lines that match, and of those about which the automaton is not sure. */
@@ -90,14 +91,25 @@ describe.each(WINDOWS)("an automaton, %s", (_, window) => {
     expect(matched).toBeGreaterThan(5000);
   });
 
-  test("is never wrong about text beyond ASCII, and unsure only there", () => {
+  test.each([false, true])("is never wrong about text beyond ASCII (known to be UTF-8: %s)", (isUtf8) => {
     let sureOnes = 0;
     for (let round = 0; round < 3000; round++) {
       const expression = randomExpression();
       const ignoreCase = random(3) === 0;
-      const automaton = automatonOf(expression, ignoreCase);
+      const automaton = automatonOf(expression, ignoreCase, isUtf8);
       if (automaton === undefined) throw new Error(`${expression} has no automaton`);
-      const letters = [...LETTERS, "é", "日", "\u017f", "\u212a", "\u2028", "\u00a0", "😀"];
+      const letters = [
+        ...LETTERS,
+        "é",
+        "日",
+        "\u017f",
+        "\u212a",
+        "\u2028",
+        "\u00a0",
+        "\u3000",
+        "\u3001",
+        "😀",
+      ];
       const text = Array.from({ length: random(120) }, () => pick(letters)).join("");
       const { sure, unsure } = decide(window, automaton, text);
       const lines = text.split("\n");
@@ -111,7 +123,7 @@ describe.each(WINDOWS)("an automaton, %s", (_, window) => {
       });
       sureOnes += sure.length;
     }
-    expect(sureOnes).toBeGreaterThan(2000);
+    expect(sureOnes).toBeGreaterThan(isUtf8 ? 4000 : 2000);
   });
 });
 
@@ -128,4 +140,22 @@ test("what is never decided by a character beyond ASCII is not unsure about it",
   const [[, window]] = WINDOWS;
   const automaton = automatonOf("[a-z]{3}\\b");
   expect(automaton && decide(window, automaton, "é abc\nab é\nabcé\n")).toEqual({ sure: [0, 2], unsure: [] });
+});
+
+test.each([
+  [".{3,}", "éé\nééé\n日本\n日本語\n😀😀\n😀😀😀\n", [1, 3, 5], []],
+  ["^[^a]$", "é\na\n日\néé\n", [0, 2], []],
+  ["\\B", "aéa\na\né\n", [2], []],
+  ["\\s$", "日。\n日 \n日\u3000\n\u2028\n", [1], [2, 3]],
+  ["\\S{2}", "日。\n日\u3000\na\u3000\n", [0], [1, 2]],
+  ["k", "K\n\u212a\né\n", [0], [1]],
+])("in text known to be UTF-8, %s is hardly ever unsure", (expression, text, sure, unsure) => {
+  const [[, window]] = WINDOWS;
+  const automaton = automatonOf(expression, expression === "k", true);
+  expect(automaton && decide(window, automaton, text)).toEqual({ sure, unsure });
+});
+
+test("all white space beyond ASCII is known", () => {
+  const beyond = Array.from({ length: 0xff80 }, (_, i) => String.fromCharCode(0x80 + i));
+  expect(characterSet("\\s", false).except).toBe(beyond.filter((character) => /\s/.test(character)).join(""));
 });

@@ -35,15 +35,17 @@ export interface AutomatonOptions {
   readonly ignoreCase: boolean;
   /** Whether the carriage return before a line break is part of the line. */
   readonly keepReturn: boolean;
+  /** Whether all text it is used on is known to be UTF-8. Then it is hardly ever unsure. */
+  readonly isUtf8: boolean;
 }
 
 /** Builds the automaton, or returns `undefined` if the expression takes more states than are worth it. */
 export function buildAutomaton(tree: RegexTree, options: AutomatonOptions): Automaton | undefined {
   const steps = stepsOf(tree, options.ignoreCase);
   if (steps === undefined) return undefined;
-  const states = new LineStates(steps, options.ignoreCase);
+  const states = new LineStates(steps, options);
   const sets = states.hasWordEdges ? [...steps.sets, WORD] : steps.sets;
-  const { kindOf, examples } = byteKinds(sets, [NEWLINE, RETURN]);
+  const { kindOf, examples } = byteKinds(sets, [NEWLINE, RETURN], (byte) => states.kindBeyond(byte));
   if (examples.length > MAX_KINDS) return undefined;
   const rowBytes = examples.length * BYTES_PER_ENTRY;
   const maxRows = Math.min(MAX_ROWS, Math.floor(MAX_TABLE_BYTES / rowBytes));
@@ -65,7 +67,7 @@ function rowsOf(states: LineStates, examples: readonly number[], maxRows: number
   const numbers = new Map<string, number>();
   const numberOf = (state: LineState | Outcome): number => {
     if (typeof state === "string") return OUTCOMES.indexOf(state);
-    const key = `${state.steps.join()}${state.afterWord ? "w" : ""}`;
+    const key = `${state.steps.join()} ${state.afterWord} ${state.begun}`;
     const number = numbers.get(key) ?? LINE_START + reached.length;
     if (!numbers.has(key)) reached.push(state);
     numbers.set(key, number);

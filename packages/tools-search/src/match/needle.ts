@@ -87,7 +87,7 @@ export function frequencyOfAny(members: string): number {
 }
 
 /** The only characters beyond ASCII that are a letter of ASCII in another case: the Kelvin sign and the long s. */
-const OTHER_CASES: Readonly<Record<string, string>> = { k: "\u212a", s: "\u017f" };
+export const OTHER_CASES: Readonly<Record<string, string>> = { k: "\u212a", s: "\u017f" };
 
 /** Needles for lines that may hold one of the texts in another case, though not in ASCII. */
 export function otherCaseNeedles(texts: readonly string[]): Needle[] {

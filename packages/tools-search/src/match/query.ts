@@ -38,6 +38,8 @@ export interface CompiledQuery {
 
 export interface LineDecider {
   readonly automaton: Automaton;
+  /** One for text of UTF-8 only, which is sure about more lines. Built when it is first asked for. */
+  readonly utf8Automaton: () => Automaton | undefined;
   /** For a line about which the automaton is not sure: where in it the match begins, or -1. */
   readonly search: (line: string) => number;
 }
@@ -97,9 +99,17 @@ function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
   const choose = (line: string): RegExp => (plain === unicode || ASCII.test(line) ? plain : unicode);
   const { lineSource } = parsed;
   const decider = onDemand(() => {
+    const { tree } = parsed;
+    if (tree === undefined) return undefined;
     const options = { ignoreCase, keepReturn: parsed.asksForReturn };
-    const automaton = parsed.tree && buildAutomaton(parsed.tree, options);
-    return automaton && { automaton, search: (line: string) => line.search(choose(line)) };
+    const automaton = buildAutomaton(tree, { ...options, isUtf8: false });
+    return (
+      automaton && {
+        automaton,
+        utf8Automaton: onDemand(() => buildAutomaton(tree, { ...options, isUtf8: true })),
+        search: (line: string) => line.search(choose(line)),
+      }
+    );
   });
   const { needles, exact } = needlesOf(parsed, ignoreCase, decider);
   return {

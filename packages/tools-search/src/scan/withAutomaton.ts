@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { CompiledQuery, LineDecider } from "../match/query.js";
 import type { RowCollector } from "./rows.js";
 import type { ByteView } from "./view.js";
@@ -6,12 +7,14 @@ import type { ByteView } from "./view.js";
 export function withAutomaton(
   view: ByteView,
   { keepReturn }: CompiledQuery,
-  { automaton, search }: LineDecider,
+  decider: LineDecider,
   collector: RowCollector,
   firstOnly: boolean,
   start = view.start,
 ): void {
   const { window, end } = view;
+  let { automaton } = decider;
+  let triedUtf8 = false;
   for (let from = start; from < end; ) {
     const found = window.decide(automaton, from, end);
     if (found === -1) return;
@@ -22,9 +25,18 @@ export function withAutomaton(
     if (isSure && collector.onlyCounts) collector.matches++;
     else {
       const lineStart = view.lineStart(at);
+      if (!isSure && !triedUtf8) {
+        triedUtf8 = true;
+        const better = isUtf8(window.buffer.subarray(lineStart, end)) && decider.utf8Automaton();
+        if (better) {
+          automaton = better;
+          from = lineStart;
+          continue;
+        }
+      }
       if (!isSure) {
         const line = view.line(lineStart, lineEnd, keepReturn);
-        const index = search(line);
+        const index = decider.search(line);
         if (index === -1) continue;
         at = view.placeIn(line, index, lineStart, lineEnd);
       }
