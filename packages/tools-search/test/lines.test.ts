@@ -60,17 +60,14 @@ describe("a match lies within one line", () => {
 });
 
 describe("characters beyond ASCII", () => {
-  const latin1 = Buffer.from("caf\xe9\nplain\n", "latin1");
+  const latin1 = Buffer.from("10\xb5s\nplain\n", "latin1");
   const utf8 = Buffer.from("日本語\nsmall\nna\u00efve \u3000\n");
 
   test.each<[string, string[]]>([
-    ["^.{4}$", ["a.txt:1:café"]],
+    ["^.{4}$", ["a.txt:1:10µs"]],
     ["^.{3}$", ["a.txt:3:日本語", "b.txt:1:日本語"]],
     ["^\\w+$", ["a.txt:2:plain", "a.txt:4:small", "b.txt:2:small"]],
-    [
-      "[^a-z]$",
-      ["a.txt:1:café", "a.txt:3:日本語", "a.txt:5:naïve \u3000", "b.txt:1:日本語", "b.txt:3:naïve \u3000"],
-    ],
+    ["[^a-z]$", ["a.txt:3:日本語", "a.txt:5:naïve \u3000", "b.txt:1:日本語", "b.txt:3:naïve \u3000"]],
     ["\\s{2}$", ["a.txt:5:naïve \u3000", "b.txt:3:naïve \u3000"]],
     ["^\\S{5}\\s", ["a.txt:5:naïve \u3000", "b.txt:3:naïve \u3000"]],
   ])("%s takes each for one, in a file that is UTF-8 and in one that is not", async (query, expected) => {
