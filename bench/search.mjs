@@ -28,6 +28,18 @@ const MEASUREMENTS = [
     linuxTree,
     search("\\w+\\s+=\\s+\\w+\\(\\w+,\\s*\\w+\\)\\s*\\?", { regex: true }),
   ),
+  ...[
+    ["linux-class-run", "[a-z]{14,}"],
+    ["linux-class-words", "[A-Z][a-z]+[A-Z][a-z]+\\w+\\("],
+    ["linux-class-snake", "[a-z]+_[a-z]+_[a-z]+_[a-z]+"],
+    ["linux-class-line", "^\\s*[a-z]+\\s+\\w+;$"],
+    ["linux-class-call", "\\w+\\s*\\(\\s*\\)"],
+    ["linux-class-quoted", '"[^"]{60,}"'],
+    ["linux-class-trailing", "\\s+$"],
+    ["linux-class-long-line", ".{120,}"],
+    // Without an automaton: the engine of the language backtracks. rg needs --pcre2 for it.
+    ["linux-look-around", "(?<=\\w)[A-Z]{3,}(?=\\d)", ["--pcre2"]],
+  ].map(([name, query, rg]) => text_(name, linuxTree, search(query, { regex: true }), { rg })),
   text_("linux-common-cap-100", linuxTree, search("return", { max_results: 100 })),
   text_("hundred-files", smallDirectory, search("needle")),
   text_("100k-small-files", smallFiles, search("needle here")),
@@ -38,12 +50,12 @@ const MEASUREMENTS = [
   files_("files-npm", npmTree, "node_modules/**/*.ts"),
 ];
 
-function text_(name, corpus, args, { grep, plain } = {}) {
-  return { name, create: () => textContenders(corpus(), args, { grep, plain }) };
+function text_(name, corpus, args, others = {}) {
+  return { name, create: () => textContenders(corpus(), args, others) };
 }
 
-function textContenders(path, args, { grep, plain }) {
-  const flags = [args.regex ? [] : ["-F"], args.ignore_case ? ["-i"] : []].flat();
+function textContenders(path, args, { grep, plain, rg = [] }) {
+  const flags = [rg, args.regex ? [] : ["-F"], args.ignore_case ? ["-i"] : []].flat();
   return {
     ours: () => text.execute({ ...args, paths: [path] }),
     others: {

@@ -108,9 +108,12 @@ describe("expressions", () => {
 
   test("a line too long for an expression costs that file, not the search", async () => {
     const root = makeTree({ "a.txt": "bc\n", "long.txt": "ab".repeat(4_000_000), "z.txt": "aacc\n" });
-    const { lines, account } = await run(text, root, { query: "(a|b)+c", paths: [root], regex: true });
+    const search = (query: string) => run(text, root, { query, paths: [root], regex: true });
+    const { lines, account } = await search("(?=[ab])(a|b)+c");
     expect(lines).toEqual(["a.txt:1:bc", "z.txt:1:aacc"]);
     expect(account).toContain("1 unreadable: long.txt (a line is too long for the expression)");
+    // Without the look-around nothing has to be remembered, and no line is too long.
+    expect((await search("(a|b)+c")).account).toBe("[2 matching lines (2 files); 3 files searched]");
   });
 
   test("D103: an empty query is refused", async () => {

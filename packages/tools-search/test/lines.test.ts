@@ -59,6 +59,35 @@ describe("a match lies within one line", () => {
   });
 });
 
+describe("characters beyond ASCII", () => {
+  const latin1 = Buffer.from("10\xb5s\nplain\n", "latin1");
+  const utf8 = Buffer.from("日本語\nsmall\nna\u00efve \u3000\n");
+
+  test.each<[string, string[]]>([
+    ["^.{4}$", ["a.txt:1:10µs"]],
+    ["^.{3}$", ["a.txt:3:日本語", "b.txt:1:日本語"]],
+    ["^\\w+$", ["a.txt:2:plain", "a.txt:4:small", "b.txt:2:small"]],
+    ["[^a-z]$", ["a.txt:3:日本語", "a.txt:5:naïve \u3000", "b.txt:1:日本語", "b.txt:3:naïve \u3000"]],
+    ["\\s{2}$", ["a.txt:5:naïve \u3000", "b.txt:3:naïve \u3000"]],
+    ["^\\S{5}\\s", ["a.txt:5:naïve \u3000", "b.txt:3:naïve \u3000"]],
+  ])("%s takes each for one, in a file that is UTF-8 and in one that is not", async (query, expected) => {
+    const root = makeTree({ "a.txt": Buffer.concat([latin1, utf8]), "b.txt": utf8 });
+    const { lines } = await run(text, root, { query, paths: [root], regex: true });
+    expect(lines).toEqual(expected);
+  });
+
+  test.each(["é", "日"])(
+    "of a very long line with %s in front, what is shown is around the match",
+    async (first) => {
+      const root = makeTree({ "a.txt": `${first}${"-".repeat(30_000)}x42${"-".repeat(30_000)}\n` });
+      for (const query of ["[a-z]\\d+", "[^-]\\d\\d", "\\p{L}\\d"]) {
+        const { lines } = await run(text, root, { query, paths: [root], regex: true });
+        expect(lines[0]).toContain("-x42-");
+      }
+    },
+  );
+});
+
 describe("upper and lower case", () => {
   test("beyond ASCII is ignored too: a Kelvin sign is a k, a long s is an s", async () => {
     const root = makeTree({ "a.txt": "mask\nMA\u017f\u212a\nÄrger\nMA\u0130\n", "b.txt": "MASK\n" });

@@ -43,7 +43,7 @@ function ripgrep(root: string, args: readonly string[]): string[] {
 async function ours(
   root: string,
   args: { query: string; regex?: boolean | undefined; ignore_case?: boolean | undefined },
-  includeIgnored = false,
+  { includeIgnored = false, simd = true } = {},
 ): Promise<string[]> {
   const { query, regex = false, ignore_case: ignoreCase = false } = args;
   const search = {
@@ -59,7 +59,7 @@ async function ours(
     },
     maxResults: 1_000_000,
   } as const;
-  const { files } = await searchText(sharedPool(), search, { timeoutMs: 120_000 });
+  const { files } = await searchText(sharedPool({ simd }), search, { timeoutMs: 120_000 });
   return files.flatMap((file) => file.rows.map((row) => `${file.label}:${row.line}:${row.text}`)).sort();
 }
 
@@ -83,6 +83,14 @@ const QUERIES: readonly { query: string; regex?: boolean; ignore_case?: boolean 
   { query: "x*", regex: true },
   { query: "a.c", regex: true },
   { query: "\\d{4}-\\d{2}-\\d{2}", regex: true },
+  ...String.raw`[a-z]{14,} [a-zA-Z_]{20,} [A-Z][a-z]+[A-Z][a-z]+\w+\( ^\s*[a-z]+\s+\w+;$ \d{6,} 0x[0-9a-f]{8,} \w{30,}
+    [A-Z_]{25,} [a-z]+_[a-z]+_[a-z]+_[a-z]+ \b[A-Z]{3,5}\d{2,4}\b ^\s+return\s+\w+;$ \w+\s*\(\s*\) "[^"]{60,}"
+    \d+\.\d+\.\d+ [0-9a-f]{32} \s+$ ^$ ^\w+$ .{120,} (foo|bar|baz)\d+ ^[^\s]{2,5}$ \B[A-Z]\B (\w+\.)+\w+\(`
+    .split(/\s+/)
+    .flatMap((query) => [
+      { query, regex: true },
+      { query, regex: true, ignore_case: true },
+    ]),
 ];
 
 describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skipped: ${WHY})`}`, () => {
@@ -91,9 +99,12 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
     async ({ query, regex, ignore_case }) => {
       const root = corpus();
       const flags = [...(regex ? [] : ["--fixed-strings"]), ...(ignore_case ? ["--ignore-case"] : [])];
-      const expected = ripgrep(root, ["--no-ignore", ...flags, "-e", query]).map(comparable);
-      const found = await ours(root, { query, regex, ignore_case }, true);
-      expect(difference(found.map(comparable), expected)).toEqual(SAME);
+      const expected = ripgrep(root, ["--no-ignore", ...flags, "-e", query]).filter(isShared(query));
+      for (const simd of [true, false]) {
+        const found = await ours(root, { query, regex, ignore_case }, { includeIgnored: true, simd });
+        const shown = found.filter(isShared(query)).map(comparable);
+        expect({ simd, ...difference(shown, expected.map(comparable)) }).toEqual({ simd, ...SAME });
+      }
     },
   );
 
@@ -119,11 +130,37 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
       const body = Array.from({ length: 1 + random(4) }, () => pick(atoms) + pick(marks)).join("");
       const query = pick(["", "", "^", "\\b"]) + body + pick(["", "", "$"]);
       const ignore_case = random(4) === 0;
-      // Word characters beyond ASCII are such for ripgrep, and not for JavaScript.
-      const shared = (line: string) => !/\\[wdb]/.test(query) || /^[\t -~]*$/.test(line);
+      const shared = isShared(query);
       const expected = ripgrep(root, [...(ignore_case ? ["--ignore-case"] : []), "-e", query]).filter(shared);
       const found = (await ours(root, { query, regex: true, ignore_case })).filter(shared);
       expect({ query, ignore_case, ...difference(found, expected) }).toEqual({ query, ignore_case, ...SAME });
+    }
+  });
+
+  test("random runs and rows of classes in long files", async () => {
+    const random = randomNumbers(41);
+    const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
+    const classes = String.raw`[a-z] [A-Z] \w \d [a-zA-Z_] [0-9a-f] [^"] . \s \S [A-Z_] [^a-z] [é-ü]`.split(
+      " ",
+    );
+    const between = ["", "", "_", "\\(", "\\.", "\\s*", "\\b", "\\B", '"', "(x|yz)?"];
+    const marks = () =>
+      pick(["", "", "+", "*", "?", "{2}", "{3,5}", `{${1 + random(40)},}`, `{${random(12)}}`]);
+    const root = makeTree();
+    for (let i = 0; i < 3; i++) put(root, `f${i}.txt`, longText(random, pick(["\n", "\n", "\r\n"])));
+    for (let round = 0; round < 50; round++) {
+      const part = () => pick(classes) + marks() + pick(between);
+      const row = Array.from({ length: 1 + random(3) }, part).join("");
+      const query = pick(["", "", "", "^", "^\\s*"]) + row + pick(["", "", "", "$", ";$"]);
+      const ignore_case = random(4) === 0;
+      const flags = ignore_case ? ["--ignore-case"] : [];
+      const shared = isShared(query);
+      const expected = ripgrep(root, [...flags, "-e", query]).filter(shared);
+      for (const simd of [true, false]) {
+        const found = (await ours(root, { query, regex: true, ignore_case }, { simd })).filter(shared);
+        const context = { query, ignore_case, simd };
+        expect({ ...context, ...difference(found, expected) }).toEqual({ ...context, ...SAME });
+      }
     }
   });
 
@@ -182,6 +219,51 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
     }
   });
 });
+
+/** Text of several windows, in which long runs lie across the places where one window ends and the next begins. */
+function longText(random: (below: number) => number, lineEnd: string): string {
+  const WINDOW = 256 * 1024;
+  const words = [
+    ...[
+      "return",
+      "fooBar",
+      "MAX_SIZE_OF_A_THING",
+      "0xdeadbeef01",
+      "x",
+      "_",
+      '"',
+      "(",
+      ")",
+      ";",
+      ".",
+      "é",
+      "日本",
+    ],
+    ..."a B 7 \t".split(" "),
+    ...[
+      " ",
+      " ",
+      "    ",
+      "snake_case_name_of_it",
+      "CamelCaseNameOf(",
+      "1.22.333",
+      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    ],
+  ];
+  const line = () => Array.from({ length: random(9) }, () => words[random(words.length)]).join("");
+  let text = "";
+  for (let end = WINDOW; end <= 2 * WINDOW; end += WINDOW) {
+    const until = end - 10 - random(60);
+    while (text.length < until) text += `${line()}${lineEnd}`;
+    text += "Abc_9".repeat(40).slice(random(100)) + lineEnd;
+  }
+  return text + line();
+}
+
+/** Word characters and white space beyond ASCII are not the same for ripgrep and for JavaScript. */
+function isShared(query: string): (line: string) => boolean {
+  return (line) => !/\\[wdbB]/.test(query) || /^[\t -~]*$/.test(line);
+}
 
 /** The first few lines that only one side has, which says more than two long lists. */
 function difference(found: readonly string[], expected: readonly string[]) {

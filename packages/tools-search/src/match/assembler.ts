@@ -34,6 +34,7 @@ const PLAIN: Readonly<Record<string, number>> = {
   "i32.sub": 0x6b,
   "i32.and": 0x71,
   "i32.or": 0x72,
+  "i32.xor": 0x73,
   "i32.shl": 0x74,
   "i32.shr_u": 0x76,
 };
@@ -118,6 +119,7 @@ function instruction(
   if (branch !== undefined) return [branch, ...unsigned(labels.length - 1 - position(labels, operand))];
   // Loads take an alignment hint (none) and a constant offset.
   if (word === "i32.load8_u") return [0x2d, 0, ...unsigned(Number(operand || 0))];
+  if (word === "i32.load16_u") return [0x2f, 0, ...unsigned(Number(operand || 0))];
   if (word === "v128.load") return [SIMD_PREFIX, 0x00, 0, ...unsigned(Number(operand || 0))];
   if (word === "i32x4.extract_lane") return [SIMD_PREFIX, 0x1b, Number(operand)];
   if (word === "i32.const") return [0x41, ...signed(Number(operand))];

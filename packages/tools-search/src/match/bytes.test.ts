@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { randomNumbers } from "../../test/tree.js";
 import { createWindow, PlainWindow, SimdWindow } from "./bytes.js";
-import { createClassNeedle, createNeedle } from "./needle.js";
+import { createClassNeedle, createNeedle, MAX_RUN } from "./needle.js";
 
 const SIZE = 4096;
 
@@ -41,6 +41,24 @@ describe("both kinds of window", () => {
     };
     for (const members of ["", "_", "09AZaz", "\0\x7f", "\t\n !/:@[`{~"])
       expect(found(members)).toBe(members);
+  });
+
+  test.each([true, false])("find a run of any length wherever it lies (simd: %s)", (simd) => {
+    const window = createWindow(SIZE, simd);
+    const random = randomNumbers(11);
+    for (let round = 0; round < 4000; round++) {
+      const length = 1 + random(MAX_RUN);
+      const needle = createClassNeedle(Array.from({ length }, () => "ab"));
+      expect(needle.kind).toBe("run");
+      // About as long as what is looked for, so that runs of one too few are met as often.
+      const piece = () => "ab".repeat(MAX_RUN).slice(0, random(length + 3)) + "-.\n\u00e9"[random(4)];
+      const text = Array.from({ length: random(20) }, piece).join("") + "a".repeat(random(40));
+      const end = window.buffer.write(text, "latin1");
+      window.buffer.fill("a", end, end + MAX_RUN);
+      const from = random(20);
+      const expected = text.slice(from).search(new RegExp(`[ab]{${length}}`));
+      expect(window.find(needle, from, Math.max(from, end))).toBe(expected === -1 ? -1 : expected + from);
+    }
   });
 
   test.each([true, false])("count a window that holds nothing but line breaks (simd: %s)", (simd) => {

@@ -1,6 +1,8 @@
 import { assemble } from "./assembler.js";
+import type { Automaton } from "./automaton.js";
 import { MAX_NEEDLE_BYTES, type Needle } from "./needle.js";
 import { PROGRAM, READ_AHEAD } from "./program.js";
+import { COLUMNS_AT, TABLE_AT } from "./programLines.js";
 
 const NEWLINE = 0x0a;
 
@@ -9,6 +11,11 @@ export interface ByteWindow {
   readonly buffer: Buffer;
   /** The first place of the needle in [from, to), or -1. */
   find(needle: Needle, from: number, to: number): number;
+  /**
+   * Runs the automaton over the lines of [from, to), up to the first that matches or may match. Returns twice the place
+   * where that showed, plus one if the expression must decide, or -1. The place is in the line or the end of it.
+   */
+  decide(automaton: Automaton, from: number, to: number): number;
   /** The first line break in [from, to), or `to`. */
   nextNewline(from: number, to: number): number;
   /** The last line break in [from, to), or -1. */
@@ -21,9 +28,19 @@ export class PlainWindow implements ByteWindow {
   constructor(readonly buffer: Buffer) {}
 
   find(needle: Needle, from: number, to: number): number {
+    if (needle.kind === "run") return this.#findRun(needle, from, to);
     if (needle.kind !== "text") return this.#findByByte(needle, from, to);
     const at = this.buffer.indexOf(needle.bytes, from);
     return at === -1 || at + needle.length > to ? -1 : at;
+  }
+
+  #findRun(needle: Needle, from: number, to: number): number {
+    let length = 0;
+    for (let at = from; at < to; at++) {
+      length = isInClass(needle, 0, this.buffer[at] ?? 0) ? length + 1 : 0;
+      if (length === needle.length) return at + 1 - length;
+    }
+    return -1;
   }
 
   #findByByte(needle: Needle, from: number, to: number): number {
@@ -34,6 +51,21 @@ export class PlainWindow implements ByteWindow {
       if (i === needle.length) return at;
     }
     return -1;
+  }
+
+  decide({ columnOf, table, lineStart, rowBytes }: Automaton, from: number, to: number): number {
+    const { buffer } = this;
+    let row = lineStart;
+    for (let at = from; at < to; at++) {
+      row = table[(row + (columnOf[buffer[at] ?? 0] ?? 0)) >> 1] ?? 0;
+      if (row >= lineStart) continue;
+      if (row > 0) return at * 2 + (row > rowBytes ? 1 : 0);
+      at = this.nextNewline(at, to);
+      row = lineStart;
+    }
+    if (row === lineStart) return -1;
+    // The last line has no line break, but it ends all the same.
+    return table[(row + (columnOf[NEWLINE] ?? 0)) >> 1] === rowBytes ? to * 2 : -1;
   }
 
   nextNewline(from: number, to: number): number {
@@ -74,7 +106,7 @@ interface WebAssemblyApi {
 
 type Search = (...args: number[]) => number;
 const PAGE = 65_536;
-/** The needle in use lies in the first page, its folds behind it; the window starts at the second. */
+/** The needle in use lies in the first page, its folds and an automaton behind it; the window starts at the second. */
 const FOLDS_AT = MAX_NEEDLE_BYTES;
 const WINDOW_AT = PAGE;
 
@@ -82,11 +114,13 @@ const WINDOW_AT = PAGE;
 export class SimdWindow implements ByteWindow {
   readonly buffer: Buffer;
   readonly #find: Readonly<Record<Needle["kind"], Search>>;
+  readonly #decide: Search;
   readonly #count: Search;
   readonly #next: Search;
   readonly #previous: Search;
   readonly #memory: Uint8Array;
   #loaded: Needle | undefined;
+  #automaton: Automaton | undefined;
 
   /** Throws where WebAssembly or its vector instructions are missing. */
   constructor(size: number) {
@@ -100,7 +134,9 @@ export class SimdWindow implements ByteWindow {
       text: required(exports.text),
       folded: required(exports.folded),
       classes: required(exports.classes),
+      run: required(exports.run),
     };
+    this.#decide = required(exports.decide);
     this.#count = required(exports.count);
     this.#next = required(exports.next);
     this.#previous = required(exports.previous);
@@ -126,6 +162,20 @@ export class SimdWindow implements ByteWindow {
     this.#memory.set(needle.bytes, 0);
     this.#memory.set(needle.folds, FOLDS_AT);
     this.#loaded = needle;
+  }
+
+  decide(automaton: Automaton, from: number, to: number): number {
+    if (this.#automaton !== automaton) this.#loadAutomaton(automaton);
+    const { lineStart, rowBytes } = automaton;
+    const found = this.#decide(WINDOW_AT + from, WINDOW_AT + to, lineStart, rowBytes);
+    return found === -1 ? -1 : found - WINDOW_AT * 2;
+  }
+
+  #loadAutomaton(automaton: Automaton): void {
+    const { buffer, byteOffset, byteLength } = automaton.table;
+    this.#memory.set(automaton.columnOf, COLUMNS_AT);
+    this.#memory.set(new Uint8Array(buffer, byteOffset, byteLength), TABLE_AT);
+    this.#automaton = automaton;
   }
 
   nextNewline(from: number, to: number): number {

@@ -5,6 +5,7 @@ import { parseRegex } from "./regexParse.js";
 
 const DIGITS = "0123456789";
 const UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const LOWER = "abcdefghijklmnopqrstuvwxyz";
 const runOf = (expression: string) => rareClassRun(parseRegex(expression).source)?.run;
 
 test.each<[string, readonly string[] | undefined]>([
@@ -15,8 +16,9 @@ test.each<[string, readonly string[] | undefined]>([
   ["^\\d+\\.\\d+$", [DIGITS, ".", DIGITS]],
   ["\\w+ \\w+", undefined],
   ["\\d+-\\d+|x", undefined],
-  ["[a-z]{5,}", undefined],
-  ["[a-z]{12,}", Array.from({ length: 12 }, () => "abcdefghijklmnopqrstuvwxyz")],
+  ["[a-z]{5,}", Array.from({ length: 5 }, () => LOWER)],
+  ["[a-z]{5,}\\s", undefined],
+  ["[a-z]{12,};?", Array.from({ length: 12 }, () => LOWER)],
   ["\\w+\\s+\\w+", undefined],
   ["[^a]-\\d[é]:", ["-", DIGITS]],
   ["-\\d{0,4}:", undefined],

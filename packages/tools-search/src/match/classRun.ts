@@ -1,7 +1,6 @@
-import { frequencyOfAny } from "./needle.js";
+import { ASCII_SIZE, characterSet, isOneOfAscii } from "./characterSet.js";
+import { frequencyOfAny, MAX_RUN } from "./needle.js";
 
-/** The longest run that is looked for; a needle has room for no more. */
-const MAX_RUN = 32;
 /** A run that is met more often than once in so many bytes sorts out too few lines. */
 const RARE = 1 / 500;
 /** How likely it is that a character is of the same kind as the one before it. */
@@ -10,9 +9,6 @@ const SAME_AGAIN = 0.6;
 const TOKEN =
   /\\[pP]\{[^}]*\}|\\k<[^>]*>|\\u\{[^}]*\}|\\u.{4}|\\x..|\\c.|\\[1-9]\d*|\\.|\[(?:\\.|[^\]\\])*\]|./suy;
 const QUANTIFIER = /(?:([*?])|(\+)|\{(\d+)(,\d*)?\})\??/y;
-/** What stands for one character, all of ASCII: a character, \d, \w, or a class without anything that reaches beyond. */
-const ONE_BYTE =
-  /^(?:[^\\[\]().*+?|^$\u0080-\u{10ffff}]|\\[^bBDWSspPkucx1-9]|\\x[0-7].|\[(?!\^)(?:\\[^DWSspPucx]|\\x[0-7].|[^\\\u0080-\u{10ffff}])*\])$/u;
 
 export interface ClassRun {
   /** Each character, given as the string of all ASCII characters it can be. */
@@ -22,8 +18,9 @@ export interface ClassRun {
 }
 
 /**
- * A run of characters that every match contains. `[A-Z]{4,}_\d+` has `[A-Z]` four times, `_`, and a digit. Reads the source as `parseRegex` writes it, at its top level
- * only. Returns `undefined` if there is no run that is rare enough to be worth looking for.
+ * A run of characters that every match contains. `[A-Z]{4,}_\d+` has `[A-Z]` four times, `_`, and a digit. Reads the
+ * source as `parseRegex` writes it, at its top level only. Returns `undefined` if no run is worth looking for: it would
+ * be met too often.
  */
 export function rareClassRun(source: string): ClassRun | undefined {
   let best: readonly string[] = [];
@@ -49,7 +46,7 @@ export function rareClassRun(source: string): ClassRun | undefined {
     const [quantifier = "", optional, plus, least, more] = QUANTIFIER.exec(source) ?? [];
     at += quantifier.length;
     const count = optional ? 0 : plus ? 1 : Math.min(Number(least ?? 1), MAX_RUN);
-    if (depth > 0 || count === 0 || !ONE_BYTE.test(token)) {
+    if (depth > 0 || count === 0 || !isOneOfAscii(token)) {
       end();
       whole = Number.NaN;
       continue;
@@ -67,16 +64,17 @@ export function rareClassRun(source: string): ClassRun | undefined {
     }
   }
   end();
-  if (frequencyOf(best) >= RARE) return undefined;
   // A line break belongs to no line, so that a run with one in it would be no match.
-  return { run: best, exact: best.length === whole && !/[\n\r]/.test(best.join("")) };
+  const exact = best.length > 0 && best.length === whole && !/[\n\r]/.test(best.join(""));
+  // One class in a row is found as quickly as a line break, and then there is nothing left to verify.
+  const isQuick = exact && best.every((members) => members === best[0]);
+  return isQuick || frequencyOf(best) < RARE ? { run: best, exact } : undefined;
 }
 
 function membersOf(token: string): string {
-  const expression = new RegExp(`^${token}$`, "u");
-  return Array.from({ length: 128 }, (_, code) => String.fromCharCode(code))
-    .filter((character) => expression.test(character))
-    .join("");
+  const { ascii } = characterSet(token, false);
+  const codes = Array.from({ length: ASCII_SIZE }, (_, code) => code).filter((code) => ascii[code]);
+  return String.fromCharCode(...codes);
 }
 
 /** How often a run is met, roughly. Characters of one kind come together, so after the first of a kind the next is likely. */

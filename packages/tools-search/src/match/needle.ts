@@ -1,11 +1,17 @@
 /** The longest text a needle may have, in bytes; a longer query is found by its start and then verified. */
 export const MAX_NEEDLE_BYTES = 512;
 
+/** The longest row of characters of certain classes that is looked for. */
+export const MAX_RUN = 32;
+
 const CASE_BIT = 0x20;
 
-/** What to look for: a string of bytes, exactly or whatever its case, or a run of characters of certain kinds. */
+/**
+ * What to look for: a string of bytes, exactly or whatever its case, or characters of certain classes in a row, which
+ * is a run if the class is always the same.
+ */
 export interface Needle {
-  readonly kind: "text" | "folded" | "classes";
+  readonly kind: "text" | "folded" | "classes" | "run";
   /** How many bytes a find covers. */
   readonly length: number;
   /** The bytes; for classes, 16 bytes for each: by its lower half, which upper halves a byte may have, as bits. */
@@ -46,7 +52,7 @@ export function createClassNeedle(run: readonly string[]): Needle {
     }
   }
   return {
-    kind: "classes",
+    kind: run.length <= MAX_RUN && run.every((members) => members === run[0]) ? "run" : "classes",
     length: run.length,
     bytes,
     folds: UPPER_HALVES,
@@ -81,7 +87,7 @@ export function frequencyOfAny(members: string): number {
 }
 
 /** The only characters beyond ASCII that are a letter of ASCII in another case: the Kelvin sign and the long s. */
-const OTHER_CASES: Readonly<Record<string, string>> = { k: "\u212a", s: "\u017f" };
+export const OTHER_CASES: Readonly<Record<string, string>> = { k: "\u212a", s: "\u017f" };
 
 /** Needles for lines that may hold one of the texts in another case, though not in ASCII. */
 export function otherCaseNeedles(texts: readonly string[]): Needle[] {

@@ -1,5 +1,6 @@
 import { quote } from "@agent/core/toolkit";
 import type { TextQuery } from "../protocol.js";
+import { type Automaton, buildAutomaton } from "./automaton.js";
 import { rareClassRun } from "./classRun.js";
 import {
   createClassNeedle,
@@ -23,6 +24,8 @@ export interface CompiledQuery {
   readonly asciiNeedles: readonly Needle[];
   /** Decides about one line, without its line break. `undefined`: a line with a needle matches. */
   readonly test: ((line: string) => boolean) | undefined;
+  /** Decides about lines in one pass over their bytes, if that is possible. Built when it is first asked for. */
+  readonly decider: () => LineDecider | undefined;
   /** Whether a needle decides by itself in text that is all ASCII. */
   readonly asciiIsExact: boolean;
   /** Finds the next place from which a line may match, over many lines at once. */
@@ -31,6 +34,14 @@ export interface CompiledQuery {
   readonly scanIsExact: boolean;
   /** Whether `test` sees the carriage return at the end of a line, because it is asked for. */
   readonly keepReturn: boolean;
+}
+
+export interface LineDecider {
+  readonly automaton: Automaton;
+  /** One for text of UTF-8 only, which is sure about more lines. Built when it is first asked for. */
+  readonly utf8Automaton: () => Automaton | undefined;
+  /** For a line about which the automaton is not sure: where in it the match begins, or -1. */
+  readonly search: (line: string) => number;
 }
 
 /** Compiles a query, or throws an error that names the place of the mistake. */
@@ -52,6 +63,7 @@ function compileLiteral({ text, ignoreCase }: TextQuery): CompiledQuery {
     needles,
     asciiNeedles: needles.filter((needle) => needle.ascii),
     test: asciiIsExact && needles.length === 1 ? undefined : lineTest(text, ignoreCase),
+    decider: () => undefined,
     asciiIsExact,
     scan: undefined,
     scanIsExact: false,
@@ -86,12 +98,26 @@ function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
   const plain = parsed.needsUnicode ? unicode : new RegExp(parsed.source, caseFlag);
   const choose = (line: string): RegExp => (plain === unicode || ASCII.test(line) ? plain : unicode);
   const { lineSource } = parsed;
-  const { needles, exact } = needlesOf(parsed, ignoreCase);
+  const decider = onDemand(() => {
+    const { tree } = parsed;
+    if (tree === undefined) return undefined;
+    const options = { ignoreCase, keepReturn: parsed.asksForReturn };
+    const automaton = buildAutomaton(tree, { ...options, isUtf8: false });
+    return (
+      automaton && {
+        automaton,
+        utf8Automaton: onDemand(() => buildAutomaton(tree, { ...options, isUtf8: true })),
+        search: (line: string) => line.search(choose(line)),
+      }
+    );
+  });
+  const { needles, exact } = needlesOf(parsed, ignoreCase, decider);
   return {
     needles,
     asciiNeedles: needles.filter((needle) => needle.ascii),
     asciiIsExact: false,
     test: exact ? undefined : (line) => choose(line).test(line),
+    decider,
     scan: lineSource === undefined ? undefined : scanner(lineSource, caseFlag, parsed.needsUnicode),
     scanIsExact: !parsed.anchored,
     keepReturn: parsed.asksForReturn,
@@ -102,12 +128,21 @@ function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
 function needlesOf(
   { required, source }: ParsedRegex,
   ignoreCase: boolean,
+  decider: CompiledQuery["decider"],
 ): { readonly needles: readonly Needle[]; readonly exact: boolean } {
-  const strings = usefulStrings(required) ?? [];
+  const run = ignoreCase || usefulStrings(required) ? undefined : rareClassRun(source);
+  if (run) return { needles: [createClassNeedle(run.run)], exact: run.exact };
+  const strings = usefulStrings(required) ?? usefulStrings(required, decider() !== undefined) ?? [];
   const needles = strings.map((text) => createNeedle(text, ignoreCase));
-  if (ignoreCase) return { needles: [...needles, ...otherCaseNeedles(strings)], exact: false };
-  const found = needles.length > 0 ? undefined : rareClassRun(source);
-  return found ? { needles: [createClassNeedle(found.run)], exact: found.exact } : { needles, exact: false };
+  return { needles: ignoreCase ? [...needles, ...otherCaseNeedles(strings)] : needles, exact: false };
+}
+
+function onDemand<Value>(create: () => Value): () => Value {
+  let created: { readonly value: Value } | undefined;
+  return () => {
+    created ??= { value: create() };
+    return created.value;
+  };
 }
 
 function scanner(source: string, caseFlag: string, needsUnicode: boolean): (ascii: boolean) => RegExp {

@@ -1,6 +1,8 @@
 import {
   ANY_CHARACTER,
   CONTROL_ESCAPES,
+  characterPart,
+  edgePart,
   NOTHING,
   ON_A_LINE,
   OTHER_DIALECTS,
@@ -11,6 +13,7 @@ import {
   SYNTAX,
   verbatim,
 } from "./regexSyntax.js";
+import { type Edge, type MaybeTree, treeOf } from "./regexTree.js";
 import { describeRequired, type Required } from "./required.js";
 
 /** What a search needs to know about a regular expression (JavaScript syntax), found in one reading. */
@@ -21,6 +24,8 @@ export interface ParsedRegex {
   readonly lineSource: string | undefined;
   /** Strings of which every match contains at least one. */
   readonly required: Required;
+  /** Its structure, or `undefined` if it has a part that only a backtracking engine can match. */
+  readonly tree: MaybeTree;
   /** Whether `^`, `$` or a look-around makes a match depend on where the line begins and ends. */
   readonly anchored: boolean;
   /** Whether it means anything only with the `u` flag: `\p{…}`, `\u{…}`, characters beyond ASCII. */
@@ -54,6 +59,7 @@ class Parser {
       source: whole.source,
       lineSource: this.#spansLines ? undefined : whole.line,
       required: whole.required,
+      tree: whole.tree,
       anchored: this.#anchored,
       needsUnicode: this.#needsUnicode,
       asksForReturn: this.#asksForReturn,
@@ -85,6 +91,7 @@ class Parser {
       source: branches.map((branch) => branch.source).join("|"),
       line: branches.map((branch) => branch.line).join("|"),
       required: describeRequired.oneOf(branches.map((branch) => branch.required)),
+      tree: treeOf.choice(branches.map((branch) => branch.tree)),
     };
   }
 
@@ -95,6 +102,7 @@ class Parser {
       source: parts.map((part) => part.source).join(""),
       line: parts.map((part) => part.line).join(""),
       required: describeRequired.allOf(parts.map((part) => part.required)),
+      tree: treeOf.sequence(parts.map((part) => part.tree)),
     };
   }
 
@@ -108,7 +116,7 @@ class Parser {
 
   #assertion(token: string, start: number): Part {
     if (!token.startsWith("\\")) this.#anchored = true;
-    if (!token.startsWith("(")) return verbatim(token);
+    if (!token.startsWith("(")) return edgePart(token as Edge);
     // A look-around sees the neighbouring lines in a longer text, and only its own line in a line.
     this.#spansLines = true;
     const inside = this.#group(start);
@@ -129,6 +137,7 @@ class Parser {
       source: atom.source + quantifier,
       line: atom.line + quantifier,
       required: optional ? NOTHING : describeRequired.repeated(atom.required),
+      tree: treeOf.repeat(atom.tree, quantifier),
     };
   }
 
@@ -173,19 +182,19 @@ class Parser {
     const source = SYNTAX.test(character) ? `\\${character}` : printable(character);
     // Beyond ASCII the bytes depend on the file's encoding, so such characters are left to the expression.
     const exact = character <= "\x7f" ? character : undefined;
-    return { source, line: source, required: { exact, anyOf: undefined } };
+    return { ...characterPart(source), required: { exact, anyOf: undefined } };
   }
 
   #escape(): Part {
     const start = this.#at++;
     const set = this.#take(/[dDwWsS]/y);
     if (set !== undefined) {
-      return { source: `\\${set}`, line: ON_A_LINE[set] ?? `\\${set}`, required: NOTHING };
+      return characterPart(`\\${set}`, ON_A_LINE[set]);
     }
     const reference = this.#take(/[1-9]\d*|k<[^>]*>/y);
     if (reference !== undefined) return verbatim(`\\${reference}`);
     const property = this.#property(start);
-    if (property !== undefined) return verbatim(property);
+    if (property !== undefined) return characterPart(property);
     return this.#literal(this.#escapedCharacter(start), start);
   }
 
@@ -243,7 +252,7 @@ class Parser {
     this.#at++;
     const open = negated ? "[^" : "[";
     // [^] matches everything and [] nothing; the former must stay off the line break too.
-    return { source: `${open}${source}]`, line: `${open}${line}]`, required: NOTHING };
+    return characterPart(`${open}${source}]`, `${open}${line}]`);
   }
 
   #classRange(negated: boolean): { source: string; line: string } {

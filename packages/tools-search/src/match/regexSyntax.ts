@@ -1,3 +1,4 @@
+import type { Edge, MaybeTree } from "./regexTree.js";
 import type { Required } from "./required.js";
 
 /** A mistake in an expression, with the place it was noticed (counted from 1). */
@@ -15,6 +16,7 @@ export interface Part {
   readonly source: string;
   readonly line: string;
   readonly required: Required;
+  readonly tree: MaybeTree;
 }
 
 export const NOTHING: Required = { exact: undefined, anyOf: undefined };
@@ -40,9 +42,18 @@ export const OTHER_DIALECTS: Readonly<Record<string, string>> = {
   G: "leave it out",
 };
 
-/** A part that is written as it is and requires nothing. */
+/** A part that is written as it is and requires nothing: a look-around or a reference back. */
 export function verbatim(source: string): Part {
-  return { source, line: source, required: NOTHING };
+  return { source, line: source, required: NOTHING, tree: undefined };
+}
+
+export function edgePart(edge: Edge): Part {
+  return { ...verbatim(edge), tree: { kind: "edge", edge } };
+}
+
+/** One character of several that it can be, written another way for a text of many lines. */
+export function characterPart(source: string, line = source): Part {
+  return { source, line, required: NOTHING, tree: { kind: "character", source } };
 }
 
 /** A character as it can stand in the source of an expression: control characters as `\xNN`. */
@@ -51,4 +62,4 @@ export function printable(character: string): string {
 }
 
 /** "." means every character of the line: a lone carriage return or U+2028 ends none here. */
-export const ANY_CHARACTER: Part = verbatim("[^\\n]");
+export const ANY_CHARACTER: Part = characterPart("[^\\n]");

@@ -9,8 +9,10 @@ export interface Required {
 }
 
 const MAX_ALTERNATIVES = 8;
-/** A single character that is this common would make nearly every line a candidate. */
-const COMMON_CHARACTER = 45;
+/** How common a single character may be to be looked for: it makes the lines it is on candidates. */
+const RARE_CHARACTER = 45;
+/** The same where candidates cost little. */
+const UNCOMMON_CHARACTER = 77;
 
 /** How requirements combine when parts of an expression do. */
 export const describeRequired = {
@@ -54,12 +56,11 @@ export const describeRequired = {
 };
 
 /** The strings to look for first, or `undefined` if none would sort out enough lines. */
-export function usefulStrings(required: Required): readonly string[] | undefined {
+export function usefulStrings(required: Required, candidatesAreCheap = false): readonly string[] | undefined {
+  const limit = candidatesAreCheap ? UNCOMMON_CHARACTER : RARE_CHARACTER;
   const strings = candidates(required);
   if (strings === undefined) return undefined;
-  return strings.every((text) => text.length > 1 || commonness(text) < COMMON_CHARACTER)
-    ? strings
-    : undefined;
+  return strings.every((text) => text.length > 1 || commonness(text) < limit) ? strings : undefined;
 }
 
 function candidates({ exact, anyOf }: Required): readonly string[] | undefined {

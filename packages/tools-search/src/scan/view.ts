@@ -42,6 +42,13 @@ export class ByteView implements TextView {
     return decode(buffer, from, keepReturn ? to : withoutReturn(buffer, from, to));
   }
 
+  /** The position of the character `index` of the line [from, to). */
+  placeIn(line: string, index: number, from: number, to: number): number {
+    // As many characters as bytes: all of it is ASCII, or Latin-1.
+    const bytes = line.length === to - from ? index : Buffer.byteLength(line.slice(0, index));
+    return Math.min(from + bytes, to);
+  }
+
   shown(from: number, to: number, at: number, length: number): string {
     const { buffer } = this.window;
     const end = withoutReturn(buffer, from, to);

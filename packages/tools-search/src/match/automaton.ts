@@ -1,0 +1,107 @@
+import { byteKinds, WORD } from "./characterSet.js";
+import { type LineState, LineStates, type Outcome } from "./lineStates.js";
+import type { RegexTree } from "./regexTree.js";
+import { stepsOf } from "./steps.js";
+
+/** The table must fit into the memory that is kept for it. */
+export const MAX_TABLE_BYTES = 60 * 1024;
+/** Building takes time, too: an expression that needs more is left to the engine of the language. */
+const MAX_ROWS = 1500;
+const MAX_WORK = 500_000;
+/** So that a column fits into a byte. */
+const MAX_KINDS = 127;
+const BYTES_PER_ENTRY = 2;
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+
+/**
+ * An expression as a machine that decides about lines by looking at each byte once. Its states are the rows of a table:
+ * a row says for each kind of byte which row comes next. The first three rows are outcomes, the fourth is the start of
+ * a line. Rows are named by where they begin in the table, in bytes.
+ */
+export interface Automaton {
+  /** For each byte where in a row to look, in bytes. */
+  readonly columnOf: Uint8Array;
+  readonly table: Uint16Array;
+  readonly rowBytes: number;
+  readonly lineStart: number;
+}
+
+const OUTCOMES: readonly Outcome[] = ["dead", "matched", "unsure"];
+const MATCHED = OUTCOMES.indexOf("matched");
+const LINE_START = OUTCOMES.length;
+
+export interface AutomatonOptions {
+  readonly ignoreCase: boolean;
+  /** Whether the carriage return before a line break is part of the line. */
+  readonly keepReturn: boolean;
+  /** Whether all text it is used on is known to be UTF-8. Then it is hardly ever unsure. */
+  readonly isUtf8: boolean;
+}
+
+/** Builds the automaton, or returns `undefined` if the expression takes more states than are worth it. */
+export function buildAutomaton(tree: RegexTree, options: AutomatonOptions): Automaton | undefined {
+  const steps = stepsOf(tree, options.ignoreCase);
+  if (steps === undefined) return undefined;
+  const states = new LineStates(steps, options);
+  const sets = states.hasWordEdges ? [...steps.sets, WORD] : steps.sets;
+  const { kindOf, examples } = byteKinds(sets, [NEWLINE, RETURN], (byte) => states.kindBeyond(byte));
+  if (examples.length > MAX_KINDS) return undefined;
+  const rowBytes = examples.length * BYTES_PER_ENTRY;
+  const maxRows = Math.min(MAX_ROWS, Math.floor(MAX_TABLE_BYTES / rowBytes));
+  const rows = rowsOf(states, examples, maxRows);
+  if (rows === undefined) return undefined;
+  if (!options.keepReturn) holdReturns(rows, kindOf[NEWLINE] ?? 0, kindOf[RETURN] ?? 0);
+  if (rows.length > maxRows) return undefined;
+  return {
+    columnOf: kindOf.map((kind) => kind * BYTES_PER_ENTRY),
+    table: Uint16Array.from(rows.flat(), (row) => row * rowBytes),
+    rowBytes,
+    lineStart: LINE_START * rowBytes,
+  };
+}
+
+/** One row for each state that can be reached, with the numbers of the rows that follow. `examples` has a byte of each kind. */
+function rowsOf(states: LineStates, examples: readonly number[], maxRows: number): number[][] | undefined {
+  const reached = [states.start];
+  const numbers = new Map<string, number>();
+  const numberOf = (state: LineState | Outcome): number => {
+    if (typeof state === "string") return OUTCOMES.indexOf(state);
+    const key = `${state.steps.join()} ${state.afterWord} ${state.begun}`;
+    const number = numbers.get(key) ?? LINE_START + reached.length;
+    if (!numbers.has(key)) reached.push(state);
+    numbers.set(key, number);
+    return number;
+  };
+  const rows = OUTCOMES.map((_, outcome) => examples.map(() => outcome));
+  for (const state of reached) {
+    const atEnd = states.matchesAtEnd(state) ? MATCHED : LINE_START;
+    rows.push(examples.map((byte) => (byte === NEWLINE ? atEnd : numberOf(states.read(state, byte)))));
+    if (states.work > MAX_WORK || rows.length > maxRows) return undefined;
+  }
+  return rows;
+}
+
+/**
+ * Changes the table so that a return right before a line break is no part of the line. After a return comes a row that
+ * is like the one to which the return leads, except that a line break has the effect it would have had before the return.
+ */
+function holdReturns(rows: number[][], newline: number, carriageReturn: number): void {
+  const held: { readonly after: number; readonly atEnd: number }[] = [];
+  const plain = rows.length;
+  for (const row of rows.slice(LINE_START)) {
+    const after = row[carriageReturn] ?? 0;
+    const atEnd = row[newline] ?? 0;
+    // Most expressions do not care: they end the same way with the return.
+    if (endOf(rows, after, newline) === atEnd) continue;
+    row[carriageReturn] = plain + held.length;
+    held.push({ after, atEnd });
+  }
+  for (const { after, atEnd } of held) rows.push((rows[after] ?? []).with(newline, atEnd));
+}
+
+/** What a line break right after this row leads to. */
+function endOf(rows: readonly (readonly number[])[], row: number, newline: number): number {
+  if (row >= LINE_START) return rows[row]?.[newline] ?? 0;
+  return row === MATCHED ? MATCHED : LINE_START;
+}
