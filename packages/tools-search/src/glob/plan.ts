@@ -17,6 +17,10 @@ export class GlobPlan {
   readonly walks: readonly GlobWalk[];
   /** Files that the pattern names without any wildcard: there is nothing to walk. */
   readonly named: readonly string[];
+  /** Those that may be there, for all that can be seen. */
+  readonly unreadable: readonly { readonly path: string; readonly code: string }[];
+  /** A directory among what it names so: the files in it may have been meant. */
+  readonly directory: string | undefined;
   readonly #prefix: string;
 
   /** Throws if there is nothing that could be searched. */
@@ -36,9 +40,12 @@ export class GlobPlan {
     }
     this.#prefix = shownPrefix(shownPath(path));
     this.walks = plans.filter((plan) => plan.dynamic).map((plan) => this.#walkOf(plan, guard, scope));
-    this.named = plans
+    const named = plans
       .filter((plan) => !plan.dynamic)
-      .flatMap((plan) => namedFiles(plan.patterns, this.start, guard));
+      .flatMap((plan) => plan.patterns.map((pattern) => lookAt(pattern, this.start, guard)));
+    this.named = named.filter(({ kind }) => kind === "file").map(({ path }) => path);
+    this.unreadable = named.flatMap(({ path, code }) => (code === undefined ? [] : [{ path, code }]));
+    this.directory = named.find(({ kind }) => kind === "directory")?.path;
   }
 
   /** A path as results show it. */
@@ -106,17 +113,25 @@ export class GlobWalk {
   }
 }
 
-function namedFiles(patterns: readonly string[], start: string, guard: PathGuard): string[] {
-  return patterns
-    .filter((pattern) => {
-      const path = guard.resolve(resolve(start, pattern), { follow: false });
-      try {
-        return lstatSync(path).isFile() && globToRegex(pattern).test(withoutDot(pattern));
-      } catch {
-        return false;
-      }
-    })
-    .map(withoutDot);
+interface Named {
+  readonly path: string;
+  readonly kind: "file" | "directory" | "nothing";
+  /** Why it could not be looked at. */
+  readonly code?: string;
+}
+
+/** What a pattern without wildcards names. */
+function lookAt(pattern: string, start: string, guard: PathGuard): Named {
+  const path = withoutDot(pattern);
+  const place = guard.resolve(resolve(start, pattern), { follow: false });
+  try {
+    const info = lstatSync(place);
+    if (info.isDirectory()) return { path, kind: "directory" };
+    return { path, kind: info.isFile() && globToRegex(pattern).test(path) ? "file" : "nothing" };
+  } catch (error) {
+    const { code = "unknown error" } = error as NodeJS.ErrnoException;
+    return { path, kind: "nothing", ...(code !== "ENOENT" && code !== "ENOTDIR" && { code }) };
+  }
 }
 
 function withoutDot(path: string): string {
