@@ -88,7 +88,8 @@ export class MoveTool implements ExecutableTool {
       throw new Error(`${showPath(asked.source)} and ${showPath(asked.destination)} are the same.`);
     }
     protection.checkTakeAway(source);
-    protection.checkWrite(target);
+    if (info.isFile()) protection.checkWrite(target);
+    else protection.checkPutInto(target);
     const existing = lstatSync(target, { throwIfNoEntry: false });
     const same = existing !== undefined && existing.dev === info.dev && existing.ino === info.ino;
     // On a disk that ignores case, "A" is "a" itself: a rename, not a replacement.
