@@ -300,6 +300,26 @@ test("a git directory of another name is recognised by what is in it", async () 
   expect(await write("src/config")).toContain("Created");
 });
 
+test("no repository is made around hooks or a configuration that were written before", async () => {
+  const directory = temporaryDirectory();
+  const at = (name: string): string => join(directory, "bare", name);
+  const run = fileTools();
+  const write = (name: string) => run("write_file", { path: at(name), content: "x" });
+  for (const name of ["config", "hooks/post-checkout", "refs/x", "HEAD"])
+    expect(await write(name)).toContain("Created");
+  mkdirSync(join(directory, "made"));
+  const refused = /is protected by the rule "\.git\/(config|hooks)"/;
+  expect(await write("objects/x")).toMatch(refused);
+  expect(await write("commondir")).toMatch(refused);
+  expect(await run("mkdir", { path: at("objects") })).toMatch(refused);
+  const move = { source: join(directory, "made"), destination: at("objects") };
+  expect(await run("move", move)).toMatch(refused);
+  // Without them it is only a directory.
+  rmSync(at("config"));
+  rmSync(at("hooks"), { recursive: true });
+  expect(await write("objects/x")).toContain("Created");
+});
+
 test("hooks that a nested repository links to are not written by that name", async () => {
   const root = temporaryDirectory();
   mkdirSync(join(root, "sub/.git"), { recursive: true });

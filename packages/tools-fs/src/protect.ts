@@ -2,7 +2,7 @@ import { existsSync, lstatSync } from "node:fs";
 import { basename, resolve, sep } from "node:path";
 import { canonicalPath } from "@agent/core/toolkit";
 import { fold, holds, isOnTheWay, isWithin, restOfWay } from "./foldedPath.js";
-import { isGitDirectory } from "./gitDirectory.js";
+import { completesRepository, isGitDirectory } from "./gitDirectory.js";
 import { jsonKey } from "./jsonKey.js";
 import { LinkWatch } from "./linkWatch.js";
 import { showPath } from "./pathText.js";
@@ -106,8 +106,12 @@ export class Protection {
     const folded = parts.map(fold);
     return this.#rules.find(({ names, text }) => {
       if (names.length === 0 || !text.startsWith(GIT)) return false;
+      const [, name = ""] = names;
       return folded.some((part, index) => {
-        return part === names[1] && isGitDirectory(parts.slice(0, index).join(sep) || sep);
+        const directory = parts.slice(0, index).join(sep) || sep;
+        if (part === name) return isGitDirectory(directory);
+        // Its configuration may have been written while it was none.
+        return completesRepository(directory, parts[index] ?? "") && existsSync(resolve(directory, name));
       });
     });
   }
