@@ -169,8 +169,8 @@ export type Reply =
       /** For each directory what was found in it, in path order, separated by NUL. A slash at the end: not looked into yet. */
       readonly lists: readonly string[];
       readonly total: number;
-      /** A directory that the pattern names as if it were a file. */
-      readonly directory?: string | undefined;
+      /** What may have been meant, should nothing be found. */
+      readonly hint: string | undefined;
     };
 
 /** Why a file was not searched. */

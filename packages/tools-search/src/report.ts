@@ -1,6 +1,5 @@
 import { countOf, escapeInvisible, escapeToLine, quote } from "@agent/core/toolkit";
 import type { Stopped } from "./limits.js";
-import { withSlash } from "./paths.js";
 import type { OutputMode, Tally } from "./protocol.js";
 import type { TextResult } from "./search.js";
 import type { FilesResult } from "./searchFiles.js";
@@ -136,7 +135,7 @@ function stoppedPart(stopped: Stopped | undefined, timeoutMs: number): string[] 
 
 /** The result of search_files. */
 export function formatFilesResult(
-  { paths, isFull, total, tally, directory }: FilesResult,
+  { paths, isFull, total, tally, hint }: FilesResult,
   { pattern, maxCharacters }: { pattern: string; maxCharacters: number },
 ): string {
   const lines = paths.map(escapeToLine);
@@ -146,11 +145,7 @@ export function formatFilesResult(
         ? `No files match ${quote(pattern)}.`
         : `Nothing found for ${quote(pattern)}, but something was left out.`,
     );
-    if (directory !== undefined) {
-      lines.push(
-        `${quote(directory)} is a directory; ${quote(`${withSlash(directory)}**`)} finds the files in it.`,
-      );
-    }
+    if (hint !== undefined) lines.push(hint);
   }
   const found =
     paths.length < total

@@ -14,8 +14,8 @@ export interface FilesResult {
   readonly isFull: boolean;
   readonly total: number;
   readonly tally: Tally;
-  /** A directory that the pattern names as if it were a file. */
-  readonly directory: string | undefined;
+  /** What may have been meant, should nothing be found. */
+  readonly hint: string | undefined;
 }
 
 /** A directory, and what was found in it in path order: files, and directories for other tasks. */
@@ -60,7 +60,7 @@ class FilesProgress {
   /** The length of the paths, each with its line break. */
   #characters = 0;
   #isFull = false;
-  #directory: string | undefined;
+  #hint: string | undefined;
 
   constructor(
     private readonly pool: Pool,
@@ -81,7 +81,7 @@ class FilesProgress {
       isFull: this.#isFull,
       total: this.#total,
       tally: this.#tally,
-      directory: this.#directory,
+      hint: this.#hint,
     };
   }
 
@@ -96,7 +96,7 @@ class FilesProgress {
       if (reply.kind !== "globbed") return;
       addTally(this.#tally, reply.tally);
       this.#total += reply.total;
-      this.#directory = reply.directory;
+      this.#hint = reply.hint;
       // From the last to the first, so that the first is taken first.
       for (let index = branches.length - 1; index >= 0; index--) {
         this.#store(branches[index], reply.lists[index] ?? "");

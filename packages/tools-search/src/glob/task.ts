@@ -38,7 +38,7 @@ function* findInOrder(task: GlobTask, plan: GlobPlan, walk: GlobWalk, host: Task
     }
     lists.push(list.join("\0"));
   }
-  host.post({ kind: "globbed", tally, lists, total: budget.found });
+  host.post({ kind: "globbed", tally, lists, total: budget.found, hint: plan.hint });
 }
 
 /** Where several walks may find the same file, or the order is not that of paths, everything has to be at hand. */
@@ -55,8 +55,8 @@ function* findAll({ query }: GlobTask, plan: GlobPlan, host: TaskHost): Generato
   const paths = [...found].sort();
   if (query.order === "newest") sortNewestFirst(paths, plan.start, host);
   const list = firstThatFit(paths, query).map((path) => plan.shown(path));
-  const { directory } = plan;
-  host.post({ kind: "globbed", tally, lists: [list.join("\0")], total: paths.length, directory });
+  const { hint } = plan;
+  host.post({ kind: "globbed", tally, lists: [list.join("\0")], total: paths.length, hint });
 }
 
 function firstThatFit(paths: readonly string[], { limit, maxCharacters }: GlobTask["query"]): string[] {

@@ -76,6 +76,19 @@ describe("search_files", () => {
     expect(await find("src/**")).toContain("src/a.ts");
   });
 
+  test.each(["app/(group)/page.tsx", "copy (1).ts", `app/[...slug]/${"long".repeat(20)}.tsx`])(
+    "%s means something else as a pattern, and the answer says how to write it",
+    async (name) => {
+      const root = makeTree({ [name]: "" });
+      const find = (pattern: string) => tool.execute({ pattern, path: root });
+      const found = await find(name);
+      expect(found).toMatch(/^No files match "/);
+      expect(found).toContain(`\nA file has exactly this name; as a pattern it is `);
+      const [, escaped = '""'] = /as a pattern it is (".*")\./.exec(found) ?? [];
+      expect(await find(JSON.parse(escaped))).toBe(`${join(root, name)}\n[1 file]`);
+    },
+  );
+
   test("nothing found is said plainly", async () => {
     const root = makeTree({ "a.txt": "" });
     expect((await run(tool, root, { pattern: "*.ts", path: root })).text).toBe(
