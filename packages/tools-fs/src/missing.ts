@@ -24,13 +24,28 @@ export async function missingError(
       return errorCode(problem) === "ENOENT" ? undefined : [];
     });
     if (names === undefined) continue;
-    const nearest = nearestMatch(basename(wanted), names.slice(0, MAX_CANDIDATES));
+    const candidates = names.slice(0, MAX_CANDIDATES);
+    const nearest = sameLook(basename(wanted), candidates) ?? nearestMatch(basename(wanted), candidates);
     const missing = wanted === target ? "" : ` ${showPath(wanted)} does not exist.`;
     const offer =
-      nearest === undefined ? "" : ` Did you mean ${showPath(offered(path, target, parent, nearest))}?`;
+      nearest === undefined ? "" : ` Did you mean ${unmistakable(offered(path, target, parent, nearest))}?`;
     return new Error(`${error.message}${missing}${offer}`, { cause: thrown });
   }
   return error;
+}
+
+/** The name that looks the same, but is composed of other characters ("é" as one or as two) or has blanks around it. */
+function sameLook(name: string, names: readonly string[]): string | undefined {
+  const look = (text: string): string => text.normalize("NFC").trim();
+  return names.find((one) => one !== name && look(one) === look(name));
+}
+
+/** A path as it is shown, or spelt out as JSON where the eye would take it for another one. */
+function unmistakable(path: string): string {
+  if (path === path.normalize("NFC").trim()) return showPath(path);
+  return JSON.stringify(path).replace(/[^ -~]/g, (unit) => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
 }
 
 /** The nearest name in the caller's own terms: `src/index.ts` for `src/idnex.ts`, absolute where that fails. */

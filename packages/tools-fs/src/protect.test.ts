@@ -50,6 +50,40 @@ test.each([...CONFIGS, ...GIT])(
   },
 );
 
+test.each([
+  ["HOME", ".config/agent/config.ts"],
+  ["HOME", ".local/state/agent/trust.json"],
+  ["XDG_CONFIG_HOME", "agent/config.js"],
+  ["XDG_STATE_HOME", "agent/trust.json"],
+  ["AGENT_CONFIG_DIR", "config.json"],
+])("C166: what the agent runs or trusts for its person is protected: $%s/%s", async (variable, name) => {
+  const directory = temporaryDirectory();
+  const home = join(directory, "home");
+  mkdirSync(home);
+  vi.stubEnv(variable, home);
+  onTestFinished(() => vi.unstubAllEnvs() && undefined);
+  const run = fileTools();
+  const refused = /is protected by the rule "~\/\.(config|local\/state)\/agent"/;
+  const path = join(home, name);
+  expect(await run("write_file", { path, content: "x" })).toMatch(refused);
+  expect(await run("mkdir", { path: dirname(path) })).toMatch(/Already exists|is protected/);
+  mkdirSync(join(directory, "made"));
+  expect(await run("move", { source: join(directory, "made"), destination: path })).toMatch(refused);
+  // A name like it elsewhere is nobody's configuration.
+  expect(await run("write_file", { path: join(directory, "made", name), content: "x" })).toContain("Created");
+});
+
+test("with a root, a file may have the name of a directory that protected ones lie in; a directory or link may not", async () => {
+  const root = temporaryDirectory();
+  const run = fileTools({ root });
+  expect(await run("write_file", { path: join(root, "linux/.config"), content: "CONFIG_X=y\n" })).toContain(
+    "Created",
+  );
+  mkdirSync(join(root, "made/fish"), { recursive: true });
+  const move = { source: join(root, "made"), destination: join(root, ".config") };
+  expect(await run("move", move)).toContain("is protected by");
+});
+
 test.each([...CONFIGS, ...GIT, ...PERSISTENT])(
   "C89: with a root, %s is protected in every directory",
   async (name) => {
@@ -264,6 +298,26 @@ test("a git directory of another name is recognised by what is in it", async () 
   expect(await write("store/description")).toContain("Created");
   expect(await write("src/hooks/useThis.ts")).toContain("Created");
   expect(await write("src/config")).toContain("Created");
+});
+
+test("no repository is made around hooks or a configuration that were written before", async () => {
+  const directory = temporaryDirectory();
+  const at = (name: string): string => join(directory, "bare", name);
+  const run = fileTools();
+  const write = (name: string) => run("write_file", { path: at(name), content: "x" });
+  for (const name of ["config", "hooks/post-checkout", "refs/x", "HEAD"])
+    expect(await write(name)).toContain("Created");
+  mkdirSync(join(directory, "made"));
+  const refused = /is protected by the rule "\.git\/(config|hooks)"/;
+  expect(await write("objects/x")).toMatch(refused);
+  expect(await write("commondir")).toMatch(refused);
+  expect(await run("mkdir", { path: at("objects") })).toMatch(refused);
+  const move = { source: join(directory, "made"), destination: at("objects") };
+  expect(await run("move", move)).toMatch(refused);
+  // Without them it is only a directory.
+  rmSync(at("config"));
+  rmSync(at("hooks"), { recursive: true });
+  expect(await write("objects/x")).toContain("Created");
 });
 
 test("hooks that a nested repository links to are not written by that name", async () => {

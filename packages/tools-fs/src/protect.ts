@@ -2,10 +2,11 @@ import { existsSync, lstatSync } from "node:fs";
 import { basename, resolve, sep } from "node:path";
 import { canonicalPath } from "@agent/core/toolkit";
 import { fold, holds, isOnTheWay, isWithin, restOfWay } from "./foldedPath.js";
-import { isGitDirectory } from "./gitDirectory.js";
+import { completesRepository, isGitDirectory } from "./gitDirectory.js";
 import { jsonKey } from "./jsonKey.js";
 import { LinkWatch } from "./linkWatch.js";
 import { showPath } from "./pathText.js";
+import { personalPlaces } from "./personalPlaces.js";
 import { ALWAYS_PROTECTED, PROTECTED_IN_ROOT } from "./protectedPaths.js";
 
 // These mean a name in every directory, also when a user's own list repeats them; other entries mean one path.
@@ -34,24 +35,34 @@ export class Protection {
     this.#keys = texts.filter(isKey);
     this.#rules = texts
       .filter((text) => !isKey(text))
-      .map((text) => ({
-        text,
-        path: resolve(base, text),
-        folded: fold(resolve(base, text)),
-        names: BUILT_IN.has(text) ? text.split("/").map(fold) : [],
-      }));
+      .flatMap((text) => {
+        const places = personalPlaces(text);
+        const names = BUILT_IN.has(text) && places === undefined ? text.split("/").map(fold) : [];
+        return (places ?? [resolve(base, text)]).map((path) => ({ text, path, folded: fold(path), names }));
+      });
     this.#links = new LinkWatch(
       base,
       this.#rules.map(({ path }) => path),
     );
   }
 
-  /** Refuses to create, change or replace what stands, or would stand, there. */
+  /** Refuses to create, change or replace a file that stands, or would stand, there. */
   checkWrite(path: string): void {
+    this.#checkPlace(path, ({ names, text }, folded) => {
+      // A file in place of git's directory redirects what lies below; ".config", say, is a file of its own then.
+      return text.startsWith(GIT) ? isOnTheWay(names, folded) : isWithin(names, folded);
+    });
+  }
+
+  /** Refuses to put something there that was made elsewhere: a directory brings along what is in it, a link leads away. */
+  checkPutInto(path: string): void {
+    this.#checkPlace(path, ({ names }, folded) => isOnTheWay(names, folded));
+  }
+
+  #checkPlace(path: string, isNamed: (rule: Rule, folded: string) => boolean): void {
     const folded = fold(path);
     this.#refuse(path, (rule, place) => {
-      // A file in place of a directory on the way (".git" as a file) would redirect what lies below.
-      return holds(place, folded) || holds(folded, place) || isOnTheWay(rule.names, folded);
+      return holds(place, folded) || holds(folded, place) || isNamed(rule, folded);
     });
   }
 
@@ -95,8 +106,12 @@ export class Protection {
     const folded = parts.map(fold);
     return this.#rules.find(({ names, text }) => {
       if (names.length === 0 || !text.startsWith(GIT)) return false;
+      const [, name = ""] = names;
       return folded.some((part, index) => {
-        return part === names[1] && isGitDirectory(parts.slice(0, index).join(sep) || sep);
+        const directory = parts.slice(0, index).join(sep) || sep;
+        if (part === name) return isGitDirectory(directory);
+        // Its configuration may have been written while it was none.
+        return completesRepository(directory, parts[index] ?? "") && existsSync(resolve(directory, name));
       });
     });
   }

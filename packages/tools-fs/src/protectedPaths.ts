@@ -1,4 +1,7 @@
-/** Protected in every directory: the agent's own configuration, and what git runs by itself. */
+/**
+ * Protected in every directory: the agent's own configuration, and what git runs by itself. Those with "~" are the
+ * person's own: what is in there runs, or counts as trusted, wherever the agent is started next.
+ */
 export const ALWAYS_PROTECTED: readonly string[] = [
   "agent.config.ts",
   "agent.config.js",
@@ -6,6 +9,8 @@ export const ALWAYS_PROTECTED: readonly string[] = [
   "agent.config.json",
   "agent.config.yaml",
   "package.json#agent",
+  "~/.config/agent",
+  "~/.local/state/agent",
   ".git/hooks",
   ".git/config",
   ".git/config.worktree",

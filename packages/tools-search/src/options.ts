@@ -4,6 +4,8 @@ export const packName = "@agent/tools-search";
 
 /** The most results one call may ask for. */
 export const MAX_RESULTS = 100_000;
+/** More text than this is of no use to a model. */
+export const MAX_OUTPUT_CHARACTERS = 200_000;
 
 /** Options of the pack. */
 export interface SearchOptions {

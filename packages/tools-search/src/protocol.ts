@@ -60,6 +60,8 @@ export interface GlobQuery {
   readonly pattern: string;
   readonly order: "path" | "newest";
   readonly limit: number;
+  /** How much text is wanted in all; what is past it is only counted. */
+  readonly maxCharacters: number;
 }
 
 /** Finds the files that match a glob, or those in a part of the tree. */
@@ -115,6 +117,14 @@ export interface Row {
   readonly match: boolean;
 }
 
+/**
+ * How much text a result takes at least beside the line itself: `path:1:` and the line break, or the path alone.
+ * Never more, so that all that fits is at hand.
+ */
+export function leastCharacters(label: string, mode: OutputMode): number {
+  return label.length + (mode === "lines" ? 4 : 1);
+}
+
 /** The matches of one file. */
 export interface FileHits {
   /** Its place in the batch. */
@@ -159,6 +169,8 @@ export type Reply =
       /** For each directory what was found in it, in path order, separated by NUL. A slash at the end: not looked into yet. */
       readonly lists: readonly string[];
       readonly total: number;
+      /** What may have been meant, should nothing be found. */
+      readonly hint: string | undefined;
     };
 
 /** Why a file was not searched. */

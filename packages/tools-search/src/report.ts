@@ -12,9 +12,16 @@ export function formatTextResult(
   {
     mode,
     text: query,
+    glob,
     maxCharacters,
     timeoutMs,
-  }: { mode: OutputMode; text: string; maxCharacters: number; timeoutMs: number },
+  }: {
+    mode: OutputMode;
+    text: string;
+    glob?: string | undefined;
+    maxCharacters: number;
+    timeoutMs: number;
+  },
 ): string {
   const lines: string[] = [];
   let size = 0;
@@ -46,18 +53,34 @@ export function formatTextResult(
     }
     shownFiles++;
   }
-  if (lines.length === 0) lines.push(nothingFound(result, query));
+  if (lines.length === 0) lines.push(nothingFound(result, query, glob));
+  const rest = forTheRest(size > maxCharacters, maxCharacters, "paths, glob or query");
   return [
     ...lines,
     ...problemLines(result),
-    textAccount(result, mode, shownMatches, shownFiles, timeoutMs),
+    textAccount(result, mode, { shownMatches, shownFiles, rest }, timeoutMs),
   ].join("\n");
 }
 
+/** How to get what is not shown. More results would not help where the text of one answer is full. */
+function forTheRest(isFull: boolean, maxCharacters: number, where: string): string {
+  return isFull
+    ? `no more fits ${maxCharacters} characters, so for the rest narrow ${where}`
+    : `for the rest raise max_results or narrow ${where}`;
+}
+
 /** "No matches" is kept for a search that left nothing out. */
-function nothingFound({ searched, stopped, tally, problems }: TextResult, query: string): string {
+function nothingFound(
+  { searched, stopped, tally, problems }: TextResult,
+  query: string,
+  glob: string | undefined,
+): string {
   if (stopped) return `Nothing found before the search was stopped.`;
-  if (searched === 0) return "No file was searched.";
+  if (searched === 0) {
+    const met = tally.ignoredFiles + tally.binary + tally.tooLarge + tally.unreadable + tally.vanished;
+    const reason = glob !== undefined && met === 0 ? `: no file matches glob ${quote(glob)}` : "";
+    return `No file was searched${reason}.`;
+  }
   const complete = problems.length === 0 && leftOut(tally).length === 0;
   return complete
     ? `No matches for ${quote(query)}.`
@@ -75,8 +98,7 @@ function problemLines({ problems }: { readonly problems: readonly string[] }): s
 function textAccount(
   result: TextResult,
   mode: OutputMode,
-  shownMatches: number,
-  shownFiles: number,
+  { shownMatches, shownFiles, rest }: { shownMatches: number; shownFiles: number; rest: string },
   timeoutMs: number,
 ): string {
   const { matches, matchedFiles, stopped, tally } = result;
@@ -89,9 +111,7 @@ function textAccount(
       : ` (${countOf(mode === "lines" ? matchedFiles : matches, mode === "lines" ? "file" : "matching line")})`;
   const parts: string[] = [];
   if (shown < found) {
-    parts.push(
-      `${shown} of ${least}${countOf(found, noun)} shown${inFiles}; for the rest raise max_results or narrow paths, glob or query`,
-    );
+    parts.push(`${shown} of ${least}${countOf(found, noun)} shown${inFiles}; ${rest}`);
   } else if (found > 0) parts.push(`${least}${countOf(found, noun)}${inFiles}`);
   parts.push(
     `${countOf(result.searched, "file")} searched`,
@@ -103,16 +123,21 @@ function textAccount(
 
 function stoppedPart(stopped: Stopped | undefined, timeoutMs: number): string[] {
   if (stopped === undefined) return [];
-  return stopped.reason === "deadline"
-    ? [`STOPPED after ${timeoutMs} ms before all files were searched: narrow paths or glob`]
+  if (stopped.reason === "deadline") {
+    return [`STOPPED after ${timeoutMs} ms before all files were searched: narrow paths or glob`];
+  }
+  return stopped.file === ""
+    ? ["STOPPED before all files were listed: use a simpler glob, or narrow paths"]
     : [
         `STOPPED: matching did not come to an end in ${quote(stopped.file)}, other files may not have been searched: use a simpler expression`,
       ];
 }
 
 /** The result of search_files. */
-export function formatFilesResult(result: FilesResult, pattern: string): string {
-  const { paths, total, tally } = result;
+export function formatFilesResult(
+  { paths, isFull, total, tally, hint }: FilesResult,
+  { pattern, maxCharacters }: { pattern: string; maxCharacters: number },
+): string {
   const lines = paths.map(escapeToLine);
   if (total === 0) {
     lines.push(
@@ -120,10 +145,11 @@ export function formatFilesResult(result: FilesResult, pattern: string): string 
         ? `No files match ${quote(pattern)}.`
         : `Nothing found for ${quote(pattern)}, but something was left out.`,
     );
+    if (hint !== undefined) lines.push(hint);
   }
   const found =
     paths.length < total
-      ? `${paths.length} of ${countOf(total, "file")} shown; for the rest raise max_results or narrow path or pattern`
+      ? `${paths.length} of ${countOf(total, "file")} shown; ${forTheRest(isFull, maxCharacters, "path or pattern")}`
       : countOf(total, "file");
   return [...lines, `[${[found, ...skippedPart(tally)].join("; ")}]`].join("\n");
 }

@@ -8,6 +8,7 @@ import {
   type FileBatch,
   type FileHits,
   type LargeFile,
+  leastCharacters,
   type Reply,
   type Row,
   type ScanTask,
@@ -126,9 +127,10 @@ class TextProgress {
 
   async #scanLarge(file: LargeFile, named: boolean): Promise<FileHits | undefined> {
     const { query, maxResults } = this.search;
+    const room = Math.ceil(query.maxCharacters / leastCharacters(file.label, query.mode));
     const { failed, inPieces, matches, rows } = await scanInRanges(this.job, file, {
       query,
-      maxResults,
+      maxResults: Math.min(maxResults, room),
       named,
     });
     if (failed) {
@@ -147,8 +149,11 @@ class TextProgress {
     this.#batches[index] = hits.sort((a, b) => a.index - b.index);
     for (let batch = this.#batches[this.#complete]; batch; batch = this.#batches[++this.#complete]) {
       for (const file of batch) {
-        this.#collected += this.search.query.mode === "lines" ? file.matches : 1;
-        this.#characters += file.rows.reduce((sum, row) => sum + row.text.length, 0);
+        const { mode } = this.search.query;
+        const least = leastCharacters(file.label, mode);
+        this.#collected += mode === "lines" ? file.matches : 1;
+        this.#characters += file.rows.reduce((sum, row) => sum + row.text.length + least, 0);
+        if (mode !== "lines") this.#characters += least;
       }
     }
     const isFull = this.#characters >= this.search.query.maxCharacters;

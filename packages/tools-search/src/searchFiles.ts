@@ -10,8 +10,12 @@ const MAX_DIRECTORIES = 32;
 
 export interface FilesResult {
   readonly paths: readonly string[];
+  /** Whether not the number of paths, but their length was the limit. */
+  readonly isFull: boolean;
   readonly total: number;
   readonly tally: Tally;
+  /** What may have been meant, should nothing be found. */
+  readonly hint: string | undefined;
 }
 
 /** A directory, and what was found in it in path order: files, and directories for other tasks. */
@@ -53,6 +57,10 @@ class FilesProgress {
   /** The directories for other tasks; the last one is taken first. */
   readonly #open: Branch[] = [];
   #running = 0;
+  /** The length of the paths, each with its line break. */
+  #characters = 0;
+  #isFull = false;
+  #hint: string | undefined;
 
   constructor(
     private readonly pool: Pool,
@@ -68,20 +76,27 @@ class FilesProgress {
   }
 
   result(): FilesResult {
-    return { paths: this.#paths, total: this.#total, tally: this.#tally };
+    return {
+      paths: this.#paths,
+      isFull: this.#isFull,
+      total: this.#total,
+      tally: this.#tally,
+      hint: this.#hint,
+    };
   }
 
   async #look(branches: readonly Branch[], maxEntries: number): Promise<void> {
     const task: GlobTask = {
       ...{ kind: "glob", query: this.query, search: this.#search, maxEntries },
       directories: branches.map((branch) => branch.directory),
-      budget: this.query.limit - this.#paths.length,
+      budget: this.#isFull ? 0 : this.query.limit - this.#paths.length,
     };
     this.#running++;
     await this.job.run(task, (reply) => {
       if (reply.kind !== "globbed") return;
       addTally(this.#tally, reply.tally);
       this.#total += reply.total;
+      this.#hint = reply.hint;
       // From the last to the first, so that the first is taken first.
       for (let index = branches.length - 1; index >= 0; index--) {
         this.#store(branches[index], reply.lists[index] ?? "");
@@ -121,7 +136,13 @@ class FilesProgress {
       const entry = branch.entries[branch.next++];
       if (entry === undefined) this.#trail.pop();
       else if (typeof entry !== "string") this.#trail.push(entry);
-      else if (this.#paths.length < this.query.limit) this.#paths.push(entry);
+      else if (this.#paths.length < this.query.limit && !this.#isFull) this.#take(entry);
     }
+  }
+
+  #take(path: string): void {
+    this.#characters += path.length + 1;
+    if (this.#characters > this.query.maxCharacters) this.#isFull = true;
+    else this.#paths.push(path);
   }
 }

@@ -5,6 +5,7 @@ import {
   emptyTally,
   type FileHits,
   type LargeFile,
+  leastCharacters,
   type RangeTask,
   type Reply,
   type ScanTask,
@@ -71,8 +72,10 @@ function* scanTask(task: ScanTask, host: TaskHost): Generator<void> {
   for (const [index, path] of batch.paths.split("\0").entries()) {
     if (index % FILES_PER_STEP === FILES_PER_STEP - 1) yield;
     const label = labels?.[index] ?? batch.shown + path;
+    const least = leastCharacters(label, query.mode);
+    const room = Math.max(0, Math.ceil((query.maxCharacters - characters) / least));
     const options = {
-      budget: query.mode === "lines" ? budget : 0,
+      budget: query.mode === "lines" ? Math.min(budget, room) : 0,
       splitLarge: task.splitLarge,
       named: batch.named,
       inPortions: batch.named || MADE_UP.test(batch.base + path),
@@ -89,9 +92,10 @@ function* scanTask(task: ScanTask, host: TaskHost): Generator<void> {
       if (found.matches === 0) continue;
       matches += found.matches;
       matchedFiles++;
-      if (budget > 0) hits.push({ index, label, matches: found.matches, rows: found.collector.rows });
+      const { rows, characters: shown } = found.collector;
+      if (budget > 0) hits.push({ index, label, matches: found.matches, rows });
       budget = Math.max(0, budget - (query.mode === "lines" ? found.matches : 1));
-      characters += found.collector.characters;
+      characters += query.mode === "lines" ? shown + rows.length * least : least;
       if (characters >= query.maxCharacters) budget = 0;
     } catch (error) {
       if (!(error instanceof NotSearched)) throw error;

@@ -187,6 +187,39 @@ describe("trees", () => {
     }
   });
 
+  test("search_files: where names can be seen and nothing else, files are found and come last, and a named one is no file that is not there", (context) => {
+    const root = makeTree({ "a.txt": "", "shown/b.txt": "", "hidden/c.txt": "" });
+    chmodSync(root, 0o755);
+    chmodSync(join(root, "shown"), 0o744);
+    chmodSync(join(root, "hidden"), 0o700);
+    const isRoot = process.getuid?.() === 0;
+    if (!isRoot) chmodSync(join(root, "hidden"), 0);
+    const script = `
+      ${isRoot ? "process.setgid(65534); process.setuid(65534);" : ""}
+      const { SearchFilesTool } = await import(${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)});
+      const tool = new SearchFilesTool();
+      const path = ${JSON.stringify(root)};
+      console.log(await tool.execute({ pattern: "{a.txt,shown/*}", path, sort: "newest" }));
+      console.log(await tool.execute({ pattern: "hidden/c.txt", path }));`;
+    try {
+      const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+        encoding: "utf8",
+      });
+      expect(output.replaceAll(`${root}/`, "")).toBe(
+        "a.txt\nshown/b.txt\n[2 files]\n" +
+          'Nothing found for "hidden/c.txt", but something was left out.\n[0 files; skipped 1 unreadable: hidden/c.txt (EACCES)]\n',
+      );
+    } catch (error) {
+      if (isRoot && String(error).includes("EACCES: permission denied, open")) {
+        context.skip("the unprivileged user may not read this checkout");
+      }
+      throw error;
+    } finally {
+      chmodSync(join(root, "shown"), 0o755);
+      chmodSync(join(root, "hidden"), 0o755);
+    }
+  });
+
   test("D104: each bad path is named, the others are searched; if all are bad it is an error", async () => {
     const root = makeTree({ "a.txt": "foo\n" });
     const missing = Array.from({ length: 10_000 }, (_, i) => join(root, `missing${i}`));

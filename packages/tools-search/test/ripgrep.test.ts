@@ -205,7 +205,7 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
       const { total } = await searchFiles(
         sharedPool(),
         {
-          ...{ pattern: "**", path: root, order: "path", limit: 1 },
+          ...{ pattern: "**", path: root, order: "path", limit: 1, maxCharacters: 1000 },
           scope: { cwd: root, root: undefined, includeIgnored: false },
         },
         { timeoutMs: 60_000 },

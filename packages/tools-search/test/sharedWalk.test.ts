@@ -81,7 +81,7 @@ async function tasksPerLane(root: string): Promise<number[]> {
     };
   };
   const scope = { cwd: root, root: undefined, includeIgnored: true };
-  const query = { scope, path: ".", pattern: "**", order: "path", limit: 10 } as const;
+  const query = { scope, path: ".", pattern: "**", order: "path", limit: 10, maxCharacters: 1000 } as const;
   await searchFiles(new Pool(2, open, open), query, { timeoutMs: 60_000 });
   return counts;
 }

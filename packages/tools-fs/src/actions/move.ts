@@ -70,12 +70,15 @@ function check(
     throw new Error(`${showPath(asked.source)} and ${showPath(asked.destination)} are the same.`);
   }
   protection.checkTakeAway(source);
-  protection.checkWrite(target);
+  if (info.isFile()) protection.checkWrite(target);
+  else protection.checkPutInto(target);
   const existing = lstatSync(target, { throwIfNoEntry: false });
   const same = existing !== undefined && existing.dev === info.dev && existing.ino === info.ino;
   // On a disk that ignores case, "A" is "a" itself: a rename, not a replacement.
   const respelled = same && isRespelling(source, target);
-  if (existing && !respelled) refuseReplacing(asked, inWordsOf(asked.destination, target), info, existing);
+  if (existing && !respelled) {
+    refuseReplacing(asked, target, inWordsOf(asked.destination, target), info, existing);
+  }
   return {
     source,
     target,
@@ -123,7 +126,13 @@ function isRespelling(a: string, b: string): boolean {
   return !names.includes(basename(a)) || !names.includes(basename(b));
 }
 
-function refuseReplacing(asked: { overwrite: boolean }, shown: string, info: Stats, existing: Stats): void {
+function refuseReplacing(
+  asked: { overwrite: boolean },
+  target: string,
+  shown: string,
+  info: Stats,
+  existing: Stats,
+): void {
   if (!asked.overwrite) {
     throw new Error(
       `${showPath(shown)} exists already; nothing was moved. Pass "overwrite": true to replace it.`,
@@ -139,6 +148,11 @@ function refuseReplacing(asked: { overwrite: boolean }, shown: string, info: Sta
       ? "a directory cannot be replaced by a file"
       : "a file cannot be replaced by a directory";
     throw new Error(`${showPath(shown)} exists already, and ${kinds}; nothing was moved.`);
+  }
+  if (existing.isDirectory() && readdirSync(target).length > 0) {
+    throw new Error(
+      `${showPath(shown)} exists already, and a directory that holds something is never replaced; nothing was moved. Move or remove what is in it first.`,
+    );
   }
 }
 

@@ -211,6 +211,17 @@ test("a missing path offers the nearest existing name", async () => {
   );
 });
 
+test("a name that only looks the same is offered spelt out, so that it can be told apart", async () => {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, "e\u0301.txt"), "");
+  writeFileSync(join(directory, "blank "), "");
+  const run = fileTools();
+  const composed = await run("read_file", { path: join(directory, "\u00e9.txt") });
+  expect(composed).toContain(`Did you mean "${join(directory, "e\\u0301.txt")}"?`);
+  const bare = await run("read_file", { path: join(directory, "blank") });
+  expect(bare).toContain(`Did you mean "${join(directory, "blank ")}"?`);
+});
+
 test("C72: a file that grew or shrank between two windows is read as it is now", async () => {
   const file = join(temporaryDirectory(), "log");
   writeFileSync(file, numbered(3000));

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { canonicalPath, createPathGuard, type PathGuard, quote } from "@agent/core/toolkit";
+import { canonicalPath, createPathGuard, escapeInvisible, type PathGuard, quote } from "@agent/core/toolkit";
 import type { IgnoreScope } from "../ignore/scope.js";
 import { shownPath, shownPrefix, toSlashes, withSlash } from "../paths.js";
 import type { GlobQuery, Tally } from "../protocol.js";
@@ -17,6 +17,10 @@ export class GlobPlan {
   readonly walks: readonly GlobWalk[];
   /** Files that the pattern names without any wildcard: there is nothing to walk. */
   readonly named: readonly string[];
+  /** Those that may be there, for all that can be seen. */
+  readonly unreadable: readonly { readonly path: string; readonly code: string }[];
+  /** What may have been meant, should nothing be found. */
+  readonly hint: string | undefined;
   readonly #prefix: string;
 
   /** Throws if there is nothing that could be searched. */
@@ -36,9 +40,12 @@ export class GlobPlan {
     }
     this.#prefix = shownPrefix(shownPath(path));
     this.walks = plans.filter((plan) => plan.dynamic).map((plan) => this.#walkOf(plan, guard, scope));
-    this.named = plans
+    const named = plans
       .filter((plan) => !plan.dynamic)
-      .flatMap((plan) => namedFiles(plan.patterns, this.start, guard));
+      .flatMap((plan) => plan.patterns.map((pattern) => lookAt(pattern, this.start, guard)));
+    this.named = named.filter(({ kind }) => kind === "file").map(({ path }) => path);
+    this.unreadable = named.flatMap(({ path, code }) => (code === undefined ? [] : [{ path, code }]));
+    this.hint = directoryHint(named) ?? literalHint(pattern, this.start, guard);
   }
 
   /** A path as results show it. */
@@ -106,17 +113,44 @@ export class GlobWalk {
   }
 }
 
-function namedFiles(patterns: readonly string[], start: string, guard: PathGuard): string[] {
-  return patterns
-    .filter((pattern) => {
-      const path = guard.resolve(resolve(start, pattern), { follow: false });
-      try {
-        return lstatSync(path).isFile() && globToRegex(pattern).test(withoutDot(pattern));
-      } catch {
-        return false;
-      }
-    })
-    .map(withoutDot);
+interface Named {
+  readonly path: string;
+  readonly kind: "file" | "directory" | "nothing";
+  /** Why it could not be looked at. */
+  readonly code?: string;
+}
+
+/** What a pattern without wildcards names, or one that is taken literally. */
+function lookAt(pattern: string, start: string, guard: PathGuard, literally = false): Named {
+  const path = withoutDot(pattern);
+  const place = guard.resolve(resolve(start, pattern), { follow: false });
+  try {
+    const info = lstatSync(place);
+    if (info.isDirectory()) return { path, kind: "directory" };
+    const matches = literally || globToRegex(pattern).test(path);
+    return { path, kind: info.isFile() && matches ? "file" : "nothing" };
+  } catch (error) {
+    const { code = "unknown error" } = error as NodeJS.ErrnoException;
+    return { path, kind: "nothing", ...(code !== "ENOENT" && code !== "ENOTDIR" && { code }) };
+  }
+}
+
+function directoryHint(named: readonly Named[]): string | undefined {
+  const directory = named.find(({ kind }) => kind === "directory")?.path;
+  if (directory === undefined) return undefined;
+  return `${inFull(directory)} is a directory; ${inFull(`${withSlash(directory)}**`)} finds the files in it.`;
+}
+
+/** For a name such as `copy (1).ts`, which as a pattern means other files. */
+function literalHint(pattern: string, start: string, guard: PathGuard): string | undefined {
+  if (lookAt(pattern, start, guard, true).kind !== "file") return undefined;
+  const escaped = globModules().fastGlob.escapePath(pattern);
+  return `A file has exactly this name; as a pattern it is ${inFull(escaped)}.`;
+}
+
+/** As it is to be passed in a call: nothing may be cut off. */
+function inFull(pattern: string): string {
+  return escapeInvisible(JSON.stringify(pattern));
 }
 
 function withoutDot(path: string): string {

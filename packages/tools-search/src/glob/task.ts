@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { resolve } from "node:path";
-import { emptyTally, type GlobTask } from "../protocol.js";
+import { addUnreadable, emptyTally, type GlobTask } from "../protocol.js";
 import type { TaskHost } from "../tasks.js";
 import { unlimitedBudget } from "../walk.js";
 import { GlobPlan, type GlobWalk } from "./plan.js";
@@ -38,12 +38,13 @@ function* findInOrder(task: GlobTask, plan: GlobPlan, walk: GlobWalk, host: Task
     }
     lists.push(list.join("\0"));
   }
-  host.post({ kind: "globbed", tally, lists, total: budget.found });
+  host.post({ kind: "globbed", tally, lists, total: budget.found, hint: plan.hint });
 }
 
 /** Where several walks may find the same file, or the order is not that of paths, everything has to be at hand. */
 function* findAll({ query }: GlobTask, plan: GlobPlan, host: TaskHost): Generator<void> {
   const tally = emptyTally();
+  for (const { path, code } of plan.unreadable) addUnreadable(tally, path, code);
   const found = new Set(plan.named);
   for (const walk of plan.walks) {
     for (const batch of walk.run("", unlimitedBudget(), tally, () => host.beat(0))) {
@@ -53,16 +54,35 @@ function* findAll({ query }: GlobTask, plan: GlobPlan, host: TaskHost): Generato
   }
   const paths = [...found].sort();
   if (query.order === "newest") sortNewestFirst(paths, plan.start, host);
-  const list = paths.slice(0, query.limit).map((path) => plan.shown(path));
-  host.post({ kind: "globbed", tally, lists: [list.join("\0")], total: paths.length });
+  const list = firstThatFit(paths, query).map((path) => plan.shown(path));
+  const { hint } = plan;
+  host.post({ kind: "globbed", tally, lists: [list.join("\0")], total: paths.length, hint });
+}
+
+function firstThatFit(paths: readonly string[], { limit, maxCharacters }: GlobTask["query"]): string[] {
+  let size = 0;
+  const end = paths.findIndex((path) => {
+    if (size > maxCharacters) return true;
+    size += path.length + 1;
+    return false;
+  });
+  return paths.slice(0, end === -1 ? limit : Math.min(limit, end));
+}
+
+/** Where nobody may look, files are as old as can be. */
+function changedAt(path: string): number {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  } catch {
+    return 0;
+  }
 }
 
 function sortNewestFirst(paths: string[], start: string, host: TaskHost): void {
   const times = new Map<string, number>();
   for (const path of paths) {
     host.beat(0);
-    const info = lstatSync(resolve(start, path), { throwIfNoEntry: false });
-    times.set(path, info?.mtimeMs ?? 0);
+    times.set(path, changedAt(resolve(start, path)));
   }
   paths.sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0) || (a < b ? -1 : 1));
 }

@@ -1,4 +1,4 @@
-import { createOnce, ignoreGlobToSource, type Once } from "./glob.js";
+import { asBytes, createOnce, ignoreGlobToSource, type Once } from "./glob.js";
 import type { IgnoreRule } from "./parse.js";
 
 /** What a set of rules says about a path: `undefined` if none of them matches. */
@@ -93,7 +93,8 @@ class ExpressionGroup {
     this.#rules.unshift({ rule, expression: new RegExp(`^(?:${source})$`, "s") });
   }
 
-  last(text: string, isDirectory: boolean): Placed | undefined {
+  last(path: string, isDirectory: boolean): Placed | undefined {
+    const text = asBytes(path);
     this.#any ??= new RegExp(`^(?:${this.#sources.join("|")})$`, "s");
     if (!this.#any.test(text)) return undefined;
     const found = this.#rules.find(

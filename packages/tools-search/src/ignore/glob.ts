@@ -9,7 +9,8 @@ export function createOnce(): Once {
 
 /**
  * The source of a regular expression for a gitignore glob: `*` and `?` stay within a name, `**` as a whole name spans
- * any number of them. Returns `undefined` for a glob that can match nothing, such as an open class.
+ * any number of them. Returns `undefined` for a glob that can match nothing, such as an open class. As for git, a
+ * character is a byte: the expression is for `asBytes` of a path.
  *
  * What follows a wildcard is taken at the first place where it fits, for good: an earlier place leaves more
  * room for the rest, so a later one is never needed. Without that a hostile ignore file (`*a*a*a*…b`) would
@@ -18,7 +19,7 @@ export function createOnce(): Once {
 export function ignoreGlobToSource(glob: string, once: Once): string | undefined {
   // Between "**" lie runs of names that belong together.
   const runs: string[][] = [[]];
-  for (const name of glob.split("/")) {
+  for (const name of asBytes(glob).split("/")) {
     if (name === "**") runs.push([]);
     else runs.at(-1)?.push(name);
   }
@@ -33,6 +34,14 @@ export function ignoreGlobToSource(glob: string, once: Once): string | undefined
     else if (run !== "") source += once(`(?:[^/]+/)*?${run}/`);
   }
   return isValid(source) ? source : undefined;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: everything that is ASCII
+const ASCII = /^[\x00-\x7f]*$/;
+
+/** Each byte of a text as one character. */
+export function asBytes(text: string): string {
+  return ASCII.test(text) ? text : Buffer.from(text, "utf8").toString("latin1");
 }
 
 function isValid(source: string): boolean {
@@ -57,10 +66,10 @@ function nameToRegex(name: string, once: Once): string | undefined {
       if (at === 0 || name[at - 1] !== "*") pieces.push("");
     } else if (character === "?") add("[^/]");
     else if (character === "[") {
-      const close = classEnd(name, at);
-      if (close === undefined) return undefined;
-      add(classToRegex(name.slice(at + 1, close)));
-      at = close;
+      const found = classAt(name, at);
+      if (found === undefined) return undefined;
+      add(found.source);
+      at = found.end;
     } else if (character === "\\") {
       at++;
       if (at === name.length) return undefined;
@@ -73,38 +82,60 @@ function nameToRegex(name: string, once: Once): string | undefined {
   return `${first}${rest.map((piece) => once(`[^/]*?${piece}`)).join("")}[^/]*${last}`;
 }
 
-/** Where the class that opens at `start` closes. A `]` right at its beginning belongs to it. */
-function classEnd(name: string, start: number): number | undefined {
-  let at = start + 1;
-  if (name[at] === "!" || name[at] === "^") at++;
-  if (name[at] === "]") at++;
-  for (; at < name.length; at++) {
-    if (name[at] === "\\") at++;
-    else if (name.startsWith("[:", at)) at = Math.max(at, name.indexOf(":]", at) + 1);
-    else if (name[at] === "]") return at;
+const POSIX: Readonly<Record<string, string>> = {
+  alnum: "A-Za-z0-9",
+  alpha: "A-Za-z",
+  blank: " \\t",
+  cntrl: "\\x00-\\x1f\\x7f",
+  digit: "0-9",
+  graph: "!-~",
+  lower: "a-z",
+  print: " -~",
+  punct: "!-\\/:-@\\[-`{-~",
+  space: " \\t-\\r",
+  upper: "A-Z",
+  xdigit: "0-9A-Fa-f",
+};
+const POSIX_NAME = /\[:([^\]]*):\]/y;
+
+/** The class that opens at `start`, as git reads it, and where it closes; `undefined` if it is none. */
+function classAt(name: string, start: number): { readonly source: string; readonly end: number } | undefined {
+  const negated = name[start + 1] === "!" || name[start + 1] === "^";
+  const first = start + (negated ? 2 : 1);
+  let inside = "";
+  // What a "-" would make a range from.
+  let low: string | undefined;
+  for (let at = first; at < name.length; at++) {
+    let character = name[at] ?? "";
+    // Right at the beginning it belongs to the class.
+    if (character === "]" && at > first) {
+      const source = negated ? `[^/${inside}]` : inside === "" ? "(?!)" : `(?!/)[${inside}]`;
+      return { source, end: at };
+    }
+    POSIX_NAME.lastIndex = at;
+    const posix = POSIX_NAME.exec(name);
+    if (posix) {
+      const known = POSIX[posix[1] ?? ""];
+      if (known === undefined) return undefined;
+      inside += known;
+      at = POSIX_NAME.lastIndex - 1;
+      low = undefined;
+      continue;
+    }
+    const isRange = character === "-" && low !== undefined && ![undefined, "]"].includes(name[at + 1]);
+    if (isRange) character = name[++at] ?? "";
+    if (character === "\\") character = name[++at] ?? "";
+    if (isRange && low !== undefined) inside += low <= character ? `${member(low)}-${member(character)}` : "";
+    else inside += member(character);
+    low = isRange ? undefined : character;
   }
   return undefined;
 }
 
-const POSIX: Readonly<Record<string, string>> = {
-  alnum: "A-Za-z0-9",
-  alpha: "A-Za-z",
-  digit: "0-9",
-  lower: "a-z",
-  space: "\\s",
-  upper: "A-Z",
-  xdigit: "0-9A-Fa-f",
-};
-
-function classToRegex(content: string): string {
-  const negated = /^[!^]/.test(content);
-  const inside = (negated ? content.slice(1) : content)
-    .replace(/\[:(\w+):\]|\\(.)|([[\]\\^])/gs, (_, posix?: string, escaped?: string, special?: string) =>
-      posix === undefined ? `\\${escaped ?? special}` : (POSIX[posix] ?? ""),
-    )
-    // An escaped letter would become a class of its own (\d) in an expression.
-    .replace(/\\([A-Za-z0-9])(?![^[]*:)/g, (all, letter: string) => (all === "\\s" ? all : letter));
-  return negated ? `[^/${inside}]` : `(?!/)[${inside}]`;
+function member(character: string): string {
+  return /[A-Za-z0-9]/.test(character)
+    ? character
+    : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 function escapeCharacter(character: string): string {

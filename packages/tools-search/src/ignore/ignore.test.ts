@@ -50,6 +50,16 @@ describe("a line of an ignore file", () => {
     ["\ufeffx", "x", true],
     ["*\n!*.js", "a.js", false],
     ["{a,b}", "a", false],
+    ["?", "é", false],
+    ["??", "é", true],
+    ["[!a]", "é", false],
+    ["*é", "né", true],
+    ["[z-ab]", "b", true],
+    ["[\\d:]", "d", true],
+    ["[\\d:]", "7", false],
+    ["[a-c-e]", "-", true],
+    ["[[:punct:]]", "_", true],
+    ["[[:nothing:]]", "n", false],
   ])("%j on %s: %s", (rules, path, expected) => {
     expect(ignores(rules, path)).toBe(expected);
   });

@@ -6,6 +6,9 @@ import { parseIgnoreFile } from "./parse.js";
 
 const MAX_IGNORE_FILE_BYTES = 4 * 1024 * 1024;
 
+/** A name that no rule mentions. */
+const UNHEARD_OF = "\u0001";
+
 /** Names whose presence in a directory matters for what is ignored below it. */
 export const IGNORE_FILES = { git: ".gitignore", other: ".ignore", repository: ".git" } as const;
 
@@ -75,9 +78,10 @@ export class IgnoreScope {
       scope = scope.enterUnread(base);
       if (scope.ignores(base, next.slice(base.length), true)) return IgnoreScope.NONE;
     }
-    // "dist/*" does not match dist itself, but all that could be in it.
-    const probe = "\u0001";
-    return scope.ignores(withSlash(directory), probe, false) ? IgnoreScope.NONE : scope;
+    // "dist/*" does not match dist itself, but all that could be in it; "*" is about no directory more than others.
+    const leavesOut = (place: string): boolean => scope.ignores(withSlash(place), UNHEARD_OF, false);
+    const isMeant = leavesOut(directory) && !leavesOut(join(dirname(directory), UNHEARD_OF));
+    return isMeant ? IgnoreScope.NONE : scope;
   }
 }
 

@@ -53,6 +53,42 @@ describe("search_files", () => {
     expect(account).toContain("3 of 20 files shown; for the rest raise max_results");
   });
 
+  test("a list too long for one answer says so, in both orders", async () => {
+    const name = "n".repeat(200);
+    const root = makeTree(
+      Object.fromEntries(Array.from({ length: 1100 }, (_, i) => [`${name}${i}.txt`, ""])),
+    );
+    for (const sort of ["path", "newest"]) {
+      const found = await tool.execute({ pattern: "*", path: root, max_results: 5000, sort });
+      expect(found.length).toBeLessThan(200_200);
+      expect(found).toMatch(
+        /\n\[\d{3} of 1100 files shown; no more fits 200000 characters, so for the rest narrow path or pattern\]$/,
+      );
+    }
+  });
+
+  test("a pattern that is a directory is answered with the pattern that was meant", async () => {
+    const root = makeTree({ "src/a.ts": "" });
+    const find = (pattern: string) => tool.execute({ pattern, path: root });
+    const hint = '"src" is a directory; "src/**" finds the files in it.';
+    expect(await find("src")).toBe(`No files match "src".\n${hint}\n[0 files]`);
+    expect(await find("{src,src/a.ts}")).toBe(`${join(root, "src/a.ts")}\n[1 file]`);
+    expect(await find("src/**")).toContain("src/a.ts");
+  });
+
+  test.each(["app/(group)/page.tsx", "copy (1).ts", `app/[...slug]/${"long".repeat(20)}.tsx`])(
+    "%s means something else as a pattern, and the answer says how to write it",
+    async (name) => {
+      const root = makeTree({ [name]: "" });
+      const find = (pattern: string) => tool.execute({ pattern, path: root });
+      const found = await find(name);
+      expect(found).toMatch(/^No files match "/);
+      expect(found).toContain(`\nA file has exactly this name; as a pattern it is `);
+      const [, escaped = '""'] = /as a pattern it is (".*")\./.exec(found) ?? [];
+      expect(await find(JSON.parse(escaped))).toBe(`${join(root, name)}\n[1 file]`);
+    },
+  );
+
   test("nothing found is said plainly", async () => {
     const root = makeTree({ "a.txt": "" });
     expect((await run(tool, root, { pattern: "*.ts", path: root })).text).toBe(

@@ -1,6 +1,6 @@
 import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { countOf, functionTool, optionalString, requireString } from "@agent/core/toolkit";
-import { MAX_RESULTS, type SearchOptions } from "../options.js";
+import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { GlobQuery } from "../protocol.js";
 import { readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
 
@@ -50,11 +50,12 @@ export class SearchFilesTool implements ExecutableTool {
       pattern,
       order,
       limit: readMaxResults(args, this.#settings),
+      maxCharacters: MAX_OUTPUT_CHARACTERS,
     };
     const { workers, timeoutMs } = this.#settings;
     const { formatFilesResult, searchFiles, sharedPool } = await import("../engine.js");
     const result = await searchFiles(sharedPool({ workers }), query, { timeoutMs, signal: call?.signal });
     call?.report?.({ ok: true, summary: countOf(result.total, "file") });
-    return formatFilesResult(result, pattern);
+    return formatFilesResult(result, query);
   }
 }

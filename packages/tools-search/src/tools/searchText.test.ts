@@ -192,6 +192,18 @@ describe("what is left out", () => {
     expect(await found("/.git")).toEqual([".git/config:1:foo"]);
   });
 
+  test("rules that leave out all but some kinds of files hold in a directory below, too", async () => {
+    const root = makeTree({
+      ".git/HEAD": "",
+      ".gitignore": "*\n!*/\n!*.ts\n",
+      "src/a.ts": "foo\n",
+      "src/b.log": "foo\n",
+    });
+    const { lines, account } = await run(tool, root, { query: "foo", paths: [join(root, "src")] });
+    expect(lines).toEqual(["src/a.ts:1:foo"]);
+    expect(account).toContain("1 file ignored");
+  });
+
   test("a nested repository has rules of its own", async () => {
     const root = makeTree({
       ".git/HEAD": "",
@@ -222,6 +234,13 @@ describe("what is left out", () => {
     const { text } = await run(tool, root, args);
     expect(text).not.toContain("No matches");
     expect(text).toContain("1 file ignored");
+  });
+
+  test("a glob that matches no file is named as the reason", async () => {
+    const root = makeTree({ "src/a.ts": "foo\n" });
+    const find = (glob: string) => run(tool, root, { query: "foo", glob, paths: [root] });
+    expect((await find("src/")).lines).toEqual(['No file was searched: no file matches glob "src/".']);
+    expect((await find("src/*")).lines).toEqual(["src/a.ts:1:foo"]);
   });
 
   test("an empty directory is not called a search without matches", async () => {

@@ -6,17 +6,16 @@ import {
   optionalInteger,
   optionalString,
   optionalStringArray,
+  quote,
   requireString,
 } from "@agent/core/toolkit";
-import { MAX_RESULTS, type SearchOptions } from "../options.js";
+import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { OutputMode, TextQuery } from "../protocol.js";
 import type { TextResult, TextSearch } from "../search.js";
 import { readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
 
 const MAX_CONTEXT = 50;
 const MAX_QUERY_LENGTH = 10_000;
-/** More text than this is of no use to a model. */
-const MAX_OUTPUT_CHARACTERS = 200_000;
 /** With `autoContext`: this many lines around a match if there are no more matches than that. */
 const AUTO_CONTEXT = { lines: 3, maxMatches: 3 } as const;
 
@@ -92,7 +91,7 @@ export class SearchTextTool implements ExecutableTool {
     }
     refuseEmptyHanded(result, search, timeoutMs);
     call?.report?.({ ok: true, summary: countOf(result.matches, "matching line") });
-    return formatTextResult(result, { ...search.query, timeoutMs });
+    return formatTextResult(result, { ...search.query, glob: search.walk.glob, timeoutMs });
   }
 
   #readArguments(args: Record<string, unknown>): TextSearch {
@@ -162,6 +161,12 @@ function fewEnough({ query }: TextSearch, { matches, stopped }: TextResult): boo
   return query.mode === "lines" && stopped === undefined && matches > 0 && matches <= AUTO_CONTEXT.maxMatches;
 }
 
+function stalledIn(file: string): string {
+  return file === ""
+    ? "Stopped: the files could not be listed, since glob takes too long to match or a directory does not answer. Use a simpler glob, or narrow paths."
+    : `Stopped: matching did not come to an end in ${quote(file)}. The expression backtracks without end; use a simpler one.`;
+}
+
 /** Nothing to show and a reason for it: that is a failure, not a result. */
 function refuseEmptyHanded(
   { matches, stopped, searched, problems }: TextResult,
@@ -172,7 +177,7 @@ function refuseEmptyHanded(
     throw new Error(
       stopped.reason === "deadline"
         ? `Stopped after ${timeoutMs} ms with nothing found in ${searched} files; not all files were searched. Narrow paths or glob.`
-        : `Stopped: matching did not come to an end in ${stopped.file}. The expression backtracks without end; use a simpler one.`,
+        : stalledIn(stopped.file),
     );
   }
   if (searched === 0 && problems.length > 0 && problems.length === walk.paths.length) {
