@@ -4,9 +4,9 @@ import type { RegexTree } from "./regexTree.js";
 import { stepsOf } from "./steps.js";
 
 /** The table must fit into the memory that is kept for it. */
-export const MAX_TABLE_BYTES = 60 * 1024;
+const MAX_TABLE_BYTES = 60 * 1024;
 /** Building takes time, too: an expression that needs more is left to the engine of the language. */
-const MAX_ROWS = 1500;
+const MAX_ROWS = 1000;
 const MAX_WORK = 500_000;
 /** So that a column fits into a byte. */
 const MAX_KINDS = 127;
@@ -65,9 +65,10 @@ export function buildAutomaton(tree: RegexTree, options: AutomatonOptions): Auto
 function rowsOf(states: LineStates, examples: readonly number[], maxRows: number): number[][] | undefined {
   const reached = [states.start];
   const numbers = new Map<string, number>();
+  const keyOf = stepKeys();
   const numberOf = (state: LineState | Outcome): number => {
     if (typeof state === "string") return OUTCOMES.indexOf(state);
-    const key = `${state.steps.join()} ${state.afterWord} ${state.begun}`;
+    const key = `${keyOf(state.steps)} ${state.afterWord} ${state.begun}`;
     const number = numbers.get(key) ?? LINE_START + reached.length;
     if (!numbers.has(key)) reached.push(state);
     numbers.set(key, number);
@@ -80,6 +81,21 @@ function rowsOf(states: LineStates, examples: readonly number[], maxRows: number
     if (states.work > MAX_WORK || rows.length > maxRows) return undefined;
   }
   return rows;
+}
+
+/** A number for each list of steps. Many states share a list, and writing out a long one takes its time. */
+function stepKeys(): (steps: readonly number[]) => number {
+  const byContent = new Map<string, number>();
+  const known = new WeakMap<readonly number[], number>();
+  return (steps) => {
+    const before = known.get(steps);
+    if (before !== undefined) return before;
+    const content = steps.join();
+    const key = byContent.get(content) ?? byContent.size;
+    byContent.set(content, key);
+    known.set(steps, key);
+    return key;
+  };
 }
 
 /**

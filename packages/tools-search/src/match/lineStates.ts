@@ -62,6 +62,8 @@ export class LineStates {
 
   /** Reads a byte that is no line break. */
   read(state: LineState, byte: number): LineState | Outcome {
+    // A character that is cut off is not UTF-8.
+    if (state.begun > 0 && (byte < ASCII_SIZE || byte >= FIRST_BYTES)) return "unsure";
     if (byte < ASCII_SIZE) {
       return final(this.#readCharacter(state, WORD.ascii[byte] === true, ({ ascii }) => ascii[byte]));
     }
@@ -86,8 +88,7 @@ export class LineStates {
   ): LineState | Outcome {
     const here = this.#looksAhead ? this.#follow(state.steps, state, isWord ? "word" : "other") : state.steps;
     if (here.includes(END)) return "matched";
-    // A match may also begin behind this character.
-    const next = [this.steps.first];
+    const next: number[] = [];
     for (const number of here) {
       const step = this.steps.all[number];
       if (step?.kind !== "character") continue;
@@ -95,6 +96,8 @@ export class LineStates {
       if (fits === undefined) return "unsure";
       if (fits) next.push(step.next);
     }
+    // A match may also begin behind this character.
+    next.push(this.steps.first);
     const place = { atStart: false, afterWord: this.hasWordEdges && isWord };
     return { steps: this.#follow(next, place), ...place, begun: 0 };
   }
@@ -107,7 +110,7 @@ export class LineStates {
     const round = ++this.#round;
     const kept: number[] = [];
     const waiting = [...from];
-    for (let number = waiting.pop(); number !== undefined; number = waiting.pop()) {
+    for (const number of waiting) {
       if (this.#seen[number] === round) continue;
       this.#seen[number] = round;
       this.work++;

@@ -8,7 +8,7 @@ export interface Steps {
   readonly sets: readonly CharacterSet[];
 }
 
-export type Step =
+type Step =
   | { readonly kind: "end" }
   /** Goes on with one of the set's characters. */
   | { readonly kind: "character"; readonly set: CharacterSet; readonly next: number }
