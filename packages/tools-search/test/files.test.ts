@@ -137,14 +137,14 @@ describe("ending a search", () => {
   test("a program that only searches ends by itself", () => {
     const script = `
       const { SearchTextTool } = await import(${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)});
-      console.log(await new SearchTextTool().execute({ query: "packName", paths: ["src/pack.ts"] }));`;
-    const cwd = new URL("..", import.meta.url);
+      console.log(await new SearchTextTool().execute({ query: "token", paths: ["a.txt"] }));`;
+    const cwd = makeTree({ "a.txt": "one token\n" });
     const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
       cwd,
       encoding: "utf8",
       timeout: 20_000,
     });
-    expect(output).toContain("src/pack.ts:1:export const packName");
+    expect(output).toContain("a.txt:1:one token");
   });
 
   test("many searches at once each get their own answer", async () => {
