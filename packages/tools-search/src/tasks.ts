@@ -1,3 +1,4 @@
+import { loadGlobModules } from "./glob/modules.js";
 import { globTask } from "./glob/task.js";
 import { type CompiledQuery, compileQuery } from "./match/query.js";
 import {
@@ -22,6 +23,11 @@ export interface TaskHost {
   beat(place: number): void;
   /** `false` keeps WebAssembly out, for comparing the two. */
   readonly simd: boolean;
+}
+
+/** Loads what the task needs besides this file. To be awaited before it is run. */
+export async function loadModules(task: Task): Promise<void> {
+  if (task.kind === "glob" || (task.kind === "walk" && task.glob !== undefined)) await loadGlobModules();
 }
 
 /**

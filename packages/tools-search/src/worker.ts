@@ -1,9 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { parentPort, workerData } from "node:worker_threads";
 import { errorMessage } from "@agent/core/toolkit";
-import { loadGlobModules } from "./glob/modules.js";
 import { CANCELLED, PLACE, PROGRESS, type WorkerMessage, type WorkerOrder } from "./pool/messages.js";
-import { runTask } from "./tasks.js";
+import { loadModules, runTask } from "./tasks.js";
 
 // An expression that backtracks too long is handed to V8's linear engine, where that can run it. The deadline
 // catches the rest.
@@ -20,7 +19,12 @@ if (!port) throw new Error("This file is started by the search pool, as a worker
 port.on("message", async ({ id, task }: WorkerOrder) => {
   const send = (message: WorkerMessage): void => port.postMessage(message);
   try {
-    if (task.kind === "glob" || (task.kind === "walk" && task.glob !== undefined)) await loadGlobModules();
+    await loadModules(task);
+  } catch (error) {
+    send({ id, broken: errorMessage(error) });
+    return;
+  }
+  try {
     const steps = runTask(task, {
       simd,
       post: (reply) => send({ id, reply }),

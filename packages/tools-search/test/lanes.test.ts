@@ -91,6 +91,30 @@ describe("with and without threads and WebAssembly", () => {
     pool.close();
   });
 
+  test("workers that do not start are done without, and tried again a few times", async () => {
+    let starts = 0;
+    let broken = join(makeTree({ "broken.mjs": "throw new Error('not now');" }), "broken.mjs");
+    const pool = new Pool(
+      1,
+      (events) => {
+        starts++;
+        if (starts === 2) throw new Error("no thread to be had");
+        return openThreadLane(broken, true, events);
+      },
+      (events) => openLocalLane(true, events),
+    );
+    const query = { text: "const", regex: false, ignoreCase: false };
+    const expected = await answer(sharedPool({ workers: 2 }), query, 0);
+    expect(await answer(pool, query, 0)).toBe(expected);
+    expect(await answer(pool, query, 0)).toBe(expected);
+    expect(starts).toBe(2);
+    broken = findWorkerFile() ?? "";
+    expect(await answer(pool, query, 0)).toBe(expected);
+    expect(await answer(pool, query, 0)).toBe(expected);
+    expect(starts).toBe(3);
+    pool.close();
+  });
+
   test("a worker that dies in the middle is an error for that search only", async () => {
     const file = findWorkerFile() ?? "";
     const lanes: { close(): void }[] = [];

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { errorMessage } from "@agent/core/toolkit";
+import { loadTasks } from "../loadTasks.js";
 import { CANCELLED, CELLS, type Lane, type LaneEvents, PROGRESS, type WorkerOrder } from "./messages.js";
 
 /**
@@ -10,12 +11,8 @@ export function openLocalLane(simd: boolean, events: LaneEvents): Lane {
   const cells = new Int32Array(CELLS);
   let closed = false;
   const run = async ({ id, task }: WorkerOrder): Promise<void> => {
-    // Loaded here, so that a host with workers never reads this code.
-    const [{ runTask }, { loadGlobModules }] = await Promise.all([
-      import("../tasks.js"),
-      import("../glob/modules.js"),
-    ]);
-    if (task.kind === "glob" || task.kind === "walk") await loadGlobModules();
+    const { loadModules, runTask } = await loadTasks();
+    await loadModules(task);
     const steps = runTask(task, {
       simd,
       post: (reply) => events.message({ id, reply }),

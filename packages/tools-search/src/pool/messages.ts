@@ -6,11 +6,15 @@ export interface WorkerOrder {
   readonly task: Task;
 }
 
-/** What a lane sends back: any number of replies, then one of the two ends. Id 0: ready for work. */
+/**
+ * What a lane sends back: any number of replies, then one end. Id 0: ready for work. `broken`: it could not load what
+ * it needs, and never will, because Node keeps a failed import.
+ */
 export type WorkerMessage =
   | { readonly id: number; readonly reply: Reply }
   | { readonly id: number; readonly done: true }
-  | { readonly id: number; readonly failed: string };
+  | { readonly id: number; readonly failed: string }
+  | { readonly id: number; readonly broken: string };
 
 /** The numbers both sides see at once, in memory they share. */
 export const PROGRESS = 0;

@@ -1,11 +1,21 @@
 import type { Reply, Task } from "../protocol.js";
-import { CANCELLED, type Lane, type OpenLane, PLACE, PROGRESS, type WorkerMessage } from "./messages.js";
+import {
+  CANCELLED,
+  type Lane,
+  type LaneEvents,
+  type OpenLane,
+  PLACE,
+  PROGRESS,
+  type WorkerMessage,
+} from "./messages.js";
 
 /** How often the pool looks whether a lane still makes progress, and how many looks without any are too many. */
 const WATCH_MS = 500;
 const STALLED_AFTER_LOOKS = 8;
 /** A cancelled task stops by itself within this time, or its lane is ended. */
 const GRACE_MS = 100;
+/** What keeps a lane from starting may pass, as a shortage of file descriptors does; so often it is tried again. */
+const MAX_FAILED_STARTS = 3;
 
 /** A task made no progress for seconds: nearly always an expression that backtracks without end. */
 export class StalledError extends Error {
@@ -44,20 +54,22 @@ export interface Job {
 export class Pool {
   readonly #slots: Slot[] = [];
   readonly #queues = new Map<Job, Pending[]>();
+  #failedStarts = 0;
   #openLane: OpenLane;
   #lastId = 0;
   #watch: NodeJS.Timeout | undefined;
 
   constructor(
     readonly size: number,
-    openLane: OpenLane,
-    /** What to use once a lane of the first kind turns out not to start. */
+    private readonly firstChoice: OpenLane,
+    /** What to use while lanes of the first kind do not start. */
     private readonly fallback: OpenLane,
   ) {
-    this.#openLane = openLane;
+    this.#openLane = firstChoice;
   }
 
   createJob(): Job {
+    this.#returnToFirstChoice();
     const job: Job = {
       run: (task, onReply) =>
         new Promise((resolve, reject) => {
@@ -103,10 +115,7 @@ export class Pool {
 
   #open(): void {
     const slot: Slot = {
-      lane: this.#openLane({
-        message: (message) => this.#received(slot, message),
-        died: (error) => this.#died(slot, error),
-      }),
+      lane: this.#newLane(() => slot),
       ready: this.#openLane === this.fallback,
       running: undefined,
     };
@@ -114,6 +123,19 @@ export class Pool {
     slot.lane.hold(true);
     this.#slots.push(slot);
     if (slot.ready) this.#dispatch();
+  }
+
+  #newLane(slot: () => Slot): Lane {
+    const events: LaneEvents = {
+      message: (message) => this.#received(slot(), message),
+      died: (error) => this.#died(slot(), error),
+    };
+    try {
+      return this.#openLane(events);
+    } catch {
+      this.#useFallback();
+      return this.fallback(events);
+    }
   }
 
   #start(slot: Slot, pending: Pending): void {
@@ -137,6 +159,10 @@ export class Pool {
       pending.onReply(message.reply);
       return;
     }
+    if ("broken" in message) {
+      this.#drop(slot, new Error(message.broken));
+      return;
+    }
     slot.running = undefined;
     slot.lane.hold(false);
     if ("failed" in message) pending.reject(new Error(message.failed));
@@ -150,9 +176,21 @@ export class Pool {
       this.#drop(slot, new Error(`The search broke off: ${error.message}.`));
       return;
     }
-    // It never got as far as to start: there is no use in trying again.
-    this.#openLane = this.fallback;
+    // It never got as far as to start: for what is waiting now there is no use in trying again.
+    this.#useFallback();
     this.#drop(slot, error);
+  }
+
+  #useFallback(): void {
+    this.#failedStarts++;
+    this.#openLane = this.fallback;
+  }
+
+  #returnToFirstChoice(): void {
+    if (this.#openLane === this.firstChoice || this.#failedStarts >= MAX_FAILED_STARTS) return;
+    if (this.#slots.some((slot) => slot.running !== undefined)) return;
+    this.#openLane = this.firstChoice;
+    this.close();
   }
 
   #drop(slot: Slot, reason: Error): void {

@@ -1,5 +1,6 @@
 import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { countOf, functionTool, optionalString, requireString } from "@agent/core/toolkit";
+import { loadEngine } from "../loadEngine.js";
 import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { GlobQuery } from "../protocol.js";
 import { readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
@@ -53,7 +54,7 @@ export class SearchFilesTool implements ExecutableTool {
       maxCharacters: MAX_OUTPUT_CHARACTERS,
     };
     const { workers, timeoutMs } = this.#settings;
-    const { formatFilesResult, searchFiles, sharedPool } = await import("../engine.js");
+    const { formatFilesResult, searchFiles, sharedPool } = await loadEngine();
     const result = await searchFiles(sharedPool({ workers }), query, { timeoutMs, signal: call?.signal });
     call?.report?.({ ok: true, summary: countOf(result.total, "file") });
     return formatFilesResult(result, query);

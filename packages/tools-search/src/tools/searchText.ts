@@ -9,6 +9,7 @@ import {
   quote,
   requireString,
 } from "@agent/core/toolkit";
+import { loadEngine } from "../loadEngine.js";
 import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { OutputMode, TextQuery } from "../protocol.js";
 import type { TextResult, TextSearch } from "../search.js";
@@ -82,7 +83,7 @@ export class SearchTextTool implements ExecutableTool {
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
     const search = this.#readArguments(args);
     const { autoContext, timeoutMs, workers } = this.#settings;
-    const { formatTextResult, searchText, sharedPool } = await import("../engine.js");
+    const { formatTextResult, searchText, sharedPool } = await loadEngine();
     const run = (one: TextSearch): Promise<TextResult> =>
       searchText(sharedPool({ workers }), one, { timeoutMs, signal: call?.signal });
     let result = await run(search);
