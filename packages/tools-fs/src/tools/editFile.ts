@@ -58,8 +58,12 @@ export class EditFileTool implements ExecutableTool {
     let target = path;
     try {
       target = this.#workspace.locateToWrite(path);
-      const [found, signal] = [target, call?.signal];
-      return await this.#workspace.locks.run([found], () => this.#edit(path, found, edits, signal), signal);
+      const found = target;
+      return await this.#workspace.locks.run(
+        [found],
+        () => this.#edit(path, found, edits, call?.signal),
+        call,
+      );
     } catch (error) {
       throw await missingError(error, "edit", path, target);
     }

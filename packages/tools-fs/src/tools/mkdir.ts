@@ -31,7 +31,7 @@ export class MkdirTool implements ExecutableTool {
     const path = requireString(args, "path");
     try {
       const target = this.#workspace.locate(path);
-      return await this.#workspace.locks.run([target], () => this.#make(path, target), call?.signal);
+      return await this.#workspace.locks.run([target], () => this.#make(path, target), call);
     } catch (error) {
       throw fsError(error, "create the directory", path);
     }

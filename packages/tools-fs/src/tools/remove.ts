@@ -31,8 +31,7 @@ export class RemoveTool implements ExecutableTool {
     const path = requireString(args, "path");
     try {
       const target = this.#workspace.locateEntry(path);
-      const signal = call?.signal;
-      return await this.#workspace.locks.run([target], () => this.#remove(path, target, signal), signal);
+      return await this.#workspace.locks.run([target], () => this.#remove(path, target, call?.signal), call);
     } catch (error) {
       if (isMissing(error)) return `Nothing to remove: ${showPath(path)} does not exist`;
       throw fsError(error, "remove", path);

@@ -34,13 +34,13 @@ export class WriteFileTool implements ExecutableTool {
     const path = requireString(args, "path");
     const content = requireWholeText(args, "content");
     try {
-      return await this.#write(path, content, call?.signal);
+      return await this.#write(path, content, call);
     } catch (error) {
       throw fsError(error, "write", path);
     }
   }
 
-  async #write(path: string, content: string, signal: AbortSignal | undefined): Promise<string> {
+  async #write(path: string, content: string, call: ToolCall | undefined): Promise<string> {
     const workspace = this.#workspace;
     const target = workspace.locateToWrite(path);
     if (namesDirectory(path)) refuseDirectoryName(path);
@@ -55,7 +55,7 @@ export class WriteFileTool implements ExecutableTool {
       const size = `${countOf(bytes.length, "byte")}, ${countOf(lines, "line")}`;
       return `${created ? "Created" : "Replaced"} ${showPath(path)} (${size})`;
     };
-    return await workspace.locks.run([target], write, signal);
+    return await workspace.locks.run([target], write, call);
   }
 }
 
