@@ -36,11 +36,7 @@ export function holdDirectory(path: string, expected?: string): HeldDirectory {
  */
 export function mountOf(fd: number): string | undefined {
   if (!canHold()) return undefined;
-  try {
-    return /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
-  } catch {
-    return undefined;
-  }
+  return /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
 }
 
 /** As `mountOf`, of a directory by its path, which may be that of a held one. */

@@ -17,14 +17,20 @@ export class PathLocks {
 
   /**
    * Runs `work` once nobody else holds any of `paths`, which are absolute. Rejects as `work` does, or without
-   * running it if `signal` has fired by then; the next in line still runs.
+   * running it if the call was aborted while it waited; the next in line still runs.
    */
-  async run<T>(paths: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async run<T>(
+    paths: readonly string[],
+    work: () => Promise<T>,
+    call?: { readonly signal?: AbortSignal },
+  ): Promise<T> {
     const own = new Set(paths);
     const around = new Set(paths.flatMap(ancestors));
     // Entered for all paths in one step, before anything is awaited: so two callers can never wait crosswise.
-    const result = Promise.allSettled(this.#before(own, around)).then(() => {
-      signal?.throwIfAborted();
+    const before = this.#before(own, around);
+    const result = Promise.allSettled(before).then(() => {
+      // Asked for only after a wait: most calls never do, and making a signal is not cheap.
+      if (before.length > 0) call?.signal?.throwIfAborted();
       return work();
     });
     this.#enter(result, own, around);

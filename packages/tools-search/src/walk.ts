@@ -110,8 +110,12 @@ function read(
     return { names: budget.paths > 0 ? names.sort() : names, path, ignore, next: 0 };
   } catch (error) {
     const { code = "unknown error" } = error as NodeJS.ErrnoException;
+    // A name that is not UTF-8 cannot be given back to the system as it was.
+    if (code === "ENOENT" && path.includes("\ufffd")) {
+      addUnreadable(options.tally, `${options.shown}${path}`, "name is not UTF-8");
+    }
     // A start that is not there is the caller's to report; anything else was there a moment ago.
-    if (code === "ENOENT" || code === "ENOTDIR") options.tally.vanished += path === "" ? 0 : 1;
+    else if (code === "ENOENT" || code === "ENOTDIR") options.tally.vanished += path === "" ? 0 : 1;
     else addUnreadable(options.tally, `${options.shown}${path}`, code);
     return undefined;
   }

@@ -324,6 +324,14 @@ describe("trees", () => {
     expect(account).toContain("1 unreadable");
     expect(account).toContain("name is not UTF-8");
   });
+
+  test("a directory's name that is not UTF-8 has not vanished either", async () => {
+    const root = makeTree({ "a.txt": "foo\n" });
+    mkdirSync(Buffer.concat([Buffer.from(`${root}/bad`), Buffer.from([0xff])]));
+    const expected = "skipped 1 unreadable: bad\ufffd/ (name is not UTF-8)]";
+    expect((await run(text, root, { query: "foo", paths: [root] })).account).toContain(expected);
+    expect((await run(files, root, { pattern: "**", path: root })).account).toContain(expected);
+  });
 });
 
 describe("globs", () => {

@@ -24,8 +24,8 @@ export async function editFile(
   let target = path;
   try {
     target = workspace.locateToWrite(path);
-    const [found, signal] = [target, call?.signal];
-    return await workspace.locks.run([found], () => edit(workspace, path, found, edits, signal), signal);
+    const found = target;
+    return await workspace.locks.run([found], () => edit(workspace, path, found, edits, call?.signal), call);
   } catch (error) {
     throw await missingError(error, "edit", path, target);
   }

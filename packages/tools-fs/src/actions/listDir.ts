@@ -90,7 +90,8 @@ function detailed(directory: string, name: string, line: string): string {
 /** What the system says of an entry, or why it says nothing: it is gone by now, or nobody may look at it. */
 function lookAt(path: string): Stats | "missing" | "unreadable" {
   try {
-    return lstatSync(path, { throwIfNoEntry: false }) ?? "missing";
+    // A name that is not UTF-8 cannot be given back to the system as it was.
+    return lstatSync(path, { throwIfNoEntry: false }) ?? (path.includes("\ufffd") ? "unreadable" : "missing");
   } catch {
     return "unreadable";
   }

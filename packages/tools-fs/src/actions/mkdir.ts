@@ -16,7 +16,7 @@ export async function makeDirectory(
   const path = requireString(args, "path");
   try {
     const target = workspace.locate(path);
-    return await workspace.locks.run([target], () => make(workspace, path, target), call?.signal);
+    return await workspace.locks.run([target], () => make(workspace, path, target), call);
   } catch (error) {
     throw fsError(error, "create the directory", path);
   }

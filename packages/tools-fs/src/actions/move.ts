@@ -24,16 +24,15 @@ export async function moveEntry(
   const from = await findSource(workspace, source);
   try {
     const target = findTarget(workspace, from.path, from.info, destination);
-    const signal = call?.signal;
     const carry = async (): Promise<string> => {
       const move = check(workspace, from.path, target, { source, destination, overwrite });
       await checkContent(workspace, move);
-      await carryOut(workspace, move, signal);
+      await carryOut(workspace, move, call?.signal);
       workspace.seen.forget(from.path);
       workspace.seen.forget(target);
       return `Moved ${showPath(source)} to ${showPath(inWordsOf(destination, target))}`;
     };
-    return await workspace.locks.run([from.path, target], carry, signal);
+    return await workspace.locks.run([from.path, target], carry, call);
   } catch (error) {
     throw fsError(error, `move ${showPath(source)} to`, destination);
   }

@@ -18,8 +18,7 @@ export async function removeEntry(
   const path = requireString(args, "path");
   try {
     const target = workspace.locateEntry(path);
-    const signal = call?.signal;
-    return await workspace.locks.run([target], () => remove(workspace, path, target, signal), signal);
+    return await workspace.locks.run([target], () => remove(workspace, path, target, call?.signal), call);
   } catch (error) {
     if (isMissing(error)) return `Nothing to remove: ${showPath(path)} does not exist`;
     throw fsError(error, "remove", path);

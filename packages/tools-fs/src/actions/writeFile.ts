@@ -18,7 +18,7 @@ export async function writeFile(
   const path = requireString(args, "path");
   const content = requireWholeText(args, "content");
   try {
-    return await write(workspace, path, content, call?.signal);
+    return await write(workspace, path, content, call);
   } catch (error) {
     throw fsError(error, "write", path);
   }
@@ -28,7 +28,7 @@ async function write(
   workspace: Workspace,
   path: string,
   content: string,
-  signal: AbortSignal | undefined,
+  call: ToolCall | undefined,
 ): Promise<string> {
   const target = workspace.locateToWrite(path);
   if (namesDirectory(path)) refuseDirectoryName(path);
@@ -43,7 +43,7 @@ async function write(
     const size = `${countOf(bytes.length, "byte")}, ${countOf(lines, "line")}`;
     return `${created ? "Created" : "Replaced"} ${showPath(path)} (${size})`;
   };
-  return await workspace.locks.run([target], write, signal);
+  return await workspace.locks.run([target], write, call);
 }
 
 function refuseDirectoryName(path: string): never {

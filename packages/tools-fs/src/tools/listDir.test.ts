@@ -46,6 +46,13 @@ test("a time that no calendar reaches, or an entry nobody may look at, spoils no
   expect(closed).toBe("unreadable\t-\t-\tf");
 });
 
+test("an entry whose name is not UTF-8 is not said to be missing", async () => {
+  const directory = temporaryDirectory();
+  writeFileSync(Buffer.concat([Buffer.from(`${directory}/bad`), Buffer.from([0xff])]), "");
+  const text = await fileTools()("list_dir", { path: directory, details: true });
+  expect(text).toBe("unreadable\t-\t-\tbad\ufffd");
+});
+
 test("C81: names with line breaks and escape codes stay on one line, plain ones as they are", async () => {
   const directory = temporaryDirectory();
   for (const name of ["a\nb", "\u001b[31mred", "tab\tx", "żółć 😀", "rtl\u202e"])

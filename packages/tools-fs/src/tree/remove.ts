@@ -37,8 +37,10 @@ export async function removeTree(
 ): Promise<Removal> {
   const removal: Removal = { removed: 0, left: 0, causes: [] };
   const { dev } = await stat(directory);
-  const run = { device: dev, mount: mountOfDirectory(directory), signal, removal };
-  await removeEntry({ directory, name, shown }, run);
+  const info = await lstat(join(directory, name)).catch(() => undefined);
+  // A file is gone in one step: nothing has to be opened for it.
+  const mount = info?.isDirectory() ? mountOfDirectory(directory) : undefined;
+  await removeEntry({ directory, name, shown }, { device: dev, mount, signal, removal });
   return removal;
 }
 
