@@ -1,4 +1,4 @@
-import type { ToolCall } from "@agent/core";
+import type { Action } from "./action.js";
 import { editFile } from "./actions/editFile.js";
 import { listDirectory } from "./actions/listDir.js";
 import { makeDirectory } from "./actions/mkdir.js";
@@ -6,9 +6,6 @@ import { moveEntry } from "./actions/move.js";
 import { readFile } from "./actions/readFile.js";
 import { removeEntry } from "./actions/remove.js";
 import { writeFile } from "./actions/writeFile.js";
-import type { Workspace } from "./workspace.js";
-
-type Action = (workspace: Workspace, args: Record<string, unknown>, call?: ToolCall) => Promise<string>;
 
 /** What each tool does when it is called. */
 export const actions = {

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import type { ToolCall } from "@agent/core";
 import { countOf, describeValue, isRecord, optionalBoolean, requireString } from "@agent/core/toolkit";
+import type { Action } from "../action.js";
 import { applied, compactDiff } from "../edit/diff.js";
 import { type Edit, planEdits } from "../edit/plan.js";
 import { asTextFile } from "../edit/textFile.js";
@@ -14,11 +14,7 @@ import { requireWholeText } from "../wellFormed.js";
 import type { Workspace } from "../workspace.js";
 
 /** Replaces text in a file. Either every edit of a call applies or the file stays as it was. */
-export async function editFile(
-  workspace: Workspace,
-  args: Record<string, unknown>,
-  call?: ToolCall,
-): Promise<string> {
+export const editFile: Action = async (workspace, args, call) => {
   const path = requireString(args, "path");
   const edits = readEdits(args);
   let target = path;
@@ -29,7 +25,7 @@ export async function editFile(
   } catch (error) {
     throw await missingError(error, "edit", path, target);
   }
-}
+};
 
 async function edit(
   workspace: Workspace,

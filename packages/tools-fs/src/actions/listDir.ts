@@ -2,6 +2,7 @@ import { lstatSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { escapeToLine, optionalBoolean, optionalInteger, optionalString } from "@agent/core/toolkit";
+import type { Action } from "../action.js";
 import { fsCause } from "../fsError.js";
 import { missingError } from "../missing.js";
 import { showPath } from "../pathText.js";
@@ -12,7 +13,7 @@ import type { Workspace } from "../workspace.js";
 const PLAIN_NAME = /^[ -~]*$/;
 
 /** Lists one directory: one entry a line, sorted by name, whatever the names contain. */
-export async function listDirectory(workspace: Workspace, args: Record<string, unknown>): Promise<string> {
+export const listDirectory: Action = async (workspace, args) => {
   const path = optionalString(args, "path", ".");
   const details = optionalBoolean(args, "details", false);
   const offset = optionalInteger(args, "offset", 1, { min: 1 });
@@ -29,7 +30,7 @@ export async function listDirectory(workspace: Workspace, args: Record<string, u
   } catch (error) {
     throw await missingError(error, "list", path, target);
   }
-}
+};
 
 async function list(
   workspace: Workspace,

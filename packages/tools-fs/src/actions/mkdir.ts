@@ -1,6 +1,6 @@
 import { lstatSync, statSync } from "node:fs";
-import type { ToolCall } from "@agent/core";
 import { requireString } from "@agent/core/toolkit";
+import type { Action } from "../action.js";
 import { fsError } from "../fsError.js";
 import { makeDirectories } from "../parents.js";
 import { showPath } from "../pathText.js";
@@ -8,11 +8,7 @@ import { kindOf } from "../regularFile.js";
 import type { Workspace } from "../workspace.js";
 
 /** Creates a directory and any missing parents. Succeeds if it already exists. */
-export async function makeDirectory(
-  workspace: Workspace,
-  args: Record<string, unknown>,
-  call?: ToolCall,
-): Promise<string> {
+export const makeDirectory: Action = async (workspace, args, call) => {
   const path = requireString(args, "path");
   try {
     const target = workspace.locate(path);
@@ -20,7 +16,7 @@ export async function makeDirectory(
   } catch (error) {
     throw fsError(error, "create the directory", path);
   }
-}
+};
 
 async function make(workspace: Workspace, path: string, target: string): Promise<string> {
   const existing = statSync(target, { throwIfNoEntry: false });

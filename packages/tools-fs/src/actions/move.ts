@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import type { ToolCall } from "@agent/core";
 import { isInside, optionalBoolean, requireString } from "@agent/core/toolkit";
+import type { Action } from "../action.js";
 import { fold } from "../foldedPath.js";
 import { fsError } from "../fsError.js";
 import { missingError } from "../missing.js";
@@ -13,11 +13,7 @@ import { refuseVital } from "../tree/vital.js";
 import type { Workspace } from "../workspace.js";
 
 /** Moves or renames a file, a link or a directory, also to another device. Never replaces unasked. */
-export async function moveEntry(
-  workspace: Workspace,
-  args: Record<string, unknown>,
-  call?: ToolCall,
-): Promise<string> {
+export const moveEntry: Action = async (workspace, args, call) => {
   const source = requireString(args, "source");
   const destination = requireString(args, "destination");
   const overwrite = optionalBoolean(args, "overwrite", false);
@@ -36,7 +32,7 @@ export async function moveEntry(
   } catch (error) {
     throw fsError(error, `move ${showPath(source)} to`, destination);
   }
-}
+};
 
 async function findSource(workspace: Workspace, source: string): Promise<{ path: string; info: Stats }> {
   let path = source;

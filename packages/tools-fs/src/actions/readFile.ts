@@ -1,5 +1,5 @@
-import type { ToolCall } from "@agent/core";
 import { countOf, optionalInteger, optionalString, requireString } from "@agent/core/toolkit";
+import type { Action } from "../action.js";
 import { binaryType } from "../fileType.js";
 import { type FileWindow, readWindow, type WindowRequest } from "../fileWindow.js";
 import { LineIndex } from "../lineIndex.js";
@@ -48,11 +48,7 @@ interface Reading {
 }
 
 /** Reads a text file, whole or some of its lines. Never changes what it shows; a cut is announced. */
-export async function readFile(
-  workspace: Workspace,
-  args: Record<string, unknown>,
-  call?: ToolCall,
-): Promise<string> {
+export const readFile: Action = async (workspace, args, call) => {
   const path = requireString(args, "path");
   const encoding = optionalString(args, "encoding", undefined);
   const given = encoding === undefined ? undefined : checkedEncoding(encoding);
@@ -69,7 +65,7 @@ export async function readFile(
   } catch (error) {
     throw await missingError(error, "read", path, target);
   }
-}
+};
 
 function readRequest(
   workspace: Workspace,

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { ToolCall } from "@agent/core";
 import { requireString } from "@agent/core/toolkit";
+import type { Action } from "../action.js";
 import { fsError, isMissing } from "../fsError.js";
 import { showPath } from "../pathText.js";
 import { kindOf } from "../regularFile.js";
@@ -10,11 +10,7 @@ import { refuseVital } from "../tree/vital.js";
 import type { Workspace } from "../workspace.js";
 
 /** Removes a file, a link (never its target) or a directory with everything in it. */
-export async function removeEntry(
-  workspace: Workspace,
-  args: Record<string, unknown>,
-  call?: ToolCall,
-): Promise<string> {
+export const removeEntry: Action = async (workspace, args, call) => {
   const path = requireString(args, "path");
   try {
     const target = workspace.locateEntry(path);
@@ -23,7 +19,7 @@ export async function removeEntry(
     if (isMissing(error)) return `Nothing to remove: ${showPath(path)} does not exist`;
     throw fsError(error, "remove", path);
   }
-}
+};
 
 async function remove(
   workspace: Workspace,

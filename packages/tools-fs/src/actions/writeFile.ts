@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import type { ToolCall } from "@agent/core";
 import { countOf, requireString } from "@agent/core/toolkit";
+import type { Action } from "../action.js";
 import { fsError } from "../fsError.js";
 import { namesDirectory, showPath } from "../pathText.js";
 import { readWhole } from "../readWhole.js";
@@ -10,11 +11,7 @@ import { requireWholeText } from "../wellFormed.js";
 import type { Workspace } from "../workspace.js";
 
 /** Writes a whole file, atomically: a crash or a full disk leaves the old content or the new, never a part. */
-export async function writeFile(
-  workspace: Workspace,
-  args: Record<string, unknown>,
-  call?: ToolCall,
-): Promise<string> {
+export const writeFile: Action = async (workspace, args, call) => {
   const path = requireString(args, "path");
   const content = requireWholeText(args, "content");
   try {
@@ -22,7 +19,7 @@ export async function writeFile(
   } catch (error) {
     throw fsError(error, "write", path);
   }
-}
+};
 
 async function write(
   workspace: Workspace,
