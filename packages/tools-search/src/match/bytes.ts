@@ -1,11 +1,11 @@
-import { assemble } from "./assembler.js";
+import { assemble, type WasmFunction } from "./assembler.js";
 import type { Automaton } from "./automaton.js";
 import { firstOfMany } from "./firstOfMany.js";
 import { MAX_NEEDLE_BYTES, type Needle } from "./needle.js";
 import { MAX_SET_BYTES, type NeedleSet, type SetTable } from "./needleSet.js";
 import { PROGRAM, READ_AHEAD } from "./program.js";
 import { COLUMNS_AT, TABLE_AT } from "./programLines.js";
-import { SET_AT } from "./programMany.js";
+import { MANY, SET_AT } from "./programMany.js";
 
 const NEWLINE = 0x0a;
 
@@ -105,12 +105,16 @@ function isInClass({ bytes, folds }: Needle, place: number, byte: number): boole
 
 /** The part of the WebAssembly API in use; the language's own library has no types for it. */
 interface WebAssemblyApi {
-  readonly Memory: new (size: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer };
+  readonly Memory: new (size: { initial: number; maximum: number }) => Memory;
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (
     module: object,
     imports: object,
   ) => { readonly exports: Readonly<Record<string, Search>> };
+}
+
+interface Memory {
+  readonly buffer: ArrayBuffer;
 }
 
 type Search = (...args: number[]) => number;
@@ -125,37 +129,35 @@ const FEW = 2;
 export class SimdWindow implements ByteWindow {
   readonly buffer: Buffer;
   readonly #find: Readonly<Record<Needle["kind"], Search>>;
-  readonly #many2: Search;
-  readonly #many3: Search;
   readonly #decide: Search;
   readonly #count: Search;
   readonly #next: Search;
   readonly #previous: Search;
   readonly #memory: Uint8Array;
+  readonly #wasmMemory: Memory;
+  /** Made when it is first needed; most searches are for one needle. */
+  #many: Readonly<Record<string, Search>> | undefined;
   #loaded: Needle | undefined;
   #set: SetTable | undefined;
   #automaton: Automaton | undefined;
 
   /** Throws where WebAssembly or its vector instructions are missing. */
   constructor(size: number) {
-    const { Memory, Module, Instance } = (globalThis as unknown as { WebAssembly: WebAssemblyApi })
-      .WebAssembly;
+    const { Memory } = webAssembly();
     const pages = Math.ceil((WINDOW_AT + size + READ_AHEAD) / PAGE);
     const memory = new Memory({ initial: pages, maximum: pages });
-    compiled ??= new Module(assemble(PROGRAM));
-    const { exports } = new Instance(compiled, { env: { memory } });
+    const exports = load(PROGRAM, memory);
     this.#find = {
       text: required(exports.text),
       folded: required(exports.folded),
       classes: required(exports.classes),
       run: required(exports.run),
     };
-    this.#many2 = required(exports.many2);
-    this.#many3 = required(exports.many3);
     this.#decide = required(exports.decide);
     this.#count = required(exports.count);
     this.#next = required(exports.next);
     this.#previous = required(exports.previous);
+    this.#wasmMemory = memory;
     this.#memory = new Uint8Array(memory.buffer);
     this.buffer = Buffer.from(memory.buffer, WINDOW_AT, size);
   }
@@ -180,7 +182,8 @@ export class SimdWindow implements ByteWindow {
     if (this.#set !== table) this.#memory.set(table.bytes, SET_AT);
     this.#set = table;
     const { shortest, offsets } = table;
-    const search = offsets.length === 2 ? this.#many2 : this.#many3;
+    this.#many ??= load(MANY, this.#wasmMemory);
+    const search = required(this.#many[`many${offsets.length}`]);
     const [first = 0, second = 0, third = 0] = offsets;
     return (from) => {
       const at = search(WINDOW_AT + from, WINDOW_AT + to, shortest, first, second, third);
@@ -222,7 +225,19 @@ export class SimdWindow implements ByteWindow {
   }
 }
 
-let compiled: object | undefined;
+const compiled = new Map<readonly WasmFunction[], object>();
+
+/** The functions of a program on a memory. It is compiled once. */
+function load(program: readonly WasmFunction[], memory: Memory): Readonly<Record<string, Search>> {
+  const { Module, Instance } = webAssembly();
+  const module = compiled.get(program) ?? new Module(assemble(program));
+  compiled.set(program, module);
+  return new Instance(module, { env: { memory } }).exports;
+}
+
+function webAssembly(): WebAssemblyApi {
+  return (globalThis as unknown as { WebAssembly: WebAssemblyApi }).WebAssembly;
+}
 
 function required(search: Search | undefined): Search {
   if (search === undefined) throw new Error("The search program lacks a function.");

@@ -8,6 +8,8 @@ export function firstOfMany(
   needles: readonly Needle[],
   find: (needle: Needle, from: number) => number,
 ): (from: number) => number {
+  const [only] = needles;
+  if (only !== undefined && needles.length === 1) return (from) => find(only, from);
   const places = needles.map(() => -2);
   return (from) => {
     let first = -1;

@@ -139,7 +139,9 @@ function needlesOf(
   const run = ignoreCase || usefulStrings(required) ? undefined : rareClassRun(source);
   if (run) return { needles: [createClassNeedle(run.run)], exact: run.exact };
   const strings = usefulStrings(required) ?? usefulStrings(required, decider() !== undefined) ?? [];
-  const needles = strings.map((text) => createNeedle(text, ignoreCase));
+  // The same word in another case is the same needle.
+  const texts = ignoreCase ? [...new Set(strings.map((text) => text.toLowerCase()))] : strings;
+  const needles = texts.map((text) => createNeedle(text, ignoreCase));
   const isWhole = strings.every((text) => text.length <= MAX_NEEDLE_BYTES);
   return {
     needles: ignoreCase ? [...needles, ...otherCaseNeedles(strings)] : needles,

@@ -13,6 +13,7 @@ describe("required strings", () => {
     ["foo(?:bar|baz)\\d", ["foobar", "foobaz"]],
     ["(?:a|b)(?:c|d)\\d", ["ac", "ad", "bc", "bd"]],
     ["foo\\d|foobar|xy", ["foo", "xy"]],
+    ["static (int|void) \\w+_probe", ["_probe"]],
     ["\\b(TODO|FIXME)\\b", ["TODO", "FIXME"]],
     [words(64), words(64).split("|")],
     [words(65), undefined],

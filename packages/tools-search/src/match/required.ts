@@ -93,5 +93,5 @@ function better(
 /** Long and rare is good; to look for many takes longer than for one, but it makes little difference how many. */
 function worth(strings: readonly string[]): number {
   const weakest = Math.min(...strings.map((text) => Math.min(text.length, 8) * 40 - commonness(text)));
-  return weakest - (strings.length > 1 ? 30 + strings.length : 0);
+  return weakest - (strings.length > 1 ? 80 + strings.length : 0);
 }
