@@ -12,12 +12,12 @@ const MAX_OFFSET = 16;
 /**
  * Where what `programMany.ts` needs lies in the table. For each place that is looked at there are 16 bytes by the lower
  * half of the byte there and 16 by its upper half: which buckets have a needle with such a byte, as bits. Then room for
- * the buckets of 16 places of the text, for each bucket where its needles begin (16 bits), and the needles. A needle is
+ * the buckets of 32 places of the text, for each bucket where its needles begin (16 bits), and the needles. A needle is
  * its length (16 bits), its bytes and its folds; a length of 0 ends the bucket.
  */
 export const HALVES_AT = 0;
 export const FOUND_AT = HALVES_AT + MAX_PLACES * 32;
-export const STARTS_AT = FOUND_AT + 16;
+export const STARTS_AT = FOUND_AT + 32;
 const NEEDLES_AT = STARTS_AT + BUCKETS * 2;
 /** The table must fit into the memory that is kept for it. */
 export const MAX_SET_BYTES = 65_536;

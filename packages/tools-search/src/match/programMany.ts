@@ -36,6 +36,26 @@ const bucketsBy = (place: number, offset: number): string => `
 const buckets = (places: readonly number[], offset: number): string =>
   places.map((place) => bucketsBy(place, offset) + (place > 0 ? "\nv128.and" : "")).join("\n");
 
+/** Puts the buckets of 16 places where those of one can be read. */
+const keep = (which: 0 | 1): string => `
+  i32.const ${SET_AT + FOUND_AT + which * 16}
+  local.get $found${which}
+  v128.store`;
+
+/** Leaves a mask of 16 bits: the places that have any buckets. */
+const maskOf = (which: 0 | 1): string => `
+  local.get $found${which}
+  i32.const 0
+  i8x16.splat
+  i8x16.ne
+  i8x16.bitmask`;
+
+const move = `
+  local.get $p
+  i32.const 32
+  i32.add
+  local.set $p`;
+
 /** Clears the lowest bit. */
 const clearLowest = (bits: string): string => `
   local.get $${bits}
@@ -97,7 +117,6 @@ const many = (name: string, places: readonly number[]): WasmFunction => ({
   params: ["start", "end", "shortest", "off0", "off1", "off2"],
   locals: {
     p: "i32",
-    stop: "i32",
     last: "i32",
     mask: "i32",
     at: "i32",
@@ -108,7 +127,8 @@ const many = (name: string, places: readonly number[]): WasmFunction => ({
     byte: "i32",
     half: "v128",
     text: "v128",
-    found: "v128",
+    found0: "v128",
+    found1: "v128",
     ...Object.fromEntries(
       places.flatMap((place) => [
         [`low${place}`, "v128" as const],
@@ -142,94 +162,75 @@ const many = (name: string, places: readonly number[]): WasmFunction => ({
       local.get $last
       i32.gt_u
       br_if $done
-      ${buckets(places, 0)}               ;; 32 bytes a round as long as no candidate turns up
+      ${buckets(places, 0)}               ;; 32 places a round
+      local.tee $found0
       ${buckets(places, 16)}
+      local.tee $found1
       v128.or
       v128.any_true
       i32.eqz
       if
-        local.get $p
-        i32.const 32
-        i32.add
-        local.set $p
+        ${move}
         br $next
       end
-      local.get $p
-      i32.const 32
-      i32.add
-      local.set $stop
-      loop $sixteen
-        i32.const ${SET_AT + FOUND_AT}
-        ${buckets(places, 0)}
-        local.tee $found
-        v128.store
-        local.get $found
-        i32.const 0
-        i8x16.splat
-        i8x16.ne
-        i8x16.bitmask
-        local.set $mask
-        block $none
-          loop $candidate         ;; one bit of the mask is one place to look at
-            local.get $mask
-            i32.eqz
-            br_if $none
-            local.get $p
-            local.get $mask
-            i32.ctz
-            i32.add
-            local.tee $at
-            local.get $last
-            i32.gt_u
-            br_if $done
-            local.get $mask
-            i32.ctz
-            i32.load8_u ${SET_AT + FOUND_AT}
-            local.set $bits
-            loop $bucket          ;; one bit of these is one bucket
-              local.get $bits
-              i32.ctz
+      ${keep(0)}
+      ${keep(1)}
+      ${maskOf(0)}
+      ${maskOf(1)}
+      i32.const 16
+      i32.shl
+      i32.or
+      local.set $mask
+      loop $candidate         ;; one bit of the mask is one place to look at
+        local.get $p
+        local.get $mask
+        i32.ctz
+        i32.add
+        local.tee $at
+        local.get $last
+        i32.gt_u
+        br_if $done
+        local.get $mask
+        i32.ctz
+        i32.load8_u ${SET_AT + FOUND_AT}
+        local.set $bits
+        loop $bucket          ;; one bit of these is one bucket
+          local.get $bits
+          i32.ctz
+          i32.const 1
+          i32.shl
+          i32.load16_u ${SET_AT + STARTS_AT}
+          i32.const ${SET_AT}
+          i32.add
+          local.set $entry
+          block $ended
+            loop $needle
+              local.get $entry
+              i32.load16_u
+              local.tee $length
+              i32.eqz
+              br_if $ended
+              ${compare}
+              local.get $length
               i32.const 1
               i32.shl
-              i32.load16_u ${SET_AT + STARTS_AT}
-              i32.const ${SET_AT}
+              i32.const 2
+              i32.add
+              local.get $entry
               i32.add
               local.set $entry
-              block $ended
-                loop $needle
-                  local.get $entry
-                  i32.load16_u
-                  local.tee $length
-                  i32.eqz
-                  br_if $ended
-                  ${compare}
-                  local.get $length
-                  i32.const 1
-                  i32.shl
-                  i32.const 2
-                  i32.add
-                  local.get $entry
-                  i32.add
-                  local.set $entry
-                  br $needle
-                end
-              end
-              ${clearLowest("bits")}
-              local.get $bits
-              br_if $bucket
+              br $needle
             end
-            ${clearLowest("mask")}
-            br $candidate
           end
+          ${clearLowest("bits")}
+          local.get $bits
+          br_if $bucket
         end
-        local.get $p
-        i32.const 16
-        i32.add
-        local.tee $p
-        local.get $stop
-        i32.lt_u
-        br_if $sixteen
+        ${clearLowest("mask")}
+        local.get $mask
+        br_if $candidate
       end
+      ${move}
       br $next
     end
   end
