@@ -22,6 +22,13 @@ const MEASUREMENTS = [
   text_("linux-absent", linuxTree, search("zqxwv_no_such"), { grep: ["-F"] }),
   text_("linux-ignore-case", linuxTree, search("pm_resume", { ignore_case: true })),
   text_("linux-regex-literal", linuxTree, search("kmalloc\\(\\w+,\\s*GFP_ATOMIC", { regex: true })),
+  ...[
+    ["linux-words-4", "TODO|FIXME|XXX|HACK"],
+    [
+      "linux-words-9",
+      "kmalloc|kfree|mutex_lock|spin_lock|copy_from_user|list_add|memcpy|printk|EXPORT_SYMBOL",
+    ],
+  ].map(([name, query]) => text_(name, linuxTree, search(query, { regex: true }))),
   text_("linux-regex-class", linuxTree, search("[A-Z]{4,}_[0-9]{5,}", { regex: true })),
   text_(
     "linux-regex-hard",

@@ -85,7 +85,9 @@ const QUERIES: readonly { query: string; regex?: boolean; ignore_case?: boolean 
   { query: "\\d{4}-\\d{2}-\\d{2}", regex: true },
   ...String.raw`[a-z]{14,} [a-zA-Z_]{20,} [A-Z][a-z]+[A-Z][a-z]+\w+\( ^\s*[a-z]+\s+\w+;$ \d{6,} 0x[0-9a-f]{8,} \w{30,}
     [A-Z_]{25,} [a-z]+_[a-z]+_[a-z]+_[a-z]+ \b[A-Z]{3,5}\d{2,4}\b ^\s+return\s+\w+;$ \w+\s*\(\s*\) "[^"]{60,}"
-    \d+\.\d+\.\d+ [0-9a-f]{32} \s+$ ^$ ^\w+$ .{120,} (foo|bar|baz)\d+ ^[^\s]{2,5}$ \B[A-Z]\B (\w+\.)+\w+\(`
+    \d+\.\d+\.\d+ [0-9a-f]{32} \s+$ ^$ ^\w+$ .{120,} (foo|bar|baz)\d+
+    TODO|FIXME|XXX|HACK import|export|require|module|await|async|typeof|instanceof|yield|default|extends
+    \b(error|warning|todo)\b on(Load|Error|Close|Data)\( expect|expected|expectation e|if|=== a1|b2|c3|@ ^[^\s]{2,5}$ \B[A-Z]\B (\w+\.)+\w+\(`
     .split(/\s+/)
     .flatMap((query) => [
       { query, regex: true },
@@ -153,6 +155,34 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
       const row = Array.from({ length: 1 + random(3) }, part).join("");
       const query = pick(["", "", "", "^", "^\\s*"]) + row + pick(["", "", "", "$", ";$"]);
       const ignore_case = random(4) === 0;
+      const flags = ignore_case ? ["--ignore-case"] : [];
+      const shared = isShared(query);
+      const expected = ripgrep(root, [...flags, "-e", query]).filter(shared);
+      for (const simd of [true, false]) {
+        const found = (await ours(root, { query, regex: true, ignore_case }, { simd })).filter(shared);
+        const context = { query, ignore_case, simd };
+        expect({ ...context, ...difference(found, expected) }).toEqual({ ...context, ...SAME });
+      }
+    }
+  });
+
+  test("random alternations in long files", async () => {
+    const random = randomNumbers(43);
+    const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
+    const root = makeTree();
+    for (let i = 0; i < 6; i++) put(root, `f${i}.txt`, longText(random, pick(["\n", "\n", "\r\n"])));
+    put(root, "other-cases.txt", "\u212a9\nba\u017fe\nMAX_\u017fIZE\nca\u017fe_name\n");
+    const words = String.raw`return fooBar MAX_SIZE SIZE_OF 0xdead beef01 x1 Abc_9Abc c_9A case_name Case 1\.22 \.333 aaaaaaaaaaaa K9 zz ;;`;
+    for (let round = 0; round < 60; round++) {
+      const choice = () => Array.from({ length: 1 + random(12) }, () => pick(words.split(" "))).join("|");
+      const query = pick([
+        choice,
+        choice,
+        () => `(${choice()})\\d`,
+        () => `\\b(?:${choice()})`,
+        () => `_(${choice()})`,
+      ])();
+      const ignore_case = random(2) === 0;
       const flags = ignore_case ? ["--ignore-case"] : [];
       const shared = isShared(query);
       const expected = ripgrep(root, [...flags, "-e", query]).filter(shared);

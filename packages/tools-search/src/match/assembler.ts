@@ -60,6 +60,7 @@ const VECTOR: Readonly<Record<string, number>> = {
   "i8x16.bitmask": 0x64,
   "i8x16.shr_u": 0x6d,
   "i8x16.sub": 0x71,
+  "i16x8.shr_u": 0x8d,
   "i16x8.extadd_pairwise_i8x16_u": 0x7d,
   "i32x4.extadd_pairwise_i16x8_u": 0x7f,
 };
@@ -117,9 +118,10 @@ function instruction(
   if (variable !== undefined) return [variable, ...unsigned(position(names, operand.slice(1)))];
   const branch = BRANCHES[word];
   if (branch !== undefined) return [branch, ...unsigned(labels.length - 1 - position(labels, operand))];
-  // Loads take an alignment hint (none) and a constant offset.
+  // Loads and stores take an alignment hint (none) and a constant offset.
   if (word === "i32.load8_u") return [0x2d, 0, ...unsigned(Number(operand || 0))];
   if (word === "i32.load16_u") return [0x2f, 0, ...unsigned(Number(operand || 0))];
+  if (word === "v128.store") return [SIMD_PREFIX, 0x0b, 0, ...unsigned(Number(operand || 0))];
   if (word === "v128.load") return [SIMD_PREFIX, 0x00, 0, ...unsigned(Number(operand || 0))];
   if (word === "i32x4.extract_lane") return [SIMD_PREFIX, 0x1b, Number(operand)];
   if (word === "i32.const") return [0x41, ...signed(Number(operand))];

@@ -1,8 +1,11 @@
-import { assemble } from "./assembler.js";
+import { assemble, type WasmFunction } from "./assembler.js";
 import type { Automaton } from "./automaton.js";
+import { firstOfMany } from "./firstOfMany.js";
 import { MAX_NEEDLE_BYTES, type Needle } from "./needle.js";
+import { MAX_SET_BYTES, type NeedleSet, type SetTable } from "./needleSet.js";
 import { PROGRAM, READ_AHEAD } from "./program.js";
 import { COLUMNS_AT, TABLE_AT } from "./programLines.js";
+import { MANY, SET_AT } from "./programMany.js";
 
 const NEWLINE = 0x0a;
 
@@ -11,6 +14,8 @@ export interface ByteWindow {
   readonly buffer: Buffer;
   /** The first place of the needle in [from, to), or -1. */
   find(needle: Needle, from: number, to: number): number;
+  /** A function that finds the first place of any of the needles in [from, to), or -1, for a `from` that only grows. */
+  finder(set: NeedleSet, to: number): (from: number) => number;
   /**
    * Runs the automaton over the lines of [from, to), up to the first that matches or may match. Returns twice the place
    * where that showed, plus one if the expression must decide, or -1. The place is in the line or the end of it.
@@ -32,6 +37,10 @@ export class PlainWindow implements ByteWindow {
     if (needle.kind !== "text") return this.#findByByte(needle, from, to);
     const at = this.buffer.indexOf(needle.bytes, from);
     return at === -1 || at + needle.length > to ? -1 : at;
+  }
+
+  finder({ needles }: NeedleSet, to: number): (from: number) => number {
+    return firstOfMany(needles, (needle, from) => this.find(needle, from, to));
   }
 
   #findRun(needle: Needle, from: number, to: number): number {
@@ -96,7 +105,7 @@ function isInClass({ bytes, folds }: Needle, place: number, byte: number): boole
 
 /** The part of the WebAssembly API in use; the language's own library has no types for it. */
 interface WebAssemblyApi {
-  readonly Memory: new (size: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer };
+  readonly Memory: new (size: { initial: number; maximum: number }) => Memory;
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (
     module: object,
@@ -104,11 +113,17 @@ interface WebAssemblyApi {
   ) => { readonly exports: Readonly<Record<string, Search>> };
 }
 
+interface Memory {
+  readonly buffer: ArrayBuffer;
+}
+
 type Search = (...args: number[]) => number;
 const PAGE = 65_536;
-/** The needle in use lies in the first page, its folds and an automaton behind it; the window starts at the second. */
+/** The needle in use lies in the first page, its folds and an automaton behind it; then a set of needles, and the window. */
 const FOLDS_AT = MAX_NEEDLE_BYTES;
-const WINDOW_AT = PAGE;
+const WINDOW_AT = SET_AT + MAX_SET_BYTES;
+/** Up to so many needles, it takes less time to look for each by itself. */
+const FEW = 2;
 
 /** The same searches with vector instructions: several times faster, and file reads land in its memory. */
 export class SimdWindow implements ByteWindow {
@@ -119,17 +134,19 @@ export class SimdWindow implements ByteWindow {
   readonly #next: Search;
   readonly #previous: Search;
   readonly #memory: Uint8Array;
+  readonly #wasmMemory: Memory;
+  /** Made when it is first needed; most searches are for one needle. */
+  #many: Readonly<Record<string, Search>> | undefined;
   #loaded: Needle | undefined;
+  #set: SetTable | undefined;
   #automaton: Automaton | undefined;
 
   /** Throws where WebAssembly or its vector instructions are missing. */
   constructor(size: number) {
-    const { Memory, Module, Instance } = (globalThis as unknown as { WebAssembly: WebAssemblyApi })
-      .WebAssembly;
-    const pages = 1 + Math.ceil((size + READ_AHEAD) / PAGE);
+    const { Memory } = webAssembly();
+    const pages = Math.ceil((WINDOW_AT + size + READ_AHEAD) / PAGE);
     const memory = new Memory({ initial: pages, maximum: pages });
-    compiled ??= new Module(assemble(PROGRAM));
-    const { exports } = new Instance(compiled, { env: { memory } });
+    const exports = load(PROGRAM, memory);
     this.#find = {
       text: required(exports.text),
       folded: required(exports.folded),
@@ -140,6 +157,7 @@ export class SimdWindow implements ByteWindow {
     this.#count = required(exports.count);
     this.#next = required(exports.next);
     this.#previous = required(exports.previous);
+    this.#wasmMemory = memory;
     this.#memory = new Uint8Array(memory.buffer);
     this.buffer = Buffer.from(memory.buffer, WINDOW_AT, size);
   }
@@ -156,6 +174,21 @@ export class SimdWindow implements ByteWindow {
       needle.rare[1],
     );
     return at === -1 ? -1 : at - WINDOW_AT;
+  }
+
+  finder(set: NeedleSet, to: number): (from: number) => number {
+    const table = set.size > FEW ? set.table : undefined;
+    if (table === undefined) return firstOfMany(set.needles, (needle, from) => this.find(needle, from, to));
+    if (this.#set !== table) this.#memory.set(table.bytes, SET_AT);
+    this.#set = table;
+    const { shortest, offsets } = table;
+    this.#many ??= load(MANY, this.#wasmMemory);
+    const search = required(this.#many[`many${offsets.length}`]);
+    const [first = 0, second = 0, third = 0] = offsets;
+    return (from) => {
+      const at = search(WINDOW_AT + from, WINDOW_AT + to, shortest, first, second, third);
+      return at === -1 ? -1 : at - WINDOW_AT;
+    };
   }
 
   #load(needle: Needle): void {
@@ -192,7 +225,19 @@ export class SimdWindow implements ByteWindow {
   }
 }
 
-let compiled: object | undefined;
+const compiled = new Map<readonly WasmFunction[], object>();
+
+/** The functions of a program on a memory. It is compiled once. */
+function load(program: readonly WasmFunction[], memory: Memory): Readonly<Record<string, Search>> {
+  const { Module, Instance } = webAssembly();
+  const module = compiled.get(program) ?? new Module(assemble(program));
+  compiled.set(program, module);
+  return new Instance(module, { env: { memory } }).exports;
+}
+
+function webAssembly(): WebAssemblyApi {
+  return (globalThis as unknown as { WebAssembly: WebAssemblyApi }).WebAssembly;
+}
 
 function required(search: Search | undefined): Search {
   if (search === undefined) throw new Error("The search program lacks a function.");

@@ -81,9 +81,14 @@ function rarestPlaces(run: readonly string[]): [number, number] {
 /** How often one of these characters is met, roughly, as a share of all. */
 export function frequencyOfAny(members: string): number {
   let sum = 0;
-  // Common bytes are listed by rank, and the share falls with the rank.
-  for (const byte of Buffer.from(members, "latin1")) sum += 0.2 / (2 + COMMON.length - (RANK[byte] ?? 0));
+  for (const byte of Buffer.from(members, "latin1")) sum += shareOfByte(byte);
   return sum;
+}
+
+/** The same for one byte. */
+export function shareOfByte(byte: number): number {
+  // Common bytes are listed by rank, and the share falls with the rank.
+  return 0.2 / (2 + COMMON.length - (RANK[byte] ?? 0));
 }
 
 /** The only characters beyond ASCII that are a letter of ASCII in another case: the Kelvin sign and the long s. */

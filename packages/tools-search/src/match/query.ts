@@ -9,9 +9,10 @@ import {
   type Needle,
   otherCaseNeedles,
 } from "./needle.js";
+import { NeedleSet } from "./needleSet.js";
 import { type ParsedRegex, parseRegex } from "./regexParse.js";
 import { RegexSyntaxError } from "./regexSyntax.js";
-import { usefulStrings } from "./required.js";
+import { sufficientStrings, usefulStrings } from "./required.js";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole ASCII range is meant
 const ASCII = /^[\x00-\x7f]*$/;
@@ -19,9 +20,9 @@ const ASCII = /^[\x00-\x7f]*$/;
 /** How to find the matching lines of a text. */
 export interface CompiledQuery {
   /** A matching line contains one of these. Empty: no such strings are known, and `scan` looks at all text. */
-  readonly needles: readonly Needle[];
+  readonly needles: NeedleSet;
   /** Those of them that text of plain ASCII can hold. */
-  readonly asciiNeedles: readonly Needle[];
+  readonly asciiNeedles: NeedleSet;
   /** Decides about one line, without its line break. `undefined`: a line with a needle matches. */
   readonly test: ((line: string) => boolean) | undefined;
   /** Decides about lines in one pass over their bytes, if that is possible. Built when it is first asked for. */
@@ -60,8 +61,7 @@ function compileLiteral({ text, ignoreCase }: TextQuery): CompiledQuery {
   if (ignoreCase) needles.push(...otherCaseNeedles([text]));
   const asciiIsExact = ascii && utf8.length <= MAX_NEEDLE_BYTES;
   return {
-    needles,
-    asciiNeedles: needles.filter((needle) => needle.ascii),
+    ...setsOf(needles),
     test: asciiIsExact && needles.length === 1 ? undefined : lineTest(text, ignoreCase),
     decider: () => undefined,
     asciiIsExact,
@@ -80,8 +80,8 @@ function lineTest(text: string, ignoreCase: boolean): (line: string) => boolean 
 function compileRegex(query: TextQuery): CompiledQuery {
   try {
     const parsed = parseRegex(query.text);
-    const { exact } = parsed.required;
-    if (exact !== undefined && exact !== "") return compileLiteral({ ...query, text: exact, regex: false });
+    const [text, ...others] = sufficientStrings(parsed.required) ?? [];
+    if (text !== undefined && others.length === 0) return compileLiteral({ ...query, text, regex: false });
     return fromRegex(parsed, query.ignoreCase);
   } catch (error) {
     const reason = error instanceof RegexSyntaxError ? error.message : (error as Error).message;
@@ -113,10 +113,9 @@ function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
   });
   const { needles, exact } = needlesOf(parsed, ignoreCase, decider);
   return {
-    needles,
-    asciiNeedles: needles.filter((needle) => needle.ascii),
-    asciiIsExact: false,
-    test: exact ? undefined : (line) => choose(line).test(line),
+    ...setsOf(needles),
+    asciiIsExact: exact,
+    test: exact && needles.every((needle) => needle.ascii) ? undefined : (line) => choose(line).test(line),
     decider,
     scan: lineSource === undefined ? undefined : scanner(lineSource, caseFlag, parsed.needsUnicode),
     scanIsExact: !parsed.anchored,
@@ -124,7 +123,14 @@ function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
   };
 }
 
-/** Needles, and whether a line with one of them matches for sure. */
+function setsOf(needles: readonly Needle[]): Pick<CompiledQuery, "needles" | "asciiNeedles"> {
+  return {
+    needles: new NeedleSet(needles),
+    asciiNeedles: new NeedleSet(needles.filter((needle) => needle.ascii)),
+  };
+}
+
+/** Needles, and whether a line with one of those that are ASCII matches for sure. */
 function needlesOf(
   { required, source }: ParsedRegex,
   ignoreCase: boolean,
@@ -133,8 +139,14 @@ function needlesOf(
   const run = ignoreCase || usefulStrings(required) ? undefined : rareClassRun(source);
   if (run) return { needles: [createClassNeedle(run.run)], exact: run.exact };
   const strings = usefulStrings(required) ?? usefulStrings(required, decider() !== undefined) ?? [];
-  const needles = strings.map((text) => createNeedle(text, ignoreCase));
-  return { needles: ignoreCase ? [...needles, ...otherCaseNeedles(strings)] : needles, exact: false };
+  // The same word in another case is the same needle.
+  const texts = ignoreCase ? [...new Set(strings.map((text) => text.toLowerCase()))] : strings;
+  const needles = texts.map((text) => createNeedle(text, ignoreCase));
+  const isWhole = strings.every((text) => text.length <= MAX_NEEDLE_BYTES);
+  return {
+    needles: ignoreCase ? [...needles, ...otherCaseNeedles(strings)] : needles,
+    exact: strings.length > 0 && isWhole && sufficientStrings(required) !== undefined,
+  };
 }
 
 function onDemand<Value>(create: () => Value): () => Value {

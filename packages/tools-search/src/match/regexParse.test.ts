@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { randomNumbers } from "../../test/tree.js";
 import { parseRegex } from "./regexParse.js";
-import { usefulStrings } from "./required.js";
+import { sufficientStrings, usefulStrings } from "./required.js";
 
 describe("required strings", () => {
   test.each<[string, readonly string[] | undefined]>([
@@ -10,6 +10,19 @@ describe("required strings", () => {
     ["(foo|bar)\\d", ["foo", "bar"]],
     ["(?:alpha|beta)+", ["alpha", "beta"]],
     ["fo?obar", ["obar"]],
+    ["foo(?:bar|baz)\\d", ["foobar", "foobaz"]],
+    ["(?:a|b)(?:c|d)\\d", ["ac", "ad", "bc", "bd"]],
+    ["foo\\d|foobar|xy", ["foo", "xy"]],
+    ["static (int|void) \\w+_probe", ["_probe"]],
+    ["\\b(TODO|FIXME)\\b", ["TODO", "FIXME"]],
+    [words(64), words(64).split("|")],
+    [words(65), undefined],
+    [
+      `(${words(9)})_(${words(9)})x`,
+      words(9)
+        .split("|")
+        .map((word) => `${word}_`),
+    ],
     ["(abc)?d*", undefined],
     ["foo|", undefined],
     ["[a-z]+", undefined],
@@ -22,7 +35,29 @@ describe("required strings", () => {
   ])("every match of %s contains one of %j", (source, expected) => {
     expect(usefulStrings(parseRegex(source).required)).toEqual(expected);
   });
+
+  test.each<[string, readonly string[] | undefined]>([
+    ["TODO|FIXME", ["TODO", "FIXME"]],
+    ["foo(?:bar|(?<name>baz|qux))!", ["foobar!", "foobaz!", "fooqux!"]],
+    ["EXPORT_SYMBOL|EXPORT_SYMBOL_GPL|EXPORT_SYMBOL", ["EXPORT_SYMBOL"]],
+    ["(a|)b", ["b"]],
+    ["foo|", undefined],
+    ["", undefined],
+    ["(foo|bar)+", undefined],
+    ["foo|ba?r", undefined],
+    ["^foo|bar", undefined],
+    ["foo|b.r", undefined],
+    ["foo|é", undefined],
+    ["(foo|bar)\\1", undefined],
+    ["(?=foo)foo|bar", undefined],
+  ])("a line matches %s if it contains one of %j", (source, expected) => {
+    expect(sufficientStrings(parseRegex(source).required)).toEqual(expected);
+  });
 });
+
+function words(count: number): string {
+  return Array.from({ length: count }, (_, number) => `w${number + 100}`).join("|");
+}
 
 describe("mistakes", () => {
   test.each([

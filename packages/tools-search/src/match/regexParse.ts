@@ -181,7 +181,7 @@ class Parser {
     if (character === "\r") this.#asksForReturn = true;
     const source = SYNTAX.test(character) ? `\\${character}` : printable(character);
     // Beyond ASCII the bytes depend on the file's encoding, so such characters are left to the expression.
-    const exact = character <= "\x7f" ? character : undefined;
+    const exact = character <= "\x7f" ? [character] : undefined;
     return { ...characterPart(source), required: { exact, anyOf: undefined } };
   }
 

@@ -2,13 +2,13 @@ import { commonness } from "./needle.js";
 
 /** Which strings the matches of a part of an expression contain. */
 export interface Required {
-  /** The only string it matches, if there is just one. */
-  readonly exact: string | undefined;
+  /** The only strings it matches, if they are few. */
+  readonly exact: readonly string[] | undefined;
   /** Every match contains at least one of these. */
   readonly anyOf: readonly string[] | undefined;
 }
 
-const MAX_ALTERNATIVES = 8;
+const MAX_ALTERNATIVES = 64;
 /** How common a single character may be to be looked for: it makes the lines it is on candidates. */
 const RARE_CHARACTER = 45;
 /** The same where candidates cost little. */
@@ -18,35 +18,29 @@ const UNCOMMON_CHARACTER = 77;
 export const describeRequired = {
   /** One of several alternatives: a match of any contains what that one requires. */
   oneOf(branches: readonly Required[]): Required {
-    const [only] = branches;
-    if (branches.length === 1 && only !== undefined) return only;
-    const all: string[] = [];
-    for (const branch of branches) {
-      const strings = candidates(branch);
-      if (strings === undefined) return { exact: undefined, anyOf: undefined };
-      all.push(...strings);
-    }
-    const unique = [...new Set(all)];
-    return { exact: undefined, anyOf: unique.length > MAX_ALTERNATIVES ? undefined : unique };
+    const exact = union(branches.map((branch) => branch.exact));
+    if (exact) return { exact, anyOf: undefined };
+    const anyOf = union(branches.map(candidates));
+    return { exact: undefined, anyOf: anyOf && shortest(anyOf) };
   },
 
-  /** One part after the other: neighbouring exact parts join into one string; the best requirement counts. */
+  /** One part after the other: neighbouring exact parts join into longer strings; the best requirement counts. */
   allOf(parts: readonly Required[]): Required {
-    if (parts.every((part) => part.exact !== undefined)) {
-      return { exact: parts.map((part) => part.exact).join(""), anyOf: undefined };
-    }
     let best: readonly string[] | undefined;
-    let run = "";
-    for (const part of [...parts, undefined]) {
-      if (part?.exact !== undefined) {
-        run += part.exact;
+    let run: readonly string[] = [""];
+    let isWhole = true;
+    for (const { exact, anyOf } of parts) {
+      const joined = exact && union(run.map((start) => exact.map((end) => start + end)));
+      if (joined) {
+        run = joined;
         continue;
       }
-      best = better(best, run === "" ? undefined : [run]);
-      best = better(best, part?.anyOf);
-      run = "";
+      isWhole = false;
+      best = better(better(best, candidates({ exact: run, anyOf: undefined })), anyOf);
+      run = exact ?? [""];
     }
-    return { exact: undefined, anyOf: best };
+    if (isWhole) return { exact: run, anyOf: undefined };
+    return { exact: undefined, anyOf: better(best, candidates({ exact: run, anyOf: undefined })) };
   },
 
   /** At least once: what one round requires. */
@@ -54,6 +48,11 @@ export const describeRequired = {
     return { exact: undefined, anyOf: candidates(part) };
   },
 };
+
+/** Strings of which a line must only contain one to match, or `undefined` if that is not all there is to it. */
+export function sufficientStrings({ exact }: Required): readonly string[] | undefined {
+  return exact && candidates({ exact, anyOf: undefined });
+}
 
 /** The strings to look for first, or `undefined` if none would sort out enough lines. */
 export function usefulStrings(required: Required, candidatesAreCheap = false): readonly string[] | undefined {
@@ -65,7 +64,22 @@ export function usefulStrings(required: Required, candidatesAreCheap = false): r
 
 function candidates({ exact, anyOf }: Required): readonly string[] | undefined {
   if (exact === undefined) return anyOf;
-  return exact === "" ? undefined : [exact];
+  return exact.includes("") ? undefined : shortest(exact);
+}
+
+/** A line with a string that contains another of them has the other one, too. */
+function shortest(strings: readonly string[]): readonly string[] {
+  return strings.filter((text) => !strings.some((other) => other !== text && text.includes(other)));
+}
+
+/** All strings of the lists, or `undefined` if a list is not known or there are too many of them. */
+function union(lists: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {
+  const all = new Set<string>();
+  for (const list of lists) {
+    if (list === undefined) return undefined;
+    for (const text of list) all.add(text);
+  }
+  return all.size <= MAX_ALTERNATIVES ? [...all] : undefined;
 }
 
 function better(
@@ -76,8 +90,8 @@ function better(
   return worth(b) > worth(a) ? b : a;
 }
 
-/** Long and rare is good, many to look for is bad. */
+/** Long and rare is good; to look for many takes longer than for one, but it makes little difference how many. */
 function worth(strings: readonly string[]): number {
   const weakest = Math.min(...strings.map((text) => Math.min(text.length, 8) * 40 - commonness(text)));
-  return weakest - 30 * (strings.length - 1);
+  return weakest - (strings.length > 1 ? 80 + strings.length : 0);
 }

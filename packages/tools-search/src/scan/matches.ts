@@ -24,7 +24,7 @@ export function collectMatches(
   collector: RowCollector,
   firstOnly: boolean,
 ): void {
-  const hasNeedles = query.needles.length > 0;
+  const hasNeedles = query.needles.size > 0;
   const decider = hasNeedles && query.test === undefined ? undefined : query.decider();
   const view = hasNeedles || decider ? new ByteView(piece.window, piece.from, piece.to) : stringView(piece);
   collector.begin(view);

@@ -1,5 +1,4 @@
 import { isAscii } from "node:buffer";
-import type { Needle } from "../match/needle.js";
 import type { CompiledQuery, LineDecider } from "../match/query.js";
 import type { RowCollector } from "./rows.js";
 import type { ByteView } from "./view.js";
@@ -20,13 +19,9 @@ export function withNeedles(
   const { window, end } = view;
   // In text of plain ASCII there is no use in looking for anything else.
   const ascii =
-    query.asciiNeedles.length < query.needles.length && isAscii(window.buffer.subarray(view.start, end));
-  const needles = ascii ? query.asciiNeedles : query.needles;
+    query.asciiNeedles.size < query.needles.size && isAscii(window.buffer.subarray(view.start, end));
   const test = ascii && query.asciiIsExact ? undefined : lineTest(view, query, decider);
-  const [only] = needles;
-  if (only === undefined) return;
-  const next =
-    needles.length === 1 ? (from: number) => window.find(only, from, end) : firstOfMany(view, needles);
+  const next = window.finder(ascii ? query.asciiNeedles : query.needles, end);
   let tried = 0;
   for (let at = next(view.start); at !== -1; ) {
     if (decider && test && ++tried % TRIED_AT_ONCE === 0 && at - view.start < tried * CLOSE_BYTES) {
@@ -58,22 +53,5 @@ function lineTest(
   return (from, to) => {
     const found = view.window.decide(decider.automaton, from, to);
     return found !== -1 && ((found & 1) === 0 || byText(from, to));
-  };
-}
-
-/** The next place where any of the needles is. What was found for one is kept until it is passed. */
-function firstOfMany({ window, end }: ByteView, needles: readonly Needle[]): (from: number) => number {
-  const places = needles.map(() => -2);
-  return (from) => {
-    let first = -1;
-    for (const [index, needle] of needles.entries()) {
-      let place = places[index] ?? -1;
-      if (place !== -1 && place < from) {
-        place = window.find(needle, from, end);
-        places[index] = place;
-      }
-      if (place !== -1 && (first === -1 || place < first)) first = place;
-    }
-    return first;
   };
 }
