@@ -1,4 +1,4 @@
-import type { Action } from "./action.js";
+import type { Action, FileToolName } from "./action.js";
 import { editFile } from "./actions/editFile.js";
 import { listDirectory } from "./actions/listDir.js";
 import { makeDirectory } from "./actions/mkdir.js";
@@ -8,7 +8,7 @@ import { removeEntry } from "./actions/remove.js";
 import { writeFile } from "./actions/writeFile.js";
 
 /** What each tool does when it is called. */
-export const actions = {
+export const actions: Readonly<Record<FileToolName, Action>> = {
   read_file: readFile,
   write_file: writeFile,
   edit_file: editFile,
@@ -16,4 +16,4 @@ export const actions = {
   mkdir: makeDirectory,
   move: moveEntry,
   remove: removeEntry,
-} satisfies Record<string, Action>;
+};

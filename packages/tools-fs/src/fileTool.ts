@@ -1,6 +1,6 @@
 import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { lazyModule } from "@agent/core/toolkit";
-import type { actions } from "./actions.js";
+import type { FileToolName } from "./action.js";
 import { checkedWorkspace, Workspace } from "./workspace.js";
 
 const loadActions = lazyModule(
@@ -10,7 +10,7 @@ const loadActions = lazyModule(
 
 /** What the file tools have in common. What one of them does is loaded by the first call, not with the pack. */
 export abstract class FileTool implements ExecutableTool {
-  abstract readonly name: keyof typeof actions;
+  abstract readonly name: FileToolName;
   abstract readonly capabilities: NonNullable<ExecutableTool["capabilities"]>;
   protected readonly workspace: Workspace;
 

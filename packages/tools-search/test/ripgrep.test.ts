@@ -170,10 +170,10 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
     const random = randomNumbers(43);
     const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
     const root = makeTree();
-    for (let i = 0; i < 6; i++) put(root, `f${i}.txt`, longText(random, pick(["\n", "\n", "\r\n"])));
+    for (let i = 0; i < 3; i++) put(root, `f${i}.txt`, longText(random, pick(["\n", "\n", "\r\n"])));
     put(root, "other-cases.txt", "\u212a9\nba\u017fe\nMAX_\u017fIZE\nca\u017fe_name\n");
     const words = String.raw`return fooBar MAX_SIZE SIZE_OF 0xdead beef01 x1 Abc_9Abc c_9A case_name Case 1\.22 \.333 aaaaaaaaaaaa K9 zz ;;`;
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 25; round++) {
       const choice = () => Array.from({ length: 1 + random(12) }, () => pick(words.split(" "))).join("|");
       const query = pick([
         choice,

@@ -28,9 +28,16 @@ export interface ByteWindow {
   countNewlines(from: number, to: number): number;
 }
 
+/** After so many bytes, a power of two, a search through a large window shows that it goes on. */
+const BEAT_BYTES = 4 * 1024 * 1024;
+
 /** Works everywhere, on memory of any size. */
 export class PlainWindow implements ByteWindow {
-  constructor(readonly buffer: Buffer) {}
+  constructor(
+    readonly buffer: Buffer,
+    /** Called now and then during a long search. */
+    private readonly beat: () => void = () => undefined,
+  ) {}
 
   find(needle: Needle, from: number, to: number): number {
     if (needle.kind === "run") return this.#findRun(needle, from, to);
@@ -46,6 +53,7 @@ export class PlainWindow implements ByteWindow {
   #findRun(needle: Needle, from: number, to: number): number {
     let length = 0;
     for (let at = from; at < to; at++) {
+      if (at % BEAT_BYTES === 0) this.beat();
       length = isInClass(needle, 0, this.buffer[at] ?? 0) ? length + 1 : 0;
       if (length === needle.length) return at + 1 - length;
     }
@@ -55,6 +63,7 @@ export class PlainWindow implements ByteWindow {
   #findByByte(needle: Needle, from: number, to: number): number {
     const fits = needle.kind === "classes" ? isInClass : isSameLetter;
     for (let at = from; at + needle.length <= to; at++) {
+      if (at % BEAT_BYTES === 0) this.beat();
       let i = 0;
       while (i < needle.length && fits(needle, i, this.buffer[at + i] ?? 0)) i++;
       if (i === needle.length) return at;
@@ -66,6 +75,7 @@ export class PlainWindow implements ByteWindow {
     const { buffer } = this;
     let row = lineStart;
     for (let at = from; at < to; at++) {
+      if (at % BEAT_BYTES === 0) this.beat();
       row = table[(row + (columnOf[buffer[at] ?? 0] ?? 0)) >> 1] ?? 0;
       if (row >= lineStart) continue;
       if (row > 0) return at * 2 + (row > rowBytes ? 1 : 0);

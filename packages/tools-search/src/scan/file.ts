@@ -85,11 +85,11 @@ export class FileScanner {
   }
 
   /** A window twice as large, with what the old one holds. */
-  grow(window: ByteWindow): ByteWindow | undefined {
+  grow(window: ByteWindow, beat: () => void): ByteWindow | undefined {
     const size = window.buffer.length * 2;
     if (size > MAX_LINE_BYTES) return undefined;
     const fast = size <= FAST_WINDOW_BYTES;
-    const larger = fast ? createWindow(size, this.simd) : new PlainWindow(Buffer.allocUnsafeSlow(size));
+    const larger = fast ? createWindow(size, this.simd) : new PlainWindow(Buffer.allocUnsafeSlow(size), beat);
     window.buffer.copy(larger.buffer);
     if (fast) this.#window = larger;
     return larger;
@@ -145,7 +145,7 @@ class Reading {
       const isLast = ended || rangeEnd !== undefined;
       let cut = rangeEnd ?? (ended ? held : window.lastNewline(0, held) + 1);
       if (cut === 0 && !isLast && from !== undefined) {
-        const larger = this.scanner.grow(window);
+        const larger = this.scanner.grow(window, this.options.beat);
         if (larger) {
           const more = this.#read(larger, held, position);
           held += more;
@@ -205,7 +205,7 @@ class Reading {
     const bytes = Buffer.allocUnsafeSlow(size);
     const held = this.#read(new PlainWindow(bytes), 0, 0);
     const text = utf16ToUtf8(bytes.subarray(0, held), order);
-    this.#search(new PlainWindow(text), 0, text.length, true);
+    this.#search(new PlainWindow(text, this.options.beat), 0, text.length, true);
     return this.#result();
   }
 
