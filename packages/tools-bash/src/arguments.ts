@@ -5,6 +5,7 @@ import {
   optionalString,
   optionalStringArray,
   quote,
+  quotePath,
   requireString,
 } from "@agent/core/toolkit";
 
@@ -48,7 +49,7 @@ export function checkedDirectory(args: Record<string, unknown>): string {
   if (given === undefined) return currentDirectory();
   if (given.includes("\0")) throw new Error('"cwd" contains a NUL character.');
   const problem = directoryProblem(resolve(given));
-  if (problem !== undefined) throw new Error(`"cwd" ${quote(given)} ${problem}. Nothing was run.`);
+  if (problem !== undefined) throw new Error(`"cwd" ${quotePath(given)} ${problem}. Nothing was run.`);
   return resolve(given);
 }
 

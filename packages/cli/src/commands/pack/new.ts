@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
-import { quote } from "@agent/core/toolkit";
+import { quote, quotePath } from "@agent/core/toolkit";
 import { CliError } from "../../errors.js";
 import { EXIT, type ExitCode } from "../../exitCodes.js";
 import { renderTemplate } from "./template.js";
@@ -29,7 +29,9 @@ export async function packNew({ name, directory, print }: PackNewParameters): Pr
   }
   const target = join(directory, name.replace(/^@[^/]*\//, ""));
   if (existsSync(target) && readdirSync(target).length > 0) {
-    throw new CliError(`${quote(target)} exists and is not empty. Choose another name or empty it first.`);
+    throw new CliError(
+      `${quotePath(target)} exists and is not empty. Choose another name or empty it first.`,
+    );
   }
   const files = renderTemplate({
     NAME: name,
