@@ -53,12 +53,12 @@ export function checkedDirectory(args: Record<string, unknown>): string {
   return resolve(given);
 }
 
-/** The agent's own working directory, which somebody may have removed. */
-export function currentDirectory(): string {
+/** The agent's own working directory, which somebody may have removed; `cure` says what to do then. */
+export function currentDirectory(cure = 'Pass "cwd".'): string {
   try {
     return process.cwd();
   } catch {
-    throw new Error('The agent\'s working directory no longer exists. Pass "cwd".');
+    throw new Error(`The agent's working directory no longer exists. ${cure}`);
   }
 }
 
