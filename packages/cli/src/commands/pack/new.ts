@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { createRequire, isBuiltin } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { quote, quotePath } from "@agent/core/toolkit";
 import { CliError } from "../../errors.js";
@@ -10,6 +10,9 @@ import { renderTemplate } from "./template.js";
 // What npm accepts for a new package.
 const PACKAGE_NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 const LONGEST_NAME = 214;
+// npm refuses these, and an import of a module of Node never reaches a package of that name.
+const isTaken = (name: string): boolean =>
+  name === "node_modules" || name === "favicon.ico" || isBuiltin(name);
 const LONGEST_PREFIX = 40;
 
 export interface PackNewParameters {
@@ -25,6 +28,11 @@ export async function packNew({ name, directory, print }: PackNewParameters): Pr
   if (!PACKAGE_NAME.test(name) || name.length > LONGEST_NAME) {
     throw new CliError(
       `${quote(name)} is not a name npm accepts: lower-case letters, digits, "-", "." and "_", with or without a scope, as in "@me/agent-pack-weather".`,
+    );
+  }
+  if (isTaken(name)) {
+    throw new CliError(
+      `${quote(name)} is taken by Node or npm, so no package can have it. Choose another, such as "agent-pack-${name.replace(/[^a-z]+/g, "-")}".`,
     );
   }
   const target = join(directory, name.replace(/^@[^/]*\//, ""));
