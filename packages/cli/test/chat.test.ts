@@ -16,6 +16,21 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await terminal.until("└ ✓ exit code 0 · ");
   });
 
+  test("nothing is left twice in the scrollback, also where the chat stands at the top of the screen", async () => {
+    const terminal = await chats.start();
+    terminal.press("C-l");
+    await terminal.until((screen) => screen.trim() === "›");
+    terminal.send("hello");
+    await answered(terminal, "hello");
+    expect(terminal.scrollback().match(/› hello/g)).toHaveLength(1);
+  });
+
+  test("an answer without a word is named as one", async () => {
+    const terminal = await chats.start();
+    terminal.send("say ");
+    await terminal.until("… the model gave an empty answer");
+  });
+
   test("Scenario: Handle long-running commands", async () => {
     const terminal = await chats.start();
     const { wait, open } = chats.gate();

@@ -74,6 +74,12 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     expect(foreign).toEqual([]);
   });
 
+  test("in a narrow terminal the question breaks between its words", async () => {
+    const terminal = await chats.start({ columns: 40, rows: 12, env: { CHAT_CONFIRM: "run_bash" } });
+    terminal.send(runBash("true"));
+    await terminal.until("Run it? y = yes, n = no, n and a\nreason, a = always run run_bash in this\nchat");
+  });
+
   test("a call that asks runs only after yes; no goes to the model with its reason", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
     const mark = join(chats.newFolder(), "ran");

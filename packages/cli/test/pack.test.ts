@@ -82,6 +82,13 @@ describe("agent pack new", () => {
     },
   );
 
+  test.for(["node_modules", "favicon.ico", "fs", "node-fs"])("%j: a name that is taken", async (name) => {
+    const directory = await temporaryDirectory();
+    const making = packNew({ name, directory, print: () => undefined });
+    if (name === "node-fs") await expect(making).resolves.toBe(0);
+    else await expect(making).rejects.toThrow("is taken by Node or npm");
+  });
+
   test("refuses a folder that is not empty", async () => {
     const directory = await temporaryDirectory();
     mkdirSync(join(directory, "weather"));

@@ -11,6 +11,7 @@ afterEach(() => {
 /** A small OpenAI-compatible server; resolves to its port and the requests it got. */
 async function serve(
   models: unknown,
+  content = "from the server",
 ): Promise<{ port: string; seen: { url: string; model: unknown; key: unknown }[] }> {
   const seen: { url: string; model: unknown; key: unknown }[] = [];
   const server = createServer((request, response) => {
@@ -26,9 +27,7 @@ async function serve(
       const chunk = {
         id: "1",
         object: "chat.completion.chunk",
-        choices: [
-          { index: 0, delta: { role: "assistant", content: "from the server" }, finish_reason: "stop" },
-        ],
+        choices: [{ index: 0, delta: { role: "assistant", content }, finish_reason: "stop" }],
       };
       response.setHeader("content-type", "text/event-stream");
       response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
@@ -55,6 +54,13 @@ describe("who answers", () => {
       expect(stdout).toContain("not a language model");
     },
   );
+
+  test("a model that says nothing is no success: the run says so", async () => {
+    const { port } = await serve({ data: [{ id: "tiny" }] }, "");
+    const result = await new Sandbox().run(["hi"], { env: { AGENT_LOCAL_PORTS: port } });
+    expect(result).toMatchObject({ stdout: "", code: 1 });
+    expect(result.stderr).toContain("The model gave an empty answer. Ask again, or try another model");
+  });
 
   test("a server that never answers holds nothing up", async () => {
     const server = createServer(() => undefined);

@@ -199,7 +199,7 @@ export class Agent {
     this.#busy = true;
     let done: DoneEvent;
     try {
-      this.#messages.push({ role: "user", content: message });
+      this.#messages.push({ role: "user", content: message.toWellFormed() });
       const state = {
         provider: this.#provider,
         registry: this.registry,

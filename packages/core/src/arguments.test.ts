@@ -238,6 +238,7 @@ const TOOLKIT = [
   argument("errorMessage", "thrown", ANY, (value) => toolkit.errorMessage(value)),
   argument("isRecord", "value", ANY, (value) => toolkit.isRecord(value)),
   argument("quote", "text", ["text"], (value) => toolkit.quote(value)),
+  argument("quotePath", "text", ["text"], (value) => toolkit.quotePath(value)),
   argument("escapeInvisible", "text", ["text"], (value) => toolkit.escapeInvisible(value)),
   argument("escapeToLine", "text", ["text"], (value) => toolkit.escapeToLine(value)),
   argument("functionTool", "name", ["text"], (value) => toolkit.functionTool(value, "", {})),

@@ -60,6 +60,7 @@ test("the public API of @agent/core/toolkit", async () => {
     "packOptions",
     "processTag",
     "quote",
+    "quotePath",
     "requireString",
     "requireText",
     "temporaryName",

@@ -33,6 +33,17 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expectValidHistory(agent);
   });
 
+  test("half a character in a tool's result, the message or the answer becomes a mark that every server takes", async () => {
+    const agent = agentWith([call("cut"), "an answer \ud83d"], [fakeTool("cut", () => "half \ud83d of it")]);
+    await exchange(agent, "a message \ude00", mode);
+    expect(agent.context.sessionContext.map(({ content }) => content)).toEqual([
+      "a message \ufffd",
+      null,
+      "half \ufffd of it",
+      "an answer \ufffd",
+    ]);
+  });
+
   test("readers of one turn run together; writers run one after the other, in order, and readers see their work", async () => {
     const log: string[] = [];
     const traced = (name: string, capability: "read" | "write" | "execute" | "destroy") =>

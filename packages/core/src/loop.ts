@@ -90,7 +90,7 @@ async function askWithinContext(state: LoopState, run: LoopRun): Promise<ChatRes
 
 function ask(state: LoopState, { signal, emit, stream }: LoopRun): Promise<ChatResponse> {
   throwIfAborted(signal);
-  const system = state.systemPrompt();
+  const system = state.systemPrompt().toWellFormed();
   const request: ChatRequest = {
     messages: system === "" ? [...state.messages] : [{ role: "system", content: system }, ...state.messages],
     tools: state.registry.getSharedSchemas(),

@@ -21,6 +21,12 @@ const messages: ChatMessage[] = [
 ];
 
 describe("saving and loading", () => {
+  test("a damaged file is named whole: somebody has to find it", async () => {
+    const path = join(temporaryDirectory(), `${"long-name-".repeat(15)}.json`);
+    writeFileSync(path, "{");
+    await expect(loadSession(path)).rejects.toThrow(`"${path}" is not an intact session`);
+  });
+
   test("what is saved loads back, private to its owner", async () => {
     const path = join(temporaryDirectory(), "session.json");
     await saveSession(path, { systemPrompt: "Be brief.", messages, reason: "test" });

@@ -5,7 +5,7 @@ import { findHistoryProblem } from "./history.js";
 import type { ChatMessage } from "./providers/interface.js";
 import { writeFileAtomic } from "./toolkit/atomicWrite.js";
 import { arrayOf, checkObject, checkText } from "./toolkit/checks.js";
-import { describeValue, errorMessage, quote } from "./toolkit/describe.js";
+import { describeValue, errorMessage, quotePath } from "./toolkit/describe.js";
 
 const FORMAT = "agent-session";
 const VERSION = 1;
@@ -63,7 +63,7 @@ export async function loadSession(path: string): Promise<Session> {
   } catch (error) {
     throw new AgentError(
       "session_invalid",
-      `The session ${quote(path)} cannot be read: ${errorMessage(error)}`,
+      `The session ${quotePath(path)} cannot be read: ${errorMessage(error)}`,
       {
         cause: error,
       },
@@ -74,7 +74,7 @@ export async function loadSession(path: string): Promise<Session> {
 
 async function readSessionText(path: string): Promise<string> {
   // Looked at first: opening a FIFO would wait for ever.
-  if (!(await stat(path)).isFile()) throw new Error(`${quote(path)} is not a regular file.`);
+  if (!(await stat(path)).isFile()) throw new Error(`${quotePath(path)} is not a regular file.`);
   return await readFile(path, "utf8");
 }
 
@@ -82,7 +82,7 @@ function parseSession(text: string, path: string): Session {
   const damaged = (problem: string): never => {
     throw new AgentError(
       "session_invalid",
-      `${quote(path)} is not an intact session: ${problem}. It was left as it is; move it away or choose another file.`,
+      `${quotePath(path)} is not an intact session: ${problem}. It was left as it is; move it away or choose another file.`,
     );
   };
   let data: Record<string, unknown>;

@@ -47,7 +47,7 @@ export async function runToolRound(response: ChatResponse, options: RoundOptions
   const calls = prepareCalls(response);
   const results = await runInOrder(calls, options);
   const texts = fitTogether(
-    results.map((result) => revealHiddenTags(result.text)),
+    results.map((result) => revealHiddenTags(result.text.toWellFormed())),
     options.maxOutputBytes,
   );
   return {
@@ -62,9 +62,9 @@ export async function runToolRound(response: ChatResponse, options: RoundOptions
   };
 }
 
-/** What a message may hold as its text. */
+/** What a message may hold as its text. Half a character would make servers refuse the conversation for ever. */
 export function textOrNull(content: unknown): string | null {
-  return typeof content === "string" && content !== "" ? content : null;
+  return typeof content === "string" && content !== "" ? content.toWellFormed() : null;
 }
 
 function prepareCalls(response: ChatResponse): PreparedCall[] {
@@ -83,7 +83,7 @@ function prepareCalls(response: ChatResponse): PreparedCall[] {
 /** A provider may pass on what its server made up: an object for arguments, no name at all. */
 function asText(value: unknown): string {
   if (value === undefined || value === null) return "";
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  return typeof value === "string" ? value.toWellFormed() : (JSON.stringify(value) ?? "");
 }
 
 function readArguments(raw: string, cutOff: boolean): Pick<PreparedCall, "args" | "problem"> {

@@ -61,7 +61,7 @@ async function receive(message: IncomingMessage): Promise<ReceivedRequest> {
   let text = "";
   for await (const part of message.setEncoding("utf8")) text += part;
   const { url = "", headers, socket } = message;
-  return { url, headers, body: JSON.parse(text), closed: whenClosed(socket) };
+  return { url, headers, body: JSON.parse(text || "{}"), closed: whenClosed(socket) };
 }
 
 // One promise a connection: it carries many requests.

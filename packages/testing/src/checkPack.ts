@@ -93,9 +93,12 @@ async function runCheck({ id, title, run }: Check, subject: Subject): Promise<Ch
 function unloadable(module: string, probe: ProbeResult): PackReport {
   const got = loadProblem(probe) ?? "no answer";
   const finding = {
-    expected: `${module} can be imported and has a named export register`,
+    expected: `${module} can be imported, has a named export register, and registers`,
     got,
-    cure: "Build the pack first, and point the kit at the built file.",
+    cure:
+      probe.crash === undefined
+        ? "Build the pack first, and point the kit at the built file."
+        : "Neither importing the pack nor register() may end the process or keep it busy: no process.exit(), no endless loop, no top-level await that may wait for ever.",
   };
   const checks = CHECKS.map(
     ({ id, title }): CheckResult =>

@@ -20,6 +20,8 @@ export interface ProbeResult {
   readonly answer?: Answer;
   /** How the process failed to give an answer: `it exited with code 7`. */
   readonly crash?: string;
+  /** Whether that was because it took too long. */
+  readonly timedOut?: boolean;
   /** What it printed, the end of it. */
   readonly output: string;
   /** Files the task created in the workspace. */
@@ -82,9 +84,10 @@ async function converse(
   // Not "close": a process the pack left behind may hold the pipes.
   child.stdout?.destroy();
   child.stderr?.destroy();
-  if (answer) return { answer, output };
+  // An answer is none if the process broke after it: a rejection nobody handled shows only then.
+  if (answer && code === 0) return { answer, output };
   const crash = inTime
     ? `the process ended with ${signal ?? `code ${code}`}`
     : `no result after ${timeoutMs} ms`;
-  return { crash, output };
+  return { crash, timedOut: !inTime, output };
 }

@@ -218,6 +218,30 @@ export const BAD_PACKS: readonly BadPack[] = [
     says: /an answer to {"text":""}/,
   },
   {
+    check: "bad-arguments",
+    because: "an empty text leaves a rejection that nobody handles",
+    source: tool(
+      `{ execute: async ({ text }) => { if (text === "") Promise.reject(new Error("loose")); return "x"; } }`,
+    ),
+    says: /ended with code 1: Error: loose/,
+  },
+  {
+    check: "output",
+    because: "it prints",
+    source: tool(
+      `{ execute: async ({ text }) => { if (text === "sample") console.log("noise"); return text; } }`,
+    ),
+    says: /it printed string "noise/,
+  },
+  {
+    check: "leftovers",
+    because: "the working directory is changed",
+    source: tool(
+      `{ execute: async ({ text }) => { if (text === "sample") process.chdir("/"); return text; } }`,
+    ),
+    says: /working directory is the same.*\n.*string "\/"/,
+  },
+  {
     check: "output",
     because: "the result is an object",
     source: tool('{ execute: async ({ text }) => (text === "sample" ? { text } : text) }'),

@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { CHECKS, checkPack, inspectPack } from "../src/checkPack.js";
 import { formatFinding, formatReport } from "../src/formatReport.js";
 import { canFindLeftovers } from "../src/leftovers.js";
@@ -66,6 +68,24 @@ describe("a bad pack fails exactly the check it breaks", () => {
       CHECKS.map(({ id }) => id).sort(),
     );
   });
+});
+
+test.each([
+  ["ends the process when it is imported", "process.exit(0);"],
+  ["ends the process when it registers", "export function register() { process.exit(0); }"],
+  [
+    "never finishes its import",
+    "await new Promise((done) => setTimeout(done, 1e9)); export function register() {}",
+  ],
+])("a pack that %s gets a cure that helps", async (_name, source) => {
+  const workspace = await temporaryWorkspace();
+  onTestFinished(() => workspace.remove());
+  const file = join(workspace.path, "bad.mjs");
+  await writeFile(file, source);
+  const report = formatReport(await checkPack(file, { timeoutMs: 3000 }));
+  expect(report).toMatch(
+    /got: (the process ended with code 0|no result after 3000 ms)\n.*no process\.exit\(\)/,
+  );
 });
 
 test("a location that is none is refused at once", async () => {

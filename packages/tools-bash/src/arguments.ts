@@ -5,6 +5,7 @@ import {
   optionalString,
   optionalStringArray,
   quote,
+  quotePath,
   requireString,
 } from "@agent/core/toolkit";
 
@@ -48,16 +49,16 @@ export function checkedDirectory(args: Record<string, unknown>): string {
   if (given === undefined) return currentDirectory();
   if (given.includes("\0")) throw new Error('"cwd" contains a NUL character.');
   const problem = directoryProblem(resolve(given));
-  if (problem !== undefined) throw new Error(`"cwd" ${quote(given)} ${problem}. Nothing was run.`);
+  if (problem !== undefined) throw new Error(`"cwd" ${quotePath(given)} ${problem}. Nothing was run.`);
   return resolve(given);
 }
 
-/** The agent's own working directory, which somebody may have removed. */
-export function currentDirectory(): string {
+/** The agent's own working directory, which somebody may have removed; `cure` says what to do then. */
+export function currentDirectory(cure = 'Pass "cwd".'): string {
   try {
     return process.cwd();
   } catch {
-    throw new Error('The agent\'s working directory no longer exists. Pass "cwd".');
+    throw new Error(`The agent's working directory no longer exists. ${cure}`);
   }
 }
 

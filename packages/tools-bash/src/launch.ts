@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { closeSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import type { Readable } from "node:stream";
 import { errorMessage } from "@agent/core/toolkit";
 import { spawn } from "./lazyNode.js";
@@ -31,9 +32,22 @@ export function prepareScript(command: string): Script {
     const text = /^[-+]/.test(command) ? ` ${command}` : command;
     return { text, remove: () => undefined };
   }
-  const file = temporaryPath("command.sh");
-  writeFileSync(file, command, { mode: 0o600, flag: "wx" });
+  const file = writeScript(command);
   return { text: command, file, remove: () => rmSync(file, { force: true }) };
+}
+
+function writeScript(command: string): string {
+  let file: string | undefined;
+  try {
+    file = temporaryPath("command.sh");
+    writeFileSync(file, command, { mode: 0o600, flag: "wx" });
+    return file;
+  } catch (error) {
+    if (file !== undefined) rmSync(file, { force: true });
+    throw new Error(
+      `A command of ${Buffer.byteLength(command)} bytes has to go through a file in ${tmpdir()}, and that failed: ${errorMessage(error)}. Make room there, set TMPDIR to another directory, or send a shorter command. Nothing was run.`,
+    );
+  }
 }
 
 export interface LaunchOptions {

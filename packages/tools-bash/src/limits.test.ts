@@ -12,6 +12,13 @@ const onLinux = process.platform === "linux";
 const HOG = `${process.execPath} -e 'const kept = []; setInterval(() => kept.push(Buffer.alloc(16e6, 1)), 40)'`;
 const HOLD = `${process.execPath} -e 'globalThis.kept = Buffer.alloc(150e6, 1); setInterval(() => {}, 1e6)'`;
 
+test("a timeout at the limit does not ask for a longer one", async () => {
+  const { stderr } = await runBash({ command: "sleep 100", timeout: 1e12 }, { limits: { timeoutMs: 300 } });
+  expect(stderr).toMatch(
+    /timed out after 300 ms;.*ended\. No command may take longer \(limits\.timeoutMs\); append " &"/,
+  );
+});
+
 describe.skipIf(!onLinux)("limits for the whole tree (needs /proc)", () => {
   test("Scenario: Command execution limits; A24: a memory hog is ended and reported with its figures", async () => {
     const result = await runBash({ command: HOG }, { limits: { memoryMb: 256 } });

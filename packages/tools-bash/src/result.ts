@@ -41,8 +41,18 @@ export interface TruncatedStream {
 const UNITS = { cpuSeconds: "s of CPU time", memoryMb: "MB", processes: "processes", fileMb: "MB" };
 const TITLES = { cpuSeconds: "CPU time", memoryMb: "memory", processes: "process", fileMb: "file size" };
 
+/** What a command was allowed. */
+export interface Allowance {
+  readonly timeoutMs: number;
+  /** Whether no call may ask for more time. */
+  readonly isLongest?: boolean;
+  /** The level in force, if a sandbox is configured. */
+  readonly sandbox?: SandboxLevel | undefined;
+}
+
 /** The JSON text for the model. */
-export function presentOutcome(outcome: RunOutcome, timeoutMs: number, sandbox?: SandboxLevel): string {
+export function presentOutcome(outcome: RunOutcome, allowance: Allowance): string {
+  const { sandbox } = allowance;
   const { stdout, stderr, stoppedBy, backgroundPids, backgroundLog, unkillable } = outcome;
   const cut = {
     ...(stdout.truncated && { stdout: truncatedStream(stdout) }),
@@ -52,7 +62,7 @@ export function presentOutcome(outcome: RunOutcome, timeoutMs: number, sandbox?:
     stdout: presentCapture("stdout", stdout),
     stderr: withNotice(
       presentCapture("stderr", stderr),
-      stopNotice(stoppedBy, timeoutMs) ?? suspicionNotice(outcome.suspected),
+      stopNotice(stoppedBy, allowance) ?? suspicionNotice(outcome.suspected),
     ),
     exit_code: outcome.exitCode,
     signal: outcome.signal,
@@ -87,10 +97,10 @@ export function exceededSummary({ limit }: Exceeded): string {
   return `${TITLES[limit]} limit exceeded`;
 }
 
-function stopNotice(stoppedBy: RunOutcome["stoppedBy"], timeoutMs: number): string | undefined {
+function stopNotice(stoppedBy: RunOutcome["stoppedBy"], allowance: Allowance): string | undefined {
   if (stoppedBy === undefined) return undefined;
   if (stoppedBy === "timeout") {
-    return `[timed out after ${timeoutMs} ms; the command and everything it started were ended. Pass a longer "timeout", or append " &" to let it run in the background.]`;
+    return `[timed out after ${allowance.timeoutMs} ms; the command and everything it started were ended. ${moreTime(allowance)}]`;
   }
   if (stoppedBy === "abort") return "[aborted; the command and everything it started were ended.]";
   if (stoppedBy === "user") {
@@ -98,6 +108,15 @@ function stopNotice(stoppedBy: RunOutcome["stoppedBy"], timeoutMs: number): stri
   }
   const { limit, used, allowed } = stoppedBy;
   return `[${exceededSummary(stoppedBy)}: ${used} ${UNITS[limit]} used, ${allowed} allowed (limits.${limit}). The command and everything it started were ended.]`;
+}
+
+/** How to get more time, as far as there is a way. */
+function moreTime({ isLongest, sandbox }: Allowance): string {
+  const background = 'append " &" to let it run in the background.';
+  const isKept = sandbox !== "bubblewrap";
+  if (!isLongest) return isKept ? `Pass a longer "timeout", or ${background}` : 'Pass a longer "timeout".';
+  const longest = "No command may take longer (limits.timeoutMs)";
+  return isKept ? `${longest}; ${background}` : `${longest}.`;
 }
 
 function suspicionNotice(suspected: Suspected | undefined): string | undefined {

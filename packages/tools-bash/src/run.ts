@@ -21,6 +21,8 @@ export interface RunOptions extends LaunchOptions {
   readonly mark: string;
   readonly timeoutMs: number;
   readonly limits: Limits;
+  /** Whether what the command leaves is ended with it: a sandbox keeps no background work. */
+  readonly endsWithShell?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onOutput?: ((chunk: string) => void) | undefined;
   readonly onProcess?: ((pid: number) => void) | undefined;
@@ -80,6 +82,8 @@ export async function runCommand(options: RunOptions): Promise<RunOutcome> {
       await tree.end(typeof stoppedBy === "object" ? 0 : GRACE_MS);
     }
     const ending = stoppedBy === undefined ? (first as Ending) : await Promise.race([exited, delay(REAP_MS)]);
+    // The kernel is about to end it; until then it would be reported as running on.
+    if (options.endsWithShell && (await leftAnything(tree))) await tree.end(0);
     await output.drain();
     const left = (await leftAnything(tree)) ? tree.pids() : [];
     const job =

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { expectNoProcessWith, leaveNoProcessBehind, processesWith, runBash } from "../test/processes.js";
 import { sandboxStatus } from "./sandbox.js";
+import { RunBashTool } from "./tools/bash.js";
 
 leaveNoProcessBehind();
 const status = await sandboxStatus();
@@ -101,6 +102,34 @@ describe.skipIf(status.level === "none")(
       expect(result.truncated?.stdout?.total_bytes).toBe(200_005);
       const again = await runBash({ command: `tail -c 4 ${result.truncated?.stdout?.file}` }, require);
       expect(again.stdout).toBe("end\n");
+    });
+
+    test("what a command leaves is ended with it and not reported as running on", async () => {
+      const command = "for i in 1 2 3 4 5 6 7 8 9; do sleep 100 & done; setsid sleep 100 & echo hi";
+      // Once would not do: it depends on who is quicker, the kernel or the look at what is left.
+      for (let round = 0; round < 8; round++) {
+        const result = await runBash({ command, env: { TEST_MARK: "sandbox-left" } }, require);
+        expect(result).toMatchObject({ stdout: "hi\n", exit_code: 0 });
+        expect(result).not.toHaveProperty("background_pids");
+        expect(result).not.toHaveProperty("background_log");
+      }
+      expect(processesWith("TEST_MARK=sandbox-left\0")).toEqual([]);
+    });
+
+    test("nobody is told to use the background, which a sandbox does not have", async () => {
+      const tool = new RunBashTool(require);
+      expect(tool.getSchema().function.description).toContain("Nothing runs on in the background");
+      const { stderr } = await runBash({ command: "sleep 100", timeout: 300 }, require);
+      expect(stderr).toMatch(/ended\. Pass a longer "timeout"\.\]\n$/);
+    });
+
+    test("without a working directory of the agent it says what is missing, also where cwd is given", async () => {
+      const gone = mkdtempSync(join(base, "gone-"));
+      process.chdir(gone);
+      rmSync(gone, { recursive: true });
+      await expect(runBash({ command: "pwd", cwd: outside }, require)).rejects.toThrow(
+        /working directory no longer exists\. It is what the sandbox lets commands write to/,
+      );
     });
 
     test("a timeout ends everything, also a daemon that wiped its environment", async () => {

@@ -18,6 +18,11 @@ describe("Scenario: Command validation (syntax)", () => {
     expect(existsSync(join(directory, "ran"))).toBe(false);
   });
 
+  test("Windows line endings are named as the reason", async () => {
+    const command = "if true; then\r\n  echo yes\r\nfi\r\n";
+    await expect(runBash({ command })).rejects.toThrow(/Windows line endings \(CR LF\).*LF alone\.$/);
+  });
+
   test("bash gives its line too", async () => {
     const problem = await findSyntaxError("/bin/bash", { text: "echo 'a'\necho )" });
     expect(problem).toMatch(/Syntax error on line 2: .*unexpected token `\)'/);

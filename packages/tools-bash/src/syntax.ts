@@ -28,7 +28,7 @@ export async function findSyntaxError(
 ): Promise<string | undefined> {
   const args = script.file === undefined ? ["-n", "-c", script.text, "sh"] : ["-n", script.file];
   const message = await complaint(shell, args, signal);
-  return message === undefined ? undefined : describe(message, shell);
+  return message === undefined ? undefined : describe(message, shell, script.text);
 }
 
 /** What the shell says against the script; `undefined` if it is content. */
@@ -49,13 +49,20 @@ async function complaint(
   return code === 0 ? undefined : said;
 }
 
-function describe(message: string, shell: string): string {
-  const name = basename(shell);
-  const hint = name === "bash" ? "" : ` The shell is ${shell}; what only bash understands needs bash -c '…'.`;
+function describe(message: string, shell: string, command: string): string {
   const first = message.trim().split("\n", 1)[0] ?? "";
   const found = /(?:line )?(\d+): *(.*)$/s.exec(first.replace(/^.*?: (?=(?:line )?\d+: )/, ""));
   const where = found
     ? `on line ${found[1]}: ${(found[2] ?? "").replace(/^syntax error:? */i, "")}`
     : first || "the shell gave no reason";
-  return `Syntax error ${where}. Nothing was run.${hint}`;
+  return `Syntax error ${where}. Nothing was run.${hint(shell, command)}`;
+}
+
+function hint(shell: string, command: string): string {
+  if (command.includes("\r\n")) {
+    return " The command has Windows line endings (CR LF), and to a shell the CR is part of the last word of each line. End the lines with LF alone.";
+  }
+  return basename(shell) === "bash"
+    ? ""
+    : ` The shell is ${shell}; what only bash understands needs bash -c '…'.`;
 }

@@ -31,3 +31,15 @@ test("what killed agents left is removed, but not what a living one or one that 
   expect(existsSync(paths.ended)).toBe(false);
   expect([paths.living, paths.unseen, paths.alien].filter((path) => !existsSync(path))).toEqual([]);
 });
+
+test("a long command that finds no room in the temporary directory is not run, and the message says where", async () => {
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  vi.resetModules();
+  vi.stubEnv("TMPDIR", "/no/such/directory");
+  const { RunBashTool } = await import("./tools/bash.js");
+  await expect(new RunBashTool().execute({ command: `: ${"x".repeat(200_000)}` })).rejects.toThrow(
+    /^A command of 200002 bytes has to go through a file in \/no\/such\/directory, and that failed: ENOENT.*set TMPDIR.*Nothing was run\.$/,
+  );
+});

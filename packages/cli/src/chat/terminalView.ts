@@ -4,7 +4,7 @@ import { Activity } from "../display/activity.js";
 import { formatDuration } from "../display/duration.js";
 import { LiveRegion } from "../display/liveRegion.js";
 import { COLOR_STYLE } from "../display/style.js";
-import { clipRow, cutToWidth, wrapRows } from "../display/width.js";
+import { clipRow, cutToWidth, wrapWords } from "../display/width.js";
 import { approvalLines, approvalPrompt, readDecision } from "./approvalQuestion.js";
 import { Editor } from "./input/editor.js";
 import { viewEditor } from "./input/editorView.js";
@@ -218,7 +218,7 @@ export class TerminalView implements ChatView {
       this.style.dim(cutToWidth(`  queued: ${escapeToLine(text.slice(0, 500))}`, width)),
     );
     if (this.#question) {
-      return ["", ...queued, ...wrapRows(approvalPrompt(this.#question.request.name), width)];
+      return ["", ...queued, ...wrapWords(approvalPrompt(this.#question.request.name), width, 0)];
     }
     if (this.#turnStartedAt === undefined) return ["", ...queued];
     const doing = this.#activity.busy ? "working" : this.#activity.writing ? "answering" : "thinking";

@@ -1,6 +1,6 @@
 import { escapeInvisible } from "@agent/core/toolkit";
 import { hangingIndent, MARKDOWN_START, type MarkdownState, renderMarkdownLine } from "./markdown.js";
-import { safeLines } from "./safeText.js";
+import { safeLines, withoutEmojiJoiners } from "./safeText.js";
 import type { Style } from "./style.js";
 import { wrapRows, wrapWords } from "./width.js";
 
@@ -67,7 +67,7 @@ export class AnswerStream {
   /** Everything that has not left yet, as it stays at a given width. The next text starts a new answer. */
   finish(): (width: number) => string[] {
     this.#digest();
-    if (this.#partial !== "") this.#complete(escapeInvisible(this.#partial));
+    if (this.#partial !== "") this.#complete(escapeInvisible(withoutEmojiJoiners(this.#partial)));
     const lines = this.#lines;
     this.#reset();
     return (width) => lines.flatMap((line) => finalRows(line, width));
@@ -95,7 +95,8 @@ export class AnswerStream {
     if (end > 0) this.#partial = "";
     this.#partial += this.#incoming.slice(end);
     this.#incoming = "";
-    if (complete !== "") for (const line of safeLines(complete).slice(0, -1)) this.#complete(line);
+    if (complete === "") return;
+    for (const line of safeLines(withoutEmojiJoiners(complete)).slice(0, -1)) this.#complete(line);
   }
 
   #complete(line: string): void {
@@ -108,7 +109,11 @@ export class AnswerStream {
   /** The line being written, or as much of its end as the screen holds: it may never end. */
   #partialRows(width: number, maxRows: number): string[] {
     if (this.#partial === "") return [];
-    const end = escapeInvisible(this.#partial.slice(-width * maxRows).replace(/\r$/, ""));
+    // Half of a line end, or of an emoji, waits for the rest of it.
+    const written = this.#partial
+      .slice(-width * maxRows)
+      .replace(/(?:\r|\u200d|\u200d?[\ud800-\udbff])$/, "");
+    const end = escapeInvisible(withoutEmojiJoiners(written));
     const { text, state } = renderMarkdownLine(end, this.#state, this.#style);
     return brokenRows(text, hangingIndent(end, this.#state, state), width).slice(-maxRows);
   }

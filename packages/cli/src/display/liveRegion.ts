@@ -51,7 +51,7 @@ export class LiveRegion {
 
   /** Takes the region away; what is drawn next starts where it was. */
   clear(): void {
-    this.#write(`${this.#toTop()}${CLEAR_BELOW}${SHOW_CURSOR}`);
+    this.#write(`${this.#erased()}${SHOW_CURSOR}`);
     this.forget();
   }
 
@@ -66,7 +66,7 @@ export class LiveRegion {
     const broken = (width: number): number => Math.max(1, Math.ceil(width / columns));
     let up = Math.floor(this.#cursor.column / columns);
     for (const row of this.#rows.slice(0, this.#cursor.row)) up += broken(styledWidth(row));
-    this.#write(`${moveRows(-up)}\r${CLEAR_BELOW}`);
+    this.#write(`${moveRows(-up)}\r${clearRows(Math.max(up + 1, this.#rows.length))}`);
     this.forget();
   }
 
@@ -74,25 +74,37 @@ export class LiveRegion {
     return `${moveRows(-this.#cursor.row)}\r`;
   }
 
+  #erased(): string {
+    return `${this.#toTop()}${clearRows(this.#rows.length)}`;
+  }
+
   #printAbove(above: readonly string[], rows: readonly string[]): string {
     // After lines only, the cursor must leave the last of them: the region starts on a row of its own.
-    return `${this.#toTop()}${CLEAR_BELOW}${above.join("\r\n")}\r\n${rows.join("\r\n")}`;
+    return `${this.#erased()}${above.join("\r\n")}\r\n${rows.join("\r\n")}`;
   }
 
   #changedRows(rows: readonly string[]): string | undefined {
     const old = this.#rows;
     const same = (index: number): boolean => rows[index] === old[index];
     if (rows.length === old.length && rows.every((_, index) => same(index))) return undefined;
+    if (rows.length === 0) return this.#erased();
     let text = this.#toTop();
     rows.forEach((row, index) => {
       if (index > 0) text += "\r\n";
       if (!same(index)) text += `${row}${CLEAR_ROW}`;
     });
     // Below the last row, not from the cursor on: that row may stand there unchanged.
-    if (rows.length === 0) text += CLEAR_BELOW;
-    else if (old.length > rows.length) text += `\r\n${CLEAR_BELOW}\x1b[1A`;
+    if (old.length > rows.length) text += `\r\n${CLEAR_BELOW}\x1b[1A`;
     return text;
   }
+}
+
+/**
+ * Clears from the start of the first of `count` rows to the end of the screen. Not in one step: from the upper left
+ * corner that would clear the whole screen, and tmux keeps a copy of a screen that is cleared.
+ */
+function clearRows(count: number): string {
+  return count > 1 ? `${CLEAR_ROW}\x1b[1B${CLEAR_BELOW}\x1b[1A` : CLEAR_ROW;
 }
 
 function moveRows(rows: number): string {

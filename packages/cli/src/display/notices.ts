@@ -8,10 +8,17 @@ export function usageText({ usage: { inputTokens, outputTokens }, turns }: DoneE
   return `${count(inputTokens)} tokens in, ${count(outputTokens)} out · ${countOf(turns, "request")}`;
 }
 
+/** Whether the model neither did nor said anything. One that only did something may well leave it at that. */
+export function isEmptyAnswer({ text, turns }: DoneEvent): boolean {
+  return text.trim() === "" && turns === 1;
+}
+
 /** Why an answer is not whole, if it is not. */
-export function cutOffText({ finishReason }: DoneEvent): string | undefined {
+export function cutOffText(done: DoneEvent): string | undefined {
+  const { finishReason } = done;
   if (finishReason === "length") return "… the answer reached the model's length limit and is cut off";
   if (finishReason === "content_filter") return "… the provider's content filter cut the answer off";
+  if (isEmptyAnswer(done)) return "… the model gave an empty answer";
   return undefined;
 }
 

@@ -25,3 +25,16 @@ test.each<[what: string, result: object, words: string]>([
 test("a result of another shape is passed on as it is", () => {
   expect(report(["not", "a", "command"])).toBe('["not","a","command"]');
 });
+
+test.each([
+  ["search_text", { query: "x" }, 'No matches for "x".\n[1 file searched]'],
+  ["search_text", { query: "x", files_only: true }, 'No matches for "x".\n[1 file searched]'],
+  ["search_files", { pattern: "*.zip" }, 'No files match "*.zip".\n[0 files]'],
+])("a search of %s without hits announces none: %j", (tool, args, result) => {
+  expect(reportCall({ call: { tool, args }, result })).toBe(result);
+});
+
+test("a search with hits says what they are", () => {
+  const call = { tool: "search_text", args: { query: "x", files_only: true } };
+  expect(reportCall({ call, result: "a.txt" })).toBe('Files that contain "x":\na.txt');
+});

@@ -26,6 +26,8 @@ const EXAMPLES: readonly (readonly [tool: string, example: string])[] = [
   ["run_bash", 'run "git status"'],
   ["save_session_context", "save the session"],
 ];
+// The words of the search tools: a heading above them would announce what is not there.
+const FOUND_NOTHING = /^No (?:matches for|files match) /;
 const FAILURES = /^(?:Error executing [\w-]+: |Tool not (?:found|available): |Tool call denied: )/;
 
 /** Whether a tool's text tells of a failure, also that of a command that ran and failed. */
@@ -47,24 +49,25 @@ export function reportCall(finished: Finished): string {
   if (FAILURES.test(result)) return `That did not work. ${result}`;
   switch (tool) {
     case "list_dir":
-      return result.trim() === ""
-        ? `${args.path} is empty.`
-        : `In ${args.path === "." ? "the working directory" : args.path}:\n${result}`;
+      return `In ${args.path === "." ? "the working directory" : args.path}:\n${result}`;
     case "read_file":
       return result === "" ? `${args.path} is empty.` : result;
     case "search_files":
-      return result.trim() === ""
-        ? `No file matches ${args.pattern}.`
-        : `Files matching ${args.pattern}:\n${result}`;
+      return withHeading(`Files matching ${args.pattern}:`, result);
     case "search_text":
-      return result.trim() === ""
-        ? `Nothing contains ${JSON.stringify(args.query)}.`
-        : `${args.files_only ? "Files that contain" : "Matches for"} ${JSON.stringify(args.query)}:\n${result}`;
+      return withHeading(
+        `${args.files_only ? "Files that contain" : "Matches for"} ${JSON.stringify(args.query)}:`,
+        result,
+      );
     case "run_bash":
       return reportCommand(String(args.command), result);
     default:
       return result;
   }
+}
+
+function withHeading(heading: string, result: string): string {
+  return FOUND_NOTHING.test(result) ? result : `${heading}\n${result}`;
 }
 
 /** What can be asked for with the tools that are there. */

@@ -1,5 +1,6 @@
 import { type AgentEvent, isAgentError, type ToolEndEvent } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
+import { isEmptyAnswer } from "../display/notices.js";
 import { CliError } from "../errors.js";
 import { EXIT, type ExitCode } from "../exitCodes.js";
 
@@ -23,16 +24,16 @@ export class OutcomeWatcher {
   #lastCall: ToolEndEvent | undefined;
   #denied: ToolEndEvent | undefined;
   #cutOff: string | undefined;
+  #saidNothing = false;
 
   see(event: AgentEvent): void {
     if (event.type === "tool_end") {
       this.#lastCall = event;
       if (event.outcome === "denied") this.#denied = event;
     }
-    if (
-      event.type === "done" &&
-      (event.finishReason === "length" || event.finishReason === "content_filter")
-    ) {
+    if (event.type !== "done") return;
+    this.#saidNothing = isEmptyAnswer(event);
+    if (event.finishReason === "length" || event.finishReason === "content_filter") {
       this.#cutOff = event.finishReason === "length" ? "its length limit" : "a content filter";
     }
   }
@@ -51,6 +52,11 @@ export class OutcomeWatcher {
       return {
         exitCode: EXIT.model,
         error: `The answer is incomplete: the model stopped at ${this.#cutOff}.`,
+      };
+    if (this.#saidNothing)
+      return {
+        exitCode: EXIT.model,
+        error: "The model gave an empty answer. Ask again, or try another model (--model).",
       };
     return { exitCode: EXIT.done };
   }

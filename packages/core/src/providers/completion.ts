@@ -1,3 +1,4 @@
+import { isRecord } from "../toolkit/isRecord.js";
 import { bodyError } from "./failure.js";
 import type { ChatResponse, ChatToolCall, FinishReason, TokenUsage } from "./interface.js";
 import { AttemptError } from "./retry.js";
@@ -7,6 +8,9 @@ type Maybe<T> = T | null | undefined;
 /** An answer, or a piece of one, as servers that resemble the API really send it: anything may be missing. */
 export interface WireCompletion {
   readonly error?: unknown;
+  /** What some servers send instead of `error`. */
+  readonly message?: unknown;
+  readonly detail?: unknown;
   readonly choices?: Maybe<readonly WireChoice[]>;
   readonly usage?: Maybe<{ prompt_tokens?: unknown; completion_tokens?: unknown }>;
 }
@@ -19,7 +23,9 @@ interface WireChoice {
 
 interface WireMessage {
   readonly content?: unknown;
-  readonly tool_calls?: Maybe<readonly WireToolCall[]>;
+  /** What a model says instead of `content` when it will not answer. */
+  readonly refusal?: unknown;
+  readonly tool_calls?: unknown;
 }
 
 interface WireToolCall {
@@ -30,13 +36,12 @@ interface WireToolCall {
 
 /** Reads a whole answer. Throws an `AttemptError` if it holds none. */
 export function readCompletion(completion: WireCompletion | null): ChatResponse {
-  // Servers that only resemble the API answer 200 with an error inside, or with nothing at all.
-  if (completion?.error) throw bodyError(completion.error);
+  throwIfError(completion);
   const choice = completion?.choices?.[0];
   if (!choice?.message) throw new AttemptError("the answer holds no message", { retryable: true });
   const calls = new ToolCallAssembly();
-  for (const [index, call] of (choice.message.tool_calls ?? []).entries()) calls.add({ ...call, index });
-  return respond(textOf(choice.message.content), calls, choice.finish_reason, completion?.usage);
+  for (const [index, call] of callsOf(choice.message).entries()) calls.add({ ...call, index });
+  return respond(textOf(choice.message), calls, choice.finish_reason, completion?.usage);
 }
 
 /** Puts a streamed answer together, piece by piece. */
@@ -48,13 +53,15 @@ export class StreamedCompletion {
 
   /** Takes one chunk and returns the text it adds. Throws an `AttemptError` if it is an error instead. */
   add(chunk: WireCompletion | null): string {
-    if (chunk?.error) throw bodyError(chunk.error);
+    throwIfError(chunk);
     if (chunk?.usage) this.#usage = chunk.usage;
     const choice = chunk?.choices?.[0];
     if (!choice) return "";
     if (choice.finish_reason) this.#finish = choice.finish_reason;
-    for (const call of choice.delta?.tool_calls ?? []) this.#calls.add(call);
-    const text = textOf(choice.delta?.content);
+    // The whole answer at once, unless it only repeats at the end what came before.
+    const piece = choice.delta ?? (this.#isEmpty ? choice.message : undefined);
+    for (const call of callsOf(piece)) this.#calls.add(call);
+    const text = textOf(piece);
     this.#text += text;
     return text;
   }
@@ -64,12 +71,22 @@ export class StreamedCompletion {
    * reason for stopping, and the server sent no end mark.
    */
   finish(endMarkCame: boolean): ChatResponse {
-    const empty = this.#text === "" && this.#calls.size === 0;
-    if (this.#finish === undefined && (empty || !endMarkCame)) {
+    if (this.#finish === undefined && (this.#isEmpty || !endMarkCame)) {
       throw new AttemptError("the stream ended before the answer was complete", { retryable: true });
     }
     return respond(this.#text, this.#calls, this.#finish, this.#usage);
   }
+
+  get #isEmpty(): boolean {
+    return this.#text === "" && this.#calls.size === 0;
+  }
+}
+
+/** Servers that only resemble the API answer 200 with an error inside, or with an error in place of the answer. */
+function throwIfError(completion: WireCompletion | null): void {
+  if (completion?.error) throw bodyError(completion.error);
+  if (!isRecord(completion) || completion.choices) return;
+  if (typeof (completion.message ?? completion.detail) === "string") throw bodyError(completion);
 }
 
 /** Tool calls from their pieces, tolerant of servers that leave out ids, indexes or both. */
@@ -119,8 +136,19 @@ function argumentText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
+/** The calls of a message, or of a piece of one; what is none is left out. */
+function callsOf(message: Maybe<WireMessage>): WireToolCall[] {
+  const calls = message?.tool_calls;
+  return Array.isArray(calls) ? calls.filter(isRecord) : [];
+}
+
+/** What the model says: its answer, or why it gives none. */
+function textOf(message: Maybe<WireMessage>): string {
+  return plainText(message?.content) || plainText(message?.refusal);
+}
+
 /** Text, or the text among several parts: some servers send thoughts and text as a list. */
-function textOf(content: unknown): string {
+function plainText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content.map((part) => (typeof part?.text === "string" ? part.text : "")).join("");
@@ -133,6 +161,11 @@ function respond(
   usage: WireCompletion["usage"],
 ): ChatResponse {
   const toolCalls = calls.finished();
+  if (text === "" && toolCalls.length === 0 && /^(tool|function)_calls?$/.test(finish ?? "")) {
+    throw new AttemptError("the answer announces a tool call and holds none that can be read", {
+      retryable: true,
+    });
+  }
   return {
     content: text === "" ? null : text,
     toolCalls,

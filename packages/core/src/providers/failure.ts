@@ -1,3 +1,4 @@
+import { quotePath } from "../toolkit/describe.js";
 import { isRecord } from "../toolkit/isRecord.js";
 import { AttemptError, retryAfterMs } from "./retry.js";
 
@@ -8,6 +9,11 @@ const OVERFLOW =
 const TEMPORARY = /server_error|overloaded|rate_limit|timeout|unavailable/i;
 // The account is used up: asking again only makes it wait longer for nothing.
 const QUOTA = "insufficient_quota";
+
+const CURES: Readonly<Record<number, string>> = {
+  401: "Check the API key (apiKey, or OPENAI_API_KEY).",
+  404: "Check baseURL and the name of the model.",
+};
 
 /** What an error object of the API, or of a server that resembles it, may carry. */
 interface ErrorDetails {
@@ -21,15 +27,24 @@ interface ErrorDetails {
 }
 
 /** An answer with a status that is no success. */
-export async function statusError({ status, headers, body }: Response): Promise<AttemptError> {
+export async function statusError(response: Response): Promise<AttemptError> {
+  const { status, headers, body } = response;
   const text = body ? await readStart(body) : "";
   const { error, message } = readError(text);
-  return new AttemptError(`${status} ${message || "(no body)"}`, {
+  return new AttemptError(withCure(`${status} ${message || "(no body)"}`, response), {
     retryable: isTemporary(status) && !isQuota(error),
     overflow: isOverflow(status, error, message),
     retryAfterMs: retryAfterMs(headers),
     cause: `status ${status}`,
   });
+}
+
+/** What to do next, where the status tells. A redirect turns the request into another one than was sent. */
+function withCure(message: string, { status, redirected, url }: Response): string {
+  const cure = redirected
+    ? `The server redirected the request to ${quotePath(url)}; let baseURL lead there itself.`
+    : CURES[status];
+  return cure === undefined ? message : `${message.replace(/\.$/, "")}. ${cure}`;
 }
 
 /** An error that came inside an answer with status 200, or in the middle of a stream. */

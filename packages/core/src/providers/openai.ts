@@ -73,7 +73,8 @@ export class OpenAIProvider implements ChatProvider {
   }
 
   async #complete(client: OpenAI, request: ChatRequest, timer: SilenceTimer): Promise<ChatResponse> {
-    return await readWhole(await this.#send(client, { ...this.#body(request), stream: false }, timer), timer);
+    const response = await this.#send(client, { ...this.#body(request), stream: false }, timer);
+    return readCompletion(parseAnswer(await readText(bodyOf(response), timer.heard)));
   }
 
   async #stream(
@@ -83,13 +84,7 @@ export class OpenAIProvider implements ChatProvider {
     timer: SilenceTimer,
   ): Promise<ChatResponse> {
     const response = await this.#openStream(client, request, timer);
-    // A server that cannot stream sends the whole answer at once.
     const contentType = response.headers.get("content-type") ?? "";
-    if (/json/i.test(contentType)) {
-      const whole = await readWhole(response, timer);
-      if (whole.content) onText(whole.content);
-      return whole;
-    }
     const answer = new StreamedCompletion();
     let anyData = false;
     const onData = (data: string): void => {
@@ -150,10 +145,6 @@ export class OpenAIProvider implements ChatProvider {
     }
     return escapeInvisible(truncateUtf8(text, MAX_MESSAGE_BYTES));
   }
-}
-
-async function readWhole(response: Response, timer: SilenceTimer): Promise<ChatResponse> {
-  return readCompletion(parseAnswer(await readText(bodyOf(response), timer.heard)));
 }
 
 function parseAnswer(text: string): WireCompletion | null {

@@ -68,6 +68,8 @@ describe.each(MODES)("a failure that may pass, %s", (mode) => {
       { "retry-after": "soon", "retry-after-ms": "" },
       (delayMs) => delayMs === 1,
     ],
+    ["less than nothing", { "retry-after": "-5" }, (delayMs) => delayMs === 1],
+    ["words with a number, which JavaScript takes for a date", { "retry-after": "soon 5" }, (ms) => ms === 1],
   ])("Retry-After is honoured: %s", async (_name, headers, honoured) => {
     server.script(errorReply(429, "slow down", {}, headers), fine);
     const { retries } = await askProvider(provider(), mode);
@@ -127,9 +129,29 @@ describe.each(MODES)("a failure for good, %s", (mode) => {
     server.script(errorReply(status, "no"), fine);
     expect(await failure(askProvider(provider(), mode))).toMatchObject({
       code: "provider_failed",
-      message: `m could not answer: ${status} no`,
+      message: expect.stringContaining(`m could not answer: ${status} no`),
       requests: 1,
     });
+  });
+
+  test.each([
+    [401, "Incorrect key. Check the API key (apiKey, or OPENAI_API_KEY)."],
+    [404, "Incorrect key. Check baseURL and the name of the model."],
+  ])("status %i says what to do", async (status, message) => {
+    server.script(errorReply(status, "Incorrect key."));
+    expect((await failure(askProvider(provider(), mode))).message).toBe(
+      `m could not answer: ${status} ${message}`,
+    );
+  });
+
+  test("a redirect that turns the request into another is named", async () => {
+    const moved: Reply = (_request, response) => {
+      response.writeHead(301, { location: "/v2/chat/completions" }).end();
+    };
+    server.script(moved, errorReply(405, "Method Not Allowed"));
+    expect((await failure(askProvider(provider(), mode))).message).toMatch(
+      /405 Method Not Allowed\. The server redirected the request to "http:.*\/v2\/chat\/completions"; let baseURL/,
+    );
   });
 
   test.each([{ code: "insufficient_quota" }, { type: "insufficient_quota" }])(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { askProvider } from "../../test/askProvider.js";
+import { askProvider, MODES } from "../../test/askProvider.js";
 import { answer, chunk, event, events, json, pieces } from "../../test/chatServer.js";
 import { useOpenAIServer } from "../../test/openaiServer.js";
 
@@ -188,10 +188,28 @@ describe("streams of servers that only resemble the API", () => {
     expect([response.content, retries]).toEqual(["hi", []]);
   });
 
-  test("the answer is not streamed although it was asked for", async () => {
-    server.script(json({ choices: [{ message: { content: "hi" }, finish_reason: "stop" }] }));
-    const { response, text } = await askProvider(provider(), "streaming");
-    expect([response.content, text]).toEqual(["hi", "hi"]);
+  const whole = { choices: [{ message: { content: "hi" }, finish_reason: "stop" }] };
+  const spread = JSON.stringify(whole, undefined, 1);
+
+  test.each([
+    ["labelled as JSON", json(whole)],
+    ["labelled as plain text", json(whole, 200, { "content-type": "text/plain" })],
+    ["labelled as a stream", json(whole, 200, { "content-type": "text/event-stream" })],
+    ["over many lines, after the empty ones that keep a connection open", pieces(["\n", "\r\n", spread])],
+    ["without a reason for stopping", json({ choices: [{ message: { content: "hi" } }] })],
+    ["as the message of an only event", events(whole)],
+    ["in pieces, and once more as a whole at the end", events(chunk({ content: "hi" }), whole)],
+  ])("the answer is not streamed although it was asked for: %s", async (_name, reply) => {
+    server.script(reply);
+    const { response, text, retries } = await askProvider(provider(), "streaming");
+    expect([response.content, text, retries]).toEqual(["hi", "hi", []]);
+  });
+
+  test("the stream is labelled as JSON", async () => {
+    const stream = [event(chunk({ content: "hi" })), event(chunk({}, "stop"))];
+    server.script(pieces(stream, { contentType: "application/json" }));
+    const { response, retries } = await askProvider(provider(), "streaming");
+    expect([response.content, retries]).toEqual(["hi", []]);
   });
 
   test.each([400, 422])(
@@ -208,6 +226,39 @@ describe("streams of servers that only resemble the API", () => {
       expect(server.requests.length).toBe(requests + 1);
     },
   );
+});
+
+describe.each(MODES)("answers that are none, %s", (mode) => {
+  const reply = (message: object, finish: string | null) =>
+    mode === "JSON"
+      ? json({ choices: [{ message, finish_reason: finish }] })
+      : events(chunk(message), chunk({}, finish));
+
+  test("a refusal is what the model says", async () => {
+    server.script(reply({ content: null, refusal: "I will not do that." }, "stop"));
+    const { response, text } = await askProvider(provider(), mode);
+    expect(response.content).toBe("I will not do that.");
+    expect(text).toBe(mode === "streaming" ? "I will not do that." : "");
+  });
+
+  test.each([
+    ["an item that is nothing", { tool_calls: [null, 4, "x"] }, "tool_calls"],
+    ["an object for the list", { tool_calls: {} }, "tool_calls"],
+    ["the field of an older API", { function_call: { name: "x", arguments: "{}" } }, "function_call"],
+  ])("a tool call that cannot be read is asked for again: %s", async (_name, message, finish) => {
+    server.script(reply({ content: null, ...message }, finish), answer({ content: "x" }));
+    const { response, retries } = await askProvider(provider(), mode);
+    expect(response.content).toBe("x");
+    expect(retries).toMatchObject([{ reason: expect.stringMatching(/announces a tool call/) }]);
+  });
+
+  test.each([
+    ["message", { object: "error", message: "wrong field", code: 400 }],
+    ["detail", { detail: "wrong field" }],
+  ])("an error in place of an answer tells its %s", async (_name, body) => {
+    server.script(mode === "JSON" ? json(body) : events(body));
+    await expect(askProvider(provider(), mode)).rejects.toThrow(/^m could not answer: wrong field$/);
+  });
 });
 
 test("events without a stream of text are no answer", async () => {

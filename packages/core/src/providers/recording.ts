@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { AgentError } from "../errors.js";
-import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
+import { describeValue, errorMessage, quotePath } from "../toolkit/describe.js";
 import { isRecord } from "../toolkit/isRecord.js";
 import type { ChatMessage, ChatResponse } from "./interface.js";
 
@@ -22,7 +22,7 @@ export function formatRecording(exchanges: readonly Exchange[]): string {
 /** Reads a recording. Throws `replay_mismatch` for a file that is none. */
 export function readRecording(path: string): Exchange[] {
   const fail = (problem: string): never => {
-    throw new AgentError("replay_mismatch", `${quote(path)} is not an intact recording: ${problem}.`);
+    throw new AgentError("replay_mismatch", `${quotePath(path)} is not an intact recording: ${problem}.`);
   };
   let data: { format?: unknown; version?: unknown; exchanges?: unknown } | null;
   try {

@@ -2,7 +2,7 @@ import { throwIfAborted } from "../abort.js";
 import { AgentError } from "../errors.js";
 import { writeFileAtomic } from "../toolkit/atomicWrite.js";
 import { checkText, invalidArgument } from "../toolkit/checks.js";
-import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
+import { describeValue, errorMessage, quotePath } from "../toolkit/describe.js";
 import { isRecord } from "../toolkit/isRecord.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
 import { type Exchange, findDifference, formatRecording, readRecording } from "./recording.js";
@@ -27,7 +27,7 @@ export function recordProvider(provider: ChatProvider, path: string): ChatProvid
     await writing.catch((error: unknown) => {
       throw new AgentError(
         "provider_failed",
-        `The recording ${quote(path)} cannot be written: ${errorMessage(error)}`,
+        `The recording ${quotePath(path)} cannot be written: ${errorMessage(error)}`,
         { cause: error },
       );
     });

@@ -92,6 +92,7 @@ export function retryAfterMs(headers: Headers | undefined): number | undefined {
   if (!value) return undefined;
   const seconds = Number(value);
   if (seconds >= 0) return seconds * 1000;
-  const date = Date.parse(value);
+  // Without a time of day it is no date of HTTP, although JavaScript reads one out of "-5" or "soon 5".
+  const date = /\d:\d\d/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }

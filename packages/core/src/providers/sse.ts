@@ -9,7 +9,9 @@ const END_GRACE_MS = 100;
 
 /**
  * Reads server-sent events and hands on the data of each. Resolves to whether the end mark came; what follows
- * it is ignored. Understands every line ending, comments, and characters split between two reads.
+ * it is ignored. Understands every line ending, comments, and characters split between two reads. A body that
+ * begins like a JSON object or a web page is one event with its end: the whole answer of a server that does
+ * not stream.
  */
 export async function readEvents(
   body: ReadableStream<Uint8Array>,
@@ -30,7 +32,7 @@ export async function readEvents(
     }
     const last = timer ? "" : events.finish();
     if (last !== "" && last !== END_MARK) onData(last);
-    return timer !== undefined || last === END_MARK;
+    return timer !== undefined || last === END_MARK || events.isWhole;
   } catch (error) {
     // The answer was complete: how the connection ended no longer matters.
     if (timer) return true;
@@ -93,10 +95,22 @@ class EventParser {
   #line = "";
   #endsInReturn = false;
   #data: string[] = [];
+  #begun = false;
+  #isWhole = false;
+
+  /** Whether the body is one piece and no stream. Told by its first character: labels are often wrong. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
 
   /** Takes more text and returns the data of the events it completes. */
   add(text: string): string[] {
     const found: string[] = [];
+    if (!this.#begun) this.#begin(text.trimStart());
+    if (this.#isWhole) {
+      this.#line += text;
+      return found;
+    }
     // A long line comes in many pieces: what is there already is not searched again with each.
     if (!this.#endsInReturn && !/[\r\n]/.test(text)) {
       this.#line += text;
@@ -115,8 +129,14 @@ class EventParser {
 
   /** The data of an event that the end of the stream completes, or "". */
   finish(): string {
+    if (this.#isWhole) return this.#line;
     this.#field(this.#line.replace(/\r$/, ""));
     return this.#take();
+  }
+
+  #begin(text: string): void {
+    this.#begun = text !== "";
+    this.#isWhole = /^[{<]/.test(text);
   }
 
   #field(line: string): void {

@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, parse, relative, resolve, sep } from "node:path";
 import { checkObject, checkText } from "./checks.js";
-import { quote } from "./describe.js";
+import { quote, quotePath } from "./describe.js";
 
 const MAX_LINKS = 40;
 // Taken as a path it would quietly mean a directory named "file:" below the working directory.
@@ -50,7 +50,7 @@ export function createPathGuard(root?: string): PathGuard {
           : canonicalPath(absolute);
       if (!contains(canonical)) {
         throw new Error(
-          `${quote(path)} is outside ${quote(canonicalRoot)}, and only paths inside it are allowed.`,
+          `${quotePath(path)} is outside ${quotePath(canonicalRoot)}, and only paths inside it are allowed.`,
         );
       }
       return canonical;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { describeValue, errorMessage, quote } from "./describe.js";
+import { describeValue, errorMessage, quote, quotePath } from "./describe.js";
 
 const revoked = (target: object): object => {
   const { proxy, revoke } = Proxy.revocable(target, {});
@@ -56,6 +56,14 @@ describe("describeValue names", () => {
     ["an array whose length throws", () => new Proxy([], { get: () => JSON.parse("{") })],
   ])("E126: %s, without throwing", (_name, create) => {
     expect(describeValue(create())).toBe("object");
+  });
+});
+
+describe("quotePath", () => {
+  test("keeps all of a path that a system could take, on one line", () => {
+    const path = `/a\n${"/directory".repeat(100)}`;
+    expect(quotePath(path)).toBe(JSON.stringify(path));
+    expect(quotePath("x".repeat(5000))).toBe(`"${"x".repeat(4096)}…"`);
   });
 });
 

@@ -2,6 +2,8 @@ import { AgentError } from "../errors.js";
 import { escapeInvisible } from "./visible.js";
 
 const LONGEST_SHOWN = 60;
+// What systems take for a path: whoever is to move or open a file needs all of its name.
+const LONGEST_PATH = 4096;
 
 /**
  * Names what arrived, short enough for an error message: `string "abc"`, `array`, `null`, `number 4.5`. Never
@@ -28,13 +30,21 @@ function describeObject(value: object): string {
 
 /** Quotes a text for a message on one line: control and invisible characters visible, a long text cut. */
 export function quote(text: string): string {
+  return quoteStart(text, LONGEST_SHOWN);
+}
+
+/** As `quote`, for a path: whole, as far as a path can be long. */
+export function quotePath(path: string): string {
+  return quoteStart(path, LONGEST_PATH);
+}
+
+function quoteStart(text: string, longest: number): string {
   // Said here: the checks use this file to describe a value.
   if (typeof text !== "string") {
     throw new AgentError("invalid_argument", `text must be a string, got ${describeValue(text)}.`);
   }
   // The cut may fall between the two halves of a character: then the first one goes too.
-  const shown =
-    text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN).replace(/[\ud800-\udbff]$/, "")}…` : text;
+  const shown = text.length > longest ? `${text.slice(0, longest).replace(/[\ud800-\udbff]$/, "")}…` : text;
   return escapeInvisible(JSON.stringify(shown.toWellFormed()));
 }
 

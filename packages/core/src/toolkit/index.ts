@@ -19,7 +19,7 @@ export {
   type ValueCheck,
 } from "./checks.js";
 export { canonicalPath, createPathGuard, isInside, type PathGuard } from "./confine.js";
-export { describeValue, errorMessage, quote } from "./describe.js";
+export { describeValue, errorMessage, quote, quotePath } from "./describe.js";
 export { functionTool } from "./functionTool.js";
 export { isRecord } from "./isRecord.js";
 export { compileSchema } from "./jsonSchema/compile.js";

@@ -4,7 +4,7 @@ import { canFindLeftovers } from "../leftovers.js";
 import type { CallReport, SeenTool } from "../probe/messages.js";
 import type { ProbeResult } from "../runProbe.js";
 import { type Check, parametersOf, type Subject, type Verdict } from "../subject.js";
-import type { CheckPackOptions, Finding } from "../types.js";
+import type { Finding } from "../types.js";
 
 const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
 
@@ -31,12 +31,12 @@ function eachCallable(
 
 /** A check that calls each tool with all its samples, and looks at what came of it. */
 function eachSampled(
-  examine: (probe: ProbeResult, options: CheckPackOptions) => readonly Problem[] | string,
+  examine: (probe: ProbeResult, subject: Subject) => readonly Problem[] | string,
 ): Check["run"] {
   return eachCallable(async (subject, tool) => {
     const samples = subject.samples(tool);
     if (samples.length === 0) return "no sample";
-    return examine(await subject.call(tool, samples), subject.options);
+    return examine(await subject.call(tool, samples), subject);
   });
 }
 
@@ -73,11 +73,15 @@ export const CALL_CHECKS: readonly Check[] = [
   {
     id: "output",
     title: "answers with a string of bounded size",
-    run: eachSampled((probe, { maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES }) =>
-      probe.answer?.calls
-        ? probe.answer.calls.flatMap((report) => outputProblem(report, maxOutputBytes))
-        : [crashProblem(probe)],
-    ),
+    run: eachSampled((probe, { options, probe: inspection }) => {
+      if (!probe.answer?.calls) return [crashProblem(probe)];
+      const { maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
+      return [
+        ...probe.answer.calls.flatMap((report) => outputProblem(report, maxOutputBytes)),
+        // What importing prints is printed here again, and looked at elsewhere.
+        ...(inspection.output === "" ? printProblem(probe) : []),
+      ];
+    }),
   },
   {
     id: "abort",
@@ -108,7 +112,9 @@ export const CALL_CHECKS: readonly Check[] = [
     title: "leaves no handle and no process behind",
     run: eachSampled((probe) => {
       if (!probe.answer) return [crashProblem(probe)];
+      const moved = moveProblem(probe.answer.movedTo);
       const left = leftBehind(probe);
+      if (left.length === 0 && moved.length > 0) return moved;
       if (left.length === 0) {
         return canFindLeftovers ? [] : "handles are fine; processes cannot be found on this system";
       }
@@ -118,6 +124,7 @@ export const CALL_CHECKS: readonly Check[] = [
           got: left.join("; "),
           cure: "Close what the call opened; unref() what is meant to stay, and end it with the process.",
         },
+        ...moved,
       ];
     }),
   },
@@ -168,13 +175,39 @@ function outputProblem(report: CallReport, maxBytes: number): Problem[] {
   ];
 }
 
-function crashProblem({ crash, output }: ProbeResult): Problem {
+/** A host's terminal and its JSON are no place for a tool to write to. */
+function printProblem({ output }: ProbeResult): Problem[] {
+  if (output === "") return [];
+  return [
+    {
+      expected: "a tool prints nothing",
+      got: `it printed ${describeValue(output)}`,
+      cure: "Return what the model should read; pass live output to call.onOutput().",
+    },
+  ];
+}
+
+function moveProblem(movedTo: string | undefined): Problem[] {
+  if (movedTo === undefined) return [];
+  return [
+    {
+      expected: "the working directory is the same after the call",
+      got: describeValue(movedTo),
+      cure: "Never call process.chdir(): all tools share it. Resolve paths, and pass cwd to what you start.",
+    },
+  ];
+}
+
+function crashProblem({ crash, output, timedOut }: ProbeResult): Problem {
   const lines = output.trim().split("\n");
-  const said = lines.find((line) => /Error\b/.test(line)) ?? lines.at(-1) ?? "";
+  // Not the line of the source, which Node prints first and which has the word in it too.
+  const said = lines.find((line) => /^(\[?\w*Error\b|Uncaught)/.test(line)) ?? lines.at(-1) ?? "";
   return {
     expected: "the process lives on, whatever a tool is asked",
     got: `${crash ?? "no answer"}${said === "" ? "" : `: ${said}`}`,
-    cure: "Never call process.exit(), and handle errors of every timer, stream and promise you start.",
+    cure: timedOut
+      ? "Let the event loop run: a loop that never waits can be ended by no deadline."
+      : "Never call process.exit(), and handle errors of every timer, stream and promise you start.",
   };
 }
 

@@ -16,9 +16,15 @@ export async function callTool(task: Task): Promise<Answer> {
   if (!entry) return { calls: [refused(`the pack registers no tool ${task.tool}`)], resources: [] };
   // What importing and registering opened is looked at elsewhere; here it counts as given.
   const before = process.getActiveResourcesInfo();
+  const directory = process.cwd();
   const calls: CallReport[] = [];
   for (const args of task.calls) calls.push(await oneCall(entry.tool, args, task));
-  return { calls, resources: await remainingResources(before) };
+  const movedTo = process.cwd();
+  return {
+    calls,
+    resources: await remainingResources(before),
+    ...(movedTo !== directory && { movedTo }),
+  };
 }
 
 /** What the calls left open, once things have had time to close. */

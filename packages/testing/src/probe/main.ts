@@ -1,4 +1,5 @@
 // The process a pack is examined in: it gets one task, answers it, and ends.
+import { setImmediate } from "node:timers/promises";
 import { callTool } from "./call.js";
 import { inspect } from "./inspect.js";
 import type { Answer, Task } from "./messages.js";
@@ -22,7 +23,11 @@ process.on("message", (task: Task) => {
 });
 
 async function answer(task: Task): Promise<Answer> {
-  return task.kind === "inspect"
-    ? { inspection: await inspect(task.module, task.options), resources: [] }
-    : await callTool(task);
+  const result =
+    task.kind === "inspect"
+      ? { inspection: await inspect(task.module, task.options), resources: [] }
+      : await callTool(task);
+  // A rejection that nobody handles breaks the process only when a turn of the event loop is over.
+  await setImmediate();
+  return result;
 }

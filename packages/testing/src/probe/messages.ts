@@ -61,4 +61,6 @@ export interface Answer {
   readonly calls?: readonly CallReport[];
   /** What still keeps the process alive after the work: `Timeout`, `TCPSocketWrap`. */
   readonly resources: readonly string[];
+  /** Where the process is after the calls, if it was somewhere else before. */
+  readonly movedTo?: string;
 }

@@ -57,7 +57,7 @@ export class RunBashTool implements ExecutableTool {
   getSchema(): ChatTool {
     return functionTool(
       this.name,
-      `Run a command in ${this.#shell} and get JSON with stdout, stderr and exit_code. It can change or destroy anything the user can: prefer the other tools for reading, searching and editing files. There is no terminal and no input. For a server or watcher append " &": it keeps running after the call.`,
+      `Run a command in ${this.#shell} and get JSON with stdout, stderr and exit_code. It can change or destroy anything the user can: prefer the other tools for reading, searching and editing files. There is no terminal and no input. ${this.#backgroundAdvice()}`,
       {
         command: { type: "string", description: "The command, as for sh -c" },
         arguments: {
@@ -109,6 +109,7 @@ export class RunBashTool implements ExecutableTool {
         mark,
         timeoutMs,
         limits: this.#limits,
+        endsWithShell: level !== "none",
         signal: call?.signal,
         onOutput: call?.onOutput && ((chunk) => call.onOutput(chunk)),
         onProcess: (pid) => call?.onProcess?.(pid),
@@ -116,10 +117,20 @@ export class RunBashTool implements ExecutableTool {
       // Without the signal: the command has run, and an abort now must not say that it has not.
       if (!checksFirst && mayBeSyntaxError(outcome)) await this.#checkSyntax(script);
       call?.report?.(summarize(outcome, timeoutMs));
-      return presentOutcome(outcome, timeoutMs, this.#sandbox.mode === "off" ? undefined : level);
+      return presentOutcome(outcome, {
+        timeoutMs,
+        isLongest: timeoutMs === this.#limits.timeoutMs,
+        sandbox: this.#sandbox.mode === "off" ? undefined : level,
+      });
     } finally {
       script.remove();
     }
+  }
+
+  #backgroundAdvice(): string {
+    return this.#sandbox.mode === "off"
+      ? 'For a server or watcher append " &": it keeps running after the call.'
+      : "Nothing runs on in the background: a sandbox ends it with the command.";
   }
 
   /** Throws, with the line, if the shell cannot parse the command. */
@@ -135,7 +146,10 @@ export class RunBashTool implements ExecutableTool {
   }
 
   #wrap(argv: readonly string[], cwd: string): string[] {
-    return this.#sandbox.wrap(argv, cwd, currentDirectory(), existingTemporaryDirectory());
+    const workspace = currentDirectory(
+      "It is what the sandbox lets commands write to: start the agent in one that exists.",
+    );
+    return this.#sandbox.wrap(argv, cwd, workspace, existingTemporaryDirectory());
   }
 }
 

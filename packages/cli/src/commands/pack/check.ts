@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { quote } from "@agent/core/toolkit";
+import { quote, quotePath } from "@agent/core/toolkit";
 import { CliError } from "../../errors.js";
 import { EXIT, type ExitCode } from "../../exitCodes.js";
 import { entryOf } from "./entry.js";
@@ -26,7 +26,7 @@ export async function packCheck({
 }: PackCheckParameters): Promise<ExitCode> {
   const file = locatePack(target, directory);
   if (!existsSync(file))
-    throw new CliError(`${quote(file)} does not exist. Build the pack first: npm run build`);
+    throw new CliError(`${quotePath(file)} does not exist. Build the pack first: npm run build`);
   const { checkPack, formatReport } = await import("@agent/testing");
   const report = await checkPack(file);
   if (json) print(`${JSON.stringify({ v: 1, ...report }, undefined, 2)}\n`);
@@ -39,7 +39,7 @@ function locatePack(target: string, directory: string): string {
   if (existsSync(path)) {
     if (statSync(path).isFile()) return path;
     if (existsSync(join(path, "package.json"))) return entryOf(path);
-    throw new CliError(`${quote(path)} has no package.json, so it is not a pack's folder.`);
+    throw new CliError(`${quotePath(path)} has no package.json, so it is not a pack's folder.`);
   }
   const installed = findInstalledPacks(directory).find(({ name }) => name === target);
   if (installed) return entryOf(installed.directory);

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { createRequire, isBuiltin } from "node:module";
 import { dirname, join, relative } from "node:path";
-import { quote } from "@agent/core/toolkit";
+import { quote, quotePath } from "@agent/core/toolkit";
 import { CliError } from "../../errors.js";
 import { EXIT, type ExitCode } from "../../exitCodes.js";
 import { renderTemplate } from "./template.js";
@@ -10,6 +10,9 @@ import { renderTemplate } from "./template.js";
 // What npm accepts for a new package.
 const PACKAGE_NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 const LONGEST_NAME = 214;
+// npm refuses these, and an import of a module of Node never reaches a package of that name.
+const isTaken = (name: string): boolean =>
+  name === "node_modules" || name === "favicon.ico" || isBuiltin(name);
 const LONGEST_PREFIX = 40;
 
 export interface PackNewParameters {
@@ -27,9 +30,16 @@ export async function packNew({ name, directory, print }: PackNewParameters): Pr
       `${quote(name)} is not a name npm accepts: lower-case letters, digits, "-", "." and "_", with or without a scope, as in "@me/agent-pack-weather".`,
     );
   }
+  if (isTaken(name)) {
+    throw new CliError(
+      `${quote(name)} is taken by Node or npm, so no package can have it. Choose another, such as "agent-pack-${name.replace(/[^a-z]+/g, "-")}".`,
+    );
+  }
   const target = join(directory, name.replace(/^@[^/]*\//, ""));
   if (existsSync(target) && readdirSync(target).length > 0) {
-    throw new CliError(`${quote(target)} exists and is not empty. Choose another name or empty it first.`);
+    throw new CliError(
+      `${quotePath(target)} exists and is not empty. Choose another name or empty it first.`,
+    );
   }
   const files = renderTemplate({
     NAME: name,
