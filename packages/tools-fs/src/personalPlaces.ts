@@ -1,4 +1,5 @@
 import { isAbsolute, join } from "node:path";
+import { canonicalPath } from "@agent/core/toolkit";
 
 /** Built-in rules that mean one place on this machine, and how to find it: the same way the agent does. */
 const PLACES: Readonly<Record<string, readonly (readonly [variable: string, below: string])[]>> = {
@@ -14,13 +15,15 @@ const PLACES: Readonly<Record<string, readonly (readonly [variable: string, belo
 };
 
 /**
- * Where a rule such as `~/.config/agent` leads, or `undefined` if it is no such rule. All the places it may mean: the
- * next agent may be started with another environment.
+ * Where a rule such as `~/.config/agent` leads, or `undefined` if it is no such rule. All the places it may mean, links
+ * followed: the next agent may be started with another environment.
  */
 export function personalPlaces(rule: string): string[] | undefined {
   return PLACES[rule]?.flatMap(([variable, below]) => {
     const base = process.env[variable] || (variable === "HOME" ? accountHome() : "");
-    return isAbsolute(base) ? [join(base, below)] : [];
+    if (!isAbsolute(base)) return [];
+    const place = join(base, below);
+    return [...new Set([place, canonicalPath(place)])];
   });
 }
 

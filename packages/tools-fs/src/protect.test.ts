@@ -73,6 +73,24 @@ test.each([
   expect(await run("write_file", { path: join(directory, "made", name), content: "x" })).toContain("Created");
 });
 
+test("C166: that holds where links lead to it, and what they lead through stays where it is", async () => {
+  const home = temporaryDirectory();
+  mkdirSync(join(home, "dotfiles/agent"), { recursive: true });
+  symlinkSync("dotfiles", join(home, ".config"));
+  vi.stubEnv("HOME", home);
+  onTestFinished(() => vi.unstubAllEnvs() && undefined);
+  const run = fileTools();
+  const refused = 'is protected by the rule "~/.config/agent"';
+  for (const path of ["dotfiles/agent/config.js", ".config/agent/config.js"]) {
+    expect(await run("write_file", { path: join(home, path), content: "x" })).toContain(refused);
+  }
+  for (const source of ["dotfiles", ".config"]) {
+    const move = { source: join(home, source), destination: join(home, "moved") };
+    expect(await run("move", move)).toContain(refused);
+  }
+  expect(readdirSync(join(home, "dotfiles/agent"))).toEqual([]);
+});
+
 test("with a root, a file may have the name of a directory that protected ones lie in; a directory or link may not", async () => {
   const root = temporaryDirectory();
   const run = fileTools({ root });

@@ -40,9 +40,11 @@ export class Protection {
         const names = BUILT_IN.has(text) && places === undefined ? text.split("/").map(fold) : [];
         return (places ?? [resolve(base, text)]).map((path) => ({ text, path, folded: fold(path), names }));
       });
+    // The way to a personal place cannot be changed by these tools, so it is followed once and not watched.
+    const watched = this.#rules.filter(({ text }) => personalPlaces(text) === undefined);
     this.#links = new LinkWatch(
       base,
-      this.#rules.map(({ path }) => path),
+      watched.map(({ path }) => path),
     );
   }
 
@@ -81,7 +83,7 @@ export class Protection {
     const folded = fold(path);
     const isDirectory = lstatSync(path).isDirectory();
     this.#refuse(path, (rule, place, real) => {
-      if (isDirectory && holds(folded, place) && existsSync(real)) return true;
+      if (holds(folded, place) && existsSync(real)) return true;
       const rest = restOfWay(rule.names, folded);
       // What is no directory (".git" as a file or a link) leads git elsewhere.
       return rest !== undefined && (!isDirectory || existsSync(resolve(path, rest)));
