@@ -17,6 +17,7 @@ test("a module is loaded by the first use, once", async () => {
   );
   expect(loads).toBe(0);
   expect((await load()).value).toBe((await load()).value);
+  expect(loads).toBe(1);
 });
 
 test("what failed is loaded by a later use, as often as that takes", async () => {

@@ -10,13 +10,17 @@ export function lazyModule<T>(load: () => Promise<T>, locate: () => URL): () => 
   checkFunction("load", load);
   checkFunction("locate", locate);
   let failures = 0;
-  return async () => {
-    try {
-      // To Node another address is another module, with no failure to its name.
-      return await (failures === 0 ? load() : (import(`${locate().href}?try=${failures}`) as Promise<T>));
-    } catch (error) {
-      failures++;
-      throw error;
-    }
+  // Kept here: to ask Node for a module it has takes a while, each time.
+  let loading: Promise<T> | undefined;
+  return () => {
+    // To Node another address is another module, with no failure to its name.
+    loading ??= (failures === 0 ? load() : (import(`${locate().href}?try=${failures}`) as Promise<T>)).catch(
+      (error: unknown) => {
+        failures++;
+        loading = undefined;
+        throw error;
+      },
+    );
+    return loading;
   };
 }
