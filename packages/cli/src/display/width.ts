@@ -95,6 +95,7 @@ export function wrapRows(line: string, width: number): string[] {
 export function wrapWords(line: string, width: number, indent = 0): string[] {
   if (line.length <= width && PLAIN_ASCII.test(line)) return [line];
   if (line.length > LONGEST_PROSE) return wrapRows(line, width);
+  if (!line.includes("\t") && styledWidth(line) <= width) return [line];
   const cells = cellsOf(expandTabs(line));
   const rows: string[] = [];
   let open = "";
