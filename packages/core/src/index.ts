@@ -31,6 +31,8 @@ export { PACK_API_VERSION, registerPack } from "./tools/packs.js";
 export { type ToolInfo, ToolRegistry, type ToolRegistryOptions } from "./tools/registry.js";
 export { SaveSessionContextTool } from "./tools/sessionContext.js";
 export {
+  type AccessNeed,
+  type AccessRules,
   type BackgroundJob,
   type BackgroundJobs,
   type Diagnosis,

@@ -1,4 +1,4 @@
-import type { ToolCall, ToolCapability } from "./types.js";
+import type { AccessNeed, ToolCall, ToolCapability } from "./types.js";
 
 /** A JSON Schema object. Kept structural so that a pack's types never pull in an SDK. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -28,6 +28,11 @@ export interface ExecutableTool {
    * `Infinity` is for a tool that enforces a limit of its own.
    */
   readonly deadlineMs?: number;
+  /**
+   * What a call with these valid arguments would need a person's yes for, under the host's `AccessRules`. Has no
+   * side effect. The granted needs come back in `call.granted`.
+   */
+  findAccessNeeds?(args: Readonly<Record<string, unknown>>): readonly AccessNeed[];
   getSchema(): ChatTool;
   execute(args: Record<string, unknown>, call?: ToolCall): Promise<string>;
 }

@@ -11,12 +11,34 @@ export interface ToolReport {
   readonly summary: string;
 }
 
+/** Something a call would do that needs a person's yes: a write outside the project, a read of a secret place. */
+export interface AccessNeed {
+  readonly kind: "read" | "write";
+  /** The canonical path: every link resolved. */
+  readonly path: string;
+  /** Why it needs a yes, in words for a person: `outside the project`. */
+  readonly reason: string;
+}
+
+/**
+ * Where tools may go without asking. The host makes the rules and passes them to packs; a tool reports what a call
+ * needs (`ExecutableTool.findAccessNeeds`) and enforces the rules again when it runs.
+ */
+export interface AccessRules {
+  /** Canonical directories in which writing needs no yes. Absent: writing needs no yes anywhere. */
+  readonly writable?: readonly string[];
+  /** Canonical files and directories that are read only after a yes: keys, credentials, browser profiles. */
+  readonly secret?: readonly string[];
+}
+
 /** What a running tool may use besides its arguments. Every part is optional for the tool to honour. */
 export interface ToolCall {
   /** Aborts when the user cancels or the deadline passes. */
   readonly signal: AbortSignal;
   /** Live output for a display. The model never sees it. */
   onOutput(chunk: string): void;
+  /** The needs of this call that a person granted. Anything else the access rules cover is refused by the tool. */
+  readonly granted?: readonly AccessNeed[];
   /** Says which process does the work, for a person who wants to see or end it. Optional for a caller to offer. */
   onProcess?(pid: number): void;
   /**
@@ -56,6 +78,12 @@ export interface PackRegistry {
 export interface PackHost {
   readonly context: ToolContext;
   readonly options?: unknown;
+  /** Absolute paths the host never lets a tool write, move or remove: its own configuration, trust and sessions. */
+  readonly protectedPaths?: readonly string[];
+  /** Names of environment variables that hold secrets: no command may see them. */
+  readonly secretVariables?: readonly string[];
+  /** Where tools may go without asking. Absent: everywhere. */
+  readonly access?: AccessRules;
 }
 
 /** Something a pack keeps running after the call that started it returned, such as a development server. */
