@@ -1,12 +1,15 @@
 import { orAborted } from "./abort.js";
 import { isAgentError } from "./errors.js";
 import { describeValue, errorMessage } from "./toolkit/describe.js";
+import type { AccessNeed } from "./tools/types.js";
 
 /** A call that waits for permission, with the very arguments the tool will get. */
 export interface ApprovalRequest {
   readonly id: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
+  /** What the call would do beyond the host's access rules; allowing the call grants all of it. */
+  readonly needs: readonly AccessNeed[];
   /** Aborts when the answer is no longer wanted. */
   readonly signal: AbortSignal;
 }
@@ -35,7 +38,8 @@ export class ApprovalGate {
   }
 
   async #decide(request: ApprovalRequest): Promise<string | undefined> {
-    if (this.#always.has(request.name)) return undefined;
+    // "Always" was said of the tool's ordinary calls; what goes beyond the access rules is asked each time.
+    if (this.#always.has(request.name) && request.needs.length === 0) return undefined;
     try {
       // The person decides on a copy of their own: changing it changes nothing that runs.
       const shown = { ...request, args: structuredClone(request.args) };

@@ -7,7 +7,7 @@ import { revealHiddenTags } from "./toolkit/visible.js";
 import type { RunOptions, ToolResult } from "./tools/execution.js";
 import type { ToolRegistry } from "./tools/registry.js";
 import { asToolName } from "./tools/toolName.js";
-import type { ToolCapability } from "./tools/types.js";
+import type { AccessNeed, ToolCapability } from "./tools/types.js";
 
 // Calls of these run alone and in order: two edits of one file must not meet.
 const EXCLUSIVE: readonly ToolCapability[] = ["write", "destroy", "execute"];
@@ -21,6 +21,7 @@ export interface RoundOptions {
     id: string;
     name: string;
     args: Readonly<Record<string, unknown>>;
+    needs: readonly AccessNeed[];
   }) => Promise<string | undefined>;
 }
 
@@ -135,7 +136,7 @@ async function runCall(call: PreparedCall, options: RoundOptions): Promise<ToolR
     signal,
     onOutput: (chunk) => emit({ type: "tool_output", id, name, chunk }),
     onProcess: (pid) => emit({ type: "tool_process", id, name, pid }),
-    ...(approve && { approve: (final) => approve({ id, name, args: final }) }),
+    ...(approve && { approve: (final, needs) => approve({ id, name, args: final, needs }) }),
   };
   const result: ToolResult =
     problem === undefined

@@ -7,7 +7,7 @@ import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 import { truncateMiddle } from "../toolkit/truncate.js";
 import { escapeInvisible } from "../toolkit/visible.js";
 import type { ToolEntry } from "./entry.js";
-import type { ToolCall, ToolReport } from "./types.js";
+import type { AccessNeed, ToolCall, ToolReport } from "./types.js";
 
 const MAX_ERROR_BYTES = 8 * 1024;
 const MAX_ARGUMENT_DEPTH = 256;
@@ -27,10 +27,13 @@ export interface ToolResult {
 /** What a caller may pass along with a call; each part may be left out. */
 export interface RunOptions extends Partial<ToolCall> {
   /**
-   * Asked once the call is known to be valid, with the very arguments the tool will get. Resolves to the
-   * reason for a refusal, or to `undefined` to go on.
+   * Asked once the call is known to be valid, with the very arguments the tool will get and what it needs a yes
+   * for. Resolves to the reason for a refusal, or to `undefined` to go on with these needs granted.
    */
-  approve?(args: Readonly<Record<string, unknown>>): Promise<string | undefined>;
+  approve?(
+    args: Readonly<Record<string, unknown>>,
+    needs: readonly AccessNeed[],
+  ): Promise<string | undefined>;
 }
 
 export interface ExecutionLimits {
@@ -65,14 +68,17 @@ export async function runTool(
     const problem = entry.checkArguments(copy);
     if (problem !== undefined) return failed(problem);
     if (options.signal?.aborted) return aborted(name);
+    let granted = options.granted ?? [];
     if (options.approve) {
-      const refusal = await options.approve(copy);
+      const needs = entry.tool.findAccessNeeds?.(copy) ?? [];
+      const refusal = await options.approve(copy, needs);
+      granted = [...granted, ...needs];
       if (options.signal?.aborted) return aborted(name);
       if (refusal !== undefined) return { outcome: "denied", text: `Tool call denied: ${refusal}` };
       const gone = goneMeanwhile();
       if (gone) return gone;
     }
-    return await raceTool(entry, copy, options, limits, failed);
+    return await raceTool(entry, copy, { ...options, granted }, limits, failed);
   } catch (error) {
     return failed(error);
   }
@@ -86,7 +92,7 @@ function aborted(name: string): ToolEnding {
 function raceTool(
   entry: ToolEntry,
   args: Record<string, unknown>,
-  options: RunOptions,
+  options: RunOptions & Required<Pick<ToolCall, "granted">>,
   limits: ExecutionLimits,
   failed: (thrown: unknown) => ToolEnding,
 ): Promise<ToolEnding> {
@@ -121,6 +127,7 @@ function raceTool(
       get signal() {
         return stop.signal;
       },
+      granted: options.granted,
       onOutput: (chunk) => {
         if (!settled) options.onOutput?.(chunk);
       },
