@@ -1,13 +1,13 @@
 import type { Diagnosis } from "@agent/core";
 import { shellHasUlimit } from "./limits.js";
 import { hasProcessTable } from "./processTable.js";
-import { sandboxStatus } from "./sandbox.js";
+import { Sandbox } from "./sandbox/sandbox.js";
 
 /** Says which limits and protections work on this system with this shell, for `agent doctor`. */
 export async function diagnose(shell = "/bin/sh"): Promise<Diagnosis[]> {
   const table = hasProcessTable();
   const ulimit = shellHasUlimit(shell);
-  const sandbox = await sandboxStatus();
+  const sandbox = await new Sandbox("auto").status();
   return [
     { subject: "timeout", ok: true, detail: "the command and its process group are ended" },
     {
@@ -33,7 +33,7 @@ export async function diagnose(shell = "/bin/sh"): Promise<Diagnosis[]> {
     },
     {
       subject: "sandbox",
-      ok: sandbox.level !== "none",
+      ok: sandbox.program !== undefined,
       detail: sandbox.problem ?? "bubblewrap: read-only system, writable workspace, own process table",
     },
   ];
