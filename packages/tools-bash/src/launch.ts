@@ -1,8 +1,9 @@
 import type { ChildProcess } from "node:child_process";
 import { closeSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import type { Readable, Writable } from "node:stream";
+import type { Readable } from "node:stream";
 import { errorMessage } from "@agent/core/toolkit";
+import { feedInputs } from "./host/inputs.js";
 import { spawn } from "./lazyNode.js";
 import { openPipe } from "./pipes.js";
 import type { SandboxedStart } from "./sandbox/sandbox.js";
@@ -12,7 +13,6 @@ import { temporaryPath } from "./temporary.js";
 const MAX_INLINE_BYTES = 120 * 1024;
 /** Sets limits in front of a sandbox. */
 export const SYSTEM_SHELL = "/bin/sh";
-const FIRST_INPUT = 3;
 
 /** A running shell and its output. */
 export interface ShellProcess {
@@ -130,19 +130,12 @@ function spawnShell(
       const child = spawn(program, args, { cwd, env, detached: true, stdio });
       child.once("error", fail);
       if (child.pid === undefined) return; // "error" follows
-      for (const [index, bytes] of inputs.entries())
-        feed(child.stdio[FIRST_INPUT + index] as Writable, bytes);
+      feedInputs(child, inputs);
       resolve({ child, pid: child.pid });
     } catch (error) {
       fail(error);
     }
   });
-}
-
-function feed(stream: Writable, bytes: Uint8Array): void {
-  // A program that ends without reading says why itself.
-  stream.on("error", () => undefined);
-  stream.end(bytes);
 }
 
 function startFailure(error: unknown, { shell, args, env, script }: LaunchOptions): string {

@@ -37,7 +37,7 @@ async function complaint(
   args: readonly string[],
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  const { code, output } = await probeProgram(shell, args, "stderr", signal).catch(
+  const { code, output } = await probeProgram(shell, args, "stderr", { signal }).catch(
     (error: NodeJS.ErrnoException) => {
       throw new Error(
         `The shell ${shell} cannot be started: ${error.code ?? error.message}. Nothing was run.`,

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { probeProgram } from "./probe.js";
 
 const sh = (script: string, stream: "stdout" | "stderr", signal?: AbortSignal) =>
-  probeProgram("/bin/sh", ["-c", script], stream, signal);
+  probeProgram("/bin/sh", ["-c", script], stream, { signal });
 
 test("one stream is heard, with the exit code", async () => {
   expect(await sh("echo out; echo err >&2; exit 3", "stdout")).toEqual({ code: 3, output: "out\n" });
