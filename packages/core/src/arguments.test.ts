@@ -44,12 +44,12 @@ const CORE = [
   argument("Agent(options)", "pack", [], (value) => agent({ packs: [value] })),
   argument("Agent(options)", "enable", ["nothing", "list"], (value) => agent({ enable: value })),
   argument("Agent(options)", "disable", ["nothing", "list"], (value) => agent({ disable: value })),
-  argument("Agent(options)", "createRegistry", ["nothing"], (value) => agent({ createRegistry: value })),
-  argument("Agent(options)", "createRegistry returns", [], (value) => agent({ createRegistry: () => value })),
-  argument("Agent(options)", "session", ["nothing"], (value) => agent({ session: value })),
-  argument("Agent(options)", "sessionContextFilePath", ["nothing", "text"], (value) =>
-    agent({ sessionContextFilePath: value }),
-  ),
+  argument("Agent(options)", "registry", ["nothing"], (value) => agent({ registry: value })),
+  argument("Agent(options)", "conversation", ["nothing"], (value) => agent({ conversation: value })),
+  argument("Agent(options)", "hooks", ["nothing", "list"], (value) => agent({ hooks: value })),
+  argument("Agent(options)", "hook", [], (value) => agent({ hooks: [value] })),
+  argument("Agent(options)", "steps", ["nothing"], (value) => agent({ steps: value })),
+  argument("Agent(options)", "telemetry", ["nothing"], (value) => agent({ telemetry: value })),
   argument("Agent(options)", "approve", ["nothing"], (value) => agent({ approve: value })),
   argument("Agent(options)", "maxTurns", ["nothing", "number"], (value) => agent({ maxTurns: value })),
   argument("Agent(options)", "maxRepeats", ["nothing", "number"], (value) => agent({ maxRepeats: value })),
@@ -75,7 +75,11 @@ const CORE = [
   argument("Agent.disableTool", "name", ANY, (value) => agent().disableTool(value)),
   argument("Agent.setSystemPrompt", "prompt", ["text"], (value) => agent().setSystemPrompt(value)),
   argument("Agent.saveContext", "reason", ["text"], (value) =>
-    failing(agent({ sessionContextFilePath: join(directory, "session.json") }).saveContext(value)),
+    failing(
+      agent({
+        conversation: new core.Conversation({ sessionContextFilePath: join(directory, "session.json") }),
+      }).saveContext(value),
+    ),
   ),
   argument("ToolRegistry", "options", ["nothing", "object"], (value) => registry(value)),
   argument("ToolRegistry(options)", "deadlineMs", ["nothing", "number"], (value) =>

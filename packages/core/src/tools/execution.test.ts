@@ -157,7 +157,7 @@ describe("execute", () => {
   });
 
   test("E127: an error text is capped, without control characters and without the key", async () => {
-    const registry = new ToolRegistry({ secrets: ["sk-very-secret-1"] });
+    const registry = new ToolRegistry({ secrets: () => ["sk-very-secret-1"] });
     registry.register(
       fakeTool("t", () => {
         throw new Error(`\u001b]52;c;x\u0007 sk-very-secret-1 ${"x".repeat(1_000_000)}`);
@@ -170,7 +170,7 @@ describe("execute", () => {
   });
 
   test("a key that straddles the cap of a long error is hidden as well", async () => {
-    const registry = new ToolRegistry({ secrets: ["sk-very-secret-1"] });
+    const registry = new ToolRegistry({ secrets: () => ["sk-very-secret-1"] });
     for (let padding = 6100; padding < 6160; padding++) {
       registry.register(
         fakeTool(`t${padding}`, () => {
@@ -216,20 +216,6 @@ describe("execute", () => {
     expect((await registry.run("nope", {})).outcome).toBe("not_found");
     registry.disable("t");
     expect((await registry.run("t", {})).outcome).toBe("not_available");
-  });
-
-  test("the time a person takes to approve is not the tool's duration", async () => {
-    const registry = registryWith(fakeTool("t"));
-    let waited = 0;
-    const approve = async () => {
-      const asked = performance.now();
-      await new Promise((resolve) => setTimeout(resolve, 60));
-      waited = performance.now() - asked;
-      return undefined;
-    };
-    const started = performance.now();
-    const { durationMs } = await registry.run("t", {}, { approve });
-    expect(durationMs + waited).toBeLessThanOrEqual(performance.now() - started);
   });
 
   test("fifty calls at once each get their own result, and Node has nothing to warn about", async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import { agentWith, call, exchange, expectValidHistory, toolTexts } from "../test/conversation.js";
-import { deferred, fakeTool } from "../test/fixtures.js";
-import type { Agent } from "./agent.js";
-import type { ChatMessage, ChatResponse } from "./providers/interface.js";
+import { agentWith, call, exchange, expectValidHistory, toolTexts } from "../../test/conversation.js";
+import { deferred, fakeTool } from "../../test/fixtures.js";
+import type { Agent } from "../agent.js";
+import type { ChatMessage, ChatResponse } from "../providers/interface.js";
 
 describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
   test("Scenario: Chat awaits tool execution via registry; Scenario: Stream chat awaits tool execution via registry", async () => {

@@ -1,15 +1,18 @@
-import { orAborted } from "./abort.js";
-import { isAgentError } from "./errors.js";
-import { describeValue, errorMessage } from "./toolkit/describe.js";
-import type { AccessNeed } from "./tools/types.js";
+import { isAgentError } from "../errors.js";
+import { orAborted } from "../toolkit/abort.js";
+import { describeValue, errorMessage } from "../toolkit/describe.js";
+import type { AccessNeed, ToolCapability } from "../tools/types.js";
 
 /** A call that waits for permission, with the very arguments the tool will get. */
 export interface ApprovalRequest {
   readonly id: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
+  readonly capabilities: readonly ToolCapability[];
   /** What the call would do beyond the host's access rules; allowing the call grants all of it. */
   readonly needs: readonly AccessNeed[];
+  /** What the caller of `chat` passed as `context`. */
+  readonly context?: unknown;
   /** Aborts when the answer is no longer wanted. */
   readonly signal: AbortSignal;
 }
@@ -17,6 +20,10 @@ export interface ApprovalRequest {
 /** `always` allows this tool for the rest of the agent's life; the reason of a denial goes to the model. */
 export type ApprovalDecision = "allow" | "always" | { readonly deny: string };
 
+/**
+ * Decides about a call. A rejection with an `AgentError` of code `suspended` ends the message there, to be worked off
+ * again once somebody has decided; any other failure denies the call.
+ */
 export type Approve = (request: ApprovalRequest) => ApprovalDecision | Promise<ApprovalDecision>;
 
 /** Asks for permission, one question at a time, and remembers what was allowed for good. */
@@ -52,6 +59,7 @@ export class ApprovalGate {
       if (typeof decision?.deny === "string") return decision.deny || "no reason was given.";
       return `approve() returned ${describeValue(decision)}, which is not a decision.`;
     } catch (error) {
+      if (isAgentError(error, "suspended")) throw error;
       if (isAgentError(error, "aborted")) return "aborted before it was approved.";
       return `the approval failed: ${errorMessage(error)}`;
     }

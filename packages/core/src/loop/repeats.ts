@@ -1,5 +1,4 @@
-import { AgentError } from "./errors.js";
-import type { ChatMessage } from "./providers/interface.js";
+import { AgentError } from "../errors.js";
 
 const REPEATS_BEFORE_NOTE = 3;
 
@@ -13,15 +12,12 @@ export class RepeatCounter {
     this.#limit = limit;
   }
 
-  /** Counts a round, and tells the model from the third time on. */
-  annotate(signature: string, messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  /** Counts a round by its calls and results; from the third time on there is a note for the model. */
+  count(signature: string): string | undefined {
     this.#count = signature === this.#last ? this.#count + 1 : 1;
     this.#last = signature;
-    if (this.#count < REPEATS_BEFORE_NOTE) return messages;
-    const note = `[Note: the same call gave the same result ${this.#count} times in a row. Do something else, or answer.]`;
-    return messages.map((message) =>
-      message.role === "tool" ? { ...message, content: `${message.content}\n${note}` } : message,
-    );
+    if (this.#count < REPEATS_BEFORE_NOTE) return undefined;
+    return `[Note: the same call gave the same result ${this.#count} times in a row. Do something else, or answer.]`;
   }
 
   throwIfStuck(): void {

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import { agentWith, call, exchange, expectValidHistory, toolTexts } from "../test/conversation.js";
-import { deferred, fakeTool } from "../test/fixtures.js";
-import { Agent } from "./agent.js";
-import type { ChatProvider, ChatResponse } from "./providers/interface.js";
+import { agentWith, call, exchange, expectValidHistory, toolTexts } from "../../test/conversation.js";
+import { deferred, fakeTool } from "../../test/fixtures.js";
+import { Agent } from "../agent.js";
+import type { ChatProvider, ChatResponse } from "../providers/interface.js";
 
 describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
   test("a turn limit ends a runaway loop with a clear error and a valid history", async () => {

@@ -1,5 +1,5 @@
-import { AgentError } from "./errors.js";
-import { onAbort } from "./toolkit/onAbort.js";
+import { AgentError } from "../errors.js";
+import { onAbort } from "./onAbort.js";
 
 /** The error every aborted operation of the core rejects with. */
 export function abortedError(signal: AbortSignal): AgentError {

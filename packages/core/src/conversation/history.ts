@@ -1,5 +1,6 @@
-import { describeValue } from "./toolkit/describe.js";
-import { isRecord } from "./toolkit/isRecord.js";
+import { describeValue } from "../toolkit/describe.js";
+import { isRecord } from "../toolkit/isRecord.js";
+import { findContentProblem } from "./content.js";
 
 /**
  * What would make a provider refuse this conversation, or `undefined`: a malformed message, a tool call
@@ -25,16 +26,15 @@ export function findHistoryProblem(messages: unknown): string | undefined {
 
 function findMessageProblem(message: unknown): string | undefined {
   if (!isRecord(message)) return `must be an object, got ${describeValue(message)}`;
-  const { role, content, tool_calls: calls, tool_call_id: id } = message;
+  const { role, content, tool_calls: calls, tool_call_id: id, state } = message;
   switch (role) {
     case "user":
-      return typeof content === "string" ? undefined : "has no text";
+      return findContentProblem(content);
     case "tool":
-      return typeof content === "string" && typeof id === "string"
-        ? undefined
-        : "is not a complete tool result";
+      return typeof id === "string" ? findContentProblem(content) : "does not say which call it answers";
     case "assistant":
       if (content !== null && typeof content !== "string") return "has no text";
+      if (state !== undefined && !isState(state)) return "has provider state without the provider's id";
       if (calls === undefined) return undefined;
       return Array.isArray(calls) && calls.every(isToolCall) ? undefined : "has a malformed tool call";
     default:
@@ -50,4 +50,8 @@ function isToolCall(call: Partial<Record<string, unknown>> | null): boolean {
     typeof target?.name === "string" &&
     typeof target.arguments === "string"
   );
+}
+
+function isState(state: unknown): boolean {
+  return isRecord(state) && typeof state.provider === "string";
 }

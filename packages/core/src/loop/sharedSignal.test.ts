@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { warningsDuring } from "../test/warnings.js";
-import { OpenAIProvider } from "./providers/openai.js";
-import { functionTool } from "./toolkit/functionTool.js";
-import { onAbort } from "./toolkit/onAbort.js";
-import { ToolRegistry } from "./tools/registry.js";
+import { warningsDuring } from "../../test/warnings.js";
+import { OpenAIProvider } from "../providers/openai.js";
+import { functionTool } from "../toolkit/functionTool.js";
+import { onAbort } from "../toolkit/onAbort.js";
+import { ToolRegistry } from "../tools/registry.js";
 
 const CALLS = 50;
 

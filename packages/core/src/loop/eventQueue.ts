@@ -9,6 +9,10 @@ export class EventQueue<T> {
     this.#wake?.();
   };
 
+  get isEnded(): boolean {
+    return this.#ended;
+  }
+
   end(): void {
     this.#ended = true;
     this.#wake?.();

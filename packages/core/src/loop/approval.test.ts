@@ -1,9 +1,10 @@
 import { describe, expect, test, vi } from "vitest";
-import { agentWith, call, collect, expectValidHistory, toolTexts } from "../test/conversation.js";
-import { deferred, fakeTool } from "../test/fixtures.js";
-import type { Agent, AgentOptions } from "./agent.js";
-import type { ScriptedAnswer } from "./providers/replay.js";
-import type { ExecutableTool } from "./tools/interface.js";
+import { agentWith, call, collect, expectValidHistory, toolTexts } from "../../test/conversation.js";
+import { deferred, fakeTool } from "../../test/fixtures.js";
+import type { Agent } from "../agent.js";
+import type { AgentOptions } from "../agentOptions.js";
+import type { ScriptedAnswer } from "../providers/replay.js";
+import type { ExecutableTool } from "../tools/interface.js";
 
 describe("approval", () => {
   const approved = (

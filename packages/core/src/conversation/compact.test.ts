@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { agentWith, call, collect, expectValidHistory, toolTexts } from "../test/conversation.js";
-import { deferred, fakeTool } from "../test/fixtures.js";
-import { Agent } from "./agent.js";
-import { estimateTokens } from "./context.js";
-import { AgentError } from "./errors.js";
-import type { ChatMessage, ChatProvider } from "./providers/interface.js";
+import { agentWith, call, collect, expectValidHistory, toolTexts } from "../../test/conversation.js";
+import { deferred, fakeTool } from "../../test/fixtures.js";
+import { Agent } from "../agent.js";
+import { AgentError } from "../errors.js";
+import type { ChatMessage, ChatProvider } from "../providers/interface.js";
+import { estimateTokens } from "./compact.js";
 
 const isSummaryRequest = (messages: readonly ChatMessage[]): boolean =>
   String(messages[0]?.content).startsWith("You shorten conversations");

@@ -4,7 +4,7 @@ import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import { compileSchema } from "../toolkit/jsonSchema/compile.js";
 import { checkOptions, type OptionChecks } from "../toolkit/options.js";
 import { hasHiddenTags } from "../toolkit/visible.js";
-import type { ChatTool, ExecutableTool, JsonSchema } from "./interface.js";
+import type { ChatTool, ExecutableTool, JsonSchema, ParsedArguments } from "./interface.js";
 import { isToolName } from "./toolName.js";
 import { type RegisterOptions, TOOL_CAPABILITIES, type ToolCapability } from "./types.js";
 
@@ -13,7 +13,7 @@ const NO_ARGUMENTS: JsonSchema = { type: "object", properties: {} };
 const OPTIONS: OptionChecks<RegisterOptions> = { enabled: checkBoolean, source: checkText };
 
 /** A registered tool with everything that was learned about it once, at registration. */
-export interface ToolEntry {
+export interface RegisteredTool {
   readonly tool: ExecutableTool;
   readonly capabilities: readonly ToolCapability[];
   readonly description: string;
@@ -22,13 +22,13 @@ export interface ToolEntry {
   readonly schemaText: string;
   /** The schema, frozen through and through: for readers that need no copy. */
   readonly schema: ChatTool;
-  /** Says what does not fit the tool's own schema, or nothing. */
-  readonly checkArguments: (args: unknown) => string | undefined;
+  /** Checks arguments by the tool's own `parseArguments`, or by its schema. */
+  readonly parseArguments: (args: Record<string, unknown>) => ParsedArguments | Promise<ParsedArguments>;
   enabled: boolean;
 }
 
 /** Examines a tool once. Throws `tool_invalid`, naming the tool and what is wrong with it. */
-export function createEntry(tool: ExecutableTool, options: RegisterOptions): ToolEntry {
+export function examineTool(tool: ExecutableTool, options: RegisterOptions): RegisteredTool {
   const name = checkedName(tool);
   checkOptions("register", options, OPTIONS);
   const fail = (problem: string): never => {
@@ -56,7 +56,7 @@ export function createEntry(tool: ExecutableTool, options: RegisterOptions): Too
     source: options.source,
     schemaText,
     schema: deepFreeze(schema),
-    checkArguments: compileParameters(schema.function.parameters ?? NO_ARGUMENTS, fail),
+    parseArguments: argumentParser(tool, compileParameters(schema.function.parameters ?? NO_ARGUMENTS, fail)),
     enabled: options.enabled ?? true,
   };
 }
@@ -104,6 +104,17 @@ function compileParameters(
     return fail(`its schema is not valid: ${errorMessage(error)}`);
   }
   return fail(`parameters.type must be "object", got ${describeValue(parameters.type)}`);
+}
+
+function argumentParser(
+  tool: ExecutableTool,
+  check: (args: unknown) => string | undefined,
+): RegisteredTool["parseArguments"] {
+  if (tool.parseArguments) return (args) => tool.parseArguments?.(args) ?? { value: args };
+  return (args) => {
+    const problem = check(args);
+    return problem === undefined ? { value: args } : { problem };
+  };
 }
 
 function deepFreeze<T>(value: T): T {

@@ -2,12 +2,13 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fakeContext, temporaryDirectory } from "../test/fixtures.js";
-import { Agent } from "./agent.js";
-import type { ChatMessage } from "./providers/interface.js";
-import { scriptedProvider } from "./providers/replay.js";
+import { fakeContext, temporaryDirectory } from "../../test/fixtures.js";
+import { Agent } from "../agent.js";
+import type { ChatMessage } from "../providers/interface.js";
+import { scriptedProvider } from "../providers/replay.js";
+import { SaveSessionContextTool } from "../tools/sessionContext.js";
+import { Conversation } from "./conversation.js";
 import { loadSession, saveSession } from "./session.js";
-import { SaveSessionContextTool } from "./tools/sessionContext.js";
 
 const messages: ChatMessage[] = [
   { role: "user", content: "hi" },
@@ -105,10 +106,12 @@ describe("save_session_context", () => {
 
   test("Scenario: Save session context tool behavior preserved: it writes to the configured file path", async () => {
     const path = join(temporaryDirectory(), "session.json");
-    const agent = new Agent(scriptedProvider(["hello"]), { sessionContextFilePath: path });
+    const agent = new Agent(scriptedProvider(["hello"]), {
+      conversation: new Conversation({ sessionContextFilePath: path }),
+    });
     await agent.chat("hi");
     await agent.saveContext("checkpoint");
-    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({
+    expect(await loadSession(path)).toMatchObject({
       reason: "checkpoint",
       messages: [{ content: "hi" }, { content: "hello" }],
     });
@@ -118,14 +121,16 @@ describe("save_session_context", () => {
     const path = join(temporaryDirectory(), "session.json");
     await saveSession(path, { systemPrompt: "old", messages: [] });
     const agent = new Agent(scriptedProvider([]), {
-      sessionContextFilePath: join(path, "below-a-file.json"),
+      conversation: new Conversation({ sessionContextFilePath: join(path, "below-a-file.json") }),
     });
     expect(await agent.saveContext("x")).toMatch(/^Error executing save_session_context: .*(ENOTDIR|EEXIST)/);
     expect((await loadSession(path)).systemPrompt).toBe("old");
   });
 
   test("a missing reason is an error by name", async () => {
-    const agent = new Agent(scriptedProvider([]), { sessionContextFilePath: "x.json" });
+    const agent = new Agent(scriptedProvider([]), {
+      conversation: new Conversation({ sessionContextFilePath: "x.json" }),
+    });
     expect(await agent.registry.execute("save_session_context", {})).toBe(
       'Error executing save_session_context: "reason" is required (string).',
     );
@@ -136,8 +141,7 @@ describe("resuming", () => {
   test("a loaded session goes on: the model sees the earlier conversation and its system prompt", async () => {
     const path = join(temporaryDirectory(), "session.json");
     const first = new Agent(scriptedProvider(["hello"]), {
-      systemPrompt: "Be brief.",
-      sessionContextFilePath: path,
+      conversation: new Conversation({ systemPrompt: "Be brief.", sessionContextFilePath: path }),
     });
     await first.chat("hi");
     await first.saveContext("later");
@@ -149,7 +153,7 @@ describe("resuming", () => {
           return "again";
         },
       ]),
-      { session: await loadSession(path) },
+      { conversation: new Conversation({ session: await loadSession(path) }) },
     );
     expect(await second.chat("still there?")).toBe("again");
     expect(asked).toEqual([
@@ -162,7 +166,7 @@ describe("resuming", () => {
 
   test("a session whose history a provider would refuse is an error at construction", () => {
     const session = { systemPrompt: "", messages: messages.slice(0, 2) };
-    expect(() => new Agent(scriptedProvider([]), { session })).toThrow(
+    expect(() => new Conversation({ session })).toThrow(
       'The session cannot be continued: tool call "1" has no result.',
     );
   });
