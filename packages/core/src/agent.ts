@@ -300,7 +300,9 @@ export class Agent {
 }
 
 function checkMessage(message: unknown): void {
-  if (message === "") throw invalidArgument("message", "a non-empty string", message);
+  if ((typeof message !== "string" && !Array.isArray(message)) || message.length === 0) {
+    throw invalidArgument("message", "a non-empty string or an array of parts", message);
+  }
   const problem = findContentProblem(message);
   if (problem === undefined) return;
   throw new AgentError("invalid_argument", `message ${problem}.`);

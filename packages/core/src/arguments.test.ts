@@ -36,6 +36,9 @@ const openaiProvider = () =>
 const pack = { register: () => undefined };
 const session = { systemPrompt: "", messages: [] };
 
+const conversation = (options?: core.ConversationOptions) => new core.Conversation(options);
+const definition = { name: "t", description: "Test.", input: { type: "object" }, execute: () => "" };
+
 const CORE = [
   argument("Agent", "provider", [], (value) => new core.Agent(value)),
   argument("Agent", "options", ["nothing", "object"], (value) => agent(value)),
@@ -66,6 +69,28 @@ const CORE = [
   argument("Agent.streamChat", "options", ["nothing", "object"], (value) =>
     agent().streamChat("Hi", value).next(),
   ),
+  argument("Agent.steer", "message", ["text"], (value) => agent().steer(value)),
+  argument("Agent.compact", "options", ["nothing", "object"], (value) => agent().compact(value)),
+  argument("Conversation", "options", ["nothing", "object"], (value) => new core.Conversation(value)),
+  argument("Conversation(options)", "systemPrompt", ["nothing", "text"], (value) =>
+    conversation({ systemPrompt: value }),
+  ),
+  argument("Conversation(options)", "session", ["nothing"], (value) => conversation({ session: value })),
+  argument("Conversation(options)", "sessionContextFilePath", ["nothing", "text"], (value) =>
+    conversation({ sessionContextFilePath: value }),
+  ),
+  argument("recordSession", "conversation", [], (value) => core.recordSession(value, "never written")),
+  argument("recordSession", "path", ["text"], (value) => core.recordSession(conversation(), value)),
+  argument("recordSession", "options", ["nothing", "object"], (value) =>
+    core.recordSession(conversation(), "never written", value),
+  ),
+  argument("defineTool", "definition", [], (value) => core.defineTool(value)),
+  argument("defineTool", "name", ["text"], (value) => core.defineTool({ ...definition, name: value })),
+  argument("defineTool", "description", ["text"], (value) =>
+    core.defineTool({ ...definition, description: value }),
+  ),
+  argument("defineTool", "input", [], (value) => core.defineTool({ ...definition, input: value })),
+  argument("defineTool", "execute", [], (value) => core.defineTool({ ...definition, execute: value })),
   argument("Agent.addTool", "tool", [], (value) => agent().addTool(value)),
   argument("Agent.addTool", "options", ["nothing", "object"], (value) =>
     agent().addTool(fakeTool("t"), value),
@@ -88,7 +113,7 @@ const CORE = [
   argument("ToolRegistry(options)", "maxResultBytes", ["nothing", "number"], (value) =>
     registry({ maxResultBytes: value }),
   ),
-  argument("ToolRegistry(options)", "secrets", ["nothing", "list"], (value) => registry({ secrets: value })),
+  argument("ToolRegistry(options)", "secrets", ["nothing"], (value) => registry({ secrets: value })),
   argument("ToolRegistry.register", "tool", [], (value) => registry().register(value)),
   argument("ToolRegistry.register", "options", ["nothing", "object"], (value) =>
     registry().register(fakeTool("t"), value),

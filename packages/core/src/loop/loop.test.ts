@@ -11,7 +11,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
       [call("slow"), (request) => `got ${request.messages.at(-1)?.content}`],
       [fakeTool("slow", () => slow.promise)],
     );
-    const execute = vi.spyOn(agent.registry, "run");
+    const execute = vi.spyOn(agent.registry, "prepare");
     const answer = exchange(agent, "go", mode);
     slow.resolve("42");
     expect(await answer).toBe("got 42");
@@ -271,7 +271,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
   ])("a message of %j is refused by name", async (message, shown) => {
     const agent = agentWith(["never"]);
     await expect(exchange(agent, message as string, mode)).rejects.toThrow(
-      `message must be a non-empty string, got ${shown}.`,
+      `message must be a non-empty string or an array of parts, got ${shown}.`,
     );
     expect(agent.context.sessionContext).toEqual([]);
   });

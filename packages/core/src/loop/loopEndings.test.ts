@@ -54,7 +54,9 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     });
     expect(agent.context.sessionContext).toEqual([{ role: "user", content: "important" }]);
     failing = false;
-    expect(await exchange(agent, "again", mode)).toBe("2 messages");
+    // Some servers refuse two messages of the user in a row, so they go out as one.
+    expect(await exchange(agent, "again", mode)).toBe("1 messages");
+    expect(agent.context.sessionContext).toHaveLength(3);
   });
 
   test.each([undefined, null, "text", {}, { toolCalls: "x" }])(
@@ -87,7 +89,10 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     await asked.promise;
     controller.abort();
     await expect(answer).rejects.toMatchObject({ code: "aborted" });
-    expect(agent.context.sessionContext).toEqual([{ role: "user", content: "go" }]);
+    expect(agent.context.sessionContext).toEqual([
+      { role: "user", content: "go" },
+      { role: "assistant", content: "", stopped: true },
+    ]);
   });
 
   test("abort inside a tool rejects before anything else that waits for its turn", async () => {
@@ -129,7 +134,11 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     controller.abort();
     await expect(answer).rejects.toMatchObject({ code: "aborted" });
     await signalled.promise;
-    expect(toolTexts(agent)).toEqual(["quick ran", "Error executing stuck: aborted before it finished."]);
+    await agent.settled();
+    expect(toolTexts(agent)).toEqual([
+      "quick ran",
+      "Error executing stuck: aborted; it did not stop within 20 ms and may still be running.",
+    ]);
     expectValidHistory(agent);
     expect(await exchange(agent, "and now?", mode)).toBe("next answer");
   });

@@ -1,6 +1,6 @@
 import type { ContentPart } from "../conversation/content.js";
 import { AgentError } from "../errors.js";
-import { checkFunction, checkText } from "../toolkit/checks.js";
+import { checkFunction, checkObject, checkText } from "../toolkit/checks.js";
 import { describeValue, quote } from "../toolkit/describe.js";
 import { isRecord } from "../toolkit/isRecord.js";
 import { checkOptions, type OptionChecks } from "../toolkit/options.js";
@@ -53,6 +53,7 @@ const OPTIONS: OptionChecks<Record<keyof ToolDefinition<Schema>, unknown>> = {
  * ```
  */
 export function defineTool<const S extends Schema>(definition: ToolDefinition<S>): ExecutableTool {
+  checkObject("definition", definition);
   checkOptions<Record<keyof ToolDefinition<S>, unknown>>("defineTool", definition as never, OPTIONS);
   const { name, description, input, capabilities, deadlineMs, execute } = definition;
   checkText("name", name);
@@ -62,7 +63,7 @@ export function defineTool<const S extends Schema>(definition: ToolDefinition<S>
   if (reader.jsonSchema.type !== "object") {
     throw new AgentError(
       "invalid_argument",
-      `defineTool ${quote(name)}: input must describe an object, since arguments have names; its type is ${describeValue(reader.jsonSchema.type)}.`,
+      `defineTool ${quote(name)}: input must be a schema of an object, since arguments have names, got ${describeValue(reader.jsonSchema.type)} for its type.`,
     );
   }
   const schema = {
