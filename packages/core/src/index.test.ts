@@ -28,6 +28,7 @@ test("the public API of @agent/core/openai and @agent/core/replay", async () => 
 test("the public API of @agent/core/toolkit", async () => {
   expect(Object.keys(await import("./toolkit/index.js")).sort()).toEqual([
     "LONGEST_TIMER_MS",
+    "PROTECTED_FILES",
     "SchemaError",
     "assertAccess",
     "assertNotProcessSecret",

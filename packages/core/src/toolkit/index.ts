@@ -37,6 +37,7 @@ export {
   isProcessSecret,
 } from "./processSecrets.js";
 export { hasEnded, processTag } from "./processTag.js";
+export { PROTECTED_FILES, type ProtectedFile, type ProtectionScope } from "./protectedFiles.js";
 export { temporaryName } from "./temporaryName.js";
 export { LONGEST_TIMER_MS } from "./timer.js";
 export { truncateMiddle, truncateUtf8, truncateUtf8Start, utf8Boundary } from "./truncate.js";
