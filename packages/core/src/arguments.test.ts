@@ -234,6 +234,20 @@ const TOOLKIT = [
   ),
   argument("isInside", "directory", ["text"], (value) => toolkit.isInside(value, "/")),
   argument("isInside", "path", ["text"], (value) => toolkit.isInside("/", value)),
+  argument("isProcessSecret", "path", ["text"], (value) => toolkit.isProcessSecret(value)),
+  argument("assertNotProcessSecret", "path", ["text"], (value) => toolkit.assertNotProcessSecret(value, "x")),
+  argument("assertNotProcessSecret", "shown", ["text"], (value) =>
+    toolkit.assertNotProcessSecret("x", value),
+  ),
+  argument("assertOpenedIsNotProcessSecret", "fd", ["number"], (value) =>
+    toolkit.assertOpenedIsNotProcessSecret(value, { blocks: 1 }, "x"),
+  ),
+  argument("assertOpenedIsNotProcessSecret", "info", ["object"], (value) =>
+    toolkit.assertOpenedIsNotProcessSecret(0, value, "x"),
+  ),
+  argument("assertOpenedIsNotProcessSecret", "shown", ["text"], (value) =>
+    toolkit.assertOpenedIsNotProcessSecret(0, { blocks: 1 }, value),
+  ),
   argument("describeValue", "value", ANY, (value) => toolkit.describeValue(value)),
   argument("errorMessage", "thrown", ANY, (value) => toolkit.errorMessage(value)),
   argument("isRecord", "value", ANY, (value) => toolkit.isRecord(value)),

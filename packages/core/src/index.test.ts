@@ -29,6 +29,8 @@ test("the public API of @agent/core/toolkit", async () => {
   expect(Object.keys(await import("./toolkit/index.js")).sort()).toEqual([
     "LONGEST_TIMER_MS",
     "SchemaError",
+    "assertNotProcessSecret",
+    "assertOpenedIsNotProcessSecret",
     "canonicalPath",
     "checkBoolean",
     "checkFunction",
@@ -49,6 +51,7 @@ test("the public API of @agent/core/toolkit", async () => {
     "hasEnded",
     "invalidArgument",
     "isInside",
+    "isProcessSecret",
     "isRecord",
     "lazyModule",
     "nearestMatch",

@@ -29,6 +29,11 @@ export { didYouMean, nearestMatch } from "./nearest.js";
 export { onAbort } from "./onAbort.js";
 export { checkOptions, type OptionChecks } from "./options.js";
 export { packOptions } from "./packOptions.js";
+export {
+  assertNotProcessSecret,
+  assertOpenedIsNotProcessSecret,
+  isProcessSecret,
+} from "./processSecrets.js";
 export { hasEnded, processTag } from "./processTag.js";
 export { temporaryName } from "./temporaryName.js";
 export { LONGEST_TIMER_MS } from "./timer.js";
