@@ -234,6 +234,9 @@ const TOOLKIT = [
   ),
   argument("isInside", "directory", ["text"], (value) => toolkit.isInside(value, "/")),
   argument("isInside", "path", ["text"], (value) => toolkit.isInside("/", value)),
+  argument("foldPath", "path", ["text"], (value) => toolkit.foldPath(value)),
+  argument("findAccessNeed", "path", ["text"], (value) => toolkit.findAccessNeed({}, "read", value)),
+  argument("assertAccess", "path", ["text"], (value) => toolkit.assertAccess({}, "read", value, [])),
   argument("isProcessSecret", "path", ["text"], (value) => toolkit.isProcessSecret(value)),
   argument("assertNotProcessSecret", "path", ["text"], (value) => toolkit.assertNotProcessSecret(value, "x")),
   argument("assertNotProcessSecret", "shown", ["text"], (value) =>

@@ -29,6 +29,7 @@ test("the public API of @agent/core/toolkit", async () => {
   expect(Object.keys(await import("./toolkit/index.js")).sort()).toEqual([
     "LONGEST_TIMER_MS",
     "SchemaError",
+    "assertAccess",
     "assertNotProcessSecret",
     "assertOpenedIsNotProcessSecret",
     "canonicalPath",
@@ -47,6 +48,8 @@ test("the public API of @agent/core/toolkit", async () => {
     "errorMessage",
     "escapeInvisible",
     "escapeToLine",
+    "findAccessNeed",
+    "foldPath",
     "functionTool",
     "hasEnded",
     "invalidArgument",

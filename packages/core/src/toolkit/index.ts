@@ -1,4 +1,5 @@
 /** What every pack author needs, built-in and third-party alike: `@agent/core/toolkit`. */
+export { type AccessOptions, assertAccess, findAccessNeed } from "./access.js";
 export {
   optionalBoolean,
   optionalInteger,
@@ -20,6 +21,7 @@ export {
 } from "./checks.js";
 export { canonicalPath, createPathGuard, isInside, type PathGuard } from "./confine.js";
 export { describeValue, errorMessage, quote, quotePath } from "./describe.js";
+export { foldPath } from "./foldPath.js";
 export { functionTool } from "./functionTool.js";
 export { isRecord } from "./isRecord.js";
 export { compileSchema } from "./jsonSchema/compile.js";
