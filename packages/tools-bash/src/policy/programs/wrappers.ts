@@ -1,6 +1,7 @@
-import { shown, Unresolvable } from "./refusal.js";
-import { type CommandWord, commandName } from "./rules.js";
-import type { Variable } from "./script.js";
+import { shown, Unresolvable } from "../refusal.js";
+import type { CommandWord } from "../rules.js";
+import type { Variable } from "../script.js";
+import { type Inside, known } from "./program.js";
 
 /** How a program that runs another one is called: its options, then so many operands, then the command. */
 interface Wrapper {
@@ -20,7 +21,7 @@ interface Wrapper {
   readonly transparent?: boolean;
 }
 
-const WRAPPERS: Readonly<Record<string, Wrapper>> = {
+const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map(Object.entries<Wrapper>({
   builtin: { transparent: true },
   busybox: {},
   chroot: { longFlags: ["skip-chdir"], longValues: ["userspec", "groups"], operands: 1 },
@@ -84,46 +85,36 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
     longFlags: ["null", "no-run-if-empty", "verbose", "interactive", "exit", "open-tty"],
     longValues: ["arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace"],
   },
-};
-
-/** What a wrapper runs: a command, or a text for a shell. `undefined` if it runs none. */
-export type Wrapped =
-  | { readonly words: readonly CommandWord[]; readonly assigned: readonly Variable[] }
-  | { readonly script: string }
-  | undefined;
-
-export function isWrapper(name: string): boolean {
-  return Object.hasOwn(WRAPPERS, name);
-}
+}));
 
 export function isTransparent(name: string): boolean {
-  return isWrapper(name) && WRAPPERS[name]?.transparent === true;
+  return WRAPPERS.get(name)?.transparent === true;
 }
 
 /** Looks through a wrapper. Throws `Unresolvable` if its options do not tell where the command begins. */
-export function unwrap(words: readonly CommandWord[]): Wrapped {
-  const name = commandName(words[0]?.text ?? "");
-  const wrapper = WRAPPERS[name] ?? {};
-  const options = readOptions(name, wrapper, words);
-  if (options === "query") return undefined;
+export function readWrapper(name: string, parameters: readonly CommandWord[]): Inside | undefined {
+  const wrapper = WRAPPERS.get(name);
+  if (wrapper === undefined) return undefined;
+  const options = readOptions(name, wrapper, parameters);
+  if (options === "query") return {};
   const assigned: Variable[] = [];
   let index = options.end;
   if (wrapper.assignments) {
-    for (; isAssignment(words[index]); index++) assigned.push(variable(words[index]));
+    for (; isAssignment(parameters[index]); index++) assigned.push(variable(parameters[index]));
   }
-  const inner = words.slice(index + (wrapper.operands ?? 0));
+  for (const word of parameters.slice(index, index + (wrapper.operands ?? 0))) known(name, word);
+  const inner = parameters.slice(index + (wrapper.operands ?? 0));
   if (inner.length === 0 && (wrapper.script || wrapper.operands === 1)) {
     throw new Unresolvable(`${name} without a command starts a shell that reads its input`);
   }
-  if (inner.length === 0) return assigned.length === 0 ? undefined : { words: [], assigned };
-  if (wrapper.script) return { script: joined(name, inner) };
-  if (name === "xargs") return { words: withInput(inner, options.replaced), assigned };
-  return { words: inner, assigned };
+  if (inner.length === 0) return { commands: [{ words: [], assigned }] };
+  if (wrapper.script) return { scripts: [inner.map((word) => known(name, word)).join(" ")] };
+  return { commands: [{ words: name === "xargs" ? withInput(inner, options.replaced) : inner, assigned }] };
 }
 
 function readOptions(name: string, wrapper: Wrapper, words: readonly CommandWord[]) {
   let replaced: string | undefined;
-  let index = 1;
+  let index = 0;
   for (; index < words.length; index++) {
     const text = words[index]?.text;
     if (text === undefined) {
@@ -189,13 +180,4 @@ function withInput(words: readonly CommandWord[], replaced: string | undefined):
     replaced && word.text?.includes(replaced) ? { source: word.source, splits: false } : word,
   );
   return replaced ? filled : [...filled, { source: "(input of xargs)", splits: true }];
-}
-
-function joined(name: string, words: readonly CommandWord[]): string {
-  const texts = words.map((word) => {
-    if (word.text === undefined)
-      throw new Unresolvable(`${name} runs ${shown(word.source)}, which is not known yet`);
-    return word.text;
-  });
-  return texts.join(" ");
 }

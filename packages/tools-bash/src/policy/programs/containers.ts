@@ -1,4 +1,4 @@
-import type { CommandWord } from "./rules.js";
+import type { CommandWord } from "../rules.js";
 
 const CONTAINERS = /^(docker|podman|docker-compose)$/;
 const FLAGS =

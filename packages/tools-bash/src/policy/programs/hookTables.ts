@@ -22,25 +22,9 @@ interface HookTables {
   readonly readsInput: Pairs;
   /** "tar xIf program archive": letters without a dash, their values later. */
   readonly tarLettersThatRun: RegExp;
-  /** Settings of git whose value is a command, given by -c or `git config`. */
-  readonly gitCommandSetting: RegExp;
-  readonly gitUnreadableSetting: RegExp;
-  /** Environment variables whose value is a command. */
-  readonly commandVariables: ReadonlySet<string>;
-  /** And those that are dangerous only with such a text in them. */
-  readonly optionVariables: Pairs;
 }
 
-let tables: HookTables | undefined;
-
-/** Made for the first command that is judged: without a policy nothing needs them. */
-export function hookTables(): HookTables {
-  tables ??= create();
-  return tables;
-}
-
-function create(): HookTables {
-  return {
+export const HOOKS: HookTables = {
     launching: phrases(`
   npm exec, npm x, pnpm exec, pnpm dlx, yarn exec, yarn dlx, bun x, bun exec, bundle exec, poetry run, uv run,
   pipx run, pipenv run, conda run, rbenv exec, pyenv exec, asdf exec, mise exec, mise x, direnv exec, lerna exec,
@@ -90,8 +74,7 @@ function create(): HookTables {
       [/^(vim?|nvim|view|vimdiff|gvim|rvim)$/, /^(-c|--cmd|-[a-zA-Z]*[sS]|-es|\+\D)/],
       [/^(emacs|emacsclient)$/, /^(-e|-f|-l|--?(eval|execute|load|script|funcall|batch))/],
       [/^(less|more|most)$/, /^\+.*[!|]/],
-      [/^(g?make|bmake)$/, /^(-E|--eva|-f-|-$|\.?SHELL|MAKEFLAGS)|\$[({]|^(-f|--\w+=)?(\/dev\/|\/proc\/)/],
-      [/^tar$/, /^--checkpoint-a.*exec/],
+      [/^tar$/, /^--checkpoint-a/],
       [/^(scp|sftp)$/, /(proxy|local|knownhosts)command/i],
       [/^sqlite3$/, /^-cmd$|^-init$|(^|[\n;])\s*\.(sh|sy|once|o|excel|w|read|import)|\bedit\s*\(/i],
       [/^(mysql|mariadb|psql)$/, /\\[!ogw]|\bsystem\b|\bprogram\b/i],
@@ -107,7 +90,6 @@ function create(): HookTables {
       [/^(npm|pnpm|yarn)$/, /script-shell/],
       [/^(apt|apt-get|aptitude|dpkg)$/, /invoke/i],
       [/^wget$/, /askpass/],
-      [/^git$/, /^(ext::|--exec-path=|--config-env)/],
     ],
 
     readsInput: [
@@ -118,27 +100,7 @@ function create(): HookTables {
       [/^ftp$/, /^--?version$/],
     ],
     tarLettersThatRun: /^[a-zA-Z]*[IF][a-zA-Z]*$/,
-
-    gitCommandSetting:
-      /^(alias|pager|credential|difftool|mergetool|browser|man|guitool|trailer|tar)\.|^(core\.(pager|editor|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)|sequence\.editor|diff\.external|gpg\..*program|interactive\.difffilter|uploadpack\.packobjectshook|sendemail\..*)$|\.(cmd|command|driver|textconv|clean|smudge|process|helper|uploadpack|receivepack|program)$/i,
-    gitUnreadableSetting: /^(include|includeif|url)\..*$|^core\.hookspath$/i,
-
-    commandVariables: new Set(
-      "PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER BAT_PAGER DELTA_PAGER EDITOR VISUAL FCEDIT SUDO_EDITOR GIT_EDITOR GIT_SEQUENCE_EDITOR BROWSER GIT_SSH GIT_SSH_COMMAND RSYNC_RSH GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND SHELL CC CXX RUSTC RUSTC_WRAPPER LESSOPEN LESSCLOSE MAKE".split(
-        " ",
-      ),
-    ),
-    optionVariables: [
-      [/^(GNU)?MAKEFLAGS$/, /eval|\$|SHELL|-E|-f/],
-      [/^TAR_OPTIONS$/, /./],
-      [/^NODE_OPTIONS$/, /require|import|loader|-r\b|eval/],
-      [/^(PERL5OPT|PERL5DB|RUBYOPT|PYTHONSTARTUP|PYTHONINSPECT|NPM_CONFIG_SCRIPT_SHELL)$/i, /./],
-      [/^(CARGO_ENCODED_)?RUSTFLAGS$/, /linker/],
-      [/^CARGO_(BUILD_RUSTC.*|ALIAS_.*|TARGET_.*_(RUNNER|LINKER))$/, /./],
-      [/^GIT_(CONFIG.*|EXEC_PATH|TEMPLATE_DIR)$/, /./],
-    ],
-  };
-}
+};
 
 function phrases(text: string): ReadonlyMap<string, readonly (readonly string[])[]> {
   const map = new Map<string, string[][]>();

@@ -1,11 +1,15 @@
-import { shown, Unresolvable } from "./refusal.js";
-import type { CommandWord } from "./rules.js";
+import { shown, Unresolvable } from "../refusal.js";
+import type { CommandWord } from "../rules.js";
 
 const LONG_FLAGS =
   /^--(quiet|silent|debug|follow-symlinks|posix|regexp-extended|separate|unbuffered|null-data|zero-terminated|sandbox|version|help|in-place(=.*)?|line-length=\d+)$/s;
 
 /** Throws `Unresolvable` if sed may run a command: the `e` command, the `e` flag of `s`, a script in a file. */
-export function checkSed(words: readonly CommandWord[]): void {
+export function readSed(name: string, words: readonly CommandWord[]): undefined {
+  if (name === "sed" || name === "gsed") checkSed(words);
+}
+
+function checkSed(words: readonly CommandWord[]): void {
   const operands: CommandWord[] = [];
   const scripts: string[] = [];
   let onlyOperands = false;

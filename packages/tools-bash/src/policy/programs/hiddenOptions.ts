@@ -1,5 +1,5 @@
-import { shown, Unresolvable } from "./refusal.js";
-import type { CommandWord } from "./rules.js";
+import { shown, Unresolvable } from "../refusal.js";
+import type { CommandWord } from "../rules.js";
 
 /** Letters of options whose value is the next word and runs nothing: that word may be unknown. */
 const VALUE_LETTERS: readonly (readonly [program: RegExp, letters: string])[] = [
@@ -38,7 +38,7 @@ export function refuseHiddenOption(name: string, words: readonly CommandWord[]):
 
 function mayBeOption({ source, splits }: CommandWord): boolean {
   if (source === "-j$(nproc)") return false; // a number, and in every second build script
-  return splits === true ? !/^[\w./:@]+\*/.test(source) : !/^["']?([\w./:@~]|\$\{?(PWD|HOME)\b)/.test(source);
+  return splits === true ? !/^[\w./:@]+\*/.test(source) : !/^["']?([\w./:@]|~(\/|$)|\$\{?(PWD|HOME)\b)/.test(source);
 }
 
 /** Whether the word is the value of an option, as behind "-xzf"; tar's first letters may lack the dash. */
