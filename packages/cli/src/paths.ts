@@ -16,11 +16,6 @@ export function stateDirectory(env: Environment = process.env): string {
   return join(base(env, "XDG_STATE_HOME", ".local/state"), "agent");
 }
 
-/** What can be thrown away at any time: `$XDG_CACHE_HOME/agent` or `~/.cache/agent`. */
-export function cacheDirectory(env: Environment = process.env): string {
-  return join(base(env, "XDG_CACHE_HOME", ".cache"), "agent");
-}
-
 /**
  * Makes a directory that only its owner can enter, and the missing ones above it. Not by `recursive`, which never
  * comes back where nothing can be made at all, such as below `/proc`.

@@ -1,7 +1,8 @@
+import { escapeToLine } from "@agent/core/toolkit";
 import { askYesNo, canAsk } from "./ask.js";
 import { type ConfigLayer, mergeLayers, type Settings } from "./config/layers.js";
 import { type LoadedLayers, loadLayers } from "./config/load.js";
-import { type AskTrust, LOADS_UNSEEN } from "./config/trust.js";
+import type { AskTrust } from "./config/trust.js";
 import { flagLayers, type SettingsFlags } from "./flags.js";
 import { enterDirectory } from "./workingDirectory.js";
 
@@ -29,14 +30,14 @@ export async function loadSettings(flags: SettingsFlags): Promise<LoadedSettings
   };
 }
 
-const askForTrust: AskTrust = async ({ file, untrusted, changed, composed }) => {
-  const others = untrusted.filter((path) => path !== file);
+const askForTrust: AskTrust = async ({ file, untrusted, changed }) => {
+  // Each path on one line of its own: a newline in a name must not write a line of this question.
+  const others = untrusted.filter((path) => path !== file).map(escapeToLine);
   const lines = [
     changed
-      ? `${file} has changed since you trusted it.`
-      : `This project brings a config you have not trusted: ${file}`,
+      ? `${escapeToLine(file)} has changed since you trusted it.`
+      : `This project brings a config you have not trusted: ${escapeToLine(file)}`,
     ...others.map((path) => `  it also loads ${path}`),
-    ...composed.map((path) => `  ${path} ${LOADS_UNSEEN}`),
     "A config is code and runs with your rights.",
     "Trust it as it is now? (No runs without it.)",
   ];

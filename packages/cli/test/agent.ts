@@ -66,7 +66,7 @@ export class Sandbox {
   /** Runs the command in a real terminal; each answer is typed when its question has appeared. */
   async runInTerminal(
     args: readonly string[],
-    dialogue: readonly (readonly [question: string, answer: string])[] = [],
+    dialogue: readonly (readonly [question: string, answer: string | (() => string)])[] = [],
   ): Promise<RunResult> {
     const command = [process.execPath, BIN, ...args]
       .map((word) => `'${word.replaceAll("'", "'\\''")}'`)
@@ -83,7 +83,7 @@ export class Sandbox {
       if (next && screen.includes(next[0])) {
         left.shift();
         screen = "";
-        child.stdin.write(`${next[1]}\n`);
+        child.stdin.write(`${typeof next[1] === "string" ? next[1] : next[1]()}\n`);
       }
     });
     return await finished(child);
