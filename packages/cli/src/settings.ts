@@ -1,9 +1,7 @@
-import { escapeToLine } from "@agent/core/toolkit";
-import { askYesNo, canAsk } from "./ask.js";
 import { type ConfigLayer, mergeLayers, type Settings } from "./config/layers.js";
 import { type LoadedLayers, loadLayers } from "./config/load.js";
-import type { AskTrust } from "./config/trust.js";
 import { flagLayers, type SettingsFlags } from "./flags.js";
+import { trustPolicy } from "./trustQuestion.js";
 import { enterDirectory } from "./workingDirectory.js";
 
 /** The settings of this run and every layer they come from. */
@@ -20,7 +18,7 @@ export async function loadSettings(flags: SettingsFlags): Promise<LoadedSettings
     cwd: process.cwd(),
     none: flags.config === false,
     ...(typeof flags.config === "string" && { file: flags.config }),
-    trust: { grant: flags.trust ?? false, ...(canAsk() && { ask: askForTrust }) },
+    trust: trustPolicy(flags.trust ?? false),
   });
   const fromFlags = flagLayers(flags);
   return {
@@ -29,17 +27,3 @@ export async function loadSettings(flags: SettingsFlags): Promise<LoadedSettings
     projectFile: loaded.projectFile,
   };
 }
-
-const askForTrust: AskTrust = async ({ file, untrusted, changed }) => {
-  // Each path on one line of its own: a newline in a name must not write a line of this question.
-  const others = untrusted.filter((path) => path !== file).map(escapeToLine);
-  const lines = [
-    changed
-      ? `${escapeToLine(file)} has changed since you trusted it.`
-      : `This project brings a config you have not trusted: ${escapeToLine(file)}`,
-    ...others.map((path) => `  it also loads ${path}`),
-    "A config is code and runs with your rights.",
-    "Trust it as it is now? (No runs without it.)",
-  ];
-  return await askYesNo(lines.join("\n"));
-};

@@ -14,7 +14,8 @@ import { hasTerminal, packSource, Sandbox } from "./agent.js";
 
 const HARMLESS = "export const value = 1;";
 const EVIL = 'require("node:fs").writeFileSync("ran", "");\n';
-const EVIL_MODULE = 'import { writeFileSync } from "node:fs";\nwriteFileSync("ran", "");\nexport const value = 1;';
+const EVIL_MODULE =
+  'import { writeFileSync } from "node:fs";\nwriteFileSync("ran", "");\nexport const value = 1;';
 
 function ran(box: Sandbox): boolean {
   return statSync(join(box.project, "ran"), { throwIfNoEntry: false }) !== undefined;
@@ -143,19 +144,22 @@ describe("trust covers every file of the project that runs, by whatever name it 
 });
 
 describe("what was asked about is what runs", () => {
-  test.runIf(hasTerminal())("a file changed while the question stands does not run in its new form", async () => {
-    const box = new Sandbox();
-    box.write("agent.config.mjs", 'import "./more.mjs"; export default {};');
-    box.write("more.mjs", HARMLESS);
-    const change = (): string => {
-      box.write("agent.config.mjs", `${EVIL_MODULE}\nexport default {};`);
-      box.write("more.mjs", EVIL_MODULE);
-      return "y";
-    };
-    const { code } = await box.runInTerminal(["tools"], [["Trust it as it is now?", change]]);
-    expect({ code, ran: ran(box) }).toEqual({ code: 0, ran: false });
-    expect((await box.run(["tools"])).code).toBe(4);
-  });
+  test.runIf(hasTerminal())(
+    "a file changed while the question stands does not run in its new form",
+    async () => {
+      const box = new Sandbox();
+      box.write("agent.config.mjs", 'import "./more.mjs"; export default {};');
+      box.write("more.mjs", HARMLESS);
+      const change = (): string => {
+        box.write("agent.config.mjs", `${EVIL_MODULE}\nexport default {};`);
+        box.write("more.mjs", EVIL_MODULE);
+        return "y";
+      };
+      const { code } = await box.runInTerminal(["tools"], [["Trust it as it is now?", change]]);
+      expect({ code, ran: ran(box) }).toEqual({ code: 0, ran: false });
+      expect((await box.run(["tools"])).code).toBe(4);
+    },
+  );
 
   test("compiled code is not taken from a place tools may write", async () => {
     const box = new Sandbox();

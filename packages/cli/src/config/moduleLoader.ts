@@ -1,5 +1,5 @@
 import { createRequire, Module } from "node:module";
-import { dirname, extname } from "node:path";
+import { extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { quote, quotePath } from "@agent/core/toolkit";
 import { CliError } from "../errors.js";
@@ -129,9 +129,12 @@ export class ModuleLoader {
   #resolve(specifier: string, parent: string, kind: ModuleKind): ResolvedModule {
     const found = resolveModule(String(specifier), parent, this.#root, kind);
     if (found) return found;
-    throw Object.assign(new Error(`Cannot find module ${quote(String(specifier))} from ${quotePath(parent)}`), {
-      code: kind === "import" ? "ERR_MODULE_NOT_FOUND" : "MODULE_NOT_FOUND",
-    });
+    throw Object.assign(
+      new Error(`Cannot find module ${quote(String(specifier))} from ${quotePath(parent)}`),
+      {
+        code: kind === "import" ? "ERR_MODULE_NOT_FOUND" : "MODULE_NOT_FOUND",
+      },
+    );
   }
 
   #resolveUrl(specifier: string, parent: string): string {

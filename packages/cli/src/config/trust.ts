@@ -11,8 +11,12 @@ import { type FileHashes, hashOf, type ProjectFiles, readProjectFile } from "./p
 
 const PRIVATE_FILE = 0o600;
 
+/** What kind of code wants to run. */
+export type TrustSubject = "config" | "pack";
+
 /** What the person is asked about. */
-interface TrustRequest {
+export interface TrustRequest {
+  readonly subject: TrustSubject;
   readonly file: string;
   /** Everything that would run, and was never trusted in this form. */
   readonly untrusted: readonly string[];
@@ -37,18 +41,25 @@ export async function requireTrust(
   file: string,
   { hashes }: Pick<ProjectFiles, "hashes">,
   policy: TrustPolicy,
+  subject: TrustSubject = "config",
 ): Promise<boolean> {
   const known = trustedHashes(file);
   const untrusted = Object.keys(hashes).filter((path) => known[path] !== hashes[path]);
   if (untrusted.length === 0) return true;
   const changed = Object.keys(known).length > 0;
-  const request = { file, untrusted, changed };
+  const request = { subject, file, untrusted, changed };
   if (!policy.grant) {
     if (!policy.ask) throw new CliError(refusal(request), EXIT.refused);
     if (!(await policy.ask(request))) return false;
   }
   await grantTrust(file, hashes);
   return true;
+}
+
+/** Whether exactly this content was trusted before. Never asks. */
+export function isTrusted(file: string, { hashes }: Pick<ProjectFiles, "hashes">): boolean {
+  const known = trustedHashes(file);
+  return Object.entries(hashes).every(([path, hash]) => known[path] === hash);
 }
 
 /**
@@ -113,14 +124,18 @@ function trustedHashes(config: string): FileHashes {
 }
 
 /** Why the run stops, for a run nobody watches. */
-function refusal({ file, untrusted, changed }: TrustRequest): string {
+function refusal({ subject, file, untrusted, changed }: TrustRequest): string {
   const why = changed ? "has changed since it was trusted" : "has not been trusted on this machine";
   const others = untrusted.filter((path) => path !== file).map(escapeToLine);
   const also = others.length === 0 ? "" : ` It also loads: ${others.join(", ")}.`;
   return (
-    `${escapeToLine(file)} ${why}, and a config is code, so nothing was run.${also} ` +
-    "Look at it, then run agent in a terminal and say yes, pass --trust, or leave it out with --no-config."
+    `${escapeToLine(file)} ${why}, and a ${subject} is code, so nothing was run.${also} ` +
+    `Look at it, then run agent in a terminal and say yes, ${cure(subject)}.`
   );
+}
+
+function cure(subject: TrustSubject): string {
+  return subject === "pack" ? "or pass --trust" : "pass --trust, or leave it out with --no-config";
 }
 
 function storePath(): string {
