@@ -1,8 +1,10 @@
 import { mkdirSync, statSync } from "node:fs";
-import { homedir } from "node:os";
+import { userInfo } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 
 const PRIVATE_DIRECTORY = 0o700;
+// Nothing can be kept below a file: whoever tries finds out and says so.
+const NO_HOME = "/dev/null";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -14,6 +16,14 @@ export function configDirectory(env: Environment = process.env): string {
 /** Where trust, sessions and input history are kept: `$XDG_STATE_HOME/agent` or `~/.local/state/agent`. */
 export function stateDirectory(env: Environment = process.env): string {
   return join(base(env, "XDG_STATE_HOME", ".local/state"), "agent");
+}
+
+/**
+ * The person's home: `$HOME`, or the account's where that is empty or relative. Never a relative path: what is kept
+ * there would get into the project.
+ */
+export function homeDirectory(env: Environment = process.env): string {
+  return absolute(env.HOME) ?? accountHome() ?? NO_HOME;
 }
 
 /**
@@ -32,7 +42,17 @@ export function ensurePrivateDirectory(path: string): void {
 }
 
 function base(env: Environment, name: string, fallback: string): string {
-  return absolute(env[name]) ?? join(env.HOME || homedir(), fallback);
+  return absolute(env[name]) ?? join(homeDirectory(env), fallback);
+}
+
+/** What the system says of the account. Not `homedir()`, which believes an empty HOME. */
+function accountHome(): string | undefined {
+  try {
+    return absolute(userInfo().homedir);
+  } catch {
+    // An account without an entry, as in some containers.
+    return undefined;
+  }
 }
 
 /** The base directory specification asks for absolute paths; a relative one would differ by working directory. */
