@@ -190,6 +190,7 @@ function toolOptions(command: Command): Command {
     .option("--disable <tool>", "turn a tool off (repeatable)", collect)
     .option("--tools <list>", "turn tools on and off in order: '-*,read_file'")
     .option("--read-only", "only tools that read")
+    .option("--add-dir <directory>", "let tools write there without asking (repeatable)", collect)
     .option("--config <file>", "use this config file and no other of the project")
     .option("--no-config", "use no config file")
     .option("--trust", "trust the project's config as it is now");

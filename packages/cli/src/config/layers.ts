@@ -1,3 +1,4 @@
+import { dirname, resolve } from "node:path";
 import { CliError } from "../errors.js";
 import type { ModuleLoader } from "./moduleLoader.js";
 import type { ConfigSource } from "./schema.js";
@@ -39,6 +40,8 @@ export interface Settings {
   readonly switches: readonly ToolSwitch[];
   readonly confirm: readonly ToolSwitch[];
   readonly readOnly: boolean;
+  /** Absolute. */
+  readonly addDirs: readonly string[];
   readonly provider: AgentConfig["provider"];
   readonly model: string | undefined;
   readonly systemPrompt: string | undefined;
@@ -97,6 +100,9 @@ export function mergeLayers(
     switches: layers.flatMap(toSwitches),
     confirm: layers.flatMap((layer) => named(layer, "enable", layer.config.confirm)),
     readOnly: values.readOnly ?? false,
+    addDirs: layers.flatMap(({ config, source }) =>
+      (config.addDirs ?? []).map((path) => resolve(source ? dirname(source.file) : ".", path)),
+    ),
     provider: values.provider,
     model: values.model,
     systemPrompt: values.systemPrompt,

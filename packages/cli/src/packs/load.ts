@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isAgentError, registerPack, type ToolContext, type ToolPack, type ToolRegistry } from "@agent/core";
+import { isAgentError, type PackHost, registerPack, type ToolPack, type ToolRegistry } from "@agent/core";
 import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
 import { DEFAULT_PACK, type SelectedPack } from "../config/layers.js";
 import { locate, valuePattern } from "../config/locate.js";
@@ -37,13 +37,13 @@ export async function loadPacks(
 export function registerPacks(
   registry: ToolRegistry,
   packs: readonly LoadedPack[],
-  context: ToolContext,
+  host: Omit<PackHost, "options">,
 ): void {
   for (const pack of packs) {
     if (!pack.module) continue;
     const module = pack.module.packName ? pack.module : { ...pack.module, packName: pack.name };
     try {
-      registerPack(registry, module, { context, options: pack.options });
+      registerPack(registry, module, { ...host, options: pack.options });
     } catch (error) {
       if (isCollision(error)) throw new CliError(`${errorMessage(error)} Select only one of the two packs.`);
       pack.problem = `${errorMessage(error)} Fix or update the pack, or take it out of "packs".`;
