@@ -1,13 +1,13 @@
 import type { PackHost, PackRegistry } from "@agent/core";
 import { checkRegistry } from "@agent/core/toolkit";
+import { jobs } from "./jobs.js";
 import type { BashOptions } from "./options.js";
+import { diagnose } from "./platform.js";
 import { RunBashTool } from "./tools/bash.js";
 
 export { DEFAULT_HIDDEN_ENV } from "./environment.js";
-export { jobs } from "./jobs.js";
 export type { LimitName, LimitOptions } from "./limits.js";
 export { type BashOptions, packName } from "./options.js";
-export { diagnose } from "./platform.js";
 export { createPolicy, type Policy, type PolicyOptions, type Verdict } from "./policy/policy.js";
 export type { PolicyRule, PolicyRuleObject } from "./policy/rules.js";
 export type { RunBashResult, TruncatedStream } from "./result.js";
@@ -20,4 +20,5 @@ export const packApiVersion = 1;
 export function register(registry: PackRegistry, host?: PackHost): void {
   checkRegistry(registry);
   registry.register(new RunBashTool(host?.options as BashOptions | undefined, host), { enabled: false });
+  registry.provide?.({ jobs, diagnose });
 }

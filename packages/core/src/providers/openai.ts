@@ -1,7 +1,8 @@
 import type OpenAI from "openai";
-import { abortedError } from "../abort.js";
 import { AgentError, isAgentError } from "../errors.js";
+import { abortedError } from "../toolkit/abort.js";
 import { errorMessage, quote } from "../toolkit/describe.js";
+import { createRedactor } from "../toolkit/redact.js";
 import { truncateUtf8 } from "../toolkit/truncate.js";
 import { escapeInvisible } from "../toolkit/visible.js";
 import { readCompletion, StreamedCompletion, type WireCompletion } from "./completion.js";
@@ -17,7 +18,6 @@ import { readEvents, readText } from "./sse.js";
 export type { OpenAIProviderOptions } from "./openaiOptions.js";
 
 const MAX_MESSAGE_BYTES = 2000;
-const SHORTEST_SECRET = 4;
 
 /**
  * Talks to any OpenAI-compatible chat completions endpoint. The SDK is loaded with the first request; it builds
@@ -26,6 +26,7 @@ const SHORTEST_SECRET = 4;
 export class OpenAIProvider implements ChatProvider {
   readonly model: string;
   readonly #options: CheckedOptions;
+  readonly #redact = createRedactor(() => this.#options.secrets);
   #client: Promise<OpenAI> | undefined;
   // Turned off for a server that refuses the field; it only tells the token count of streamed answers.
   #asksForUsage = true;
@@ -139,11 +140,7 @@ export class OpenAIProvider implements ChatProvider {
 
   /** A message without secrets, bounded, and without what could control a terminal. */
   #presentable(message: string): string {
-    let text = message;
-    for (const secret of this.#options.secrets) {
-      if (secret.length >= SHORTEST_SECRET) text = text.replaceAll(secret, "[key]");
-    }
-    return escapeInvisible(truncateUtf8(text, MAX_MESSAGE_BYTES));
+    return escapeInvisible(truncateUtf8(this.#redact(message), MAX_MESSAGE_BYTES));
   }
 }
 

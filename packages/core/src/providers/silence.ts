@@ -1,4 +1,4 @@
-import { linkedController } from "../abort.js";
+import { linkedController } from "../toolkit/abort.js";
 import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 
 /** Aborts a request that has gone quiet. */
