@@ -303,13 +303,15 @@ rm -f agent.config.ts; mv agent.config.ts old; echo y > y; mv -f y agent.config.
 
     test("files that other programs obey are renamed when a command made them", async () => {
       mkdirSync(inWorkspace(".config"));
-      const command = "mkdir .vscode .config/git; echo x > .envrc; ln -s /etc .husky";
+      const command =
+        "mkdir .vscode .config/git; echo x > .envrc; ln -s /etc .husky; echo x > new.code-workspace";
       const { stderr } = await runBash({ command }, required);
       expect(readdirSync(workspace).sort()).toEqual([
         ".config",
         ".envrc.refused",
         ".husky.refused",
         ".vscode.refused",
+        "new.code-workspace.refused",
       ]);
       expect(readdirSync(inWorkspace(".config"))).toEqual(["git.refused"]);
       expect(stderr).toMatch(/may not make .*\.envrc/);
@@ -363,11 +365,19 @@ rm -f agent.config.ts; mv agent.config.ts old; echo y > y; mv -f y agent.config.
 
     test("commands that run at the same time share what keeps a name free", async () => {
       const tool = new RunBashTool(required);
-      const slow = tool.execute({ command: "until [ -e go ]; do sleep 0.01; done; mkdir .git/hooks; rm go" });
-      await Promise.all([1, 2, 3].map(() => tool.execute({ command: "mkdir .git/hooks" })));
-      writeFileSync(inWorkspace("go"), "");
-      expect(JSON.parse(await slow).stderr).toContain("Read-only file system");
-      expect(readdirSync(workspace)).toEqual([]);
+      const wait = (name: string) => `echo > ${name}-started; until [ -e ${name}-go ]; do sleep 0.01; done`;
+      const started = (name: string) =>
+        expect.poll(() => existsSync(inWorkspace(`${name}-started`)), { timeout: 60_000 }).toBe(true);
+      const first = tool.execute({ command: wait("first") });
+      await started("first");
+      const second = tool.execute({ command: `${wait("second")}; mkdir .git/hooks` });
+      await started("second");
+      await tool.execute({ command: "mkdir .git/hooks" });
+      writeFileSync(inWorkspace("first-go"), "");
+      await first;
+      writeFileSync(inWorkspace("second-go"), "");
+      expect(JSON.parse(await second).stderr).toContain("Read-only file system");
+      expect(existsSync(inWorkspace(".git"))).toBe(false);
     });
 
     test("a file that a person replaces while a command runs stays", async () => {

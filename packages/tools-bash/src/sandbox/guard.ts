@@ -1,4 +1,4 @@
-import { lstatSync, type Stats } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { canonicalPath, isInside } from "@agent/core/toolkit";
 import { type Found, identify, removeEmpty, renameRefused } from "./inspect.js";
@@ -12,10 +12,10 @@ export interface Guard {
   finish(): string[];
 }
 
+/** A path of which a mount alone does not see that something else was put there. */
 interface Watched {
-  readonly root: string;
+  /** Relative to the root. */
   readonly path: string;
-  /** Whether the command put something else there. */
   isReplaced(): boolean;
 }
 
@@ -29,40 +29,50 @@ export class FileGuard {
 
   /** Protects the well-known names in each root, and the absolute paths of `also` that are in one. */
   protect(roots: readonly string[], also: readonly string[]): Guard {
-    const mounts: string[] = [];
+    const guards = roots.map((root) => this.#protectRoot(root, also));
+    return {
+      mounts: guards.flatMap(({ mounts }) => mounts),
+      finish: () => guards.flatMap((guard) => guard.finish()),
+    };
+  }
+
+  #protectRoot(root: string, also: readonly string[]): Guard {
+    // A directory that stands in for a missing one is no repository.
+    const git = this.#users.has(join(root, ".git")) ? {} : gitDirectory(root);
+    const files = [
+      ...protectedFiles(git.name),
+      ...[
+        ...also.filter((path) => isInside(root, path) && path !== root),
+        ...(git.link ? [git.link] : []),
+      ].map((path): ProtectedFile => ({ path: relative(root, path), ifMissing: "rename" })),
+    ];
+    const mounts = git.pinned === undefined ? [] : ["--bind", git.pinned, git.pinned];
     const placed: string[] = [];
     const watched: Watched[] = [];
-    const cover = (root: string, { path, ifMissing }: ProtectedFile): void => {
-      const before = this.#users.has(path) ? undefined : identify(root, path);
-      if (before !== undefined) {
-        if (!before.isLink) mounts.push("--ro-bind", path, path);
-        watched.push({ root, path, isReplaced: replacementOf(root, path, before) });
-      } else if (ifMissing === "rename" || !isRealDirectory(root, dirname(path))) {
-        watched.push({ root, path, isReplaced: () => true });
-      } else {
-        placed.push(path);
-        if (ifMissing === "file") mounts.push("--ro-bind", "/dev/null", path);
-        else mounts.push("--tmpfs", path, "--remount-ro", path);
+    // Most names of the table are not there: one look at the directory answers for all of them.
+    const names = new Set(readdirSync(root));
+    for (const { path: pattern, ifMissing } of files) {
+      const existing = expand(pattern, names);
+      for (const name of existing) {
+        const path = join(root, name);
+        const before = this.#users.has(path) ? undefined : identify(root, path);
+        if (before !== undefined) {
+          if (!before.isLink) mounts.push("--ro-bind", path, path);
+          watched.push({ path: name, isReplaced: replacementOf(root, path, before) });
+        } else if (ifMissing === "rename" || !isRealDirectory(root, dirname(path))) {
+          watched.push({ path: name, isReplaced: () => true });
+        } else placed.push(...place(path, ifMissing, mounts));
       }
-    };
-    for (const root of roots) {
-      const git = gitDirectory(root);
-      if (git.pinned !== undefined) mounts.push("--bind", git.pinned, git.pinned);
-      if (git.link !== undefined) cover(root, { path: git.link, ifMissing: "rename" });
-      for (const { path, ifMissing } of protectedFiles(git.name))
-        cover(root, { path: join(root, path), ifMissing });
-      for (const path of also) {
-        if (isInside(root, path) && path !== root) cover(root, { path, ifMissing: "rename" });
-      }
+      if (existing.length > 0 && !pattern.startsWith("*")) continue;
+      if (ifMissing !== "rename") placed.push(...place(join(root, pattern), ifMissing, mounts));
+      else watched.push({ path: pattern, isReplaced: () => true });
     }
     for (const path of placed) this.#users.set(path, (this.#users.get(path) ?? 0) + 1);
     return {
       mounts,
       finish: () => {
         for (const path of placed) this.#leave(path);
-        return watched
-          .filter(({ root, path, isReplaced }) => isReplaced() && renameRefused(root, path))
-          .map(({ root, path }) => relative(root, path));
+        return refuse(root, watched, names);
       },
     };
   }
@@ -76,6 +86,30 @@ export class FileGuard {
     this.#users.delete(path);
     removeEmpty(path);
   }
+}
+
+/** Mounts something in the place of a path that is not there. Returns the path. */
+function place(path: string, kind: "file" | "directory", mounts: string[]): string[] {
+  if (kind === "file") mounts.push("--ro-bind", "/dev/null", path);
+  else mounts.push("--tmpfs", path, "--remount-ro", path);
+  return [path];
+}
+
+/** Renames what the command put in protected places. `before` are the names that were in the root. */
+function refuse(root: string, watched: readonly Watched[], before: ReadonlySet<string>): string[] {
+  const names = new Set(readdirSync(root));
+  const added = new Set([...names].filter((name) => !before.has(name)));
+  return watched.flatMap(({ path, isReplaced }) =>
+    expand(path, path.startsWith("*") ? added : names).filter(
+      (name) => isReplaced() && renameRefused(root, join(root, name)),
+    ),
+  );
+}
+
+/** The paths a pattern may mean, given the names in the root. None if its first name is not there. */
+function expand(pattern: string, names: ReadonlySet<string>): string[] {
+  if (pattern.startsWith("*")) return [...names].filter((name) => name.endsWith(pattern.slice(1)));
+  return names.has(pattern.split("/", 1)[0] ?? "") ? [pattern] : [];
 }
 
 /**
@@ -102,7 +136,7 @@ interface GitDirectory {
 
 function gitDirectory(root: string): GitDirectory {
   const path = join(root, ".git");
-  const found = look(path);
+  const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return {};
   // No command in a sandbox can have put a link here: the name is taken while one runs.
   if (found.isDirectory()) return { name: ".git", pinned: path };
@@ -110,10 +144,6 @@ function gitDirectory(root: string): GitDirectory {
   return found.isSymbolicLink() && isInside(root, target) && isRealDirectory(root, target)
     ? { name: relative(root, target), pinned: target, link: path }
     : { name: ".git", link: path };
-}
-
-function look(path: string): Stats | undefined {
-  return lstatSync(path, { throwIfNoEntry: false });
 }
 
 /** Whether the path is a directory below the root, and no link is on the way. */
