@@ -1,10 +1,12 @@
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
+  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -16,6 +18,7 @@ import {
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
 import { RunBashTool } from "../tools/bash.js";
@@ -216,6 +219,34 @@ for name, number in {"io_uring": 425, "keyctl": 250, "bpf": 321, "mount": 165, "
         expect(stdout).toBe("stream pair\ninet\n");
       },
     );
+  });
+
+  test("by a directory that whoever started the agent left open", (context) => {
+    const entry = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
+    if (!existsSync(entry)) return context.skip("the package is not built");
+    const code = `
+      const { RunBashTool } = await import(${JSON.stringify(entry)});
+      const command = "for fd in /proc/self/fd/*; do echo x > $fd/file; done 2>/dev/null; ls -l /proc/self/fd >&2";
+      console.log(await new RunBashTool({ sandbox: "require" }).execute({ command }));`;
+    const directory = openSync(outside, "r");
+    onTestFinished(() => closeSync(directory));
+    const stdio = [
+      "ignore",
+      "pipe",
+      "inherit",
+      directory,
+      directory,
+      directory,
+      "ignore",
+      "ignore",
+      directory,
+    ] as const;
+    const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", code], {
+      stdio: [...stdio],
+    });
+    const { stderr } = JSON.parse(stdout.toString());
+    expect(stderr).not.toContain(outside);
+    expect(readdirSync(outside)).toEqual([]);
   });
 
   describe("by temporary directories", () => {
