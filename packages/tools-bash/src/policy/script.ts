@@ -16,6 +16,7 @@ export interface SimpleCommand {
 
 const MAX_NESTING = 50;
 const MAX_WORDS = 10_000;
+const MAX_COMMANDS = 50_000;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const ASSIGNMENT = /^([A-Za-z_][A-Za-z0-9_]*)=/;
 // Reserved in every shell. Behind one of the first a command begins; the others end a list of commands.
@@ -112,7 +113,8 @@ class Parser {
   }
 
   #nested(read: () => void): void {
-    if (++this.nesting.depth > MAX_NESTING) throw this.#refusal("commands nested too deeply", "write them in a row");
+    if (++this.nesting.depth > MAX_NESTING)
+      throw this.#refusal("commands nested too deeply", "write them in a row");
     read();
     this.nesting.depth--;
   }
@@ -184,10 +186,13 @@ class Parser {
       }
       if (words.length === 0) this.#checkCommandWord(word);
       else if (words.every(({ source }) => source === "time" || source === "-p")) this.#checkTimed(word);
-      if (words.push(word) > MAX_WORDS) throw this.#refusal("too many words", "use a file, or several commands");
+      if (words.push(word) > MAX_WORDS)
+        throw this.#refusal("too many words", "use a file, or several commands");
     }
-    if (this.#token === start || /^(time|time -p)$/.test(words.map(({ source }) => source).join(" "))) throw this.#unexpected();
-    this.found.push({ words, assigned });
+    if (this.#token === start || /^(time|time -p)$/.test(words.map(({ source }) => source).join(" ")))
+      throw this.#unexpected();
+    if (this.found.push({ words, assigned }) > MAX_COMMANDS)
+      throw this.#refusal("too many commands", "use a file, or several calls");
   }
 
   #checkCommandWord({ source, text }: CommandWord): void {
@@ -227,7 +232,10 @@ class Parser {
   #unexpected(): NotInGrammar {
     if (this.#token.type === "word" && NOT_JUDGED.has(this.#token.word.source))
       return this.#refusal("a construct that not all shells know", "use if, for, while, or plain commands");
-    return this.#refusal("something that does not belong there", "write plain commands, with ; && || | between them");
+    return this.#refusal(
+      "something that does not belong there",
+      "write plain commands, with ; && || | between them",
+    );
   }
 
   #refusal(what: string, instead: string): NotInGrammar {

@@ -47,7 +47,9 @@ export async function execute(shell: Shell, scripts: readonly string[]): Promise
       writeFileSync(join(directory, `${index}.sh`), prelude + script);
     }
     writeFileSync(join(directory, "run.sh"), runner(shell, directory, scripts));
-    await run("/bin/sh", [join(directory, "run.sh")], { env: { PATH: join(directory, "bin"), HOME: join(directory, "home"), LC_ALL: "C.UTF-8" } });
+    await run("/bin/sh", [join(directory, "run.sh")], {
+      env: { PATH: join(directory, "bin"), HOME: join(directory, "home"), LC_ALL: "C.UTF-8" },
+    });
     return scripts.map((_, index) => executed(join(directory, `${index}.log`)));
   } finally {
     rmSync(directory, { recursive: true, force: true });

@@ -2,7 +2,9 @@ import { Unresolvable } from "../refusal.js";
 import type { CommandWord } from "../rules.js";
 import { type Inside, known, wordSet } from "./program.js";
 
-const SHELLS = wordSet("sh ash bash dash ksh ksh93 mksh lksh pdksh rbash rksh yash zsh rzsh hush posh oksh loksh");
+const SHELLS = wordSet(
+  "sh ash bash dash ksh ksh93 mksh lksh pdksh rbash rksh yash zsh rzsh hush posh oksh loksh",
+);
 
 /** `sh -c 'text'`, `eval text` and `trap text`. */
 export function readShell(name: string, parameters: readonly CommandWord[]): Inside | undefined {
@@ -15,7 +17,7 @@ export function readShell(name: string, parameters: readonly CommandWord[]): Ins
 function shellScript(name: string, words: readonly CommandWord[]): string {
   for (let index = 0; index < words.length; index++) {
     const text = known(name, words[index]);
-    if (/^[-+][A-Za-z]*o$/.test(text) && !text.includes("c")) index++;
+    if (/^[-+][A-Za-z]*o$/.test(text) && !text.includes("c")) known(name, words[++index]);
     else if (/^-[eufxlc]*c[eufxlc]*$/.test(text)) {
       // "bash -c -x 'text'": further options may stand between -c and its text.
       const length = words.slice(index + 1).findIndex((word) => !/^[-+]/.test(word.text ?? ""));

@@ -6,9 +6,11 @@ import { wordSet } from "./program.js";
 const NEVER_SET =
   /^(PATH|HOME|ENV|BASH_.*|BASHOPTS|SHELLOPTS|POSIXLY_CORRECT|PS\d|PROMPT_COMMAND|EXECIGNORE|FPATH|ZDOTDIR|LD_.*|DYLD_.*|GCONV_PATH|LOCPATH|NLSPATH|GETCONF_DIR|GLIBC_TUNABLES|TERMINFO.*|TERMCAP|MAKEFILES|PYTHONPATH|PYTHONHOME|PYTHONSTARTUP|PYTHONINSPECT|PYTHONWARNINGS|PYTHONBREAKPOINT|PYTHONUSERBASE|PYTHONEXECUTABLE|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|NODE_PATH|NODE_REPL_EXTERNAL_MODULE|CLASSPATH|_?JAVA_.*|JDK_JAVA_OPTIONS|MAVEN_.*|GRADLE_OPTS|LUA_.*|PHPRC|PHP_INI_SCAN_DIR|OPENSSL_.*|XDG_.*|GNUPGHOME|DOCKER_.*|KUBECONFIG|TAR_OPTIONS|RIPGREP_CONFIG_PATH|VIMINIT|GVIMINIT|EXINIT|MYVIMRC|LESSKEY.*|AWKPATH|AWKLIBPATH|GCC_EXEC_PREFIX|COMPILER_PATH|CARGO_(BUILD_RUSTC.*|ALIAS_.*|TARGET_.*|HOME)|RUSTUP_.*|GO(FLAGS|ROOT|PATH|ENV|BIN|TOOLCHAIN))$/;
 // Settings of npm that name a program, or a file with such settings.
-const NPM_SETTING = /^npm_config_.*(shell|node.options|config|prefix|git|editor|viewer|module|script|browser)/i;
+const NPM_SETTING =
+  /^npm_config_.*(shell|node.options|config|prefix|git|editor|viewer|module|script|browser)/i;
 // Variables of git that hold data. Of the others, some hold a command, and the rest change what git runs.
-const GIT_DATA = /^GIT_(AUTHOR|COMMITTER)_\w+$|^GIT_(TERMINAL_PROMPT|OPTIONAL_LOCKS|MERGE_AUTOEDIT|FLUSH|CEILING_DIRECTORIES|LITERAL_PATHSPECS)$/;
+const GIT_DATA =
+  /^GIT_(AUTHOR|COMMITTER)_\w+$|^GIT_(TERMINAL_PROMPT|OPTIONAL_LOCKS|MERGE_AUTOEDIT|FLUSH|CEILING_DIRECTORIES|LITERAL_PATHSPECS)$/;
 // The value is a command.
 const COMMANDS = wordSet(
   "PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER BAT_PAGER DELTA_PAGER EDITOR VISUAL FCEDIT SUDO_EDITOR GIT_EDITOR GIT_SEQUENCE_EDITOR BROWSER GIT_SSH GIT_SSH_COMMAND RSYNC_RSH GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND SHELL CC CXX CPP LD AR RUSTC RUSTC_WRAPPER LESSOPEN LESSCLOSE MAKE",
@@ -16,7 +18,10 @@ const COMMANDS = wordSet(
 // Options of a program, of which only these are known to run nothing.
 const OPTIONS: readonly (readonly [name: RegExp, harmless: RegExp])[] = [
   [/^(GNU|M|B)?MAKEFLAGS$/i, /^(-?[ksnBij]*\d*|-j\d*|--(silent|no-print-directory|keep-going))( -j\d*)?$/],
-  [/^NODE_OPTIONS$/, /^(--(max-[a-z-]+=\d+|enable-source-maps|no-[a-z-]+|trace-[a-z-]+|unhandled-rejections=\w+)( |$))*$/],
+  [
+    /^NODE_OPTIONS$/,
+    /^(--(max-[a-z-]+=\d+|enable-source-maps|no-[a-z-]+|trace-[a-z-]+|unhandled-rejections=\w+)( |$))*$/,
+  ],
   [/^(CARGO_ENCODED_)?RUSTFLAGS$/, /^((?!linker|-Z|@|link-arg).)*$/s],
   [/^(LESS|MORE)$/, /^[-A-Za-z0-9 ]*$/],
   [/^(FZF_DEFAULT_(OPTS|COMMAND).*)$/, /^$/],
