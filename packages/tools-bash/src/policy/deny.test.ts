@@ -150,6 +150,24 @@ describe("Promise: deny wins, and what may be denied is refused", () => {
   npm_config_script_shell=rm npm test
   NPM_CONFIG_NODE_OPTIONS=x npm test
   tar xf a -f "$@"
+  parallel
+  parallel -j 2
+  parallel rm
+  parallel :::: f
+  nix-shell
+  nix-shell -p x
+  proot
+  capsh
+  newgrp x
+  vim f
+  vi
+  bash-5.2 x
+  zsh-static
+  hg --config alias.x='!rm' x
+  rpm --eval '%(rm x)'
+  gh alias set x '!rm'
+  gnuplot -e 'system("rm")'
+  erl -eval x
     `),
   )("refused: %s", (command) => {
     expect(verdict(command)).toMatchObject({ allowed: false });

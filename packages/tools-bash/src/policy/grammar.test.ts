@@ -67,6 +67,9 @@ describe("Promise: only scripts that all shells read alike are judged", () => {
     "a+=1 rm x",
     "a[0]=1 rm x",
     "=rm x",
+    // Found by the fuzzer, in ksh.
+    "é=1 rm x",
+    "a: rm x",
     "'' rm x",
     // What a word means.
     "f() { rm x; }; f",

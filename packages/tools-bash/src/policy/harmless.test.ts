@@ -134,8 +134,7 @@ describe("what programs run by design, and words as data, are not refused", () =
   cmake -E make_directory x
   apt-get install -y x
   apt list
-  vi f
-  export EDITOR=vim
+  export EDITOR=nano
   export EDITOR
   export CC=gcc
   man -k x
@@ -245,7 +244,10 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
 
 test("rules for other commands refuse few of a large set of real ones", (context) => {
   if (!existsSync(corpus)) return context.skip("the folder ../shared/data is not here");
-  const commands = readFileSync(corpus, "utf8").split("\n").filter(Boolean);
+  // Lines such as "<Ctrl c>" are keys to press.
+  const commands = readFileSync(corpus, "utf8")
+    .split("\n")
+    .filter((line) => /^[^<]/.test(line));
   const policy = createPolicy({ deny: ["no-such-command", "shutdown-all -rf"] });
   const refused = commands.filter((command) => policy?.check(command).allowed === false);
   expect(commands.length).toBeGreaterThan(5000);

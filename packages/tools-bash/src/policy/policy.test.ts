@@ -86,7 +86,6 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     "flock f rm x",
     "flock f -c 'rm x'",
     "strace -f rm x",
-    "parallel rm",
     "cat f | while IFS= read -r line; do rm x; done",
   ])("B42: refused by the rule: %s", (command) => {
     expect(verdict(command)).toMatchObject({ allowed: false, rule: "rm" });

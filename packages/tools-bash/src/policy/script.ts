@@ -197,8 +197,9 @@ class Parser {
 
   #checkCommandWord({ source, text }: CommandWord): void {
     if (RESERVED.has(source) && source !== "time") throw this.#unexpected();
-    // "a+=b" and "a[0]=b" set a variable in one shell and are the name of a command in another.
-    if (/^[A-Za-z_]\w*(\+=|\[)/.test(source) || /^[=%]/.test(source) || text === "")
+    // "a+=b", "a[0]=b" and "é=b" set a variable in one shell, and "a:" is a label. In another they are commands.
+    const isOdd = /^[^'"\\]+[=:[]/.test(source) || /^[=%[]./.test(source);
+    if (isOdd || text === "")
       throw this.#refusal("an unusual name of a command", "write NAME=value, or the plain name of a program");
   }
 

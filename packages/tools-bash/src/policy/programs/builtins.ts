@@ -5,7 +5,7 @@ import { type Inside, wordSet } from "./program.js";
 // They run what no one can see in the command (a file, an input, as a shell does that they start when they are
 // given no command), or change what later commands mean.
 const NEVER_RESOLVED = wordSet(
-  ". alias at autoload batch bind compgen complete compopt crontab csh ed emulate enable ex expect fakeroot fc firejail fish functions gdb hash history let lldb m4 mapfile nameref nsenter osascript pwsh readarray run-parts runuser screen script setarch setopt shopt source su tcsh tmux unalias unsetopt unshare xonsh zcompile zmodload nu elvish",
+  ". alias at autoload batch bind compgen complete compopt crontab csh ed emulate enable ex expect fakeroot fc firejail fish functions gdb hash history let lldb login m4 mapfile nameref newgrp nsenter osascript pwsh readarray run-parts runuser screen script setarch setopt shopt source su tcsh tmux unalias unsetopt unshare xonsh zcompile zmodload nu elvish",
 );
 /** Builtins whose operands are names of variables, some with a value: bash evaluates `a[$(command)]` in a name. */
 export const NAMES_VARIABLES = wordSet(

@@ -71,10 +71,13 @@ export const HOOKS: HookTables = {
   fdfind: -x -X --exec --exec-batch`),
 
   unreadable: [
-    [/^(vim?|nvim|view|vimdiff|gvim|rvim)$/, /^(-c|--cmd|-[a-zA-Z]*[sS]|-es|\+\D)/],
     [/^(emacs|emacsclient)$/, /^(-e|-f|-l|--?(eval|execute|load|script|funcall|batch))/],
     [/^(less|more|most)$/, /^\+.*[!|]/],
     [/^tar$/, /^--checkpoint-a/],
+    [/^hg$/, /^--conf/],
+    [/^svn$/, /^--(config-o|editor|diff)/],
+    [/^rpm(build|spec)?$/, /^(-E|--ev|-D|--def|--pipe)|%\(/],
+    [/^gh$/, /^(alias|extension|ext)$/],
     [/^(scp|sftp)$/, /(proxy|local|knownhosts)command/i],
     [/^sqlite3$/, /^-cmd$|^-init$|(^|[\n;])\s*\.(sh|sy|once|o|excel|w|read|import)|\bedit\s*\(/i],
     [/^(mysql|mariadb|psql)$/, /\\[!ogw]|\bsystem\b|\bprogram\b/i],
@@ -93,6 +96,7 @@ export const HOOKS: HookTables = {
   ],
 
   readsInput: [
+    [/^(vim?|nvim|view|vimdiff|gvim|rvim)$/, /^--(version|help)$/],
     [/^psql$/, /^(-[a-zA-Z]*[cflV]|--(command|file|list|version|help))/],
     [/^(mysql|mariadb)$/, /^(-[a-zA-Z]*[eV]|--(execute|version|help))/],
     [/^sqlite3$/, /\s|^\.|^--?(version|help)/],

@@ -52,7 +52,7 @@ const INTERPRETERS: readonly Interpreter[] = [
     complete: /^(-v|--version|--help|-h|-m|-i|-S)$/,
   },
   {
-    name: /^(lua|luajit|elixir|julia|rscript|guile|tclsh|ghci|irb|wish|groovy|scala|jshell|racket|sbcl|swipl|octave|r)[\d.]*$/,
+    name: /^(lua|luajit|elixir|julia|rscript|guile|tclsh|ghci|irb|wish|groovy|scala|jshell|racket|sbcl|swipl|octave|r|gnuplot|erl|iex|clojure|clj|jrunscript|qjs|mongo|mongosh|coffee|pry|raku|bpftrace|stap|maxima|gp)[\d.]*$/,
     flags: /^(--version|--help|-v|-V)$/,
     complete: /^(--version|--help|-v|-V)$/,
   },

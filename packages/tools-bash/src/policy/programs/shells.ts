@@ -1,14 +1,12 @@
 import { Unresolvable } from "../refusal.js";
 import type { CommandWord } from "../rules.js";
-import { type Inside, known, wordSet } from "./program.js";
+import { type Inside, known } from "./program.js";
 
-const SHELLS = wordSet(
-  "sh ash bash dash ksh ksh93 mksh lksh pdksh rbash rksh yash zsh rzsh hush posh oksh loksh",
-);
+const SHELL = /^(a|ba|da|k|mk|lk|pdk|ok|lok|rba|rk|ya|z|rz|hu)?sh(93)?([-.\d].*)?$/;
 
 /** `sh -c 'text'`, `eval text` and `trap text`. */
 export function readShell(name: string, parameters: readonly CommandWord[]): Inside | undefined {
-  if (SHELLS.has(name)) return { scripts: [shellScript(name, parameters)] };
+  if (SHELL.test(name)) return { scripts: [shellScript(name, parameters)] };
   if (name === "eval") return { scripts: [parameters.map((word) => known(name, word)).join(" ")] };
   return name === "trap" ? trapped(parameters) : undefined;
 }
