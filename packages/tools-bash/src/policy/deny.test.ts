@@ -16,6 +16,12 @@ describe("Promise: deny wins, and what may be denied is refused", () => {
   git -c alias.x=x x
   git x
   git -c "$X" log
+  git -c 'core.pager=rm x.y=cat' log
+  git config core.pager 'rm x.y=cat'
+  node --test-reporter=data:text/javascript,x y
+  [ 'a[$(rm x)]' -eq 1 ]
+  CMAKE_C_COMPILER_LAUNCHER=rm cmake .
+  MANOPT='-P rm' man ls
   git -c alias.x="$X" log
   git --config-env=alias.x=Y x
   git --unknown status

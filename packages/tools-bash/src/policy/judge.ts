@@ -69,6 +69,8 @@ export class Judge {
     const rules = this.#checkAllow(name, words);
     if (NAMES_VARIABLES.has(name)) {
       this.checkVariables(setBy(name, words), depth);
+    }
+    if (NAMES_VARIABLES.has(name) || name === "[" || name === "test") {
       const hidden = words.find(({ text }) => text !== undefined && HIDDEN_SUBSCRIPT.test(text));
       if (hidden) throw new Unresolvable(`${shown(hidden.source)} may be evaluated as a subscript`);
     }

@@ -21,7 +21,7 @@ const FLAGS =
 const VALUES = /^(-C|--git-dir|--work-tree|--namespace|--attr-source)$/;
 // Their words set the configuration, too.
 const SETS_CONFIG = wordSet("clone config init submodule remote worktree");
-const SETTING = /^(?:-c|--c[a-z]*=)?([\w-]+(?:\..*)?\.[\w-]+)(?:=(.*))?$/s;
+const SETTING = /^(?:-c|--c[a-z]*=)?([\w-]+(?:\.[^=]*)?\.[\w-]+)(?:=(.*))?$/s;
 /** Settings whose value is a command. */
 const COMMAND_SETTING =
   /^(alias|pager|credential|difftool|mergetool|browser|man|guitool|trailer|tar)\.|^(core\.(pager|editor|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)|sequence\.editor|diff\.external|gpg\..*program|interactive\.difffilter|uploadpack\.packobjectshook|sendemail\..*)$|\.(cmd|command|driver|textconv|clean|smudge|process|helper|uploadpack|receivepack|program|vcs|proxy)$/i;

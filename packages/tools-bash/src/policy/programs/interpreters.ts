@@ -16,7 +16,7 @@ const INTERPRETERS: readonly Interpreter[] = [
   {
     name: /^(node|nodejs|tsx|ts-node)[\d.]*$/,
     flags:
-      /^(-v|-c|--check|--version|--help|-h|--test(-[a-z-]+(=.*)?)?|--watch|--enable-source-maps|--inspect(-brk|-wait)?(=.*)?|--no-[a-z-]+|--trace-[a-z-]+|--expose-gc|--experimental-(?!loader|default-config|config)[a-z-]+|--max-[a-z-]+=\d+|--stack-size=\d+|--throw-deprecation|--unhandled-rejections=\w+)$/,
+      /^(-v|-c|--check|--version|--help|-h|--test(-[a-z-]+(=[^:]*)?)?|--watch|--enable-source-maps|--inspect(-brk|-wait)?(=.*)?|--no-[a-z-]+|--trace-[a-z-]+|--expose-gc|--experimental-(?!loader|default-config|config)[a-z-]+|--max-[a-z-]+=\d+|--stack-size=\d+|--throw-deprecation|--unhandled-rejections=\w+)$/,
     complete: /^(-v|--version|--help|-h|--test)$/,
   },
   {
