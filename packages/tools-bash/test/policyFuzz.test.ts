@@ -19,7 +19,9 @@ function matches(words: readonly CommandWord[], ran: Executed): boolean {
   if (first === undefined) return ran.length === 0;
   if (first.text !== undefined) return first.text === ran[0] && matches(rest, ran.slice(1));
   if (first.splits !== true) return ran.length > 0 && matches(rest, ran.slice(1));
-  return Array.from({ length: ran.length + 1 }, (_, count) => ran.slice(count)).some((left) => matches(rest, left));
+  return Array.from({ length: ran.length + 1 }, (_, count) => ran.slice(count)).some((left) =>
+    matches(rest, left),
+  );
 }
 
 /** What is wrong with a script that the policy accepted, in view of what a shell ran. */
@@ -32,33 +34,36 @@ function problem(script: string, ran: readonly Executed[]): string | undefined {
   return unread && `ran ${JSON.stringify(unread)}, which the policy did not read`;
 }
 
-test(`what the policy accepts, every shell reads as the policy did (seed ${seed})`, async () => {
-  const end = Date.now() + seconds * 1000;
-  const t0=Date.now();
-  const random = seededRandom(seed);
-  const problems: string[] = [];
-  const counts = { scripts: 0, accepted: 0, ran: 0 };
-  do {
-    const scripts = Array.from({ length: SCRIPTS_PER_BATCH }, () => generateScript(random));
-    const accepted = scripts.filter(
-      (script) => denies?.check(script).allowed === true || allows?.check(script).allowed === true,
-    );
-    const runs = await Promise.all(installedShells.map((shell) => execute(shell, accepted)));
-    process.stderr.write(`${Date.now()-t0} ${accepted.length}\n`);
-    counts.scripts += scripts.length;
-    counts.accepted += accepted.length;
-    for (const [index, shell] of installedShells.entries()) {
-      for (const [at, script] of accepted.entries()) {
-        const ran = runs[index]?.[at] ?? [];
-        counts.ran += ran.length;
-        const found = problem(script, ran);
-        if (found !== undefined) problems.push(`${shell.join(" ")} ${found}: ${JSON.stringify(script)}`);
+test(
+  `what the policy accepts, every shell reads as the policy did (seed ${seed})`,
+  async () => {
+    const end = Date.now() + seconds * 1000;
+    const random = seededRandom(seed);
+    const problems: string[] = [];
+    const counts = { scripts: 0, accepted: 0, ran: 0 };
+    do {
+      const scripts = Array.from({ length: SCRIPTS_PER_BATCH }, () => generateScript(random));
+      const accepted = scripts.filter(
+        (script) => denies?.check(script).allowed === true || allows?.check(script).allowed === true,
+      );
+      const runs = await Promise.all(installedShells.map((shell) => execute(shell, accepted)));
+      counts.scripts += scripts.length;
+      counts.accepted += accepted.length;
+      for (const [index, shell] of installedShells.entries()) {
+        for (const [at, script] of accepted.entries()) {
+          const ran = runs[index]?.[at] ?? [];
+          counts.ran += ran.length;
+          const found = problem(script, ran);
+          if (found !== undefined) problems.push(`${shell.join(" ")} ${found}: ${JSON.stringify(script)}`);
+        }
       }
-    }
-  } while (Date.now() < end && problems.length < 100);
-  if (seconds > 0) process.stdout.write(`seed ${seed}: ${JSON.stringify(counts)}, ${problems.length} problems\n`);
-  expect(problems).toEqual([]);
-  // Otherwise the generator makes nothing that the policy judges, and the test nothing that can fail.
-  expect(counts.accepted).toBeGreaterThan(counts.scripts / 20);
-  expect(counts.ran).toBeGreaterThan(counts.accepted);
-}, seconds * 1000 + 300_000);
+    } while (Date.now() < end && problems.length < 100);
+    if (seconds > 0)
+      process.stdout.write(`seed ${seed}: ${JSON.stringify(counts)}, ${problems.length} problems\n`);
+    expect(problems).toEqual([]);
+    // Otherwise the generator makes nothing that the policy judges, and the test nothing that can fail.
+    expect(counts.accepted).toBeGreaterThan(counts.scripts / 20);
+    expect(counts.ran).toBeGreaterThan(counts.accepted);
+  },
+  seconds * 1000 + 300_000,
+);

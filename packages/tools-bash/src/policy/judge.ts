@@ -9,12 +9,12 @@ import { type CommandWord, commandName, matchesAllow, matchesDeny, type Rule } f
 import { type SimpleCommand, simpleCommands, type Variable } from "./script.js";
 
 const MAX_DEPTH = 12;
-// Words looked at for one script, counting a word anew for each command that may begin at it.
+// Words looked at for one script, counting a word anew for each command that may begin at it, and something for
+// each command: 1 MB is judged within a second.
 const MAX_WORK = 400_000;
+const WORK_PER_COMMAND = 4;
 // They change nothing but the flow of the script itself: an allow list need not name them.
-const ALWAYS_ALLOWED = new Set(
-  ": [ break cd continue exit false return shift test true wait".split(" "),
-);
+const ALWAYS_ALLOWED = new Set(": [ break cd continue exit false return shift test true wait".split(" "));
 // In bash, a variable used in arithmetic is evaluated, down to a command in its subscript.
 const HIDDEN_SUBSCRIPT = /\[[^[\]]*(?:\$\(|`)/;
 
@@ -24,6 +24,7 @@ export class Judge {
   readonly #deny = new Map<string, Rule[]>();
   readonly #allow: readonly Rule[] | undefined;
   readonly #work: { words: number };
+  #denyOnly: Judge | undefined;
 
   constructor(deny: readonly Rule[], allow: readonly Rule[] | undefined, work = { words: 0 }) {
     this.#denyRules = deny;
@@ -52,7 +53,7 @@ export class Judge {
 
   #checkCommand({ words, assigned }: SimpleCommand, depth: number): void {
     if (depth > MAX_DEPTH) throw new Unresolvable("commands are nested in commands too deeply");
-    this.#work.words += words.length;
+    this.#work.words += words.length + WORK_PER_COMMAND;
     if (this.#work.words > MAX_WORK) throw new Unresolvable("it has too many words to be examined");
     const [first] = words;
     this.checkVariables(assigned, depth, first?.text);
@@ -68,6 +69,8 @@ export class Judge {
     const rules = this.#checkAllow(name, words);
     if (NAMES_VARIABLES.has(name)) {
       this.checkVariables(setBy(name, words), depth);
+    }
+    if (NAMES_VARIABLES.has(name) || name === "[" || name === "test") {
       const hidden = words.find(({ text }) => text !== undefined && HIDDEN_SUBSCRIPT.test(text));
       if (hidden) throw new Unresolvable(`${shown(hidden.source)} may be evaluated as a subscript`);
     }
@@ -93,13 +96,17 @@ export class Judge {
     depth: number,
   ): void {
     // An allow rule for "npm" is not one for "npm exec", which runs anything.
-    if (this.#allow !== undefined && !rules.some((rule) => phrase.every((word) => rule.words.includes(word)))) {
+    if (
+      this.#allow !== undefined &&
+      !rules.some((rule) => phrase.every((word) => rule.words.includes(word)))
+    ) {
       const start = `${command[0]?.text} ${phrase.join(" ")}`;
       throw new Refused(
         `Refused by the policy: ${shown(start)} runs another command, and the allow list does not name ${shown(start)}.`,
       );
     }
-    const denyOnly = new Judge(this.#denyRules, undefined, this.#work);
+    this.#denyOnly ??= new Judge(this.#denyRules, undefined, this.#work);
+    const denyOnly = this.#denyOnly;
     for (const [index, { text, source }] of words.entries()) {
       if (text === undefined)
         throw new Unresolvable(`${shown(source)} may be a command that is not known yet`);
@@ -133,7 +140,8 @@ export class Judge {
     if (this.#allow === undefined) return [];
     const rules = this.#allow.filter((rule) => matchesAllow(rule, words));
     const text = words[0]?.text ?? "";
-    if (rules.length > 0 || (text === name && (ALWAYS_ALLOWED.has(name) || isTransparent(name)))) return rules;
+    if (rules.length > 0 || (text === name && (ALWAYS_ALLOWED.has(name) || isTransparent(name))))
+      return rules;
     const command = shown(words.map((word) => word.source).join(" "));
     const known = this.#allow.map((rule) => rule.text).join(", ");
     throw new Refused(`Refused by the policy: ${command} is not on the allow list (${known}).`);
@@ -146,7 +154,11 @@ export class Judge {
   #answersFor(rule: Rule): boolean {
     if (this.#denyRules.length > 0 && rule.words.length < 2) return false;
     try {
-      this.#checkInside(rule.words.map((word) => ({ text: word, source: word })), [rule], MAX_DEPTH - 1);
+      this.#checkInside(
+        rule.words.map((word) => ({ text: word, source: word })),
+        [rule],
+        MAX_DEPTH - 1,
+      );
       return false;
     } catch (error) {
       return error instanceof Unresolvable;

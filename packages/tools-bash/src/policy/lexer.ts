@@ -1,3 +1,4 @@
+import { type HereDocument, readBody } from "./hereDocument.js";
 import { NotInGrammar, shown } from "./refusal.js";
 import type { CommandWord } from "./rules.js";
 
@@ -8,13 +9,6 @@ export type Token =
   | { readonly type: "operator"; readonly at: number; readonly text: Operator };
 
 type Operator = ";" | "&" | "&&" | "|" | "||" | "(" | ")";
-
-interface HereDocument {
-  readonly delimiter: string;
-  readonly isQuoted: boolean;
-  readonly stripsTabs: boolean;
-  readonly at: number;
-}
 
 // One shell takes these for a space or the end of a line, another for a letter. A lone surrogate is no text.
 const AMBIGUOUS =
@@ -114,10 +108,12 @@ export class Lexer {
     // "&>", "|&", ";;", "&!", "((" and the like are operators of their own to some shells.
     const isJoined = char === "&" && text === "&" ? !/^[ \t\n)]?$/.test(behind) : /[;&|<>!]/.test(behind);
     if ((isJoined && char !== ")" && char !== "(") || (char === "(" && /[()#?*+@!]/.test(behind))) {
-      const instead = text === "&" ? 'write "> file 2>&1", or a space behind "&"' : "put a space between them";
+      const instead =
+        text === "&" ? 'write "> file 2>&1", or a space behind "&"' : "put a space between them";
       throw this.refusal(this.#at, "operators joined to one", instead);
     }
-    if (char === ")" && /[(]/.test(behind)) throw this.refusal(this.#at, '")("', "put a separator between them");
+    if (char === ")" && /[(]/.test(behind))
+      throw this.refusal(this.#at, '")("', "put a separator between them");
     this.#at += text.length;
     return text as Operator;
   }
@@ -163,22 +159,12 @@ export class Lexer {
   #readHereDocument(): void {
     const document = this.#hereDocument;
     if (document === undefined) return;
-    for (;;) {
-      if (this.#at >= this.#source.length) throw this.#unfinished(document);
-      const end = this.#source.indexOf("\n", this.#at);
-      const line = this.#source.slice(this.#at, end === -1 ? undefined : end);
-      if (!document.isQuoted) this.#checkExpandedLine(line);
-      this.#at += line.length + (end === -1 ? 0 : 1);
-      if ((document.stripsTabs ? line.replace(/^\t+/, "") : line) === document.delimiter) break;
-    }
+    const body = readBody(this.#source, this.#at, document);
+    if (body === undefined) throw this.#unfinished(document);
+    if ("odd" in body)
+      throw this.refusal(body.at, `${shown(body.odd)} in a here-document`, "quote its delimiter: <<'END'");
+    this.#at = body.end;
     this.#hereDocument = undefined;
-  }
-
-  #checkExpandedLine(line: string): void {
-    const rest = line.replace(/\$[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\}/g, "");
-    const odd = /[\\`]|\$(?![ .,;]|$)/.exec(rest);
-    if (odd === null) return;
-    throw this.refusal(this.#at, `${shown(odd[0])} in a here-document`, "quote its delimiter: <<'END'");
   }
 
   #unfinished({ at, delimiter }: HereDocument): NotInGrammar {
@@ -229,7 +215,12 @@ export class Lexer {
   #unquoted(char: string, isFirst: boolean): { text: string; isPattern: boolean; isTilde: boolean } {
     const at = this.#at;
     if (char === "`") throw this.refusal(at, "a backtick", "write $(…)");
-    if (char === "(") throw this.refusal(at, "a parenthesis in a word", "quote it; functions, arrays and patterns with parentheses are not judged");
+    if (char === "(")
+      throw this.refusal(
+        at,
+        "a parenthesis in a word",
+        "quote it; functions, arrays and patterns with parentheses are not judged",
+      );
     if (char === "{" || char === "}") {
       const braces = this.#match(BRACES)?.[0];
       if (braces !== undefined) return { text: braces, isPattern: false, isTilde: false };
@@ -287,7 +278,11 @@ export class Lexer {
 
   #refuseLineBreak(hasLineBreak: boolean): void {
     if (hasLineBreak && this.#hereDocument)
-      throw this.refusal(this.#hereDocument.at, "a here-document and a quoted line break in one line", "swap them");
+      throw this.refusal(
+        this.#hereDocument.at,
+        "a here-document and a quoted line break in one line",
+        "swap them",
+      );
   }
 
   /** Passes "$x", "${x}", "$(…)", or a "$" that stands for itself because of what is behind it. */
@@ -305,8 +300,9 @@ export class Lexer {
       return "value";
     }
     if (!literalBefore.test(after)) {
-      const what = after === "(" ? "arithmetic" : after === "{" ? "an expansion with an operator" : "a $ before something else than a name";
-      throw this.refusal(at, what, 'only "$name", "${name}" and "$(command)" are judged; quote a $ that means itself with \'…\'');
+      const what = /[({]/.test(after) ? "arithmetic or an expansion with an operator" : "a $ without a name";
+      const instead = `use "$name", "\${name}" or "$(command)"; put a $ that means itself in '…'`;
+      throw this.refusal(at, what, instead);
     }
     this.#at++;
     return "literal";

@@ -16,6 +16,7 @@ export interface SimpleCommand {
 
 const MAX_NESTING = 50;
 const MAX_WORDS = 10_000;
+const MAX_COMMANDS = 50_000;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const ASSIGNMENT = /^([A-Za-z_][A-Za-z0-9_]*)=/;
 // Reserved in every shell. Behind one of the first a command begins; the others end a list of commands.
@@ -112,7 +113,8 @@ class Parser {
   }
 
   #nested(read: () => void): void {
-    if (++this.nesting.depth > MAX_NESTING) throw this.#refusal("commands nested too deeply", "write them in a row");
+    if (++this.nesting.depth > MAX_NESTING)
+      throw this.#refusal("commands nested too deeply", "write them in a row");
     read();
     this.nesting.depth--;
   }
@@ -184,16 +186,20 @@ class Parser {
       }
       if (words.length === 0) this.#checkCommandWord(word);
       else if (words.every(({ source }) => source === "time" || source === "-p")) this.#checkTimed(word);
-      if (words.push(word) > MAX_WORDS) throw this.#refusal("too many words", "use a file, or several commands");
+      if (words.push(word) > MAX_WORDS)
+        throw this.#refusal("too many words", "use a file, or several commands");
     }
-    if (this.#token === start || /^(time|time -p)$/.test(words.map(({ source }) => source).join(" "))) throw this.#unexpected();
-    this.found.push({ words, assigned });
+    if (this.#token === start || /^(time|time -p)$/.test(words.map(({ source }) => source).join(" ")))
+      throw this.#unexpected();
+    if (this.found.push({ words, assigned }) > MAX_COMMANDS)
+      throw this.#refusal("too many commands", "use a file, or several calls");
   }
 
   #checkCommandWord({ source, text }: CommandWord): void {
     if (RESERVED.has(source) && source !== "time") throw this.#unexpected();
-    // "a+=b" and "a[0]=b" set a variable in one shell and are the name of a command in another.
-    if (/^[A-Za-z_]\w*(\+=|\[)/.test(source) || /^[=%]/.test(source) || text === "")
+    // "a+=b", "a[0]=b" and "é=b" set a variable in one shell, and "a:" is a label. In another they are commands.
+    const isOdd = /^[^'"\\]+[=:[]/.test(source) || /^[=%[]./.test(source);
+    if (isOdd || text === "")
       throw this.#refusal("an unusual name of a command", "write NAME=value, or the plain name of a program");
   }
 
@@ -227,7 +233,10 @@ class Parser {
   #unexpected(): NotInGrammar {
     if (this.#token.type === "word" && NOT_JUDGED.has(this.#token.word.source))
       return this.#refusal("a construct that not all shells know", "use if, for, while, or plain commands");
-    return this.#refusal("something that does not belong there", "write plain commands, with ; && || | between them");
+    return this.#refusal(
+      "something that does not belong there",
+      "write plain commands, with ; && || | between them",
+    );
   }
 
   #refusal(what: string, instead: string): NotInGrammar {

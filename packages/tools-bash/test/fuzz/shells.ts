@@ -42,15 +42,18 @@ export async function execute(shell: Shell, scripts: readonly string[]): Promise
       writeFileSync(join(directory, "bin", name), `#!/bin/sh\n${record(name)}\n`, { mode: 0o755 });
     }
     const functions = MARKERS.map((name) => `${name}() { ${record(name)}; }\n`).join("");
-    const prelude = `${functions}x='a b'\ny='c'\n`;
+    // What a script left in the background has to be seen, too.
+    const prelude = `${functions}x='a b'\ny='c'\ntrap wait EXIT\n`;
     for (const [index, script] of scripts.entries()) {
       writeFileSync(join(directory, `${index}.sh`), prelude + script);
     }
     writeFileSync(join(directory, "run.sh"), runner(shell, directory, scripts));
-    await run("/bin/sh", [join(directory, "run.sh")], { env: { PATH: join(directory, "bin"), HOME: join(directory, "home"), LC_ALL: "C.UTF-8" } });
+    await run("/bin/sh", [join(directory, "run.sh")], {
+      env: { PATH: join(directory, "bin"), HOME: join(directory, "home"), LC_ALL: "C.UTF-8" },
+    });
     return scripts.map((_, index) => executed(join(directory, `${index}.log`)));
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

@@ -5,10 +5,12 @@ import { type Inside, wordSet } from "./program.js";
 // They run what no one can see in the command (a file, an input, as a shell does that they start when they are
 // given no command), or change what later commands mean.
 const NEVER_RESOLVED = wordSet(
-  ". alias at autoload batch bind compgen complete compopt crontab csh ed emulate enable ex expect fakeroot fc firejail fish functions gdb hash history let lldb m4 mapfile nameref nsenter osascript pwsh readarray run-parts runuser screen script setarch setopt shopt source su tcsh tmux unalias unsetopt unshare xonsh zcompile zmodload nu elvish",
+  ". alias at autoload batch bind compgen complete compopt crontab csh ed emulate enable ex expect fakeroot fc firejail fish functions gdb hash history let lldb login m4 mapfile nameref newgrp nsenter osascript pwsh readarray run-parts runuser screen script setarch setopt shopt source su tcsh tmux unalias unsetopt unshare xonsh zcompile zmodload nu elvish",
 );
 /** Builtins whose operands are names of variables, some with a value: bash evaluates `a[$(command)]` in a name. */
-export const NAMES_VARIABLES = wordSet("export readonly declare typeset local read getopts unset integer float");
+export const NAMES_VARIABLES = wordSet(
+  "export readonly declare typeset local read getopts unset integer float",
+);
 const TEST_OPERATOR = /^(=|==|!=|<|>|-(eq|ne|lt|le|gt|ge|nt|ot|ef|a|o))$/;
 
 /** Commands of the shell itself that run or change more than they say. */
@@ -22,7 +24,9 @@ export function readBuiltin(name: string, parameters: readonly CommandWord[]): I
   if (name === "jobs" && parameters.some(({ text }) => text === undefined || /^-.*x/.test(text)))
     throw new Unresolvable('"jobs -x" runs a command');
   if (name === "printf" && first && (first.text === undefined || /^-./.test(first.text)))
-    throw new Unresolvable(`the format ${shown(first.source)} of printf could be an option: write printf '%s' …`);
+    throw new Unresolvable(
+      `the format ${shown(first.source)} of printf could be an option: write printf '%s' …`,
+    );
   if (name === "wait" && parameters.some(({ text }) => text?.startsWith("-")))
     throw new Unresolvable('an option of "wait" sets a variable');
   return undefined;
@@ -33,7 +37,8 @@ function checkNames(name: string, parameters: readonly CommandWord[]): void {
     const isGetopts = name === "getopts" && index !== 1;
     const isAssigned = text === undefined && splits !== true && /^[A-Za-z_]\w*=/.test(source);
     const isName = text !== undefined && /^([A-Za-z_]\w*(=[\s\S]*)?|-[rpfvxgas]+|--|\d+)$/.test(text);
-    const isValue = /^-[a-z]*[pdnNtu]$/.test(parameters[index - 1]?.text ?? "") && name === "read" && splits !== true;
+    const isValue =
+      /^-[a-z]*[pdnNtu]$/.test(parameters[index - 1]?.text ?? "") && name === "read" && splits !== true;
     if (isGetopts || isAssigned || isName || (isValue && text !== undefined)) continue;
     throw new Unresolvable(
       `${shown(source)} is no plain NAME or NAME="value", and ${name} may evaluate what it stands for`,
@@ -46,8 +51,14 @@ function checkTest(parameters: readonly CommandWord[]): void {
   for (const [index, { text, source, splits }] of parameters.entries()) {
     const next = parameters[index + 1];
     const isLast = next === undefined || next.text === "]";
-    const isSafe = text === undefined ? splits !== true && (isLast || TEST_OPERATOR.test(next.text ?? "")) : text !== "-v" && text !== "-R";
-    if (!isSafe) throw new Unresolvable(`${shown(source)} in a test may evaluate what it is given: quote it, and compare it with = or -eq`);
+    const isSafe =
+      text === undefined
+        ? splits !== true && (isLast || TEST_OPERATOR.test(next.text ?? ""))
+        : text !== "-v" && text !== "-R";
+    if (!isSafe)
+      throw new Unresolvable(
+        `${shown(source)} in a test may evaluate what it is given: quote it, and compare it with = or -eq`,
+      );
   }
 }
 
@@ -57,8 +68,11 @@ function checkSet(parameters: readonly CommandWord[]): void {
     if (text === "--") return;
     if (text !== undefined && /^[-+][eufxC]*o?$/.test(text) && text.length > 1) {
       if (!text.endsWith("o")) continue;
-      if (/^(errexit|nounset|xtrace|pipefail|noglob|noclobber)$/.test(parameters[++index]?.text ?? "")) continue;
+      if (/^(errexit|nounset|xtrace|pipefail|noglob|noclobber)$/.test(parameters[++index]?.text ?? ""))
+        continue;
     }
-    throw new Unresolvable(`"set" with ${shown(parameters[index]?.source ?? "-o")} may change how the shell reads commands`);
+    throw new Unresolvable(
+      `"set" with ${shown(parameters[index]?.source ?? "-o")} may change how the shell reads commands`,
+    );
   }
 }

@@ -1,7 +1,7 @@
 import { shown, Unresolvable } from "../refusal.js";
 import type { CommandWord } from "../rules.js";
 import { commandText } from "./hooks.js";
-import { type Inside, known, wordSet } from "./program.js";
+import { type Inside, known, skipValue, wordSet } from "./program.js";
 
 // An alias or a program "git-x" can be called anything else. Left out: what runs any command it is given.
 const COMMANDS = wordSet(`
@@ -21,23 +21,29 @@ const FLAGS =
 const VALUES = /^(-C|--git-dir|--work-tree|--namespace|--attr-source)$/;
 // Their words set the configuration, too.
 const SETS_CONFIG = wordSet("clone config init submodule remote worktree");
-const SETTING = /^(?:-c|--c[a-z]*=)?([\w-]+(?:\..*)?\.[\w-]+)(?:=(.*))?$/s;
+const SETTING = /^(?:-c|--c[a-z]*=)?([\w-]+(?:\.[^=]*)?\.[\w-]+)(?:=(.*))?$/s;
 /** Settings whose value is a command. */
 const COMMAND_SETTING =
   /^(alias|pager|credential|difftool|mergetool|browser|man|guitool|trailer|tar)\.|^(core\.(pager|editor|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)|sequence\.editor|diff\.external|gpg\..*program|interactive\.difffilter|uploadpack\.packobjectshook|sendemail\..*)$|\.(cmd|command|driver|textconv|clean|smudge|process|helper|uploadpack|receivepack|program|vcs|proxy)$/i;
-const UNREADABLE_SETTING = /^(include|includeif|url|protocol|init|hook)\..*$|^core\.(hookspath|attributesfile|worktree)$/i;
+const UNREADABLE_SETTING =
+  /^(include|includeif|url|protocol|init|hook)\..*$|^core\.(hookspath|attributesfile|worktree)$/i;
 
 /** Commands that git is told to run by a setting, and subcommands that nobody knows. */
 export function readGit(name: string, words: readonly CommandWord[]): Inside | undefined {
   if (name !== "git") return undefined;
   const at = subcommandIndex(words);
   const subcommand = at === words.length ? undefined : known(name, words[at]);
-  if (subcommand !== undefined && !COMMANDS.has(subcommand))
-    throw new Unresolvable(`${shown(`git ${subcommand}`)} is no command of git itself and may be an alias for any`);
+  const scripts = settings(words, at, subcommand);
+  const isAlias = words
+    .slice(0, at)
+    .some(({ text }) => text?.toLowerCase().startsWith(`alias.${subcommand?.toLowerCase()}=`));
+  if (subcommand !== undefined && !COMMANDS.has(subcommand) && !isAlias)
+    throw new Unresolvable(
+      `${shown(`git ${subcommand}`)} is no command of git itself and may be an alias for any`,
+    );
   const remote = words.find(({ text }) => text !== undefined && /^(ext|fd)::/.test(text));
   if (remote) throw new Unresolvable(`git runs a command by ${shown(remote.source)}`);
-  const end = SETS_CONFIG.has(subcommand ?? "") ? words.length : at;
-  return { scripts: settings(words.slice(0, end), subcommand === "config") };
+  return { scripts };
 }
 
 /** Where the subcommand stands. Throws for an option that may or may not take the next word. */
@@ -47,18 +53,24 @@ function subcommandIndex(words: readonly CommandWord[]): number {
     const { text, source } = words[index] ?? { source: "" };
     if (text === "-c") {
       const setting = words[++index];
-      if (setting?.splits === true || !/^"?[\w-]+\.[\w.-]+(=|"?$)/.test(setting?.source.replace(/^'/, "") ?? ""))
+      if (
+        setting?.splits === true ||
+        !/^"?[\w-]+\.[\w.-]+(=|"?$)/.test(setting?.source.replace(/^'/, "") ?? "")
+      )
         throw new Unresolvable(`what "git -c" sets by ${shown(setting?.source ?? "")} is not known yet`);
     } else if (text !== undefined && VALUES.test(text)) {
-      if (words[++index]?.splits === true) throw new Unresolvable(`${shown(words[index]?.source ?? "")} may become several words`);
+      skipValue("git", words[++index]);
     } else if (text === undefined || !text.startsWith("-")) break;
-    else if (!FLAGS.test(text)) throw new Unresolvable(`the option ${shown(source)} of git is not known to the policy`);
+    else if (!FLAGS.test(text))
+      throw new Unresolvable(`the option ${shown(source)} of git is not known to the policy`);
   }
   return index;
 }
 
-function settings(words: readonly CommandWord[], isConfig: boolean): string[] {
-  return words.flatMap((word, index) => {
+/** The commands in settings: in front of the subcommand, and behind one that sets the configuration. */
+function settings(words: readonly CommandWord[], at: number, subcommand = ""): string[] {
+  const isConfig = subcommand === "config";
+  return words.slice(0, SETS_CONFIG.has(subcommand) ? words.length : at).flatMap((word, index) => {
     const text = word.text ?? word.source.replace(/^["']/, "");
     const [, key = "", attached] = SETTING.exec(text) ?? [];
     const next = isConfig ? words[index + 1] : undefined;
@@ -66,7 +78,15 @@ function settings(words: readonly CommandWord[], isConfig: boolean): string[] {
     if (UNREADABLE_SETTING.test(key)) throw new Unresolvable(`git reads what it runs from ${shown(text)}`);
     if (!COMMAND_SETTING.test(key)) return [];
     const value = attached === undefined ? known("git", next) : known("git", word) && attached;
-    if (/^alias\./i.test(key) && !/^\s*!/.test(value)) return [`git ${value}`];
-    return [commandText(value)];
+    if (!/^alias\./i.test(key)) return [commandText(value)];
+    const command = /^\s*!/.test(value) ? commandText(value) : `git ${value}`;
+    // The alias that is called here gets the words behind it.
+    const isCalled = key.slice("alias.".length).toLowerCase() === subcommand.toLowerCase();
+    const rest = isCalled ? words.slice(at + 1).map((given) => singleQuoted(known("git", given))) : [];
+    return [[command, ...rest].join(" ")];
   });
+}
+
+function singleQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

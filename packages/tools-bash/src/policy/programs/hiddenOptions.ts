@@ -38,7 +38,9 @@ export function refuseHiddenOption(name: string, words: readonly CommandWord[]):
 
 function mayBeOption({ source, splits }: CommandWord): boolean {
   if (source === "-j$(nproc)") return false; // a number, and in every second build script
-  return splits === true ? !/^[\w./:@]+\*/.test(source) : !/^["']?([\w./:@]|~(\/|$)|\$\{?(PWD|HOME)\b)/.test(source);
+  return splits === true
+    ? !/^[\w./:@]+\*/.test(source)
+    : !/^["']?([\w./:@]|~(\/|$)|\$\{?(PWD|HOME)\b)/.test(source);
 }
 
 /** Whether the word is the value of an option, as behind "-xzf"; tar's first letters may lack the dash. */

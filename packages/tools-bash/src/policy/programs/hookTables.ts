@@ -25,7 +25,7 @@ interface HookTables {
 }
 
 export const HOOKS: HookTables = {
-    launching: phrases(`
+  launching: phrases(`
   npm exec, npm x, pnpm exec, pnpm dlx, yarn exec, yarn dlx, bun x, bun exec, bundle exec, poetry run, uv run,
   pipx run, pipenv run, conda run, rbenv exec, pyenv exec, asdf exec, mise exec, mise x, direnv exec, lerna exec,
   docker run, docker exec, docker container run, docker container exec, docker compose run, docker compose exec,
@@ -33,7 +33,7 @@ export const HOOKS: HookTables = {
   kubectl exec, kubectl run, ip netns exec, vagrant ssh, gcloud compute ssh, nix run, nix develop, nix shell,
   git submodule foreach, git bisect run`),
 
-    runningOptions: table(`
+  runningOptions: table(`
   apt: --dpkg
   bat: --pager
   delta: --pager
@@ -65,41 +65,45 @@ export const HOOKS: HookTables = {
   wget: --use-askpass
   zip: -TT --unzip-command`),
 
-    runningRest: table(`
+  runningRest: table(`
   cmake: -E
   fd: -x -X --exec --exec-batch
   fdfind: -x -X --exec --exec-batch`),
 
-    unreadable: [
-      [/^(vim?|nvim|view|vimdiff|gvim|rvim)$/, /^(-c|--cmd|-[a-zA-Z]*[sS]|-es|\+\D)/],
-      [/^(emacs|emacsclient)$/, /^(-e|-f|-l|--?(eval|execute|load|script|funcall|batch))/],
-      [/^(less|more|most)$/, /^\+.*[!|]/],
-      [/^tar$/, /^--checkpoint-a/],
-      [/^(scp|sftp)$/, /(proxy|local|knownhosts)command/i],
-      [/^sqlite3$/, /^-cmd$|^-init$|(^|[\n;])\s*\.(sh|sy|once|o|excel|w|read|import)|\bedit\s*\(/i],
-      [/^(mysql|mariadb|psql)$/, /\\[!ogw]|\bsystem\b|\bprogram\b/i],
-      [/^(dc|lftp|ftp)$/, /!/],
-      [/^socat$/, /\b(exec|system|shell)\b/i],
-      [/^fzf$/, /execute|become|reload|transform/],
-      [
-        /^([\w.]+-)*(gcc|g\+\+|cc|c\+\+|clang|clang\+\+|cpp|gfortran)(-[\d.]+)?$/,
-        /^(-wrapper|-fplugin|-fpass-plugin|-load|--?specs|-B|-fuse-ld=.*\/|--ld-path|@)/,
-      ],
-      [/^cargo$/, /^--config|linker|^-Z/],
-      [/^rustc$/, /linker|^@/],
-      [/^(npm|pnpm|yarn)$/, /script-shell/],
-      [/^(apt|apt-get|aptitude|dpkg)$/, /invoke/i],
-      [/^wget$/, /askpass/],
+  unreadable: [
+    [/^(emacs|emacsclient)$/, /^(-e|-f|-l|--?(eval|execute|load|script|funcall|batch))/],
+    [/^(less|more|most)$/, /^\+.*[!|]/],
+    [/^tar$/, /^--checkpoint-a/],
+    [/^hg$/, /^--conf/],
+    [/^svn$/, /^--(config-o|editor|diff)/],
+    [/^rpm(build|spec)?$/, /^(-E|--ev|-D|--def|--pipe)|%\(/],
+    [/^gh$/, /^(alias|extension|ext)$/],
+    [/^(scp|sftp)$/, /(proxy|local|knownhosts)command/i],
+    [/^sqlite3$/, /^-cmd$|^-init$|(^|[\n;])\s*\.(sh|sy|once|o|excel|w|read|import)|\bedit\s*\(/i],
+    [/^(mysql|mariadb|psql)$/, /\\[!ogw]|\bsystem\b|\bprogram\b/i],
+    [/^(dc|lftp|ftp)$/, /!/],
+    [/^socat$/, /\b(exec|system|shell)\b/i],
+    [/^fzf$/, /execute|become|reload|transform/],
+    [
+      /^([\w.]+-)*(gcc|g\+\+|cc|c\+\+|clang|clang\+\+|cpp|gfortran)(-[\d.]+)?$/,
+      /^(-wrapper|-fplugin|-fpass-plugin|-load|--?specs|-B|-fuse-ld=.*\/|--ld-path|@)/,
     ],
+    [/^cargo$/, /^--config|linker|^-Z/],
+    [/^rustc$/, /linker|^@/],
+    [/^(npm|pnpm|yarn)$/, /script-shell/],
+    [/^(apt|apt-get|aptitude|dpkg)$/, /invoke/i],
+    [/^wget$/, /askpass/],
+  ],
 
-    readsInput: [
-      [/^psql$/, /^(-[a-zA-Z]*[cflV]|--(command|file|list|version|help))/],
-      [/^(mysql|mariadb)$/, /^(-[a-zA-Z]*[eV]|--(execute|version|help))/],
-      [/^sqlite3$/, /\s|^\.|^--?(version|help)/],
-      [/^(dc|lftp)$/, /^(-[a-zA-Z]*[ce]|--(expression|version|help))/],
-      [/^ftp$/, /^--?version$/],
-    ],
-    tarLettersThatRun: /^[a-zA-Z]*[IF][a-zA-Z]*$/,
+  readsInput: [
+    [/^(vim?|nvim|view|vimdiff|gvim|rvim)$/, /^--(version|help)$/],
+    [/^psql$/, /^(-[a-zA-Z]*[cflV]|--(command|file|list|version|help))/],
+    [/^(mysql|mariadb)$/, /^(-[a-zA-Z]*[eV]|--(execute|version|help))/],
+    [/^sqlite3$/, /\s|^\.|^--?(version|help)/],
+    [/^(dc|lftp)$/, /^(-[a-zA-Z]*[ce]|--(expression|version|help))/],
+    [/^ftp$/, /^--?version$/],
+  ],
+  tarLettersThatRun: /^[a-zA-Z]*[IF][a-zA-Z]*$/,
 };
 
 function phrases(text: string): ReadonlyMap<string, readonly (readonly string[])[]> {

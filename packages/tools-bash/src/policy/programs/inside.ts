@@ -1,4 +1,4 @@
-import { commandName, type CommandWord } from "../rules.js";
+import { type CommandWord, commandName } from "../rules.js";
 import { readAwk } from "./awk.js";
 import { readBuiltin } from "./builtins.js";
 import { readFind } from "./find.js";

@@ -1,3 +1,4 @@
+import { Unresolvable } from "../refusal.js";
 import type { CommandWord } from "../rules.js";
 import { type Inside, wordSet } from "./program.js";
 
@@ -8,8 +9,23 @@ const LAUNCHERS = wordSet(
 // The dynamic loader and emulators run the program they are given.
 const DYNAMIC_LOADER = /^(ld(-linux.*|-musl.*|64)?\.so(\.\d+)?|qemu-\w+)$/;
 
+// When these have operands, it is not sure yet that one of them is a command.
+const READS_INPUT: ReadonlyMap<string, (words: readonly CommandWord[]) => boolean> = new Map([
+  [
+    "parallel",
+    (words) =>
+      !words.some(({ text }) => text === ":::") ||
+      words.some(({ text }) => /^(::::|-a|--arg)/.test(text ?? "")),
+  ],
+  ["nix-shell", (words) => !words.some(({ text }) => /^--(run|command)$/.test(text ?? ""))],
+]);
+
 /** Programs that do nothing but run another one, which may begin at any of their words. */
 export function readLauncher(name: string, parameters: readonly CommandWord[]): Inside | undefined {
   if (!LAUNCHERS.has(name) && !DYNAMIC_LOADER.test(name)) return undefined;
+  const isAsked = parameters.some(({ text }) => /^(-V|-h|--version|--help)$/.test(text ?? ""));
+  const hasCommand = parameters.some(({ text }) => !text?.startsWith("-"));
+  if ((!hasCommand && !isAsked) || READS_INPUT.get(name)?.(parameters))
+    throw new Unresolvable(`${name} without a command takes commands from its input or a file`);
   return { launched: [{ words: parameters, phrase: [] }] };
 }

@@ -31,6 +31,12 @@ export function known(name: string, word: CommandWord | undefined): string {
   return word.text;
 }
 
+/** Passes over the value of an option: it may be unknown, but it must be one word. */
+export function skipValue(name: string, word: CommandWord | undefined): void {
+  if (word?.splits === true)
+    throw new Unresolvable(`${shown(word.source)} may become several words behind ${name}: quote it`);
+}
+
 export function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/));
 }

@@ -20,7 +20,8 @@ function checkSed(words: readonly CommandWord[]): void {
     else if (text === "--") onlyOperands = true;
     else if (/^-[bnrEsuz]*[el]$/.test(text) || text === "--expression") {
       const value = words[++index] ?? { source: "" };
-      if (!text.endsWith("l")) scripts.push(known(value));
+      if (text.endsWith("l")) known(value);
+      else scripts.push(known(value));
     } else if (/^-[bnrEsuz]*e|^--expression=/.test(text)) {
       scripts.push(text.replace(/^(-[bnrEsuz]*e|--expression=)/, ""));
     } else if (!/^-[bnrEsuz]*(i.*|l\d+)?$/s.test(text) && !LONG_FLAGS.test(text)) throw mayRun(word);

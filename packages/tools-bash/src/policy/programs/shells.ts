@@ -1,12 +1,12 @@
 import { Unresolvable } from "../refusal.js";
 import type { CommandWord } from "../rules.js";
-import { type Inside, known, wordSet } from "./program.js";
+import { type Inside, known } from "./program.js";
 
-const SHELLS = wordSet("sh ash bash dash ksh ksh93 mksh lksh pdksh rbash rksh yash zsh rzsh hush posh oksh loksh");
+const SHELL = /^(a|ba|da|k|mk|lk|pdk|ok|lok|rba|rk|ya|z|rz|hu)?sh(93)?([-.\d].*)?$/;
 
 /** `sh -c 'text'`, `eval text` and `trap text`. */
 export function readShell(name: string, parameters: readonly CommandWord[]): Inside | undefined {
-  if (SHELLS.has(name)) return { scripts: [shellScript(name, parameters)] };
+  if (SHELL.test(name)) return { scripts: [shellScript(name, parameters)] };
   if (name === "eval") return { scripts: [parameters.map((word) => known(name, word)).join(" ")] };
   return name === "trap" ? trapped(parameters) : undefined;
 }
@@ -15,7 +15,7 @@ export function readShell(name: string, parameters: readonly CommandWord[]): Ins
 function shellScript(name: string, words: readonly CommandWord[]): string {
   for (let index = 0; index < words.length; index++) {
     const text = known(name, words[index]);
-    if (/^[-+][A-Za-z]*o$/.test(text) && !text.includes("c")) index++;
+    if (/^[-+][A-Za-z]*o$/.test(text) && !text.includes("c")) known(name, words[++index]);
     else if (/^-[eufxlc]*c[eufxlc]*$/.test(text)) {
       // "bash -c -x 'text'": further options may stand between -c and its text.
       const length = words.slice(index + 1).findIndex((word) => !/^[-+]/.test(word.text ?? ""));

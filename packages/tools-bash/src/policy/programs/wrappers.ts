@@ -1,7 +1,7 @@
 import { shown, Unresolvable } from "../refusal.js";
 import type { CommandWord } from "../rules.js";
 import type { Variable } from "../script.js";
-import { type Inside, known } from "./program.js";
+import { type Inside, known, skipValue } from "./program.js";
 
 /** How a program that runs another one is called: its options, then so many operands, then the command. */
 interface Wrapper {
@@ -21,71 +21,73 @@ interface Wrapper {
   readonly transparent?: boolean;
 }
 
-const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map(Object.entries<Wrapper>({
-  builtin: { transparent: true },
-  busybox: {},
-  chroot: { longFlags: ["skip-chdir"], longValues: ["userspec", "groups"], operands: 1 },
-  command: { flags: "p", queries: ["-v", "-V"], transparent: true },
-  doas: { flags: "Ln", values: "aCu" },
-  env: {
-    flags: "i0v",
-    values: "uC",
-    longFlags: ["ignore-environment", "null", "debug"],
-    longValues: ["unset", "chdir"],
-    assignments: true,
-    transparent: true,
-  },
-  exec: { flags: "cl", values: "a", transparent: true },
-  ionice: {
-    flags: "t",
-    values: "cn",
-    longFlags: ["ignore"],
-    longValues: ["class", "classdata"],
-    transparent: true,
-  },
-  nice: { flags: "0123456789", values: "n", longValues: ["adjustment"], transparent: true },
-  nohup: { transparent: true },
-  setsid: { flags: "cfw", longFlags: ["ctty", "fork", "wait"], transparent: true },
-  ssh: { flags: "1246AaCfGgKkMNnqsTtVvXxYy", values: "bcDEeIiLlmpRw", operands: 1, script: true },
-  stdbuf: { values: "ioe", longValues: ["input", "output", "error"], transparent: true },
-  sudo: {
-    flags: "ABbEHkKnPS",
-    values: "CDghpRrTtUu",
-    longFlags: ["askpass", "background", "non-interactive", "preserve-env", "set-home", "stdin"],
-    longValues: ["chdir", "group", "host", "prompt", "user"],
-    assignments: true,
-    queries: ["-l", "-v", "-V", "--list", "--validate", "--version"],
-  },
-  time: {
-    flags: "apqvV",
-    values: "fo",
-    longFlags: ["portability"],
-    longValues: ["format", "output"],
-    transparent: true,
-  },
-  timeout: {
-    flags: "v",
-    values: "ks",
-    longFlags: ["foreground", "preserve-status", "verbose"],
-    longValues: ["kill-after", "signal"],
-    operands: 1,
-    transparent: true,
-  },
-  toybox: {},
-  watch: {
-    flags: "bcdegtx",
-    values: "n",
-    longFlags: ["differences", "errexit", "no-title"],
-    longValues: ["interval"],
-    script: true,
-  },
-  xargs: {
-    flags: "0rtpxo",
-    values: "adEILnPsJR",
-    longFlags: ["null", "no-run-if-empty", "verbose", "interactive", "exit", "open-tty"],
-    longValues: ["arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace"],
-  },
-}));
+const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map(
+  Object.entries<Wrapper>({
+    builtin: { transparent: true },
+    busybox: {},
+    chroot: { longFlags: ["skip-chdir"], longValues: ["userspec", "groups"], operands: 1 },
+    command: { flags: "p", queries: ["-v", "-V"], transparent: true },
+    doas: { flags: "Ln", values: "aCu" },
+    env: {
+      flags: "i0v",
+      values: "uC",
+      longFlags: ["ignore-environment", "null", "debug"],
+      longValues: ["unset", "chdir"],
+      assignments: true,
+      transparent: true,
+    },
+    exec: { flags: "cl", values: "a", transparent: true },
+    ionice: {
+      flags: "t",
+      values: "cn",
+      longFlags: ["ignore"],
+      longValues: ["class", "classdata"],
+      transparent: true,
+    },
+    nice: { flags: "0123456789", values: "n", longValues: ["adjustment"], transparent: true },
+    nohup: { transparent: true },
+    setsid: { flags: "cfw", longFlags: ["ctty", "fork", "wait"], transparent: true },
+    ssh: { flags: "1246AaCfGgKkMNnqsTtVvXxYy", values: "bcDEeIiLlmpRw", operands: 1, script: true },
+    stdbuf: { values: "ioe", longValues: ["input", "output", "error"], transparent: true },
+    sudo: {
+      flags: "ABbEHkKnPS",
+      values: "CDghpRrTtUu",
+      longFlags: ["askpass", "background", "non-interactive", "preserve-env", "set-home", "stdin"],
+      longValues: ["chdir", "group", "host", "prompt", "user"],
+      assignments: true,
+      queries: ["-l", "-v", "-V", "--list", "--validate", "--version"],
+    },
+    time: {
+      flags: "apqvV",
+      values: "fo",
+      longFlags: ["portability"],
+      longValues: ["format", "output"],
+      transparent: true,
+    },
+    timeout: {
+      flags: "v",
+      values: "ks",
+      longFlags: ["foreground", "preserve-status", "verbose"],
+      longValues: ["kill-after", "signal"],
+      operands: 1,
+      transparent: true,
+    },
+    toybox: {},
+    watch: {
+      flags: "bcdegtx",
+      values: "n",
+      longFlags: ["differences", "errexit", "no-title"],
+      longValues: ["interval"],
+      script: true,
+    },
+    xargs: {
+      flags: "0rtpxo",
+      values: "adEILnPsJR",
+      longFlags: ["null", "no-run-if-empty", "verbose", "interactive", "exit", "open-tty"],
+      longValues: ["arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace"],
+    },
+  }),
+);
 
 export function isTransparent(name: string): boolean {
   return WRAPPERS.get(name)?.transparent === true;
@@ -133,8 +135,8 @@ function readOptions(name: string, wrapper: Wrapper, words: readonly CommandWord
     const option = text.startsWith("--") ? longOption(wrapper, text) : shortOption(wrapper, text);
     if (option === undefined)
       throw new Unresolvable(`the option ${shown(text)} of ${name} is not known to the policy`);
-    if (option.letter === "I") replaced = option.attached ?? words[index + 1]?.text;
-    if (option.takesNext) index++;
+    if (option.letter === "I") replaced = option.attached ?? known(name, words[index + 1]);
+    if (option.takesNext) skipValue(name, words[++index]);
   }
   return { end: index, replaced };
 }
@@ -170,7 +172,9 @@ export function variable(word: CommandWord | undefined): Variable {
 }
 
 function isAssignment(word: CommandWord | undefined): boolean {
-  if (word?.text === undefined) return word !== undefined && UNKNOWN_VALUE.test(word.source);
+  // "env A=$x": the value may split, and its second word be the command.
+  if (word?.text === undefined)
+    return word !== undefined && word.splits !== true && UNKNOWN_VALUE.test(word.source);
   return ASSIGNMENT.test(word.text);
 }
 
