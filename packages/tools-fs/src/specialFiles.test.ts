@@ -58,9 +58,7 @@ test.skipIf(!isLinux)(
     expect(await run("read_file", { path: "/proc/self/status", offset: 1, limit: 1 })).toMatch(
       /^Name:\t[^\n]*\n$/,
     );
-    expect(await run("read_file", { path: "/proc/self/mem" })).toMatch(
-      /Cannot read .*\(EIO\)|permission denied/,
-    );
+    expect(await run("read_file", { path: "/proc/self/mem" })).toMatch(/which no tool reads/);
     const symbols = await run("read_file", { path: "/proc/kallsyms" });
     expect(symbols.length).toBeLessThan(70_000);
     const sized = await run("read_file", { path: "/sys/kernel/mm/transparent_hugepage/enabled" });
@@ -175,6 +173,5 @@ test.skipIf(!isLinux)(
     expect(await run("read_file", { path: "/proc/self/status", offset: 100_000 })).toContain(
       "has fewer lines",
     );
-    expect(await run("read_file", { path: "/proc/self/cmdline", offset: 2 })).toContain("is a binary file");
   },
 );
