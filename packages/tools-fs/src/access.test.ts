@@ -129,6 +129,15 @@ test("keys are neither read, listed, edited nor moved without a grant, also thro
     expect(text, name).not.toContain("KEY");
   }
   expect(readdirSync(secret)).toEqual(["id"]);
+  // A name that is not there is answered with no name that is.
+  for (const [name, args] of [
+    ["read_file", { path: join(secret, "ids") }],
+    ["list_dir", { path: join(secret, "ids") }],
+    ["move", { source: join(secret, "ids"), destination: project }],
+    ["edit_file", { path: join(secret, "ids"), old_text: "a", new_text: "b" }],
+  ] as const) {
+    expect(await run(name, args), name).not.toContain("Did you mean");
+  }
   const read = { path: join(project, "notes.txt") };
   expect(await run("read_file", read, needs("read_file", read))).toBe("KEY\n");
 });

@@ -140,6 +140,9 @@ test("configuration that is included, and programs that it names, are protected"
   writeFileSync(join(directory, "shared.gitconfig"), '[filter "x"]\n\tclean = sh ./scripts/clean.sh %f\n');
   git(directory, "config", "alias.st", "!./scripts/status.sh --short");
   git(directory, "config", "core.fsmonitor", "scripts/monitor.sh");
+  // Files that include each other, many times, are read once.
+  const circle = "[include]\npath = ../shared.gitconfig\npath = shared.gitconfig\n".repeat(1000);
+  writeFileSync(join(directory, "shared.gitconfig"), circle, { flag: "a" });
   const run = fileTools();
   for (const [name, key] of [
     ["shared.gitconfig", "include.path"],

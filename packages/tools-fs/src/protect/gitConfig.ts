@@ -4,7 +4,6 @@ import { dirname, join, resolve } from "node:path";
 import { canonicalPath, foldPath, isInside } from "@agent/core/toolkit";
 import { findRepository } from "./gitDirectory.js";
 
-const MAX_INCLUDE_DEPTH = 10;
 const MAX_BYTES = 1024 * 1024;
 const MAX_REMEMBERED = 100;
 
@@ -40,7 +39,7 @@ export class GitConfigs {
     const inRepository = (repository?.gitDirectories ?? []).flatMap((directory) => {
       return [join(directory, "config"), join(directory, "config.worktree")];
     });
-    const settings = [...inRepository, ...personalFiles()].flatMap((file) => this.#read(file, 0));
+    const settings = [...inRepository, ...personalFiles()].flatMap((file) => this.#read(file, new Set()));
     const folded = foldPath(path);
     const isMeant = (named: string): boolean => named === folded || (contents && isInside(folded, named));
     return settings.find((setting) => {
@@ -51,14 +50,13 @@ export class GitConfigs {
     })?.key;
   }
 
-  #read(file: string, depth: number): readonly Setting[] {
+  /** The settings of a file and of what it includes; `seen` ends a circle of includes. */
+  #read(file: string, seen: Set<string>): readonly Setting[] {
+    if (seen.has(file)) return [];
+    seen.add(file);
     const settings = this.#settingsOf(file);
-    if (depth >= MAX_INCLUDE_DEPTH) return settings;
     const included = settings.filter(({ key }) => key.startsWith("include") && key.endsWith(".path"));
-    return [
-      ...settings,
-      ...included.flatMap(({ value }) => this.#read(expand(value, dirname(file)), depth + 1)),
-    ];
+    return [...settings, ...included.flatMap(({ value }) => this.#read(expand(value, dirname(file)), seen))];
   }
 
   #settingsOf(file: string): readonly Setting[] {

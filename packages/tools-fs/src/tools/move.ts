@@ -58,7 +58,7 @@ export class MoveTool extends FileTool {
       overwrite: optionalBoolean(args, "overwrite", false),
     };
     const { source, destination } = asked;
-    const from = await findSource(this.workspace, source);
+    const from = await findSource(this.workspace, source, call);
     try {
       const target = findTarget(this.workspace, from.path, from.info, destination);
       const move = (): Promise<string> => this.#move(from.path, target, asked, call);
@@ -86,11 +86,17 @@ function stepsOf(source: string, target: string, info: Stats): Step[] {
   ];
 }
 
-async function findSource(workspace: Workspace, source: string): Promise<{ path: string; info: Stats }> {
+async function findSource(
+  workspace: Workspace,
+  source: string,
+  call: ToolCall | undefined,
+): Promise<{ path: string; info: Stats }> {
   let path = source;
   try {
     path = workspace.locateEntry(source);
     assertNotProcessSecret(path, source);
+    // Before it is looked for: what is missing is answered with the names that are there.
+    workspace.assertAllowed({ action: "read", path }, call);
     return { path, info: lstatSync(path) };
   } catch (error) {
     throw await missingError(error, "move", source, path);

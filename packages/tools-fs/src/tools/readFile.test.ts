@@ -125,7 +125,7 @@ test("a line longer than the cap can be read on inside, never cut within a chara
   expect(all).toBe(content);
 });
 
-test("C69: an encoding is honoured, and an unknown one is named with those that are known", async () => {
+test("an encoding is honoured, and an unknown one is named with those that are known", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, Buffer.from([0x63, 0x61, 0x66, 0xe9]));
   const run = fileTools();
@@ -135,7 +135,7 @@ test("C69: an encoding is honoured, and an unknown one is named with those that 
   expect(await run("read_file", { path: file, encoding: "bogus" })).toMatch(/"encoding" is "bogus".*latin1/);
 });
 
-test("C69: bytes that are not UTF-8 are readable, and the result says so", async () => {
+test("bytes that are not UTF-8 are readable, and the result says so", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, Buffer.from("caf\xe9 au lait", "latin1"));
   const text = await fileTools()("read_file", { path: file });
@@ -222,7 +222,7 @@ test("a name that only looks the same is offered spelt out, so that it can be to
   expect(bare).toContain(`Did you mean "${join(directory, "blank ")}"?`);
 });
 
-test("C72: a file that grew or shrank between two windows is read as it is now", async () => {
+test("a file that grew or shrank between two windows is read as it is now", async () => {
   const file = join(temporaryDirectory(), "log");
   writeFileSync(file, numbered(3000));
   const run = fileTools({ maxReadBytes: 1000 });
