@@ -20,7 +20,7 @@ import { SeenFiles } from "./read/seenFiles.js";
 import { withProcessLocks } from "./write/processLocks.js";
 
 /** What a call does to one canonical path. `move` takes it away and lets it be read elsewhere. */
-export type Action = "read" | "move" | Change;
+type Action = "read" | "move" | Change;
 
 /** One step of a call: what is done, and the canonical path it is done to. */
 export interface Step {

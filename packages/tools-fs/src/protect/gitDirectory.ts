@@ -10,7 +10,7 @@ const PARTS = ["HEAD", "objects", "commondir"];
  * `.git` file names, or a bare repository. A worktree's has `commondir` instead of objects. `added` is an entry
  * that is about to be there, too.
  */
-export function isGitDirectory(directory: string, added?: string): boolean {
+function isGitDirectory(directory: string, added?: string): boolean {
   const has = (name: string): boolean => {
     return name === added || statSync(join(directory, name), { throwIfNoEntry: false }) !== undefined;
   };

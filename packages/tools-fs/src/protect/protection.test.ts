@@ -361,3 +361,8 @@ test("a link that appears or changes under a protected name is noticed by the ne
   expect(await write("b/1")).toContain('the rule ".git/hooks"');
   expect(await write("a/4")).toContain("Created");
 });
+
+test("the README names every protected file", () => {
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  expect(PROTECTED_FILES.filter(({ pattern }) => !readme.includes(`\`${pattern}\``))).toEqual([]);
+});

@@ -304,3 +304,18 @@ test.each([
   expect(text).toContain(notice);
   expect(text.isWellFormed()).toBe(true);
 });
+
+test("by default a call shows 2,000 lines or 64 KiB, and says how to read on", async () => {
+  const directory = temporaryDirectory();
+  const run = fileTools();
+  const path = join(directory, "lines.txt");
+  writeFileSync(path, Array.from({ length: 2001 }, (_, index) => `${index + 1}\n`).join(""));
+  const lines = await run("read_file", { path });
+  expect(lines).toContain("\n2000\n[Truncated: lines 1-2000,");
+  expect(lines).toContain(`call read_file with {"path":"${path}","offset":2001}]`);
+  writeFileSync(path, "0123456789abcde\n".repeat(4097));
+  const bytes = await run("read_file", { path });
+  expect(bytes).toContain("[Truncated: lines 1-2000,");
+  writeFileSync(path, `${"x".repeat(99)}\n`.repeat(1000));
+  expect(await run("read_file", { path })).toContain("[Truncated: lines 1-655, bytes 0-65499 of 1000 lines");
+});
