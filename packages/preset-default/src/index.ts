@@ -18,20 +18,33 @@ import * as search from "@agent/tools-search";
 export const packName = "@agent/preset-default";
 export const packApiVersion = 1;
 
-/** One block of options for each pack of the preset; see the packs for what they hold. */
+/** A root for the file and search tools, and one block of options for each pack; see the packs for what they hold. */
 export interface PresetOptions {
+  /** Confines the file and search tools to this directory, after resolving links. A block's own `root` comes first. */
+  readonly root?: string;
   readonly fs?: object;
   readonly search?: object;
   readonly bash?: object;
 }
 
 const PACKS = { fs, search, bash };
-const OPTIONS = { fs: { type: "object" }, search: { type: "object" }, bash: { type: "object" } };
+const OPTIONS = {
+  root: { type: "string", minLength: 1 },
+  fs: { type: "object" },
+  search: { type: "object" },
+  bash: { type: "object" },
+};
 
 /** Registers the three built-in packs: files, search and shell. */
 export function register(registry: PackRegistry, host?: PackHost): void {
   checkRegistry(registry);
-  const options = packOptions<PresetOptions>(packName, host?.options, OPTIONS);
+  const { root, ...blocks } = packOptions<PresetOptions>(packName, host?.options, OPTIONS);
+  const confined = root === undefined ? {} : { root };
+  const options = {
+    fs: { ...confined, ...blocks.fs },
+    search: { ...confined, ...blocks.search },
+    bash: blocks.bash,
+  };
   for (const key of ["fs", "search", "bash"] as const) {
     registerPack(registry, PACKS[key], host && { ...host, options: options[key] });
   }

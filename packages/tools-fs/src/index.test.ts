@@ -7,12 +7,10 @@ const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: 
 
 test("the public API is exactly this", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
-    "ALWAYS_PROTECTED",
     "EditFileTool",
     "ListDirTool",
     "MkdirTool",
     "MoveTool",
-    "PROTECTED_IN_ROOT",
     "ReadFileTool",
     "RemoveTool",
     "Workspace",

@@ -11,7 +11,6 @@ import { WriteFileTool } from "./tools/writeFile.js";
 import { Workspace } from "./workspace.js";
 
 export { type FsOptions, packName } from "./options.js";
-export { ALWAYS_PROTECTED, PROTECTED_IN_ROOT } from "./protectedPaths.js";
 export { EditFileTool, ListDirTool, MkdirTool, MoveTool, ReadFileTool, RemoveTool, Workspace, WriteFileTool };
 
 export const packApiVersion = 1;
@@ -19,7 +18,7 @@ export const packApiVersion = 1;
 /** Registers the file tools; `remove` starts disabled. Throws on an unknown or mistyped option. */
 export function register(registry: PackRegistry, host?: PackHost): void {
   checkRegistry(registry);
-  const workspace = new Workspace(host?.options as FsOptions | undefined);
+  const workspace = new Workspace(host?.options as FsOptions | undefined, host);
   registry.register(new ReadFileTool(workspace));
   registry.register(new WriteFileTool(workspace));
   registry.register(new EditFileTool(workspace));

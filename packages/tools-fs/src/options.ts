@@ -9,9 +9,9 @@ export interface FsOptions {
   readonly root?: string;
   /** Paths that are never written, moved or removed; replaces the built-in list. `[]` lifts it. */
   readonly protect?: readonly string[];
-  /** The most bytes of a file one `read_file` returns. Default 262144 (256 KiB). */
+  /** The most bytes of a file one `read_file` returns. Default 65536 (64 KiB). */
   readonly maxReadBytes?: number;
-  /** The most lines one `read_file` returns. Default 20000. */
+  /** The most lines one `read_file` returns. Default 2000. */
   readonly maxReadLines?: number;
   /** The most entries one `list_dir` returns. Default 1000. */
   readonly maxEntries?: number;
@@ -24,8 +24,8 @@ export interface Limits {
 }
 
 export const DEFAULT_LIMITS: Limits = {
-  maxReadBytes: 256 * 1024,
-  maxReadLines: 20_000,
+  maxReadBytes: 64 * 1024,
+  maxReadLines: 2000,
   maxEntries: 1000,
 };
 

@@ -18,7 +18,7 @@ import { fileTools, MEMORY, makeFifo, temporaryDirectory } from "../test/support
 const isLinux = process.platform === "linux";
 const GIGABYTE = 1024 ** 3;
 
-test("C51: a FIFO is refused at once by every tool that reads or writes", async () => {
+test("a FIFO is refused at once by every tool that reads or writes", async () => {
   const directory = temporaryDirectory();
   const path = join(directory, "pipe");
   makeFifo(path);
@@ -42,7 +42,7 @@ test("a socket is refused", async () => {
 });
 
 test.each(["/dev/zero", "/dev/random", "/dev/tty", "/dev/null"].filter((path) => existsSync(path)))(
-  "C52: the device %s is refused",
+  "the device %s is refused",
   async (path) => {
     expect(await fileTools()("read_file", { path })).toContain(
       "is a device, and only regular files can be read",
@@ -51,16 +51,14 @@ test.each(["/dev/zero", "/dev/random", "/dev/tty", "/dev/null"].filter((path) =>
 );
 
 test.skipIf(!isLinux)(
-  "C71: files of the kernel are read if they answer, within bounds (needs /proc)",
+  "files of the kernel are read if they answer, within bounds (needs /proc)",
   async () => {
     const run = fileTools({ maxReadBytes: 64 * 1024 });
     expect(await run("read_file", { path: "/proc/self/status" })).toMatch(/^Name:\t/);
     expect(await run("read_file", { path: "/proc/self/status", offset: 1, limit: 1 })).toMatch(
       /^Name:\t[^\n]*\n$/,
     );
-    expect(await run("read_file", { path: "/proc/self/mem" })).toMatch(
-      /Cannot read .*\(EIO\)|permission denied/,
-    );
+    expect(await run("read_file", { path: "/proc/self/mem" })).toMatch(/which no tool reads/);
     const symbols = await run("read_file", { path: "/proc/kallsyms" });
     expect(symbols.length).toBeLessThan(70_000);
     const sized = await run("read_file", { path: "/sys/kernel/mm/transparent_hugepage/enabled" });
@@ -92,14 +90,14 @@ test.skipIf(!isLinux)(
 );
 
 test.skipIf(!existsSync("/proc/kmsg"))(
-  "C71: /proc/kmsg never makes the tool wait (needs /proc/kmsg)",
+  "/proc/kmsg never makes the tool wait (needs /proc/kmsg)",
   async () => {
     const text = await fileTools()("read_file", { path: "/proc/kmsg" });
     expect(text.length).toBeLessThan(300_000);
   },
 );
 
-test("C53: a file of 5 GB gives windows in bounded memory, and says how large it is", {
+test("a file of 5 GB gives windows in bounded memory, and says how large it is", {
   timeout: 120_000,
 }, () => {
   // In memory where that is possible: holes cost nothing there, on a disk each page of them is a fault.
@@ -126,7 +124,7 @@ test("C53: a file of 5 GB gives windows in bounded memory, and says how large it
   expect(peak).toBeLessThan(250 * 1024 * 1024);
 });
 
-test("C53: a binary file of 900 MB is named, not read", async () => {
+test("a binary file of 900 MB is named, not read", async () => {
   const path = join(temporaryDirectory(), "disk.img");
   const file = openSync(path, "w");
   ftruncateSync(file, 900 * 1024 * 1024);
@@ -139,7 +137,7 @@ test("C53: a binary file of 900 MB is named, not read", async () => {
   );
 });
 
-test("C72: a file that is written while it is read gives a text and no crash", async () => {
+test("a file that is written while it is read gives a text and no crash", async () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "d"));
   const path = join(directory, "d/log");
@@ -175,6 +173,5 @@ test.skipIf(!isLinux)(
     expect(await run("read_file", { path: "/proc/self/status", offset: 100_000 })).toContain(
       "has fewer lines",
     );
-    expect(await run("read_file", { path: "/proc/self/cmdline", offset: 2 })).toContain("is a binary file");
   },
 );

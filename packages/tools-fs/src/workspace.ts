@@ -1,23 +1,50 @@
+import { readlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { canonicalPath, createPathGuard, invalidArgument, type PathGuard } from "@agent/core/toolkit";
-import { type HeldDirectory, holdDirectory } from "./heldDirectory.js";
-import { LineIndexes } from "./lineIndexes.js";
+import type { AccessNeed, AccessRules, PackHost, ToolCall } from "@agent/core";
+import {
+  assertAccess,
+  canonicalPath,
+  createPathGuard,
+  findAccessNeed,
+  invalidArgument,
+  type PathGuard,
+} from "@agent/core/toolkit";
 import { checkedOptions, DEFAULT_LIMITS, type FsOptions, type Limits } from "./options.js";
-import { PathLocks } from "./pathLocks.js";
-import { Protection } from "./protect.js";
-import { SeenFiles } from "./seenFiles.js";
+import { PathLocks } from "./paths/pathLocks.js";
+import { showPath } from "./paths/pathText.js";
+import { type PinnedDirectory, pinDirectory } from "./paths/pinnedDirectory.js";
+import { Protection } from "./protect/protection.js";
+import type { Change } from "./protect/rules.js";
+import { LineIndexes } from "./read/lineIndexes.js";
+import { SeenFiles } from "./read/seenFiles.js";
+import { withProcessLocks } from "./write/processLocks.js";
+
+/** What a call does to one canonical path. `move` takes it away and lets it be read elsewhere. */
+type Action = "read" | "move" | Change;
+
+/** One step of a call: what is done, and the canonical path it is done to. */
+export interface Step {
+  readonly action: Action;
+  readonly path: string;
+}
+
+/** The part of a pack's host that the file tools use. */
+export type WorkspaceHost = Pick<PackHost, "access" | "protectedPaths">;
 
 /** What the tools of one registry share: where they may go, what they may not touch, what they have seen. */
 export class Workspace {
   readonly limits: Limits;
   readonly guard: PathGuard;
   readonly protection: Protection;
-  readonly locks = new PathLocks();
   readonly seen = new SeenFiles();
   readonly lineIndexes = new LineIndexes();
+  readonly #access: AccessRules | undefined;
+  /** Whether paths are confined or under rules, so that directories are opened and checked before they are used. */
+  readonly pins: boolean;
+  readonly #locks = new PathLocks();
 
   /** Throws on an unknown or mistyped option, and if `root` does not exist. */
-  constructor(given?: FsOptions) {
+  constructor(given?: FsOptions, { access, protectedPaths = [] }: WorkspaceHost = {}) {
     const options = checkedOptions(given);
     this.limits = {
       maxReadBytes: options.maxReadBytes ?? DEFAULT_LIMITS.maxReadBytes,
@@ -25,8 +52,16 @@ export class Workspace {
       maxEntries: options.maxEntries ?? DEFAULT_LIMITS.maxEntries,
     };
     this.guard = createPathGuard(options.root);
-    const base = this.guard.root ?? process.cwd();
-    this.protection = new Protection(base, options.protect, this.guard.root !== undefined);
+    const confined = this.guard.root !== undefined;
+    this.#access = access;
+    this.pins = confined || access !== undefined || protectedPaths.length > 0;
+    this.protection = new Protection({
+      base: this.guard.root ?? process.cwd(),
+      protect: options.protect,
+      confined,
+      asks: access !== undefined,
+      hostPaths: protectedPaths,
+    });
   }
 
   /** The canonical path of what an argument means, links followed; also for what does not exist yet. */
@@ -36,16 +71,6 @@ export class Workspace {
     return this.guard.root === undefined ? canonicalPath(resolved) : resolved;
   }
 
-  /** As `locate`, to write there: throws if that is protected, by the name that was given or where it leads. */
-  locateToWrite(path: string): string {
-    const target = this.locate(path);
-    const written = resolve(path);
-    // "sub/.git/hooks" may be a link to a directory of an innocent name.
-    if (written !== target) this.protection.checkWrite(written);
-    this.protection.checkWrite(target);
-    return target;
-  }
-
   /** As `locate`, but a link in the last place is not followed: the entry itself is meant. */
   locateEntry(path: string): string {
     const resolved = this.guard.resolve(path, { follow: false });
@@ -53,14 +78,71 @@ export class Workspace {
     return join(canonicalPath(dirname(resolved)), basename(resolved));
   }
 
-  /**
-   * Opens a directory by its canonical path for work inside it. When paths are confined, the directory is
-   * checked after it was opened, so that nothing can be swapped in between the check and the use.
-   */
-  hold(directory: string): Pick<HeldDirectory, "path" | "close"> {
-    if (this.guard.root === undefined) return { path: directory, close: () => undefined };
-    return holdDirectory(directory, directory);
+  /** As `locate`, to write there: throws if that is protected, by the name that was given or where it leads. */
+  locateToWrite(path: string, call: ToolCall | undefined): string {
+    const target = this.locate(path);
+    const written = resolve(path);
+    // "sub/.git/hooks" may be a link to a directory of an innocent name.
+    if (written !== target) this.protection.check("write", written);
+    this.assertAllowed({ action: "write", path: target }, call);
+    return target;
   }
+
+  /** What a person has to grant before a step, under the host's access rules. */
+  findNeeds({ action, path }: Step): AccessNeed[] {
+    const withContents = action === "move" || action === "takeAway";
+    const reads = action === "read" || action === "move";
+    const needs = [
+      reads ? findAccessNeed(this.#access, "read", path, { withContents }) : undefined,
+      action === "read"
+        ? undefined
+        : (findAccessNeed(this.#access, "write", path, { withContents }) ??
+          this.protection.findNeed(changeOf(action), path)),
+    ];
+    return needs.filter((need) => need !== undefined);
+  }
+
+  /** Throws unless the host's access rules and the protection let a step pass, or a person granted it for this call. */
+  assertAllowed({ action, path }: Step, call: Pick<ToolCall, "granted"> | undefined): void {
+    const withContents = action === "move" || action === "takeAway";
+    if (action === "read" || action === "move") {
+      assertAccess(this.#access, "read", path, call?.granted, { withContents });
+    }
+    if (action === "read") return;
+    this.protection.check(changeOf(action), path);
+    this.protection.checkGranted(changeOf(action), path, call?.granted);
+    assertAccess(this.#access, "write", path, call?.granted, { withContents });
+  }
+
+  /** Throws unless an open file lies inside the root and where the access rules let it be read: the last word on both. */
+  assertOpened(fd: number, shown: string, call: Pick<ToolCall, "granted"> | undefined): void {
+    if (!this.pins || process.platform !== "linux") return;
+    const path = readlinkSync(`/proc/self/fd/${fd}`).replace(/ \(deleted\)$/, "");
+    if (!this.guard.contains(path)) {
+      throw new Error(
+        `${showPath(shown)} was moved outside ${showPath(this.guard.root ?? "")} while it was opened.`,
+      );
+    }
+    this.assertAllowed({ action: "read", path }, call);
+  }
+
+  /**
+   * Opens a directory by its canonical path for work inside it. Where paths are confined or under rules, the directory
+   * is checked after it was opened, so that nothing can be swapped in between the check and the use.
+   */
+  pin(directory: string): Pick<PinnedDirectory, "path" | "close"> {
+    if (!this.pins) return { path: directory, close: () => undefined };
+    return pinDirectory(directory, directory);
+  }
+
+  /** Runs `work` while no other call, and no other process with these tools, changes any of the canonical paths. */
+  async change<T>(paths: readonly string[], work: () => Promise<T>, call?: ToolCall): Promise<T> {
+    return await this.#locks.run(paths, () => withProcessLocks(paths, work, call), call);
+  }
+}
+
+function changeOf(action: Exclude<Action, "read">): Change {
+  return action === "move" ? "takeAway" : action;
 }
 
 /** Throws unless a tool was handed a workspace. Any that looks like one will do, also of another copy. */

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ToolRegistry } from "@agent/core";
+import { type AccessNeed, type PackHost, ToolRegistry } from "@agent/core";
 import { onTestFinished } from "vitest";
 import { type FsOptions, register } from "../src/index.js";
 
@@ -14,7 +14,11 @@ const CALL_TOOLS = fileURLToPath(new URL("callTools.mjs", import.meta.url));
 /** Where many or huge files cost little: memory, if the machine has a disk made of it. */
 export const MEMORY = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
-export type Run = (name: string, args: Record<string, unknown>) => Promise<string>;
+export type Run = (
+  name: string,
+  args: Record<string, unknown>,
+  granted?: readonly AccessNeed[],
+) => Promise<string>;
 
 /** A fresh directory, under its canonical path, that goes when the test ends. */
 export function temporaryDirectory(parent = tmpdir()): string {
@@ -24,12 +28,12 @@ export function temporaryDirectory(parent = tmpdir()): string {
 }
 
 /** The pack in a registry of its own, `remove` enabled; runs a tool by name and gives the text. */
-export function fileTools(options: FsOptions = {}): Run {
+export function fileTools(options: FsOptions = {}, host: Partial<PackHost> = {}): Run {
   const registry = new ToolRegistry();
   const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
-  register(registry, { context, options });
+  register(registry, { context, options, ...host });
   registry.enable("remove");
-  return (name, args) => registry.execute(name, args);
+  return async (name, args, granted) => (await registry.run(name, args, granted && { granted })).text;
 }
 
 export interface Call {

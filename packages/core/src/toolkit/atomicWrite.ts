@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { checkBoolean, checkNumber, checkText, invalidArgument } from "./checks.js";
+import { checkBoolean, checkFunction, checkNumber, checkText, invalidArgument } from "./checks.js";
 import { canonicalPath } from "./confine.js";
 import { checkOptions, type OptionChecks } from "./options.js";
 import { removeAbandoned, temporaryName } from "./temporaryName.js";
@@ -24,9 +24,14 @@ import { removeAbandoned, temporaryName } from "./temporaryName.js";
 interface WriteOptions {
   readonly mode?: number;
   readonly follow?: boolean;
+  readonly beforeRename?: () => void;
 }
 
-const OPTIONS: OptionChecks<WriteOptions> = { mode: checkNumber, follow: checkBoolean };
+const OPTIONS: OptionChecks<WriteOptions> = {
+  mode: checkNumber,
+  follow: checkBoolean,
+  beforeRename: checkFunction,
+};
 const SET_ID_BITS = 0o6000;
 // So much is copied to the system's memory in a fraction of a millisecond, often less than a trip to another thread.
 const SMALL_BYTES = 1024 * 1024;
@@ -44,7 +49,7 @@ let cleansUpAtExit = false;
  * written through and stays a link, unless `follow` is `false`: then the name itself is replaced, whatever
  * it is. Nothing is left behind on failure (where a directory lets nothing be removed, the error names it as
  * `leftBehind`); what a writer that was killed left in the directory is removed.
- * The directory must exist. `mode` is for new files (default 0666, reduced by the umask).
+ * `beforeRename` is called last; if it throws, the old file stays. The directory must exist. `mode` is for new files (default 0666, reduced by the umask).
  */
 export async function writeFileAtomic(
   path: string,
@@ -74,6 +79,7 @@ export async function writeFileAtomic(
     } finally {
       closeSync(fd);
     }
+    options.beforeRename?.();
     renameSync(temporary, target);
   } catch (error) {
     throw removeQuietly(temporary) ? error : withLeftBehind(error, basename(temporary));

@@ -24,7 +24,7 @@ test("what lies inside is allowed, whether it exists or not, and comes back cano
   expect(guard.resolve(join(root, "..name"))).toBe(join(root, "..name"));
 });
 
-test("C57: a prefix, .., /proc/self/cwd and file: lead nowhere", () => {
+test("a prefix, .., /proc/self/cwd and file: lead nowhere", () => {
   const { root } = scene();
   const guard = createPathGuard(root);
   for (const path of [
@@ -45,7 +45,7 @@ test("C57: a prefix, .., /proc/self/cwd and file: lead nowhere", () => {
   }
 });
 
-test("C56, C58: links that leave the root are refused, also dangling, chained, relative and on the way", () => {
+test("links that leave the root are refused, also dangling, chained, relative and on the way", () => {
   const { root, outside } = scene();
   const guard = createPathGuard(root);
   symlinkSync(outside, join(root, "dir"));

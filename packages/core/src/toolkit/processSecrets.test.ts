@@ -82,7 +82,8 @@ test.runIf(process.platform === "linux")("what was opened decides, by whatever n
   for (const path of ["/proc/self/status", "/proc/version", "/proc", "/etc", "/dev/null"]) check(path);
 });
 
-const canMount = spawnSync("unshare", ["-r", "-m", "-p", "-f", "--mount-proc", "true"]).status === 0;
+const UNSHARE = "unshare";
+const canMount = spawnSync(UNSHARE, ["-r", "-m", "-p", "-f", "--mount-proc", "true"]).status === 0;
 
 test.runIf(canMount)(
   "a procfs, or one file of it, mounted elsewhere is refused (needs mount namespaces)",
@@ -104,7 +105,7 @@ test.runIf(canMount)(
     mount -t proc proc all && mount --bind /proc/1/environ one &&
     exec "$2" --input-type=module -e "$3" all/1/environ one plain`;
     const output = execFileSync(
-      "unshare",
+      UNSHARE,
       ["-r", "-m", "-p", "-f", "--mount-proc", "sh", "-c", shell, "sh", directory, process.execPath, script],
       { encoding: "utf8" },
     );

@@ -100,10 +100,11 @@ export const PROTECTED_FILES: readonly ProtectedFile[] = [
     ".rhosts",
   ]),
   ...rows("restricted", "it names programs that run whenever its client is used", [
-    ".aws",
-    ".docker",
+    ".aws/config",
+    ".aws/credentials",
+    ".docker/config.json",
     ".gnupg",
-    ".kube",
+    ".kube/config",
   ]),
   ...rows("restricted", "a debugger, interpreter or terminal runs it when it starts in this directory", [
     ".gdbinit",
@@ -196,7 +197,6 @@ export const PROTECTED_FILES: readonly ProtectedFile[] = [
     "NuGet.config",
     ".m2",
   ]),
-  ...rows("restricted", "programs in it are found before the system's own", ["node_modules/.bin"]),
   ...rows("restricted", "it decides which compiler or build tool is loaded, and from where", [
     "rust-toolchain",
     "rust-toolchain.toml",

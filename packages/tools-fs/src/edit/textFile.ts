@@ -1,4 +1,4 @@
-import { decode, decodesFully, encode, looksBinary, markedEncoding } from "../textEncoding.js";
+import { decode, decodesFully, encode, looksBinary, markedEncoding } from "../read/textEncoding.js";
 
 const BYTE_ORDER_MARK = "\ufeff";
 

@@ -1,6 +1,23 @@
-import type { ChatTool } from "@agent/core";
-import { functionTool } from "@agent/core/toolkit";
-import { FileTool } from "../fileTool.js";
+import type { ChatTool, ToolCall } from "@agent/core";
+import {
+  countOf,
+  describeValue,
+  functionTool,
+  isRecord,
+  optionalBoolean,
+  requireString,
+} from "@agent/core/toolkit";
+import { applied, compactDiff } from "../edit/diff.js";
+import { type Edit, planEdits } from "../edit/plan.js";
+import { asTextFile } from "../edit/textFile.js";
+import { missingError } from "../errors/missing.js";
+import { showPath } from "../paths/pathText.js";
+import { binaryType } from "../read/fileType.js";
+import { readWhole } from "../read/readWhole.js";
+import type { Step } from "../workspace.js";
+import { replaceFile } from "../write/replaceFile.js";
+import { requireWellFormedText } from "../write/wellFormedText.js";
+import { FileTool } from "./fileTool.js";
 
 const OLD_TEXT = { type: "string", description: "Text to replace; it must occur exactly once" };
 const NEW_TEXT = { type: "string", description: "Text to put in its place" };
@@ -35,4 +52,84 @@ export class EditFileTool extends FileTool {
       ["old_text", "new_text", "replace_all", "edits"],
     );
   }
+
+  protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
+    const path = this.workspace.locate(requireString(args, "path"));
+    // The diff shows lines of the file.
+    return [
+      { action: "read", path },
+      { action: "write", path },
+    ];
+  }
+
+  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
+    const path = requireString(args, "path");
+    const edits = readEdits(args);
+    let target = path;
+    try {
+      target = this.workspace.locateToWrite(path, call);
+      const found = target;
+      return await this.workspace.change([found], () => this.#edit(path, found, edits, call), call);
+    } catch (error) {
+      throw await missingError(error, "edit", path, target);
+    }
+  }
+
+  async #edit(
+    path: string,
+    target: string,
+    edits: readonly Edit[],
+    call: ToolCall | undefined,
+  ): Promise<string> {
+    const { seen, protection } = this.workspace;
+    const whole = await readWhole(this.workspace, target, path, call);
+    if (whole === undefined) throw Object.assign(new Error("missing"), { code: "ENOENT" });
+    const { bytes, info } = whole;
+    if (seen.hasChanged(target, info, bytes)) throw changed(path);
+    const file = asTextFile(bytes);
+    if (file === undefined) {
+      throw new Error(`${showPath(path)} is not a text file (${binaryType(bytes)}), so it cannot be edited.`);
+    }
+
+    const { regions, remarks } = planEdits(file, edits);
+    const content = file.toBytes(applied(file.text, regions));
+    if (content.equals(bytes)) throw new Error(`The edit would change nothing in ${showPath(path)}.`);
+    protection.checkContent(target, bytes.toString("utf8"), content.toString("utf8"));
+    call?.signal?.throwIfAborted();
+    await replaceFile(this.workspace, target, content, { expected: whole, onChanged: () => changed(path) });
+
+    const head = [`Edited ${showPath(path)}: ${countOf(regions.length, "replacement")}.`, ...remarks].join(
+      " ",
+    );
+    return `${head}\n${file.toShown(compactDiff(file.text, regions))}`;
+  }
+}
+
+function changed(path: string): Error {
+  return new Error(
+    `${showPath(path)} was changed on disk since it was last read; nothing was changed. Read it again, then edit.`,
+  );
+}
+
+function readEdits(args: Record<string, unknown>): Edit[] {
+  const { edits = [] } = args;
+  if (!Array.isArray(edits)) throw new Error(`"edits" must be an array, got ${describeValue(edits)}.`);
+  const several = edits.map((edit: unknown, index) => {
+    if (!isRecord(edit)) throw new Error(`"edits[${index}]" must be an object, got ${describeValue(edit)}.`);
+    return readEdit(edit, `edits[${index}].`);
+  });
+  const alone = args.old_text !== undefined || args.new_text !== undefined || several.length === 0;
+  return alone ? [readEdit(args, ""), ...several] : several;
+}
+
+function readEdit(args: Record<string, unknown>, prefix: string): Edit {
+  const name = `${prefix}old_text`;
+  const oldText = requireWellFormedText(args, "old_text", name);
+  const newText = requireWellFormedText(args, "new_text", `${prefix}new_text`);
+  if (oldText === "") {
+    throw new Error(`"${name}" must not be empty. To write a whole file, use write_file.`);
+  }
+  if (oldText === newText)
+    throw new Error(`"${name}" and its new_text are the same: there is nothing to change.`);
+  return { name, oldText, newText, replaceAll: optionalBoolean(args, "replace_all", false) };
 }

@@ -53,7 +53,7 @@ test("an entry whose name is not UTF-8 is not said to be missing", async () => {
   expect(text).toBe("unreadable\t-\t-\tbad\ufffd");
 });
 
-test("C81: names with line breaks and escape codes stay on one line, plain ones as they are", async () => {
+test("names with line breaks and escape codes stay on one line, plain ones as they are", async () => {
   const directory = temporaryDirectory();
   for (const name of ["a\nb", "\u001b[31mred", "tab\tx", "żółć 😀", "rtl\u202e"])
     writeFileSync(join(directory, name), "");
@@ -69,7 +69,7 @@ test("C81: names with line breaks and escape codes stay on one line, plain ones 
   ]);
 });
 
-test("C79: a directory of 50 000 entries is capped, and the notice leads to the rest", {
+test("a directory of 50 000 entries is capped, and the notice leads to the rest", {
   timeout: 120_000,
 }, async () => {
   const directory = temporaryDirectory(MEMORY);
@@ -106,7 +106,7 @@ test("a file is refused with what to use instead, a missing directory offers the
   );
 });
 
-test("C61: a directory or file that may not be read is an error in words", () => {
+test("a directory or file that may not be read is an error in words", () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "closed"));
   writeFileSync(join(directory, "secret"), "x");

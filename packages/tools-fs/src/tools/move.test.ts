@@ -44,7 +44,7 @@ test("a file is renamed, with missing parents created", async () => {
   expect(existsSync(at("a"))).toBe(false);
 });
 
-test("C87: into an existing directory like mv; a missing source offers the nearest name", async () => {
+test("into an existing directory like mv; a missing source offers the nearest name", async () => {
   const { at, move } = scene();
   writeFileSync(at("file.txt"), "x");
   mkdirSync(at("d"));
@@ -54,7 +54,7 @@ test("C87: into an existing directory like mv; a missing source offers the neare
   expect(await move("d/file.txt", "nowhere/")).toContain("is not an existing directory");
 });
 
-test("C63: an existing file is replaced only when asked", async () => {
+test("an existing file is replaced only when asked", async () => {
   const { at, move } = scene();
   writeFileSync(at("a"), "new");
   writeFileSync(at("b"), "old");
@@ -132,7 +132,7 @@ test.skipIf(ignoresCase)("two names of one file that differ in case are two name
   expect(readdirSync(directory)).toEqual(["A"]);
 });
 
-test("C86: where the disk ignores case a name can change its case; elsewhere names that differ in it are two files", async () => {
+test("where the disk ignores case a name can change its case; elsewhere names that differ in it are two files", async () => {
   const { at, directory, move } = scene();
   writeFileSync(at("a"), "a");
   if (ignoresCase) {
@@ -156,7 +156,7 @@ test("the working directory, its ancestors and home are never moved", async () =
 });
 
 test.skipIf(!otherDevice)(
-  "C64: files, directories and links move to another device as they are (needs /dev/shm on a device of its own)",
+  "files, directories and links move to another device as they are (needs /dev/shm on a device of its own)",
   async () => {
     const { at, run } = scene();
     const other = temporaryDirectory(SHARED_MEMORY);
@@ -185,7 +185,7 @@ test.skipIf(!otherDevice)(
 );
 
 test.skipIf(!otherDevice)(
-  "C63 across devices: refused unless asked, then replaced whole (needs /dev/shm)",
+  "across devices: refused unless asked, then replaced whole (needs /dev/shm)",
   async () => {
     const { at, run } = scene();
     const other = temporaryDirectory(SHARED_MEMORY);

@@ -1,6 +1,30 @@
-import type { ChatTool } from "@agent/core";
-import { functionTool } from "@agent/core/toolkit";
-import { FileTool } from "../fileTool.js";
+import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import type { ChatTool, ToolCall } from "@agent/core";
+import {
+  assertNotProcessSecret,
+  foldPath,
+  functionTool,
+  isInside,
+  optionalBoolean,
+  requireString,
+} from "@agent/core/toolkit";
+import { fsError } from "../errors/fsError.js";
+import { missingError } from "../errors/missing.js";
+import { namesDirectory, showPath } from "../paths/pathText.js";
+import { readWhole } from "../read/readWhole.js";
+import { kindOf } from "../read/regularFile.js";
+import { type Move, performMove } from "../tree/move.js";
+import { assertNotRootOrHome } from "../tree/rootOrHome.js";
+import type { Step, Workspace } from "../workspace.js";
+import { FileTool } from "./fileTool.js";
+
+/** What a call asks for, in the caller's words. */
+interface Asked {
+  readonly source: string;
+  readonly destination: string;
+  readonly overwrite: boolean;
+}
 
 /** Moves or renames a file, a link or a directory, also to another device. Never replaces unasked. */
 export class MoveTool extends FileTool {
@@ -19,4 +43,179 @@ export class MoveTool extends FileTool {
       ["overwrite"],
     );
   }
+
+  protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
+    const path = this.workspace.locateEntry(requireString(args, "source"));
+    const info = lstatSync(path);
+    const target = findTarget(this.workspace, path, info, requireString(args, "destination"));
+    return stepsOf(path, target, info);
+  }
+
+  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
+    const asked = {
+      source: requireString(args, "source"),
+      destination: requireString(args, "destination"),
+      overwrite: optionalBoolean(args, "overwrite", false),
+    };
+    const { source, destination } = asked;
+    const from = await findSource(this.workspace, source, call);
+    try {
+      const target = findTarget(this.workspace, from.path, from.info, destination);
+      const move = (): Promise<string> => this.#move(from.path, target, asked, call);
+      return await this.workspace.change([from.path, target], move, call);
+    } catch (error) {
+      throw fsError(error, `move ${showPath(source)} to`, destination);
+    }
+  }
+
+  async #move(source: string, target: string, asked: Asked, call: ToolCall | undefined): Promise<string> {
+    const move = checkMove(this.workspace, source, target, asked, call);
+    await checkContent(this.workspace, move, call);
+    await performMove(this.workspace, move, call?.signal);
+    this.workspace.seen.forget(source);
+    this.workspace.seen.forget(target);
+    return `Moved ${showPath(asked.source)} to ${showPath(inWordsOf(asked.destination, target))}`;
+  }
+}
+
+function stepsOf(source: string, target: string, info: Stats): Step[] {
+  return [
+    { action: "move", path: source },
+    // A directory brings along what is in it, a link leads away.
+    { action: info.isFile() ? "write" : "place", path: target },
+  ];
+}
+
+async function findSource(
+  workspace: Workspace,
+  source: string,
+  call: ToolCall | undefined,
+): Promise<{ path: string; info: Stats }> {
+  let path = source;
+  try {
+    path = workspace.locateEntry(source);
+    assertNotProcessSecret(path, source);
+    // Before it is looked for: what is missing is answered with the names that are there.
+    workspace.assertAllowed({ action: "read", path }, call);
+    return { path, info: lstatSync(path) };
+  } catch (error) {
+    throw await missingError(error, "move", source, path);
+  }
+}
+
+/** Everything that can be known before anything is done; throws on what speaks against it. */
+function checkMove(
+  workspace: Workspace,
+  source: string,
+  target: string,
+  asked: Asked,
+  call: ToolCall | undefined,
+): Move {
+  const { guard } = workspace;
+  const info = lstatSync(source);
+  if (info.isDirectory()) {
+    assertNotRootOrHome(source, asked.source, "moved", guard.root);
+    if (isInside(source, target)) {
+      throw new Error(
+        `${showPath(asked.source)} cannot be moved into itself (${showPath(asked.destination)}).`,
+      );
+    }
+  }
+  if (source === target) {
+    throw new Error(`${showPath(asked.source)} and ${showPath(asked.destination)} are the same.`);
+  }
+  for (const step of stepsOf(source, target, info)) workspace.assertAllowed(step, call);
+  const existing = lstatSync(target, { throwIfNoEntry: false });
+  const same = existing !== undefined && existing.dev === info.dev && existing.ino === info.ino;
+  // On a disk that ignores case, "A" is "a" itself: a rename, not a replacement.
+  const respelled = same && isRespelling(source, target);
+  if (existing && !respelled) {
+    refuseReplacing(asked, target, inWordsOf(asked.destination, target), info, existing);
+  }
+  return {
+    source,
+    target,
+    info,
+    replace: existing !== undefined,
+    sameFile: same && !respelled,
+    shown: asked.source,
+  };
+}
+
+async function checkContent(
+  workspace: Workspace,
+  { source, target, info, shown }: Move,
+  call: ToolCall | undefined,
+): Promise<void> {
+  const { protection } = workspace;
+  if (info.isSymbolicLink()) protection.checkLink(target);
+  if (!info.isFile() || !protection.hasContentRule(target)) return;
+  const [before, after] = [
+    await readWhole(workspace, target, target, call),
+    await readWhole(workspace, source, shown, call),
+  ];
+  protection.checkContent(target, before?.bytes.toString("utf8"), after?.bytes.toString("utf8") ?? "");
+}
+
+/** Like `mv`: into an existing directory, else to the very name given. */
+function findTarget(workspace: Workspace, source: string, info: Stats, destination: string): string {
+  const followed = workspace.locate(destination);
+  const entry = workspace.locateEntry(destination);
+  const existing = statSync(followed, { throwIfNoEntry: false });
+  if (existing?.isDirectory()) {
+    const itself = existing.dev === info.dev && existing.ino === info.ino;
+    if (itself && isRespelling(source, entry)) return entry;
+    return join(followed, basename(source));
+  }
+  if (namesDirectory(destination) && !info.isDirectory()) {
+    throw new Error(`${showPath(destination)} is not an existing directory. Create it with mkdir first.`);
+  }
+  return entry;
+}
+
+/**
+ * Whether two paths of one file are two spellings of one name (another case, another composition), and not two names
+ * that are spelt alike: then the directory lists both, and to remove one leaves the other.
+ */
+function isRespelling(a: string, b: string): boolean {
+  if (a === b || dirname(a) !== dirname(b) || foldPath(a) !== foldPath(b)) return false;
+  const names = readdirSync(dirname(a));
+  return !names.includes(basename(a)) || !names.includes(basename(b));
+}
+
+function refuseReplacing(
+  asked: { overwrite: boolean },
+  target: string,
+  shown: string,
+  info: Stats,
+  existing: Stats,
+): void {
+  if (!asked.overwrite) {
+    throw new Error(
+      `${showPath(shown)} exists already; nothing was moved. Pass "overwrite": true to replace it.`,
+    );
+  }
+  if (!existing.isFile() && !existing.isDirectory() && !existing.isSymbolicLink()) {
+    throw new Error(
+      `${showPath(shown)} is a ${kindOf(existing)}, which is never replaced; nothing was moved.`,
+    );
+  }
+  if (existing.isDirectory() !== info.isDirectory()) {
+    const kinds = existing.isDirectory()
+      ? "a directory cannot be replaced by a file"
+      : "a file cannot be replaced by a directory";
+    throw new Error(`${showPath(shown)} exists already, and ${kinds}; nothing was moved.`);
+  }
+  if (existing.isDirectory() && readdirSync(target).length > 0) {
+    throw new Error(
+      `${showPath(shown)} exists already, and a directory that holds something is never replaced; nothing was moved. Move or remove what is in it first.`,
+    );
+  }
+}
+
+/** The target as the caller would write it: with the file's name where only a directory was given. */
+function inWordsOf(destination: string, target: string): string {
+  return basename(resolve(destination)) === basename(target)
+    ? destination
+    : join(destination, basename(target));
 }

@@ -125,7 +125,7 @@ test("a line longer than the cap can be read on inside, never cut within a chara
   expect(all).toBe(content);
 });
 
-test("C69: an encoding is honoured, and an unknown one is named with those that are known", async () => {
+test("an encoding is honoured, and an unknown one is named with those that are known", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, Buffer.from([0x63, 0x61, 0x66, 0xe9]));
   const run = fileTools();
@@ -135,7 +135,7 @@ test("C69: an encoding is honoured, and an unknown one is named with those that 
   expect(await run("read_file", { path: file, encoding: "bogus" })).toMatch(/"encoding" is "bogus".*latin1/);
 });
 
-test("C69: bytes that are not UTF-8 are readable, and the result says so", async () => {
+test("bytes that are not UTF-8 are readable, and the result says so", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, Buffer.from("caf\xe9 au lait", "latin1"));
   const text = await fileTools()("read_file", { path: file });
@@ -222,7 +222,7 @@ test("a name that only looks the same is offered spelt out, so that it can be to
   expect(bare).toContain(`Did you mean "${join(directory, "blank ")}"?`);
 });
 
-test("C72: a file that grew or shrank between two windows is read as it is now", async () => {
+test("a file that grew or shrank between two windows is read as it is now", async () => {
   const file = join(temporaryDirectory(), "log");
   writeFileSync(file, numbered(3000));
   const run = fileTools({ maxReadBytes: 1000 });
@@ -303,4 +303,19 @@ test.each([
   const text = await fileTools()("read_file", { path: file, ...(encoding && { encoding }) });
   expect(text).toContain(notice);
   expect(text.isWellFormed()).toBe(true);
+});
+
+test("by default a call shows 2,000 lines or 64 KiB, and says how to read on", async () => {
+  const directory = temporaryDirectory();
+  const run = fileTools();
+  const path = join(directory, "lines.txt");
+  writeFileSync(path, Array.from({ length: 2001 }, (_, index) => `${index + 1}\n`).join(""));
+  const lines = await run("read_file", { path });
+  expect(lines).toContain("\n2000\n[Truncated: lines 1-2000,");
+  expect(lines).toContain(`call read_file with {"path":"${path}","offset":2001}]`);
+  writeFileSync(path, "0123456789abcde\n".repeat(4097));
+  const bytes = await run("read_file", { path });
+  expect(bytes).toContain("[Truncated: lines 1-2000,");
+  writeFileSync(path, `${"x".repeat(99)}\n`.repeat(1000));
+  expect(await run("read_file", { path })).toContain("[Truncated: lines 1-655, bytes 0-65499 of 1000 lines");
 });

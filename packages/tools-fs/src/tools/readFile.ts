@@ -1,6 +1,42 @@
-import type { ChatTool } from "@agent/core";
-import { functionTool } from "@agent/core/toolkit";
-import { FileTool } from "../fileTool.js";
+import type { ChatTool, ToolCall } from "@agent/core";
+import { countOf, functionTool, optionalInteger, optionalString, requireString } from "@agent/core/toolkit";
+import { missingError } from "../errors/missing.js";
+import { showPath } from "../paths/pathText.js";
+import { readWindow, type WindowRequest } from "../read/fileWindow.js";
+import { LineIndex } from "../read/lineIndex.js";
+import {
+  afterNewline,
+  BYTE_NEWLINE,
+  type NewlineForm,
+  UTF16BE_NEWLINE,
+  UTF16LE_NEWLINE,
+} from "../read/newlines.js";
+import { binaryNotice, cutNotice, shownText, withNotice } from "../read/notices.js";
+import { readFully, readWithPatience } from "../read/readBytes.js";
+import { type OpenFile, openRegularFile } from "../read/regularFile.js";
+import { digestOf, stampOf } from "../read/seenFiles.js";
+import {
+  checkedEncoding,
+  isBinaryToText,
+  looksBinary,
+  markedEncoding,
+  type TextEncoding,
+} from "../read/textEncoding.js";
+import type { Step, Workspace } from "../workspace.js";
+import { FileTool } from "./fileTool.js";
+
+const HEAD_BYTES = 8 * 1024;
+// To give the number of lines the rest of the file must be read; beyond this the size has to do.
+const MAX_COUNTED_BYTES = 1024 * 1024 * 1024;
+
+/** What one call asks for, with the file it found. */
+interface Reading {
+  readonly path: string;
+  readonly target: string;
+  readonly given: BufferEncoding | undefined;
+  readonly request: WindowRequest;
+  readonly signal: AbortSignal | undefined;
+}
 
 /** Reads a text file, whole or some of its lines. Never changes what it shows; a cut is announced. */
 export class ReadFileTool extends FileTool {
@@ -30,4 +66,158 @@ export class ReadFileTool extends FileTool {
       ["encoding", "offset", "limit", "byte_offset"],
     );
   }
+
+  protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
+    return [{ action: "read", path: this.workspace.locate(requireString(args, "path")) }];
+  }
+
+  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
+    const path = requireString(args, "path");
+    const encoding = optionalString(args, "encoding", undefined);
+    const given = encoding === undefined ? undefined : checkedEncoding(encoding);
+    const request = readRequest(this.workspace, args, given);
+    let target = path;
+    try {
+      target = this.workspace.locate(path);
+      const file = openRegularFile(this.workspace, target, path, call);
+      try {
+        return await read(this.workspace, file, { path, target, given, request, signal: call?.signal });
+      } finally {
+        file.close();
+      }
+    } catch (error) {
+      throw await missingError(error, "read", path, target);
+    }
+  }
+}
+
+function readRequest(
+  workspace: Workspace,
+  args: Record<string, unknown>,
+  given: BufferEncoding | undefined,
+): WindowRequest {
+  const byte = optionalInteger(args, "byte_offset", undefined);
+  const line = optionalInteger(args, "offset", undefined, { min: 1 });
+  if (byte !== undefined && line !== undefined) {
+    throw new Error('Pass either "offset" or "byte_offset", not both.');
+  }
+  const { maxReadBytes, maxReadLines } = workspace.limits;
+  return {
+    line: line ?? 1,
+    byte,
+    limit: optionalInteger(args, "limit", undefined, { min: 1 }) ?? Number.POSITIVE_INFINITY,
+    maxBytes: given !== undefined && isBinaryToText(given) ? Math.floor(maxReadBytes / 2) : maxReadBytes,
+    maxLines: maxReadLines,
+  };
+}
+
+async function read(workspace: Workspace, file: OpenFile, reading: Reading): Promise<string> {
+  const size = Number(file.info.size);
+  const { request } = reading;
+  const whole =
+    request.line === 1 && request.byte === undefined && request.limit === Number.POSITIVE_INFINITY;
+  if (size === 0) return await readUnsized(workspace, file, reading);
+  if (whole && size <= request.maxBytes) {
+    const buffer = Buffer.allocUnsafe(size + 1);
+    const length = readFully(file.fd, buffer, 0);
+    const bytes = buffer.subarray(0, length);
+    // Longer than it said: it is being written. Then it is read like any file past the cap.
+    if (length <= size && !hasMoreLines(bytes, reading)) return present(workspace, file, reading, bytes);
+  }
+  return await readPart(workspace, file, reading, size);
+}
+
+/** A whole file in one piece, or `part` of it. */
+function present(
+  workspace: Workspace,
+  file: OpenFile,
+  { path, target, given }: Reading,
+  bytes: Buffer,
+  part = bytes,
+): string {
+  workspace.seen.remember(target, file.info, digestOf(bytes));
+  const encoding = given ?? markedEncoding(bytes) ?? "utf8";
+  if (given === undefined && encoding === "utf8" && looksBinary(bytes)) {
+    return binaryNotice(path, bytes, bytes.length);
+  }
+  return shownText(part, encoding);
+}
+
+/** Empty, or a file of the kernel that has content but no size. */
+async function readUnsized(workspace: Workspace, file: OpenFile, reading: Reading): Promise<string> {
+  const { maxBytes } = reading.request;
+  const buffer = Buffer.allocUnsafe(maxBytes + 1);
+  const length = await readWithPatience(file.fd, buffer);
+  const bytes = buffer.subarray(0, length);
+  if (length > maxBytes || hasMoreLines(bytes, reading)) {
+    return await readPart(workspace, file, reading, undefined);
+  }
+  const isText = reading.given !== undefined || !looksBinary(bytes);
+  return present(workspace, file, reading, bytes, isText ? linesOf(bytes, reading) : bytes);
+}
+
+/** `size` is absent for a file of the kernel, which tells none. */
+async function readPart(
+  workspace: Workspace,
+  file: OpenFile,
+  reading: Reading,
+  size: number | undefined,
+): Promise<string> {
+  const { path, target, given, request, signal } = reading;
+  if (size !== undefined) refusePastEnd(reading, size);
+  workspace.seen.remember(target, file.info, undefined);
+  const head = Buffer.allocUnsafe(Math.min(HEAD_BYTES, size ?? HEAD_BYTES));
+  const start = head.subarray(0, readFully(file.fd, head, 0));
+  const encoding = given ?? markedEncoding(start) ?? "utf8";
+  if (given === undefined && encoding === "utf8" && looksBinary(start))
+    return binaryNotice(path, start, size);
+  const form = newlineForm(encoding);
+  const startIndex = (): LineIndex => new LineIndex(form);
+  // What the kernel makes up may change without any sign.
+  const index =
+    size === undefined
+      ? startIndex()
+      : workspace.lineIndexes.get(`${form.unit}:${form.wide}:${target}`, stampOf(file.info), startIndex);
+  const window = await readWindow(file.fd, request, index, form, encoding, signal);
+  const total = (): Promise<number | undefined> => index.total(file.fd, size ?? 0, MAX_COUNTED_BYTES, signal);
+  if (window === undefined) {
+    throw new Error(
+      `"offset" is ${request.line}, but ${showPath(path)} has ${countOf((await total()) ?? 0, "line")}.`,
+    );
+  }
+  const text = shownText(window.bytes, encoding);
+  if (window.cut === "no") return text;
+  return withNotice(text, cutNotice(reading, window, size, await total()));
+}
+
+/** Whether a file that is in memory whole has more lines than one call shows. */
+function hasMoreLines(bytes: Buffer, { given, request: { maxLines, line, limit } }: Reading): boolean {
+  const encoding = given ?? markedEncoding(bytes) ?? "utf8";
+  // No more lines than bytes: that is most files.
+  if (isBinaryToText(encoding) || Math.min(bytes.length, line + limit - 1) <= maxLines) return false;
+  const end = afterNewline(bytes, maxLines, newlineForm(encoding));
+  return end !== -1 && end < bytes.length;
+}
+
+/** The lines that were asked for, of a file that is in memory whole. */
+function linesOf(bytes: Buffer, reading: Reading): Buffer {
+  const { line, limit, byte = 0 } = reading.request;
+  refusePastEnd(reading, bytes.length);
+  const start = afterNewline(bytes, line - 1, BYTE_NEWLINE);
+  if (start === -1 || (line > 1 && start === bytes.length)) {
+    throw new Error(`"offset" is ${line}, but ${showPath(reading.path)} has fewer lines.`);
+  }
+  const rest = bytes.subarray(Math.max(start, byte));
+  const end = Number.isFinite(limit) ? afterNewline(rest, limit, BYTE_NEWLINE) : -1;
+  return end === -1 ? rest : rest.subarray(0, end);
+}
+
+function refusePastEnd({ path, request: { byte } }: Reading, size: number): void {
+  if (byte === undefined || byte <= size) return;
+  throw new Error(`"byte_offset" is ${byte}, but ${showPath(path)} has ${countOf(size, "byte")}.`);
+}
+
+function newlineForm(encoding: TextEncoding): NewlineForm {
+  if (encoding === "utf16le") return UTF16LE_NEWLINE;
+  return encoding === "utf16be" ? UTF16BE_NEWLINE : BYTE_NEWLINE;
 }

@@ -34,14 +34,14 @@ test("files and directories are removed, with everything in them", async () => {
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("C83: where nothing is, nothing is done and it is said", async () => {
+test("where nothing is, nothing is done and it is said", async () => {
   const path = join(temporaryDirectory(), "nothing");
   expect(await fileTools()("remove", { path })).toBe(`Nothing to remove: ${path} does not exist`);
   expect(await fileTools()("remove", { path: `${path}/deeper` })).toContain("Nothing to remove");
 });
 
 test.each(["", "/", "//", "/."])(
-  "C66: a link is removed, never its target (written with %j at the end)",
+  "a link is removed, never its target (written with %j at the end)",
   async (suffix) => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, "target"));
@@ -100,7 +100,7 @@ test("the confining root is refused too", async () => {
   expect(readdirSync(root)).toEqual(["a"]);
 });
 
-test("C84: a directory of 20 000 files goes", { timeout: 120_000 }, async () => {
+test("a directory of 20 000 files goes", { timeout: 120_000 }, async () => {
   const directory = temporaryDirectory(MEMORY);
   mkdirSync(join(directory, "d"));
   for (let index = 0; index < 20_000; index++) writeFileSync(join(directory, "d", String(index)), "");
@@ -108,7 +108,7 @@ test("C84: a directory of 20 000 files goes", { timeout: 120_000 }, async () => 
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("C84: what cannot be removed is reported exactly, and the rest is gone", () => {
+test("what cannot be removed is reported exactly, and the rest is gone", () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "d/closed"), { recursive: true });
   mkdirSync(join(directory, "d/open"));
@@ -127,7 +127,7 @@ test("C84: what cannot be removed is reported exactly, and the rest is gone", ()
 });
 
 test.skipIf(!canMount)(
-  "C84: a mounted file system is left alone and named, also as the very path (needs mount namespaces)",
+  "a mounted file system is left alone and named, also as the very path (needs mount namespaces)",
   () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, "d/mounted"), { recursive: true });

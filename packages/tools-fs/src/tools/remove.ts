@@ -1,6 +1,14 @@
-import type { ChatTool } from "@agent/core";
-import { functionTool } from "@agent/core/toolkit";
-import { FileTool } from "../fileTool.js";
+import { lstatSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import type { ChatTool, ToolCall } from "@agent/core";
+import { functionTool, requireString } from "@agent/core/toolkit";
+import { fsError, isMissing } from "../errors/fsError.js";
+import { showPath } from "../paths/pathText.js";
+import { kindOf } from "../read/regularFile.js";
+import { type Removal, removeTree } from "../tree/remove.js";
+import { assertNotRootOrHome } from "../tree/rootOrHome.js";
+import type { Step } from "../workspace.js";
+import { FileTool } from "./fileTool.js";
 
 /** Removes a file, a link (never its target) or a directory with everything in it. */
 export class RemoveTool extends FileTool {
@@ -14,4 +22,44 @@ export class RemoveTool extends FileTool {
       { path: { type: "string", description: "File, link or directory to remove" } },
     );
   }
+
+  protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
+    return [{ action: "takeAway", path: this.workspace.locateEntry(requireString(args, "path")) }];
+  }
+
+  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
+    const path = requireString(args, "path");
+    try {
+      const target = this.workspace.locateEntry(path);
+      return await this.workspace.change([target], () => this.#remove(path, target, call), call);
+    } catch (error) {
+      if (isMissing(error)) return `Nothing to remove: ${showPath(path)} does not exist`;
+      throw fsError(error, "remove", path);
+    }
+  }
+
+  async #remove(path: string, target: string, call: ToolCall | undefined): Promise<string> {
+    const info = lstatSync(target);
+    if (info.isDirectory()) assertNotRootOrHome(target, path, "removed", this.workspace.guard.root);
+    this.workspace.assertAllowed({ action: "takeAway", path: target }, call);
+    const pinned = this.workspace.pin(dirname(target));
+    try {
+      const removal = await removeTree(pinned.path, basename(target), path, call?.signal);
+      if (removal.left > 0) {
+        call?.signal?.throwIfAborted();
+        throw incomplete(path, removal);
+      }
+      this.workspace.seen.forget(target);
+      if (!info.isDirectory()) return `Removed ${showPath(path)} (${kindOf(info)})`;
+      const inside = removal.removed - 1;
+      return `Removed ${showPath(path)} (directory with ${inside === 1 ? "1 entry" : `${inside} entries`})`;
+    } finally {
+      pinned.close();
+    }
+  }
+}
+
+function incomplete(path: string, { removed, left, causes }: Removal): Error {
+  const entries = `${removed} of ${removed + left} entries removed, ${left} left`;
+  return new Error(`Cannot remove all of ${showPath(path)}: ${entries}.\n${causes.map(showPath).join("\n")}`);
 }

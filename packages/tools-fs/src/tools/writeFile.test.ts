@@ -32,13 +32,13 @@ test("Scenario: Write file tool behavior preserved", async () => {
   expect(readFileSync(file, "utf8")).toBe("");
 });
 
-test("C77: missing parents are created", async () => {
+test("missing parents are created", async () => {
   const directory = temporaryDirectory();
   await fileTools()("write_file", { path: join(directory, "a/b/c.txt"), content: "x" });
   expect(readFileSync(join(directory, "a/b/c.txt"), "utf8")).toBe("x");
 });
 
-test("C67: overwriting keeps the mode", async () => {
+test("overwriting keeps the mode", async () => {
   const file = join(temporaryDirectory(), "run.sh");
   writeFileSync(file, "old");
   chmodSync(file, 0o755);
@@ -46,14 +46,14 @@ test("C67: overwriting keeps the mode", async () => {
   expect(statSync(file).mode & 0o7777).toBe(0o755);
 });
 
-test("C88: a new file respects the umask and is not writable for everyone", async () => {
+test("a new file respects the umask and is not writable for everyone", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   await fileTools()("write_file", { path: file, content: "x" });
   expect(statSync(file).mode & 0o777).toBe(0o666 & ~process.umask());
   expect(statSync(file).mode & 0o002).toBe(0);
 });
 
-test("C76: a link is written through and stays a link, also through a linked directory and dangling", async () => {
+test("a link is written through and stays a link, also through a linked directory and dangling", async () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "real/deep"), { recursive: true });
   symlinkSync("real/deep", join(directory, "shortcut"));
@@ -65,7 +65,7 @@ test("C76: a link is written through and stays a link, also through a linked dir
   expect(existsSync(join(directory, "target.txt"))).toBe(false);
 });
 
-test("C54: a directory is refused, and nothing is left in it", async () => {
+test("a directory is refused, and nothing is left in it", async () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "d"));
   const run = fileTools();
@@ -92,7 +92,7 @@ test.each([
     '"content" holds half a character (\\ude00, an unpaired surrogate) at position 2',
   ],
   [{ path: "x", content: "x", contents: "y" }, "contents"],
-])("C68: bad arguments are named and no file is made: %j", async (args, named) => {
+])("bad arguments are named and no file is made: %j", async (args, named) => {
   const directory = temporaryDirectory();
   const path = typeof args.path === "string" && args.path !== "" ? join(directory, args.path) : args.path;
   const text = await fileTools()("write_file", { ...args, path });
@@ -101,7 +101,7 @@ test.each([
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("C73: fifty writers to one path leave one whole version and nothing else", async () => {
+test("fifty writers to one path leave one whole version and nothing else", async () => {
   const directory = temporaryDirectory();
   const file = join(directory, "a.txt");
   const run = fileTools();
@@ -113,7 +113,7 @@ test("C73: fifty writers to one path leave one whole version and nothing else", 
   expect(readdirSync(directory)).toEqual(["a.txt"]);
 });
 
-test("C73: writers of two processes never mix", async () => {
+test("writers of two processes never mix", async () => {
   const directory = temporaryDirectory();
   const file = join(directory, "a.txt");
   const calls = (letter: string): Call[] => {
@@ -125,7 +125,7 @@ test("C73: writers of two processes never mix", async () => {
   expect(readdirSync(directory)).toEqual(["a.txt"]);
 });
 
-test("C59: a reader during overwrites sees the old or the new, never a part", async () => {
+test("a reader during overwrites sees the old or the new, never a part", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   const run = fileTools();
   const whole = (letter: string): string => letter.repeat(300_000);
@@ -147,7 +147,7 @@ test("C59: a reader during overwrites sees the old or the new, never a part", as
   expect([...seen].filter((one) => one.startsWith("part"))).toEqual([]);
 });
 
-test("C59: a process killed in the middle of writing leaves the old file or the new one, whole", async () => {
+test("a process killed in the middle of writing leaves the old file or the new one, whole", async () => {
   const directory = temporaryDirectory();
   const file = join(directory, "a.txt");
   const old = "old".repeat(1000);
@@ -197,7 +197,7 @@ test.skipIf(!canMount)(
   },
 );
 
-test("C61: without permission the error says so, nothing is replaced and nothing is left", () => {
+test("without permission the error says so, nothing is replaced and nothing is left", () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "closed"));
   mkdirSync(join(directory, "open"));
@@ -232,7 +232,7 @@ test("a file that may be written, in a directory where nothing can be added, is 
   expect(readFileSync(join(directory, "f"), "utf8")).toBe("old");
 });
 
-test("C78: a name of 250 bytes works, a longer one is refused in words and leaves nothing", async () => {
+test("a name of 250 bytes works, a longer one is refused in words and leaves nothing", async () => {
   const directory = temporaryDirectory();
   const run = fileTools();
   const longest = "é".repeat(125);
@@ -267,7 +267,7 @@ const ODD_NAMES = [
   "file:x",
 ];
 
-test.each(ODD_NAMES)("C62: the name %j goes round byte for byte", async (name) => {
+test.each(ODD_NAMES)("the name %j goes round byte for byte", async (name) => {
   const directory = temporaryDirectory();
   const run = fileTools();
   await run("write_file", { path: join(directory, name), content: name });

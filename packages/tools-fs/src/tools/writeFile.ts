@@ -1,6 +1,14 @@
-import type { ChatTool } from "@agent/core";
-import { functionTool } from "@agent/core/toolkit";
-import { FileTool } from "../fileTool.js";
+import { statSync } from "node:fs";
+import type { ChatTool, ToolCall } from "@agent/core";
+import { countOf, functionTool, requireString } from "@agent/core/toolkit";
+import { fsError } from "../errors/fsError.js";
+import { namesDirectory, showPath } from "../paths/pathText.js";
+import { readWhole } from "../read/readWhole.js";
+import { kindOf } from "../read/regularFile.js";
+import type { Step } from "../workspace.js";
+import { replaceFile } from "../write/replaceFile.js";
+import { requireWellFormedText } from "../write/wellFormedText.js";
+import { FileTool } from "./fileTool.js";
 
 /** Writes a whole file, atomically: a crash or a full disk leaves the old content or the new, never a part. */
 export class WriteFileTool extends FileTool {
@@ -17,4 +25,43 @@ export class WriteFileTool extends FileTool {
       },
     );
   }
+
+  protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
+    return [{ action: "write", path: this.workspace.locate(requireString(args, "path")) }];
+  }
+
+  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
+    const path = requireString(args, "path");
+    const content = requireWellFormedText(args, "content");
+    try {
+      const target = this.workspace.locateToWrite(path, call);
+      if (namesDirectory(path)) refuseDirectoryName(path);
+      return await this.workspace.change([target], () => this.#write(path, target, content, call), call);
+    } catch (error) {
+      throw fsError(error, "write", path);
+    }
+  }
+
+  async #write(path: string, target: string, content: string, call: ToolCall | undefined): Promise<string> {
+    const { protection } = this.workspace;
+    refuseOtherKinds(path, target);
+    if (protection.hasContentRule(target)) {
+      const before = await readWhole(this.workspace, target, path, call);
+      protection.checkContent(target, before?.bytes.toString("utf8"), content);
+    }
+    const bytes = Buffer.from(content, "utf8");
+    const { created, lines } = await replaceFile(this.workspace, target, bytes);
+    const size = `${countOf(bytes.length, "byte")}, ${countOf(lines, "line")}`;
+    return `${created ? "Created" : "Replaced"} ${showPath(path)} (${size})`;
+  }
+}
+
+function refuseDirectoryName(path: string): never {
+  throw new Error(`${showPath(path)} names a directory. Pass the path of a file, or use mkdir.`);
+}
+
+function refuseOtherKinds(path: string, target: string): void {
+  const info = statSync(target, { throwIfNoEntry: false });
+  if (!info || info.isFile()) return;
+  throw new Error(`${showPath(path)} is a ${kindOf(info)}, and only regular files can be written.`);
 }

@@ -12,7 +12,7 @@ import { basename, join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { makeFifo, temporaryDirectory } from "../../test/support.js";
 import { copyTree } from "./copy.js";
-import { takeAway } from "./takeAway.js";
+import { removeCopiedSource } from "./removeCopiedSource.js";
 
 // What someone else does just before a file is looked at, and between that and opening it.
 const others = vi.hoisted(() => {
@@ -67,7 +67,9 @@ test("a file of two names that is written between their copies is copied twice, 
   const copied = await copy();
   others.before = others.nothing;
   expect(["a", "b"].map((name) => readFileSync(at(`copy/${name}`), "utf8"))).toEqual(["old", "newer"]);
-  expect(await takeAway(directory, copied, "tree")).toEqual(["tree/a: it changed after it was copied"]);
+  expect(await removeCopiedSource(directory, copied, "tree")).toEqual([
+    "tree/a: it changed after it was copied",
+  ]);
   expect(readFileSync(at("tree/a"), "utf8")).toBe("newer");
 });
 
@@ -75,7 +77,7 @@ test("a file of two names that is written after the copy stays, with both", asyn
   const { directory, at, copy } = twoNames();
   const copied = await copy();
   writeFileSync(at("tree/b"), "newer");
-  expect(await takeAway(directory, copied, "tree")).toEqual([
+  expect(await removeCopiedSource(directory, copied, "tree")).toEqual([
     "tree/a: it changed after it was copied",
     "tree/b: it changed after it was copied",
   ]);

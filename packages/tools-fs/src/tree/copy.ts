@@ -14,11 +14,12 @@ import {
   symlink,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { fsCause } from "../fsError.js";
-import { holdDirectory, mountOf, mountOfDirectory } from "../heldDirectory.js";
-import { showPath } from "../pathText.js";
-import { kindOf } from "../regularFile.js";
-import { stampOf } from "../seenFiles.js";
+import { assertOpenedIsNotProcessSecret } from "@agent/core/toolkit";
+import { fsCause } from "../errors/fsError.js";
+import { showPath } from "../paths/pathText.js";
+import { mountOf, mountOfDirectory, pinDirectory } from "../paths/pinnedDirectory.js";
+import { kindOf } from "../read/regularFile.js";
+import { stampOf } from "../read/seenFiles.js";
 
 const STICKY = 0o1000n;
 
@@ -32,7 +33,7 @@ export interface Copied {
   readonly entries: readonly Copied[];
 }
 
-/** Where an entry is copied from and to; both directories are held or plain paths. */
+/** Where an entry is copied from and to; both directories are pinned or plain paths. */
 interface Step {
   readonly from: string;
   readonly name: string;
@@ -119,6 +120,7 @@ async function copyRegular(
   try {
     // A FIFO that took the file's place would be opened once more, and waited for.
     refuseChanged();
+    assertOpenedIsNotProcessSecret(fd, expected, shown);
     refuseMounted(mountOf(fd), shown, run);
     const source = process.platform === "linux" ? `/proc/self/fd/${fd}` : join(from, name);
     const copy = join(to, newName);
@@ -149,8 +151,8 @@ async function copyRegular(
 async function copyDirectory(step: Step, info: BigIntStats, run: Run): Promise<Copied[]> {
   const copy = join(step.to, step.newName);
   await mkdir(copy, 0o700);
-  const source = holdDirectory(join(step.from, step.name));
-  const target = holdDirectory(copy);
+  const source = pinDirectory(join(step.from, step.name));
+  const target = pinDirectory(copy);
   try {
     refuseMounted(source.mount(), step.shown, run);
     const names = await readdir(source.path);

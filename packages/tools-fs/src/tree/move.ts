@@ -2,14 +2,14 @@ import type { Stats } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { temporaryName } from "@agent/core/toolkit";
-import { errorCode, fsCause } from "../fsError.js";
-import { makeDirectories, removeMade } from "../parents.js";
-import { showPath } from "../pathText.js";
+import { errorCode, fsCause } from "../errors/fsError.js";
+import { showPath } from "../paths/pathText.js";
 import type { Workspace } from "../workspace.js";
+import { makeDirectories, removeMade } from "../write/makeDirectories.js";
 import { copyTree, refuseUnremovable } from "./copy.js";
 import { removeTree } from "./remove.js";
+import { removeCopiedSource } from "./removeCopiedSource.js";
 import { renameEntry } from "./rename.js";
-import { takeAway } from "./takeAway.js";
 
 const MAX_CAUSES = 10;
 
@@ -28,12 +28,12 @@ export interface Move {
  * Carries out a move, by renaming or, to another device, by copying and then removing what was copied. Until
  * the copy stands whole under its new name the source is untouched; a failure leaves no part of a copy.
  */
-export async function carryOut(workspace: Workspace, move: Move, signal?: AbortSignal): Promise<void> {
+export async function performMove(workspace: Workspace, move: Move, signal?: AbortSignal): Promise<void> {
   const made = await makeDirectories(workspace, dirname(move.target));
   try {
-    const source = workspace.hold(dirname(move.source));
+    const source = workspace.pin(dirname(move.source));
     try {
-      const target = workspace.hold(dirname(move.target));
+      const target = workspace.pin(dirname(move.target));
       try {
         await moveBetween(source.path, target.path, move, signal);
       } finally {
@@ -73,7 +73,7 @@ async function moveAcross(from: string, to: string, move: Move, signal?: AbortSi
       throw left === 0 ? error : leftBehind(error, temporary);
     }
   })();
-  const left = await takeAway(from, copied, move.shown);
+  const left = await removeCopiedSource(from, copied, move.shown);
   if (left.length === 0) return;
   const more = left.length > MAX_CAUSES ? `\n… and ${left.length - MAX_CAUSES} more` : "";
   throw new Error(

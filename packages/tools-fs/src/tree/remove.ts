@@ -1,8 +1,8 @@
 import type { Dirent } from "node:fs";
 import { lstat, readdir, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { fsCause, isMissing } from "../fsError.js";
-import { holdDirectory, mountOfDirectory } from "../heldDirectory.js";
+import { fsCause, isMissing } from "../errors/fsError.js";
+import { mountOfDirectory, pinDirectory } from "../paths/pinnedDirectory.js";
 
 const AT_ONCE = 32;
 const MAX_CAUSES = 10;
@@ -24,7 +24,7 @@ interface Run {
 }
 
 /**
- * Removes the entry `name` of a held directory with everything below it, and goes on past what it cannot
+ * Removes the entry `name` of a pinned directory with everything below it, and goes on past what it cannot
  * remove. Never follows a link, never enters what is mounted there, and works inside directories it holds
  * open, so that one swapped for a link meanwhile is not emptied. `shown` names the entry in causes. Once
  * `signal` fires, what is not removed yet stays.
@@ -73,12 +73,12 @@ async function removeEntry(entry: Entry, run: Run): Promise<boolean> {
 }
 
 async function emptyDirectory(path: string, shown: string, run: Run): Promise<boolean> {
-  const held = holdDirectory(path);
+  const pinned = pinDirectory(path);
   try {
-    if (held.mount() !== run.mount) throw new Error(MOUNTED);
-    const entries = await readdir(held.path, { withFileTypes: true });
+    if (pinned.mount() !== run.mount) throw new Error(MOUNTED);
+    const entries = await readdir(pinned.path, { withFileTypes: true });
     const remove = ({ name }: Dirent): Promise<boolean> => {
-      return removeEntry({ directory: held.path, name, shown: join(shown, name) }, run);
+      return removeEntry({ directory: pinned.path, name, shown: join(shown, name) }, run);
     };
     let gone = true;
     const files = entries.filter((entry) => !entry.isDirectory());
@@ -90,7 +90,7 @@ async function emptyDirectory(path: string, shown: string, run: Run): Promise<bo
     for (const entry of entries) if (entry.isDirectory()) gone = (await remove(entry)) && gone;
     return gone;
   } finally {
-    held.close();
+    pinned.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { link, lstat, rename, unlink } from "node:fs/promises";
-import { errorCode, fsCause } from "../fsError.js";
+import { errorCode, fsCause } from "../errors/fsError.js";
 
 // What a file system says that knows no hard links, or does not allow this one.
 const NO_LINKS = new Set(["EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EINVAL"]);

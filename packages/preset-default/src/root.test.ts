@@ -1,0 +1,62 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type PackHost, ToolRegistry } from "@agent/core";
+import { expect, onTestFinished, test } from "vitest";
+import { type PresetOptions, register } from "./index.js";
+
+const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
+
+/** A project with something beside it that must not be reached. */
+function scene(): { project: string; outside: string } {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "preset-")));
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  const [project, outside] = [join(base, "project"), join(base, "outside")];
+  for (const directory of [project, outside]) {
+    mkdirSync(directory);
+    writeFileSync(join(directory, "notes.txt"), "milk\n");
+  }
+  return { project, outside };
+}
+
+function tools(options: PresetOptions, host: Partial<PackHost> = {}): ToolRegistry {
+  const registry = new ToolRegistry();
+  register(registry, { context, ...host, options });
+  return registry;
+}
+
+test("one root confines file and search tools alike", async () => {
+  const { project, outside } = scene();
+  const registry = tools({ root: project });
+  const calls: [string, (directory: string) => Record<string, unknown>][] = [
+    ["read_file", (directory) => ({ path: join(directory, "notes.txt") })],
+    ["list_dir", (directory) => ({ path: directory })],
+    ["search_text", (directory) => ({ query: "milk", paths: [directory] })],
+    ["search_files", (directory) => ({ pattern: "*.txt", path: directory })],
+    ["write_file", (directory) => ({ path: join(directory, "new.txt"), content: "x" })],
+  ];
+  for (const [name, args] of calls) {
+    expect(await registry.execute(name, args(project)), name).not.toContain("Error");
+    expect(await registry.execute(name, args(outside)), name).toContain("is outside");
+  }
+});
+
+test("a block's own root comes before the common one", async () => {
+  const { project, outside } = scene();
+  const registry = tools({ root: project, search: { root: outside } });
+  expect(await registry.execute("list_dir", { path: outside })).toContain("is outside");
+  expect(await registry.execute("search_files", { pattern: "*.txt", path: outside })).toContain("notes.txt");
+});
+
+test("the host's access rules and protected paths reach the packs", async () => {
+  const { project, outside } = scene();
+  const registry = tools({}, { access: { writable: [project] }, protectedPaths: [join(project, "trust")] });
+  const write = (path: string) => registry.execute("write_file", { path, content: "x" });
+  expect(await write(join(outside, "new.txt"))).toContain("outside the project");
+  expect(await write(join(project, "trust/x"))).toContain("no tool changes it");
+  expect(await write(join(project, "new.txt"))).toContain("Created");
+});
+
+test("a root that is no text is an error when the preset registers", () => {
+  expect(() => tools({ root: 1 } as never)).toThrow(/@agent\/preset-default: option .*root/);
+});

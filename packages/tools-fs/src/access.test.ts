@@ -1,0 +1,259 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { type AccessNeed, type ExecutableTool, ToolRegistry } from "@agent/core";
+import { expect, onTestFinished, test } from "vitest";
+import { fileTools, type Run, temporaryDirectory } from "../test/support.js";
+import { register } from "./index.js";
+
+interface Scene {
+  readonly project: string;
+  readonly outside: string;
+  readonly secret: string;
+  readonly run: Run;
+  needs(name: string, args: Record<string, unknown>): readonly AccessNeed[];
+}
+
+/** A project in a home directory with keys, and rules as the command makes them. */
+function scene(): Scene {
+  const home = temporaryDirectory();
+  const [project, outside, secret] = [join(home, "project"), join(home, "other"), join(home, ".ssh")];
+  for (const directory of [project, outside, secret]) mkdirSync(directory);
+  writeFileSync(join(project, "a.txt"), "a\n");
+  writeFileSync(join(outside, "o.txt"), "o\n");
+  writeFileSync(join(secret, "id"), "KEY\n");
+  const access = { writable: [project], secret: [secret] };
+  const registry = new ToolRegistry();
+  const tools = new Map<string, ExecutableTool>();
+  const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
+  register(
+    {
+      ...registryMethods(registry),
+      register: (tool) => {
+        tools.set(tool.name, tool);
+      },
+    },
+    { context, access },
+  );
+  return {
+    project,
+    outside,
+    secret,
+    run: fileTools({}, { access }),
+    needs: (name, args) => tools.get(name)?.findAccessNeeds?.(args) ?? [],
+  };
+}
+
+function registryMethods(registry: ToolRegistry) {
+  return {
+    unregister: (name: string) => registry.unregister(name),
+    enable: (name: string) => registry.enable(name),
+    disable: (name: string) => registry.disable(name),
+    hasTool: (name: string) => registry.hasTool(name),
+    isToolEnabled: (name: string) => registry.isToolEnabled(name),
+    getToolNames: () => registry.getToolNames(),
+  };
+}
+
+test("inside the project, and for reading what is no secret, nothing has to be granted", async () => {
+  const { project, outside, needs, run } = scene();
+  const calls: [string, Record<string, unknown>][] = [
+    ["read_file", { path: join(outside, "o.txt") }],
+    ["list_dir", { path: outside }],
+    ["write_file", { path: join(project, "new/b.txt"), content: "b" }],
+    ["edit_file", { path: join(project, "a.txt"), old_text: "a", new_text: "b" }],
+    ["mkdir", { path: join(project, "made") }],
+    ["move", { source: join(project, "a.txt"), destination: join(project, "made") }],
+    ["remove", { path: join(project, "made") }],
+  ];
+  for (const [name, args] of calls) {
+    expect(needs(name, args), name).toEqual([]);
+    expect(await run(name, args), name).not.toContain("Error");
+  }
+});
+
+test("a change outside the project is reported as a need, refused without a grant and done with it", async () => {
+  const { project, outside, needs, run } = scene();
+  symlinkSync("../other", join(project, "link"));
+  const calls: [string, Record<string, unknown>, string[]][] = [
+    ["write_file", { path: join(project, "link/new.txt"), content: "x" }, [join(outside, "new.txt")]],
+    ["edit_file", { path: join(outside, "o.txt"), old_text: "o", new_text: "p" }, [join(outside, "o.txt")]],
+    ["mkdir", { path: join(outside, "made/deep") }, [join(outside, "made/deep")]],
+    ["move", { source: join(project, "a.txt"), destination: outside }, [join(outside, "a.txt")]],
+    ["move", { source: join(outside, "o.txt"), destination: project }, [join(outside, "o.txt")]],
+    ["remove", { path: join(outside, "made") }, [join(outside, "made")]],
+  ];
+  for (const [name, args, paths] of calls) {
+    const found = needs(name, args);
+    expect(found, name).toEqual(
+      paths.map((path) => ({ kind: "write", path, reason: "outside the project" })),
+    );
+    expect(await run(name, args), name).toMatch(
+      /is outside the project, and changing it needs the user's permission.*Ask the user.*--add-dir DIR/,
+    );
+    expect(await run(name, args, found), name).not.toContain("Error");
+  }
+  expect(readdirSync(outside).sort()).toEqual(["a.txt", "new.txt"]);
+});
+
+test("keys are neither read, listed, edited nor moved without a grant, also through links and whole directories", async () => {
+  const { project, secret, needs, run } = scene();
+  symlinkSync("../.ssh", join(project, "docs"));
+  symlinkSync("../.ssh/id", join(project, "notes.txt"));
+  const calls: [string, Record<string, unknown>, string[]][] = [
+    ["read_file", { path: join(secret, "id") }, ["read"]],
+    ["read_file", { path: join(project, "docs/id"), encoding: "hex" }, ["read"]],
+    ["read_file", { path: join(project, "notes.txt") }, ["read"]],
+    ["list_dir", { path: join(project, "docs") }, ["read"]],
+    ["edit_file", { path: join(project, "notes.txt"), old_text: "KEY", new_text: "x" }, ["read", "write"]],
+    ["write_file", { path: join(secret, "authorized_keys"), content: "x" }, ["write"]],
+    ["move", { source: secret, destination: join(project, "moved") }, ["read", "write"]],
+    ["move", { source: join(secret, "id"), destination: join(project, "moved") }, ["read", "write"]],
+  ];
+  for (const [name, args, kinds] of calls) {
+    expect(
+      needs(name, args).map(({ kind }) => kind),
+      name,
+    ).toEqual(kinds);
+    const text = await run(name, args);
+    expect(text, name).toContain("needs the user's permission");
+    expect(text, name).not.toContain("KEY");
+  }
+  expect(readdirSync(secret)).toEqual(["id"]);
+  // A name that is not there is answered with no name that is.
+  for (const [name, args] of [
+    ["read_file", { path: join(secret, "ids") }],
+    ["list_dir", { path: join(secret, "ids") }],
+    ["move", { source: join(secret, "ids"), destination: project }],
+    ["edit_file", { path: join(secret, "ids"), old_text: "a", new_text: "b" }],
+  ] as const) {
+    expect(await run(name, args), name).not.toContain("Did you mean");
+  }
+  const read = { path: join(project, "notes.txt") };
+  expect(await run("read_file", read, needs("read_file", read))).toBe("KEY\n");
+});
+
+test("what holds a secret place does not leave with it", async () => {
+  const home = temporaryDirectory();
+  mkdirSync(join(home, ".config/cloud"), { recursive: true });
+  const run = fileTools({}, { access: { writable: [home], secret: [join(home, ".config/cloud")] } });
+  const move = { source: join(home, ".config"), destination: join(home, "plain") };
+  expect(await run("move", move)).toContain("a place of keys or credentials");
+  expect(await run("remove", { path: join(home, ".config") })).toContain("a place of keys or credentials");
+  expect(existsSync(join(home, ".config/cloud"))).toBe(true);
+});
+
+test("a grant for one path is none for another", async () => {
+  const { outside, run } = scene();
+  const granted = [{ kind: "write", path: join(outside, "other"), reason: "" }] as const;
+  expect(await run("write_file", { path: join(outside, "new.txt"), content: "x" }, granted)).toContain(
+    "needs the user's permission",
+  );
+  expect(existsSync(join(outside, "new.txt"))).toBe(false);
+});
+
+test("what other programs run unasked needs a yes in the project too, and ordinary files do not", async () => {
+  const { project, needs, run } = scene();
+  for (const name of [
+    ".vscode/tasks.json",
+    ".envrc",
+    ".npmrc",
+    ".claude/settings.json",
+    ".github/workflows/ci.yml",
+  ]) {
+    const args = { path: join(project, name), content: "x" };
+    const found = needs("write_file", args);
+    expect(found, name).toMatchObject([{ kind: "write", path: args.path }]);
+    expect(await run("write_file", args), name).toContain("needs the user's permission, since");
+    expect(await run("write_file", args, found), name).toContain("Created");
+  }
+  for (const name of ["Makefile", "CLAUDE.md", "package.json", ".gitignore", "src/.env"]) {
+    const args = { path: join(project, name), content: '{"scripts":{"test":"x"}}' };
+    expect(needs("write_file", args), name).toEqual([]);
+    expect(await run("write_file", args), name).toContain("Created");
+  }
+});
+
+test("without rules of a host nothing has to be granted", async () => {
+  const { outside, secret } = scene();
+  const run = fileTools();
+  expect(await run("read_file", { path: join(secret, "id") })).toBe("KEY\n");
+  expect(await run("write_file", { path: join(outside, "new.txt"), content: "x" })).toContain("Created");
+});
+
+test.runIf(process.platform === "linux")(
+  "a directory that is swapped for a link while calls run leads no read to keys and no write outside",
+  async () => {
+    const { project, outside, secret, run } = scene();
+    mkdirSync(join(project, "dir"));
+    writeFileSync(join(project, "dir/id"), "harmless\n");
+    symlinkSync("../.ssh", join(project, "keys"));
+    symlinkSync("../other", join(project, "out"));
+    // Renames in a thread of its own, so that a swap can fall between any two steps of a call.
+    const swapper = new Worker(
+      `const { renameSync } = require("node:fs");
+       const { workerData: at } = require("node:worker_threads");
+       for (;;) for (const link of ["keys", "out"]) try {
+         renameSync(at + "/dir", at + "/real"); renameSync(at + "/" + link, at + "/dir");
+         renameSync(at + "/dir", at + "/" + link); renameSync(at + "/real", at + "/dir");
+       } catch {}`,
+      { eval: true, workerData: project },
+    );
+    onTestFinished(async () => void (await swapper.terminate()));
+    let read = 0;
+    for (let round = 0; round < 300; round++) {
+      const text = await run("read_file", { path: join(project, "dir/id") });
+      expect(text).not.toContain("KEY");
+      if (text === "harmless\n") read++;
+      await run("write_file", { path: join(project, "dir/new.txt"), content: "x" });
+    }
+    await swapper.terminate();
+    expect(read).toBeGreaterThan(0);
+    expect(readdirSync(secret)).toEqual(["id"]);
+    expect(readdirSync(outside)).toEqual(["o.txt"]);
+  },
+);
+
+test("paths of the host are never written, moved or removed, by no list and through no link", async () => {
+  const home = temporaryDirectory();
+  const state = join(home, "state/agent");
+  mkdirSync(state, { recursive: true });
+  writeFileSync(join(state, "trust.json"), "{}");
+  symlinkSync("state", join(home, "link"));
+  const run = fileTools(
+    { protect: [] },
+    { protectedPaths: [join(home, "link/agent"), join(home, "config.ts")] },
+  );
+  const calls: [string, Record<string, unknown>][] = [
+    ["write_file", { path: join(state, "trust.json"), content: "x" }],
+    ["write_file", { path: join(home, "link/agent/new"), content: "x" }],
+    ["edit_file", { path: join(state, "trust.json"), old_text: "{}", new_text: "x" }],
+    ["write_file", { path: join(home, "config.ts"), content: "x" }],
+    ["mkdir", { path: join(state, "new") }],
+    ["move", { source: state, destination: join(home, "away") }],
+    ["move", { source: join(home, "state"), destination: join(home, "away") }],
+    ["move", { source: join(home, "link"), destination: join(home, "away") }],
+    ["remove", { path: join(home, "state") }],
+    ["remove", { path: join(home, "link") }],
+  ];
+  for (const [name, args] of calls) {
+    expect(await run(name, args), `${name} ${JSON.stringify(args)}`).toContain("no tool changes it");
+  }
+  expect(readFileSync(join(state, "trust.json"), "utf8")).toBe("{}");
+  // A link that is put there later is followed too.
+  renameSync(join(home, "link"), join(home, "old"));
+  mkdirSync(join(home, "elsewhere/agent"), { recursive: true });
+  symlinkSync("elsewhere", join(home, "link"));
+  const path = join(home, "elsewhere/agent/trust.json");
+  expect(await run("write_file", { path, content: "x" })).toContain("no tool changes it");
+  rmSync(join(home, "link"));
+});

@@ -1,0 +1,68 @@
+import { showPath } from "../paths/pathText.js";
+
+// What the codes of the operating system mean, in words a model can act on.
+const WORDS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EAGAIN: "it has no data to read now",
+  EBUSY: "it is in use (a mount point, perhaps)",
+  EDQUOT: "the disk quota is used up",
+  EEXIST: "it exists already",
+  EFBIG: "it would be larger than allowed",
+  EINVAL: "the operation is not possible here",
+  EIO: "the device reported a read or write error",
+  EISDIR: "it is a directory",
+  ELOOP: "it is a loop of symbolic links, or was replaced by a link meanwhile",
+  EMFILE: "too many files are open",
+  ENAMETOOLONG: "the name or the path is too long",
+  ENOENT: "no such file or directory",
+  ENOSPC: "no space is left on the device",
+  ENOTDIR: "a part of the path is not a directory",
+  ENOTEMPTY: "the directory is not empty",
+  EPERM: "the operation is not permitted",
+  EROFS: "the file system is read-only",
+  ETIMEDOUT: "it gave no data in time",
+  ETXTBSY: "the program is running",
+  EXDEV: "it lies on another device",
+};
+
+/** The operating system's code of anything that was thrown, if it has one. */
+export function errorCode(thrown: unknown): string | undefined {
+  if (typeof thrown !== "object" || thrown === null || !("code" in thrown)) return undefined;
+  return typeof thrown.code === "string" ? thrown.code : undefined;
+}
+
+/** Whether the error says that nothing is there: also `file/x`, where a file stands in for a directory. */
+export function isMissing(thrown: unknown): boolean {
+  const code = errorCode(thrown);
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
+/**
+ * The cause in words: `permission denied (EACCES)`; whether it is the directory that speaks against it, and what stays
+ * beside the file, if that could not be helped.
+ */
+export function fsCause(thrown: unknown): string {
+  const code = errorCode(thrown);
+  if (code === undefined || WORDS[code] === undefined) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  }
+  const left = thrown instanceof Error && "leftBehind" in thrown ? thrown.leftBehind : undefined;
+  const rest = typeof left === "string" ? `; the temporary ${left} beside it could not be removed` : "";
+  return `${WORDS[code]} (${code})${ofTemporary(thrown) ? ", since no file can be added to its directory" : ""}${rest}`;
+}
+
+/** Whether not the file was refused, but the temporary one that is to take its place. */
+function ofTemporary(thrown: unknown): boolean {
+  const { code = "", syscall, path } = thrown as NodeJS.ErrnoException;
+  if (!["EACCES", "EPERM", "ENOENT"].includes(code)) return false;
+  return syscall === "open" && typeof path === "string" && /[\\/]\.agent-[^\\/]*\.tmp$/.test(path);
+}
+
+/**
+ * The error to throw on: one from the operating system becomes `Cannot write a/b: permission denied
+ * (EACCES).`, naming the path that was asked for and never an internal one; any other stays as it is.
+ */
+export function fsError(thrown: unknown, verb: string, path: string): Error {
+  if (errorCode(thrown) === undefined && thrown instanceof Error) return thrown;
+  return new Error(`Cannot ${verb} ${showPath(path)}: ${fsCause(thrown)}.`, { cause: thrown });
+}

@@ -1,0 +1,56 @@
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { nearestMatch } from "@agent/core/toolkit";
+import { showPath } from "../paths/pathText.js";
+import { errorCode, fsError, isMissing } from "./fsError.js";
+
+const MAX_CANDIDATES = 20_000;
+
+/**
+ * As `fsError`, and where nothing was found it says which part of the path is missing and offers the
+ * nearest existing name. `target` is the canonical path behind `path`.
+ */
+export async function missingError(
+  thrown: unknown,
+  verb: string,
+  path: string,
+  target: string,
+): Promise<Error> {
+  const error = fsError(thrown, verb, path);
+  if (!isMissing(thrown)) return error;
+  let wanted = target;
+  for (let parent = dirname(wanted); parent !== wanted; wanted = parent, parent = dirname(parent)) {
+    const names = await readdir(parent).catch((problem: unknown) => {
+      return errorCode(problem) === "ENOENT" ? undefined : [];
+    });
+    if (names === undefined) continue;
+    const candidates = names.slice(0, MAX_CANDIDATES);
+    const nearest = sameLook(basename(wanted), candidates) ?? nearestMatch(basename(wanted), candidates);
+    const missing = wanted === target ? "" : ` ${showPath(wanted)} does not exist.`;
+    const offer =
+      nearest === undefined ? "" : ` Did you mean ${unmistakable(offered(path, target, parent, nearest))}?`;
+    return new Error(`${error.message}${missing}${offer}`, { cause: thrown });
+  }
+  return error;
+}
+
+/** The name that looks the same, but is composed of other characters ("é" as one or as two) or has blanks around it. */
+function sameLook(name: string, names: readonly string[]): string | undefined {
+  const look = (text: string): string => text.normalize("NFC").trim();
+  return names.find((one) => one !== name && look(one) === look(name));
+}
+
+/** A path as it is shown, or spelt out as JSON where the eye would take it for another one. */
+function unmistakable(path: string): string {
+  if (path === path.normalize("NFC").trim()) return showPath(path);
+  return JSON.stringify(path).replace(/[^ -~]/g, (unit) => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+}
+
+/** The nearest name in the caller's own terms: `src/index.ts` for `src/idnex.ts`, absolute where that fails. */
+function offered(path: string, target: string, parent: string, nearest: string): string {
+  return parent === dirname(target) && basename(path) === basename(target)
+    ? join(dirname(path), nearest)
+    : join(parent, nearest);
+}

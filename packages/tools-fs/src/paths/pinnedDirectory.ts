@@ -1,0 +1,71 @@
+import { closeSync, constants, existsSync, lstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
+
+// Linux only, and not among Node's constants: opens a directory just to name it, without the right to list it.
+const O_PATH = 0o10000000;
+
+/** A directory kept open, so that what is done below `path` cannot be redirected by swapping a parent. */
+export interface PinnedDirectory {
+  /** A path that always means this very directory. On systems without /proc, the plain path. */
+  readonly path: string;
+  /** The canonical path under which it is found now. On systems without /proc, the plain path. */
+  realPath(): string;
+  /** As `mountOf`. */
+  mount(): string | undefined;
+  close(): void;
+}
+
+/**
+ * Opens a directory; a link in the last place is refused (`ENOTDIR`). With `expected`, the directory must
+ * be found under exactly that canonical path, or the call throws.
+ */
+export function pinDirectory(path: string, expected?: string): PinnedDirectory {
+  if (!canPin()) return plainDirectory(path);
+  const fd = openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  const link = `/proc/self/fd/${fd}`;
+  const pinned = {
+    path: link,
+    realPath: () => readlinkSync(link),
+    mount: () => mountOf(fd),
+    close: () => closeSync(fd),
+  };
+  try {
+    if (expected === undefined || pinned.realPath() === expected) return pinned;
+  } catch (error) {
+    pinned.close();
+    throw error;
+  }
+  pinned.close();
+  throw new Error(`${expected} was replaced by something else while it was in use; nothing was done.`);
+}
+
+/**
+ * Tells apart what is mounted where, also what looks like one file system because it is mounted twice (`mount
+ * --bind`). `undefined` on systems that do not tell.
+ */
+export function mountOf(fd: number): string | undefined {
+  if (!canPin()) return undefined;
+  return /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
+}
+
+/** As `mountOf`, of a directory by its path, which may be that of a pinned one. */
+export function mountOfDirectory(path: string): string | undefined {
+  // With the dot the name of a pinned directory means the directory, and not a link to it.
+  const pinned = pinDirectory(`${path}/.`);
+  try {
+    return pinned.mount();
+  } finally {
+    pinned.close();
+  }
+}
+
+/** Whether an open directory can be named: on Linux, with /proc mounted. */
+function canPin(): boolean {
+  return process.platform === "linux" && existsSync("/proc/self/fd");
+}
+
+function plainDirectory(path: string): PinnedDirectory {
+  if (lstatSync(path).isDirectory()) {
+    return { path, realPath: () => path, mount: () => undefined, close: () => undefined };
+  }
+  throw Object.assign(new Error(`${path} is not a directory`), { code: "ENOTDIR" });
+}

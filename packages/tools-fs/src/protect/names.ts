@@ -1,0 +1,37 @@
+/** Whether `path` is `directory` or below it. Both folded. */
+export function holds(directory: string, path: string): boolean {
+  if (!path.startsWith(directory)) return false;
+  return path.length === directory.length || directory.endsWith("/") || path[directory.length] === "/";
+}
+
+/**
+ * What follows the names in a folded path: "pre-commit" in "x/.git/hooks/pre-commit" for ".git", "hooks"; "" if the path
+ * ends with them, `undefined` if they are not in it. The last occurrence counts. A first name may start with "*".
+ */
+export function segmentsAfter(names: readonly string[], path: string): string | undefined {
+  const [first = ""] = names;
+  if (first.startsWith("*")) return segmentsAfterSuffix(first.slice(1), path);
+  if (names.length === 0) return undefined;
+  const wanted = `/${names.join("/")}/`;
+  const at = `${path}/`.lastIndexOf(wanted);
+  return at === -1 ? undefined : path.slice(at + wanted.length);
+}
+
+/** Whether the path holds the names, or ends with the first of them: "x/.git" for ".git", "hooks". */
+export function hasPrefix(names: readonly string[], path: string): boolean {
+  return segmentsAfter(names, path) !== undefined || remainingSegments(names, path) !== undefined;
+}
+
+/** What is left of the names if a folded path ends with the first of them: "hooks" for "x/.git". */
+export function remainingSegments(names: readonly string[], path: string): string | undefined {
+  for (let count = names.length - 1; count > 0; count--) {
+    if (path.endsWith(`/${names.slice(0, count).join("/")}`)) return names.slice(count).join("/");
+  }
+  return undefined;
+}
+
+function segmentsAfterSuffix(suffix: string, path: string): string | undefined {
+  const segments = path.split("/");
+  const index = segments.findLastIndex((segment) => segment.endsWith(suffix));
+  return index === -1 ? undefined : segments.slice(index + 1).join("/");
+}

@@ -1,0 +1,153 @@
+import { existsSync, lstatSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import type { AccessNeed } from "@agent/core";
+import { canonicalPath, foldPath, isInside, PROTECTED_FILES, quotePath } from "@agent/core/toolkit";
+import { showPath } from "../paths/pathText.js";
+import { GitConfigs } from "./gitConfig.js";
+import { inGitDirectory } from "./gitDirectory.js";
+import { jsonKey } from "./jsonKey.js";
+import { LinkWatch } from "./linkWatch.js";
+import { type Change, forbids, hostRules, type Rule, toRule } from "./rules.js";
+
+export interface ProtectionOptions {
+  /** What relative rules are relative to. */
+  readonly base: string;
+  /** The user's own rules instead of the table's. */
+  readonly protect: readonly string[] | undefined;
+  /** Whether a root confines the tools: then what other programs obey is protected too. */
+  readonly confined: boolean;
+  /** Whether a person can be asked: then, without a root, what other programs obey is changed after a yes. */
+  readonly asks: boolean;
+  /** Absolute paths of the host, protected whatever the user's rules say. */
+  readonly hostPaths: readonly string[];
+}
+
+const GIT = ".git";
+
+/** Decides what may not be changed, or only after a yes. Every method takes a canonical path. */
+export class Protection {
+  readonly #rules: readonly Rule[];
+  readonly #asked: readonly Rule[];
+  readonly #keys: readonly string[];
+  readonly #hostPaths: readonly string[];
+  readonly #links: LinkWatch;
+  readonly #gitConfigs = new GitConfigs();
+
+  constructor({ base, protect, confined, asks, hostPaths }: ProtectionOptions) {
+    const table = (restricted: boolean): string[] => {
+      return PROTECTED_FILES.filter(({ scope }) => (scope === "restricted") === restricted).map(
+        (file) => file.pattern,
+      );
+    };
+    const texts = protect ?? [...table(false), ...(confined ? table(true) : [])];
+    this.#keys = texts.filter(isKeyRule);
+    this.#rules = texts.filter((text) => !isKeyRule(text)).map((text) => toRule(text, base));
+    const asked = protect === undefined && asks && !confined ? table(true) : [];
+    this.#asked = asked.filter((text) => !isKeyRule(text)).map((text) => toRule(text, base));
+    this.#hostPaths = hostPaths;
+    this.#links = new LinkWatch(
+      base,
+      [...this.#rules, ...this.#asked].map(({ path }) => path),
+    );
+  }
+
+  /** Throws, with the rule and how to lift it, if a path may not be changed. */
+  check(change: Change, path: string): void {
+    const host = this.#find(hostRules(this.#hostPaths), change, path);
+    if (host) {
+      throw new Error(
+        `${showPath(path)} belongs to the program that runs this agent, and no tool changes it: nothing was changed. Ask the user to do it.`,
+      );
+    }
+    const rule = this.#find(this.#rules, change, path) ?? this.#gitRule(change, path);
+    if (rule) throw refusal(path, rule);
+  }
+
+  /** Throws if a path is changed only after a yes, and none was granted for it. */
+  checkGranted(change: Change, path: string, granted: readonly AccessNeed[] = []): void {
+    const need = this.findNeed(change, path);
+    if (need === undefined) return;
+    if (granted.some((grant) => grant.kind === "write" && isInside(grant.path, path))) return;
+    throw new Error(
+      `${quotePath(path)} needs the user's permission, since ${need.reason}: nothing was changed. ` +
+        "Ask the user for it, or to make this change themselves.",
+    );
+  }
+
+  /** What a person has to grant before a path is changed that other programs obey. */
+  findNeed(change: Change, path: string): AccessNeed | undefined {
+    const rule = this.#find(this.#asked, change, path);
+    return rule && { kind: "write", path, reason: rule.reason };
+  }
+
+  /** The first rule that forbids the change, by its own path or by where that leads, if a link is in it. */
+  #find(rules: readonly Rule[], change: Change, path: string): Rule | undefined {
+    const folded = foldPath(path);
+    const isForbidden = (rule: Rule, real: string): boolean => {
+      const exists = (below?: string): boolean => {
+        // What is no directory (".git" as a file or a link) leads git elsewhere.
+        if (below !== undefined && !isDirectory(path)) return true;
+        return existsSync(below === undefined ? real : resolve(path, below));
+      };
+      return forbids(rule, change, folded, real === rule.path ? rule.folded : foldPath(real), exists);
+    };
+    const found = rules.find((rule) => isForbidden(rule, rule.path));
+    if (found || rules.length === 0) return found;
+    const linked = this.#links.current();
+    if (linked.size === 0) return undefined;
+    return rules.find((rule) => linked.has(rule.path) && isForbidden(rule, canonicalPath(rule.path)));
+  }
+
+  /** The rule for git that holds in a git directory of another name, and where a configuration of git leads. */
+  #gitRule(change: Change, path: string): Rule | undefined {
+    const git = this.#rules.find(({ text, names }) => text === GIT && names.length > 0);
+    if (git === undefined) return undefined;
+    const found = inGitDirectory(path);
+    if (found?.completes) return { ...git, reason: "it would make this directory a repository" };
+    if (found && !git.except.includes(found.inside)) {
+      const specific = this.#rules.find(({ names: [first, ...rest] }) => {
+        return first === GIT && rest.length > 0 && `${found.inside}/`.startsWith(`${rest.join("/")}/`);
+      });
+      return specific ?? git;
+    }
+    const contents = change === "takeAway" || change === "place";
+    const key = this.#gitConfigs.findKey(path, { contents });
+    return key === undefined ? undefined : { ...git, reason: `git's configuration names it in ${key}` };
+  }
+
+  /** Refuses to put a link where a file is protected in part: its target could say, and become, anything. */
+  checkLink(path: string): void {
+    if (this.hasContentRule(path))
+      throw refusal(path, { text: this.#keys.join('", "'), reason: "it may be a link" });
+  }
+
+  /** Whether `checkContent` has anything to say about this path. */
+  hasContentRule(path: string): boolean {
+    return this.#keys.length > 0 && foldPath(basename(path)) === "package.json";
+  }
+
+  /** Refuses new content that changes a protected part of a file. `before` is absent for a new file. */
+  checkContent(path: string, before: string | undefined, after: string): void {
+    if (!this.hasContentRule(path)) return;
+    for (const text of this.#keys) {
+      const key = text.slice(text.indexOf("#") + 1);
+      const wanted = jsonKey(after, key);
+      if (wanted !== undefined && wanted !== jsonKey(before, key)) throw refusal(path, toRule(text, "/"));
+    }
+  }
+}
+
+function isKeyRule(text: string): boolean {
+  return text.startsWith("package.json#");
+}
+
+function isDirectory(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function refusal(path: string, { text, reason }: Pick<Rule, "text" | "reason">): Error {
+  return new Error(
+    `${showPath(path)} is protected by the rule "${text}" (${reason}): nothing was changed. ` +
+      `Only the user can lift it, by setting the option "protect" of @agent/tools-fs to a list without this rule.`,
+  );
+}

@@ -1,0 +1,75 @@
+import type { LineIndex } from "./lineIndex.js";
+import { afterNewline, countNewlines, lastLineEnd, type NewlineForm } from "./newlines.js";
+import { readFullyAsync } from "./readBytes.js";
+import { cutBoundary, isBinaryToText, type TextEncoding } from "./textEncoding.js";
+
+/** What part of a file is wanted. `line` counts from 1, `byte` from 0; only one of them is given. */
+export interface WindowRequest {
+  readonly line: number;
+  readonly byte: number | undefined;
+  /** The number of lines that was asked for. */
+  readonly limit: number;
+  readonly maxBytes: number;
+  readonly maxLines: number;
+}
+
+/** A part of a file and what it was cut by. */
+export interface FileWindow {
+  readonly bytes: Buffer;
+  /** The byte of the file at which it starts. */
+  readonly start: number;
+  readonly lines: number;
+  /** `caps`: more was asked for than the caps let through. `inLine`: even one line was more than that. */
+  readonly cut: "no" | "caps" | "inLine";
+}
+
+/** Reads the window, or returns `undefined` if the file has fewer lines. Memory: about `maxBytes`. */
+export async function readWindow(
+  fd: number,
+  request: WindowRequest,
+  index: LineIndex,
+  form: NewlineForm,
+  encoding: TextEncoding,
+  signal: AbortSignal | undefined,
+): Promise<FileWindow | undefined> {
+  const start = request.byte ?? (await index.find(fd, request.line, signal));
+  if (start === undefined) return undefined;
+  const buffer = Buffer.allocUnsafe(request.maxBytes + 1);
+  const length = await readFullyAsync(fd, buffer, start);
+  // Just after the last newline there is no line any more.
+  if (length === 0 && request.byte === undefined && request.line > 1) return undefined;
+  return { start, ...cutWindow(buffer.subarray(0, length), request, form, encoding) };
+}
+
+/** `bytes` are all that is left of the file, or one more than the cap. */
+function cutWindow(
+  bytes: Buffer,
+  { limit, maxBytes, maxLines }: Omit<WindowRequest, "line" | "byte">,
+  form: NewlineForm,
+  encoding: TextEncoding,
+): Omit<FileWindow, "start"> {
+  const within = bytes.subarray(0, maxBytes);
+  const wanted = Math.min(limit, maxLines);
+  const end = Number.isFinite(wanted) ? afterNewline(within, wanted, form) : -1;
+  if (end !== -1) {
+    const cut = limit > maxLines && end < bytes.length ? "caps" : "no";
+    return { bytes: within.subarray(0, end), lines: wanted, cut };
+  }
+  if (bytes.length <= maxBytes) return { bytes, lines: linesIn(bytes, form), cut: "no" };
+  const lineEnd = isBinaryToText(encoding) ? 0 : lastLineEnd(within, maxBytes, form);
+  if (lineEnd === 0) {
+    const whole = within.subarray(0, cutBoundary(bytes, maxBytes, encoding));
+    return { bytes: whole, lines: 1, cut: "inLine" };
+  }
+  return {
+    bytes: within.subarray(0, lineEnd),
+    lines: linesIn(within.subarray(0, lineEnd), form),
+    cut: "caps",
+  };
+}
+
+function linesIn(bytes: Buffer, form: NewlineForm): number {
+  if (bytes.length === 0) return 0;
+  const closed = countNewlines(bytes.subarray(bytes.length - form.unit), form) === 1;
+  return countNewlines(bytes, form) + (closed ? 0 : 1);
+}

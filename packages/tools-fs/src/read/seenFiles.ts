@@ -1,0 +1,57 @@
+import { createHash, type Hash } from "node:crypto";
+import type { BigIntStats } from "node:fs";
+
+const MAX_REMEMBERED = 1000;
+
+/** What a file was like: by its content where that was seen whole, else by what the system says of it. */
+interface Seen {
+  readonly digest: string | undefined;
+  readonly stamp: string;
+}
+
+/** Remembers files as they were when a tool last read or wrote them, to notice a change made elsewhere. */
+export class SeenFiles {
+  readonly #seen = new Map<string, Seen>();
+
+  /** `digest` is that of the whole file, or absent when only a part was read. */
+  remember(path: string, info: BigIntStats, digest: string | undefined): void {
+    this.#seen.delete(path);
+    this.#seen.set(path, { digest, stamp: stampOf(info) });
+    if (this.#seen.size <= MAX_REMEMBERED) return;
+    for (const oldest of this.#seen.keys()) {
+      this.#seen.delete(oldest);
+      return;
+    }
+  }
+
+  forget(path: string): void {
+    this.#seen.delete(path);
+  }
+
+  /** Whether the file differs from what was last seen. A file never seen has not changed. */
+  hasChanged(path: string, info: BigIntStats, content: Uint8Array): boolean {
+    const seen = this.#seen.get(path);
+    if (seen === undefined) return false;
+    // Content decides where it is known: a file that was only touched, or changed and restored, is the same.
+    return seen.digest === undefined ? seen.stamp !== stampOf(info) : seen.digest !== digestOf(content);
+  }
+}
+
+/**
+ * Changes whenever the file does: identity, size and both times to the nanosecond. `contentOnly` leaves out the one
+ * that also changes with the file's mode, owner and names.
+ */
+export function stampOf(info: BigIntStats, contentOnly = false): string {
+  const stamp = `${info.dev}:${info.ino}:${info.size}:${info.mtimeNs}`;
+  return contentOnly ? stamp : `${stamp}:${info.ctimeNs}`;
+}
+
+/** Tells contents apart. */
+export function digestOf(content: Uint8Array): string {
+  return startDigest().update(content).digest("base64");
+}
+
+/** For a digest in pieces, equal to that of the whole. */
+export function startDigest(): Hash {
+  return createHash("sha256");
+}

@@ -1,0 +1,30 @@
+import type { AccessNeed, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
+import { checkedWorkspace, type Step, Workspace } from "../workspace.js";
+
+/** What the file tools have in common: a workspace, and telling what a call needs a person's yes for. */
+export abstract class FileTool implements ExecutableTool {
+  abstract readonly name: string;
+  abstract readonly capabilities: NonNullable<ExecutableTool["capabilities"]>;
+  protected readonly workspace: Workspace;
+
+  constructor(workspace = new Workspace()) {
+    this.workspace = checkedWorkspace(workspace);
+  }
+
+  abstract getSchema(): ChatTool;
+  abstract execute(args: Record<string, unknown>, call?: ToolCall): Promise<string>;
+
+  /** What a call with these arguments would do to which canonical paths. Throws what `execute` would throw. */
+  protected abstract findSteps(args: Readonly<Record<string, unknown>>): readonly Step[];
+
+  findAccessNeeds(args: Readonly<Record<string, unknown>>): readonly AccessNeed[] {
+    let steps: readonly Step[];
+    try {
+      steps = this.findSteps(args);
+    } catch {
+      // `execute` says what is wrong with the arguments; nothing has to be granted for that.
+      return [];
+    }
+    return steps.flatMap((step) => this.workspace.findNeeds(step));
+  }
+}

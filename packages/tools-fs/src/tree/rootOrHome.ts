@@ -1,0 +1,65 @@
+import { statSync } from "node:fs";
+import { homedir, userInfo } from "node:os";
+import { dirname, parse } from "node:path";
+import { canonicalPath, isInside } from "@agent/core/toolkit";
+import { showPath } from "../paths/pathText.js";
+
+/**
+ * Refuses to take away the file system's root, a home directory, the working directory, the confining root,
+ * or a directory that holds one of them. `target` is canonical; a second name of the same directory (a bind
+ * mount, another case) is recognised as well.
+ */
+export function assertNotRootOrHome(
+  target: string,
+  shown: string,
+  verb: string,
+  root: string | undefined,
+): void {
+  const identity = identityOf(target);
+  for (const [path, name] of keptDirectories(root)) {
+    const what = target === path ? `is ${name}` : `holds ${name} (${showPath(path)})`;
+    if (
+      isInside(target, path) ||
+      (identity !== undefined && ancestors(path).some((one) => identityOf(one) === identity))
+    ) {
+      throw new Error(`${showPath(shown)} ${what}, and is never ${verb}.`);
+    }
+  }
+}
+
+function keptDirectories(root: string | undefined): [path: string, name: string][] {
+  const cwd = canonicalPath(process.cwd());
+  const kept: [string, string][] = [
+    [parse(cwd).root, "the root of the file system"],
+    [canonicalPath(homedir()), "the home directory"],
+    [cwd, "the working directory"],
+  ];
+  const account = accountHome();
+  if (account !== undefined) kept.push([canonicalPath(account), "the home directory"]);
+  if (root !== undefined) kept.push([root, "the directory the tools are confined to"]);
+  return kept;
+}
+
+/** The home directory of the account, whatever HOME says. A user id without an account has none. */
+function accountHome(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined;
+  }
+}
+
+function ancestors(path: string): string[] {
+  const all = [path];
+  for (let parent = dirname(path); parent !== all.at(-1); parent = dirname(parent)) all.push(parent);
+  return all;
+}
+
+function identityOf(path: string): string | undefined {
+  try {
+    const info = statSync(path, { bigint: true });
+    return info.isDirectory() ? `${info.dev}:${info.ino}` : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { processTag } from "@agent/core/toolkit";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryDirectory } from "../../test/support.js";
+import { lockFile, withProcessLocks } from "./processLocks.js";
+
+const EDIT_LOOP = fileURLToPath(new URL("../../test/editLoop.mjs", import.meta.url));
+
+function startEditor(path: string, name: string, count: number): ChildProcess {
+  const child = spawn(process.execPath, [EDIT_LOOP, path, name, String(count)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+/** The edits that a process was told had been made. A last line that is not whole was not yet told. */
+async function acknowledged(child: ChildProcess): Promise<string[]> {
+  if (child.stdout === null) return [];
+  return (await text(child.stdout)).split("\n").slice(0, -1);
+}
+
+test("of edits by several processes at once every acknowledged one is in the file", async () => {
+  const path = join(temporaryDirectory(), "shared.txt");
+  writeFileSync(path, "end\n");
+  const editors = ["a", "b", "c", "d"].map((name) => startEditor(path, name, 30));
+  const told = (await Promise.all(editors.map(acknowledged))).flat();
+  const lines = readFileSync(path, "utf8").split("\n");
+  expect(told).toHaveLength(120);
+  expect(told.filter((line) => !lines.includes(line))).toEqual([]);
+  // Each once, and nothing else: no edit was made twice.
+  expect(lines).toHaveLength(told.length + 2);
+}, 120_000);
+
+test("that holds while processes are killed in the middle of it, and the others go on", async () => {
+  const path = join(temporaryDirectory(), "shared.txt");
+  writeFileSync(path, "end\n");
+  const steady = ["a", "b"].map((name) => startEditor(path, name, 25));
+  const told = Promise.all(steady.map(acknowledged));
+  const ofKilled: string[] = [];
+  let over = false;
+  void told.then(() => {
+    over = true;
+  });
+  for (let round = 0; !over; round++) {
+    const victim = startEditor(path, `k${round}`, 1000);
+    const seen = acknowledged(victim);
+    // Killed at its second edit, wherever it is by then.
+    if (victim.stdout) await Promise.race([once(victim.stdout, "data"), told]);
+    victim.kill("SIGKILL");
+    ofKilled.push(...(await seen));
+  }
+  const all = [...(await told).flat(), ...ofKilled];
+  const content = readFileSync(path, "utf8");
+  expect(content.endsWith("end\n")).toBe(true);
+  const lines = content.split("\n");
+  expect(all.filter((line) => !lines.includes(line))).toEqual([]);
+  expect(readdirSync(dirname(path)).filter((name) => !name.endsWith(".tmp"))).toEqual([basename(path)]);
+}, 120_000);
+
+/** The tag of a process that has ended. */
+function endedProcess(): string {
+  const script = 'console.log((await import("@agent/core/toolkit")).processTag())';
+  const cwd = fileURLToPath(new URL("../..", import.meta.url));
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+    cwd,
+    encoding: "utf8",
+  });
+  return stdout.trim();
+}
+
+/** Leaves a lock behind as if its holder had been killed. */
+async function leaveLock(path: string, holder: string): Promise<void> {
+  await withProcessLocks([path], async () => undefined);
+  writeFileSync(lockFile(path), holder);
+  onTestFinished(() => rmSync(lockFile(path), { force: true }));
+}
+
+test.each([
+  ["has ended", () => `${endedProcess()} 1 12345678-dead`],
+  ["has ended and left its process id to another one", () => `${processTag()} 1 12345678-dead`],
+])(
+  "the lock of a process that %s is taken over by those who wait, one after the other",
+  async (_, holder) => {
+    const path = join(temporaryDirectory(), "file");
+    await leaveLock(path, holder());
+    let [inside, most] = [0, 0];
+    const work = async (): Promise<void> => {
+      most = Math.max(most, ++inside);
+      await new Promise(setImmediate);
+      inside--;
+    };
+    await Promise.all(Array.from({ length: 20 }, () => withProcessLocks([path], work)));
+    expect(most).toBe(1);
+    expect(
+      readdirSync(dirname(lockFile(path))).filter((name) => lockFile(path).endsWith(name.slice(0, 32))),
+    ).toEqual([]);
+  },
+);
+
+test("a lock that is held is not taken; the wait ends with an abort", async () => {
+  const path = join(temporaryDirectory(), "file");
+  await withProcessLocks([path], async () => {
+    const stop = new AbortController();
+    const waiting = withProcessLocks([path], async () => "done", { signal: stop.signal });
+    stop.abort(new Error("stopped"));
+    await expect(waiting).rejects.toThrow("stopped");
+  });
+  expect(await withProcessLocks([path], async () => "done")).toBe("done");
+});
+
+test("work on one path runs one at a time, on others beside it, and paths given twice or crosswise do not hang", async () => {
+  const directory = temporaryDirectory();
+  const [a, b] = [join(directory, "a"), join(directory, "b")];
+  let [inside, most] = [0, 0];
+  const work = async (): Promise<void> => {
+    most = Math.max(most, ++inside);
+    await new Promise(setImmediate);
+    inside--;
+  };
+  await Promise.all([
+    withProcessLocks([a, b], work),
+    withProcessLocks([b, a], work),
+    withProcessLocks([a, a], work),
+    withProcessLocks([a], work),
+  ]);
+  expect(most).toBe(1);
+  await withProcessLocks([a], () => withProcessLocks([b], work));
+});

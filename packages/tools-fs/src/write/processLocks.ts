@@ -1,0 +1,198 @@
+import { createHash, randomUUID } from "node:crypto";
+import {
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { foldPath, hasEnded, processTag } from "@agent/core/toolkit";
+import { errorCode, isMissing } from "../errors/fsError.js";
+import { showPath } from "../paths/pathText.js";
+
+const LONGEST_WAIT_MS = 15_000;
+const LONGEST_PAUSE_MS = 20;
+// For a holder on another boot or in another container only age can tell. No change takes this long.
+const ABANDONED_AFTER_MS = 60_000;
+
+/** Who holds a lock: `1k2j3h-4242 918273 <uuid>`, the process, when it started, and which of its locks this is. */
+interface Holder {
+  readonly tag: string;
+  readonly started: string;
+  readonly id: string;
+}
+
+/**
+ * Runs `work` while no other process of this user that uses these locks holds any of `paths`, which are canonical.
+ * Rejects, in words, if they stay taken. A lock is a small file in a private directory, never in the project; the lock of
+ * a process that was killed is taken over.
+ */
+export async function withProcessLocks<T>(
+  paths: readonly string[],
+  work: () => Promise<T>,
+  call?: { readonly signal?: AbortSignal },
+): Promise<T> {
+  if (!prepareDirectory(lockDirectory())) return await work();
+  const held: HeldLock[] = [];
+  try {
+    // In one order everywhere, so that two processes never wait for each other.
+    for (const [lock, path] of sortedLocks(paths)) held.push(await acquire(lock, path, call));
+    return await work();
+  } finally {
+    for (const lock of held.toReversed()) lock.release();
+  }
+}
+
+function sortedLocks(paths: readonly string[]): [lock: string, path: string][] {
+  const byLock = new Map(paths.map((path) => [lockFile(path), path]));
+  return [...byLock].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+interface HeldLock {
+  release(): void;
+}
+
+async function acquire(
+  lock: string,
+  path: string,
+  call: { readonly signal?: AbortSignal } | undefined,
+): Promise<HeldLock> {
+  const started = performance.now();
+  for (let pause = 1; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    const held = tryAcquire(lock);
+    if (held) return held;
+    if (performance.now() - started > LONGEST_WAIT_MS) {
+      const { tag = "unknown" } = readHolder(lock) ?? {};
+      throw new Error(
+        `${showPath(path)} is being changed by another process (${tag}) for more than ${LONGEST_WAIT_MS / 1000} s; ` +
+          "nothing was changed. Try again later.",
+      );
+    }
+    await sleep(pause * Math.random());
+    call?.signal?.throwIfAborted();
+  }
+}
+
+/** The lock, if it is free or its holder is gone; else `undefined`. */
+function tryAcquire(lock: string): HeldLock | undefined {
+  const holder = readHolder(lock);
+  if (holder !== undefined && !isAbandoned(lock, holder)) return undefined;
+  const id = randomUUID();
+  const own = `${lock}.${id}.new`;
+  writeFileSync(own, `${processTag()} ${startTime(process.pid)} ${id}`, { flag: "wx", mode: 0o600 });
+  try {
+    return tryLink(own, lock) || tryTakeOver(own, lock) ? heldLock(lock, id) : undefined;
+  } finally {
+    unlinkQuietly(own);
+  }
+}
+
+/** A link is made whole or not at all: nobody ever reads a lock without its holder. */
+function tryLink(own: string, lock: string): boolean {
+  try {
+    linkSync(own, lock);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/**
+ * Replaces the lock of a dead holder. Only whoever holds the lock for taking over this very lock may do so, else two
+ * processes that both saw the dead holder would replace each other.
+ */
+function tryTakeOver(own: string, lock: string): boolean {
+  const dead = readHolder(lock);
+  if (dead === undefined || !isAbandoned(lock, dead)) return false;
+  const right = tryAcquire(`${lock}.${dead.id.slice(0, 8)}`);
+  if (right === undefined) return false;
+  try {
+    if (readHolder(lock)?.id !== dead.id) return false;
+    renameSync(own, lock);
+    return true;
+  } finally {
+    right.release();
+  }
+}
+
+function heldLock(lock: string, id: string): HeldLock {
+  return {
+    release() {
+      if (readHolder(lock)?.id === id) unlinkQuietly(lock);
+    },
+  };
+}
+
+function readHolder(lock: string): Holder | undefined {
+  try {
+    const [tag = "", started = "", id = ""] = readFileSync(lock, "utf8").split(" ");
+    return { tag, started, id };
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function isAbandoned(lock: string, { tag, started }: Holder): boolean {
+  const ended = hasEnded(tag);
+  if (ended === undefined) {
+    const info = statSync(lock, { throwIfNoEntry: false });
+    return info !== undefined && Date.now() - info.mtimeMs > ABANDONED_AFTER_MS;
+  }
+  // Another process may have got the same id since.
+  return ended || startTime(Number(tag.slice(tag.indexOf("-") + 1))) !== started;
+}
+
+/** When a process started, in the system's ticks; "-" where that cannot be told. */
+function startTime(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The name before the last parenthesis may hold anything. The start is field 22, 20 after the name.
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "-";
+  } catch {
+    return "-";
+  }
+}
+
+/** The file that locks a canonical path. */
+export function lockFile(path: string): string {
+  return join(lockDirectory(), createHash("sha256").update(foldPath(path)).digest("hex").slice(0, 32));
+}
+
+/** The same for all processes of a user, whatever TMPDIR says. */
+function lockDirectory(): string {
+  const user = process.geteuid?.();
+  return user === undefined ? join(tmpdir(), "agent-locks") : `/tmp/.agent-locks-${user}`;
+}
+
+/** Whether locks can be kept there: false on a system without such a place. Throws if somebody else made it. */
+function prepareDirectory(directory: string): boolean {
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") return false;
+  }
+  const info = lstatSync(directory);
+  const isPrivate =
+    info.isDirectory() && info.uid === (process.geteuid?.() ?? info.uid) && (info.mode & 0o022) === 0;
+  if (isPrivate || process.platform === "win32") return true;
+  throw new Error(
+    `${showPath(directory)}, where locks against other processes are kept, was made by somebody else; nothing was changed. ` +
+      "Ask the user to remove it.",
+  );
+}
+
+function unlinkQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}

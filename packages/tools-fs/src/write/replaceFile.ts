@@ -1,0 +1,79 @@
+import { lstatSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { writeFileAtomic } from "@agent/core/toolkit";
+import { BYTE_NEWLINE, countNewlines } from "../read/newlines.js";
+import type { WholeFile } from "../read/readWhole.js";
+import { stampOf, startDigest } from "../read/seenFiles.js";
+import type { Workspace } from "../workspace.js";
+import { makeDirectories, removeMade } from "./makeDirectories.js";
+
+const NEWLINE = 10;
+const PIECE_BYTES = 256 * 1024;
+const QUICKLY_READ_BYTES = 1024 * 1024;
+
+/** What was written. A last line without a newline counts. */
+export interface Written {
+  readonly created: boolean;
+  readonly lines: number;
+}
+
+/** What the new content was made from. If the file differs right before it is replaced, `onChanged` is thrown. */
+export interface Basis {
+  readonly expected: WholeFile;
+  readonly onChanged: () => Error;
+}
+
+/**
+ * Writes a whole file at a canonical path, parents included, atomically; remembers what it wrote. A failure
+ * leaves the old file and no new directory.
+ */
+export async function replaceFile(
+  workspace: Workspace,
+  target: string,
+  content: Buffer,
+  basis?: Basis,
+): Promise<Written> {
+  const parent = dirname(target);
+  const made = await makeDirectories(workspace, parent);
+  try {
+    const pinned = workspace.pin(parent);
+    try {
+      const place = join(pinned.path, basename(target));
+      // The disk is what takes time: meanwhile there is work to do here.
+      const [{ created }, { digest, lines }] = await Promise.all([
+        writeFileAtomic(place, content, {
+          follow: false,
+          ...(basis && { beforeRename: () => assertUnchanged(place, basis) }),
+        }),
+        survey(content),
+      ]);
+      workspace.seen.remember(target, lstatSync(place, { bigint: true }), digest);
+      return { created, lines };
+    } finally {
+      pinned.close();
+    }
+  } catch (error) {
+    await removeMade(workspace, made);
+    throw error;
+  }
+}
+
+/** By its content too where that is quickly read: two writes may share a tick of the clock that stamps them. */
+function assertUnchanged(place: string, { expected: { bytes, info }, onChanged }: Basis): void {
+  const now = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+  if (now === undefined || stampOf(now) !== stampOf(info)) throw onChanged();
+  if (bytes.length <= QUICKLY_READ_BYTES && !readFileSync(place).equals(bytes)) throw onChanged();
+}
+
+/** Goes through the content in pieces, and lets others run in between: the write, for one, has several steps. */
+async function survey(content: Buffer): Promise<{ digest: string; lines: number }> {
+  const digest = startDigest();
+  let lines = content.length > 0 && content.at(-1) !== NEWLINE ? 1 : 0;
+  for (let at = 0; at < content.length; at += PIECE_BYTES) {
+    if (at > 0) await new Promise(setImmediate);
+    const piece = content.subarray(at, at + PIECE_BYTES);
+    digest.update(piece);
+    lines += countNewlines(piece, BYTE_NEWLINE);
+  }
+  return { digest: digest.digest("base64"), lines };
+}

@@ -1,0 +1,44 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { temporaryDirectory } from "./support.js";
+
+const pack = new URL("../dist/index.js", import.meta.url);
+
+test("a call for which no file descriptor is left fails in words, and the next one works", () => {
+  const script = `
+    import { closeSync, openSync } from "node:fs";
+    const { ListDirTool } = await import(${JSON.stringify(pack.href)});
+    const tool = new ListDirTool();
+    const open = [];
+    try { for (;;) open.push(openSync(".", "r")); } catch {}
+    const first = await tool.execute({}).catch((error) => error.message);
+    for (const descriptor of open) closeSync(descriptor);
+    console.log(first, await tool.execute({}).then(() => "listed"));
+  `;
+  const node = `ulimit -n 40 && exec "$0" --input-type=module -e "$1"`;
+  expect(execFileSync("bash", ["-c", node, process.execPath, script], { encoding: "utf8" })).toBe(
+    "Cannot list .: too many files are open (EMFILE). listed\n",
+  );
+});
+
+test("in a bundle of one file the tools work all the same", () => {
+  const directory = temporaryDirectory();
+  writeFileSync(
+    join(directory, "app.js"),
+    `import { ListDirTool } from ${JSON.stringify(fileURLToPath(pack))};
+     new ListDirTool().execute({ path: process.argv[2] }).then(console.log);`,
+  );
+  writeFileSync(
+    join(directory, "tsup.config.mjs"),
+    `export default {
+      entry: ["app.js"], format: ["cjs"], platform: "node", noExternal: [/.*/], outDir: "out", silent: true };`,
+  );
+  execFileSync("tsup", [], { cwd: directory, stdio: "pipe" });
+  const out = join(directory, "out");
+  const [bundle = ""] = readdirSync(out);
+  const listed = execFileSync(process.execPath, [join(out, bundle), out], { encoding: "utf8" });
+  expect(listed).toBe(`${bundle}\n`);
+});
