@@ -3,8 +3,8 @@ import { getEventListeners } from "node:events";
 import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { scanInRanges } from "../src/host/largeFile.js";
 import { SearchTextTool } from "../src/index.js";
-import { scanInRanges } from "../src/largeFile.js";
 import { makeTree, put, run } from "./tree.js";
 
 const text = new SearchTextTool();
@@ -26,7 +26,7 @@ describe("many searches at once", () => {
     for (const { signal } of controllers) expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  test("an abort does not wait for lanes that are busy, nor does one that came before the start", async () => {
+  test("an abort does not wait for executors that are busy, nor does one that came before the start", async () => {
     const root = makeTree({ "a.txt": `${"a".repeat(60)}!\n`, "b.txt": "foo\n" });
     const endless = new AbortController();
     const busy = Array.from({ length: 3 }, () =>
@@ -76,7 +76,7 @@ describe("what is named", () => {
 
   test("a large file that is replaced while its ranges are searched counts as vanished, not as searched", async () => {
     const root = makeTree({ "big.log": "line\n".repeat(5_000_000), "other.log": "foo\n".repeat(5_000_000) });
-    const { sharedPool } = await import("../src/engine.js");
+    const { sharedPool } = await import("../src/host/pool/shared.js");
     const job = sharedPool().createJob();
     const query = {
       ...{ text: "foo", regex: false, ignoreCase: false, mode: "lines" as const, context: 0 },

@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { sharedPool } from "../src/pool/shared.js";
-import { searchText } from "../src/search.js";
-import { searchFiles } from "../src/searchFiles.js";
+import { searchFiles } from "../src/host/fileSearch.js";
+import { sharedPool } from "../src/host/pool/shared.js";
+import { searchText } from "../src/host/textSearch.js";
 import { makeTree, put, randomNumbers } from "./tree.js";
 
 const RIPGREP = "rg";

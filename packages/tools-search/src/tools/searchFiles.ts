@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import type { AccessNeed, AccessRules, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { countOf, functionTool, optionalString, requireString } from "@agent/core/toolkit";
-import { loadEngine } from "../loadEngine.js";
+import { searchFiles } from "../host/fileSearch.js";
+import { sharedPool } from "../host/pool/shared.js";
+import { formatFilesResult } from "../host/report.js";
 import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { GlobQuery } from "../protocol.js";
 import { readMaxResults, readNeeds, readScope, type Settings, settingsOf } from "../settings.js";
@@ -63,7 +65,6 @@ export class SearchFilesTool implements ExecutableTool {
       maxCharacters: MAX_OUTPUT_CHARACTERS,
     };
     const { workers, timeoutMs } = this.#settings;
-    const { formatFilesResult, searchFiles, sharedPool } = await loadEngine();
     const result = await searchFiles(sharedPool({ workers }), query, { timeoutMs, signal: call?.signal });
     call?.report?.({ ok: true, summary: countOf(result.total, "file") });
     return formatFilesResult(result, query);
