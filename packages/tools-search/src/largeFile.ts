@@ -1,5 +1,5 @@
 import type { Job } from "./pool/pool.js";
-import type { LargeFile, RangeTask, Reply, Row, TextQuery } from "./protocol.js";
+import type { LargeFile, RangeTask, Reply, Row, Scope, TextQuery } from "./protocol.js";
 
 const RANGE_BYTES = 16 * 1024 * 1024;
 
@@ -12,7 +12,7 @@ type LargeFileScan = Pick<Ranged, "failed" | "inPieces" | "matches" | "rows">;
 export async function scanInRanges(
   job: Job,
   file: LargeFile,
-  { query, maxResults, named }: { query: TextQuery; maxResults: number; named: boolean },
+  { query, scope, maxResults, named }: { query: TextQuery; scope: Scope; maxResults: number; named: boolean },
 ): Promise<LargeFileScan> {
   const wanted = query.mode === "lines" ? maxResults : 0;
   const ranges: Ranged[] = [];
@@ -21,7 +21,7 @@ export async function scanInRanges(
     const place = runs.length;
     const to = Math.min(file.size, from + RANGE_BYTES);
     const task: RangeTask = {
-      ...{ kind: "range", query, path: file.path, from, to, identity: file.identity, named },
+      ...{ kind: "range", query, scope, path: file.path, from, to, identity: file.identity, named },
       // Read when the task starts: once the first ranges have given all that is wanted, the others only count matches.
       get budget() {
         return stillWanted(ranges, wanted);

@@ -177,6 +177,11 @@ function leftOut(tally: Tally): string[] {
     tally.vanished > 0 ? `${tally.vanished} vanished` : "",
     tally.links > 0 ? `${countOf(tally.links, "link")} not followed` : "",
     tally.special > 0 ? `${tally.special} not regular files` : "",
+    tally.outside > 0 ? `${tally.outside} that led outside the root` : "",
+    tally.secret > 0
+      ? `${countOf(tally.secret, "place")} for keys or credentials (name one as the path to ask a person for it)`
+      : "",
+    tally.process > 0 ? `${tally.process} with the memory or environment of a process` : "",
   ].filter(Boolean);
 }
 

@@ -107,6 +107,7 @@ class TextProgress {
     const task: ScanTask = {
       kind: "scan",
       query,
+      scope: this.search.walk.scope,
       batch,
       get budget() {
         return budget();
@@ -130,6 +131,7 @@ class TextProgress {
     const room = Math.ceil(query.maxCharacters / leastCharacters(file.label, query.mode));
     const { failed, inPieces, matches, rows } = await scanInRanges(this.job, file, {
       query,
+      scope: this.search.walk.scope,
       maxResults: Math.min(maxResults, room),
       named,
     });

@@ -1,6 +1,8 @@
+import { Boundary } from "./boundary.js";
 import { loadGlobModules } from "./glob/modules.js";
 import { globTask } from "./glob/task.js";
 import { type CompiledQuery, compileQuery } from "./match/query.js";
+import { NotSearched } from "./notSearched.js";
 import {
   addNotSearched,
   emptyTally,
@@ -10,10 +12,11 @@ import {
   type RangeTask,
   type Reply,
   type ScanTask,
+  type Scope,
   type Task,
   type TextQuery,
 } from "./protocol.js";
-import { FileScanner, NotSearched } from "./scan/file.js";
+import { FileScanner } from "./scan/file.js";
 import { walkTask } from "./walkTask.js";
 
 /** What a task is run with. */
@@ -37,13 +40,23 @@ export async function loadModules(task: Task): Promise<void> {
 export function* runTask(task: Task, host: TaskHost): Generator<void> {
   switch (task.kind) {
     case "walk":
-      return yield* walkTask(task, host);
+      return yield* within(task.scope, (boundary) => walkTask(task, boundary, host));
     case "glob":
-      return yield* globTask(task, host);
+      return yield* within(task.query.scope, (boundary) => globTask(task, boundary, host));
     case "scan":
-      return yield* scanTask(task, host);
+      return yield* within(task.scope, (boundary) => scanTask(task, boundary, host));
     case "range":
-      return rangeTask(task, host);
+      return yield* within(task.scope, (boundary) => rangeTask(task, boundary, host));
+  }
+}
+
+/** Runs the steps of a task in the boundary of its scope, and closes what that keeps open. */
+function* within(scope: Scope, steps: (boundary: Boundary) => Iterable<void>): Generator<void> {
+  const boundary = new Boundary(scope);
+  try {
+    yield* steps(boundary);
+  } finally {
+    boundary.close();
   }
 }
 
@@ -63,7 +76,7 @@ const FILES_PER_STEP = 16;
 /** Where the system makes files up: they come in portions. So may what was named, wherever it is. */
 const MADE_UP = /^\/(?:proc|sys)\//;
 
-function* scanTask(task: ScanTask, host: TaskHost): Generator<void> {
+function* scanTask(task: ScanTask, boundary: Boundary, host: TaskHost): Generator<void> {
   const { batch, query } = task;
   const scanner = scannerFor(query, host.simd);
   const labels = batch.labels?.split("\0");
@@ -85,6 +98,7 @@ function* scanTask(task: ScanTask, host: TaskHost): Generator<void> {
       splitLarge: task.splitLarge,
       named: batch.named,
       inPortions: batch.named || MADE_UP.test(batch.base + path),
+      boundary,
       beat: () => host.beat(index),
     };
     try {
@@ -111,11 +125,16 @@ function* scanTask(task: ScanTask, host: TaskHost): Generator<void> {
   host.post({ kind: "scanned", tally, searched, matches, matchedFiles, hits, large });
 }
 
-function rangeTask({ query, path, from, to, identity, budget, named }: RangeTask, host: TaskHost): void {
+function rangeTask(task: RangeTask, boundary: Boundary, host: TaskHost): Iterable<void> {
+  const { query, path, from, to, identity, budget, named } = task;
   const scanner = scannerFor(query, host.simd);
   try {
     const range = { from, to, identity };
-    const options = { budget, splitLarge: false, named, inPortions: named, range, beat: () => host.beat(0) };
+    const options = {
+      ...{ budget, splitLarge: false, named, inPortions: named, range },
+      boundary,
+      beat: () => host.beat(0),
+    };
     const { matches, collector, inPieces } = scanner.scan(path, options);
     const { lines, rows } = collector;
     host.post({ kind: "ranged", matches, lines, rows, inPieces, failed: undefined });
@@ -124,4 +143,5 @@ function rangeTask({ query, path, from, to, identity, budget, named }: RangeTask
     const failed = { status: error.status, reason: error.reason };
     host.post({ kind: "ranged", matches: 0, lines: 0, rows: [], inPieces: false, failed });
   }
+  return [];
 }

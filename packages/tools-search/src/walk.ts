@@ -1,6 +1,8 @@
-import { type Dirent, readdirSync } from "node:fs";
+import type { Dirent } from "node:fs";
+import type { Boundary } from "./boundary.js";
 import { IGNORE_FILES, type IgnoreScope } from "./ignore/scope.js";
-import { addUnreadable, type Tally } from "./protocol.js";
+import { NotSearched } from "./notSearched.js";
+import { addNotSearched, addUnreadable, type Tally } from "./protocol.js";
 
 /** The first batches are small so that every worker has something to do at once. */
 const FIRST_BATCH = 64;
@@ -19,7 +21,7 @@ export interface WalkBudget {
   found: number;
 }
 
-export function unlimitedBudget(): WalkBudget {
+function unlimitedBudget(): WalkBudget {
   return { paths: Number.POSITIVE_INFINITY, entries: Number.POSITIVE_INFINITY, found: 0 };
 }
 
@@ -32,6 +34,7 @@ export interface WalkOptions {
   readonly shown: string;
   /** The ignore rules in force around the start, or `undefined` to ignore nothing. */
   readonly ignore: IgnoreScope | undefined;
+  readonly boundary: Boundary;
   readonly tally: Tally;
   /** Whether a file is wanted, by its path from the base. Files that are not are left out without a count. */
   readonly wants?: ((path: string, name: string) => boolean) | undefined;
@@ -102,13 +105,17 @@ function read(
 ): Frame | undefined {
   options.beat();
   try {
-    const entries = readdirSync(options.base + path, { withFileTypes: true });
+    const entries = options.boundary.readDirectory(options.base + path);
     budget.entries -= 1 + entries.length;
     const ignore = outer?.enter(options.base + path, holds(entries));
     const names = wantedNames(options, budget, entries, path, ignore);
     // With its slash a directory comes where the paths in it belong.
     return { names: budget.paths > 0 ? names.sort() : names, path, ignore, next: 0 };
   } catch (error) {
+    if (error instanceof NotSearched) {
+      addNotSearched(options.tally, `${options.shown}${path}`, error, false);
+      return undefined;
+    }
     const { code = "unknown error" } = error as NodeJS.ErrnoException;
     // A name that is not UTF-8 cannot be given back to the system as it was.
     if (code === "ENOENT" && path.includes("\ufffd")) {
@@ -122,23 +129,26 @@ function read(
 }
 
 function wantedNames(
-  { base, tally, wants, enters }: WalkOptions,
+  { base, boundary, tally, wants, enters }: WalkOptions,
   budget: WalkBudget,
   entries: readonly Dirent[],
   path: string,
   ignore: IgnoreScope | undefined,
 ): string[] {
+  const isSecret = boundary.secretEntries(base + path);
   const names: string[] = [];
   for (const entry of entries) {
     const { name } = entry;
     if (entry.isFile()) {
       if (wants && !wants(path + name, name)) continue;
-      if (ignored(ignore, base + path, name, false)) tally.ignoredFiles++;
+      if (isSecret?.(name)) tally.secret++;
+      else if (ignored(ignore, base + path, name, false)) tally.ignoredFiles++;
       else if (budget.paths > 0) names.push(name);
       else budget.found++;
     } else if (entry.isDirectory()) {
       if (enters && !enters(path + name)) continue;
-      if (ignored(ignore, base + path, name, true)) tally.ignoredDirectories++;
+      if (isSecret?.(name)) tally.secret++;
+      else if (ignored(ignore, base + path, name, true)) tally.ignoredDirectories++;
       else names.push(`${name}/`);
     } else if (entry.isSymbolicLink()) tally.links++;
     else tally.special++;

@@ -1,8 +1,10 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { canonicalPath, createPathGuard, errorMessage } from "@agent/core/toolkit";
+import type { Boundary } from "./boundary.js";
 import { createGlobFilter } from "./glob/filter.js";
 import { IgnoreScope } from "./ignore/scope.js";
+import { NotSearched } from "./notSearched.js";
 import { shownPath, shownPrefix, toSlashes, withSlash } from "./paths.js";
 import { emptyTally, type FileBatch, type Scope, type WalkTask } from "./protocol.js";
 import type { TaskHost } from "./tasks.js";
@@ -19,9 +21,9 @@ interface NamedPath {
 }
 
 /** Finds the files below the given paths and posts them in batches, then what was left out. */
-export function* walkTask(task: WalkTask, host: TaskHost): Generator<void> {
+export function* walkTask(task: WalkTask, boundary: Boundary, host: TaskHost): Generator<void> {
   const tally = emptyTally();
-  const { files, directories, problems } = resolveNamed(task, host);
+  const { files, directories, problems } = resolveNamed(task, boundary, host);
   const filter = task.glob === undefined ? undefined : createGlobFilter(task.glob);
 
   for (const batch of namedBatches(files)) host.post({ kind: "batch", batch });
@@ -33,7 +35,8 @@ export function* walkTask(task: WalkTask, host: TaskHost): Generator<void> {
     const batches = walk({
       base,
       shown,
-      ignore: scopeOf(directory.path, task.scope),
+      ignore: scopeOf(directory.path, task.scope, boundary),
+      boundary,
       tally,
       // What is named itself is searched once, as what it was named.
       wants: wanted(filter, shown, namedFiles, base),
@@ -61,11 +64,15 @@ function wanted(
 }
 
 /** The ignore rules a search that starts in `directory` obeys. */
-export function scopeOf(directory: string, { includeIgnored, root }: Scope): IgnoreScope | undefined {
-  return includeIgnored ? undefined : IgnoreScope.above(directory, root && toSlashes(root));
+export function scopeOf(
+  directory: string,
+  { includeIgnored, root }: Scope,
+  boundary: Boundary,
+): IgnoreScope | undefined {
+  return includeIgnored ? undefined : IgnoreScope.above(directory, root && toSlashes(root), boundary);
 }
 
-function resolveNamed({ scope, paths }: WalkTask, host: TaskHost) {
+function resolveNamed({ scope, paths }: WalkTask, boundary: Boundary, host: TaskHost) {
   const guard = createPathGuard(scope.root);
   const files = new Map<string, NamedPath>();
   const directories = new Map<string, NamedPath>();
@@ -74,6 +81,7 @@ function resolveNamed({ scope, paths }: WalkTask, host: TaskHost) {
     host.beat(0);
     try {
       const path = toSlashes(canonicalPath(guard.resolve(resolve(scope.cwd, argument))));
+      boundary.check(path);
       const info = statSync(path);
       const named = { path, shown: shownPath(argument) };
       const group = info.isDirectory() ? directories : files;
@@ -86,6 +94,7 @@ function resolveNamed({ scope, paths }: WalkTask, host: TaskHost) {
 }
 
 function describeProblem(argument: string, error: unknown): string {
+  if (error instanceof NotSearched) return `${argument} ${error.reason}`;
   const { code } = error as NodeJS.ErrnoException;
   if (code === "ENOENT" || code === "ENOTDIR") return `${argument}: no such file or directory`;
   if (code === "EACCES") return `${argument}: permission denied`;

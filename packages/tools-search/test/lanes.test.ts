@@ -30,7 +30,7 @@ async function answer(pool: Pool, query: (typeof QUERIES)[number], context: numb
       query: { ...query, mode: "lines", context, maxLineLength: 200, maxCharacters: 200_000 },
       walk: {
         kind: "walk",
-        scope: { cwd: here, root: undefined, includeIgnored: true },
+        scope: { cwd: here, root: undefined, secret: [], granted: [], includeIgnored: true },
         paths: ["src", "test", "package.json", "README.md"],
         glob: "!*.map",
       },

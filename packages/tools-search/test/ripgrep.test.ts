@@ -53,7 +53,7 @@ async function ours(
     },
     walk: {
       kind: "walk",
-      scope: { cwd: root, root: undefined, includeIgnored },
+      scope: { cwd: root, root: undefined, secret: [], granted: [], includeIgnored },
       paths: ["."],
       glob: undefined,
     },
@@ -236,7 +236,7 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
         sharedPool(),
         {
           ...{ pattern: "**", path: root, order: "path", limit: 1, maxCharacters: 1000 },
-          scope: { cwd: root, root: undefined, includeIgnored: false },
+          scope: { cwd: root, root: undefined, secret: [], granted: [], includeIgnored: false },
         },
         { timeoutMs: 60_000 },
       );

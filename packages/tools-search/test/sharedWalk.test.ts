@@ -80,7 +80,7 @@ async function tasksPerLane(root: string): Promise<number[]> {
       },
     };
   };
-  const scope = { cwd: root, root: undefined, includeIgnored: true };
+  const scope = { cwd: root, root: undefined, secret: [], granted: [], includeIgnored: true };
   const query = { scope, path: ".", pattern: "**", order: "path", limit: 10, maxCharacters: 1000 } as const;
   await searchFiles(new Pool(2, open, open), query, { timeoutMs: 60_000 });
   return counts;

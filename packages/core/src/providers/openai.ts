@@ -1,6 +1,6 @@
 import type OpenAI from "openai";
-import { abortedError } from "../abort.js";
 import { AgentError, isAgentError } from "../errors.js";
+import { abortedError } from "../toolkit/abort.js";
 import { errorMessage, quote } from "../toolkit/describe.js";
 import { createRedactor } from "../toolkit/redact.js";
 import { truncateUtf8 } from "../toolkit/truncate.js";

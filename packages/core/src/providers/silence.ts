@@ -1,4 +1,4 @@
-import { linkedController } from "../abort.js";
+import { linkedController } from "../toolkit/abort.js";
 import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 
 // How many times `timeoutMs` a server may go on with signs of life that say nothing.

@@ -1,10 +1,12 @@
 import { lstatSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { canonicalPath, createPathGuard, escapeInvisible, type PathGuard, quote } from "@agent/core/toolkit";
+import { type Boundary, REFUSALS } from "../boundary.js";
 import type { IgnoreScope } from "../ignore/scope.js";
+import { NotSearched } from "../notSearched.js";
 import { shownPath, shownPrefix, toSlashes, withSlash } from "../paths.js";
-import type { GlobQuery, Tally } from "../protocol.js";
-import { type WalkBudget, walk } from "../walk.js";
+import type { GlobQuery } from "../protocol.js";
+import { type WalkOptions, walk } from "../walk.js";
 import { scopeOf } from "../walkTask.js";
 import { checkGlob } from "./limits.js";
 import { createDirectoryTest, fixedEnd, globToRegex } from "./matcher.js";
@@ -24,11 +26,14 @@ export class GlobPlan {
   readonly #prefix: string;
 
   /** Throws if there is nothing that could be searched. */
-  constructor({ path, pattern, scope }: GlobQuery) {
+  constructor({ path, pattern, scope }: GlobQuery, boundary: Boundary) {
     checkGlob(pattern, "pattern");
     const guard = createPathGuard(scope.root);
     this.start = guard.resolve(resolve(scope.cwd, path));
-    const info = lstatSync(canonicalPath(this.start), { throwIfNoEntry: false });
+    const start = canonicalPath(this.start);
+    const refusal = boundary.refusal(start);
+    if (refusal !== undefined) throw new Error(`"path" ${quote(path)} ${REFUSALS[refusal]}.`);
+    const info = lstatSync(start, { throwIfNoEntry: false });
     if (!info?.isDirectory()) {
       throw new Error(`"path" ${quote(path)} ${info ? "is not a directory" : "does not exist"}.`);
     }
@@ -39,13 +44,15 @@ export class GlobPlan {
       );
     }
     this.#prefix = shownPrefix(shownPath(path));
-    this.walks = plans.filter((plan) => plan.dynamic).map((plan) => this.#walkOf(plan, guard, scope));
+    this.walks = plans
+      .filter((plan) => plan.dynamic)
+      .map((plan) => this.#walkOf(plan, guard, scope, boundary));
     const named = plans
       .filter((plan) => !plan.dynamic)
-      .flatMap((plan) => plan.patterns.map((pattern) => lookAt(pattern, this.start, guard)));
+      .flatMap((plan) => plan.patterns.map((pattern) => lookAt(pattern, this.start, guard, boundary)));
     this.named = named.filter(({ kind }) => kind === "file").map(({ path }) => path);
     this.unreadable = named.flatMap(({ path, code }) => (code === undefined ? [] : [{ path, code }]));
-    this.hint = directoryHint(named) ?? literalHint(pattern, this.start, guard);
+    this.hint = directoryHint(named) ?? literalHint(pattern, this.start, guard, boundary);
   }
 
   /** A path as results show it. */
@@ -57,10 +64,11 @@ export class GlobPlan {
     plan: { readonly base: string; readonly patterns: readonly string[] },
     guard: PathGuard,
     scope: GlobQuery["scope"],
+    boundary: Boundary,
   ): GlobWalk {
     const base = withSlash(toSlashes(canonicalPath(guard.resolve(resolve(this.start, plan.base)))));
     const prefix = plan.base === "." ? "" : withoutDot(withSlash(plan.base));
-    const around = scopeOf(base.length > 1 ? base.slice(0, -1) : base, scope);
+    const around = scopeOf(base.length > 1 ? base.slice(0, -1) : base, scope, boundary);
     return new GlobWalk(base, prefix, this.#prefix + prefix, plan.patterns, around);
   }
 }
@@ -86,10 +94,14 @@ export class GlobWalk {
   }
 
   /** The files below `from`, which is "" or a directory that another walk has left. */
-  run(from: string, budget: WalkBudget, tally: Tally, beat: () => void): Generator<string[]> {
+  run(
+    from: string,
+    options: Pick<WalkOptions, "budget" | "tally" | "beat" | "boundary">,
+  ): Generator<string[]> {
     const enters = this.#enters;
     return walk({
-      ...{ base: this.base, shown: this.shown, from, tally, budget, beat },
+      ...options,
+      ...{ base: this.base, shown: this.shown, from },
       ignore: this.around && this.#scopeAround(this.around, from),
       wants: (path, name) => this.#matches(path, name),
       enters: enters && ((path) => enters(this.prefix + path)),
@@ -121,15 +133,22 @@ interface Named {
 }
 
 /** What a pattern without wildcards names, or one that is taken literally. */
-function lookAt(pattern: string, start: string, guard: PathGuard, literally = false): Named {
+function lookAt(
+  pattern: string,
+  start: string,
+  guard: PathGuard,
+  boundary: Boundary,
+  literally = false,
+): Named {
   const path = withoutDot(pattern);
   const place = guard.resolve(resolve(start, pattern), { follow: false });
   try {
-    const info = lstatSync(place);
+    const info = boundary.lookAt(join(canonicalPath(dirname(place)), basename(place)));
     if (info.isDirectory()) return { path, kind: "directory" };
     const matches = literally || globToRegex(pattern).test(path);
     return { path, kind: info.isFile() && matches ? "file" : "nothing" };
   } catch (error) {
+    if (error instanceof NotSearched) return { path, kind: "nothing", code: error.reason };
     const { code = "unknown error" } = error as NodeJS.ErrnoException;
     return { path, kind: "nothing", ...(code !== "ENOENT" && code !== "ENOTDIR" && { code }) };
   }
@@ -142,8 +161,13 @@ function directoryHint(named: readonly Named[]): string | undefined {
 }
 
 /** For a name such as `copy (1).ts`, which as a pattern means other files. */
-function literalHint(pattern: string, start: string, guard: PathGuard): string | undefined {
-  if (lookAt(pattern, start, guard, true).kind !== "file") return undefined;
+function literalHint(
+  pattern: string,
+  start: string,
+  guard: PathGuard,
+  boundary: Boundary,
+): string | undefined {
+  if (lookAt(pattern, start, guard, boundary, true).kind !== "file") return undefined;
   const escaped = globModules().fastGlob.escapePath(pattern);
   return `A file has exactly this name; as a pattern it is ${inFull(escaped)}.`;
 }

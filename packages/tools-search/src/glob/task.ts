@@ -1,29 +1,35 @@
 import { lstatSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Boundary } from "../boundary.js";
 import { addUnreadable, emptyTally, type GlobTask } from "../protocol.js";
 import type { TaskHost } from "../tasks.js";
-import { unlimitedBudget } from "../walk.js";
 import { GlobPlan, type GlobWalk } from "./plan.js";
 
 /** Finds the files that match a glob, or those in a part of the tree. */
-export function* globTask(task: GlobTask, host: TaskHost): Generator<void> {
-  const plan = planFor(task);
+export function* globTask(task: GlobTask, boundary: Boundary, host: TaskHost): Generator<void> {
+  const plan = planFor(task, boundary);
   const [only, ...others] = plan.walks;
   // One walk finds each file once, and in order: nothing has to be known about other files.
   const inOrder = others.length === 0 && plan.named.length === 0 && task.query.order === "path";
-  if (only && inOrder) yield* findInOrder(task, plan, only, host);
-  else yield* findAll(task, plan, host);
+  if (only && inOrder) yield* findInOrder(task, plan, only, boundary, host);
+  else yield* findAll(task, plan, boundary, host);
 }
 
 let lastPlan: { readonly search: number; readonly plan: GlobPlan } | undefined;
 
 /** The tasks of one search share the plan. */
-function planFor({ search, query }: GlobTask): GlobPlan {
-  if (lastPlan?.search !== search) lastPlan = { search, plan: new GlobPlan(query) };
+function planFor({ search, query }: GlobTask, boundary: Boundary): GlobPlan {
+  if (lastPlan?.search !== search) lastPlan = { search, plan: new GlobPlan(query, boundary) };
   return lastPlan.plan;
 }
 
-function* findInOrder(task: GlobTask, plan: GlobPlan, walk: GlobWalk, host: TaskHost): Generator<void> {
+function* findInOrder(
+  task: GlobTask,
+  plan: GlobPlan,
+  walk: GlobWalk,
+  boundary: Boundary,
+  host: TaskHost,
+): Generator<void> {
   const tally = emptyTally();
   const budget = { paths: task.budget, entries: task.maxEntries, found: 0 };
   const lists: string[] = [];
@@ -31,7 +37,7 @@ function* findInOrder(task: GlobTask, plan: GlobPlan, walk: GlobWalk, host: Task
     const list: string[] = [];
     if (budget.entries <= 0) list.push(directory);
     else {
-      for (const batch of walk.run(directory, budget, tally, () => host.beat(0))) {
+      for (const batch of walk.run(directory, { budget, tally, boundary, beat: () => host.beat(0) })) {
         for (const path of batch) list.push(path.endsWith("/") ? path : plan.shown(walk.prefix + path));
         yield;
       }
@@ -42,12 +48,12 @@ function* findInOrder(task: GlobTask, plan: GlobPlan, walk: GlobWalk, host: Task
 }
 
 /** Where several walks may find the same file, or the order is not that of paths, everything has to be at hand. */
-function* findAll({ query }: GlobTask, plan: GlobPlan, host: TaskHost): Generator<void> {
+function* findAll({ query }: GlobTask, plan: GlobPlan, boundary: Boundary, host: TaskHost): Generator<void> {
   const tally = emptyTally();
   for (const { path, code } of plan.unreadable) addUnreadable(tally, path, code);
   const found = new Set(plan.named);
   for (const walk of plan.walks) {
-    for (const batch of walk.run("", unlimitedBudget(), tally, () => host.beat(0))) {
+    for (const batch of walk.run("", { tally, boundary, beat: () => host.beat(0) })) {
       for (const path of batch) found.add(walk.prefix + path);
       yield;
     }

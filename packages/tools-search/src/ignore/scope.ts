@@ -1,5 +1,6 @@
-import { lstatSync, readFileSync, statSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import type { Boundary } from "../boundary.js";
 import { withSlash } from "../paths.js";
 import { compileIgnoreRules, type IgnoreMatcher, type Verdict } from "./compile.js";
 import { parseIgnoreFile } from "./parse.js";
@@ -26,9 +27,8 @@ interface Level {
  * its own `.gitignore` files, as for git.
  */
 export class IgnoreScope {
-  static readonly NONE = new IgnoreScope(undefined, undefined);
-
   private constructor(
+    private readonly boundary: Boundary,
     private readonly other: Level | undefined,
     private readonly git: Level | undefined,
   ) {}
@@ -47,10 +47,14 @@ export class IgnoreScope {
   /** The scope inside `directory` (absolute, "/" at the end), given which of `IGNORE_FILES` it holds. */
   enter(directory: string, holds: { git: boolean; other: boolean; repository: boolean }): IgnoreScope {
     if (!holds.git && !holds.other && !holds.repository) return this;
-    const inherited = holds.repository ? level(excludeFile(directory), directory, undefined) : this.git;
+    const read: ReadText = (file) => this.boundary.readText(file, MAX_IGNORE_FILE_BYTES);
+    const inherited = holds.repository
+      ? level(read(excludeFile(directory, read)), directory, undefined)
+      : this.git;
     return new IgnoreScope(
-      holds.other ? level(directory + IGNORE_FILES.other, directory, this.other) : this.other,
-      holds.git ? level(directory + IGNORE_FILES.git, directory, inherited) : inherited,
+      this.boundary,
+      holds.other ? level(read(directory + IGNORE_FILES.other), directory, this.other) : this.other,
+      holds.git ? level(read(directory + IGNORE_FILES.git), directory, inherited) : inherited,
     );
   }
 
@@ -66,22 +70,23 @@ export class IgnoreScope {
   /**
    * The scope a search that starts in `directory` is in, from the ignore files of its repository above it.
    * A directory that those rules leave out was named on purpose: then only the rules inside it count.
-   * Nothing above `confinedTo` is read.
+   * Nothing above `confinedTo` is read, and nothing outside the boundary.
    */
-  static above(directory: string, confinedTo: string | undefined): IgnoreScope {
+  static above(directory: string, confinedTo: string | undefined, boundary: Boundary): IgnoreScope {
     const chain = directoriesUpToRepository(directory, confinedTo);
-    let scope = IgnoreScope.NONE;
+    const none = new IgnoreScope(boundary, undefined, undefined);
+    let scope = none;
     for (const [index, current] of chain.entries()) {
       const next = chain[index + 1];
       if (next === undefined) break;
       const base = withSlash(current);
       scope = scope.enterUnread(base);
-      if (scope.ignores(base, next.slice(base.length), true)) return IgnoreScope.NONE;
+      if (scope.ignores(base, next.slice(base.length), true)) return none;
     }
     // "dist/*" does not match dist itself, but all that could be in it; "*" is about no directory more than others.
     const leavesOut = (place: string): boolean => scope.ignores(withSlash(place), UNHEARD_OF, false);
     const isMeant = leavesOut(directory) && !leavesOut(join(dirname(directory), UNHEARD_OF));
-    return isMeant ? IgnoreScope.NONE : scope;
+    return isMeant ? none : scope;
   }
 }
 
@@ -93,8 +98,9 @@ function ask(start: Level | undefined, directory: string, name: string, isDirect
   return undefined;
 }
 
-function level(file: string | undefined, base: string, parent: Level | undefined): Level | undefined {
-  const text = file === undefined ? undefined : read(file);
+type ReadText = (file: string) => string | undefined;
+
+function level(text: string | undefined, base: string, parent: Level | undefined): Level | undefined {
   if (text === undefined) return parent;
   return { matcher: compileIgnoreRules(parseIgnoreFile(text)), baseLength: base.length, parent };
 }
@@ -112,7 +118,7 @@ function directoriesUpToRepository(directory: string, confinedTo: string | undef
 }
 
 /** `.git/info/exclude`; in a linked worktree or submodule `.git` is a file that says where that is. */
-function excludeFile(directory: string): string | undefined {
+function excludeFile(directory: string, read: ReadText): string {
   let gitDirectory = directory + IGNORE_FILES.repository;
   const pointer = /^gitdir: (.+)/.exec(read(gitDirectory) ?? "")?.[1];
   if (pointer !== undefined) {
@@ -121,16 +127,6 @@ function excludeFile(directory: string): string | undefined {
     if (common !== undefined) gitDirectory = resolve(gitDirectory, common.trim());
   }
   return join(gitDirectory, "info", "exclude");
-}
-
-function read(file: string): string | undefined {
-  try {
-    // Only a regular file of a sane size can be an ignore file: a pipe under that name must not hold us up.
-    const info = statSync(file);
-    return info.isFile() && info.size <= MAX_IGNORE_FILE_BYTES ? readFileSync(file, "utf8") : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether the name is there, whatever it is: a walk decides by names too. */

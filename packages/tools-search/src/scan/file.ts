@@ -1,8 +1,10 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
+import type { Boundary } from "../boundary.js";
 import { bomLength, looksBinary, utf16Order, utf16ToUtf8 } from "../encoding.js";
 import { type ByteWindow, createWindow, PlainWindow } from "../match/bytes.js";
 import type { CompiledQuery } from "../match/query.js";
-import type { Failure, FileStatus, TextQuery } from "../protocol.js";
+import { NotSearched } from "../notSearched.js";
+import type { TextQuery } from "../protocol.js";
 import { collectMatches } from "./matches.js";
 import { RowCollector } from "./rows.js";
 
@@ -17,21 +19,6 @@ const MAX_LINE_BYTES = 128 * MB;
 const MAX_UTF16_BYTES = 64 * MB;
 /** A file of this size is worth dividing among the workers. */
 const LARGE_FILE_BYTES = 16 * MB;
-
-// Never wait for a writer at the other end of a pipe.
-const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-// A file found in a directory that is a link by now was exchanged; what it leads to was not asked for.
-const OPEN_FOUND = OPEN_FLAGS | (constants.O_NOFOLLOW ?? 0);
-
-/** Thrown for a file that is not searched, with the reason. */
-export class NotSearched extends Error implements Failure {
-  constructor(
-    readonly status: FileStatus,
-    readonly reason: string,
-  ) {
-    super(reason);
-  }
-}
 
 export interface FileScan {
   readonly matches: number;
@@ -51,6 +38,7 @@ export interface ScanOptions {
   readonly inPortions: boolean;
   /** Only the lines that begin in [from, to), of the file that was found to be large. */
   readonly range?: { readonly from: number; readonly to: number; readonly identity: string } | undefined;
+  readonly boundary: Boundary;
   readonly beat: () => void;
 }
 
@@ -70,9 +58,14 @@ export class FileScanner {
 
   /** Throws `NotSearched` for what cannot or should not be searched. */
   scan(path: string, options: ScanOptions): FileScan {
-    const descriptor = open(path, options.named);
+    const { boundary, inPortions, named } = options;
+    const descriptor = open(path, boundary, named);
     try {
-      return new Reading(this, descriptor, this.query, this.compiled, options).run();
+      if (inPortions) boundary.checkProcessSecret(descriptor, path);
+      const scan = new Reading(this, descriptor, this.query, this.compiled, options).run();
+      // Few files match, so only they pay for a look at what was opened where any file may be.
+      if (scan.matches > 0 && !inPortions) boundary.checkProcessSecret(descriptor, path);
+      return scan;
     } catch (error) {
       throw notSearched(error);
     } finally {
@@ -226,9 +219,9 @@ function afterNewline(window: ByteWindow, held: number, from = 0): number | unde
   return lineBreak < held ? lineBreak + 1 : undefined;
 }
 
-function open(path: string, named: boolean): number {
+function open(path: string, boundary: Boundary, named: boolean): number {
   try {
-    return openSync(path, named ? OPEN_FLAGS : OPEN_FOUND);
+    return named ? boundary.openNamed(path) : boundary.openFound(path);
   } catch (error) {
     throw notSearched(error, path);
   }

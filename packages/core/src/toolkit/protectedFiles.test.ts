@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { PROTECTED_FILES } from "./protectedFiles.js";
+
+test("every protected file is listed once, by relative names, with a reason", () => {
+  const patterns = PROTECTED_FILES.map(({ pattern }) => pattern);
+  expect(new Set(patterns).size).toBe(patterns.length);
+  for (const { pattern, reason, scope } of PROTECTED_FILES) {
+    expect(pattern, pattern).toMatch(/^\*?[\w.-]+(\/[\w.-]+)*(#\w+)?$/);
+    expect(reason.length, pattern).toBeGreaterThan(15);
+    expect(["always", "files", "restricted"], pattern).toContain(scope);
+  }
+});
+
+test("what git runs by itself is protected from every tool; what git must write only from the file tools", () => {
+  const scopes = Object.fromEntries(PROTECTED_FILES.map(({ pattern, scope }) => [pattern, scope]));
+  expect(scopes).toMatchObject({
+    ".git/hooks": "always",
+    ".git/config": "always",
+    "package.json#agent": "always",
+    ".git": "files",
+    ".git/rebase-merge": "files",
+  });
+});
+
+test("files of ordinary work are not in the table", () => {
+  const patterns = new Set(PROTECTED_FILES.map(({ pattern }) => pattern));
+  for (const name of [
+    "Makefile",
+    "package.json",
+    "CLAUDE.md",
+    "AGENTS.md",
+    "Dockerfile",
+    "Cargo.toml",
+    "build.rs",
+    "setup.cfg",
+    ".gitignore",
+    ".gitattributes",
+    ".env",
+  ]) {
+    expect(patterns.has(name), name).toBe(false);
+  }
+});
