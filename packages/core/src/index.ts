@@ -5,6 +5,7 @@ export {
   Conversation,
   type ConversationChange,
   type ConversationOptions,
+  type Recording,
 } from "./conversation/conversation.js";
 export { type RecorderOptions, recordSession, type SessionRecorder } from "./conversation/recorder.js";
 export { loadSession, type Session, saveSession } from "./conversation/session.js";

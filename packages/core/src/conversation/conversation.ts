@@ -22,6 +22,12 @@ export type ConversationChange =
     }
   | { readonly type: "system"; readonly systemPrompt: string };
 
+/** A file that receives every change. */
+export interface Recording {
+  readonly path: string;
+  readonly save: (reason: string) => Promise<void>;
+}
+
 export interface ConversationOptions {
   readonly systemPrompt?: string;
   /** A saved conversation to go on with. Its system prompt counts unless `systemPrompt` is given. */
@@ -48,7 +54,7 @@ export class Conversation implements ToolContext {
   readonly #listeners = new Set<(change: ConversationChange) => void>();
   #systemPrompt: string;
   #filePath: string | undefined;
-  #save: ((reason: string) => Promise<void>) | undefined;
+  #recording: Recording | undefined;
 
   /** Throws `session_invalid` for a session that no provider would accept. */
   constructor(options: ConversationOptions = {}) {
@@ -68,7 +74,9 @@ export class Conversation implements ToolContext {
     return this.#messages;
   }
 
+  /** Where the conversation is recorded, or else where `save_session_context` writes it. */
   get sessionContextFilePath(): string {
+    if (this.#recording) return this.#recording.path;
     // Made on first use: most conversations are never saved.
     this.#filePath ??= `agent-session-${crypto.randomUUID().slice(0, 8)}.jsonl`;
     return this.#filePath;
@@ -76,7 +84,7 @@ export class Conversation implements ToolContext {
 
   /** How a recorder saves this conversation, if one records it. */
   get save(): ((reason: string) => Promise<void>) | undefined {
-    return this.#save;
+    return this.#recording?.save;
   }
 
   setSystemPrompt(prompt: string): void {
@@ -87,18 +95,15 @@ export class Conversation implements ToolContext {
   }
 
   /**
-   * Calls `listener` with every change from now on, until the returned function is called. A recorder also says how
-   * to `save`, so that `save_session_context` does not write beside it.
+   * Calls `listener` with every change from now on, until the returned function is called. A recorder also says where
+   * it writes and how to save, so that `save_session_context` does not write beside it.
    */
-  onChange(
-    listener: (change: ConversationChange) => void,
-    save?: (reason: string) => Promise<void>,
-  ): () => void {
+  onChange(listener: (change: ConversationChange) => void, recording?: Recording): () => void {
     this.#listeners.add(listener);
-    if (save) this.#save = save;
+    if (recording) this.#recording = recording;
     return () => {
       this.#listeners.delete(listener);
-      if (this.#save === save) this.#save = undefined;
+      if (this.#recording === recording) this.#recording = undefined;
     };
   }
 

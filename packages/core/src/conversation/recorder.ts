@@ -3,35 +3,43 @@ import {
   constants,
   fdatasync,
   fstatSync,
+  fsyncSync,
   ftruncateSync,
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
+  rmSync,
   statSync,
-  writeFileSync,
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { AgentError } from "../errors.js";
-import type { ChatMessage } from "../providers/interface.js";
 import { checkFunction, checkText, invalidArgument } from "../toolkit/checks.js";
-import { quotePath } from "../toolkit/describe.js";
+import { errorMessage, quotePath } from "../toolkit/describe.js";
 import { checkOptions, type OptionChecks } from "../toolkit/options.js";
 import { temporaryName } from "../toolkit/temporaryName.js";
-import type { Conversation, ConversationChange } from "./conversation.js";
+import type { Conversation } from "./conversation.js";
 import { PRIVATE_FILE, parseSession } from "./session.js";
 import {
   formatEntry,
-  formatHeader,
-  formatSession,
+  formatHistory,
   isAppendable,
+  isCutHeader,
   type SessionEntry,
   wholeLines,
 } from "./sessionFile.js";
 
+// Without O_NONBLOCK, opening a FIFO would stop the whole program until somebody reads from it.
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK;
+const CREATE = APPEND | constants.O_CREAT | constants.O_EXCL;
+
 export interface RecorderOptions {
-  /** Told when a change could not be written. The next change tries to write all of it again. */
+  /**
+   * Told when a change could not be written. The next change, and `flush`, try to write all of it again. Default: a
+   * warning of the process.
+   */
   readonly onError?: (error: Error) => void;
 }
 
@@ -40,7 +48,8 @@ const OPTIONS: OptionChecks<RecorderOptions> = { onError: checkFunction };
 /**
  * Writes a conversation to a session file as it happens, so that a killed program loses nothing that was complete:
  * each answer and each result of a tool is appended as one line and handed to the system before the work goes on.
- * The file is made with the first change. An existing file must hold this very conversation.
+ * The file is made with the first change. An existing file must hold this very conversation, and one recorder at a
+ * time may write to it: a second one is noticed and reported. Throws `session_invalid` for any other file.
  *
  * @example
  * ```ts
@@ -61,46 +70,96 @@ export function recordSession(
   }
   checkText("path", path);
   checkOptions("recordSession", options, OPTIONS);
-  return new SessionRecorder(conversation, path, options.onError ?? (() => undefined));
+  return new SessionRecorder(conversation, path, options.onError ?? ((error) => process.emitWarning(error)));
 }
+
+/** What is at the recorder's path before it writes: nothing, a file to append to, or one of an older version. */
+type Found = "nothing" | "appendable" | "replaceable";
 
 /** Appends the changes of one conversation to one file until it is closed. */
 export class SessionRecorder {
   readonly path: string;
-  readonly #conversation: Conversation;
   readonly #onError: (error: Error) => void;
   readonly #release: () => void;
-  /** The history when recording began, for a file that does not exist yet. */
-  readonly #before: readonly ChatMessage[];
-  /** The answer that waits for its results, with those that are there: not in the history yet. */
-  #openRound: ConversationChange[] = [];
+  /** What the file must hold before the first change, if it does not: written together with that. */
+  #opening = "";
+  /** The lines that could not be written yet. */
+  #unwritten: string[] = [];
+  #found: Found;
+  /** The size of the file that was found, with a part of a line that is to be cut off. */
+  #foundSize = 0;
   #descriptor: number | undefined;
+  /** The bytes of the file that are whole lines of this recorder. */
+  #size = 0;
   #syncing: Promise<void> | undefined;
+  #syncFailure: Error | undefined;
   #dirty = false;
-  #broken = false;
   #closed = false;
 
   constructor(conversation: Conversation, path: string, onError: (error: Error) => void) {
     this.path = path;
-    this.#conversation = conversation;
     this.#onError = onError;
-    this.#before = [...conversation.sessionContext];
-    this.#continue();
-    this.#release = conversation.onChange(
-      (change) => this.#record(change),
-      (reason) => this.noteSaved(reason),
-    );
+    this.#found = this.#examine(conversation);
+    this.#release = conversation.onChange((change) => this.#record(change), {
+      path,
+      save: (reason) => this.noteSaved(reason),
+    });
   }
 
-  /** Notes that somebody asked for a save, and why. Throws if the file cannot be written. */
+  /** Notes that somebody asked for a save, and why. Rejects if the file cannot be written. */
   async noteSaved(reason: string): Promise<void> {
-    this.#append({ type: "saved", at: new Date().toISOString(), reason });
+    this.#unwritten.push(formatEntry({ type: "saved", at: new Date().toISOString(), reason }));
+    this.#write();
     await this.flush();
   }
 
-  /** Resolves once everything written so far is on the disk. */
+  /** Resolves once everything recorded so far is on the disk. Rejects if it cannot be written. */
   async flush(): Promise<void> {
+    if (this.#unwritten.length > 0) this.#write();
     while (this.#dirty || this.#syncing) await (this.#syncing ?? this.#sync());
+    const failure = this.#syncFailure;
+    this.#syncFailure = undefined;
+    if (failure) throw failure;
+  }
+
+  /** Stops recording; the conversation goes on without it. Rejects if something could not be written. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#release();
+    try {
+      await this.flush();
+    } finally {
+      if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+      this.#descriptor = undefined;
+    }
+  }
+
+  #record(entry: SessionEntry): void {
+    this.#unwritten.push(formatEntry(entry));
+    try {
+      this.#write();
+      if (!this.#syncing) void this.#sync();
+    } catch (error) {
+      this.#onError(error as Error);
+    }
+  }
+
+  /** Appends what is not in the file yet, all of it or nothing. */
+  #write(): void {
+    this.#descriptor ??= this.#open();
+    if (fstatSync(this.#descriptor).size !== this.#size) throw this.#changedByOther();
+    const bytes = Buffer.from(this.#opening + this.#unwritten.join(""));
+    try {
+      writeWhole(this.#descriptor, bytes);
+    } catch (error) {
+      ftruncateSync(this.#descriptor, this.#size);
+      throw error;
+    }
+    this.#size += bytes.length;
+    this.#opening = "";
+    this.#unwritten = [];
+    this.#dirty = true;
   }
 
   /** One request at a time: what is written meanwhile goes with the next. */
@@ -108,117 +167,119 @@ export class SessionRecorder {
     const descriptor = this.#descriptor;
     if (descriptor === undefined || !this.#dirty) return Promise.resolve();
     this.#dirty = false;
-    this.#syncing = new Promise<void>((resolve) => fdatasync(descriptor, () => resolve())).then(() => {
+    this.#syncing = new Promise<void>((resolve) => {
+      fdatasync(descriptor, (error) => {
+        // Some file systems cannot say when something is on the disk.
+        if (error && error.code !== "EINVAL" && error.code !== "ENOSYS") {
+          this.#syncFailure = error;
+          this.#onError(error);
+        }
+        resolve();
+      });
+    }).then(() => {
       this.#syncing = undefined;
       return this.#sync();
     });
     return this.#syncing;
   }
 
-  /** Stops recording; the conversation goes on without it. */
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#release();
-    await this.flush();
-    this.#closeFile();
-  }
-
-  #record(change: ConversationChange): void {
-    this.#followRound(change);
-    try {
-      this.#append(change);
-      if (!this.#syncing) void this.#sync();
-    } catch (error) {
-      this.#broken = true;
-      this.#onError(error as Error);
+  /** Looks at what is at the path. Throws unless it is nothing, or this very conversation. */
+  #examine(conversation: Conversation): Found {
+    const { systemPrompt, sessionContext } = conversation;
+    const bytes = readExisting(this.path);
+    const text = bytes?.toString("utf8") ?? "";
+    this.#foundSize = bytes?.length ?? 0;
+    if (!bytes || text === "" || isCutHeader(text)) {
+      this.#opening = formatHistory(systemPrompt, sessionContext);
+      return bytes ? "appendable" : "nothing";
     }
-  }
-
-  #append(entry: SessionEntry): void {
-    if (this.#broken) {
-      this.#rewrite();
-    } else {
-      this.#descriptor ??= this.#create();
-      writeWhole(this.#descriptor, formatEntry(entry));
-    }
-    this.#dirty = true;
-  }
-
-  #followRound(change: ConversationChange): void {
-    const opens =
-      change.type === "message" &&
-      change.message.role === "assistant" &&
-      (change.message.tool_calls?.length ?? 0) > 0;
-    if (opens) this.#openRound = [change];
-    else if (change.type === "result") this.#openRound.push(change);
-    else this.#openRound = [];
-  }
-
-  /** Opens an existing file to append to it. Throws unless it holds this conversation. */
-  #continue(): void {
-    const stats = statSync(this.path, { throwIfNoEntry: false });
-    if (stats === undefined || stats.size === 0) return;
-    if (!stats.isFile()) {
-      throw new AgentError("session_invalid", `${quotePath(this.path)} is not a regular file.`);
-    }
-    const bytes = readFileSync(this.path);
-    const text = bytes.toString("utf8");
     const session = parseSession(text, this.path);
-    if (JSON.stringify(session.messages) !== JSON.stringify(this.#conversation.sessionContext)) {
+    if (JSON.stringify(session.messages) !== JSON.stringify(sessionContext)) {
       throw new AgentError(
         "session_invalid",
         `${quotePath(this.path)} holds another conversation. Load it with loadSession first, or choose another file.`,
       );
     }
-    if (session.systemPrompt !== this.#conversation.systemPrompt || !isAppendable(text)) {
-      this.#rewrite();
-    } else {
-      this.#descriptor = openSync(this.path, constants.O_WRONLY | constants.O_APPEND);
-      ftruncateSync(this.#descriptor, wholeLines(bytes));
+    if (!isAppendable(text)) {
+      this.#opening = formatHistory(systemPrompt, sessionContext);
+      return "replaceable";
     }
+    this.#size = wholeLines(bytes);
+    if (session.systemPrompt !== systemPrompt) {
+      this.#opening = formatEntry({ type: "system", systemPrompt });
+    }
+    return "appendable";
   }
 
-  #create(): number {
-    mkdirSync(dirname(this.path), { recursive: true });
-    const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
-    const descriptor = openSync(this.path, flags, PRIVATE_FILE);
+  #open(): number {
+    if (this.#found === "nothing") {
+      mkdirSync(dirname(this.path), { recursive: true });
+      const descriptor = openSync(this.path, CREATE, PRIVATE_FILE);
+      this.#found = "appendable";
+      return descriptor;
+    }
+    if (this.#found === "replaceable") {
+      const descriptor = this.#replace();
+      this.#found = "appendable";
+      return descriptor;
+    }
+    const descriptor = openSync(this.path, APPEND);
     try {
-      if (fstatSync(descriptor).size === 0) writeWhole(descriptor, this.#formatHistory(this.#before));
+      const stats = fstatSync(descriptor);
+      if (!stats.isFile() || stats.size !== this.#foundSize) throw this.#changedByOther();
+      // A writer that was killed left a part of a line.
+      ftruncateSync(descriptor, this.#size);
+      return descriptor;
     } catch (error) {
       closeSync(descriptor);
       throw error;
     }
-    return descriptor;
   }
 
-  /** Puts a new file with everything in place of one that has a gap or is of an older version. */
-  #rewrite(): void {
-    const temporary = join(dirname(this.path), temporaryName());
-    const { sessionContext } = this.#conversation;
-    const [opening] = this.#openRound;
-    const isOpen = opening?.type === "message" && !sessionContext.includes(opening.message);
-    const open = isOpen ? this.#openRound.map(formatEntry).join("") : "";
-    writeFileSync(temporary, this.#formatHistory(sessionContext) + open, { mode: PRIVATE_FILE, flag: "wx" });
-    renameSync(temporary, this.path);
-    this.#closeFile();
-    this.#descriptor = openSync(this.path, constants.O_WRONLY | constants.O_APPEND);
-    this.#broken = false;
+  /** Puts a new file with the whole conversation in place of one of an older version. */
+  #replace(): number {
+    const path = realpathSync(this.path);
+    const temporary = join(dirname(path), temporaryName());
+    const descriptor = openSync(temporary, CREATE, PRIVATE_FILE);
+    try {
+      const bytes = Buffer.from(this.#opening);
+      writeWhole(descriptor, bytes);
+      fsyncSync(descriptor);
+      renameSync(temporary, path);
+      this.#size = bytes.length;
+      this.#opening = "";
+      return descriptor;
+    } catch (error) {
+      closeSync(descriptor);
+      rmSync(temporary, { force: true });
+      throw error;
+    }
   }
 
-  #formatHistory(messages: readonly ChatMessage[]): string {
-    const { systemPrompt } = this.#conversation;
-    return messages.length === 0 ? formatHeader(systemPrompt) : formatSession({ systemPrompt, messages });
-  }
-
-  #closeFile(): void {
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
-    this.#descriptor = undefined;
+  #changedByOther(): AgentError {
+    return new AgentError(
+      "session_invalid",
+      `${quotePath(this.path)} was changed by another program. Nothing was written to it; record to another file.`,
+    );
   }
 }
 
-function writeWhole(descriptor: number, text: string): void {
-  const bytes = Buffer.from(text);
+function readExisting(path: string): Buffer | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (!stats) return undefined;
+    if (!stats.isFile()) throw new Error("it is not a regular file.");
+    return readFileSync(path);
+  } catch (error) {
+    throw new AgentError(
+      "session_invalid",
+      `The session ${quotePath(path)} cannot be continued: ${errorMessage(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+function writeWhole(descriptor: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.length; ) {
     written += writeSync(descriptor, bytes, written);
   }

@@ -10,6 +10,8 @@ const VERSION = 2;
 /** Version 1 was one JSON object, replaced as a whole with every save. It is still read. */
 const OBJECT_VERSION = 1;
 
+const HEADER_START = `{"format":"${FORMAT}","version":${VERSION},`;
+
 const INTERRUPTED =
   "Interrupted: the program ended while this call ran. It may or may not have run. Check before you repeat it.";
 
@@ -19,12 +21,18 @@ export type SessionEntry =
   | { readonly type: "saved"; readonly at: string; readonly reason?: string };
 
 /** The first line of a session file. Every line is JSON and ends with a newline; lines are only ever appended. */
-export function formatHeader(systemPrompt: string): string {
+function formatHeader(systemPrompt: string): string {
   return `${JSON.stringify({ format: FORMAT, version: VERSION, createdAt: new Date().toISOString(), systemPrompt })}\n`;
 }
 
 export function formatEntry(entry: SessionEntry): string {
   return `${JSON.stringify(entry)}\n`;
+}
+
+/** The lines a file starts with: its first one, and the messages there are already. */
+export function formatHistory(systemPrompt: string, messages: readonly ChatMessage[]): string {
+  const entries = messages.map((message) => formatEntry({ type: "message", message }));
+  return [formatHeader(systemPrompt), ...entries].join("");
 }
 
 /** A whole session as a file. */
@@ -34,8 +42,7 @@ export function formatSession({ systemPrompt, messages, reason }: Omit<Session, 
     at: new Date().toISOString(),
     ...(reason !== undefined && { reason }),
   };
-  const entries = messages.map((message) => formatEntry({ type: "message", message }));
-  return [formatHeader(systemPrompt), ...entries, formatEntry(saved)].join("");
+  return formatHistory(systemPrompt, messages) + formatEntry(saved);
 }
 
 /** How many bytes of a session file are whole lines: a killed writer leaves a part of one at the end. */
@@ -56,6 +63,11 @@ export function parseSessionFile(text: string): Session {
 /** Whether lines can be added to this file: version 1 is one JSON object, and nothing can follow it. */
 export function isAppendable(text: string): boolean {
   return readHeader(text) !== undefined;
+}
+
+/** Whether this is all of a first line that a killed writer had begun: nothing was recorded. */
+export function isCutHeader(text: string): boolean {
+  return !text.includes("\n") && text.startsWith(HEADER_START) && readJson(text) === undefined;
 }
 
 function readHeader(text: string): Record<string, unknown> | undefined {
