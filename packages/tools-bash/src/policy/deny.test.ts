@@ -67,6 +67,7 @@ describe("Promise: deny wins, and what may be denied is refused", () => {
   python3 -mpdb -c 'x' y
   python3 /proc/self/fd/0
   python3 //dev/stdin
+  python3 "/dev/$X"
   perl -Mx=y z
   perl '-Mx;system("rm")' f
   perl -d:x y

@@ -237,6 +237,7 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     "declare -r x=1; export y='a[0]'",
     'python3 "tools/$name.py"',
     "npx tsc --noEmit",
+    "python3 ~/tools/run.py",
   ])("words as data run: %s", (command) => {
     expect(verdict(command)).toEqual({ allowed: true });
   });

@@ -72,7 +72,7 @@ export function readInterpreter(name: string, words: readonly CommandWord[]): In
   for (let index = 0; index < words.length; index++) {
     const { text, source } = words[index] ?? { source: "" };
     // Unless it begins with a letter or a path, an unknown word may turn out to be an option that brings code.
-    if (text === undefined && !/^"?[\w./]/.test(source))
+    if (text === undefined && !/^("?[\w./]|~\/)/.test(source))
       throw new Unresolvable(`${name} runs ${shown(source)}, which is not known yet`);
     if (/^(deno|bun)$/.test(name) && SUBCOMMANDS.test(text ?? "")) {
       if (text === "run") continue;
@@ -81,7 +81,7 @@ export function readInterpreter(name: string, words: readonly CommandWord[]): In
     if (/^(deno|bun)$/.test(name) && /^(eval|repl|exec|x|jupyter)$/.test(text ?? ""))
       throw fromWord(name, source);
     if (text === undefined || !text.startsWith("-") || text === "-") {
-      if (isInput(text ?? source) || /^data:/i.test(text ?? "")) break;
+      if (isInput(text ?? source.replaceAll('"', "")) || /^data:/i.test(text ?? "")) break;
       return {};
     }
     const takesNext = interpreter.values?.test(text) === true;
