@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -77,7 +77,7 @@ function endedProcess(): string {
 /** Leaves a lock behind as if its holder had been killed. */
 async function leaveLock(path: string, holder: string): Promise<void> {
   await withProcessLocks([path], async () => undefined);
-  writeFileSync(lockFile(path), holder);
+  symlinkSync(holder, lockFile(path));
   onTestFinished(() => rmSync(lockFile(path), { force: true }));
 }
 
