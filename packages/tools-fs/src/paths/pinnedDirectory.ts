@@ -7,6 +7,8 @@ const O_PATH = 0o10000000;
 export interface PinnedDirectory {
   /** A path that always means this very directory. On systems without /proc, the plain path. */
   readonly path: string;
+  /** Its descriptor; `undefined` on systems without /proc. */
+  readonly fd: number | undefined;
   /** The canonical path under which it is found now. On systems without /proc, the plain path. */
   realPath(): string;
   /** As `mountOf`. */
@@ -24,6 +26,7 @@ export function pinDirectory(path: string, expected?: string): PinnedDirectory {
   const link = `/proc/self/fd/${fd}`;
   const pinned = {
     path: link,
+    fd,
     realPath: () => readlinkSync(link),
     mount: () => mountOf(fd),
     close: () => closeSync(fd),
@@ -65,7 +68,7 @@ function canPin(): boolean {
 
 function plainDirectory(path: string): PinnedDirectory {
   if (lstatSync(path).isDirectory()) {
-    return { path, realPath: () => path, mount: () => undefined, close: () => undefined };
+    return { path, fd: undefined, realPath: () => path, mount: () => undefined, close: () => undefined };
   }
   throw Object.assign(new Error(`${path} is not a directory`), { code: "ENOTDIR" });
 }

@@ -110,6 +110,20 @@ test("a bare repository is protected by what it is, not by its name", async () =
   expect(await run("mkdir", { path: join(directory, "store.git/hooks/sub") })).toContain("is protected by");
 });
 
+test("a repository cannot be put together around a HEAD that is a link to nowhere", async () => {
+  const directory = temporaryDirectory();
+  symlinkSync("refs/heads/main", join(directory, "link"));
+  const run = fileTools();
+  const at = (name: string): string => join(directory, "bare", name);
+  await run("write_file", { path: at("config"), content: "[core]\n\tbare = true\n[alias]\n\tx = !true\n" });
+  await run("write_file", { path: at("refs/x"), content: "" });
+  expect(await run("move", { source: join(directory, "link"), destination: at("HEAD") })).toContain("Moved");
+  expect(await run("write_file", { path: at("objects/x"), content: "" })).toContain(
+    "is protected by the rule",
+  );
+  expect(() => git(at("."), "rev-parse", "--is-bare-repository")).toThrow();
+});
+
 test("hooks that core.hooksPath names are protected, and really would run", async () => {
   const directory = repository();
   git(directory, "config", "core.hooksPath", "tools/hooks");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { ChatTool, ToolCall } from "@agent/core";
 import {
   assertNotProcessSecret,
+  assertOpenedIsNotProcessSecret,
   escapeToLine,
   functionTool,
   optionalBoolean,
@@ -58,7 +59,7 @@ export class ListDirTool extends FileTool {
       refuseOthers(path, target);
       const pinned = pinDirectory(target, this.workspace.pins ? target : undefined);
       try {
-        assertNotProcessSecret(pinned.realPath(), path);
+        if (pinned.fd !== undefined) assertOpenedIsNotProcessSecret(pinned.fd, { blocks: 0 }, path);
         return await list(pinned.path, { path, details, offset }, this.workspace.limits.maxEntries);
       } finally {
         pinned.close();

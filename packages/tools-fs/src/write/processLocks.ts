@@ -130,6 +130,8 @@ function readHolder(lock: string): Holder | undefined {
     return { tag, started, id };
   } catch (error) {
     if (isMissing(error)) return undefined;
+    // Something else in its place, which nobody releases: it is taken over once it is old.
+    if (errorCode(error) === "EINVAL") return { tag: "", started: "", id: "unknown" };
     throw error;
   }
 }
@@ -160,8 +162,8 @@ export function lockFile(path: string): string {
   return join(lockDirectory(), createHash("sha256").update(foldPath(path)).digest("hex").slice(0, 32));
 }
 
-/** The same for all processes of a user, whatever TMPDIR says. */
-function lockDirectory(): string {
+/** Where locks are kept: the same place for all processes of a user, whatever TMPDIR says. */
+export function lockDirectory(): string {
   const user = process.geteuid?.();
   return user === undefined ? join(tmpdir(), "agent-locks") : `/tmp/.agent-locks-${user}`;
 }
