@@ -42,8 +42,8 @@ export function pinDirectory(path: string, expected?: string): PinnedDirectory {
 }
 
 /**
- * Tells apart what is mounted where, also what looks like one file system because it is mounted twice (`mount
- * --bind`). `undefined` on systems that do not tell.
+ * The id of the mount that a descriptor lies on. It differs between two mounts of one file system (`mount --bind`),
+ * which share a device number. `undefined` on systems without /proc.
  */
 export function mountOf(fd: number): string | undefined {
   if (!canPin()) return undefined;
@@ -52,7 +52,7 @@ export function mountOf(fd: number): string | undefined {
 
 /** As `mountOf`, of a directory by its path, which may be that of a pinned one. */
 export function mountOfDirectory(path: string): string | undefined {
-  // With the dot the name of a pinned directory means the directory, and not a link to it.
+  // `/proc/self/fd/N` is a link, which O_NOFOLLOW refuses; with `/.` it means the directory.
   const pinned = pinDirectory(`${path}/.`);
   try {
     return pinned.mount();
