@@ -72,6 +72,8 @@ test("what git only shows, and what a person edits there, can be written", async
   }
   writeFileSync(join(directory, ".git/index.lock"), "");
   expect(await run("remove", { path: join(directory, ".git/index.lock") })).toContain("Removed");
+  const nested = join(directory, ".git/refs/.git/info/exclude");
+  expect(await run("write_file", { path: nested, content: "x" })).toContain("is protected by");
   // Not by a directory or a link, which would bring along or lead to something else.
   symlinkSync("/etc", join(directory, "link"));
   const move = { source: join(directory, "link"), destination: join(directory, ".git/description2") };
