@@ -1,8 +1,8 @@
 import { packageBuild } from "../../tsup.base.ts";
 
 export default packageBuild({
-  // Each entry whole: every further file costs a millisecond at import, more than the shared code weighs.
-  splitting: false,
+  // The entries share their code: one AgentError class for `instanceof`, whichever entry it comes from.
+  splitting: true,
   entry: {
     index: "src/index.ts",
     openai: "src/providers/openai.ts",

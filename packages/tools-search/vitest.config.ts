@@ -1,3 +1,15 @@
 import { packageTests } from "../../vitest.base.ts";
 
-export default packageTests();
+export default {
+  ...packageTests(),
+  plugins: [
+    {
+      // A thread cannot load TypeScript, so tests of the sources start the worker that was built.
+      name: "built-worker",
+      transform: (code: string, id: string) =>
+        id.endsWith("threadExecutor.ts")
+          ? code.replace("./agent-search-worker.js", "../../../dist/agent-search-worker.js")
+          : undefined,
+    },
+  ],
+};

@@ -1,3 +1,4 @@
+import { closeSync, constants, openSync, readSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { escapeInvisible, onAbort } from "@agent/core/toolkit";
 
@@ -8,10 +9,11 @@ export function canAsk(): boolean {
 
 /**
  * Asks on the terminal and resolves to the line, without its ends; "" if the person closed the input, or the
- * signal took the question back.
+ * signal took the question back. What was typed before the question appeared is no answer to it, and is dropped.
  */
 export function ask(question: string, signal?: AbortSignal): Promise<string> {
   if (signal?.aborted) return Promise.resolve("");
+  dropTypedAhead();
   return new Promise((resolve) => {
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     let answer = "";
@@ -44,4 +46,40 @@ export async function askYesNo(question: string): Promise<boolean> {
     if (answer === "" || answer === "n" || answer === "no") return false;
   }
   return false;
+}
+
+/** Takes everything out of the terminal's input that is there already, a line that was not ended yet included. */
+function dropTypedAhead(): void {
+  const { stdin } = process;
+  while (stdin.read() !== null);
+  if (!stdin.isTTY) return;
+  // Only in raw mode an unfinished line can be read.
+  stdin.setRawMode(true);
+  const descriptor = openTerminal();
+  if (descriptor !== undefined) {
+    readAll(descriptor);
+    closeSync(descriptor);
+  }
+  stdin.setRawMode(false);
+}
+
+/** The terminal opened once more, so that reading it does not wait. */
+function openTerminal(): number | undefined {
+  for (const path of ["/proc/self/fd/0", "/dev/tty"]) {
+    try {
+      return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    } catch {
+      // Not on this system; the next may be.
+    }
+  }
+  return undefined;
+}
+
+function readAll(descriptor: number): void {
+  const buffer = Buffer.alloc(4096);
+  try {
+    while (readSync(descriptor, buffer) > 0);
+  } catch {
+    // Nothing is left: it would have to wait.
+  }
 }

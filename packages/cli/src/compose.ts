@@ -34,7 +34,10 @@ export async function compose(
 ): Promise<Composition> {
   const { settings } = loaded;
   // A server on this machine may take a while to answer: the packs are loaded meanwhile.
-  const loading = await Promise.allSettled([chooseProvider(settings), loadSelectedPacks(loaded)]);
+  const loading = await Promise.allSettled([
+    chooseProvider(settings, loaded.keys.env),
+    loadSelectedPacks(loaded),
+  ]);
   const [chosen, packs] = [fulfilled(loading[0]), fulfilled(loading[1])];
   const { file, session } =
     resume === undefined ? newSession(process.cwd()) : await openSession(process.cwd(), resume);
@@ -48,11 +51,12 @@ export async function compose(
   const agent = new Agent(provider, {
     systemPrompt: settings.systemPrompt ?? session?.systemPrompt ?? defaultSystemPrompt(process.cwd()),
     createRegistry: (context) => {
-      toolbox = createToolbox(settings, packs, context);
+      toolbox = createToolbox(loaded, packs, context);
       return toolbox.registry;
     },
     sessionContextFilePath: file,
-    approve: (request) => (toolbox?.confirm.has(request.name) ? approve(request) : "allow"),
+    approve: (request) =>
+      toolbox?.confirm.has(request.name) || request.needs.length > 0 ? approve(request) : "allow",
     ...(session && { session }),
     ...(settings.maxTurns !== undefined && { maxTurns: settings.maxTurns }),
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),

@@ -14,6 +14,7 @@ export interface SettingsFlags {
   readonly confirm?: readonly string[];
   readonly tools?: string;
   readonly readOnly?: boolean;
+  readonly addDir?: readonly string[];
   readonly provider?: string;
   readonly model?: string;
   readonly baseUrl?: string;
@@ -37,6 +38,7 @@ export function flagLayers(flags: SettingsFlags): ConfigLayer[] {
   if (flags.disable) add("--disable", { config: { disable: flags.disable.flatMap(splitNames) } });
   if (flags.confirm) add("--confirm", { config: { confirm: flags.confirm.flatMap(splitNames) } });
   if (flags.readOnly) add("--read-only", { config: { readOnly: true } });
+  if (flags.addDir) add("--add-dir", { config: { addDirs: flags.addDir } });
   return layers;
 }
 

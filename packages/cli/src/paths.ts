@@ -1,8 +1,10 @@
 import { mkdirSync, statSync } from "node:fs";
-import { homedir } from "node:os";
+import { userInfo } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 
 const PRIVATE_DIRECTORY = 0o700;
+// Nothing can be kept below a file: whoever tries finds out and says so.
+const NO_HOME = "/dev/null";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -16,9 +18,12 @@ export function stateDirectory(env: Environment = process.env): string {
   return join(base(env, "XDG_STATE_HOME", ".local/state"), "agent");
 }
 
-/** What can be thrown away at any time: `$XDG_CACHE_HOME/agent` or `~/.cache/agent`. */
-export function cacheDirectory(env: Environment = process.env): string {
-  return join(base(env, "XDG_CACHE_HOME", ".cache"), "agent");
+/**
+ * The person's home: `$HOME`, or the account's where that is empty or relative. Never a relative path: what is kept
+ * there would get into the project.
+ */
+export function homeDirectory(env: Environment = process.env): string {
+  return absolute(env.HOME) ?? accountHome() ?? NO_HOME;
 }
 
 /**
@@ -37,7 +42,17 @@ export function ensurePrivateDirectory(path: string): void {
 }
 
 function base(env: Environment, name: string, fallback: string): string {
-  return absolute(env[name]) ?? join(env.HOME || homedir(), fallback);
+  return absolute(env[name]) ?? join(homeDirectory(env), fallback);
+}
+
+/** What the system says of the account. Not `homedir()`, which believes an empty HOME. */
+function accountHome(): string | undefined {
+  try {
+    return absolute(userInfo().homedir);
+  } catch {
+    // An account without an entry, as in some containers.
+    return undefined;
+  }
 }
 
 /** The base directory specification asks for absolute paths; a relative one would differ by working directory. */

@@ -150,9 +150,12 @@ function packCommands(pack: Command, done: (exitCode: ExitCode) => void): void {
     .description("check a pack against what hosts rely on; no tool is called for real")
     .argument("[target]", "a pack's folder or file, or the name of an installed one", ".")
     .option("--json", "as JSON")
-    .action(async (target: string, { json }: { json?: boolean }) => {
+    .option("--trust", "run the pack's code as it is now without asking")
+    .action(async (target: string, { json, trust }: { json?: boolean; trust?: boolean }) => {
       const { packCheck } = await import("./commands/pack/check.js");
-      done(await packCheck({ target, directory: process.cwd(), json: json === true, print }));
+      const { trustPolicy } = await import("./trustQuestion.js");
+      const policy = trustPolicy(trust === true);
+      done(await packCheck({ target, directory: process.cwd(), json: json === true, trust: policy, print }));
     });
   pack
     .command("list")
@@ -164,7 +167,7 @@ function packCommands(pack: Command, done: (exitCode: ExitCode) => void): void {
       const { isProjectTrusted } = await import("./commands/pack/trusted.js");
       const directory = process.cwd();
       const trusted = trust === true || (await isProjectTrusted(directory));
-      done(await packList({ directory, trusted, json: json === true, print }));
+      done(await packList({ directory, trusted, everything: trust === true, json: json === true, print }));
     });
 }
 
@@ -187,6 +190,7 @@ function toolOptions(command: Command): Command {
     .option("--disable <tool>", "turn a tool off (repeatable)", collect)
     .option("--tools <list>", "turn tools on and off in order: '-*,read_file'")
     .option("--read-only", "only tools that read")
+    .option("--add-dir <directory>", "let tools write there without asking (repeatable)", collect)
     .option("--config <file>", "use this config file and no other of the project")
     .option("--no-config", "use no config file")
     .option("--trust", "trust the project's config as it is now");

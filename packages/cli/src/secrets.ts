@@ -8,6 +8,11 @@ export function hideCredentials(text: string): string {
     .replace(/([?&][^=&#\s"']+=)[^&#\s"']+/g, `$1${HIDDEN}`);
 }
 
+/** Whether what is called so is a key, a token or the like. */
+export function isSecretName(name: string): boolean {
+  return SECRET_KEY.test(name);
+}
+
 /** A value as it may be shown: whatever is called a key, a token or the like is hidden, and a cycle ends. */
 export function hideSecrets(value: unknown, above: readonly unknown[] = []): unknown {
   if (typeof value === "string") return hideCredentials(value);
@@ -19,7 +24,7 @@ export function hideSecrets(value: unknown, above: readonly unknown[] = []): unk
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [
       key,
-      SECRET_KEY.test(key) || key === "headers" || key === "body" ? HIDDEN : hideSecrets(item, path),
+      isSecretName(key) || key === "headers" || key === "body" ? HIDDEN : hideSecrets(item, path),
     ]),
   );
 }

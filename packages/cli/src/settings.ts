@@ -1,8 +1,13 @@
-import { askYesNo, canAsk } from "./ask.js";
+import { existsSync } from "node:fs";
+import type { AccessRules } from "@agent/core";
+import { quotePath } from "@agent/core/toolkit";
+import { accessRules } from "./access.js";
 import { type ConfigLayer, mergeLayers, type Settings } from "./config/layers.js";
 import { type LoadedLayers, loadLayers } from "./config/load.js";
-import { type AskTrust, LOADS_UNSEEN } from "./config/trust.js";
+import { CliError } from "./errors.js";
 import { flagLayers, type SettingsFlags } from "./flags.js";
+import { type ProviderKeys, takeProviderKeys } from "./providerKeys.js";
+import { trustPolicy } from "./trustQuestion.js";
 import { enterDirectory } from "./workingDirectory.js";
 
 /** The settings of this run and every layer they come from. */
@@ -10,6 +15,9 @@ export interface LoadedSettings {
   readonly settings: Settings;
   readonly layers: readonly ConfigLayer[];
   readonly projectFile: string | undefined;
+  /** Taken out of the environment, so that no tool finds them there. */
+  readonly keys: ProviderKeys;
+  readonly access: AccessRules;
 }
 
 /** Goes to the working directory and loads the settings. Apart from the tools, which the first prompt need not wait for. */
@@ -19,26 +27,22 @@ export async function loadSettings(flags: SettingsFlags): Promise<LoadedSettings
     cwd: process.cwd(),
     none: flags.config === false,
     ...(typeof flags.config === "string" && { file: flags.config }),
-    trust: { grant: flags.trust ?? false, ...(canAsk() && { ask: askForTrust }) },
+    trust: trustPolicy(flags.trust ?? false),
   });
   const fromFlags = flagLayers(flags);
+  const settings = mergeLayers(loaded.layers, fromFlags, flags.agent);
+  for (const path of settings.addDirs) checkAdded(path);
   return {
-    settings: mergeLayers(loaded.layers, fromFlags, flags.agent),
+    settings,
     layers: [...loaded.layers, ...fromFlags],
     projectFile: loaded.projectFile,
+    keys: takeProviderKeys(process.env, settings.provider),
+    access: accessRules(process.cwd(), settings.addDirs),
   };
 }
 
-const askForTrust: AskTrust = async ({ file, untrusted, changed, composed }) => {
-  const others = untrusted.filter((path) => path !== file);
-  const lines = [
-    changed
-      ? `${file} has changed since you trusted it.`
-      : `This project brings a config you have not trusted: ${file}`,
-    ...others.map((path) => `  it also loads ${path}`),
-    ...composed.map((path) => `  ${path} ${LOADS_UNSEEN}`),
-    "A config is code and runs with your rights.",
-    "Trust it as it is now? (No runs without it.)",
-  ];
-  return await askYesNo(lines.join("\n"));
-};
+/** A misspelt directory would widen nothing, and a link that leads nowhere could lead anywhere later. */
+function checkAdded(path: string): void {
+  if (existsSync(path)) return;
+  throw new CliError(`${quotePath(path)} (--add-dir, addDirs): there is no such directory.`);
+}

@@ -1,5 +1,5 @@
-import { SaveSessionContextTool, type ToolContext } from "@agent/core";
-import type { Settings } from "./config/layers.js";
+import { type PackHost, SaveSessionContextTool, type ToolContext } from "@agent/core";
+import { protectedPaths } from "./access.js";
 import { type LoadedPack, loadPacks, registerPacks } from "./packs/load.js";
 import { applySwitches, confirmedTools, type Reasons } from "./packs/switches.js";
 import { WatchedRegistry } from "./packs/watchedRegistry.js";
@@ -18,13 +18,19 @@ export async function loadSelectedPacks({ settings, projectFile }: LoadedSetting
 
 /** Registers the packs' tools and turns them on and off. Problems of single packs are noted on the packs. */
 export function createToolbox(
-  settings: Settings,
+  { settings, keys, access }: LoadedSettings,
   packs: readonly LoadedPack[],
   context: ToolContext,
 ): Toolbox {
-  const registry = new WatchedRegistry();
+  const registry = new WatchedRegistry({ secrets: keys.values });
   registry.register(new SaveSessionContextTool(context), { source: "@agent/core" });
-  registerPacks(registry, packs, context);
+  const host: PackHost = {
+    context,
+    protectedPaths: protectedPaths(),
+    secretVariables: keys.variables,
+    access,
+  };
+  registerPacks(registry, packs, host);
   // With a broken pack an unknown name may well be one of its tools: that is not a second error.
   const tolerant = packs.some(({ problem }) => problem !== undefined);
   return {

@@ -63,17 +63,21 @@ export class Sandbox {
     });
   }
 
-  /** Runs the command in a real terminal; each answer is typed when its question has appeared. */
+  /**
+   * Runs the command in a real terminal; each answer is typed when its question has appeared, and ended with Enter
+   * unless the third part of the step is something else.
+   */
   async runInTerminal(
     args: readonly string[],
-    dialogue: readonly (readonly [question: string, answer: string])[] = [],
+    dialogue: readonly (readonly [question: string, answer: string | (() => string), end?: string])[] = [],
+    env: Readonly<Record<string, string>> = {},
   ): Promise<RunResult> {
     const command = [process.execPath, BIN, ...args]
       .map((word) => `'${word.replaceAll("'", "'\\''")}'`)
       .join(" ");
     const child = spawn(SCRIPT, ["-qfec", command, "/dev/null"], {
       cwd: this.project,
-      env: { PATH: process.env.PATH, HOME: this.home, AGENT_LOCAL_PORTS: "", TERM: "xterm-256color" },
+      env: { PATH: process.env.PATH, HOME: this.home, AGENT_LOCAL_PORTS: "", TERM: "xterm-256color", ...env },
     });
     let screen = "";
     const left = [...dialogue];
@@ -83,7 +87,8 @@ export class Sandbox {
       if (next && screen.includes(next[0])) {
         left.shift();
         screen = "";
-        child.stdin.write(`${next[1]}\n`);
+        const [, answer, end = "\n"] = next;
+        child.stdin.write(`${typeof answer === "string" ? answer : answer()}${end}`);
       }
     });
     return await finished(child);

@@ -1,18 +1,34 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { temporaryWorkspace } from "@agent/testing";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { packCheck } from "../src/commands/pack/check.js";
 import { entryOf } from "../src/commands/pack/entry.js";
 import { packList } from "../src/commands/pack/list.js";
 import { packNew, toolPrefix } from "../src/commands/pack/new.js";
 import { isProjectTrusted } from "../src/commands/pack/trusted.js";
+import type { TrustPolicy } from "../src/config/trust.js";
 import { EXIT } from "../src/exitCodes.js";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const PACKAGE = fileURLToPath(new URL("../", import.meta.url));
+
+const NO = { grant: false };
+const YES = { grant: true };
+
+// What is trusted here must not get into the developer's own store.
+beforeEach(async () => void vi.stubEnv("XDG_STATE_HOME", await temporaryDirectory()));
+afterEach(() => vi.unstubAllEnvs());
 
 async function temporaryDirectory(): Promise<string> {
   const workspace = await temporaryWorkspace();
@@ -133,7 +149,7 @@ describe("a scaffolded pack", () => {
     const tested = run("vitest", "run", "--root", ".");
     expect([tested.status, tested.status === 0 ? "" : tested.stdout + tested.stderr]).toEqual([0, ""]);
     const { print, output } = collector();
-    expect(await packCheck({ directory: pack, print })).toBe(EXIT.done);
+    expect(await packCheck({ directory: pack, trust: YES, print })).toBe(EXIT.done);
     expect(output()).toContain("weather_write_note (off by default, write)");
     expect(output()).toContain("No tool was called for real.");
   }, 180_000);
@@ -144,30 +160,59 @@ describe("agent pack check", () => {
     const directory = await temporaryDirectory();
     writeFileSync(join(directory, "bad.mjs"), "export function register() {}");
     const { print, output } = collector();
-    expect(await packCheck({ target: "bad.mjs", directory, print })).toBe(EXIT.config);
+    expect(await packCheck({ target: "bad.mjs", directory, trust: YES, print })).toBe(EXIT.config);
     expect(output()).toMatch(/FAIL exports: .*\n.*\n.*\n +cure: export const packName/);
     expect(output()).toMatch(/\d checks failed\.\n$/);
   });
 
   test("finds an installed pack by its name, and gives JSON", async () => {
     const { print, output } = collector();
-    expect(await packCheck({ target: "@agent/preset-default", directory: PACKAGE, json: true, print })).toBe(
-      EXIT.done,
-    );
+    expect(
+      await packCheck({ target: "@agent/preset-default", directory: PACKAGE, json: true, trust: NO, print }),
+    ).toBe(EXIT.done);
     expect(JSON.parse(output())).toMatchObject({ v: 1, pack: "@agent/preset-default", ok: true });
+  });
+
+  test("runs no code of a project before somebody trusted exactly that code", async () => {
+    const directory = await temporaryDirectory();
+    const mark = join(directory, "ran");
+    const pack = (text: string): void =>
+      writeFileSync(
+        join(directory, "pack.mjs"),
+        `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(mark)}, "");\n${text}`,
+      );
+    pack("export function register() {}");
+    const check = (trust: TrustPolicy) =>
+      packCheck({ target: "pack.mjs", directory, trust, print: () => undefined });
+    await expect(check(NO)).rejects.toThrow(
+      "pack.mjs has not been trusted on this machine, and a pack is code",
+    );
+    await expect(check({ grant: false, ask: async () => false })).rejects.toThrow("it was not trusted");
+    const changing = check({
+      grant: false,
+      ask: async () => {
+        pack("export function register() {} // changed");
+        return true;
+      },
+    });
+    await expect(changing).rejects.toThrow("the pack changed while the question stood");
+    expect(existsSync(mark)).toBe(false);
+    await check(YES);
+    expect(existsSync(mark)).toBe(true);
+    await expect(check(NO)).resolves.toBe(EXIT.config);
   });
 
   test("a pack that is not built yet is told so", async () => {
     const directory = await temporaryDirectory();
     writeFileSync(join(directory, "package.json"), '{ "exports": "./dist/index.js" }');
-    await expect(packCheck({ directory, print: () => undefined })).rejects.toThrow(
+    await expect(packCheck({ directory, trust: NO, print: () => undefined })).rejects.toThrow(
       "Build the pack first: npm run build",
     );
   });
 
   test("an unknown name is an error with the next step", async () => {
     const directory = await temporaryDirectory();
-    await expect(packCheck({ target: "nope", directory, print: () => undefined })).rejects.toThrow(
+    await expect(packCheck({ target: "nope", directory, trust: NO, print: () => undefined })).rejects.toThrow(
       '"nope" is neither a folder nor an installed pack. Run "agent pack list"',
     );
   });

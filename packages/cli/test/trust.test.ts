@@ -33,16 +33,6 @@ describe("a project's config is code, and runs only after trust", () => {
     expect(statSync(store).mode & 0o777).toBe(0o600);
   });
 
-  test("an import that is put together at run time is told, in the config and in what it loads", async () => {
-    const box = new Sandbox();
-    const file = box.write("agent.config.ts", 'import "./more.js";\nexport default {};');
-    const more = box.write("more.js", "export const load = (name) => import(name);");
-    const { code, stderr } = await box.run(["tools"]);
-    expect(code).toBe(4);
-    expect(stderr).toContain(`${more} loads code that cannot be seen beforehand`);
-    expect(stderr).not.toContain(`${file} loads code`);
-  });
-
   test("--no-config leaves it out", async () => {
     const box = new Sandbox();
     box.write("agent.config.ts", MARKED("export default {};"));

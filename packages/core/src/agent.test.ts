@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { agentWith, call, toolTexts } from "../test/conversation.js";
 import { fakeTool } from "../test/fixtures.js";
-import { Agent, type AgentOptions } from "./agent.js";
+import { Agent } from "./agent.js";
+import type { AgentOptions } from "./agentOptions.js";
 import type { ChatMessage, ChatProvider } from "./providers/interface.js";
 import { scriptedProvider } from "./providers/replay.js";
 
@@ -120,11 +121,7 @@ describe("constructor", () => {
       "contextTokens must be a number greater than 0, got number -1.",
     ],
     [scriptedProvider([]), { systemPrompt: 5 }, "systemPrompt must be a string, got number 5."],
-    [
-      scriptedProvider([]),
-      { sessionContextFilePath: 5 },
-      "sessionContextFilePath must be a string, got number 5.",
-    ],
+    [scriptedProvider([]), { conversation: 5 }, "conversation must be a Conversation, got number 5."],
     [scriptedProvider([]), { approve: "yes" }, 'approve must be a function, got string "yes".'],
     [scriptedProvider([]), { packs: {} }, "packs must be an array of packs, got object."],
     [

@@ -1,135 +1,118 @@
-import { linkedController } from "./abort.js";
-import { ApprovalGate, type Approve } from "./approval.js";
+import { type AgentOptions, checkAgentOptions, loopLimits } from "./agentOptions.js";
+import { compactToFit } from "./conversation/compact.js";
+import { type Content, findContentProblem, wellFormed } from "./conversation/content.js";
+import { Conversation } from "./conversation/conversation.js";
 import { AgentError } from "./errors.js";
-import { EventQueue } from "./eventQueue.js";
 import type { AgentEvent, DoneEvent } from "./events.js";
-import { findHistoryProblem } from "./history.js";
-import { type LoopLimits, runLoop } from "./loop.js";
-import type { ChatMessage, ChatProvider } from "./providers/interface.js";
-import type { Session } from "./session.js";
-import {
-  arrayOf,
-  checkFunction,
-  checkObject,
-  checkPositive,
-  checkSignal,
-  checkText,
-  invalidArgument,
-  textsOf,
-} from "./toolkit/checks.js";
+import { ApprovalGate } from "./loop/approval.js";
+import { EventQueue } from "./loop/eventQueue.js";
+import type { Exchange } from "./loop/exchange.js";
+import { runLoop } from "./loop/loop.js";
+import { createOutputReader } from "./loop/output.js";
+import { SteeringQueue } from "./loop/steering.js";
+import { DIRECT_STEPS } from "./loop/steps.js";
+import { NO_TELEMETRY } from "./loop/telemetry.js";
+import { UsageMeter } from "./loop/usage.js";
+import type { ChatProvider } from "./providers/interface.js";
+import { linkedController, orAborted } from "./toolkit/abort.js";
+import { checkSignal, invalidArgument } from "./toolkit/checks.js";
 import { checkOptions, type OptionChecks } from "./toolkit/options.js";
-import { type CreateRegistryOptions, createToolRegistry, type PackEntry } from "./tools/factory.js";
+import type { Schema, SchemaValue } from "./toolkit/standardSchema.js";
+import { createToolRegistry } from "./tools/factory.js";
 import type { ChatTool, ExecutableTool } from "./tools/interface.js";
 import type { ToolRegistry } from "./tools/registry.js";
 import type { RegisterOptions, ToolContext } from "./tools/types.js";
 
-const DEFAULTS = {
-  maxTurns: 100,
-  maxRepeats: 10,
-  maxTurnOutputBytes: 512 * 1024,
-  sessionContextFilePath: "agent-session.json",
-};
-
-export interface AgentOptions {
-  readonly systemPrompt?: string;
-  /** The packs whose tools the agent has: `[fs, [bash, { limits: { timeoutMs: 5000 } }]]`. */
-  readonly packs?: readonly PackEntry[];
-  /** Tools to turn on although their pack declares them disabled. */
-  readonly enable?: readonly string[];
-  /** Tools to turn off. */
-  readonly disable?: readonly string[];
-  /** Builds the registry instead of `packs`, `enable` and `disable`, for a host that composes its own. */
-  readonly createRegistry?: (context: ToolContext) => ToolRegistry;
-  /** A saved conversation to go on with. */
-  readonly session?: Session;
-  /** Where `save_session_context` writes. Default: `agent-session.json` in the working directory. */
-  readonly sessionContextFilePath?: string;
-  /** Asked before each tool call that could run. Without it nothing is asked. */
-  readonly approve?: Approve;
-  /** How often the model is asked for one message. Default 100. */
-  readonly maxTurns?: number;
-  /** How often the same calls may give the same results in a row. Default 10. */
-  readonly maxRepeats?: number;
-  /** What all tool results of one turn may hold together, in bytes. Default 512 KiB. */
-  readonly maxTurnOutputBytes?: number;
-  /** The conversation's budget in tokens, estimated. Default: none; a model that complains is asked again with less. */
-  readonly contextTokens?: number;
-}
-
-const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
-  systemPrompt: checkText,
-  packs: arrayOf("packs"),
-  enable: textsOf("tool names"),
-  disable: textsOf("tool names"),
-  createRegistry: checkFunction,
-  session: checkObject,
-  sessionContextFilePath: checkText,
-  approve: checkFunction,
-  maxTurns: checkPositive,
-  maxRepeats: checkPositive,
-  maxTurnOutputBytes: checkPositive,
-  contextTokens: checkPositive,
-};
-
 export interface ChatOptions {
   readonly signal?: AbortSignal;
+  /** Passed on to tools, hooks and `approve` with every call: the user, the tenant. */
+  readonly context?: unknown;
 }
 
-const CHAT_OPTIONS: OptionChecks<ChatOptions> = { signal: checkSignal };
+/** A structured answer: `chat` resolves to a value that fits `output`. */
+export interface StructuredChatOptions<S extends Schema> extends ChatOptions {
+  /** A JSON Schema, or a schema of zod, valibot, arktype or another Standard Schema library. */
+  readonly output: S;
+}
+
+const CHAT_OPTIONS: OptionChecks<ChatOptions & { output?: unknown }> = {
+  signal: checkSignal,
+  context: () => undefined,
+  output: () => undefined,
+};
 
 /**
- * A conversation with a model that has tools. It keeps the history, runs the loop and reports what happens;
- * it never prints, and knows no tool.
+ * A conversation with a model that has tools. It runs the loop and reports what happens; it never prints, and knows
+ * no tool.
  */
 export class Agent {
-  /** The agent's live state, as its tools see it. */
-  readonly context: ToolContext;
+  readonly conversation: Conversation;
   readonly registry: ToolRegistry;
   readonly #provider: ChatProvider;
-  readonly #messages: ChatMessage[] = [];
-  readonly #limits: LoopLimits;
-  readonly #approvals: ApprovalGate | undefined;
-  #systemPrompt: string;
-  #busy = false;
+  readonly #options: AgentOptions;
+  readonly #gate: ApprovalGate | undefined;
+  readonly #steering = new SteeringQueue();
+  /** The exchange that runs, or has been aborted and still waits for its tools. Never rejects. */
+  #running: Promise<unknown> | undefined;
+  #isAborted = false;
+  /** What happened after the caller was told of the abort. */
+  #lateEvents: AgentEvent[] = [];
 
   constructor(provider: ChatProvider, options: AgentOptions = {}) {
     if (typeof provider?.respond !== "function") {
       throw invalidArgument("provider", "a ChatProvider with respond()", provider);
     }
-    checkOptions("Agent", options, AGENT_OPTIONS);
+    checkAgentOptions(options);
     this.#provider = provider;
-    this.#systemPrompt = options.systemPrompt ?? options.session?.systemPrompt ?? "";
-    checkText("session.systemPrompt", this.#systemPrompt);
-    this.#messages.push(...intactMessages(options.session));
-    this.#approvals = options.approve === undefined ? undefined : new ApprovalGate(options.approve);
-    this.#limits = {
-      maxTurns: options.maxTurns ?? DEFAULTS.maxTurns,
-      maxRepeats: options.maxRepeats ?? DEFAULTS.maxRepeats,
-      maxTurnOutputBytes: options.maxTurnOutputBytes ?? DEFAULTS.maxTurnOutputBytes,
-      contextTokens: options.contextTokens,
-    };
-    this.context = this.#createContext(options.sessionContextFilePath ?? DEFAULTS.sessionContextFilePath);
+    this.#options = options;
+    this.#gate = options.approve && new ApprovalGate(options.approve);
+    this.conversation = options.conversation ?? new Conversation();
+    if (options.systemPrompt !== undefined) this.conversation.setSystemPrompt(options.systemPrompt);
+    const { registry, packs, enable, disable } = options;
     this.registry =
-      options.createRegistry === undefined
-        ? createToolRegistry(this.context, options.packs, switches(options))
-        : ownRegistry(options.createRegistry, this.context);
+      registry ??
+      createToolRegistry(this.conversation, packs, {
+        ...(enable && { enable }),
+        ...(disable && { disable }),
+      });
   }
 
-  /** Sends a message and resolves to the model's final answer. Rejects with an `AgentError`. */
-  async chat(message: string, options: ChatOptions = {}): Promise<string> {
-    return await this.#exchange(message, false, signalOf(options), () => undefined);
+  /** The agent's live state, as its tools see it. */
+  get context(): ToolContext {
+    return this.conversation;
+  }
+
+  /**
+   * Sends a message and resolves to the model's final answer, or with `output` to a value of that form. Rejects with
+   * an `AgentError`; on abort at once, while `settled` tells when the tools have ended.
+   */
+  chat<S extends Schema>(message: Content, options: StructuredChatOptions<S>): Promise<SchemaValue<S>>;
+  chat(message: Content, options?: ChatOptions): Promise<string>;
+  async chat(message: Content, options: ChatOptions & { output?: unknown } = {}): Promise<unknown> {
+    checkOptions("chat", options, CHAT_OPTIONS);
+    const { signal = new AbortController().signal } = options;
+    const done = await this.#start(message, options, signal, false, () => undefined);
+    return options.output === undefined ? done.text : done.output;
   }
 
   /**
    * As `chat`, reporting what happens as it happens. Leaving the loop early aborts the request and the
    * running tools; the conversation stays valid.
    */
-  async *streamChat(message: string, options: ChatOptions = {}): AsyncGenerator<AgentEvent, void, undefined> {
+  async *streamChat(
+    message: Content,
+    options: ChatOptions & { readonly output?: Schema } = {},
+  ): AsyncGenerator<AgentEvent, void, undefined> {
+    checkOptions("chat", options, CHAT_OPTIONS);
     const queue = new EventQueue<AgentEvent>();
-    const { controller, release } = linkedController(signalOf(options));
-    const exchange = this.#exchange(message, true, controller.signal, queue.push).finally(() => queue.end());
-    // Rejections are thrown where the exchange is awaited below; this keeps Node from calling them unhandled.
-    exchange.catch(() => undefined);
+    const { controller, release } = linkedController(options.signal);
+    const emit = (event: AgentEvent): void => {
+      if (queue.isEnded) this.#lateEvents.push(event);
+      else queue.push(event);
+    };
+    const answer = this.#start(message, options, controller.signal, true, emit);
+    // Rejections are thrown where the answer is awaited below; this keeps Node from calling them unhandled.
+    answer.finally(() => queue.end()).catch(() => undefined);
     let complete = false;
     try {
       for (let events = await queue.take(); events; events = await queue.take()) {
@@ -140,10 +123,35 @@ export class Agent {
       release();
       if (!complete) {
         controller.abort();
-        await exchange.catch(() => undefined);
+        await answer.catch(() => undefined);
       }
     }
-    await exchange;
+    await answer;
+  }
+
+  /**
+   * Adds to what the agent works on: the message is delivered after the tools that run now, before the model is asked
+   * again. Returns `false`, and keeps nothing, if no message is being answered: send it with `chat` then.
+   */
+  steer(message: Content): boolean {
+    checkMessage(message);
+    if (!this.#running || this.#isAborted) return false;
+    this.#steering.add(message);
+    return true;
+  }
+
+  /** Takes back what was given to `steer` and not delivered, because the message failed or was stopped first. */
+  takeSteering(): readonly Content[] {
+    return this.#running && !this.#isAborted ? [] : this.#steering.take();
+  }
+
+  /**
+   * Resolves once nothing runs any more: after an abort, when every tool has returned or was given up. Resolves to
+   * the events that came after `streamChat` had ended, such as the results of tools that were stopped.
+   */
+  async settled(): Promise<readonly AgentEvent[]> {
+    while (this.#running) await this.#running;
+    return this.#lateEvents.splice(0);
   }
 
   /** The schemas the model is offered now. */
@@ -177,92 +185,125 @@ export class Agent {
   /** Forgets the conversation; the system prompt and the tools stay. Throws while a message is answered. */
   clearContext(): void {
     this.#checkIdle();
-    this.#messages.length = 0;
+    this.conversation.clear();
   }
 
   /** Takes effect with the next request to the model. */
   setSystemPrompt(prompt: string): void {
-    checkText("prompt", prompt);
-    this.#systemPrompt = prompt;
+    this.conversation.setSystemPrompt(prompt);
   }
 
-  async #exchange(
-    message: string,
+  /** Replaces older turns by a summary the model writes. Returns whether there was anything to replace. */
+  async compact(options: Pick<ChatOptions, "signal"> = {}): Promise<boolean> {
+    checkOptions("compact", options, { signal: checkSignal });
+    const { signal = new AbortController().signal } = options;
+    const exchange = this.#createExchange(options, signal, false, () => undefined);
+    return await this.#occupy(signal, () => compactToFit(exchange, 0, "now"));
+  }
+
+  /** Ends what the packs started. The agent is not to be used afterwards. */
+  async dispose(): Promise<void> {
+    await this.settled();
+    await this.registry.dispose();
+  }
+
+  async #start(
+    message: Content,
+    options: ChatOptions & { output?: unknown },
+    signal: AbortSignal,
     stream: boolean,
-    signal: AbortSignal = new AbortController().signal,
     emit: (event: AgentEvent) => void,
-  ): Promise<string> {
-    if (typeof message !== "string" || message === "") {
-      throw invalidArgument("message", "a non-empty string", message);
-    }
-    this.#checkIdle();
-    this.#busy = true;
-    let done: DoneEvent;
-    try {
-      this.#messages.push({ role: "user", content: message.toWellFormed() });
-      const state = {
-        provider: this.#provider,
-        registry: this.registry,
-        messages: this.#messages,
-        systemPrompt: () => this.#systemPrompt,
-        approvals: this.#approvals,
-        limits: this.#limits,
-      };
-      done = await runLoop(state, { stream, signal, emit });
-    } finally {
-      this.#busy = false;
-    }
-    // Last of all: whoever hears it may send the next message at once.
+  ): Promise<DoneEvent> {
+    checkMessage(message);
+    const exchange = this.#createExchange(options, signal, stream, emit);
+    const done = await this.#occupy(signal, async () => {
+      this.conversation.append({ role: "user", content: wellFormed(message) });
+      const attributes = { "gen_ai.request.model": this.#provider.model ?? "" };
+      return await exchange.telemetry.inSpan(
+        { operation: "invoke_agent", name: this.#provider.model ?? "agent", attributes },
+        () => runLoop(exchange),
+      );
+    });
+    // Emitted once the agent is free: a listener may send the next message at once.
     emit(done);
-    return done.text;
+    return done;
+  }
+
+  #createExchange(
+    { context, output }: ChatOptions & { output?: unknown },
+    signal: AbortSignal,
+    stream: boolean,
+    emit: (event: AgentEvent) => void,
+  ): Exchange {
+    const limits = loopLimits(this.#options, this.#provider);
+    return {
+      provider: this.#provider,
+      tools: this.registry,
+      conversation: this.conversation,
+      limits,
+      gate: this.#gate,
+      hooks: this.#options.hooks ?? [],
+      packHooks: () => this.registry.services.hooks,
+      steps: this.#options.steps ?? DIRECT_STEPS,
+      telemetry: this.#options.telemetry ?? NO_TELEMETRY,
+      takeSteering: () => this.#steering.take(),
+      output: output === undefined ? undefined : createOutputReader(output),
+      context,
+      stream,
+      signal,
+      emit,
+      scope: "",
+      depth: 0,
+      meter: new UsageMeter(),
+      allowance: { turns: limits.maxTurns, children: limits.maxChildAgents },
+    };
+  }
+
+  /**
+   * Runs one exchange at a time. The caller is told of an abort at once; the exchange itself goes on until its tools
+   * have returned, and the next one waits for that.
+   */
+  async #occupy<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    if (this.#running && this.#isAborted) await this.settled();
+    this.#checkIdle();
+    this.#isAborted = signal.aborted;
+    const exchange = work();
+    this.#running = exchange
+      .catch(() => undefined)
+      .then(() => {
+        this.#running = undefined;
+      });
+    const onAborted = (): void => {
+      this.#isAborted = true;
+    };
+    signal.addEventListener("abort", onAborted, { once: true });
+    try {
+      const result = await orAborted(exchange, signal);
+      await this.#running;
+      return result;
+    } catch (error) {
+      // On any failure but an abort nothing runs any more, and the caller may send the next message at once.
+      if (!signal.aborted) await this.#running;
+      throw error;
+    } finally {
+      signal.removeEventListener("abort", onAborted);
+    }
   }
 
   #checkIdle(): void {
-    if (!this.#busy) return;
+    if (!this.#running) return;
     throw new AgentError(
       "busy",
-      "This agent is answering another message. Wait for it, or use a second Agent.",
+      "This agent is answering another message. Wait for it, steer it, or use a second Agent.",
     );
   }
+}
 
-  #createContext(sessionContextFilePath: string): ToolContext {
-    const systemPrompt = () => this.#systemPrompt;
-    const messages = this.#messages;
-    return {
-      get systemPrompt() {
-        return systemPrompt();
-      },
-      get sessionContext() {
-        return messages;
-      },
-      sessionContextFilePath,
-    };
+function checkMessage(message: unknown): void {
+  if ((typeof message !== "string" && !Array.isArray(message)) || message.length === 0) {
+    throw invalidArgument("message", "a non-empty string or an array of parts", message);
   }
-}
-
-function signalOf(options: ChatOptions): AbortSignal | undefined {
-  checkOptions("chat", options, CHAT_OPTIONS);
-  return options.signal;
-}
-
-function switches({ enable, disable }: AgentOptions): CreateRegistryOptions {
-  return { ...(enable && { enable }), ...(disable && { disable }) };
-}
-
-function ownRegistry(
-  createRegistry: NonNullable<AgentOptions["createRegistry"]>,
-  context: ToolContext,
-): ToolRegistry {
-  const registry = createRegistry(context);
-  if (typeof registry?.run !== "function") {
-    throw invalidArgument("what createRegistry returns", "a ToolRegistry", registry);
-  }
-  return registry;
-}
-
-function intactMessages(session: Session | undefined): readonly ChatMessage[] {
-  if (session === undefined) return [];
-  const problem = findHistoryProblem(session?.messages);
-  if (problem === undefined) return session.messages;
-  throw new AgentError("session_invalid", `The session cannot be continued: ${problem}.`);
+  const problem = findContentProblem(message);
+  if (problem === undefined) return;
+  throw new AgentError("invalid_argument", `message ${problem}.`);
 }

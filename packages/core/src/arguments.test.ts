@@ -36,6 +36,9 @@ const openaiProvider = () =>
 const pack = { register: () => undefined };
 const session = { systemPrompt: "", messages: [] };
 
+const conversation = (options?: core.ConversationOptions) => new core.Conversation(options);
+const definition = { name: "t", description: "Test.", input: { type: "object" }, execute: () => "" };
+
 const CORE = [
   argument("Agent", "provider", [], (value) => new core.Agent(value)),
   argument("Agent", "options", ["nothing", "object"], (value) => agent(value)),
@@ -44,12 +47,12 @@ const CORE = [
   argument("Agent(options)", "pack", [], (value) => agent({ packs: [value] })),
   argument("Agent(options)", "enable", ["nothing", "list"], (value) => agent({ enable: value })),
   argument("Agent(options)", "disable", ["nothing", "list"], (value) => agent({ disable: value })),
-  argument("Agent(options)", "createRegistry", ["nothing"], (value) => agent({ createRegistry: value })),
-  argument("Agent(options)", "createRegistry returns", [], (value) => agent({ createRegistry: () => value })),
-  argument("Agent(options)", "session", ["nothing"], (value) => agent({ session: value })),
-  argument("Agent(options)", "sessionContextFilePath", ["nothing", "text"], (value) =>
-    agent({ sessionContextFilePath: value }),
-  ),
+  argument("Agent(options)", "registry", ["nothing"], (value) => agent({ registry: value })),
+  argument("Agent(options)", "conversation", ["nothing"], (value) => agent({ conversation: value })),
+  argument("Agent(options)", "hooks", ["nothing", "list"], (value) => agent({ hooks: value })),
+  argument("Agent(options)", "hook", [], (value) => agent({ hooks: [value] })),
+  argument("Agent(options)", "steps", ["nothing"], (value) => agent({ steps: value })),
+  argument("Agent(options)", "telemetry", ["nothing"], (value) => agent({ telemetry: value })),
   argument("Agent(options)", "approve", ["nothing"], (value) => agent({ approve: value })),
   argument("Agent(options)", "maxTurns", ["nothing", "number"], (value) => agent({ maxTurns: value })),
   argument("Agent(options)", "maxRepeats", ["nothing", "number"], (value) => agent({ maxRepeats: value })),
@@ -66,6 +69,28 @@ const CORE = [
   argument("Agent.streamChat", "options", ["nothing", "object"], (value) =>
     agent().streamChat("Hi", value).next(),
   ),
+  argument("Agent.steer", "message", ["text"], (value) => agent().steer(value)),
+  argument("Agent.compact", "options", ["nothing", "object"], (value) => agent().compact(value)),
+  argument("Conversation", "options", ["nothing", "object"], (value) => new core.Conversation(value)),
+  argument("Conversation(options)", "systemPrompt", ["nothing", "text"], (value) =>
+    conversation({ systemPrompt: value }),
+  ),
+  argument("Conversation(options)", "session", ["nothing"], (value) => conversation({ session: value })),
+  argument("Conversation(options)", "sessionContextFilePath", ["nothing", "text"], (value) =>
+    conversation({ sessionContextFilePath: value }),
+  ),
+  argument("recordSession", "conversation", [], (value) => core.recordSession(value, "never written")),
+  argument("recordSession", "path", ["text"], (value) => core.recordSession(conversation(), value)),
+  argument("recordSession", "options", ["nothing", "object"], (value) =>
+    core.recordSession(conversation(), "never written", value),
+  ),
+  argument("defineTool", "definition", [], (value) => core.defineTool(value)),
+  argument("defineTool", "name", ["text"], (value) => core.defineTool({ ...definition, name: value })),
+  argument("defineTool", "description", ["text"], (value) =>
+    core.defineTool({ ...definition, description: value }),
+  ),
+  argument("defineTool", "input", [], (value) => core.defineTool({ ...definition, input: value })),
+  argument("defineTool", "execute", [], (value) => core.defineTool({ ...definition, execute: value })),
   argument("Agent.addTool", "tool", [], (value) => agent().addTool(value)),
   argument("Agent.addTool", "options", ["nothing", "object"], (value) =>
     agent().addTool(fakeTool("t"), value),
@@ -75,7 +100,11 @@ const CORE = [
   argument("Agent.disableTool", "name", ANY, (value) => agent().disableTool(value)),
   argument("Agent.setSystemPrompt", "prompt", ["text"], (value) => agent().setSystemPrompt(value)),
   argument("Agent.saveContext", "reason", ["text"], (value) =>
-    failing(agent({ sessionContextFilePath: join(directory, "session.json") }).saveContext(value)),
+    failing(
+      agent({
+        conversation: new core.Conversation({ sessionContextFilePath: join(directory, "session.json") }),
+      }).saveContext(value),
+    ),
   ),
   argument("ToolRegistry", "options", ["nothing", "object"], (value) => registry(value)),
   argument("ToolRegistry(options)", "deadlineMs", ["nothing", "number"], (value) =>
@@ -84,7 +113,7 @@ const CORE = [
   argument("ToolRegistry(options)", "maxResultBytes", ["nothing", "number"], (value) =>
     registry({ maxResultBytes: value }),
   ),
-  argument("ToolRegistry(options)", "secrets", ["nothing", "list"], (value) => registry({ secrets: value })),
+  argument("ToolRegistry(options)", "secrets", ["nothing"], (value) => registry({ secrets: value })),
   argument("ToolRegistry.register", "tool", [], (value) => registry().register(value)),
   argument("ToolRegistry.register", "options", ["nothing", "object"], (value) =>
     registry().register(fakeTool("t"), value),

@@ -5,7 +5,7 @@ import { Agent } from "./agent.js";
 import type { ChatResponse } from "./providers/interface.js";
 
 describe("streamChat", () => {
-  test("reports text, tool start, live output, tool end with outcome and duration, usage and done, in order", async () => {
+  test("reports text, the request, the start, live output, tool end with outcome and duration, usage and done, in order", async () => {
     const usage = { inputTokens: 10, outputTokens: 2 };
     const calling: ChatResponse = {
       content: "Looking.",
@@ -28,6 +28,7 @@ describe("streamChat", () => {
     expect(events).toEqual([
       { type: "text", text: "Looking." },
       { type: "usage", usage, total: usage },
+      { type: "tool_requested", id: "c1", name: "t", args: { a: 1 } },
       { type: "tool_start", id: "c1", name: "t", args: { a: 1 } },
       { type: "tool_process", id: "c1", name: "t", pid: 4242 },
       { type: "tool_output", id: "c1", name: "t", chunk: "line 1\n" },
@@ -65,7 +66,7 @@ describe("streamChat", () => {
     expect(await agent.chat("again")).toBe("later");
   });
 
-  test("an early break while text streams aborts the provider's request and keeps no half message", async () => {
+  test("an early break while text streams aborts the request; what was written is kept as stopped by the user", async () => {
     const aborted = deferred();
     const agent = new Agent({
       respond: ({ onText, signal }) => {
@@ -76,7 +77,11 @@ describe("streamChat", () => {
     });
     for await (const _ of agent.streamChat("go")) break;
     await aborted.promise;
-    expect(agent.context.sessionContext).toEqual([{ role: "user", content: "go" }]);
+    await agent.settled();
+    expect(agent.context.sessionContext).toEqual([
+      { role: "user", content: "go" },
+      { role: "assistant", content: "half an ans", stopped: true },
+    ]);
   });
 
   test("whoever hears that it is done can send the next message at once", async () => {

@@ -1,14 +1,20 @@
+import type { Content, ContentPart } from "./conversation/content.js";
 import type { FinishReason, TokenUsage } from "./providers/interface.js";
 import type { ToolOutcome } from "./tools/execution.js";
 
 /** What happens while the agent works on a message, in order. A display needs nothing else. */
 export type AgentEvent =
   | TextEvent
+  | ReasoningEvent
   | RetryEvent
+  | ToolDraftEvent
+  | ToolRequestedEvent
   | ToolStartEvent
   | ToolOutputEvent
   | ToolProcessEvent
   | ToolEndEvent
+  | ChildEvent
+  | SteeredEvent
   | UsageEvent
   | ContextEvent
   | DoneEvent;
@@ -16,6 +22,12 @@ export type AgentEvent =
 /** A piece of the answer as it is written. */
 export interface TextEvent {
   readonly type: "text";
+  readonly text: string;
+}
+
+/** A piece of the model's reasoning as it is written, where the server shows it. */
+export interface ReasoningEvent {
+  readonly type: "reasoning";
   readonly text: string;
 }
 
@@ -27,12 +39,31 @@ export interface RetryEvent {
   readonly reason: string;
 }
 
-/** The model asked for a tool and the call begins. */
+/** The model is writing a tool call. Void if a `retry` follows. */
+export interface ToolDraftEvent {
+  readonly type: "tool_draft";
+  /** The position of the call in the answer. */
+  readonly index: number;
+  readonly name: string;
+  /** The next piece of the arguments' JSON text. */
+  readonly delta: string;
+}
+
+/** The model asked for a tool. Nothing has happened yet: the call may still be invalid, denied or aborted. */
+export interface ToolRequestedEvent {
+  readonly type: "tool_requested";
+  readonly id: string;
+  readonly name: string;
+  /** The arguments; `{}` where the model sent none that can be read. */
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** The call runs now: it was valid and nobody refused it. */
 export interface ToolStartEvent {
   readonly type: "tool_start";
   readonly id: string;
   readonly name: string;
-  /** The arguments; `{}` where the model sent none that can be read. */
+  /** The arguments the tool gets, as hooks may have changed them. */
   readonly args: Readonly<Record<string, unknown>>;
 }
 
@@ -52,7 +83,7 @@ export interface ToolProcessEvent {
   readonly pid: number;
 }
 
-/** A call has ended. `outcome` is `ok` only if its work succeeded. */
+/** A call has ended, also one that never started. `outcome` is `ok` only if its work succeeded. */
 export interface ToolEndEvent {
   readonly type: "tool_end";
   readonly id: string;
@@ -60,9 +91,30 @@ export interface ToolEndEvent {
   readonly outcome: ToolOutcome;
   /** What the model reads. */
   readonly text: string;
+  /** Images and files the model gets besides the text. */
+  readonly parts?: readonly ContentPart[];
   readonly durationMs: number;
   /** The tool's own few words, if it gave any: `exit code 2`. */
   readonly summary?: string;
+  /** The result comes from a journal: the call was run by an earlier process. */
+  readonly replayed?: true;
+}
+
+/** Something a child agent did, inside the call that started it. */
+export interface ChildEvent {
+  readonly type: "child";
+  /** The call the child works for. */
+  readonly id: string;
+  /** Which of the call's children, counted from 0. */
+  readonly child: number;
+  readonly label?: string;
+  readonly event: AgentEvent;
+}
+
+/** A message given to `steer` has joined the conversation. */
+export interface SteeredEvent {
+  readonly type: "steered";
+  readonly content: Content;
 }
 
 /** Tokens of one request, and of all requests for this message so far. */
@@ -84,6 +136,8 @@ export interface ContextEvent {
 export interface DoneEvent {
   readonly type: "done";
   readonly text: string;
+  /** The validated value, where `output` asked for one. */
+  readonly output?: unknown;
   /** `stop`, or why the model could not finish: `length` means the text is cut off. */
   readonly finishReason: FinishReason;
   /** How often the model was asked. */

@@ -4,13 +4,17 @@ test("the public API of @agent/core", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
     "Agent",
     "AgentError",
+    "Conversation",
     "PACK_API_VERSION",
+    "PROVIDER_KEY_VARIABLES",
     "SaveSessionContextTool",
     "TOOL_CAPABILITIES",
     "ToolRegistry",
     "createToolRegistry",
+    "defineTool",
     "isAgentError",
     "loadSession",
+    "recordSession",
     "registerPack",
     "saveSession",
   ]);

@@ -1,43 +1,49 @@
-export { Agent, type AgentOptions, type ChatOptions } from "./agent.js";
-export type { ApprovalDecision, ApprovalRequest, Approve } from "./approval.js";
+export { Agent, type ChatOptions, type StructuredChatOptions } from "./agent.js";
+export type { AgentOptions } from "./agentOptions.js";
+export type { Content, ContentPart, FilePart, ImagePart, TextPart } from "./conversation/content.js";
+export {
+  Conversation,
+  type ConversationChange,
+  type ConversationOptions,
+  type Recording,
+} from "./conversation/conversation.js";
+export { type RecorderOptions, recordSession, type SessionRecorder } from "./conversation/recorder.js";
+export { loadSession, type Session, saveSession } from "./conversation/session.js";
 export { AgentError, type AgentErrorCode, isAgentError } from "./errors.js";
-export type {
-  AgentEvent,
-  ContextEvent,
-  DoneEvent,
-  RetryEvent,
-  TextEvent,
-  ToolEndEvent,
-  ToolOutputEvent,
-  ToolProcessEvent,
-  ToolStartEvent,
-  UsageEvent,
-} from "./events.js";
-export type {
-  ChatMessage,
-  ChatProvider,
-  ChatRequest,
-  ChatResponse,
-  ChatToolCall,
-  FinishReason,
-  ProviderRetry,
-  TokenUsage,
-} from "./providers/interface.js";
-export { loadSession, type Session, saveSession } from "./session.js";
+export type * from "./events.js";
+export type { ApprovalDecision, ApprovalRequest, Approve } from "./loop/approval.js";
+export type { AfterDecision, BeforeDecision, CallHooks, HookCall } from "./loop/hooks.js";
+export type { AnswerKey, CallKey, Steps } from "./loop/steps.js";
+export type { Telemetry, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
+export type * from "./providers/interface.js";
+export type { Schema, SchemaValue, StandardSchema } from "./toolkit/standardSchema.js";
+export { defineTool, type ToolDefinition, type ToolInput, type ToolOutput } from "./tools/defineTool.js";
 export type { RunOptions, ToolOutcome, ToolResult } from "./tools/execution.js";
 export { type CreateRegistryOptions, createToolRegistry, type PackEntry } from "./tools/factory.js";
-export type { ChatTool, ExecutableTool, JsonSchema } from "./tools/interface.js";
+export type { ChatTool, ExecutableTool, JsonSchema, ParsedArguments } from "./tools/interface.js";
 export { PACK_API_VERSION, registerPack } from "./tools/packs.js";
-export { type ToolInfo, ToolRegistry, type ToolRegistryOptions } from "./tools/registry.js";
+export {
+  type PreparedCall,
+  type ToolInfo,
+  ToolRegistry,
+  type ToolRegistryOptions,
+} from "./tools/registry.js";
+export { PROVIDER_KEY_VARIABLES } from "./tools/secrets.js";
+export type { PendingTools } from "./tools/services.js";
 export { SaveSessionContextTool } from "./tools/sessionContext.js";
 export {
   type AccessNeed,
   type AccessRules,
   type BackgroundJob,
   type BackgroundJobs,
+  type ChildAgentAnswer,
+  type ChildAgentRequest,
   type Diagnosis,
+  type LoadTools,
+  type PackCommand,
   type PackHost,
   type PackRegistry,
+  type PackServices,
   type RegisterOptions,
   TOOL_CAPABILITIES,
   type ToolCall,

@@ -9,11 +9,11 @@ const agent = (options?: unknown) => new Agent(scriptedProvider(["Done."]), opti
 
 test.each<[what: string, call: () => unknown, message: string]>([
   ["Agent options", () => agent(null), "options must be an object, got null."],
-  ["createRegistry", () => agent({ createRegistry: 4 }), "createRegistry must be a function, got number 4."],
+  ["registry", () => agent({ registry: 4 }), "registry must be a ToolRegistry, got number 4."],
   [
-    "a createRegistry without result",
-    () => agent({ createRegistry: () => undefined }),
-    "what createRegistry returns must be a ToolRegistry, got nothing.",
+    "a registry together with packs",
+    () => agent({ registry: new ToolRegistry(), packs: [] }),
+    '"registry" and "packs" were both given. A registry brings its own tools: pass one or the other.',
   ],
   ["chat options", () => agent().chat("Hi", null as never), "options must be an object, got null."],
   [

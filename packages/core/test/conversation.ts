@@ -1,8 +1,12 @@
 import { expect } from "vitest";
-import { Agent, type AgentOptions } from "../src/agent.js";
+import { Agent } from "../src/agent.js";
+import type { AgentOptions } from "../src/agentOptions.js";
+import { contentText } from "../src/conversation/content.js";
+import { Conversation } from "../src/conversation/conversation.js";
+import { findHistoryProblem } from "../src/conversation/history.js";
 import type { AgentEvent } from "../src/events.js";
-import { findHistoryProblem } from "../src/history.js";
 import { type ScriptedAnswer, scriptedProvider } from "../src/providers/replay.js";
+import { createToolRegistry } from "../src/tools/factory.js";
 import type { ExecutableTool } from "../src/tools/interface.js";
 
 /** An answer that asks for one tool. */
@@ -14,7 +18,14 @@ export function agentWith(
   tools: readonly ExecutableTool[] = [],
   options: AgentOptions = {},
 ): Agent {
-  const agent = new Agent(scriptedProvider(answers), options);
+  const { packs, enable, disable, conversation = new Conversation(), ...rest } = options;
+  const registry = createToolRegistry(conversation, packs, {
+    ...(enable && { enable }),
+    ...(disable && { disable }),
+    // Tools in tests that ignore their signal never stop: nobody should wait long for them.
+    abortGraceMs: 20,
+  });
+  const agent = new Agent(scriptedProvider(answers), { registry, conversation, ...rest });
   for (const tool of tools) agent.addTool(tool);
   return agent;
 }
@@ -46,7 +57,9 @@ export async function exchange(
 
 /** What the model was told by its tools, in order. */
 export const toolTexts = (agent: Agent): string[] =>
-  agent.context.sessionContext.flatMap((message) => (message.role === "tool" ? [message.content] : []));
+  agent.context.sessionContext.flatMap((message) =>
+    message.role === "tool" ? [contentText(message.content)] : [],
+  );
 
 /** Fails unless a provider would accept the conversation as it is. */
 export const expectValidHistory = (agent: Agent): void =>

@@ -15,8 +15,6 @@ import * as bash from "@agent/tools-bash";
 import * as fs from "@agent/tools-fs";
 import * as search from "@agent/tools-search";
 
-/** Background work and what works on this machine: both are the shell pack's. */
-export { diagnose, jobs } from "@agent/tools-bash";
 export const packName = "@agent/preset-default";
 export const packApiVersion = 1;
 
@@ -68,8 +66,8 @@ export class Agent extends CoreAgent {
 }
 
 function startingWithPreset(options: AgentOptions): AgentOptions {
-  const { packs = [] } = options ?? {};
-  // What is wrong goes on as it is: core says so.
-  if (!isRecord(options) || !Array.isArray(packs)) return options;
+  const { packs = [], registry } = options ?? {};
+  // A registry brings its own tools, and what is wrong goes on as it is: core says so.
+  if (!isRecord(options) || !Array.isArray(packs) || registry !== undefined) return options;
   return { ...options, packs: [{ packName, packApiVersion, register }, ...packs] };
 }

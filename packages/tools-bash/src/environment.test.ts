@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { leaveNoProcessBehind, runBash } from "../test/processes.js";
 import { hiddenNames } from "./environment.js";
+import { RunBashTool } from "./tools/bash.js";
 
 leaveNoProcessBehind();
 afterEach(() => vi.unstubAllEnvs());
@@ -28,6 +29,42 @@ describe("A21: the provider key", () => {
   test("a value the call itself sets is passed on", async () => {
     const result = await runBash({ command: 'echo "$OPENAI_API_KEY"', env: { OPENAI_API_KEY: "given" } });
     expect(result.stdout).toBe("given\n");
+  });
+});
+
+describe("secrets of the host", () => {
+  const tool = (options = {}) => new RunBashTool(options, { secretVariables: ["MY_PROVIDER_KEY"] });
+  const env = async (options = {}) =>
+    JSON.parse(await tool(options).execute({ command: "env" })).stdout as string;
+
+  test("are withheld beside hideEnv, also under another name and inside another value", async () => {
+    vi.stubEnv("MY_PROVIDER_KEY", SECRET);
+    vi.stubEnv("SAME_KEY", SECRET);
+    vi.stubEnv("HEADERS", `{"authorization": "Bearer ${SECRET}"}`);
+    vi.stubEnv("TOOLS_BASH_OTHER", "kept");
+    for (const options of [{}, { hideEnv: [] }, { hideEnv: ["X"] }]) {
+      expect(await env(options)).not.toContain(SECRET);
+      expect(await env(options)).toContain("TOOLS_BASH_OTHER=kept\n");
+    }
+  });
+
+  test("a value too short to be a secret hides nothing else", async () => {
+    vi.stubEnv("MY_PROVIDER_KEY", "a");
+    vi.stubEnv("TOOLS_BASH_OTHER", "banana");
+    expect(await env()).toContain("TOOLS_BASH_OTHER=banana\n");
+  });
+
+  test.each([
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "HF_TOKEN",
+  ])("%s is withheld without being named", async (name) => {
+    vi.stubEnv(name, SECRET);
+    vi.stubEnv("COPY_OF_IT", SECRET);
+    expect(await env()).not.toContain(SECRET);
   });
 });
 

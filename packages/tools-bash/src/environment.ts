@@ -1,9 +1,45 @@
 import { describeValue, isRecord, quote } from "@agent/core/toolkit";
 
-/** What commands never see unless `hideEnv` says otherwise: the key the agent itself pays with. */
-export const DEFAULT_HIDDEN_ENV: readonly string[] = ["OPENAI_API_KEY"];
+/** What commands never see unless `hideEnv` says otherwise: keys that model providers are paid with. */
+export const DEFAULT_HIDDEN_ENV: readonly string[] = [
+  "OPENAI_API_KEY",
+  "OPENAI_ADMIN_KEY",
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_AUTH_TOKEN",
+  "CLAUDE_CODE_OAUTH_TOKEN",
+  "GEMINI_API_KEY",
+  "GOOGLE_API_KEY",
+  "GOOGLE_GENERATIVE_AI_API_KEY",
+  "AZURE_API_KEY",
+  "AZURE_OPENAI_API_KEY",
+  "AWS_BEARER_TOKEN_BEDROCK",
+  "MISTRAL_API_KEY",
+  "GROQ_API_KEY",
+  "XAI_API_KEY",
+  "DEEPSEEK_API_KEY",
+  "OPENROUTER_API_KEY",
+  "TOGETHER_API_KEY",
+  "TOGETHERAI_API_KEY",
+  "FIREWORKS_API_KEY",
+  "PERPLEXITY_API_KEY",
+  "COHERE_API_KEY",
+  "CO_API_KEY",
+  "CEREBRAS_API_KEY",
+  "DASHSCOPE_API_KEY",
+  "MOONSHOT_API_KEY",
+  "ZHIPUAI_API_KEY",
+  "ZAI_API_KEY",
+  "HF_TOKEN",
+  "HUGGINGFACE_API_KEY",
+  "HUGGING_FACE_HUB_TOKEN",
+  "REPLICATE_API_TOKEN",
+  "NVIDIA_API_KEY",
+  "AI_GATEWAY_API_KEY",
+];
 /** The variable that marks every process a command starts. */
 const MARK_VARIABLE = "AGENT_RUN_BASH";
+/** A shorter value is no secret, and would be found in many variables by chance. */
+const SHORTEST_SECRET = 8;
 
 // The kernel refuses a single "NAME=value" beyond 32 pages.
 const MAX_ENTRY_BYTES = 128 * 1024 - 1;
@@ -34,23 +70,34 @@ function checkedEntry(name: string, value: unknown): string {
   return text;
 }
 
-/** The environment of a command: the agent's own without what is hidden, then `extra`, then the mark. */
+/**
+ * The environment of a command: the agent's own without what is hidden, then `extra`, then the mark. A variable whose
+ * value holds that of a `secret` one is hidden too: the same key under another name.
+ */
 export function buildEnvironment(
   hidden: (name: string) => boolean,
+  secret: readonly string[],
   extra: Readonly<Record<string, string>>,
   mark: string,
 ): Record<string, string> {
   // No prototype: a variable may be called "__proto__".
   const env: Record<string, string> = Object.create(null);
+  const secrets = secret
+    .map((name) => process.env[name] ?? "")
+    .filter((value) => value.length >= SHORTEST_SECRET);
   // Not `entries`: each look at a variable of this object asks the system, and that asks twice.
   for (const name of Object.keys(process.env)) {
     const value = hidden(name) ? undefined : process.env[name];
-    if (value !== undefined) env[name] = value;
+    if (value !== undefined && !secrets.some((text) => value.includes(text))) env[name] = value;
   }
   Object.assign(env, extra);
+  return Object.assign(env, markVariable(mark));
+}
+
+/** The variable that says which command a process belongs to. */
+export function markVariable(mark: string): Record<string, string> {
   // Appended, so that an agent started by an agent's command is still found by the outer one.
-  env[MARK_VARIABLE] = `${process.env[MARK_VARIABLE] ?? ""}${mark}`;
-  return env;
+  return { [MARK_VARIABLE]: `${process.env[MARK_VARIABLE] ?? ""}${mark}` };
 }
 
 /** Tells whether a variable is hidden. `*` in a pattern stands for any characters. */

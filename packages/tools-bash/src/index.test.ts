@@ -16,8 +16,6 @@ test("the public API is exactly this", async () => {
     "DEFAULT_HIDDEN_ENV",
     "RunBashTool",
     "createPolicy",
-    "diagnose",
-    "jobs",
     "packApiVersion",
     "packName",
     "register",
@@ -91,17 +89,14 @@ describe("through the registry", () => {
   });
 });
 
-test("importing the built package loads no parser and starts nothing", (ctx) => {
+test("importing the built package and making a tool starts nothing", (ctx) => {
   const entry = fileURLToPath(new URL("../dist/index.js", import.meta.url));
   if (!existsSync(entry)) return ctx.skip("the package is not built");
   const code = `
     const { RunBashTool } = await import(${JSON.stringify(entry)});
-    const handles = process.getActiveResourcesInfo().filter((name) => /Process|Signal|Timeout/.test(name));
-    const { createRequire } = await import("node:module");
-    const loaded = () => Object.keys(createRequire(${JSON.stringify(entry)}).cache).some((path) => path.includes("unbash"));
-    const before = loaded();
     new RunBashTool({ deny: [{ command: "rm", match: ["rm x"] }] });
-    console.log(JSON.stringify({ handles, before, after: loaded(), listeners: process.listenerCount("SIGTERM") }));`;
+    const handles = process.getActiveResourcesInfo().filter((name) => /Process|Signal|Timeout/.test(name));
+    console.log(JSON.stringify({ handles, listeners: process.listenerCount("SIGTERM") }));`;
   const output = execFileSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
-  expect(JSON.parse(output)).toEqual({ handles: [], before: false, after: true, listeners: 0 });
+  expect(JSON.parse(output)).toEqual({ handles: [], listeners: 0 });
 });

@@ -3,12 +3,16 @@ import { closeSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { Readable } from "node:stream";
 import { errorMessage } from "@agent/core/toolkit";
+import { feedInputs } from "./host/inputs.js";
 import { spawn } from "./lazyNode.js";
 import { openPipe } from "./pipes.js";
+import type { SandboxedStart } from "./sandbox/sandbox.js";
 import { temporaryPath } from "./temporary.js";
 
 // The kernel refuses a single argument beyond 32 pages; the limits in front of the command need room too.
 const MAX_INLINE_BYTES = 120 * 1024;
+/** Sets limits in front of a sandbox. */
+export const SYSTEM_SHELL = "/bin/sh";
 
 /** A running shell and its output. */
 export interface ShellProcess {
@@ -58,9 +62,9 @@ export interface LaunchOptions {
   /** Shell text to run first, ending in `; `. */
   readonly prelude: string;
   readonly cwd: string;
-  readonly env: Record<string, string>;
-  /** Puts a sandbox around a program and its arguments. */
-  readonly wrap: (argv: readonly string[]) => readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Puts a sandbox around the shell and its arguments. */
+  readonly enterSandbox?: ((argv: readonly string[]) => Promise<SandboxedStart>) | undefined;
 }
 
 /**
@@ -70,7 +74,10 @@ export interface LaunchOptions {
 export async function launchShell(options: LaunchOptions): Promise<ShellProcess> {
   const pipes = [await openPipe(), await openPipe()] as const;
   try {
-    const { child, pid } = await spawnShell(options, [pipes[0]?.fd ?? "pipe", pipes[1]?.fd ?? "pipe"]);
+    const { child, pid } = await spawnShell(options, await startOf(options), [
+      pipes[0]?.fd ?? "pipe",
+      pipes[1]?.fd ?? "pipe",
+    ]);
     const [stdout, stderr] = [pipes[0]?.stream ?? child.stdout, pipes[1]?.stream ?? child.stderr];
     if (stdout === null || stderr === null) throw new Error("The shell started without its output.");
     return { child, pid, stdout, stderr };
@@ -83,27 +90,48 @@ export async function launchShell(options: LaunchOptions): Promise<ShellProcess>
   }
 }
 
-function spawnShell(options: LaunchOptions, output: readonly [number | "pipe", number | "pipe"]) {
-  const { script, prelude } = options;
+/** The program to start with its arguments, and what it reads from further file descriptors. */
+interface Start {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly inputs: readonly Uint8Array[];
+}
+
+async function startOf({
+  shell,
+  script,
+  prelude,
+  args,
+  cwd,
+  env,
+  enterSandbox,
+}: LaunchOptions): Promise<Start> {
   const body = script.file === undefined ? script.text : `. '${script.file.replaceAll("'", "'\\''")}'`;
-  const [program = options.shell, ...argv] = options.wrap([
-    options.shell,
-    "-c",
-    prelude + body,
-    "sh",
-    ...options.args,
-  ]);
+  if (enterSandbox === undefined) {
+    return { argv: [shell, "-c", prelude + body, "sh", ...args], cwd, env, inputs: [] };
+  }
+  const start = await enterSandbox([shell, "-c", body, "sh", ...args]);
+  // The limits are set outside, before anything of the call runs: a variable of the call could undo them.
+  const limited =
+    prelude === "" ? start.argv : [SYSTEM_SHELL, "-c", `${prelude}exec "$@"`, "sh", ...start.argv];
+  return { argv: limited, cwd: "/", env: start.env, inputs: start.inputs };
+}
+
+function spawnShell(
+  options: LaunchOptions,
+  { argv: [program = "", ...args], cwd, env, inputs }: Start,
+  output: readonly [number | "pipe", number | "pipe"],
+) {
   return new Promise<{ child: ChildProcess; pid: number }>((resolve, reject) => {
     const fail = (error: unknown): void => reject(new Error(startFailure(error, options)));
     try {
-      const child = spawn(program, argv, {
-        cwd: options.cwd,
-        env: options.env,
-        detached: true,
-        stdio: ["ignore", ...output],
-      });
+      const stdio = ["ignore" as const, ...output, ...inputs.map(() => "pipe" as const)];
+      const child = spawn(program, args, { cwd, env, detached: true, stdio });
       child.once("error", fail);
-      if (child.pid !== undefined) resolve({ child, pid: child.pid }); // otherwise "error" follows
+      if (child.pid === undefined) return; // "error" follows
+      feedInputs(child, inputs);
+      resolve({ child, pid: child.pid });
     } catch (error) {
       fail(error);
     }

@@ -37,6 +37,7 @@ export function bindToAgent(tree: ProcessTree): void {
 
 export function release(tree: ProcessTree): void {
   if (!alive.delete(tree)) return;
+  tree.dispose();
   if (alive.size > 0) {
     watchdog?.update(groups());
     return;

@@ -1,13 +1,21 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { leaveNoProcessBehind, runBash } from "../test/processes.js";
 import { limitPrelude, resolveLimits } from "./limits.js";
+import { ControlGroup } from "./processes/controlGroup.js";
+import { Sandbox } from "./sandbox/sandbox.js";
 
 leaveNoProcessBehind();
 const directory = mkdtempSync(join(tmpdir(), "tools-bash-limits-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const hasPython = spawnSync("python3", ["-c", ""]).status === 0;
+const hasSandbox = (await new Sandbox("auto").status()).program !== undefined;
+const group = ControlGroup.create({ memoryMb: 1024, processes: 100 });
+group?.remove();
+const canGroup = group !== undefined;
 const onLinux = process.platform === "linux";
 const HOG = `${process.execPath} -e 'const kept = []; setInterval(() => kept.push(Buffer.alloc(16e6, 1)), 40)'`;
 const HOLD = `${process.execPath} -e 'globalThis.kept = Buffer.alloc(150e6, 1); setInterval(() => {}, 1e6)'`;
@@ -43,6 +51,66 @@ describe.skipIf(!onLinux)("limits for the whole tree (needs /proc)", () => {
       { limits: { memoryMb: 200 } },
     );
     expect(result.limit_exceeded).toMatchObject({ limit: "memoryMb", allowed: 200 });
+  });
+
+  describe("memory that no process has mapped counts", () => {
+    const sandbox = { mode: "require" } as const;
+    const MEMFD = `import os, time
+fd = os.memfd_create("x")
+for _ in range(400): os.write(fd, b"x" * 1000000)
+time.sleep(100)`;
+
+    test.skipIf(!hasPython)("a file in memory (memfd)", async () => {
+      const result = await runBash(
+        { command: 'exec python3 -c "$1"', arguments: [MEMFD] },
+        { limits: { memoryMb: 200 } },
+      );
+      expect(result.limit_exceeded).toMatchObject({ limit: "memoryMb", allowed: 200 });
+    });
+
+    test.skipIf(!hasPython)("the same is fine under a limit that allows it", async () => {
+      const short = MEMFD.replace("time.sleep(100)", "time.sleep(0.6)");
+      const result = await runBash(
+        { command: 'exec python3 -c "$1"', arguments: [short] },
+        { limits: { memoryMb: 600 } },
+      );
+      expect(result).toMatchObject({ exit_code: 0 });
+    });
+
+    test.skipIf(!hasSandbox).each(["/tmp", "/dev/shm"])("a file in the sandbox's own %s", async (place) => {
+      const command = `head -c 150000000 /dev/zero > ${place}/one; sleep 100`;
+      const fine = await runBash(
+        { command: command.replace("100", "0.6"), cwd: "/usr" },
+        { sandbox, limits: { memoryMb: 256 } },
+      );
+      expect(fine).toMatchObject({ exit_code: 0 });
+      const hold = `${process.execPath} -e 'globalThis.kept = Buffer.alloc(100e6, 1); setInterval(() => {}, 1e6)' &`;
+      const result = await runBash(
+        { command: `${hold} ${command}`, cwd: "/usr" },
+        { sandbox, limits: { memoryMb: 200 } },
+      );
+      expect(result.limit_exceeded).toMatchObject({ limit: "memoryMb", allowed: 200 });
+    });
+
+    test.skipIf(!hasSandbox)("the sandbox's own file systems cannot hold more than the limit", async () => {
+      const command =
+        "for place in /tmp /dev/shm /run; do head -c 90000000 /dev/zero > $place/x; done; du -sm /tmp /dev/shm /run";
+      const { stderr } = await runBash({ command, cwd: "/usr" }, { sandbox, limits: { memoryMb: 64 } });
+      expect(stderr.match(/No space left on device/g)?.length ?? 0).toBeGreaterThan(0);
+    });
+  });
+
+  test.skipIf(!canGroup && !hasSandbox)("CPU seconds of detached short processes count", async () => {
+    // Each burns a few hundredths of a second, has no parent, no session and no environment in common, and is gone.
+    const burner = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
+    const command = `n=0; while [ $n -lt 300 ]; do n=$((n+1)); (env -i setsid sh -c '${burner}' &) ; sleep 0.02; done`;
+    for (const sandbox of [
+      ...(hasSandbox ? (["require"] as const) : []),
+      ...(canGroup ? (["off"] as const) : []),
+    ]) {
+      const result = await runBash({ command, timeout: 60_000 }, { sandbox, limits: { cpuSeconds: 2 } });
+      expect(result.limit_exceeded, sandbox).toMatchObject({ limit: "cpuSeconds", allowed: 2 });
+    }
   });
 
   test("CPU seconds of many children count together", async () => {

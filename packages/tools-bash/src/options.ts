@@ -1,7 +1,7 @@
 import { packOptions } from "@agent/core/toolkit";
 import type { LimitOptions } from "./limits.js";
 import type { PolicyRule } from "./policy/rules.js";
-import type { SandboxMode, SandboxOptions } from "./sandbox.js";
+import type { SandboxMode, SandboxOptions } from "./sandbox/sandbox.js";
 
 export const packName = "@agent/tools-bash";
 
@@ -12,7 +12,7 @@ export interface BashOptions {
   /** If given, only these commands run. */
   readonly allow?: readonly PolicyRule[];
   readonly limits?: LimitOptions;
-  /** Names of environment variables that commands never see; `*` stands for any characters. Default: the provider key. */
+  /** Names of environment variables that commands never see; `*` stands for any characters. Default: keys of model providers. */
   readonly hideEnv?: readonly string[];
   /** The absolute path of the shell. Default `/bin/sh`. */
   readonly shell?: string;
@@ -67,7 +67,12 @@ export function checkedOptions(options: unknown): BashOptions {
         mode,
         {
           type: "object",
-          properties: { mode, network: { type: "boolean" }, writable: strings },
+          properties: {
+            mode,
+            network: { type: "boolean" },
+            unixSockets: { type: "boolean" },
+            writable: strings,
+          },
           required: ["mode"],
           additionalProperties: false,
         },

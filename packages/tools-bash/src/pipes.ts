@@ -1,10 +1,10 @@
 import { closeSync, constants, openSync, rmSync } from "node:fs";
 import type { Readable } from "node:stream";
+import { findProgram, HELPER_ENVIRONMENT } from "./host/programs.js";
 import { createSocket, spawn } from "./lazyNode.js";
 import { temporaryPath } from "./temporary.js";
 
 const SMALLEST_BATCH = 16;
-const MKFIFO = "mkfifo";
 /** What a pipe holds, so no read brings more. */
 const CHUNK_BYTES = 64 * 1024;
 
@@ -83,9 +83,11 @@ function makePipes(count: number): Promise<void> {
       unavailable = true;
       resolve();
     };
+    const mkfifo = findProgram("mkfifo");
+    if (mkfifo === undefined) return fail();
     try {
-      const paths = Array.from({ length: count }, () => temporaryPath("pipe"));
-      const child = spawn(MKFIFO, ["-m", "600", ...paths], { stdio: "ignore" });
+      const paths = Array.from({ length: count }, () => temporaryPath("pipe", "pipes"));
+      const child = spawn(mkfifo, ["-m", "600", ...paths], { stdio: "ignore", env: HELPER_ENVIRONMENT });
       child.once("error", fail);
       child.once("exit", (code) => {
         if (code !== 0) return fail();

@@ -1,13 +1,16 @@
 import type { Diagnosis } from "@agent/core";
 import { shellHasUlimit } from "./limits.js";
+import { ControlGroup } from "./processes/controlGroup.js";
 import { hasProcessTable } from "./processTable.js";
-import { sandboxStatus } from "./sandbox.js";
+import { Sandbox } from "./sandbox/sandbox.js";
+import { testSandbox } from "./sandbox/selfTest.js";
 
 /** Says which limits and protections work on this system with this shell, for `agent doctor`. */
 export async function diagnose(shell = "/bin/sh"): Promise<Diagnosis[]> {
   const table = hasProcessTable();
   const ulimit = shellHasUlimit(shell);
-  const sandbox = await sandboxStatus();
+  const group = canGroup();
+  const sandbox = await new Sandbox("auto").status();
   return [
     { subject: "timeout", ok: true, detail: "the command and its process group are ended" },
     {
@@ -32,11 +35,33 @@ export async function diagnose(shell = "/bin/sh"): Promise<Diagnosis[]> {
         : `${process.platform} has no /proc: a daemon that called setsid is not found`,
     },
     {
-      subject: "sandbox",
-      ok: sandbox.level !== "none",
-      detail: sandbox.problem ?? "bubblewrap: read-only system, writable workspace, own process table",
+      subject: "control group",
+      ok: group,
+      detail: group
+        ? "the kernel adds up CPU time of processes that ended unseen"
+        : "this user may make none: CPU time of detached short processes is not seen without a sandbox",
     },
+    {
+      subject: "sandbox",
+      ok: sandbox.program !== undefined && sandbox.weaknesses.length === 0,
+      detail:
+        sandbox.problem ??
+        [
+          `${sandbox.program}: read-only system, writable workspace, own processes`,
+          ...sandbox.weaknesses,
+        ].join("; "),
+    },
+    ...(sandbox.program === undefined ? [] : await testSandbox()),
   ];
+}
+
+function canGroup(): boolean {
+  const group = ControlGroup.create({
+    memoryMb: Number.POSITIVE_INFINITY,
+    processes: Number.POSITIVE_INFINITY,
+  });
+  group?.remove();
+  return group !== undefined;
 }
 
 function isRoot(): boolean {

@@ -122,13 +122,13 @@ function readProcess(pid: number): ProcessEntry | undefined {
 }
 
 /**
- * Memory of a process with shared pages divided among those who share them: a forked worker that has
- * touched nothing counts as almost nothing. Slower to read than `residentBytes`, which counts them in full.
+ * Memory of a process with shared pages divided among those who share them, and the part of it that is shared memory
+ * (`shared`): a forked worker that has touched nothing counts as almost nothing. Slower to read than `residentBytes`, which counts them in full.
  */
-export function proportionalBytes(entry: ProcessEntry): number {
-  const text = readText(`/proc/${entry.pid}/smaps_rollup`);
-  const kib = text && /^Pss:\s+(\d+) kB/m.exec(text)?.[1];
-  return kib ? Number(kib) * KIB : entry.residentBytes;
+export function proportionalBytes(entry: ProcessEntry): { readonly all: number; readonly shared: number } {
+  const text = readText(`/proc/${entry.pid}/smaps_rollup`) ?? "";
+  const [all, shared] = [/^Pss:\s+(\d+) kB/m, /^Pss_Shmem:\s+(\d+) kB/m].map((line) => line.exec(text)?.[1]);
+  return { all: all ? Number(all) * KIB : entry.residentBytes, shared: Number(shared ?? 0) * KIB };
 }
 
 /** Which of `texts` are in the environment a process was started with. None for what cannot be read. */

@@ -1,6 +1,7 @@
+import { escapeToLine } from "@agent/core/toolkit";
 import { type Captured, presentCapture } from "./capture.js";
 import type { RunOutcome, Suspected } from "./run.js";
-import type { SandboxLevel } from "./sandbox.js";
+import type { SandboxLevel } from "./sandbox/sandbox.js";
 import type { Exceeded } from "./watch.js";
 
 /** What `run_bash` returns as JSON. Names are stable; a field that is not always there says when it is. */
@@ -48,6 +49,8 @@ export interface Allowance {
   readonly isLongest?: boolean;
   /** The level in force, if a sandbox is configured. */
   readonly sandbox?: SandboxLevel | undefined;
+  /** Protected files that the command made, below the workspace. */
+  readonly refused?: readonly string[] | undefined;
 }
 
 /** The JSON text for the model. */
@@ -63,6 +66,7 @@ export function presentOutcome(outcome: RunOutcome, allowance: Allowance): strin
     stderr: withNotice(
       presentCapture("stderr", stderr),
       stopNotice(stoppedBy, allowance) ?? suspicionNotice(outcome.suspected),
+      refusedNotice(allowance.refused),
     ),
     exit_code: outcome.exitCode,
     signal: outcome.signal,
@@ -128,10 +132,17 @@ function suspicionNotice(suspected: Suspected | undefined): string | undefined {
   return `[probably the memory limit: one process may have ${suspected.per_process} MB of data here (limits.memoryMb); ${seen}.]`;
 }
 
-/** Added after the cut, on a line of its own, so that it is never cut itself. */
-function withNotice(text: string, notice: string | undefined): string {
-  if (notice === undefined) return text;
-  return text === "" || text.endsWith("\n") ? `${text}${notice}\n` : `${text}\n${notice}\n`;
+function refusedNotice(refused: readonly string[] = []): string | undefined {
+  if (refused.length === 0) return undefined;
+  const names = refused.map((path) => escapeToLine(path)).join(", ");
+  return `[commands in the sandbox may not make ${names}: other programs run or obey it unasked. It was renamed to end in ".refused".]`;
+}
+
+/** Added after the cut, each on a line of its own, so that none is cut itself. */
+function withNotice(text: string, ...notices: readonly (string | undefined)[]): string {
+  const lines = notices.filter((notice) => notice !== undefined).map((notice) => `${notice}\n`);
+  if (lines.length === 0) return text;
+  return `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${lines.join("")}`;
 }
 
 function truncatedStream({ totalBytes, file }: Captured): TruncatedStream {

@@ -92,11 +92,14 @@ export async function runCommand(options: RunOptions): Promise<RunOutcome> {
         : undefined;
     const result = output.finish();
     if (job === undefined) output.close();
+    const ranOutOfMemory = tree.ranOutOfMemory();
     // What could not be ended stays bound: the end of the agent is another chance.
     if (left.length === 0 && job === undefined) release(tree);
     return {
       ...exitOf(ending ?? { code: null, signal: "SIGKILL" }, stoppedBy),
-      stoppedBy: stoppedBy ?? exceededBySignal(ending, options.limits),
+      stoppedBy:
+        stoppedBy ??
+        (ranOutOfMemory ? memoryExceeded(options.limits) : exceededBySignal(ending, options.limits)),
       suspected:
         failed(ending) && stoppedBy === undefined
           ? suspect(result.stderr, options.limits, stop.peakMb())
@@ -163,6 +166,11 @@ function exceededBySignal(ending: Ending | undefined, limits: Limits): Exceeded 
     return { limit: "fileMb", allowed: limits.fileMb, used: limits.fileMb };
   }
   return undefined;
+}
+
+/** The kernel ended the command at its limit, so that is what it used. */
+function memoryExceeded({ memoryMb }: Limits): Exceeded {
+  return { limit: "memoryMb", allowed: memoryMb, used: Math.ceil(memoryMb) };
 }
 
 function failed(ending: Ending | undefined): boolean {

@@ -1,4 +1,4 @@
-import { runShortly } from "./shortRun.js";
+import { probeProgram } from "./host/probe.js";
 
 const WORD = "ready";
 const probed = new Map<string, Promise<void>>();
@@ -19,8 +19,8 @@ export function confirmShell(shell: string): Promise<void> {
 }
 
 function printedBy(shell: string): Promise<string | undefined> {
-  return runShortly(shell, ["-c", `echo ${WORD}`], "stdout").then(
-    ({ said }) => said,
+  return probeProgram(shell, ["-c", `echo ${WORD}`], "stdout").then(
+    ({ output }) => output,
     () => undefined,
   );
 }

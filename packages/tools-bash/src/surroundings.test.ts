@@ -4,11 +4,11 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { commandsLike } from "../test/processes.js";
 import type { RunBashResult } from "./result.js";
-import { sandboxStatus } from "./sandbox.js";
+import { Sandbox } from "./sandbox/sandbox.js";
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL("../test/agent.mjs", import.meta.url));
-const { level, problem } = await sandboxStatus();
+const { program: bwrap, problem } = await new Sandbox("auto").status();
 const FLOOD = "head -c 5000000 /dev/zero; exit 3";
 
 /** What a command returns to an agent that runs in a world of its own, made by bubblewrap with `world`. */
@@ -25,7 +25,7 @@ test("where no file can be written, output is cut and the result says that the r
   expect(result.stdout).toContain("of 5000000 bytes are shown. The rest could not be written to a file.]");
 });
 
-describe.skipIf(level === "none")(`with bubblewrap${problem ? ` (skipped: ${problem})` : ""}`, () => {
+describe.skipIf(bwrap === undefined)(`with bubblewrap${problem ? ` (skipped: ${problem})` : ""}`, () => {
   const all = ["bwrap", "--dev-bind", "/", "/"];
 
   test("a disk that fills up ends the file, not the command, and the result says so", async () => {

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { runShortly } from "./shortRun.js";
+import { probeProgram } from "./host/probe.js";
 
 // Shells that parse a whole line before they run any of it.
 const PARSES_BY_LINE = new Set(["sh", "ash", "bash", "dash", "ksh", "mksh", "zsh"]);
@@ -37,8 +37,7 @@ async function complaint(
   args: readonly string[],
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  const env = { PATH: process.env.PATH ?? "", LC_ALL: "C" };
-  const { code, said } = await runShortly(shell, args, "stderr", { env, signal }).catch(
+  const { code, output } = await probeProgram(shell, args, "stderr", { signal }).catch(
     (error: NodeJS.ErrnoException) => {
       throw new Error(
         `The shell ${shell} cannot be started: ${error.code ?? error.message}. Nothing was run.`,
@@ -46,7 +45,7 @@ async function complaint(
     },
   );
   if (signal?.aborted) throw new Error("Aborted before the command was started. Nothing was run.");
-  return code === 0 ? undefined : said;
+  return code === 0 ? undefined : output;
 }
 
 function describe(message: string, shell: string, command: string): string {

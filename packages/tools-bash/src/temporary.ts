@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hasEnded, processTag } from "@agent/core/toolkit";
@@ -13,8 +13,8 @@ let count = 0;
  * A path for a new file in a directory that only this user can read, removed when the agent ends. What an
  * agent that was killed left behind is removed by the next one.
  */
-export function temporaryPath(name: string): string {
-  return join(temporaryDirectory(), `${++count}-${name}`);
+export function temporaryPath(name: string, folder: "output" | "pipes" = "output"): string {
+  return join(temporaryDirectory(), folder, `${++count}-${name}`);
 }
 
 /** The directory of `temporaryPath`, created at the first use. */
@@ -26,12 +26,17 @@ function temporaryDirectory(): string {
     process.on("exit", removeTemporary);
   }
   directory = mkdtempSync(join(tmpdir(), `${PREFIX}${processTag()}-`));
+  mkdirSync(join(directory, "output"), { mode: 0o700 });
+  mkdirSync(join(directory, "pipes"), { mode: 0o700 });
   return directory;
 }
 
-/** The directory if there is one already. */
-export function existingTemporaryDirectory(): string | undefined {
-  return directory;
+/**
+ * The directory of outputs and scripts, if there is one already: what a command in a sandbox may read. It must not see
+ * the pipes: one that is writable to this user can be written through a read-only mount.
+ */
+export function existingOutputDirectory(): string | undefined {
+  return directory === undefined ? undefined : join(directory, "output");
 }
 
 function removeTemporary(): void {

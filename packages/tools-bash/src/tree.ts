@@ -1,9 +1,11 @@
 import { delay } from "./delay.js";
+import { ControlGroup, type GroupLimits } from "./processes/controlGroup.js";
 import { environmentHolds, hasProcessTable, type ProcessEntry, readProcesses } from "./processTable.js";
 
 const POLL_MS = 10;
 const KILL_ROUNDS = 60;
 const SYNC_KILL_ROUNDS = 8;
+const MOVE_ROUNDS = 5;
 
 /**
  * Everything a command started: its session and process group, the descendants, and what left both
@@ -11,6 +13,8 @@ const SYNC_KILL_ROUNDS = 8;
  */
 export class ProcessTree {
   readonly #known = new Map<number, number>();
+  #group: ControlGroup | undefined;
+  #cpuBeforeGroup: number | undefined;
 
   /** `root` leads the session and the group; `mark` is the text in the environment of all its children. */
   constructor(
@@ -30,11 +34,12 @@ export class ProcessTree {
 
   #among(table: readonly ProcessEntry[], marks: boolean): ProcessEntry[] {
     const found = new Map<number, ProcessEntry>();
+    const grouped = new Set(this.#group?.pids());
     const add = (entry: ProcessEntry): void => {
       if (entry.pid !== process.pid) found.set(entry.pid, entry);
     };
     for (const entry of table) {
-      if (this.#belongs(entry)) add(entry);
+      if (grouped.has(entry.pid) || this.#belongs(entry)) add(entry);
       else if (marks && environmentHolds(entry.pid, this.mark)) add(entry);
     }
     addDescendants(table, found, add);
@@ -42,6 +47,36 @@ export class ProcessTree {
     this.#known.clear();
     for (const entry of found.values()) this.#known.set(entry.pid, entry.started);
     return [...found.values()];
+  }
+
+  /**
+   * CPU seconds of the whole tree, of which `seen` were found by looking at processes. The first call puts the members
+   * into a control group, if there can be one: from then on also those count that ended unseen. Not at the start, since
+   * moving a process costs more than a short command.
+   */
+  cpuSeconds(limits: GroupLimits, seen: number): number {
+    if (this.#cpuBeforeGroup === undefined) {
+      this.#cpuBeforeGroup = seen;
+      this.#group = ControlGroup.create(limits);
+      // Until no new one has come meanwhile.
+      for (let rounds = 0, moved = -1; rounds < MOVE_ROUNDS; rounds++) {
+        const outside = this.members().map(({ pid }) => pid);
+        if (outside.length === moved) break;
+        this.#group?.add(outside);
+        moved = outside.length;
+      }
+    }
+    return Math.max(seen, this.#cpuBeforeGroup + (this.#group?.cpuSeconds() ?? 0));
+  }
+
+  /** Whether the kernel ended the tree because its memory was used up. */
+  ranOutOfMemory(): boolean {
+    return this.#group?.ranOutOfMemory() ?? false;
+  }
+
+  /** Gives back what the tree has of the system. Nothing of it may run any more. */
+  dispose(): void {
+    this.#group?.remove();
   }
 
   /** The pids of the living members; where there is no process table, the group in place of them. */
@@ -56,6 +91,7 @@ export class ProcessTree {
 
   /** Sends a signal to every member. The group gets it in one step, so nothing in it can fork away. */
   signal(signal: NodeJS.Signals): void {
+    if (signal === "SIGKILL") this.#group?.kill();
     send(-this.root, signal);
     for (const entry of this.members()) {
       if (entry.group !== this.root) send(entry.pid, signal);

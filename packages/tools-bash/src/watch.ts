@@ -1,4 +1,5 @@
 import type { LimitName, Limits } from "./limits.js";
+import { heldSharedBytes, machineSharedBytes } from "./processes/sharedMemory.js";
 import {
   hasProcessTable,
   type ProcessEntry,
@@ -43,6 +44,7 @@ export function watchTree(
 ): Watch {
   if (!hasProcessTable()) return { stop: () => undefined, peakMb: 0 };
   const cpu = new CpuMeter();
+  const shared = new SharedMeter();
   const alarm = new GrowthAlarm(limits.processes);
   const sentry = setInterval(() => {
     if (!alarm.rings()) return;
@@ -59,7 +61,14 @@ export function watchTree(
     if (stopped) return false; // by the one who was just shown the members
     const resident = sum(members, (entry) => entry.residentBytes);
     peak = Math.max(peak, resident);
-    const exceeded = measure(members, cpu.add(members), resident, limits);
+    const seconds = cpu.add(members);
+    const exceeded = measure(
+      members,
+      tree.cpuSeconds(limits, seconds),
+      resident + shared.growth(),
+      limits,
+      shared,
+    );
     if (exceeded) {
       clearInterval(sentry);
       onExceeded(exceeded);
@@ -92,8 +101,9 @@ export function watchTree(
 function measure(
   members: readonly ProcessEntry[],
   cpuSeconds: number,
-  residentBytes: number,
+  mostBytes: number,
   limits: Limits,
+  shared: SharedMeter,
 ): Exceeded | undefined {
   if (members.length > limits.processes) {
     return { limit: "processes", allowed: limits.processes, used: members.length };
@@ -102,12 +112,33 @@ function measure(
     return { limit: "cpuSeconds", allowed: limits.cpuSeconds, used: Math.round(cpuSeconds * 10) / 10 };
   }
   const allowed = limits.memoryMb * MIB;
-  if (residentBytes <= allowed) return undefined;
-  // Pages shared by a parent and its forks were counted for each: count them once before judging.
-  const used = sum(members, proportionalBytes);
+  if (mostBytes <= allowed) return undefined;
+  // Pages shared by a parent and its forks were counted for each, and shared memory of the whole machine with them:
+  // count exactly before judging.
+  const used = exactBytes(members, shared.growth());
   return used > allowed
     ? { limit: "memoryMb", allowed: limits.memoryMb, used: Math.ceil(used / MIB) }
     : undefined;
+}
+
+function exactBytes(members: readonly ProcessEntry[], sharedGrowth: number): number {
+  const bytes = members.map(proportionalBytes);
+  const all = bytes.reduce((total, entry) => total + entry.all, 0);
+  const mapped = bytes.reduce((total, entry) => total + entry.shared, 0);
+  // What is held may be mapped as well. Together it cannot be more than the machine's shared memory has grown by.
+  const held = heldSharedBytes(members.map(({ pid }) => pid));
+  return all - mapped + Math.max(mapped, Math.min(mapped + held, sharedGrowth));
+}
+
+/** How much more shared memory the machine has than it had at its lowest since the command began. */
+class SharedMeter {
+  #lowest = machineSharedBytes();
+
+  growth(): number {
+    const now = machineSharedBytes();
+    this.#lowest = Math.min(this.#lowest, now);
+    return now - this.#lowest;
+  }
 }
 
 /** Rings when the machine has gained more threads than a command may have processes. */

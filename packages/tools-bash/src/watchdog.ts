@@ -1,4 +1,5 @@
 import type { ChildProcess } from "node:child_process";
+import { HELPER_ENVIRONMENT } from "./host/programs.js";
 import { spawn } from "./lazyNode.js";
 
 /**
@@ -31,7 +32,7 @@ export class Watchdog {
     this.#child = spawn("/bin/sh", ["-c", SCRIPT, "sh", mark], {
       detached: true, // the terminal's Ctrl-C must not end it before the agent
       stdio: ["pipe", "ignore", "ignore"],
-      env: { PATH: process.env.PATH ?? "/usr/bin:/bin" },
+      env: HELPER_ENVIRONMENT,
     });
     // Without it the agent works all the same; it only cannot clean up after its own SIGKILL.
     this.#child.on("error", () => undefined);

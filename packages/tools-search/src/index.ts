@@ -13,6 +13,6 @@ export const packApiVersion = 1;
 export function register(registry: PackRegistry, host?: PackHost): void {
   checkRegistry(registry);
   const options = host?.options as SearchOptions | undefined;
-  registry.register(new SearchTextTool(options));
-  registry.register(new SearchFilesTool(options));
+  registry.register(new SearchTextTool(options, host?.access));
+  registry.register(new SearchFilesTool(options, host?.access));
 }

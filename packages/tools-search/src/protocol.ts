@@ -18,6 +18,10 @@ export interface Scope {
   readonly cwd: string;
   /** Confines the search; absolute and canonical. */
   readonly root: string | undefined;
+  /** Canonical files and directories that are not searched, except for what is `granted`. */
+  readonly secret: readonly string[];
+  /** Canonical paths inside secret places that a person allowed this search to read. */
+  readonly granted: readonly string[];
   readonly includeIgnored: boolean;
 }
 
@@ -33,6 +37,7 @@ export interface WalkTask {
 export interface ScanTask {
   readonly kind: "scan";
   readonly query: TextQuery;
+  readonly scope: Scope;
   readonly batch: FileBatch;
   /** How many matching lines (or files) are still wanted as text; the rest is only counted. */
   readonly budget: number;
@@ -44,6 +49,7 @@ export interface ScanTask {
 export interface RangeTask {
   readonly kind: "range";
   readonly query: TextQuery;
+  readonly scope: Scope;
   readonly path: string;
   readonly from: number;
   readonly to: number;
@@ -104,6 +110,12 @@ export interface Tally {
   vanished: number;
   links: number;
   special: number;
+  /** What was exchanged during the search and then led out of the root. */
+  outside: number;
+  /** Places with keys or credentials. */
+  secret: number;
+  /** Files that show the memory or the environment of a process. */
+  process: number;
   /** Files with a line so long that it was searched in pieces. */
   pieces: number;
   /** The first few unreadable paths, by name, with the reason. */
@@ -174,7 +186,15 @@ export type Reply =
     };
 
 /** Why a file was not searched. */
-export type FileStatus = "binary" | "tooLarge" | "unreadable" | "vanished" | "special";
+export type FileStatus =
+  | "binary"
+  | "tooLarge"
+  | "unreadable"
+  | "vanished"
+  | "special"
+  | "outside"
+  | "secret"
+  | "process";
 
 export interface Failure {
   readonly status: FileStatus;
@@ -191,6 +211,9 @@ export function emptyTally(): Tally {
     vanished: 0,
     links: 0,
     special: 0,
+    outside: 0,
+    secret: 0,
+    process: 0,
     pieces: 0,
     examples: [],
   };
@@ -208,6 +231,9 @@ export function addTally(to: Tally, from: Tally): void {
   to.vanished += from.vanished;
   to.links += from.links;
   to.special += from.special;
+  to.outside += from.outside;
+  to.secret += from.secret;
+  to.process += from.process;
   to.pieces += from.pieces;
   addExamples(to, from.examples);
 }

@@ -1,6 +1,15 @@
 import { existsSync } from "node:fs";
-import { isAbsolute, sep } from "node:path";
-import { createPathGuard, optionalBoolean, optionalInteger, quote } from "@agent/core/toolkit";
+import { isAbsolute, resolve, sep } from "node:path";
+import type { AccessNeed, AccessRules, ToolCall } from "@agent/core";
+import {
+  canonicalPath,
+  createPathGuard,
+  findAccessNeed,
+  optionalBoolean,
+  optionalInteger,
+  type PathGuard,
+  quote,
+} from "@agent/core/toolkit";
 import { checkedOptions, MAX_RESULTS, type SearchOptions } from "./options.js";
 import type { Scope } from "./protocol.js";
 
@@ -18,10 +27,12 @@ export interface Settings {
   readonly deadlineMs: number;
   readonly workers: number | undefined;
   readonly autoContext: boolean;
+  /** Canonical files and directories that are read only after a person's yes. */
+  readonly secret: readonly string[];
 }
 
 /** Throws on an unknown or mistyped option, and if `root` does not exist. */
-export function settingsOf(given: SearchOptions | undefined): Settings {
+export function settingsOf(given: SearchOptions | undefined, access: AccessRules | undefined): Settings {
   const options = checkedOptions(given);
   const timeoutMs = options.timeoutMs ?? 20_000;
   return {
@@ -32,6 +43,7 @@ export function settingsOf(given: SearchOptions | undefined): Settings {
     deadlineMs: timeoutMs + REGISTRY_GRACE_MS,
     workers: options.workers,
     autoContext: options.autoContext ?? false,
+    secret: access?.secret ?? [],
   };
 }
 
@@ -45,12 +57,36 @@ export function readScope(
   args: Record<string, unknown>,
   paths: readonly string[],
   settings: Settings,
+  call: ToolCall | undefined,
 ): Scope {
   return {
     cwd: workingDirectory(paths),
     root: settings.root,
+    secret: settings.secret,
+    granted: (call?.granted ?? []).filter((need) => need.kind === "read").map((need) => need.path),
     includeIgnored: optionalBoolean(args, "include_ignored", false),
   };
+}
+
+/** What a search of these paths needs a person's yes for. A secret place further below is passed over instead. */
+export function readNeeds(paths: readonly string[], { root, secret }: Settings): AccessNeed[] {
+  if (secret.length === 0) return [];
+  const cwd = workingDirectory(paths);
+  const guard = createPathGuard(root);
+  return paths.flatMap((path) => {
+    const place = placeOf(path, cwd, guard);
+    const need = place === undefined ? undefined : findAccessNeed({ secret }, "read", place);
+    return need ?? [];
+  });
+}
+
+/** The canonical path, or `undefined` for one that the search will refuse. */
+function placeOf(path: string, cwd: string, guard: PathGuard): string | undefined {
+  try {
+    return canonicalPath(guard.resolve(resolve(cwd, path)));
+  } catch {
+    return undefined;
+  }
 }
 
 function workingDirectory(paths: readonly string[]): string {

@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { sharedPool } from "../src/pool/shared.js";
-import { searchText } from "../src/search.js";
-import { searchFiles } from "../src/searchFiles.js";
+import { searchFiles } from "../src/host/fileSearch.js";
+import { sharedPool } from "../src/host/pool/shared.js";
+import { searchText } from "../src/host/textSearch.js";
 import { makeTree, put, randomNumbers } from "./tree.js";
 
 const RIPGREP = "rg";
@@ -53,7 +53,7 @@ async function ours(
     },
     walk: {
       kind: "walk",
-      scope: { cwd: root, root: undefined, includeIgnored },
+      scope: { cwd: root, root: undefined, secret: [], granted: [], includeIgnored },
       paths: ["."],
       glob: undefined,
     },
@@ -236,7 +236,7 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
         sharedPool(),
         {
           ...{ pattern: "**", path: root, order: "path", limit: 1, maxCharacters: 1000 },
-          scope: { cwd: root, root: undefined, includeIgnored: false },
+          scope: { cwd: root, root: undefined, secret: [], granted: [], includeIgnored: false },
         },
         { timeoutMs: 60_000 },
       );

@@ -2,10 +2,10 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import fastGlob from "fast-glob";
 import { expect, test } from "vitest";
+import { searchFiles } from "../src/host/fileSearch.js";
+import { openLocalExecutor } from "../src/host/pool/localExecutor.js";
+import { Pool } from "../src/host/pool/pool.js";
 import { SearchFilesTool } from "../src/index.js";
-import { openLocalLane } from "../src/pool/localLane.js";
-import { Pool } from "../src/pool/pool.js";
-import { searchFiles } from "../src/searchFiles.js";
 import { makeTree, randomNumbers, run } from "./tree.js";
 
 /** search_files divides a walk among the workers once there is enough of it. */
@@ -66,21 +66,21 @@ test("all workers take part in a large walk, and one is enough for a small one",
   expect(await tasksPerLane(makeTree({ "a/b.ts": "", "c/d/e.ts": "" }))).toEqual([1]);
 });
 
-/** How many tasks each lane of a pool of two was given for one search. */
+/** How many tasks each executor of a pool of two was given for one search. */
 async function tasksPerLane(root: string): Promise<number[]> {
   const counts: number[] = [];
-  const open = (events: Parameters<typeof openLocalLane>[1]) => {
-    const lane = openLocalLane(true, events);
+  const open = (events: Parameters<typeof openLocalExecutor>[1]) => {
+    const executor = openLocalExecutor(true, events);
     const index = counts.push(0) - 1;
     return {
-      ...lane,
-      start: (order: Parameters<typeof lane.start>[0]) => {
+      ...executor,
+      start: (order: Parameters<typeof executor.start>[0]) => {
         counts[index] = (counts[index] ?? 0) + 1;
-        lane.start(order);
+        executor.start(order);
       },
     };
   };
-  const scope = { cwd: root, root: undefined, includeIgnored: true };
+  const scope = { cwd: root, root: undefined, secret: [], granted: [], includeIgnored: true };
   const query = { scope, path: ".", pattern: "**", order: "path", limit: 10, maxCharacters: 1000 } as const;
   await searchFiles(new Pool(2, open, open), query, { timeoutMs: 60_000 });
   return counts;

@@ -1,20 +1,37 @@
-import type { ApprovalDecision, ApprovalRequest } from "@agent/core";
-import { escapeInvisible, escapeToLine } from "@agent/core/toolkit";
+import type { AccessNeed, ApprovalDecision, ApprovalRequest } from "@agent/core";
+import { escapeToLine } from "@agent/core/toolkit";
 import type { Style } from "../display/style.js";
+import { findConfusables, spellOut } from "./spellOut.js";
 
 const NO_REASON = "the user said no.";
+// A longer value fills more than a screen, so that its start is out of sight: its length is said.
+const LONG_TEXT = 1500;
+const LONG_LINES = 15;
+// Nobody reads more, and a terminal takes its time for it.
+const LONGEST_SHOWN = 20_000;
 
-/** The whole call as it will run. Characters that cannot be seen, or reorder what is seen, are spelled out. */
-export function approvalLines({ name, args }: ApprovalRequest, style: Style): string[] {
-  const lines = [`${style.yellow("?")} ${style.bold(escapeToLine(name))} wants to run with`];
+/**
+ * The whole call as it will run, and what it needs a yes for. Characters that cannot be seen, or reorder what is seen,
+ * are spelled out; those that look like others are named. Of a long value its length is said, and its end is shown.
+ */
+export function approvalLines({ name, args, needs }: ApprovalRequest, style: Style): string[] {
+  const lines = [`${style.yellow("?")} ${style.bold(escapeToLine(spellOut(name)))} wants to run with`];
   const entries = Object.entries(args);
-  if (entries.length === 0) return [...lines, "│ (no arguments)"];
+  if (entries.length === 0) lines.push("│ (no arguments)");
   for (const [key, value] of entries) {
     const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
-    const [first = "", ...rest] = escapeInvisible(text).split("\n");
-    lines.push(`│ ${style.dim(`${escapeToLine(key)}:`)} ${first}`, ...rest.map((line) => `│   ${line}`));
+    const [first = "", ...rest] = shownText(text).split("\n");
+    const label = escapeToLine(spellOut(key));
+    lines.push(`│ ${style.dim(`${label}:`)} ${first}`, ...rest.map((line) => `│   ${line}`));
+    lines.push(...remarks(label, text).map((remark) => `│ ${style.yellow(remark)}`));
   }
+  lines.push(...needs.map((need) => `│ ${style.yellow(`! ${describeNeed(need)}`)}`));
   return lines;
+}
+
+/** What a call needs a yes for, with the whole path: `it writes /home/me/.bashrc (outside the project)`. */
+export function describeNeed({ kind, path, reason }: AccessNeed): string {
+  return `it ${kind}s ${escapeToLine(spellOut(path))} (${escapeToLine(reason)})`;
 }
 
 export function approvalPrompt(name: string): string {
@@ -28,4 +45,25 @@ export function readDecision(answer: string): ApprovalDecision | undefined {
   if (/^(a|always)$/i.test(text)) return "always";
   const no = /^(?:n|no)(?:[\s,:]+(.*))?$/is.exec(text);
   return no ? { deny: no[1]?.trim() || NO_REASON } : undefined;
+}
+
+/** All of the text, or its start and its end. */
+function shownText(text: string): string {
+  if (text.length <= LONGEST_SHOWN) return spellOut(text);
+  const half = LONGEST_SHOWN / 2;
+  const left = text.length - LONGEST_SHOWN;
+  const [start, end] = [text.slice(0, half), text.slice(-half)].map((part) => spellOut(part.toWellFormed()));
+  return `${start}\n[… ${left} characters are not shown here …]\n${end}`;
+}
+
+function remarks(label: string, text: string): string[] {
+  const lines = text.split("\n").length;
+  const found: string[] = [];
+  if (text.length > LONG_TEXT || lines > LONG_LINES) {
+    const hidden = text.length > LONGEST_SHOWN ? ", not all of it shown" : "";
+    found.push(`! ${label} is long: ${text.length} characters on ${lines} lines${hidden}`);
+  }
+  const confusables = findConfusables(text);
+  if (confusables.length > 0) found.push(`! ${label} has lookalikes: ${confusables.join(", ")}`);
+  return found;
 }

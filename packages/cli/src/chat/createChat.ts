@@ -27,7 +27,7 @@ export function createChat(historyFile: string | undefined): Chat {
   return {
     approve: async (request) => {
       if (!view || !ready) return { deny: "nobody can be asked: the chat has not started." };
-      if (!asks(request.name)) return "allow";
+      if (!asks(request.name) && request.needs.length === 0) return "allow";
       // The event that the call has started is on its way: it is shown before the question.
       await new Promise(setImmediate);
       if (request.signal.aborted) return { deny: "aborted before it was asked." };

@@ -17,7 +17,7 @@ const DEFAULT = "default";
 export async function configCommand(flags: ConfigFlags): Promise<ExitCode> {
   const loaded = await loadSettings(flags);
   const packs = await loadSelectedPacks(loaded);
-  const { registry, reasons, confirm } = createToolbox(loaded.settings, packs, NO_CONVERSATION);
+  const { registry, reasons, confirm } = createToolbox(loaded, packs, NO_CONVERSATION);
   for (const problem of packProblems(packs)) note(`agent: ${problem}`);
   const values = effectiveValues(loaded);
   const tools = registry.describeTools();

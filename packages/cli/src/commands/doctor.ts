@@ -27,7 +27,7 @@ export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
     loaded = await loadSettings(flags);
     show({ subject: "config", ok: true, detail: configDetail(loaded) });
     packs = await loadSelectedPacks(loaded);
-    createToolbox(loaded.settings, packs, NO_CONVERSATION);
+    createToolbox(loaded, packs, NO_CONVERSATION);
   } catch (error) {
     show({ subject: "config", ok: false, detail: errorMessage(error) }, true);
     return EXIT.config;
@@ -67,9 +67,9 @@ function packDiagnosis({ name, file, problem, module }: LoadedPack): Diagnosis {
   return { subject: `pack ${name}`, ok: module !== undefined, detail: file ?? "not found" };
 }
 
-async function checkProvider({ settings }: LoadedSettings): Promise<Diagnosis> {
+async function checkProvider({ settings, keys }: LoadedSettings): Promise<Diagnosis> {
   try {
-    return { subject: "provider", ok: true, detail: (await chooseProvider(settings)).description };
+    return { subject: "provider", ok: true, detail: (await chooseProvider(settings, keys.env)).description };
   } catch (error) {
     return { subject: "provider", ok: false, detail: errorMessage(error) };
   }

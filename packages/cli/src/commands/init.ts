@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { writeFileAtomic } from "@agent/core/toolkit";
 import { ask, canAsk } from "../ask.js";
 import { DEFAULT_PACK } from "../config/layers.js";
-import { hashLocalFiles } from "../config/localFiles.js";
 import { PROJECT_PLACES } from "../config/places.js";
+import { ProjectFiles } from "../config/projectFiles.js";
 import { grantTrust } from "../config/trust.js";
 import { CliError } from "../errors.js";
 import { EXIT, type ExitCode } from "../exitCodes.js";
@@ -39,7 +39,9 @@ export async function initCommand(flags: InitFlags): Promise<ExitCode> {
   const enable = flags.enable ?? (asks ? await askOptIns() : []);
   const content = configText(packs, enable, flags.confirm ?? []);
   await writeFileAtomic(file, content);
-  await grantTrust(file, hashLocalFiles(file, content));
+  const files = new ProjectFiles(file);
+  files.add(file, content);
+  await grantTrust(file, files.hashes);
   note(`Wrote ${file} and trusted it. See what is on: agent tools`);
   return EXIT.done;
 }

@@ -1,9 +1,10 @@
 import { errorMessage } from "@agent/core/toolkit";
+import { askYesNo, canAsk } from "../ask.js";
 import { CliError } from "../errors.js";
 import { EXIT, type ExitCode } from "../exitCodes.js";
 import type { SettingsFlags } from "../flags.js";
 import { createReporter, OUTPUT_FORMATS, type OutputFormat } from "../run/reporters.js";
-import { loadSettings } from "../settings.js";
+import { type LoadedSettings, loadSettings } from "../settings.js";
 
 export interface RunFlags extends SettingsFlags {
   readonly print?: boolean;
@@ -25,13 +26,14 @@ export async function runCommand(words: readonly string[], flags: RunFlags): Pro
       throw new CliError(`--output ${format} needs a task: agent --output ${format} "do this"`);
     // Either way only what it needs is loaded: the first prompt waits for no tool and no model.
     const { startChat } = await import("../chat/startChat.js");
-    return await startChat(await loadSettings(flags), { resume, keepSession });
+    return await startChat(await loadRunSettings(flags), { resume, keepSession });
   }
-  const reporter = createReporter(format, flags.quiet ?? false);
+  const quiet = flags.quiet ?? false;
+  const reporter = createReporter(format, quiet);
   try {
-    const loaded = await loadSettings(flags);
+    const loaded = await loadRunSettings(flags);
     const { runTask } = await import("../run/runTask.js");
-    return await runTask(task, loaded, { resume, keepSession, reporter, timeoutMs });
+    return await runTask(task, loaded, { resume, keepSession, reporter, timeoutMs, quiet });
   } catch (error) {
     // A caller that reads JSON gets the reason as JSON too.
     if (format !== "text") {
@@ -40,6 +42,18 @@ export async function runCommand(words: readonly string[], flags: RunFlags): Pro
     }
     throw error;
   }
+}
+
+/** Loads the settings; where only a model server on this machine could answer, asks about one it does not know. */
+async function loadRunSettings(flags: RunFlags): Promise<LoadedSettings> {
+  const loaded = await loadSettings(flags);
+  const { env } = loaded.keys;
+  const isDecided = loaded.settings.provider !== undefined || env.OPENAI_API_KEY || env.OPENAI_BASE_URL;
+  if (!isDecided && canAsk()) {
+    const { askAboutLocalServer } = await import("../provider/localServers.js");
+    await askAboutLocalServer(env, askYesNo);
+  }
+  return loaded;
 }
 
 /** `--resume` takes an id or a file, but a sentence after it is the task. */

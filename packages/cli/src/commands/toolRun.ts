@@ -22,7 +22,7 @@ export async function toolRunCommand(
 ): Promise<ExitCode> {
   const loaded = await loadSettings(flags);
   const packs = await loadSelectedPacks(loaded);
-  const { registry, reasons } = createToolbox(loaded.settings, packs, NO_CONVERSATION);
+  const { registry, reasons } = createToolbox(loaded, packs, NO_CONVERSATION);
   for (const problem of packProblems(packs)) note(`agent: ${problem}`);
   if (!registry.hasTool(name)) throw new CliError(unknownTool(name, registry));
   if (!registry.isToolEnabled(name)) {
@@ -36,7 +36,11 @@ export async function toolRunCommand(
   const interruption = watchInterruption(undefined);
   const jobs = allJobs(packs);
   try {
-    const result = await registry.run(name, args, { signal: interruption.signal });
+    const result = await registry.run(name, args, {
+      signal: interruption.signal,
+      // The person wrote this very call: that is the yes to whatever it needs.
+      approve: async () => undefined,
+    });
     printLine(result.text);
     if (interruption.stop) return interruption.stop.exitCode;
     return result.outcome === "ok" ? EXIT.done : EXIT.tool;

@@ -14,7 +14,7 @@ export interface ToolsFlags extends SettingsFlags {
 export async function toolsCommand(flags: ToolsFlags): Promise<ExitCode> {
   const loaded = await loadSettings(flags);
   const packs = await loadSelectedPacks(loaded);
-  const toolbox = createToolbox(loaded.settings, packs, NO_CONVERSATION);
+  const toolbox = createToolbox(loaded, packs, NO_CONVERSATION);
   const problems = packProblems(packs);
   if (flags.json) {
     const tools = toolbox.registry.describeTools().map((tool) => describe(tool, toolbox));

@@ -1,4 +1,6 @@
+import { dirname, resolve } from "node:path";
 import { CliError } from "../errors.js";
+import type { ModuleLoader } from "./moduleLoader.js";
 import type { ConfigSource } from "./schema.js";
 import type { AgentConfig, AgentProfile, PackReference } from "./types.js";
 
@@ -9,6 +11,8 @@ export interface ConfigLayer {
   readonly config: AgentConfig;
   /** The file, where it is one. */
   readonly source?: ConfigSource;
+  /** Runs the project's files that the config names. */
+  readonly modules?: ModuleLoader;
   /** `--tools '-*,read_file'`: in order, `*` meaning every tool. */
   readonly tools?: readonly string[];
 }
@@ -26,6 +30,8 @@ export interface SelectedPack {
   readonly options: unknown;
   readonly origin: string;
   readonly source?: ConfigSource;
+  /** Runs the pack if it is a file of the project. */
+  readonly modules?: ModuleLoader;
 }
 
 /** What all layers together say. */
@@ -34,6 +40,8 @@ export interface Settings {
   readonly switches: readonly ToolSwitch[];
   readonly confirm: readonly ToolSwitch[];
   readonly readOnly: boolean;
+  /** Absolute. */
+  readonly addDirs: readonly string[];
   readonly provider: AgentConfig["provider"];
   readonly model: string | undefined;
   readonly systemPrompt: string | undefined;
@@ -63,7 +71,7 @@ export function mergeLayers(
   const values: Values = {};
   const origins: Record<string, string> = {};
   let packs: readonly SelectedPack[] = [{ name: DEFAULT_PACK, options: undefined, origin: "default" }];
-  for (const { config, origin, source } of layers) {
+  for (const { config, origin, source, modules } of layers) {
     for (const key of [
       "provider",
       "model",
@@ -78,7 +86,12 @@ export function mergeLayers(
       origins[key] = origin;
     }
     if (config.packs) {
-      packs = config.packs.map((pack) => ({ ...readPack(pack), origin, ...(source && { source }) }));
+      packs = config.packs.map((pack) => ({
+        ...readPack(pack),
+        origin,
+        ...(source && { source }),
+        ...(modules && { modules }),
+      }));
       origins.packs = origin;
     }
   }
@@ -87,6 +100,9 @@ export function mergeLayers(
     switches: layers.flatMap(toSwitches),
     confirm: layers.flatMap((layer) => named(layer, "enable", layer.config.confirm)),
     readOnly: values.readOnly ?? false,
+    addDirs: layers.flatMap(({ config, source }) =>
+      (config.addDirs ?? []).map((path) => resolve(source ? dirname(source.file) : ".", path)),
+    ),
     provider: values.provider,
     model: values.model,
     systemPrompt: values.systemPrompt,

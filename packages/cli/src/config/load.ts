@@ -1,14 +1,17 @@
-import { existsSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
 import { CliError } from "../errors.js";
+import { resolvePack } from "../packs/resolve.js";
 import { configDirectory } from "../paths.js";
 import { environmentLayers } from "./environment.js";
 import { checkFileSafety } from "./fileSafety.js";
 import type { ConfigLayer } from "./layers.js";
-import { hashLocalFiles } from "./localFiles.js";
+import { ModuleLoader } from "./moduleLoader.js";
 import { USER_PLACES } from "./places.js";
+import { ProjectFiles, readProjectFile } from "./projectFiles.js";
 import { type FoundConfig, findProjectConfig, isNarrowing, readConfigFile } from "./readFile.js";
-import { requireTrust, type TrustPolicy } from "./trust.js";
+import { isInstalled } from "./resolveModule.js";
+import { requireTrust, TrustedSources, type TrustPolicy } from "./trust.js";
 
 export interface LoadOptions {
   readonly cwd: string;
@@ -46,40 +49,51 @@ async function loadUserConfig(): Promise<FoundConfig | undefined> {
   const file = USER_PLACES.map((name) => join(configDirectory(), name)).find((path) => existsSync(path));
   if (file === undefined) return undefined;
   checkFileSafety(file);
-  return await readConfigFile(file, async () => true);
+  return await readConfigFile(file, admitAnything);
 }
 
 async function loadNamedFile(file: string): Promise<FoundConfig | undefined> {
   if (!existsSync(file)) throw new CliError(`--config ${file}: there is no such file.`);
   checkFileSafety(file, { anyOwner: true });
-  return await readConfigFile(file, async () => true);
+  return await readConfigFile(file, admitAnything);
+}
+
+/** For a file the person wrote or named: it and what it leads to run without a question. */
+async function admitAnything(file: string, text: string): Promise<ModuleLoader> {
+  const canonical = realpathSync(file);
+  return new ModuleLoader(dirname(canonical), {
+    read: (path) => (path === canonical ? text : readProjectFile(path)),
+  });
 }
 
 async function loadProjectConfig(cwd: string, trust: TrustPolicy): Promise<FoundConfig | undefined> {
-  const found = await findProjectConfig(cwd, (file, text) =>
-    requireTrust(file, hashLocalFiles(file, text), trust),
-  );
-  if (!found || isNarrowing(found.config)) return found;
+  let files: ProjectFiles | undefined;
+  const found = await findProjectConfig(cwd, async (file, text) => {
+    files = new ProjectFiles(file);
+    files.add(file, text);
+    if (!(await requireTrust(file, files, trust))) return undefined;
+    return new ModuleLoader(files.root, new TrustedSources(file, files, trust));
+  });
+  if (!found || !files || isNarrowing(found.config)) return found;
   // Most packs were seen in the text already; one whose path is put together at run time is seen only now.
-  const { file } = found.source;
-  const hashes = { ...hashLocalFiles(file, trustedText(found)) };
-  for (const pack of relativePacks(found)) Object.assign(hashes, hashLocalFiles(pack));
-  return (await requireTrust(file, hashes, trust)) ? found : undefined;
+  for (const pack of projectPacks(found, files.root)) files.add(pack);
+  return (await requireTrust(found.source.file, files, trust)) ? found : undefined;
 }
 
-function trustedText({ config, source }: FoundConfig): string {
-  return basename(source.file) === "package.json" ? JSON.stringify(config) : source.text;
+/** The files of selected packs that belong to the project: named by a path, or linked from `node_modules`. */
+function projectPacks({ config, source }: FoundConfig, root: string): string[] {
+  return (config.packs ?? []).flatMap((pack) => {
+    const found = resolvePack(typeof pack === "string" ? pack : pack[0], [dirname(source.file)]);
+    return found && (found.local || (!found.own && !isInstalled(found.file, root))) ? [found.file] : [];
+  });
 }
 
-function relativePacks({ config, source }: FoundConfig): string[] {
-  return (config.packs ?? [])
-    .map((pack) => (typeof pack === "string" ? pack : pack[0]))
-    .filter((name) => name.startsWith(".") || isAbsolute(name))
-    .map((name) => resolve(dirname(source.file), name))
-    .filter((path) => existsSync(path));
-}
-
-function toLayer({ config, source }: FoundConfig): ConfigLayer {
+function toLayer({ config, source, modules }: FoundConfig): ConfigLayer {
   const way = relative(process.cwd(), source.file);
-  return { origin: way.startsWith("..") ? source.file : way, config, source };
+  return {
+    origin: way.startsWith("..") ? source.file : way,
+    config,
+    source,
+    ...(modules && { modules }),
+  };
 }

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { homeDirectory } from "../paths.js";
 
 /** The names a project's config may have, in the order they are looked for. There are no others. */
 export const PROJECT_PLACES = [
@@ -19,7 +19,7 @@ export const USER_PLACES = ["config.ts", "config.js", "config.mjs", "config.json
  * The last directory that is searched: the repository's root or the home directory, whichever comes first
  * on the way up. Outside of both it is the working directory itself: a config in `/tmp` is nobody's project.
  */
-export function stopDirectory(cwd: string, home: string = process.env.HOME || homedir()): string {
+export function stopDirectory(cwd: string, home: string = homeDirectory()): string {
   const start = resolve(cwd);
   for (let directory = start; ; directory = dirname(directory)) {
     if (directory === resolve(home) || existsSync(join(directory, ".git"))) return directory;

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { errorMessage, isRecord } from "@agent/core/toolkit";
@@ -7,8 +7,9 @@ import { CliError } from "../errors.js";
 import { requireCosmiconfig } from "../requireCjs.js";
 import { checkFileSafety, checkReadable } from "./fileSafety.js";
 import { locate } from "./locate.js";
+import type { ModuleLoader } from "./moduleLoader.js";
 import { candidates, PROJECT_PLACES, stopDirectory } from "./places.js";
-import { loadProblem, runConfigSource } from "./runModule.js";
+import { loadProblem, withinTime } from "./runModule.js";
 import { type ConfigSource, checkConfig } from "./schema.js";
 import type { AgentConfig } from "./types.js";
 
@@ -19,21 +20,23 @@ const CODE = new Set([".ts", ".js", ".mjs"]);
 export interface FoundConfig {
   readonly config: AgentConfig;
   readonly source: ConfigSource;
+  /** Runs what the config names; absent for data that only narrows, since nothing of it runs. */
+  readonly modules?: ModuleLoader;
 }
 
-/** Asked with the very text that would run, before any of it does. `false` leaves the file out. */
-export type MayRun = (file: string, text: string) => Promise<boolean>;
+/** Asked with the very text that would run, before any of it does. Resolves to its loader; `undefined` leaves it out. */
+export type Admit = (file: string, text: string) => Promise<ModuleLoader | undefined>;
 
 class LeftOut extends Error {}
 
 /** Finds the project's config with cosmiconfig. Resolves to `undefined` if there is none, or it may not run. */
-export async function findProjectConfig(cwd: string, mayRun: MayRun): Promise<FoundConfig | undefined> {
+export async function findProjectConfig(cwd: string, admit: Admit): Promise<FoundConfig | undefined> {
   // Looked at first without opening anything: reading a FIFO would wait for ever. It also spares the common
   // case, a directory without a config, from loading the machinery.
   const first = candidates(cwd, stopDirectory(cwd)).find(isConfig);
   if (first === undefined) return undefined;
   checkFileSafety(first);
-  return await readConfigFile(first, mayRun);
+  return await readConfigFile(first, admit);
 }
 
 function isCode(file: string): boolean {
@@ -52,8 +55,9 @@ function isConfig(file: string): boolean {
 }
 
 /** Reads one file. Resolves to `undefined` if it may not run. */
-export async function readConfigFile(path: string, mayRun: MayRun): Promise<FoundConfig | undefined> {
+export async function readConfigFile(path: string, admit: Admit): Promise<FoundConfig | undefined> {
   let text = "";
+  let modules: ModuleLoader | undefined;
   const remember =
     (parse: (file: string, content: string) => unknown) =>
     async (file: string, content: string): Promise<unknown> => {
@@ -61,7 +65,8 @@ export async function readConfigFile(path: string, mayRun: MayRun): Promise<Foun
       return await parse(file, content);
     };
   const runCode = remember(async (file, content) => {
-    if (await mayRun(file, content)) return await runConfig(file, content);
+    modules = await admit(file, content);
+    if (modules) return await runConfig(file, content, modules);
     throw new LeftOut();
   });
   const explorer = createExplorer({
@@ -79,9 +84,12 @@ export async function readConfigFile(path: string, mayRun: MayRun): Promise<Foun
     const { filepath: file, config } = result;
     // Of package.json only the key counts, so that a new dependency does not ask for trust again.
     const own = basename(file) === "package.json" ? JSON.stringify(config) : text;
-    if (!isCode(file) && !isNarrowing(config) && !(await mayRun(file, own))) return undefined;
+    if (!isCode(file) && !isNarrowing(config)) {
+      modules = await admit(file, own);
+      if (!modules) return undefined;
+    }
     const source = { file, text };
-    return { config: checkConfig(config, source), source };
+    return { config: checkConfig(config, source), source, ...(modules && { modules }) };
   } catch (error) {
     if (error instanceof LeftOut) return undefined;
     if (error instanceof CliError) throw error;
@@ -112,8 +120,9 @@ function createExplorer(loaders: Loaders): PublicExplorer {
   }
 }
 
-async function runConfig(file: string, content: string): Promise<unknown> {
-  const exports = await runConfigSource(file, content).catch((error: unknown) => {
+async function runConfig(file: string, content: string, modules: ModuleLoader): Promise<unknown> {
+  const exports = await withinTime(file, () => modules.import(realpathSync(file))).catch((error: unknown) => {
+    if (error instanceof CliError) throw error;
     throw new CliError(loadProblem(file, error), undefined, { cause: error });
   });
   if (exports.default === null) checkConfig(null, { file, text: content });

@@ -1,26 +1,7 @@
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
-import type { Jiti } from "jiti";
 import { CliError } from "../errors.js";
-import { cacheDirectory } from "../paths.js";
-import { requireJiti } from "../requireCjs.js";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-
-/** Runs a config's source, TypeScript or not, and resolves to its exports. */
-export async function runConfigSource(file: string, source: string): Promise<Record<string, unknown>> {
-  const jiti = createLoader(file);
-  const run = async (): Promise<unknown> => jiti.evalModule(source, { filename: file, async: true });
-  return (await withinTime(file, run)) as Record<string, unknown>;
-}
-
-/** Loads a module file through the same loader, for packs that are files of the project. */
-export async function importFile(file: string): Promise<Record<string, unknown>> {
-  const jiti = createLoader(file);
-  return await withinTime(file, () => jiti.import(file));
-}
 
 /**
  * Loads a module; rejects with the file's name if that never ends. What the module prints meanwhile goes to
@@ -81,33 +62,4 @@ function stackLine(file: string, error: unknown): string | undefined {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const index = stack.indexOf(`${file}:`);
   return index === -1 ? undefined : stack.slice(index + file.length + 1).match(/^\d+/)?.[0];
-}
-
-function createLoader(file: string): Jiti {
-  return requireJiti().createJiti(pathToFileURL(file).href, {
-    interopDefault: false,
-    // Not in the shared temporary directory, where somebody else could plant compiled code.
-    fsCache: join(cacheDirectory(), "jiti"),
-    alias: missingPackages(file),
-  });
-}
-
-/** Makes `@agent/*` resolvable for a file of a project that did not install it: the CLI's own copy serves. */
-function missingPackages(file: string): Record<string, string> {
-  const project = createRequire(file);
-  const own = createRequire(import.meta.url);
-  const alias: Record<string, string> = {};
-  for (const name of ["@agent/core/toolkit", "@agent/core", "@agent/cli/config"]) {
-    if (!canResolve(project, name)) alias[name] = own.resolve(name);
-  }
-  return alias;
-}
-
-function canResolve(require: NodeJS.Require, name: string): boolean {
-  try {
-    require.resolve(name);
-    return true;
-  } catch {
-    return false;
-  }
 }

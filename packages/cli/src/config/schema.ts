@@ -22,6 +22,7 @@ const KEYS: Readonly<Record<keyof AgentConfig, Check>> = {
   disable: toolList,
   confirm: toolList,
   readOnly: (value) => (typeof value === "boolean" ? undefined : "true or false"),
+  addDirs: listOf(isName, 'an array of directories, such as ["../shared"]', "a directory"),
   provider: checkProvider,
   model: text,
   systemPrompt: (value) => (typeof value === "string" ? undefined : "a string"),

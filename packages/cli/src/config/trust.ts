@@ -1,29 +1,27 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { errorMessage, escapeToLine, isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { CliError } from "../errors.js";
 import { EXIT } from "../exitCodes.js";
 import { note } from "../output.js";
 import { ensurePrivateDirectory, stateDirectory } from "../paths.js";
-import { composesImports } from "./composedImports.js";
 import { checkFileSafety } from "./fileSafety.js";
-import type { FileHashes } from "./localFiles.js";
+import type { ModuleSources } from "./moduleLoader.js";
+import { type FileHashes, hashOf, type ProjectFiles, readProjectFile } from "./projectFiles.js";
 
 const PRIVATE_FILE = 0o600;
 
-/** Said of a file that composes what it imports. */
-export const LOADS_UNSEEN =
-  "loads code that cannot be seen beforehand: trust does not cover it, and is not asked for again when it changes";
+/** What kind of code wants to run. */
+export type TrustSubject = "config" | "pack";
 
 /** What the person is asked about. */
-interface TrustRequest {
+export interface TrustRequest {
+  readonly subject: TrustSubject;
   readonly file: string;
   /** Everything that would run, and was never trusted in this form. */
   readonly untrusted: readonly string[];
   /** It was trusted before, and has changed since. */
   readonly changed: boolean;
-  /** Those of them that load code whose place is known only when they run: it cannot be vouched for. */
-  readonly composed: readonly string[];
 }
 
 /** Answers for the person; absent where nobody can be asked. */
@@ -39,18 +37,29 @@ export interface TrustPolicy {
  * Whether these files may run. Without an earlier trust of exactly this content it asks; where it cannot ask it
  * throws, with an exit code of its own. Resolves to `false` if the person says no.
  */
-export async function requireTrust(file: string, hashes: FileHashes, policy: TrustPolicy): Promise<boolean> {
-  const known = readStore()[file] ?? {};
+export async function requireTrust(
+  file: string,
+  { hashes }: Pick<ProjectFiles, "hashes">,
+  policy: TrustPolicy,
+  subject: TrustSubject = "config",
+): Promise<boolean> {
+  const known = trustedHashes(file);
   const untrusted = Object.keys(hashes).filter((path) => known[path] !== hashes[path]);
   if (untrusted.length === 0) return true;
   const changed = Object.keys(known).length > 0;
-  const request = { file, untrusted, changed, composed: Object.keys(hashes).filter(composesImports) };
+  const request = { subject, file, untrusted, changed };
   if (!policy.grant) {
     if (!policy.ask) throw new CliError(refusal(request), EXIT.refused);
     if (!(await policy.ask(request))) return false;
   }
   await grantTrust(file, hashes);
   return true;
+}
+
+/** Whether exactly this content was trusted before. Never asks. */
+export function isTrusted(file: string, { hashes }: Pick<ProjectFiles, "hashes">): boolean {
+  const known = trustedHashes(file);
+  return Object.entries(hashes).every(([path, hash]) => known[path] === hash);
 }
 
 /**
@@ -70,16 +79,63 @@ export async function grantTrust(file: string, hashes: FileHashes): Promise<void
   }
 }
 
+/**
+ * The files that may run after a yes, as they were when it was asked for. A file the config reaches under a name that
+ * is put together at run time is not among them: it runs if `--trust` covered this very content, and is refused else.
+ */
+export class TrustedSources implements ModuleSources {
+  readonly #config: string;
+  readonly #files: ProjectFiles;
+  readonly #policy: TrustPolicy;
+  #grown = false;
+
+  constructor(config: string, files: ProjectFiles, policy: TrustPolicy) {
+    this.#config = config;
+    this.#files = files;
+    this.#policy = policy;
+  }
+
+  read(path: string): string {
+    const asked = this.#files.text(path);
+    if (asked !== undefined) return asked;
+    if (this.#policy.grant) {
+      this.#grown = true;
+      return this.#files.take(path);
+    }
+    const text = readProjectFile(path);
+    if (trustedHashes(this.#config)[path] === hashOf(text)) return text;
+    throw new CliError(
+      `${escapeToLine(path)}: not run, because it is not part of what was trusted with ${escapeToLine(this.#config)}. Look at it, then pass --trust, or name it there by a plain relative path.`,
+      EXIT.refused,
+    );
+  }
+
+  async loaded(): Promise<void> {
+    if (!this.#grown) return;
+    this.#grown = false;
+    await grantTrust(this.#config, this.#files.hashes);
+  }
+}
+
+/** What was trusted with a config: each file with the hash it had. */
+function trustedHashes(config: string): FileHashes {
+  const store = readStore();
+  return Object.hasOwn(store, config) ? (store[config] ?? {}) : {};
+}
+
 /** Why the run stops, for a run nobody watches. */
-function refusal({ file, untrusted, changed, composed }: TrustRequest): string {
+function refusal({ subject, file, untrusted, changed }: TrustRequest): string {
   const why = changed ? "has changed since it was trusted" : "has not been trusted on this machine";
-  const others = untrusted.filter((path) => path !== file);
+  const others = untrusted.filter((path) => path !== file).map(escapeToLine);
   const also = others.length === 0 ? "" : ` It also loads: ${others.join(", ")}.`;
-  const unseen = composed.map((path) => ` ${path} ${LOADS_UNSEEN}.`).join("");
   return (
-    `${file} ${why}, and a config is code, so nothing was run.${also}${unseen} ` +
-    "Look at it, then run agent in a terminal and say yes, pass --trust, or leave it out with --no-config."
+    `${escapeToLine(file)} ${why}, and a ${subject} is code, so nothing was run.${also} ` +
+    `Look at it, then run agent in a terminal and say yes, ${cure(subject)}.`
   );
+}
+
+function cure(subject: TrustSubject): string {
+  return subject === "pack" ? "or pass --trust" : "pass --trust, or leave it out with --no-config";
 }
 
 function storePath(): string {

@@ -51,6 +51,11 @@ export interface AgentConfig {
   readonly confirm?: readonly ToolName[];
   /** Only tools that declare nothing but `read`. Once true in a layer, no later layer lifts it. */
   readonly readOnly?: boolean;
+  /**
+   * More directories in which tools may write without asking, relative to the config file. One that is itself a secret
+   * place, such as `~/.kube`, may also be read. The lists of all layers add up.
+   */
+  readonly addDirs?: readonly string[];
   /** `"offline"`, `"openai"`, settings for an OpenAI-compatible endpoint, or an own `ChatProvider`. */
   readonly provider?: "offline" | "openai" | ProviderSettings | ChatProvider;
   readonly model?: string;

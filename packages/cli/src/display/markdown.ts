@@ -1,3 +1,4 @@
+import { renderInline } from "./inlineMarkdown.js";
 import type { Style } from "./style.js";
 
 /** What the lines before decide about the next one. */
@@ -15,11 +16,6 @@ const HEADING = /^(#{1,6}\s+)(.*)$/;
 const LIST_ITEM = /^(\s*)([-*+]|\d{1,9}[.)])(\s+)(.*)$/;
 const QUOTE = /^(\s*>+\s?)(.*)$/;
 const RULE = /^\s{0,3}([-*_])(\s*\1){2,}\s*$/;
-const INLINE =
-  /(`+)(?!`)([^`]+)\1(?!`)|\*\*(?=\S)([^*]+?)\*\*|\[([^\]\n]+)\]\(([^)\s]+)\)|(?<![\w*])\*(?=\S)([^*\n]+?)\*(?![\w*])/g;
-const INLINE_MARK = /[`*[]/;
-// Inline patterns are only worth their time on lines that a person wrote.
-const LONGEST_INLINE = 2000;
 
 /**
  * Marks up one line of Markdown. Nothing is added or taken away: the marks stay, in a fainter tone, so that
@@ -70,14 +66,4 @@ function renderTextLine(line: string, style: Style): string {
   const quote = QUOTE.exec(line);
   if (quote) return style.dim(quote[1] ?? "") + style.italic(quote[2] ?? "");
   return renderInline(line, style);
-}
-
-function renderInline(text: string, style: Style): string {
-  if (text.length > LONGEST_INLINE || !INLINE_MARK.test(text)) return text;
-  return text.replace(INLINE, (whole, ticks, code, bold, label, url, italic) => {
-    if (code !== undefined) return style.dim(ticks) + style.cyan(code) + style.dim(ticks);
-    if (bold !== undefined) return style.dim("**") + style.bold(bold) + style.dim("**");
-    if (label !== undefined) return `[${style.underline(label)}](${style.dim(url)})`;
-    return italic === undefined ? whole : style.dim("*") + style.italic(italic) + style.dim("*");
-  });
 }

@@ -61,7 +61,7 @@ describe("width", () => {
   test("a style that spans words goes on in the next row and ends with each", () => {
     expect(wrapWords(`a ${COLOR_STYLE.red("bcd efg")} h`, 5)).toEqual([
       "a \x1b[31mbcd\x1b[0m",
-      "\x1b[31mefg\x1b[39m h\x1b[0m",
+      "\x1b[31mefg\x1b[39m h",
     ]);
   });
 

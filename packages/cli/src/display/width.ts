@@ -1,6 +1,19 @@
 const PLAIN_ASCII = /^[\x20-\x7e]*$/;
+// Letters of which each is one character by itself: nothing in here joins with another.
+const SINGLE_LETTERS =
+  /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u0370-\u0482\u048a-\u058f\u3041-\u3096\u30a0-\u30ff\u4e00-\u9fff\uac00-\ud7a3]*$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the colour codes this display writes itself
 const STYLE_CODE = /\x1b\[[0-9;]*m/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+const STYLE_CODES = /\x1b\[[0-9;]*m/g;
+/** What each closing code ends. */
+const CLOSED_BY: Readonly<Record<string, RegExp>> = {
+  "\x1b[0m": /./,
+  "\x1b[22m": /\[[12]m$/,
+  "\x1b[23m": /\[3m$/,
+  "\x1b[24m": /\[4m$/,
+  "\x1b[39m": /\[3\dm$/,
+};
 const COMBINING = /^\p{M}/u;
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|^\p{Emoji_Presentation}|\ufe0f/u;
@@ -8,14 +21,29 @@ const TAB_STOP = 8;
 // Longer than any paragraph a person would read: not worth the time that words take.
 const LONGEST_PROSE = 20_000;
 
+// Segmenting takes time by the square of the length on Node 20, so a long text is segmented in slices.
+const SLICE = 256;
+const HALF_AT_END = /[\ud800-\udbff]$/;
+
 let segmenter: Intl.Segmenter | undefined;
 
 /** The characters as a person counts them: an emoji with its modifiers, or a letter with its accents, is one. */
 export function graphemes(text: string): readonly string[] {
-  if (PLAIN_ASCII.test(text)) return text.split("");
+  if (SINGLE_LETTERS.test(text)) return text.split("");
   // Made on first need: most sessions start with plain text, and the prompt should not wait for it.
   segmenter ??= new Intl.Segmenter();
-  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+  const found: string[] = [];
+  for (let start = 0; start < text.length; ) {
+    // Not between the two halves of a character: half of one joins with nothing.
+    const slice =
+      text.slice(start, start + SLICE).replace(HALF_AT_END, "") || text.slice(start, start + SLICE);
+    const parts = Array.from(segmenter.segment(slice), ({ segment }) => segment);
+    // The last one may go on behind the slice: it is left for the next, unless it fills a slice alone.
+    const last = start + slice.length < text.length && parts.length > 1 ? (parts.pop() ?? "") : "";
+    for (const part of parts) found.push(part);
+    start += slice.length - last.length;
+  }
+  return found;
 }
 
 /** The columns of one grapheme on a terminal. */
@@ -50,11 +78,14 @@ export function cutToWidth(text: string, width: number): string {
 /** Tabs as the spaces a terminal would show, so that columns can be counted. */
 export function expandTabs(line: string): string {
   if (!line.includes("\t")) return line;
-  let expanded = "";
+  const parts: string[] = [];
+  let column = 0;
   for (const part of line.split(/(\t)/)) {
-    expanded += part === "\t" ? " ".repeat(TAB_STOP - (textWidth(expanded) % TAB_STOP)) : part;
+    const shown = part === "\t" ? " ".repeat(TAB_STOP - (column % TAB_STOP)) : part;
+    column += textWidth(shown);
+    parts.push(shown);
   }
-  return expanded;
+  return parts.join("");
 }
 
 /**
@@ -66,18 +97,18 @@ export function wrapRows(line: string, width: number): string[] {
   const rows: string[] = [];
   let row = "";
   let used = 0;
-  let styles = "";
+  const styles = new OpenStyles();
   for (const piece of splitStyles(expandTabs(line))) {
     if (piece.style) {
-      styles += piece.text;
+      styles.add(piece.text);
       row += piece.text;
       continue;
     }
     for (const grapheme of graphemes(piece.text)) {
       const columns = graphemeWidth(grapheme);
       if (used + columns > width && used > 0) {
-        rows.push(styles === "" ? row : `${row}\x1b[0m`);
-        row = styles;
+        rows.push(styles.codes === "" ? row : `${row}\x1b[0m`);
+        row = styles.codes;
         used = 0;
       }
       row += grapheme;
@@ -98,18 +129,36 @@ export function wrapWords(line: string, width: number, indent = 0): string[] {
   if (!line.includes("\t") && styledWidth(line) <= width) return [line];
   const cells = cellsOf(expandTabs(line));
   const rows: string[] = [];
-  let open = "";
+  const open = new OpenStyles();
   for (let start = 0; start < cells.length || rows.length === 0; ) {
     const margin = rows.length === 0 ? 0 : indent;
     const { end, next } = rowEnd(cells, start, width - margin);
-    let row = " ".repeat(margin) + open;
+    let row = " ".repeat(margin) + open.codes;
     for (const cell of cells.slice(start, end)) row += cell.styles + cell.text;
     // Styles that change between the rows, with the blanks that were dropped, hold for the next.
-    for (const cell of cells.slice(start, next)) open += cell.styles;
-    rows.push(open === "" ? row : `${row}\x1b[0m`);
+    for (const cell of cells.slice(start, next)) open.add(cell.styles);
+    rows.push(open.codes === "" ? row : `${row}\x1b[0m`);
     start = next;
   }
   return rows;
+}
+
+/** The style codes that hold at a place in a line: one that was closed again, or opens what is open, is dropped. */
+class OpenStyles {
+  #held: string[] = [];
+
+  add(codes: string): void {
+    if (codes === "") return;
+    for (const code of codes.match(STYLE_CODES) ?? []) {
+      const closed = CLOSED_BY[code];
+      if (closed) this.#held = this.#held.filter((other) => !closed.test(other));
+      else if (!this.#held.includes(code)) this.#held.push(code);
+    }
+  }
+
+  get codes(): string {
+    return this.#held.join("");
+  }
 }
 
 interface Cell {

@@ -1,13 +1,14 @@
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isAgentError, registerPack, type ToolContext, type ToolPack, type ToolRegistry } from "@agent/core";
+import { isAgentError, type PackHost, registerPack, type ToolPack, type ToolRegistry } from "@agent/core";
 import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
 import { DEFAULT_PACK, type SelectedPack } from "../config/layers.js";
 import { locate, valuePattern } from "../config/locate.js";
-import { importFile, loadProblem, withinTime } from "../config/runModule.js";
+import { isInstalled } from "../config/resolveModule.js";
+import { loadProblem, withinTime } from "../config/runModule.js";
 import { CliError } from "../errors.js";
-import { isLocal, resolvePack } from "./resolve.js";
+import { isLocal, type ResolvedPack, resolvePack } from "./resolve.js";
 
 /** A pack that is there, or why it is not. */
 export interface LoadedPack {
@@ -36,13 +37,13 @@ export async function loadPacks(
 export function registerPacks(
   registry: ToolRegistry,
   packs: readonly LoadedPack[],
-  context: ToolContext,
+  host: Omit<PackHost, "options">,
 ): void {
   for (const pack of packs) {
     if (!pack.module) continue;
     const module = pack.module.packName ? pack.module : { ...pack.module, packName: pack.name };
     try {
-      registerPack(registry, module, { context, options: pack.options });
+      registerPack(registry, module, { ...host, options: pack.options });
     } catch (error) {
       if (isCollision(error)) throw new CliError(`${errorMessage(error)} Select only one of the two packs.`);
       pack.problem = `${errorMessage(error)} Fix or update the pack, or take it out of "packs".`;
@@ -59,12 +60,22 @@ async function loadPack(pack: SelectedPack, projectFile: string | undefined): Pr
     return { name, file: undefined, options, module: undefined, problem: withoutPreset() };
   }
   try {
-    const module = found.local ? await importFile(found.file) : await importPackage(found.file);
+    const module = await importPack(pack, found);
     return { name, file: found.file, options, module: module as unknown as ToolPack, problem: undefined };
   } catch (error) {
     const problem = `Pack ${quote(name)} could not be loaded: ${loadProblem(found.file, error)} Fix or reinstall the pack, or take it out of "packs".`;
     return { name, file: found.file, options, module: undefined, problem: escapeInvisible(problem) };
   }
+}
+
+/** A file of the project runs as it was trusted with the config that names the pack; Node loads what is installed. */
+async function importPack(
+  { source, modules }: SelectedPack,
+  { file, local, own }: ResolvedPack,
+): Promise<Record<string, unknown>> {
+  const installed = own || (!local && (source === undefined || isInstalled(file, dirname(source.file))));
+  if (installed || modules === undefined) return await importPackage(file);
+  return await withinTime(file, () => modules.import(file));
 }
 
 async function importPackage(file: string): Promise<Record<string, unknown>> {

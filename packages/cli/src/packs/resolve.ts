@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -7,8 +7,11 @@ import { requireJiti } from "../requireCjs.js";
 
 /** A pack's file, and whether it is a file of the project rather than an installed package. */
 export interface ResolvedPack {
+  /** The canonical path. */
   readonly file: string;
   readonly local: boolean;
+  /** Whether it came with the CLI. */
+  readonly own: boolean;
 }
 
 /**
@@ -20,16 +23,20 @@ export function resolvePack(name: string, directories: readonly string[]): Resol
     const file = directories
       .map((directory) => resolve(directory, name))
       .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
-    return file === undefined ? undefined : { file, local: true };
+    return file === undefined ? undefined : { file: realpathSync(file), local: true, own: false };
   }
   const own = fileURLToPath(import.meta.url);
-  for (const base of [...directories.map((directory) => join(directory, "_")), own]) {
-    const file = resolvePackage(name, base);
-    if (file !== undefined) return { file, local: false };
+  const ownFile = resolvePackage(name, own) ?? resolveFromPreset(name, own);
+  for (const directory of directories) {
+    const file = resolvePackage(name, join(directory, "_"));
+    if (file !== undefined) return { file, local: false, own: file === ownFile };
   }
+  return ownFile === undefined ? undefined : { file: ownFile, local: false, own: true };
+}
+
+function resolveFromPreset(name: string, own: string): string | undefined {
   const preset = resolvePackage(DEFAULT_PACK, own);
-  const file = preset === undefined ? undefined : resolvePackage(name, preset);
-  return file === undefined ? undefined : { file, local: false };
+  return preset === undefined ? undefined : resolvePackage(name, preset);
 }
 
 export function isLocal(name: string): boolean {
@@ -38,11 +45,11 @@ export function isLocal(name: string): boolean {
 
 function resolvePackage(name: string, base: string): string | undefined {
   try {
-    return createRequire(base).resolve(name);
+    return realpathSync(createRequire(base).resolve(name));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") return undefined;
     // It exists, but only for import: Node resolves that from another directory only through a helper.
     const url = requireJiti().createJiti(pathToFileURL(base).href).esmResolve(name, { try: true });
-    return url === undefined ? undefined : fileURLToPath(url);
+    return url === undefined ? undefined : realpathSync(fileURLToPath(url));
   }
 }

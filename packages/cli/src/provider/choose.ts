@@ -1,9 +1,11 @@
 import type { ChatProvider } from "@agent/core";
 import { escapeToLine } from "@agent/core/toolkit";
+import { canAsk } from "../ask.js";
 import type { Settings } from "../config/layers.js";
 import type { ProviderSettings } from "../config/types.js";
 import { CliError } from "../errors.js";
-import { findLocalServer } from "./probe.js";
+import { describeOwner } from "./listeners.js";
+import { checkSameOwner, findLocalServer, type LocalServer, listeningServers } from "./localServers.js";
 
 /** The model asked for where only a key says what to do. */
 const DEFAULT_OPENAI_MODEL = "gpt-5-mini";
@@ -24,12 +26,10 @@ type Choice = Pick<Settings, "provider" | "model" | "origins">;
 
 /**
  * Decides who answers: what flags and config say; then `OPENAI_API_KEY` or `OPENAI_BASE_URL`; then a model server
- * on this machine; else the offline provider. Throws if a model was asked for and nobody can serve it.
+ * on this machine that the person agreed to, if the person is there; else the offline provider. Throws if a model was
+ * asked for and nobody can serve it.
  */
-export async function chooseProvider(
-  settings: Choice,
-  env: Environment = process.env,
-): Promise<ChosenProvider> {
+export async function chooseProvider(settings: Choice, env: Environment): Promise<ChosenProvider> {
   const { provider, model } = settings;
   if (provider === "offline") return await offline(`chosen by ${settings.origins.provider}`);
   if (isProvider(provider)) {
@@ -42,15 +42,45 @@ export async function chooseProvider(
   if (env.OPENAI_API_KEY || env.OPENAI_BASE_URL) {
     return await openai({}, model, env, env.OPENAI_API_KEY ? "by OPENAI_API_KEY" : "by OPENAI_BASE_URL");
   }
-  const server = await findLocalServer(env);
-  if (server) {
-    const { baseURL } = server;
-    return await openai({ baseURL }, model ?? server.model, env, `${server.name} found on this machine`);
-  }
-  if (model === undefined) return await offline("no key, no local model server");
+  const server = canAsk() ? await findLocalServer(env) : undefined;
+  if (server) return await localServer(server, model, env);
+  const hint = unusedServers(env);
+  if (model === undefined) return await offline(`no key, no model server agreed to${hint}`);
   throw new CliError(
-    `Model ${JSON.stringify(model)} (${settings.origins.model}): there is nobody to ask. Set OPENAI_API_KEY, pass --base-url, or start a local server such as Ollama.`,
+    `Model ${JSON.stringify(model)} (${settings.origins.model}): there is nobody to ask${hint}. Set OPENAI_API_KEY, pass --base-url, or start a local server such as Ollama.`,
   );
+}
+
+/** A server that was found, not configured. Before each request it is looked at who listens there. */
+async function localServer(
+  server: LocalServer,
+  wanted: string | undefined,
+  env: Environment,
+): Promise<ChosenProvider> {
+  const { baseURL, name, owner } = server;
+  const why = `${name}, run by ${describeOwner(owner)}`;
+  const chosen = await openai({ baseURL }, wanted ?? server.model, env, why);
+  const guarded = (provider: ChatProvider): ChatProvider => ({
+    model: provider.model ?? chosen.model,
+    respond: async (request) => {
+      checkSameOwner(server);
+      return await provider.respond(request);
+    },
+  });
+  const { withModel } = chosen;
+  return {
+    ...chosen,
+    provider: guarded(chosen.provider),
+    ...(withModel && { withModel: async (model: string) => guarded(await withModel(model)) }),
+  };
+}
+
+/** Says where something listens that could be meant. */
+function unusedServers(env: Environment): string {
+  const [first] = listeningServers(env);
+  return first === undefined
+    ? ""
+    : `; for what listens on port ${first.port}: --base-url http://127.0.0.1:${first.port}/v1`;
 }
 
 async function offline(why: string): Promise<ChosenProvider> {

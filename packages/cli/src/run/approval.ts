@@ -1,6 +1,6 @@
 import type { Approve } from "@agent/core";
 import { ask } from "../ask.js";
-import { approvalLines } from "../chat/approvalQuestion.js";
+import { approvalLines, describeNeed } from "../chat/approvalQuestion.js";
 import { PLAIN_STYLE } from "../display/style.js";
 import { note } from "../output.js";
 
@@ -14,8 +14,11 @@ export interface Approval {
 /** Where nobody can be asked, a call that needs a yes is refused, and the model is told why. */
 export function refuseWithoutTerminal(): Approval {
   return {
-    approve: ({ name }) => ({
-      deny: `${name} runs only after a person's yes, and there is no terminal to ask on. Take it out of "confirm" to run it unattended.`,
+    approve: ({ name, needs }) => ({
+      deny:
+        needs.length === 0
+          ? `${name} runs only after a person's yes, and there is no terminal to ask on. Take it out of "confirm" to run it unattended.`
+          : `${needs.map(describeNeed).join("; ")}. That takes a person's yes, and there is no terminal to ask on. The person can allow it with --add-dir DIR or addDirs in the config.`,
     }),
     isSettled: () => false,
   };

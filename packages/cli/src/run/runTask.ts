@@ -13,19 +13,22 @@ export interface TaskOptions {
   readonly keepSession: boolean;
   readonly reporter: Reporter;
   readonly timeoutMs: number | undefined;
+  /** Says nothing on standard error but what is wrong. */
+  readonly quiet: boolean;
 }
 
 /** One task, given in words or on standard input. */
 export async function runTask(
   words: readonly string[],
   loaded: LoadedSettings,
-  { resume, keepSession, reporter, timeoutMs }: TaskOptions,
+  { resume, keepSession, reporter, timeoutMs, quiet }: TaskOptions,
 ): Promise<ExitCode> {
   const task = await readTask(words);
   const approval = canAsk() ? askOnTerminal() : refuseWithoutTerminal();
   const composition = await compose(loaded, resume, approval.approve);
   const { agent, toolbox, chosen, problems, jobs, sessionFile, keep } = composition;
   for (const problem of problems) note(`agent: ${problem}`);
+  if (!quiet) note(`agent: ${chosen.description}`);
   return await runOnce(agent, task, {
     reporter,
     timeoutMs,

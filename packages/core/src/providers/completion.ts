@@ -1,7 +1,15 @@
 import { isRecord } from "../toolkit/isRecord.js";
 import { bodyError } from "./failure.js";
 import type { ChatResponse, ChatToolCall, FinishReason, TokenUsage } from "./interface.js";
+import { jsonText } from "./json.js";
 import { AttemptError } from "./retry.js";
+
+// Far beyond any answer: a model writes some hundred thousand words, and calls some dozen tools at once.
+const MAX_ANSWER_CHARACTERS = 16 * 1024 * 1024;
+const MAX_TOOL_CALLS = 10_000;
+const MAX_NAME_CHARACTERS = 1024;
+// Some gateways carry a signature of several kilobytes in the id.
+const MAX_ID_CHARACTERS = 64 * 1024;
 
 type Maybe<T> = T | null | undefined;
 
@@ -41,7 +49,9 @@ export function readCompletion(completion: WireCompletion | null): ChatResponse 
   if (!choice?.message) throw new AttemptError("the answer holds no message", { retryable: true });
   const calls = new ToolCallAssembly();
   for (const [index, call] of callsOf(choice.message).entries()) calls.add({ ...call, index });
-  return respond(textOf(choice.message), calls, choice.finish_reason, completion?.usage);
+  const text = textOf(choice.message);
+  checkAnswerSize(text.length + calls.characters);
+  return respond(text, calls, choice.finish_reason, completion?.usage);
 }
 
 /** Puts a streamed answer together, piece by piece. */
@@ -63,6 +73,7 @@ export class StreamedCompletion {
     for (const call of callsOf(piece)) this.#calls.add(call);
     const text = textOf(piece);
     this.#text += text;
+    checkAnswerSize(this.#text.length + this.#calls.characters);
     return text;
   }
 
@@ -89,22 +100,40 @@ function throwIfError(completion: WireCompletion | null): void {
   if (typeof (completion.message ?? completion.detail) === "string") throw bodyError(completion);
 }
 
+interface PartialCall {
+  id: string;
+  name: string;
+  arguments: string;
+}
+
 /** Tool calls from their pieces, tolerant of servers that leave out ids, indexes or both. */
 class ToolCallAssembly {
-  readonly #calls: { index: number | undefined; id: string; name: string; arguments: string }[] = [];
+  readonly #calls: PartialCall[] = [];
+  /** The last call of each index: a search through all calls takes quadratic time. */
+  readonly #byIndex = new Map<number, PartialCall>();
+  #characters = 0;
 
   get size(): number {
     return this.#calls.length;
   }
 
+  /** The length of all arguments so far. */
+  get characters(): number {
+    return this.#characters;
+  }
+
   add(piece: WireToolCall): void {
     const index = piece.index ?? undefined;
-    const id = piece.id ?? "";
-    const name = piece.function?.name ?? "";
+    const id = shortText(piece.id, "an id", MAX_ID_CHARACTERS);
+    const name = shortText(piece.function?.name, "a name", MAX_NAME_CHARACTERS);
     const text = argumentText(piece.function?.arguments);
+    this.#characters += text.length;
     const target = this.#find(index, id, name);
     if (!target) {
-      this.#calls.push({ index, id, name, arguments: text });
+      if (this.#calls.length >= MAX_TOOL_CALLS) throw excessive(`more than ${MAX_TOOL_CALLS} tool calls`);
+      const call = { id, name, arguments: text };
+      this.#calls.push(call);
+      if (index !== undefined) this.#byIndex.set(index, call);
       return;
     }
     target.id ||= id;
@@ -113,9 +142,8 @@ class ToolCallAssembly {
   }
 
   /** The call a piece belongs to: the same index, unless a new id together with a name starts another one. */
-  #find(index: number | undefined, id: string, name: string) {
-    const known =
-      index === undefined ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
+  #find(index: number | undefined, id: string, name: string): PartialCall | undefined {
+    const known = index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);
     if (!known || name === "" || known.name === "") return known;
     const startsAnother = id === "" ? index === undefined : id !== known.id;
     return startsAnother ? undefined : known;
@@ -133,7 +161,22 @@ class ToolCallAssembly {
 /** Some servers send the arguments as an object where the API says text. */
 function argumentText(value: unknown): string {
   if (value === undefined || value === null) return "";
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? value : jsonText(value);
+}
+
+/** An id or a name: text, and no more of it than one can have. */
+function shortText(value: unknown, what: string, most: number): string {
+  const text = typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+  if (text.length > most) throw excessive(`${what} of a tool call with ${text.length} characters`);
+  return text;
+}
+
+function checkAnswerSize(characters: number): void {
+  if (characters > MAX_ANSWER_CHARACTERS) throw excessive(`more than ${MAX_ANSWER_CHARACTERS} characters`);
+}
+
+function excessive(what: string): AttemptError {
+  return new AttemptError(`the answer has ${what}`, { retryable: false });
 }
 
 /** The calls of a message, or of a piece of one; what is none is left out. */
@@ -184,5 +227,5 @@ function readUsage(usage: NonNullable<WireCompletion["usage"]>): TokenUsage {
 }
 
 function tokens(count: unknown): number {
-  return typeof count === "number" && count >= 0 ? count : 0;
+  return typeof count === "number" && Number.isFinite(count) && count >= 0 ? count : 0;
 }

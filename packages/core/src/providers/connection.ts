@@ -6,10 +6,9 @@ const MOST_CAUSES = 4;
 /** Why a connection fails that no repetition can mend: how it shows in a cause, and what to do about it. */
 const LASTING: readonly { sign: RegExp; cure: string; retryable?: Retryable }[] = [
   { sign: /^bad port$/, cure: "HTTP clients refuse this port; let the server listen on another one." },
-  { sign: /redirect count exceeded/, cure: "The server redirects in a circle. Check baseURL." },
   {
-    sign: /ERR_INVALID_URL|unknown scheme|scheme must be/,
-    cure: "Check baseURL, and where it redirects to.",
+    sign: /HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW/,
+    cure: "The server's answer has more headers than an HTTP client reads. Check baseURL.",
   },
   { sign: /WRONG_VERSION_NUMBER/, cure: "The server does not speak HTTPS. Let baseURL begin with http://." },
   { sign: /HPE_INVALID_(CONSTANT|VERSION)/, cure: "What answers there is no HTTP server. Check baseURL." },

@@ -1,5 +1,5 @@
-import { quotePath } from "../toolkit/describe.js";
 import { isRecord } from "../toolkit/isRecord.js";
+import { jsonText, parseJson } from "./json.js";
 import { AttemptError, retryAfterMs } from "./retry.js";
 
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
@@ -31,7 +31,7 @@ export async function statusError(response: Response): Promise<AttemptError> {
   const { status, headers, body } = response;
   const text = body ? await readStart(body) : "";
   const { error, message } = readError(text);
-  return new AttemptError(withCure(`${status} ${message || "(no body)"}`, response), {
+  return new AttemptError(withCure(`${status} ${message || "(no body)"}`, status), {
     retryable: isTemporary(status) && !isQuota(error),
     overflow: isOverflow(status, error, message),
     retryAfterMs: retryAfterMs(headers),
@@ -39,11 +39,9 @@ export async function statusError(response: Response): Promise<AttemptError> {
   });
 }
 
-/** What to do next, where the status tells. A redirect turns the request into another one than was sent. */
-function withCure(message: string, { status, redirected, url }: Response): string {
-  const cure = redirected
-    ? `The server redirected the request to ${quotePath(url)}; let baseURL lead there itself.`
-    : CURES[status];
+/** What to do next, where the status tells. */
+function withCure(message: string, status: number): string {
+  const cure = CURES[status];
   return cure === undefined ? message : `${message.replace(/\.$/, "")}. ${cure}`;
 }
 
@@ -78,7 +76,7 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
 /** The explanation in a body: the API's `error`, another server's `message` or `detail`, or the text itself. */
 function readError(text: string): { error: ErrorDetails; message: string } {
   try {
-    const data: ErrorDetails | null = JSON.parse(text);
+    const data = parseJson(text) as ErrorDetails | null;
     return describeError(data?.error ?? data);
   } catch {
     return { error: {}, message: text };
@@ -88,7 +86,8 @@ function readError(text: string): { error: ErrorDetails; message: string } {
 function describeError(content: unknown): { error: ErrorDetails; message: string } {
   const error: ErrorDetails = isRecord(content) ? content : {};
   const message = error.message ?? error.detail ?? content;
-  return { error, message: typeof message === "string" ? message : JSON.stringify(message) };
+  const text = typeof message === "string" ? message : jsonText(message);
+  return { error, message: text.slice(0, MAX_ERROR_BODY_BYTES) };
 }
 
 function isTemporary(status: number): boolean {

@@ -1,4 +1,5 @@
-import type { ChatTool } from "../tools/interface.js";
+import type { Content } from "../conversation/content.js";
+import type { ChatTool, JsonSchema } from "../tools/interface.js";
 
 /** One tool call as the model asked for it; `arguments` is the JSON text exactly as it came. */
 export interface ChatToolCall {
@@ -7,32 +8,79 @@ export interface ChatToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
+/**
+ * What a provider wants back with its own answer, such as signed reasoning. Only that provider looks into `value`;
+ * everybody else stores it as JSON and passes it on.
+ */
+export interface ProviderState {
+  /** The `id` of the provider it came from. */
+  readonly provider: string;
+  readonly value: unknown;
+}
+
 /** One entry of the conversation, in the wire shape of the chat completions API. */
 export type ChatMessage =
   | { readonly role: "system"; readonly content: string }
-  | { readonly role: "user"; readonly content: string }
+  | { readonly role: "user"; readonly content: Content }
   | {
       readonly role: "assistant";
       readonly content: string | null;
       readonly tool_calls?: readonly ChatToolCall[];
+      /** Kept with the answer and sent back to the provider it came from; left out for any other. */
+      readonly state?: ProviderState;
+      /** The user stopped this answer: `content` is what had been written until then. Never sent to a provider. */
+      readonly stopped?: true;
     }
-  | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string };
+  | { readonly role: "tool"; readonly tool_call_id: string; readonly content: Content };
 
 /** Tokens one request used, as the provider counted them. */
 export interface TokenUsage {
+  /** All tokens of the request, cached ones included. */
   readonly inputTokens: number;
+  /** All tokens of the answer, reasoning included. */
   readonly outputTokens: number;
+  /** The part of `inputTokens` that came from the server's cache. */
+  readonly cachedTokens?: number;
+  /** The part of `inputTokens` that the server wrote to its cache. */
+  readonly cacheWriteTokens?: number;
+  /** The part of `outputTokens` that was reasoning. */
+  readonly reasoningTokens?: number;
 }
 
 /** Why the model stopped. `length` means its answer was cut off, also inside a tool call. */
 export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter";
 
+/** The form an answer must have. A provider with a native mode for it uses that; the loop validates in any case. */
+export interface OutputFormat {
+  readonly name: string;
+  readonly schema: JsonSchema;
+}
+
+/** A tool call while the model writes it, for a display. */
+export interface ToolDraft {
+  /** The position of the call in the answer. */
+  readonly index: number;
+  readonly name: string;
+  /** The next piece of the arguments' JSON text. */
+  readonly delta: string;
+}
+
 export interface ChatRequest {
+  /**
+   * The conversation. `state` is present only on this provider's own answers, parts only if `accepts` said yes, and
+   * no two messages of the user follow each other.
+   */
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ChatTool[];
   readonly signal: AbortSignal;
+  /** The answer must be JSON of this form. */
+  readonly output?: OutputFormat;
   /** Present when the caller wants the text as it is written: then the provider streams. */
   onText?(text: string): void;
+  /** The model's reasoning as it is written, where the server shows it. */
+  onReasoning?(text: string): void;
+  /** Tool calls as they are written. */
+  onToolDraft?(draft: ToolDraft): void;
   /** Called before the provider asks again after a failure. Text sent so far for this answer is void. */
   onRetry?(retry: ProviderRetry): void;
 }
@@ -42,6 +90,8 @@ export interface ChatResponse {
   readonly toolCalls: readonly ChatToolCall[];
   readonly finishReason: FinishReason;
   readonly usage?: TokenUsage;
+  /** What this provider wants back with the next request, as a JSON value. Kept only if the provider has an `id`. */
+  readonly state?: unknown;
 }
 
 export interface ProviderRetry {
@@ -57,7 +107,15 @@ export interface ProviderRetry {
  * and ends promptly on `signal`.
  */
 export interface ChatProvider {
+  /** Names the wire and the server's kind, such as `anthropic`: state is sent back only under the same id. */
+  readonly id?: string;
   /** The model's name, for display. */
   readonly model?: string;
+  /** The model's context window in tokens, where it is known. */
+  readonly contextTokens?: number;
+  /** Whether `request.output` is enforced by the server. Otherwise the loop asks for JSON in words. */
+  readonly nativeOutput?: boolean;
+  /** Whether the model takes content of this media type. Absent: text only. */
+  accepts?(mediaType: string): boolean;
   respond(request: ChatRequest): Promise<ChatResponse>;
 }

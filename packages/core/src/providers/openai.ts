@@ -1,14 +1,17 @@
 import type OpenAI from "openai";
-import { abortedError } from "../abort.js";
 import { AgentError, isAgentError } from "../errors.js";
+import { abortedError } from "../toolkit/abort.js";
 import { errorMessage, quote } from "../toolkit/describe.js";
+import { createRedactor } from "../toolkit/redact.js";
 import { truncateUtf8 } from "../toolkit/truncate.js";
 import { escapeInvisible } from "../toolkit/visible.js";
 import { readCompletion, StreamedCompletion, type WireCompletion } from "./completion.js";
 import { connectionError } from "./connection.js";
 import { statusError } from "./failure.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
+import { parseJson } from "./json.js";
 import { type CheckedOptions, checkedOptions, type OpenAIProviderOptions } from "./openaiOptions.js";
+import { fetchSameOrigin } from "./redirect.js";
 import { checkRequest } from "./request.js";
 import { AttemptError, withRetries } from "./retry.js";
 import { type SilenceTimer, silenceTimer } from "./silence.js";
@@ -17,7 +20,8 @@ import { readEvents, readText } from "./sse.js";
 export type { OpenAIProviderOptions } from "./openaiOptions.js";
 
 const MAX_MESSAGE_BYTES = 2000;
-const SHORTEST_SECRET = 4;
+// What is looked through for secrets. Far more than a quotation shows.
+const MAX_QUOTED_CHARACTERS = 4096;
 
 /**
  * Talks to any OpenAI-compatible chat completions endpoint. The SDK is loaded with the first request; it builds
@@ -26,6 +30,7 @@ const SHORTEST_SECRET = 4;
 export class OpenAIProvider implements ChatProvider {
   readonly model: string;
   readonly #options: CheckedOptions;
+  readonly #redact = createRedactor(() => this.#options.secrets);
   #client: Promise<OpenAI> | undefined;
   // Turned off for a server that refuses the field; it only tells the token count of streamed answers.
   #asksForUsage = true;
@@ -53,17 +58,14 @@ export class OpenAIProvider implements ChatProvider {
   }
 
   async #attempt(client: OpenAI, request: ChatRequest): Promise<ChatResponse> {
-    const { timeoutMs } = this.#options;
-    const timer = silenceTimer(timeoutMs, request.signal);
+    const timer = silenceTimer(this.#options.timeoutMs, request.signal);
     try {
       return request.onText
         ? await this.#stream(client, request, request.onText, timer)
         : await this.#complete(client, request, timer);
     } catch (error) {
       if (request.signal.aborted) throw abortedError(request.signal);
-      if (timer.expired) {
-        throw new AttemptError(`the server was silent for ${timeoutMs} ms (timeoutMs)`, { retryable: false });
-      }
+      if (timer.expired !== undefined) throw new AttemptError(timer.expired, { retryable: false });
       const failure = connectionError(error);
       failure.message = this.#presentable(failure.message);
       throw failure;
@@ -74,7 +76,7 @@ export class OpenAIProvider implements ChatProvider {
 
   async #complete(client: OpenAI, request: ChatRequest, timer: SilenceTimer): Promise<ChatResponse> {
     const response = await this.#send(client, { ...this.#body(request), stream: false }, timer);
-    return readCompletion(parseAnswer(await readText(bodyOf(response), timer.heard)));
+    return readCompletion(this.#parse(await readText(bodyOf(response), timer.heard)));
   }
 
   async #stream(
@@ -89,12 +91,14 @@ export class OpenAIProvider implements ChatProvider {
     let anyData = false;
     const onData = (data: string): void => {
       anyData = true;
-      const text = answer.add(parseAnswer(data));
+      const text = answer.add(this.#parse(data));
       if (text !== "") onText(text);
     };
     const endMarkCame = await readEvents(bodyOf(response), onData, timer.heard);
     // Asked only now: there are servers that call their events a web page.
-    if (!anyData && /html/i.test(contentType)) throw webPage(`its content-type is ${quote(contentType)}`);
+    if (!anyData && /html/i.test(contentType)) {
+      throw webPage(`its content-type is ${this.#quote(contentType)}`);
+    }
     return answer.finish(endMarkCame);
   }
 
@@ -113,7 +117,7 @@ export class OpenAIProvider implements ChatProvider {
 
   async #send(client: OpenAI, body: object, timer: SilenceTimer): Promise<Response> {
     const { req, url } = await client.buildRequest({ method: "post", path: "/chat/completions", body });
-    const response = await fetch(url, { ...req, signal: timer.signal });
+    const response = await fetchSameOrigin(url, { ...req, signal: timer.signal });
     timer.heard();
     if (!response.ok) throw await statusError(response);
     return response;
@@ -137,23 +141,25 @@ export class OpenAIProvider implements ChatProvider {
     return this.#client;
   }
 
+  #parse(text: string): WireCompletion | null {
+    try {
+      return parseJson(text) as WireCompletion | null;
+    } catch (error) {
+      if (error instanceof AttemptError) throw error;
+      if (/^\s*</.test(text)) throw webPage(`it begins with ${this.#quote(text)}`);
+      // Cut off by a proxy, most likely: what came tells.
+      throw new AttemptError(`the answer is not JSON: ${this.#quote(text)}`, { retryable: true });
+    }
+  }
+
+  /** The beginning of a text, without secrets: replaced before the cut, which could leave half of one. */
+  #quote(text: string): string {
+    return quote(this.#redact(text.slice(0, MAX_QUOTED_CHARACTERS)));
+  }
+
   /** A message without secrets, bounded, and without what could control a terminal. */
   #presentable(message: string): string {
-    let text = message;
-    for (const secret of this.#options.secrets) {
-      if (secret.length >= SHORTEST_SECRET) text = text.replaceAll(secret, "[key]");
-    }
-    return escapeInvisible(truncateUtf8(text, MAX_MESSAGE_BYTES));
-  }
-}
-
-function parseAnswer(text: string): WireCompletion | null {
-  try {
-    return JSON.parse(text);
-  } catch {
-    if (/^\s*</.test(text)) throw webPage(`it begins with ${quote(text)}`);
-    // Cut off by a proxy, most likely: what came tells.
-    throw new AttemptError(`the answer is not JSON: ${quote(text)}`, { retryable: true });
+    return escapeInvisible(truncateUtf8(this.#redact(message), MAX_MESSAGE_BYTES));
   }
 }
 

@@ -8,8 +8,8 @@ import type { RetryPolicy } from "./retry.js";
 const DEFAULT_TIMEOUT_MS = 5 * 60 * 1000;
 // What the conversation decides. Set here they would be overwritten without a word.
 const OWN_FIELDS = ["model", "messages", "tools", "stream"];
-// Headers that carry a credential, whatever a gateway calls them.
-const SECRET_HEADER = /auth|key|token|secret|cookie/i;
+// Headers and parameters that carry a credential, whatever a gateway calls them.
+const SECRET_NAME = /auth|key|token|secret|cookie/i;
 
 export interface OpenAIProviderOptions {
   readonly model: string;
@@ -78,7 +78,6 @@ export function checkedOptions(options: OpenAIProviderOptions): CheckedOptions {
   if (apiKey === "" && baseURL === undefined) {
     throw invalid("there is no API key. Set OPENAI_API_KEY, or pass apiKey or baseURL");
   }
-  const credentials = Object.entries(headers).filter(([name]) => SECRET_HEADER.test(name));
   return {
     model,
     apiKey,
@@ -87,8 +86,30 @@ export function checkedOptions(options: OpenAIProviderOptions): CheckedOptions {
     timeoutMs,
     retries: { maxRetries, baseDelayMs: retryDelayMs, maxDelayMs: maxRetryDelayMs },
     body: { ...body },
-    secrets: [apiKey, ...credentials.map(([, value]) => value.replace(/^bearer /i, ""))],
+    secrets: [apiKey, ...headerSecrets(headers), ...addressSecrets(baseURL)],
   };
+}
+
+/** What follows the scheme in a header that carries a credential; of `Basic` also the password inside. */
+function headerSecrets(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers)
+    .filter(([name]) => SECRET_NAME.test(name))
+    .flatMap(([, value]) => {
+      const [, scheme = "", credential = ""] = /^(?:([\w-]+)\s+)?(.*)$/s.exec(value.trim()) ?? [];
+      if (scheme.toLowerCase() !== "basic") return [credential];
+      const password = Buffer.from(credential, "base64")
+        .toString()
+        .replace(/^[^:]*:/, "");
+      return [credential, password];
+    });
+}
+
+/** Gateways take a key in the address, too: `https://host/v1?api-key=…`. */
+function addressSecrets(baseURL: string | undefined): string[] {
+  if (baseURL === undefined) return [];
+  return [...new URL(baseURL).searchParams]
+    .filter(([name]) => SECRET_NAME.test(name))
+    .map(([, value]) => value);
 }
 
 function checkModel(name: string, value: unknown): void {

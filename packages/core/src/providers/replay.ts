@@ -1,5 +1,5 @@
-import { throwIfAborted } from "../abort.js";
 import { AgentError } from "../errors.js";
+import { throwIfAborted } from "../toolkit/abort.js";
 import { writeFileAtomic } from "../toolkit/atomicWrite.js";
 import { checkText, invalidArgument } from "../toolkit/checks.js";
 import { describeValue, errorMessage, quotePath } from "../toolkit/describe.js";

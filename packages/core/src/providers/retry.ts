@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { abortedError } from "../abort.js";
+import { abortedError } from "../toolkit/abort.js";
 import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 import type { ProviderRetry } from "./interface.js";
 

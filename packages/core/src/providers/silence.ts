@@ -1,23 +1,30 @@
-import { linkedController } from "../abort.js";
+import { linkedController } from "../toolkit/abort.js";
 import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
+
+// How many times `timeoutMs` a server may go on with signs of life that say nothing.
+const KEEP_ALIVE_PATIENCE = 12;
 
 /** Aborts a request that has gone quiet. */
 export interface SilenceTimer {
   readonly signal: AbortSignal;
-  /** Whether it was silence, not the caller, that ended the request. */
-  readonly expired: boolean;
-  /** Something arrived: the wait starts again. */
-  heard(): void;
+  /** Why the timer ended the request, in words; `undefined` if it did not. */
+  readonly expired: string | undefined;
+  /** Something arrived: the wait starts again, for a mere sign of life (a comment, a blank) only so often. */
+  heard(isData?: boolean): void;
   stop(): void;
 }
 
 /** A signal that fires when `outer` does, or after `timeoutMs` without a call of `heard`. */
 export function silenceTimer(timeoutMs: number, outer: AbortSignal): SilenceTimer {
   const { controller, release } = linkedController(outer);
-  let expired = false;
+  let expired: string | undefined;
+  let keptAlive = false;
+  let lastData = performance.now();
   const timer = setTimeout(
     () => {
-      expired = true;
+      expired = keptAlive
+        ? `the server sent nothing but keep-alive signs for ${KEEP_ALIVE_PATIENCE} times ${timeoutMs} ms (timeoutMs)`
+        : `the server was silent for ${timeoutMs} ms (timeoutMs)`;
       controller.abort();
     },
     Math.min(timeoutMs, LONGEST_TIMER_MS),
@@ -27,7 +34,12 @@ export function silenceTimer(timeoutMs: number, outer: AbortSignal): SilenceTime
     get expired() {
       return expired;
     },
-    heard: () => timer.refresh(),
+    heard: (isData = true) => {
+      const now = performance.now();
+      if (isData) lastData = now;
+      keptAlive = now - lastData > timeoutMs * KEEP_ALIVE_PATIENCE;
+      if (!keptAlive) timer.refresh();
+    },
     stop: () => {
       clearTimeout(timer);
       release();

@@ -1,9 +1,17 @@
 import { AttemptError } from "./retry.js";
 
 const END_MARK = "[DONE]";
+const SPACE = 0x20;
 // Far beyond any answer. In a stream each word comes with some hundred bytes around it.
 const MAX_STREAM_BYTES = 256 * 1024 * 1024;
-const MAX_TEXT_BYTES = 64 * 1024 * 1024;
+const MAX_EVENTS = 1_000_000;
+// Comments, blanks and empty events in a row: servers send some to keep a connection alive.
+const MAX_IDLE_CHARACTERS = 1024 * 1024;
+const MAX_TEXT_BYTES = 32 * 1024 * 1024;
+// One event, or a whole answer that came instead of events. Each of its lines counts some characters more.
+const MAX_EVENT_CHARACTERS = MAX_TEXT_BYTES;
+const LINE_OVERHEAD = 16;
+const LONGEST_START = "data: ".length;
 // How long a connection may stay open after the end mark: time to become reusable, not time to wait for.
 const END_GRACE_MS = 100;
 
@@ -16,17 +24,26 @@ const END_GRACE_MS = 100;
 export async function readEvents(
   body: ReadableStream<Uint8Array>,
   onData: (data: string) => void,
-  onBytes: () => void,
+  onBytes: (isData: boolean) => void,
 ): Promise<boolean> {
   const reader = body.getReader();
   const events = new EventParser();
+  let count = 0;
+  let idle = 0;
   let timer: NodeJS.Timeout | undefined;
   try {
-    for await (const text of decodedText(reader, onBytes, MAX_STREAM_BYTES)) {
+    for await (const text of decodedText(reader, MAX_STREAM_BYTES)) {
       if (timer) continue;
-      for (const data of events.add(text)) {
+      const found = events.add(text);
+      const isData = events.takeIsData();
+      onBytes(isData);
+      idle = isData ? 0 : idle + text.length;
+      if (idle > MAX_IDLE_CHARACTERS)
+        throw tooLarge(`more than ${MAX_IDLE_CHARACTERS} characters that hold no data`);
+      for (const data of found) {
         if (data === END_MARK) timer ??= setTimeout(() => cancel(reader), END_GRACE_MS);
         if (timer) break;
+        if (++count > MAX_EVENTS) throw tooLarge(`more than ${MAX_EVENTS} events`);
         onData(data);
       }
     }
@@ -44,7 +61,10 @@ export async function readEvents(
 }
 
 /** Reads a whole body as text. Unlike `Response.text`, it tells of every arrival. */
-export async function readText(body: ReadableStream<Uint8Array>, onBytes: () => void): Promise<string> {
+export async function readText(
+  body: ReadableStream<Uint8Array>,
+  onBytes: (isData: boolean) => void,
+): Promise<string> {
   const reader = body.getReader();
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -52,24 +72,19 @@ export async function readText(body: ReadableStream<Uint8Array>, onBytes: () => 
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
-    onBytes();
+    onBytes(value.some((byte) => byte > SPACE));
     size = checkedSize(reader, size + value.byteLength, MAX_TEXT_BYTES);
     pieces.push(value);
   }
   return new TextDecoder().decode(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces));
 }
 
-async function* decodedText(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  onBytes: () => void,
-  maxBytes: number,
-) {
+async function* decodedText(reader: ReadableStreamDefaultReader<Uint8Array>, maxBytes: number) {
   const decoder = new TextDecoder();
   let size = 0;
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
-    onBytes();
     size = checkedSize(reader, size + value.byteLength, maxBytes);
     yield decoder.decode(value, { stream: true });
   }
@@ -83,7 +98,11 @@ function checkedSize(
 ): number {
   if (size <= maxBytes) return size;
   cancel(reader);
-  throw new AttemptError(`the answer has more than ${maxBytes} bytes`, { retryable: false });
+  throw tooLarge(`more than ${maxBytes} bytes`);
+}
+
+function tooLarge(size: string): AttemptError {
+  return new AttemptError(`the answer has ${size}`, { retryable: false });
 }
 
 function cancel(reader: ReadableStreamDefaultReader<Uint8Array>): void {
@@ -95,6 +114,10 @@ class EventParser {
   #line = "";
   #endsInReturn = false;
   #data: string[] = [];
+  #dataSize = 0;
+  #isData = false;
+  // Kept apart: reading it off a long line copies the line each time.
+  #lineStart = "";
   #begun = false;
   #isWhole = false;
 
@@ -103,26 +126,39 @@ class EventParser {
     return this.#isWhole;
   }
 
+  /** Whether anything but comments and blanks came since this was last asked. */
+  takeIsData(): boolean {
+    const isData = this.#isData || this.#lineStart.startsWith("data:");
+    this.#isData = false;
+    return isData;
+  }
+
   /** Takes more text and returns the data of the events it completes. */
   add(text: string): string[] {
     const found: string[] = [];
     if (!this.#begun) this.#begin(text.trimStart());
     if (this.#isWhole) {
-      this.#line += text;
+      this.#isData = /\S/.test(text);
+      this.#extendLine(text);
       return found;
     }
     // A long line comes in many pieces: what is there already is not searched again with each.
     if (!this.#endsInReturn && !/[\r\n]/.test(text)) {
-      this.#line += text;
+      this.#extendLine(text);
       return found;
     }
     // A carriage return at the very end may be half of a line ending: it waits for what follows.
     const lines = (this.#line + text).split(/\r\n|\n|\r(?!$)/);
     this.#line = lines.pop() ?? "";
+    this.#lineStart = this.#line.slice(0, LONGEST_START);
     this.#endsInReturn = this.#line.endsWith("\r");
     for (const line of lines) {
       if (line !== "") this.#field(line);
-      else if (this.#data.length > 0) found.push(this.#take());
+      else if (this.#dataSize > 0) {
+        const data = this.#take();
+        // As the standard has it: an event without data is none.
+        if (data !== "") found.push(data);
+      }
     }
     return found;
   }
@@ -139,14 +175,29 @@ class EventParser {
     this.#isWhole = /^[{<]/.test(text);
   }
 
+  #extendLine(text: string): void {
+    this.#line += text;
+    if (this.#lineStart.length < LONGEST_START) this.#lineStart = this.#line.slice(0, LONGEST_START);
+    checkEventSize(this.#line.length);
+  }
+
   #field(line: string): void {
     if (!line.startsWith("data:")) return;
+    this.#isData ||= line.length > LONGEST_START;
+    this.#dataSize += line.length + LINE_OVERHEAD;
+    checkEventSize(this.#dataSize);
     this.#data.push(line.startsWith("data: ") ? line.slice(6) : line.slice(5));
   }
 
   #take(): string {
     const data = this.#data.join("\n");
     this.#data = [];
+    this.#dataSize = 0;
     return data;
   }
+}
+
+function checkEventSize(characters: number): void {
+  if (characters > MAX_EVENT_CHARACTERS)
+    throw tooLarge(`an event of more than ${MAX_EVENT_CHARACTERS} characters`);
 }

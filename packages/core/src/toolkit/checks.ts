@@ -25,6 +25,11 @@ export const checkPositive: ValueCheck = (name, value) => {
     throw invalidArgument(name, "a number greater than 0", value);
 };
 
+export const checkNotNegative: ValueCheck = (name, value) => {
+  if (typeof value !== "number" || !(value >= 0))
+    throw invalidArgument(name, "a number of at least 0", value);
+};
+
 export const checkBoolean: ValueCheck = (name, value) => {
   if (typeof value !== "boolean") throw invalidArgument(name, "true or false", value);
 };

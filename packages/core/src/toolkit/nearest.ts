@@ -1,6 +1,11 @@
 import { checkText, invalidArgument } from "./checks.js";
 import { quote } from "./describe.js";
 
+// Longer names are no typing mistakes of each other, and comparing two costs the product of their lengths.
+const LONGEST_COMPARED = 100;
+// How many known names a message lists.
+const MOST_LISTED = 50;
+
 /**
  * The sentence that helps after an unknown name: `Did you mean "run_bash"?`, or what there is if nothing is
  * close: `Known: "read_file", "mkdir".`
@@ -9,15 +14,17 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   checkIterable("known", known);
   const names = [...known];
   const meant = nearestMatch(name, names);
-  return meant === undefined
-    ? `Known: ${names.map(quote).join(", ") || "none"}.`
-    : `Did you mean ${quote(meant)}?`;
+  if (meant !== undefined) return `Did you mean ${quote(meant)}?`;
+  const hidden = names.length - MOST_LISTED;
+  const listed = names.slice(0, MOST_LISTED).map(quote).join(", ");
+  return `Known: ${listed || "none"}${hidden > 0 ? ` (and ${hidden} more)` : ""}.`;
 }
 
 /** The candidate most like `name`, for "did you mean"; `undefined` if none is close. */
 export function nearestMatch(name: string, candidates: Iterable<string>): string | undefined {
   checkText("name", name);
   checkIterable("candidates", candidates);
+  if (name.length > LONGEST_COMPARED) return undefined;
   const wanted = name.toLowerCase();
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;

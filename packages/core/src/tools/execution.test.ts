@@ -109,24 +109,41 @@ describe("execute", () => {
       },
       { deadlineMs: 20 },
     );
-    const result = await registryWith(tool).run("t", {});
-    expect(result).toMatchObject({
+    const registry = new ToolRegistry({ abortGraceMs: 10 });
+    registry.register(tool);
+    expect(await registry.run("t", {})).toMatchObject({
       outcome: "error",
-      text: "Error executing t: no result after 20 ms; it was told to stop.",
+      text: "Error executing t: no result after 20 ms; it did not stop within 10 ms and may still be running.",
     });
     await told.promise;
   });
 
   test("the registry's own deadline holds for tools that set none", async () => {
-    const registry = new ToolRegistry({ deadlineMs: 10 });
+    const registry = new ToolRegistry({ deadlineMs: 10, abortGraceMs: 0 });
     registry.register(fakeTool("t", () => new Promise(() => undefined)));
     expect(await registry.execute("t", {})).toContain("no result after 10 ms");
   });
 
-  test("abort ends a call at once, also one that ignores its signal", async () => {
+  test("a tool that is told to stop returns its own result, which counts as aborted", async () => {
+    const controller = new AbortController();
+    const tool = fakeTool("t", (_, call) => {
+      const stopped = new Promise<string>((resolve) => {
+        call?.signal.addEventListener("abort", () => resolve("half of the work"));
+      });
+      controller.abort();
+      return stopped;
+    });
+    expect(await registryWith(tool).run("t", {}, { signal: controller.signal })).toMatchObject({
+      outcome: "aborted",
+      text: "half of the work",
+    });
+  });
+
+  test("a tool that does not stop is given up after the grace period", async () => {
     const controller = new AbortController();
     const started = deferred();
-    const registry = registryWith(
+    const registry = new ToolRegistry({ abortGraceMs: 10 });
+    registry.register(
       fakeTool("t", () => {
         started.resolve();
         return new Promise(() => undefined);
@@ -137,7 +154,7 @@ describe("execute", () => {
     controller.abort();
     expect(await running).toMatchObject({
       outcome: "aborted",
-      text: "Error executing t: aborted before it finished.",
+      text: "Error executing t: aborted; it did not stop within 10 ms and may still be running.",
     });
   });
 
@@ -157,7 +174,7 @@ describe("execute", () => {
   });
 
   test("E127: an error text is capped, without control characters and without the key", async () => {
-    const registry = new ToolRegistry({ secrets: ["sk-very-secret-1"] });
+    const registry = new ToolRegistry({ secrets: () => ["sk-very-secret-1"] });
     registry.register(
       fakeTool("t", () => {
         throw new Error(`\u001b]52;c;x\u0007 sk-very-secret-1 ${"x".repeat(1_000_000)}`);
@@ -170,7 +187,7 @@ describe("execute", () => {
   });
 
   test("a key that straddles the cap of a long error is hidden as well", async () => {
-    const registry = new ToolRegistry({ secrets: ["sk-very-secret-1"] });
+    const registry = new ToolRegistry({ secrets: () => ["sk-very-secret-1"] });
     for (let padding = 6100; padding < 6160; padding++) {
       registry.register(
         fakeTool(`t${padding}`, () => {
@@ -216,20 +233,6 @@ describe("execute", () => {
     expect((await registry.run("nope", {})).outcome).toBe("not_found");
     registry.disable("t");
     expect((await registry.run("t", {})).outcome).toBe("not_available");
-  });
-
-  test("the time a person takes to approve is not the tool's duration", async () => {
-    const registry = registryWith(fakeTool("t"));
-    let waited = 0;
-    const approve = async () => {
-      const asked = performance.now();
-      await new Promise((resolve) => setTimeout(resolve, 60));
-      waited = performance.now() - asked;
-      return undefined;
-    };
-    const started = performance.now();
-    const { durationMs } = await registry.run("t", {}, { approve });
-    expect(durationMs + waited).toBeLessThanOrEqual(performance.now() - started);
   });
 
   test("fifty calls at once each get their own result, and Node has nothing to warn about", async () => {

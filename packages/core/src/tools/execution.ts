@@ -1,19 +1,29 @@
-import { LazySignal } from "../abort.js";
-import { checkObject, checkSignal } from "../toolkit/checks.js";
-import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
-import { isRecord } from "../toolkit/isRecord.js";
+import { type ContentPart, findPartProblem } from "../conversation/content.js";
+import { AgentError } from "../errors.js";
+import { LazySignal } from "../toolkit/abort.js";
+import { describeValue, errorMessage } from "../toolkit/describe.js";
 import { onAbort } from "../toolkit/onAbort.js";
 import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 import { truncateMiddle } from "../toolkit/truncate.js";
 import { escapeInvisible } from "../toolkit/visible.js";
-import type { ToolEntry } from "./entry.js";
-import type { AccessNeed, ToolCall, ToolReport } from "./types.js";
+import type { ExecutableTool } from "./interface.js";
+import type { ChildAgentAnswer, ChildAgentRequest, ToolCall, ToolReport } from "./types.js";
 
 const MAX_ERROR_BYTES = 8 * 1024;
-const MAX_ARGUMENT_DEPTH = 256;
+const MAX_PARTS = 20;
 
-/** How a call ended. `ok` is the only success: a display and an exit code can rely on it. */
-export type ToolOutcome = "ok" | "error" | "not_found" | "not_available" | "denied" | "aborted";
+/**
+ * How a call ended. `ok` is the only success: a display and an exit code can rely on it. `interrupted` is a call of
+ * an earlier process that may or may not have run.
+ */
+export type ToolOutcome =
+  | "ok"
+  | "error"
+  | "not_found"
+  | "not_available"
+  | "denied"
+  | "aborted"
+  | "interrupted";
 
 /** The text for the model, and what really happened. */
 export interface ToolResult {
@@ -22,185 +32,190 @@ export interface ToolResult {
   readonly durationMs: number;
   /** The tool's own few words about the end, if it gave any: `exit code 2`. */
   readonly summary?: string;
+  /** Images and files the tool gave besides its text. */
+  readonly parts?: readonly ContentPart[];
 }
 
 /** What a caller may pass along with a call; each part may be left out. */
-export interface RunOptions extends Partial<ToolCall> {
-  /**
-   * Asked once the call is known to be valid, with the very arguments the tool will get and what it needs a yes
-   * for. Resolves to the reason for a refusal, or to `undefined` to go on with these needs granted.
-   */
-  approve?(
-    args: Readonly<Record<string, unknown>>,
-    needs: readonly AccessNeed[],
-  ): Promise<string | undefined>;
+export interface RunOptions extends Partial<Omit<ToolCall, "attach" | "startAgent">> {
+  /** Called right before the tool starts. */
+  onStart?(): void;
+  /** Starts a child agent for the call; `signal` aborts when the call has to stop. */
+  readonly startAgent?: (request: ChildAgentRequest, signal?: AbortSignal) => Promise<ChildAgentAnswer>;
 }
 
 export interface ExecutionLimits {
   readonly deadlineMs: number;
+  /** How long a tool that was told to stop may take to return its own result. */
+  readonly abortGraceMs: number;
   readonly maxResultBytes: number;
-  readonly secrets: () => readonly string[];
+  readonly redact: (text: string) => string;
 }
 
-/** A result before its duration is known; a tool that ran brings its own, without the wait for approval. */
-export type ToolEnding = Omit<ToolResult, "durationMs"> & Partial<Pick<ToolResult, "durationMs">>;
+/** A result before its duration is known. */
+export type ToolEnding = Omit<ToolResult, "durationMs">;
 
-/** How the call ends if the tool went away while a person decided about it. */
-type GoneMeanwhile = () => ToolEnding | undefined;
-
-/** Runs one tool and survives it, whatever it does. Never rejects. */
-export async function runTool(
-  entry: ToolEntry,
-  args: unknown,
+/**
+ * Runs one tool with valid arguments and survives it, whatever it does. Never rejects. On abort, or past its
+ * deadline, the tool is told to stop and has `abortGraceMs` to return its own result; only then is it given up.
+ */
+export function runTool(
+  tool: ExecutableTool,
+  input: Record<string, unknown>,
   options: RunOptions,
   limits: ExecutionLimits,
-  goneMeanwhile: GoneMeanwhile,
 ): Promise<ToolEnding> {
-  const { name } = entry.tool;
-  const failed = (thrown: unknown): ToolEnding => ({
-    outcome: "error",
-    text: `Error executing ${name}: ${presentable(errorMessage(thrown), limits.secrets())}`,
+  return new Promise((resolve) => {
+    new Execution(tool, options, limits, resolve).start(input);
   });
-  try {
-    checkObject("call", options);
-    if (options.signal !== undefined) checkSignal("signal", options.signal);
-    const copy = copyArguments(args);
-    const problem = entry.checkArguments(copy);
-    if (problem !== undefined) return failed(problem);
-    if (options.signal?.aborted) return aborted(name);
-    let granted = options.granted ?? [];
-    if (options.approve) {
-      const needs = entry.tool.findAccessNeeds?.(copy) ?? [];
-      const refusal = await options.approve(copy, needs);
-      granted = [...granted, ...needs];
-      if (options.signal?.aborted) return aborted(name);
-      if (refusal !== undefined) return { outcome: "denied", text: `Tool call denied: ${refusal}` };
-      const gone = goneMeanwhile();
-      if (gone) return gone;
-    }
-    return await raceTool(entry, copy, { ...options, granted }, limits, failed);
-  } catch (error) {
-    return failed(error);
-  }
 }
 
-function aborted(name: string): ToolEnding {
+/** The text of a failure, safe to show and to send: bounded, without control characters or known secrets. */
+export function failure(name: string, thrown: unknown, { redact }: ExecutionLimits): ToolEnding {
+  // Redacted before the cut, which could leave half a secret that no longer matches.
+  const message = truncateMiddle(
+    redact(errorMessage(thrown)),
+    MAX_ERROR_BYTES,
+    "The error message was longer.",
+  );
+  return { outcome: "error", text: `Error executing ${name}: ${escapeInvisible(message)}` };
+}
+
+export function abortedEnding(name: string): ToolEnding {
   return { outcome: "aborted", text: `Error executing ${name}: aborted before it finished.` };
 }
 
-/** The tool against its deadline and the caller's abort; whoever is first decides, the rest is ignored. */
-function raceTool(
-  entry: ToolEntry,
-  args: Record<string, unknown>,
-  options: RunOptions & Required<Pick<ToolCall, "granted">>,
-  limits: ExecutionLimits,
-  failed: (thrown: unknown) => ToolEnding,
-): Promise<ToolEnding> {
-  const { name } = entry.tool;
-  const deadlineMs = entry.tool.deadlineMs ?? limits.deadlineMs;
-  const started = performance.now();
-  return new Promise((resolve) => {
-    const stop = new LazySignal();
-    let settled = false;
-    let report: ToolReport | undefined;
-    let timer: NodeJS.Timeout | undefined;
+/** Why a running tool was told to stop. */
+type StopReason = "aborted" | "deadline";
 
-    const settle = (ending: ToolEnding): void => {
-      if (settled) return;
-      settled = true;
-      clearTimeout(timer);
-      release();
-      resolve({ ...ending, durationMs: performance.now() - started });
-    };
-    const release = onAbort(options.signal, () => {
-      settle(aborted(name));
-      stop.abort(options.signal?.reason);
-    });
-    if (deadlineMs <= LONGEST_TIMER_MS) {
-      timer = setTimeout(() => {
-        settle(failed(`no result after ${deadlineMs} ms; it was told to stop.`));
-        stop.abort(new Error("deadline passed"));
-      }, deadlineMs);
+/** One run of a tool: its deadline, its abort and its result. Whatever ends it first decides. */
+class Execution {
+  readonly #tool: ExecutableTool;
+  readonly #options: RunOptions;
+  readonly #limits: ExecutionLimits;
+  readonly #resolve: (ending: ToolEnding) => void;
+  readonly #deadlineMs: number;
+  readonly #stopSignal = new LazySignal();
+  #parts: ContentPart[] | undefined;
+  #report: ToolReport | undefined;
+  #stopped: StopReason | undefined;
+  #settled = false;
+  #timer: NodeJS.Timeout | undefined;
+  #release = (): void => undefined;
+
+  constructor(
+    tool: ExecutableTool,
+    options: RunOptions,
+    limits: ExecutionLimits,
+    resolve: (ending: ToolEnding) => void,
+  ) {
+    this.#tool = tool;
+    this.#options = options;
+    this.#limits = limits;
+    this.#resolve = resolve;
+    this.#deadlineMs = tool.deadlineMs ?? limits.deadlineMs;
+  }
+
+  start(input: Record<string, unknown>): void {
+    const { signal } = this.#options;
+    this.#release = onAbort(signal, () => this.#stop("aborted", signal?.reason));
+    if (this.#deadlineMs <= LONGEST_TIMER_MS) {
+      this.#timer = setTimeout(() => this.#stop("deadline", new Error("deadline passed")), this.#deadlineMs);
     }
+    this.#options.onStart?.();
+    // Started inside a promise, so that a tool that throws synchronously ends like one that rejects.
+    new Promise<unknown>((started) => started(this.#tool.execute(input, this.#call()))).then(
+      (text) => this.#settle(this.#returned(text)),
+      (error: unknown) => this.#settle(this.#threw(error)),
+    );
+  }
 
-    const call: ToolCall = {
+  #call(): ToolCall {
+    const options = this.#options;
+    const { startAgent } = options;
+    const stop = this.#stopSignal;
+    return {
       get signal() {
         return stop.signal;
       },
-      granted: options.granted,
+      granted: options.granted ?? [],
+      context: options.context,
       onOutput: (chunk) => {
-        if (!settled) options.onOutput?.(chunk);
+        if (!this.#settled) options.onOutput?.(chunk);
       },
       onProcess: (pid) => {
-        if (!settled) options.onProcess?.(pid);
+        if (!this.#settled) options.onProcess?.(pid);
       },
       report: (status) => {
-        report = status;
-        if (!settled) options.report?.(status);
+        this.#report = status;
+        if (!this.#settled) options.report?.(status);
       },
+      attach: (part) => this.#attach(part),
+      ...(startAgent && { startAgent: (request) => startAgent(request, stop.signal) }),
     };
-    // Started inside a promise, so that a tool that throws synchronously ends like one that rejects.
-    new Promise<unknown>((started) => started(entry.tool.execute(args, call))).then(
-      (text) => settle(completed(text, report, limits, failed)),
-      (error: unknown) => settle(failed(error)),
-    );
-  });
-}
-
-function completed(
-  text: unknown,
-  report: ToolReport | undefined,
-  limits: ExecutionLimits,
-  failed: (thrown: unknown) => ToolEnding,
-): ToolEnding {
-  if (typeof text !== "string") return failed(`it returned ${describeValue(text)} instead of a string.`);
-  return {
-    outcome: report?.ok === false ? "error" : "ok",
-    text: truncateMiddle(text, limits.maxResultBytes, "Ask the tool for less at a time."),
-    ...(report && { summary: String(report.summary) }),
-  };
-}
-
-/** An error text that is safe to show and to send: bounded, without control characters or known secrets. */
-function presentable(message: string, secrets: readonly string[]): string {
-  let text = message;
-  // Before the cut, which could leave half a secret that no longer matches.
-  for (const secret of secrets) {
-    if (secret.length >= 8) text = text.replaceAll(secret, "[secret]");
   }
-  return escapeInvisible(truncateMiddle(text, MAX_ERROR_BYTES, "The error message was longer."));
-}
 
-/**
- * A deep copy of JSON-like arguments, so that a tool can do what it likes with them. Throws for what JSON
- * cannot hold, for what is nested without end, and for `__proto__`, which only an attacker sends.
- */
-function copyArguments(args: unknown): Record<string, unknown> {
-  if (args === undefined) return {};
-  if (!isRecord(args)) throw new Error(`the arguments must be an object, got ${describeValue(args)}.`);
-  return copyJson(args, 0) as Record<string, unknown>;
-}
+  #attach(part: ContentPart): void {
+    const problem = findPartProblem(part);
+    if (problem !== undefined) throw new AgentError("invalid_argument", `The attached part ${problem}.`);
+    this.#parts ??= [];
+    if (this.#parts.length >= MAX_PARTS) throw new Error(`A result holds at most ${MAX_PARTS} parts.`);
+    this.#parts.push(part);
+  }
 
-function copyJson(value: unknown, depth: number): unknown {
-  if (
-    value === null ||
-    typeof value === "string" ||
-    typeof value === "number" ||
-    typeof value === "boolean"
-  ) {
-    return value;
+  #stop(reason: StopReason, cause: unknown): void {
+    if (this.#settled || this.#stopped) return;
+    this.#stopped = reason;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#settle(this.#givenUp()), this.#limits.abortGraceMs);
+    this.#stopSignal.abort(cause);
   }
-  if (value === undefined) return undefined;
-  if (typeof value !== "object")
-    throw new Error(`the arguments must be JSON values, got ${describeValue(value)}.`);
-  if (depth > MAX_ARGUMENT_DEPTH) {
-    throw new Error(`the arguments are nested more than ${MAX_ARGUMENT_DEPTH} levels deep.`);
+
+  #givenUp(): ToolEnding {
+    const { name } = this.#tool;
+    const still = `it did not stop within ${this.#limits.abortGraceMs} ms and may still be running.`;
+    if (this.#stopped === "aborted") {
+      return { outcome: "aborted", text: `Error executing ${name}: aborted; ${still}` };
+    }
+    return failure(name, `no result after ${this.#deadlineMs} ms; ${still}`, this.#limits);
   }
-  if (Array.isArray(value)) return value.map((item) => copyJson(item, depth + 1));
-  const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) {
-    if (key === "__proto__") throw new Error(`${quote(key)} is not allowed as an argument name.`);
-    copy[key] = copyJson((value as Record<string, unknown>)[key], depth + 1);
+
+  #returned(text: unknown): ToolEnding {
+    if (typeof text !== "string") {
+      return this.#threw(`it returned ${describeValue(text)} instead of a string.`);
+    }
+    if (this.#stopped === "deadline") {
+      const late = failure(this.#tool.name, this.#lateness(), this.#limits);
+      return { ...late, text: `${late.text}\n${this.#shorten(text)}` };
+    }
+    return {
+      outcome: this.#stopped ?? (this.#report?.ok === false ? "error" : "ok"),
+      text: this.#shorten(text),
+      ...(this.#report && { summary: String(this.#report.summary) }),
+      ...(this.#parts && { parts: this.#parts }),
+    };
   }
-  return copy;
+
+  #threw(error: unknown): ToolEnding {
+    const { name } = this.#tool;
+    if (this.#stopped === "aborted") return abortedEnding(name);
+    return failure(name, this.#stopped === "deadline" ? this.#lateness() : error, this.#limits);
+  }
+
+  #lateness(): string {
+    return `no result after ${this.#deadlineMs} ms; it was told to stop.`;
+  }
+
+  #shorten(text: string): string {
+    const { redact, maxResultBytes } = this.#limits;
+    return truncateMiddle(redact(text), maxResultBytes, "Ask the tool for less at a time.");
+  }
+
+  #settle(ending: ToolEnding): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#release();
+    this.#resolve(ending);
+  }
 }

@@ -1,12 +1,12 @@
 import { AgentError } from "../errors.js";
-import { arrayOf, textsOf } from "../toolkit/checks.js";
+import { arrayOf, checkObject, textsOf } from "../toolkit/checks.js";
 import { quote } from "../toolkit/describe.js";
 import { didYouMean } from "../toolkit/nearest.js";
 import { checkOptions, type OptionChecks } from "../toolkit/options.js";
 import { registerPack } from "./packs.js";
 import { REGISTRY_OPTIONS, ToolRegistry, type ToolRegistryOptions } from "./registry.js";
 import { SaveSessionContextTool } from "./sessionContext.js";
-import type { ToolContext, ToolPack } from "./types.js";
+import type { PackHost, ToolContext, ToolPack } from "./types.js";
 
 /** A pack, or a pack with its options: `fs` or `[fs, { root: "." }]`. */
 export type PackEntry = ToolPack | readonly [pack: ToolPack, options: unknown];
@@ -16,12 +16,15 @@ export interface CreateRegistryOptions extends ToolRegistryOptions {
   readonly enable?: readonly string[];
   /** Tools to turn off. */
   readonly disable?: readonly string[];
+  /** What the host tells every pack: protected paths, secret variables, access rules. */
+  readonly host?: Omit<PackHost, "context" | "options">;
 }
 
 const OPTIONS: OptionChecks<CreateRegistryOptions> = {
   ...REGISTRY_OPTIONS,
   enable: textsOf("tool names"),
   disable: textsOf("tool names"),
+  host: checkObject,
 };
 
 /**
@@ -35,16 +38,25 @@ export function createToolRegistry(
 ): ToolRegistry {
   arrayOf("packs")("packs", packs);
   checkOptions("createToolRegistry", options, OPTIONS);
-  const { enable = [], disable = [], ...registryOptions } = options;
+  const { enable = [], disable = [], host, ...registryOptions } = options;
   const registry = new ToolRegistry(registryOptions);
   registry.register(new SaveSessionContextTool(context), { source: "@agent/core" });
   for (const entry of packs) {
     const [pack, packOptions] = isPair(entry) ? entry : [entry, undefined];
-    registerPack(registry, pack, { context, options: packOptions });
+    registerPack(registry, pack, { ...host, context, options: packOptions });
   }
   switchTools(registry, "enable", enable);
   switchTools(registry, "disable", disable);
   return registry;
+}
+
+/** A pack is still loading tools: the name may be one of them, and counts from the moment it is registered. */
+function switchOnArrival(registry: ToolRegistry, action: "enable" | "disable", name: string): void {
+  const release = registry.onRegister((tool) => {
+    if (tool.name !== name) return;
+    release();
+    registry[action](name);
+  });
 }
 
 function isPair(entry: PackEntry): entry is readonly [ToolPack, unknown] {
@@ -54,6 +66,10 @@ function isPair(entry: PackEntry): entry is readonly [ToolPack, unknown] {
 function switchTools(registry: ToolRegistry, action: "enable" | "disable", names: readonly string[]): void {
   for (const [index, name] of names.entries()) {
     if (registry[action](name)) continue;
+    if (registry.services.pending().length > 0) {
+      switchOnArrival(registry, action, name);
+      continue;
+    }
     const hint = didYouMean(name, registry.getToolNames());
     throw new AgentError(
       "unknown_tool",

@@ -15,6 +15,9 @@ export interface ChatTool {
   };
 }
 
+/** Valid arguments as the tool wants them, or what is wrong with them in words for the model. */
+export type ParsedArguments = { readonly value: Record<string, unknown> } | { readonly problem: string };
+
 /**
  * One thing the model can do. `getSchema().function.name` equals `name`; `execute` resolves to the text
  * the model reads, and throws to fail: the registry alone turns errors into text.
@@ -33,6 +36,11 @@ export interface ExecutableTool {
    * side effect. The granted needs come back in `call.granted`.
    */
   findAccessNeeds?(args: Readonly<Record<string, unknown>>): readonly AccessNeed[];
+  /**
+   * Checks the arguments instead of the registry's check by the schema, and gives `execute` what it wants in their
+   * place: a date for a text, defaults filled in. Used by `defineTool` for schema libraries.
+   */
+  parseArguments?(args: Readonly<Record<string, unknown>>): ParsedArguments | Promise<ParsedArguments>;
   getSchema(): ChatTool;
   execute(args: Record<string, unknown>, call?: ToolCall): Promise<string>;
 }

@@ -1,8 +1,8 @@
 import { AgentError } from "../errors.js";
-import { checkObject, checkRegistry } from "../toolkit/checks.js";
+import { checkFunction, checkObject, checkRegistry, checkText } from "../toolkit/checks.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import type { ExecutableTool } from "./interface.js";
-import type { PackHost, PackRegistry, RegisterOptions, ToolPack } from "./types.js";
+import type { PackHost, PackRegistry, PackServices, RegisterOptions, ToolPack } from "./types.js";
 
 /** The version of the contract between core and packs. It rises only when an old pack would stop working. */
 export const PACK_API_VERSION = 1;
@@ -33,6 +33,7 @@ export function registerPack(registry: PackRegistry, pack: ToolPack, host?: Pack
   } finally {
     scope.close();
   }
+  scope.complete();
   return scope.names();
 }
 
@@ -78,6 +79,9 @@ function checkPack(pack: ToolPack, name: string): void {
 /** The view of the registry that one pack gets. */
 function createScope(registry: PackRegistry, source: string) {
   const own: string[] = [];
+  // Handed on only once the whole pack is registered: one that throws half-way leaves nothing behind.
+  const provided: PackServices[] = [];
+  const late: (() => void)[] = [];
   let closed = false;
   const ownOnly = (action: string, name: string): void => {
     if (!own.includes(name)) {
@@ -86,11 +90,12 @@ function createScope(registry: PackRegistry, source: string) {
   };
   const view: PackRegistry = {
     register(tool: ExecutableTool, options: RegisterOptions = {}) {
-      if (closed)
+      if (closed) {
         throw new AgentError(
           "pack_invalid",
-          `Pack ${quote(source)} registered a tool after register() returned.`,
+          `Pack ${quote(source)} registered a tool after register() returned. Use registerLater for tools that take time.`,
         );
+      }
       registry.register(tool, { source, ...options });
       own.push(tool.name);
     },
@@ -112,15 +117,39 @@ function createScope(registry: PackRegistry, source: string) {
     hasTool: (name) => registry.hasTool(name),
     isToolEnabled: (name) => registry.isToolEnabled(name),
     getToolNames: () => registry.getToolNames(),
+    provide(services) {
+      checkObject("services", services);
+      if (closed) registry.provide?.(services);
+      else provided.push(services);
+    },
+    registerLater(description, load) {
+      checkText("description", description);
+      checkFunction("load", load);
+      late.push(() => registry.registerLater?.(description, (_, signal) => load(lateView, signal)));
+    },
   };
+  // The same rules, without an end: a server may bring tools, and take them back, for as long as it runs.
+  const lateView: PackRegistry = Object.freeze({
+    ...view,
+    register(tool: ExecutableTool, options: RegisterOptions = {}) {
+      registry.register(tool, { source, ...options });
+      own.push(tool.name);
+    },
+  });
   return {
     registry: Object.freeze(view),
     names: () => [...own],
     close: () => {
       closed = true;
     },
+    complete: () => {
+      for (const services of provided) registry.provide?.(services);
+      for (const start of late) start();
+    },
     undo: () => {
       for (const name of own.splice(0)) registry.unregister(name);
+      // A failure to end what it began is no better reason than the one the pack failed for.
+      for (const { dispose } of provided) Promise.resolve(dispose?.()).catch(() => undefined);
     },
   };
 }

@@ -1,38 +1,65 @@
 import { AgentError } from "../errors.js";
-import { checkPositive, textsOf } from "../toolkit/checks.js";
+import {
+  checkFunction,
+  checkNotNegative,
+  checkObject,
+  checkPositive,
+  checkSignal,
+} from "../toolkit/checks.js";
 import { quote } from "../toolkit/describe.js";
 import { checkOptions, type OptionChecks } from "../toolkit/options.js";
+import { createRedactor } from "../toolkit/redact.js";
 import { truncateUtf8 } from "../toolkit/truncate.js";
 import { escapeToLine } from "../toolkit/visible.js";
-import { createEntry, type ToolEntry } from "./entry.js";
+import { copyArguments } from "./arguments.js";
 import {
+  abortedEnding,
   type ExecutionLimits,
+  failure,
   type RunOptions,
   runTool,
   type ToolEnding,
   type ToolResult,
 } from "./execution.js";
 import type { ChatTool, ExecutableTool } from "./interface.js";
-import type { PackRegistry, RegisterOptions, ToolCall, ToolCapability } from "./types.js";
+import { examineTool, type RegisteredTool } from "./registeredTool.js";
+import { defaultSecrets } from "./secrets.js";
+import { PackServiceList } from "./services.js";
+import type {
+  AccessNeed,
+  LoadTools,
+  PackRegistry,
+  PackServices,
+  RegisterOptions,
+  ToolCall,
+  ToolCapability,
+} from "./types.js";
 
 const DEFAULT_DEADLINE_MS = 10 * 60 * 1000;
+const DEFAULT_ABORT_GRACE_MS = 5000;
 const DEFAULT_MAX_RESULT_BYTES = 1024 * 1024;
 const MAX_SHOWN_NAME = 200;
 
 export interface ToolRegistryOptions {
   /** How long a tool that sets no deadline of its own may take. Default: ten minutes. */
   readonly deadlineMs?: number;
+  /** How long a tool that was told to stop may take to return its own result. Default: five seconds. */
+  readonly abortGraceMs?: number;
   /** What one result may hold before it is shortened, in bytes of UTF-8. Default: 1 MiB. */
   readonly maxResultBytes?: number;
-  /** Values that never appear in an error text. Default: the value of `OPENAI_API_KEY`, if set. */
-  readonly secrets?: readonly string[];
+  /**
+   * Values that never appear in a result or an error, asked for with every result. Default: the values of the
+   * providers' key variables (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, …).
+   */
+  readonly secrets?: () => readonly string[];
 }
 
 /** What a registry takes; a caller with options of its own adds its checks to these. */
 export const REGISTRY_OPTIONS: OptionChecks<ToolRegistryOptions> = {
   deadlineMs: checkPositive,
+  abortGraceMs: checkNotNegative,
   maxResultBytes: checkPositive,
-  secrets: textsOf("strings"),
+  secrets: checkFunction,
 };
 
 /** One line of a listing: what a person wants to know about a tool. */
@@ -45,26 +72,45 @@ export interface ToolInfo {
   readonly source?: string;
 }
 
+/** A call that was looked up and validated, and has done nothing yet. */
+export interface PreparedCall {
+  readonly name: string;
+  /** A copy of the arguments as the model sent them. */
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly capabilities: readonly ToolCapability[];
+  /** What the call needs a person's yes for, under the host's access rules. */
+  readonly needs: readonly AccessNeed[];
+  /** Runs the tool, unless it was removed or turned off meanwhile. Never rejects. */
+  run(options?: RunOptions): Promise<ToolResult>;
+}
+
 /**
  * Holds tools, says which are on, and runs them. Registration throws on anything malformed; running never
  * throws: every failure comes back as text for the model, with an outcome that cannot be mistaken.
  */
 export class ToolRegistry implements PackRegistry {
-  readonly #tools = new Map<string, ToolEntry>();
+  /** What packs brought besides tools, and the tools that are still to come. */
+  readonly services = new PackServiceList();
+  /** Replaces known secrets in a text. */
+  readonly redact: (text: string) => string;
+  readonly #tools = new Map<string, RegisteredTool>();
   readonly #limits: ExecutionLimits;
+  readonly #onRegister = new Set<(tool: ToolInfo) => void>();
 
   constructor(options: ToolRegistryOptions = {}) {
     checkOptions("ToolRegistry", options, REGISTRY_OPTIONS);
+    this.redact = createRedactor(options.secrets ?? defaultSecrets);
     this.#limits = {
       deadlineMs: options.deadlineMs ?? DEFAULT_DEADLINE_MS,
+      abortGraceMs: options.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS,
       maxResultBytes: options.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES,
-      secrets: () => options.secrets ?? [process.env.OPENAI_API_KEY ?? ""],
+      redact: this.redact,
     };
   }
 
   /** Adds a tool, enabled unless `options.enabled` is `false`. Throws rather than replace one. */
   register(tool: ExecutableTool, options: RegisterOptions = {}): void {
-    const entry = createEntry(tool, options);
+    const entry = examineTool(tool, options);
     const existing = this.#tools.get(tool.name);
     if (existing) {
       throw new AgentError(
@@ -73,6 +119,14 @@ export class ToolRegistry implements PackRegistry {
       );
     }
     this.#tools.set(tool.name, entry);
+    for (const listener of this.#onRegister) listener(describe(tool.name, entry));
+  }
+
+  /** Calls `listener` for every tool registered from now on, before anybody can use it. */
+  onRegister(listener: (tool: ToolInfo) => void): () => void {
+    checkFunction("listener", listener);
+    this.#onRegister.add(listener);
+    return () => void this.#onRegister.delete(listener);
   }
 
   /** Removes a tool. An unknown name does nothing. */
@@ -119,18 +173,44 @@ export class ToolRegistry implements PackRegistry {
 
   /** What a person may want to know about every tool, in registration order. */
   describeTools(): ToolInfo[] {
-    return [...this.#tools].map(([name, entry]) => ({
-      name,
-      description: entry.description,
-      enabled: entry.enabled,
-      capabilities: [...entry.capabilities],
-      ...(entry.source !== undefined && { source: entry.source }),
-    }));
+    return [...this.#tools].map(([name, entry]) => describe(name, entry));
   }
 
   /** The capability labels of a tool; none for an unknown one. */
   getCapabilities(name: string): readonly ToolCapability[] {
     return this.#tools.get(name)?.capabilities ?? [];
+  }
+
+  provide(services: PackServices): void {
+    this.services.add(services);
+  }
+
+  registerLater(description: string, load: LoadTools): void {
+    this.services.load(description, (signal) => load(this, signal));
+  }
+
+  /**
+   * Looks a call up and validates its arguments. Has no side effect and never rejects: resolves to the call, or to
+   * the result of one that cannot run (it has an `outcome`).
+   */
+  async prepare(name: string, args?: Record<string, unknown>): Promise<PreparedCall | ToolResult> {
+    const found = this.#find(name);
+    if ("outcome" in found) return { ...found, durationMs: 0 };
+    const { tool, capabilities } = found;
+    try {
+      const copy = copyArguments(args);
+      const parsed = await found.parseArguments(copy);
+      if ("problem" in parsed) return { ...failure(name, parsed.problem, this.#limits), durationMs: 0 };
+      return {
+        name,
+        args: copy,
+        capabilities,
+        needs: tool.findAccessNeeds?.(copy) ?? [],
+        run: (options = {}) => this.#run(name, found, parsed.value, options),
+      };
+    } catch (error) {
+      return { ...failure(name, error, this.#limits), durationMs: 0 };
+    }
   }
 
   /** Runs a tool and resolves to the text for the model. Never rejects. */
@@ -140,21 +220,33 @@ export class ToolRegistry implements PackRegistry {
 
   /** As `execute`, with the outcome and the duration. Never rejects. */
   async run(name: string, args?: Record<string, unknown>, options: RunOptions = {}): Promise<ToolResult> {
+    const prepared = await this.prepare(name, args);
+    return "outcome" in prepared ? prepared : await prepared.run(options);
+  }
+
+  /** Ends what the packs started. The registry is not to be used afterwards. */
+  async dispose(): Promise<void> {
+    this.#tools.clear();
+    await this.services.dispose();
+  }
+
+  async #run(
+    name: string,
+    entry: RegisteredTool,
+    input: Record<string, unknown>,
+    options: RunOptions,
+  ): Promise<ToolResult> {
+    const now = this.#find(name);
+    if (now !== entry) {
+      return { ...("outcome" in now ? now : unavailable("not_available", name)), durationMs: 0 };
+    }
     const started = performance.now();
-    const found = this.#find(name);
-    const ending =
-      "outcome" in found
-        ? found
-        : await runTool(found, args, options, this.#limits, () => {
-            const now = this.#find(name);
-            if (now === found) return undefined;
-            return "outcome" in now ? now : unavailable("not_available", name);
-          });
-    return { durationMs: performance.now() - started, ...ending };
+    const ending = await runSafely(entry.tool, input, options, this.#limits);
+    return { ...ending, durationMs: performance.now() - started };
   }
 
   /** The tool if it may run now, or how a call of it ends. */
-  #find(name: string): ToolEntry | ToolEnding {
+  #find(name: string): RegisteredTool | ToolEnding {
     const entry = this.#tools.get(name);
     if (entry?.enabled) return entry;
     return unavailable(entry ? "not_available" : "not_found", name);
@@ -168,10 +260,38 @@ export class ToolRegistry implements PackRegistry {
   }
 }
 
-function unavailable(outcome: "not_found" | "not_available", name: string): ToolEnding {
+/** Runs the tool, unless what the caller passed along is wrong or the call is aborted already. */
+async function runSafely(
+  tool: ExecutableTool,
+  input: Record<string, unknown>,
+  options: RunOptions,
+  limits: ExecutionLimits,
+): Promise<ToolEnding> {
+  try {
+    checkObject("call", options);
+    if (options.signal !== undefined) checkSignal("signal", options.signal);
+    if (options.signal?.aborted) return abortedEnding(tool.name);
+    return await runTool(tool, input, options, limits);
+  } catch (error) {
+    return failure(tool.name, error, limits);
+  }
+}
+
+/** How a call ends that found no tool it may run. */
+export function unavailable(outcome: "not_found" | "not_available", name: string): ToolEnding {
   // The name is the model's own text: it may be anything, and as long as it likes.
   const shown = escapeToLine(truncateUtf8(String(name), MAX_SHOWN_NAME));
   return { outcome, text: `Tool ${outcome === "not_found" ? "not found" : "not available"}: ${shown}` };
+}
+
+function describe(name: string, { description, enabled, capabilities, source }: RegisteredTool): ToolInfo {
+  return {
+    name,
+    description,
+    enabled,
+    capabilities: [...capabilities],
+    ...(source !== undefined && { source }),
+  };
 }
 
 function by(source: string | undefined): string {

@@ -1,4 +1,4 @@
-import { saveSession } from "../session.js";
+import { saveSession } from "../conversation/session.js";
 import { requireString } from "../toolkit/arguments.js";
 import { invalidArgument } from "../toolkit/checks.js";
 import { functionTool } from "../toolkit/functionTool.js";
@@ -34,7 +34,8 @@ export class SaveSessionContextTool implements ExecutableTool {
   async execute(args: Record<string, unknown>): Promise<string> {
     const reason = requireString(args, "reason");
     const { sessionContext, sessionContextFilePath, systemPrompt } = this.#context;
-    await saveSession(sessionContextFilePath, { reason, systemPrompt, messages: sessionContext });
+    if (this.#context.save) await this.#context.save(reason);
+    else await saveSession(sessionContextFilePath, { reason, systemPrompt, messages: sessionContext });
     return `Saved ${countOf(sessionContext.length, "message")} to ${sessionContextFilePath}`;
   }
 }

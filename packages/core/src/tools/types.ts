@@ -1,4 +1,6 @@
-import type { ChatMessage } from "../providers/interface.js";
+import type { Content, ContentPart } from "../conversation/content.js";
+import type { CallHooks } from "../loop/hooks.js";
+import type { ChatMessage, FinishReason, TokenUsage } from "../providers/interface.js";
 import type { ExecutableTool } from "./interface.js";
 
 /** What a tool can do to the world: the vocabulary of `--read-only`, call ordering and display. */
@@ -47,6 +49,31 @@ export interface ToolCall {
    * caller to offer: `call?.report?.({ ok: false, summary: "exit code 2" })`.
    */
   report?(status: ToolReport): void;
+  /** Adds an image or a file to the result, after its text. Throws for what no model can be given. */
+  attach?(part: ContentPart): void;
+  /** What the caller of `chat` passed as `context`: the user, the tenant. */
+  readonly context?: unknown;
+  /** Starts an agent of this call's own. Absent where no agent made the call. */
+  startAgent?(request: ChildAgentRequest): Promise<ChildAgentAnswer>;
+}
+
+/** What a child agent is to do. It has its own conversation, and never more tools than its parent has enabled. */
+export interface ChildAgentRequest {
+  readonly message: Content;
+  readonly systemPrompt?: string;
+  /** The tools it may use, among those the parent has enabled. Default: all of them. */
+  readonly tools?: readonly string[];
+  /** How often its model is asked at most; the parent's own limit holds as well. */
+  readonly maxTurns?: number;
+  /** A few words for a display: what it is for. */
+  readonly label?: string;
+}
+
+export interface ChildAgentAnswer {
+  readonly text: string;
+  readonly finishReason: FinishReason;
+  readonly turns: number;
+  readonly usage: TokenUsage;
 }
 
 /** The agent's live state, read through getters: never a copy, so a tool sees what is true now. */
@@ -54,6 +81,8 @@ export interface ToolContext {
   readonly systemPrompt: string;
   readonly sessionContext: readonly ChatMessage[];
   readonly sessionContextFilePath: string;
+  /** Saves the conversation where it is recorded already. Absent: it is written to `sessionContextFilePath`. */
+  readonly save?: ((reason: string) => Promise<void>) | undefined;
 }
 
 export interface RegisterOptions {
@@ -72,6 +101,39 @@ export interface PackRegistry {
   hasTool(name: string): boolean;
   isToolEnabled(name: string): boolean;
   getToolNames(): string[];
+  /** Hands over what this registration brings besides tools. May be called more than once. */
+  provide?(services: PackServices): void;
+  /**
+   * Announces tools that are known only later, such as those of a server that must be asked first. `load` starts at
+   * once and registers them under the same rules; they appear between two requests to the model. A failure is
+   * reported to the host under `description`; tools registered before it stay.
+   */
+  registerLater?(description: string, load: LoadTools): void;
+}
+
+/** Registers tools that take time to find out. `signal` aborts when the registry is disposed of. */
+export type LoadTools = (registry: PackRegistry, signal: AbortSignal) => Promise<void>;
+
+/** What a pack brings besides tools, for one registration: two agents in one process share none of it. */
+export interface PackServices {
+  /** Its background work, if it has any: listed by `/status`. */
+  readonly jobs?: BackgroundJobs;
+  /** Says what works on this machine and what does not: printed by `agent doctor`. */
+  readonly diagnose?: () => readonly Diagnosis[] | Promise<readonly Diagnosis[]>;
+  /** Commands a person can give in the chat: `/deploy staging`. */
+  readonly commands?: readonly PackCommand[];
+  /** Asked about every call of every tool. A pack can deny and change, never allow what a person must decide. */
+  readonly hooks?: CallHooks;
+  /** Ends everything the registration started. Called once; the tools are gone by then. */
+  readonly dispose?: () => void | Promise<void>;
+}
+
+/** A command for people. Its result is sent to the model as the person's message, or only shown. */
+export interface PackCommand {
+  /** What is typed after the slash: letters, digits, `-` and `_`. */
+  readonly name: string;
+  readonly description: string;
+  run(input: string, signal: AbortSignal): Promise<{ readonly send: Content } | { readonly show: string }>;
 }
 
 /** What the host hands to a pack: the agent's live state and the pack's own options block. */
@@ -134,8 +196,4 @@ export interface ToolPack {
   readonly packName?: string;
   /** The pack API version it was built for; absent means 1. */
   readonly packApiVersion?: number;
-  /** Its background work, if it has any: listed by `/status`. */
-  readonly jobs?: BackgroundJobs;
-  /** Says what works on this machine and what does not: printed by `agent doctor`. */
-  readonly diagnose?: () => readonly Diagnosis[] | Promise<readonly Diagnosis[]>;
 }

@@ -2,10 +2,25 @@ import { escapeToLine, quote } from "@agent/core/toolkit";
 
 /** Thrown while a script is examined, when its meaning cannot be known before it runs. */
 export class Unresolvable extends Error {
-  override readonly name = "Unresolvable";
+  override readonly name: string = "Unresolvable";
+}
+
+/** Thrown for a script outside the grammar that all shells read alike. */
+export class NotInGrammar extends Unresolvable {
+  override readonly name = "NotInGrammar";
 }
 
 /** Shell text for a message: short, on one line, with nothing invisible in it. */
 export function shown(source: string): string {
   return quote(escapeToLine(source));
+}
+
+/** Thrown when a rule, or a variable that rules cannot live with, refuses a command. */
+export class Refused extends Error {
+  constructor(
+    message: string,
+    readonly rule?: string,
+  ) {
+    super(message);
+  }
 }

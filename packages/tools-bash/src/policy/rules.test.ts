@@ -24,8 +24,8 @@ describe("how a rule matches", () => {
     expect(allowed(command, { deny: ["git push"] })).toBe(true);
   });
   test("a long row of options is looked at once, not in every way it could be read", () => {
-    expect(allowed(`git ${"-c ".repeat(2000)}x`, { deny: ["git push"] })).toBe(true);
-    expect(allowed(`git ${"-c ".repeat(2000)}push`, { deny: ["git push"] })).toBe(false);
+    expect(allowed(`program ${"-c ".repeat(2000)}x`, { deny: ["program push"] })).toBe(true);
+    expect(allowed(`program ${"-c ".repeat(2000)}push`, { deny: ["program push"] })).toBe(false);
   });
   test("a long option matches its abbreviation and its value form", () => {
     for (const option of ["--force", "--forc", "--force=x"]) {

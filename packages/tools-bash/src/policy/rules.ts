@@ -50,6 +50,9 @@ export function compileRule(rule: PolicyRule, where: string): Rule {
   return { text, words: text.split(" "), reason, match, notMatch };
 }
 
+// Programs that take "publ" for "publish".
+const ABBREVIATES = /^(npm|hg|ip|tc|bridge|nmcli|btrfs|gem|bundle|rails)$/;
+
 export type Match = "yes" | "maybe" | "no";
 
 /**
@@ -66,6 +69,7 @@ export function matchesDeny(rule: Rule, words: readonly CommandWord[]): Match {
     matchesOperands(
       rest.filter((word) => !word.startsWith("-")),
       parameters,
+      ABBREVIATES.test(commandName(name)),
     ),
     ...rest.filter((word) => word.startsWith("-")).map((flag) => matchesFlag(flag, parameters)),
   ];
@@ -90,7 +94,11 @@ export function leadsWith(wanted: readonly string[], parameters: readonly Comman
 
 // "git -C dir push": an option before the subcommand may or may not take the next word as its value. From the
 // last word to the first, so that each is looked at once: trying both ways at each option would double the work.
-function matchesOperands(wanted: readonly string[], words: readonly CommandWord[]): Match {
+function matchesOperands(
+  wanted: readonly string[],
+  words: readonly CommandWord[],
+  abbreviates = false,
+): Match {
   const atEnd: readonly Match[] = [...wanted.map(() => "no" as const), "yes"];
   // How the rule, from each of its words on, matches what begins at the next word and at the one after it.
   let next = atEnd;
@@ -100,6 +108,7 @@ function matchesOperands(wanted: readonly string[], words: readonly CommandWord[
       if (text === undefined) return "maybe";
       const found = text === want ? next[index + 1] : "no";
       if (found !== undefined && found !== "no") return found;
+      if (abbreviates && text !== "" && want.startsWith(text) && next[index + 1] !== "no") return "maybe";
       if (!text.startsWith("-")) return "no";
       return (next[index] === "no" ? afterNext[index] : next[index]) ?? "no";
     });
@@ -110,27 +119,46 @@ function matchesOperands(wanted: readonly string[], words: readonly CommandWord[
 }
 
 function matchesFlag(flag: string, words: readonly CommandWord[]): Match {
-  const end = words.findIndex((word) => word.text === "--");
+  // Behind an option, "--" may be the value of that option.
+  const end = words.findIndex(
+    (word, index) => word.text === "--" && !words[index - 1]?.text?.startsWith("-"),
+  );
   const options = end === -1 ? words : words.slice(0, end);
-  const texts = options.map((word) => word.text);
+  const texts = options.flatMap(({ text }) => (text === undefined ? [] : [text]));
   const isMatch = flag.startsWith("--") ? hasLongFlag(flag, texts) : hasShortFlag(flag, texts);
   if (isMatch) return "yes";
-  return texts.includes(undefined) ? "maybe" : "no";
+  const isUnknown = texts.length < options.length;
+  return isUnknown || mayHaveOtherForm(flag, texts) ? "maybe" : "no";
 }
 
 // "--force", "--force=x", and "--for", which GNU programs accept for it.
-function hasLongFlag(flag: string, texts: readonly (string | undefined)[]): boolean {
+function hasLongFlag(flag: string, texts: readonly string[]): boolean {
   return texts.some((text) => {
-    const name = text?.split("=", 1)[0] ?? "";
+    const name = text.split("=", 1)[0] ?? "";
     return name.length > 2 && name.startsWith("--") && flag.startsWith(name);
   });
 }
 
 // "-rf", "-fr", "-r -f" are the same; "-delete" is a word of its own.
-function hasShortFlag(flag: string, texts: readonly (string | undefined)[]): boolean {
+function hasShortFlag(flag: string, texts: readonly string[]): boolean {
   if (texts.includes(flag)) return true;
   const letters = flag.slice(1);
   if (letters.length > 3) return false;
-  const given = texts.filter((text) => text !== undefined && /^-[^-]/.test(text)).join("");
+  const given = clusters(texts);
   return [...letters].every((letter) => given.includes(letter));
+}
+
+/** "-f" may be short for "--force", and "--recursive" long for "-r": the letter is all that is known. */
+function mayHaveOtherForm(flag: string, texts: readonly string[]): boolean {
+  const given = clusters(texts);
+  if (flag.startsWith("--")) return given.includes(flag[2] ?? "");
+  if (flag.length > 4) return false;
+  const initials = texts.filter((text) => /^--\w/.test(text)).map((text) => text[2]?.toLowerCase());
+  return [...flag.slice(1)].every(
+    (letter) => given.includes(letter) || initials.includes(letter.toLowerCase()),
+  );
+}
+
+function clusters(texts: readonly string[]): string {
+  return texts.filter((text) => /^-[^-]/.test(text)).join("");
 }

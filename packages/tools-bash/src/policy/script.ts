@@ -1,6 +1,5 @@
-import type * as Unbash from "unbash";
-import type { Assignment, Command, SyntaxNode, Word, WordPart } from "unbash";
-import { shown, Unresolvable } from "./refusal.js";
+import { Lexer, type Token } from "./lexer.js";
+import type { NotInGrammar } from "./refusal.js";
 import type { CommandWord } from "./rules.js";
 
 /** A variable that is set; without `value` where only running the script would tell. */
@@ -15,164 +14,232 @@ export interface SimpleCommand {
   readonly assigned: readonly Variable[];
 }
 
-// What one shell takes for a space or the end of a line and another for a letter.
-const AMBIGUOUS =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this finds
-  /[\x00-\x08\x0b-\x1f\x7f\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/;
+const MAX_NESTING = 50;
+const MAX_WORDS = 10_000;
+const MAX_COMMANDS = 50_000;
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const ASSIGNMENT = /^([A-Za-z_][A-Za-z0-9_]*)=/;
+// Reserved in every shell. Behind one of the first a command begins; the others end a list of commands.
+const CLOSING = new Set(["then", "else", "elif", "fi", "do", "done", "}"]);
+// Reserved in some shells and the name of a command in others, or read in too many ways.
+const NOT_JUDGED = new Set(
+  "case esac in select function coproc [[ ]] repeat foreach end namespace nocorrect noglob".split(" "),
+);
+const RESERVED = new Set(["if", "for", "while", "until", "{", "!", "time", ...CLOSING, ...NOT_JUDGED]);
 
-// Read by bash one way and by a plain sh another: "((rm x))" is arithmetic there and a subshell here.
-const BASH_ONLY: Partial<Record<SyntaxNode["type"], string>> = {
-  TestCommand: "[[ … ]]",
-  ArithmeticCommand: "((…))",
-  ArithmeticFor: "for ((…))",
-  Select: "select",
-  Coproc: "coproc",
-  ProcessSubstitution: "<(…)",
-  AnsiCQuoted: "$'…'",
-  LocaleString: '$"…"',
-  ArrayValue: "an array",
-  HereString: "<<<",
-};
-
-// In bash, a variable used in arithmetic is evaluated, down to a command in its subscript.
-const HIDDEN_SUBSCRIPT = /\[[^[\]]*(?:\$\(|`)/;
-
-let parser: typeof Unbash | undefined;
-
-/** The parser, loaded at the first use: most people have no policy. (`require`, because rules are checked in `register`.) */
-function unbash(): typeof Unbash {
-  // Node's own module is loaded here as well: without a policy nothing needs it.
-  parser ??= process.getBuiltinModule("node:module").createRequire(import.meta.url)(
-    "unbash",
-  ) as typeof Unbash;
-  return parser;
-}
-
-/** All simple commands of a script, also those in functions, substitutions and here-documents. */
+/**
+ * All simple commands of a script, also those in substitutions. Throws `NotInGrammar` unless the script is
+ * written in the grammar that sh, dash, bash and busybox read alike:
+ *
+ *     list      = pipeline { (";" | "&" | newline | "&&" | "||") pipeline }
+ *     pipeline  = ["!"] command { "|" command }
+ *     command   = simple | "(" list ")" | "{" list "}" | if | while | until | for, each with redirections
+ *     simple    = { NAME=word } { word }
+ */
 export function simpleCommands(source: string): SimpleCommand[] {
-  const odd = AMBIGUOUS.exec(source);
-  if (odd)
-    throw new Unresolvable(`it contains the character ${codePoint(odd[0])}, which shells read differently`);
   const found: SimpleCommand[] = [];
-  const numbers = new NumberVariables();
-  const visit = (node: SyntaxNode): void => {
-    if (node.type === "Script" && "errors" in node && node.errors?.[0]) {
-      throw new Unresolvable(`it cannot be parsed (${node.errors[0].message})`);
-    }
-    const bashOnly = BASH_ONLY[node.type];
-    if (bashOnly !== undefined)
-      throw new Unresolvable(`${bashOnly} means different things to different shells`);
-    if (node.type === "Command") found.push(simpleCommand(node));
-    if (node.type === "For") found.push({ words: [], assigned: [{ name: node.name.value }] });
-    numbers.visit(node);
-    unbash().forEachChild(node, visit);
-  };
-  visit(unbash().parse(source));
-  numbers.check();
+  const lexer: Lexer = new Lexer(source, () => new Parser(lexer, found, nesting).substitution());
+  const nesting = { depth: 0 };
+  new Parser(lexer, found, nesting).script();
   return found;
 }
 
-function codePoint(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
-}
+class Parser {
+  #token: Token;
 
-function simpleCommand(node: Command): SimpleCommand {
-  const assignments = node.prefix.filter((part) => part.type === "Assignment");
-  const assigned = assignments.map(({ name, value, append }) => {
-    const text = value.type === "Word" ? commandWord(value).text : undefined;
-    return { name, value: append ? undefined : text };
-  });
-  const words = node.name === undefined ? [] : [commandWord(node.name)];
-  for (const argument of node.args) {
-    words.push(argument.type === "Word" ? commandWord(argument) : assignmentWord(argument));
+  constructor(
+    readonly lexer: Lexer,
+    readonly found: SimpleCommand[],
+    readonly nesting: { depth: number },
+  ) {
+    this.#token = lexer.next();
   }
-  return { words, assigned };
-}
 
-/** "export A=b" and "dd if=x" hold an assignment for the parser, a word for the command. */
-function assignmentWord(argument: Assignment): CommandWord {
-  const value = argument.value.type === "Word" ? commandWord(argument.value).text : undefined;
-  if (value === undefined) return { source: argument.text, splits: false };
-  return { source: argument.text, text: `${argument.name}${argument.append ? "+" : ""}=${value}` };
-}
-
-function commandWord(word: Word): CommandWord {
-  const text = staticText(word);
-  if (text !== undefined) {
-    if (HIDDEN_SUBSCRIPT.test(text))
-      throw new Unresolvable(`${shown(word.text)} may be evaluated as a subscript`);
-    return { text, source: word.text };
+  script(): void {
+    this.#list(() => this.#token.type === "end");
+    if (this.#token.type !== "end") throw this.#unexpected();
   }
-  return {
-    source: word.text,
-    splits: word.parts?.some((part) => part.type !== "DoubleQuoted" && !isText(part)) ?? true,
-  };
-}
 
-function isText(part: WordPart): boolean {
-  return part.type === "Literal" || part.type === "SingleQuoted";
-}
-
-/** The word as the command will get it, or `undefined` if only running the script would tell. */
-function staticText(word: Word): string | undefined {
-  if (word.parts === undefined) return word.value;
-  let text = "";
-  for (const part of word.parts) {
-    const pieces = part.type === "DoubleQuoted" ? part.parts : [part];
-    for (const piece of pieces) {
-      if (piece.type !== "Literal" && piece.type !== "SingleQuoted") return undefined;
-      text += piece.value;
-    }
+  /** The commands of `$(…)`. The token in hand at the end is the ")", so the lexer stands right behind it. */
+  substitution(): void {
+    this.#nested(() => this.#list(() => this.#isOperator(")")));
+    if (!this.#isOperator(")")) throw this.#unexpected();
   }
-  return text;
-}
 
-/** Lets arithmetic name only variables that the script itself sets to numbers. */
-class NumberVariables {
-  readonly #used = new Set<string>();
-  readonly #numbers = new Set<string>();
-  readonly #others = new Set<string>();
-
-  visit(node: SyntaxNode): void {
-    if (node.type === "Assignment" && node.value.type === "Word") {
-      this.#assign(node.name, isNumber(node.value));
-    } else if (node.type === "For") {
-      this.#assign(node.name.value, node.wordlist?.every(isNumber) ?? false);
-    }
-    if (node.type === "ArithmeticExpansion") this.#evaluate(node.text);
-    if (node.type === "Assignment") this.#evaluate(node.index?.text);
-    if (node.type !== "ParameterExpansion") return;
-    this.#evaluate(node.index?.text);
-    if (node.operation?.type === "Slice") {
-      this.#evaluate(node.operation.offset.text);
-      this.#evaluate(node.operation.length?.text);
-    }
-    // The first evaluates the name it finds in the variable, the second commands: "${x@P}".
-    if (
-      node.prefix === "!" ||
-      (node.operation?.type === "Transform" && node.operation.operand.text === "P")
-    ) {
-      throw new Unresolvable(`${shown(node.text)} may evaluate the content of a variable`);
+  /** Commands up to a token that may end the list. Between two of them stands exactly one operator. */
+  #list(isEnd: () => boolean): void {
+    this.#skipNewlines();
+    while (!isEnd()) {
+      this.#andOr();
+      if (isEnd()) return;
+      if (this.#isOperator(";") || this.#isOperator("&")) this.#advance();
+      else if (this.#token.type !== "newline") return;
+      this.#skipNewlines();
     }
   }
 
-  #evaluate(arithmetic = ""): void {
-    for (const name of arithmetic.match(/(?<!\w)[A-Za-z_]\w*|\$\{?[\d@*]/g) ?? []) this.#used.add(name);
-  }
-
-  check(): void {
-    for (const name of this.#used) {
-      if (this.#numbers.has(name) && !this.#others.has(name)) continue;
-      throw new Unresolvable(`the arithmetic uses ${name}, which is not set to a number in the same script`);
+  #andOr(): void {
+    for (;;) {
+      this.#pipeline();
+      if (!this.#isOperator("&&") && !this.#isOperator("||")) return;
+      this.#advance();
+      this.#skipNewlines();
     }
   }
 
-  #assign(name: string, isNumeric: boolean): void {
-    (isNumeric ? this.#numbers : this.#others).add(name);
+  #pipeline(): void {
+    if (this.#isReserved("!")) this.#advance();
+    for (;;) {
+      this.#command();
+      if (!this.#isOperator("|")) return;
+      this.#advance();
+      this.#skipNewlines();
+    }
   }
-}
 
-function isNumber(word: Word): boolean {
-  if (word.parts === undefined) return /^-?\d+$/.test(word.value);
-  return word.parts.every((part) => part.type === "ArithmeticExpansion");
+  #command(): void {
+    if (this.#isOperator("(")) this.#compound(() => this.#subshell());
+    else if (this.#isReserved("{")) this.#compound(() => this.#enclosed("{", "}"));
+    else if (this.#isReserved("if")) this.#compound(() => this.#if());
+    else if (this.#isReserved("while") || this.#isReserved("until")) this.#compound(() => this.#loop());
+    else if (this.#isReserved("for")) this.#compound(() => this.#for());
+    else this.#simple();
+  }
+
+  #compound(read: () => void): void {
+    this.#nested(read);
+    while (this.#token.type === "redirection") this.#advance();
+    if (this.#token.type === "word") throw this.#unexpected();
+  }
+
+  #nested(read: () => void): void {
+    if (++this.nesting.depth > MAX_NESTING)
+      throw this.#refusal("commands nested too deeply", "write them in a row");
+    read();
+    this.nesting.depth--;
+  }
+
+  #subshell(): void {
+    this.#advance();
+    this.#nonEmpty(() => this.#isOperator(")"));
+    if (!this.#isOperator(")")) throw this.#unexpected();
+    this.#advance();
+  }
+
+  #enclosed(start: string, end: string): void {
+    this.#expect(start);
+    this.#nonEmpty(() => this.#isReserved(end));
+    this.#expect(end);
+  }
+
+  #if(): void {
+    this.#expect("if");
+    for (;;) {
+      this.#nonEmpty(() => this.#isReserved("then"));
+      this.#expect("then");
+      this.#nonEmpty(() => ["elif", "else", "fi"].some((word) => this.#isReserved(word)));
+      if (!this.#isReserved("elif")) break;
+      this.#advance();
+    }
+    if (this.#isReserved("else")) this.#enclosed("else", "fi");
+    else this.#expect("fi");
+  }
+
+  #loop(): void {
+    this.#advance();
+    this.#nonEmpty(() => this.#isReserved("do"));
+    this.#enclosed("do", "done");
+  }
+
+  #for(): void {
+    this.#advance();
+    const name = this.#token.type === "word" ? this.#token.word.source : "";
+    if (!NAME.test(name) || RESERVED.has(name)) throw this.#unexpected();
+    this.#advance();
+    this.#expect("in");
+    while (this.#token.type === "word") this.#advance();
+    if (!this.#isOperator(";") && this.#token.type !== "newline") throw this.#unexpected();
+    this.#advance();
+    this.#skipNewlines();
+    this.found.push({ words: [], assigned: [{ name }] });
+    this.#enclosed("do", "done");
+  }
+
+  #nonEmpty(isEnd: () => boolean): void {
+    this.#skipNewlines();
+    if (isEnd()) throw this.#unexpected();
+    this.#list(isEnd);
+  }
+
+  #simple(): void {
+    const assigned: Variable[] = [];
+    const words: CommandWord[] = [];
+    const start = this.#token;
+    for (; this.#token.type === "word" || this.#token.type === "redirection"; this.#advance()) {
+      if (this.#token.type !== "word") continue;
+      const { word } = this.#token;
+      if (word.source === "{" || word.source === "}") throw this.#unexpected();
+      const [prefix, name] = ASSIGNMENT.exec(word.source) ?? [];
+      if (words.length === 0 && prefix !== undefined && name !== undefined) {
+        assigned.push({ name, value: word.text?.slice(prefix.length) });
+        continue;
+      }
+      if (words.length === 0) this.#checkCommandWord(word);
+      else if (words.every(({ source }) => source === "time" || source === "-p")) this.#checkTimed(word);
+      if (words.push(word) > MAX_WORDS)
+        throw this.#refusal("too many words", "use a file, or several commands");
+    }
+    if (this.#token === start || /^(time|time -p)$/.test(words.map(({ source }) => source).join(" ")))
+      throw this.#unexpected();
+    if (this.found.push({ words, assigned }) > MAX_COMMANDS)
+      throw this.#refusal("too many commands", "use a file, or several calls");
+  }
+
+  #checkCommandWord({ source, text }: CommandWord): void {
+    if (RESERVED.has(source) && source !== "time") throw this.#unexpected();
+    // "a+=b", "a[0]=b" and "é=b" set a variable in one shell, and "a:" is a label. In another they are commands.
+    const isOdd = /^[^'"\\]+[=:[]/.test(source) || /^[=%[]./.test(source);
+    if (isOdd || text === "")
+      throw this.#refusal("an unusual name of a command", "write NAME=value, or the plain name of a program");
+  }
+
+  /** For bash, "time" is a word in front of a whole pipeline; for others a program. */
+  #checkTimed({ source, text }: CommandWord): void {
+    if (text === undefined || RESERVED.has(source) || /^(-(?!p$)|\w+\+?=)/.test(source))
+      throw this.#refusal('"time" before something else than a command', 'leave out "time"');
+  }
+
+  #skipNewlines(): void {
+    while (this.#token.type === "newline") this.#advance();
+  }
+
+  #advance(): void {
+    this.#token = this.lexer.next();
+  }
+
+  #expect(word: string): void {
+    if (!this.#isReserved(word)) throw this.#unexpected();
+    this.#advance();
+  }
+
+  #isOperator(text: string): boolean {
+    return this.#token.type === "operator" && this.#token.text === text;
+  }
+
+  #isReserved(text: string): boolean {
+    return this.#token.type === "word" && this.#token.word.source === text;
+  }
+
+  #unexpected(): NotInGrammar {
+    if (this.#token.type === "word" && NOT_JUDGED.has(this.#token.word.source))
+      return this.#refusal("a construct that not all shells know", "use if, for, while, or plain commands");
+    return this.#refusal(
+      "something that does not belong there",
+      "write plain commands, with ; && || | between them",
+    );
+  }
+
+  #refusal(what: string, instead: string): NotInGrammar {
+    return this.lexer.refusal(this.#token.at, what, instead);
+  }
 }

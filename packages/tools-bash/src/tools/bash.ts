@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
+import type { ChatTool, ExecutableTool, PackHost, ToolCall } from "@agent/core";
 import { functionTool, quote } from "@agent/core/toolkit";
 import {
   checkedCommand,
@@ -9,20 +9,28 @@ import {
   currentDirectory,
   DEFAULT_TIMEOUT_MS,
 } from "../arguments.js";
-import { buildEnvironment, checkedEnv, DEFAULT_HIDDEN_ENV, hiddenNames } from "../environment.js";
-import { prepareScript, type Script } from "../launch.js";
+import {
+  buildEnvironment,
+  checkedEnv,
+  DEFAULT_HIDDEN_ENV,
+  hiddenNames,
+  markVariable,
+} from "../environment.js";
+import { prepareScript, type Script, SYSTEM_SHELL } from "../launch.js";
 import { nextMark } from "../lifetime.js";
 import { type Limits, limitPrelude, resolveLimits } from "../limits.js";
 import { type BashOptions, checkedOptions, packName } from "../options.js";
 import { createPolicy, type Policy } from "../policy/policy.js";
 import { presentOutcome, summarize } from "../result.js";
 import { type RunOutcome, runCommand } from "../run.js";
-import { Sandbox } from "../sandbox.js";
+import { Sandbox, type SandboxedStart } from "../sandbox/sandbox.js";
 import { confirmShell } from "../shellProbe.js";
 import { findSyntaxError, isKnownShell, needsCheckFirst } from "../syntax.js";
-import { existingTemporaryDirectory } from "../temporary.js";
+import { existingOutputDirectory } from "../temporary.js";
 
 const DEFAULT_SHELL = "/bin/sh";
+/** What the host of the pack says about secrets and protected files. */
+type HostRules = Pick<PackHost, "protectedPaths" | "secretVariables" | "access">;
 const POLICY_SHELLS = new Set(["sh", "ash", "dash", "bash"]);
 
 /**
@@ -38,20 +46,28 @@ export class RunBashTool implements ExecutableTool {
   readonly #shell: string;
   readonly #limits: Limits;
   readonly #isHidden: (name: string) => boolean;
+  /** Names of variables whose values are secrets, under whatever name. */
+  readonly #secret: readonly string[];
   readonly #policy: Policy | undefined;
   readonly #sandbox: Sandbox;
 
-  /** Throws on an unknown or mistyped option. */
-  constructor(options?: BashOptions) {
+  /** Throws on an unknown or mistyped option. `host` says what else is secret or protected. */
+  constructor(options?: BashOptions, host: HostRules = {}) {
     const checked = checkedOptions(options);
     this.#shell = checked.shell ?? DEFAULT_SHELL;
     this.#limits = resolveLimits(checked.limits);
-    this.#isHidden = hiddenNames(checked.hideEnv ?? DEFAULT_HIDDEN_ENV);
+    const hostSecrets = host.secretVariables ?? [];
+    this.#isHidden = hiddenNames([...(checked.hideEnv ?? DEFAULT_HIDDEN_ENV), ...hostSecrets]);
+    this.#secret = [...(checked.hideEnv ? [] : DEFAULT_HIDDEN_ENV), ...hostSecrets];
     this.#policy = createPolicy({ deny: checked.deny, allow: checked.allow });
     if (this.#policy !== undefined && !POLICY_SHELLS.has(basename(this.#shell))) {
       throw new Error(`${packName}: deny and allow understand sh and bash, not ${quote(this.#shell)}.`);
     }
-    this.#sandbox = new Sandbox(checked.sandbox);
+    this.#sandbox = new Sandbox(checked.sandbox, {
+      protectedPaths: host.protectedPaths,
+      secretPaths: host.access?.secret,
+      memoryMb: this.#limits.memoryMb,
+    });
   }
 
   getSchema(): ChatTool {
@@ -90,6 +106,7 @@ export class RunBashTool implements ExecutableTool {
     const extraEnv = checkedEnv(args.env);
     refuseAborted(call);
     const script = prepareScript(command);
+    let sandboxed: SandboxedStart | undefined;
     try {
       if (!isKnownShell(this.#shell)) await confirmShell(this.#shell);
       const checksFirst = this.#policy !== undefined || needsCheckFirst(command, this.#shell);
@@ -98,14 +115,19 @@ export class RunBashTool implements ExecutableTool {
       const level = await this.#sandbox.level();
       refuseAborted(call);
       const mark = nextMark();
+      const env = buildEnvironment(this.#isHidden, this.#secret, extraEnv, mark);
+      const enterSandbox = async (argv: readonly string[]): Promise<SandboxedStart> => {
+        sandboxed = await this.#enterSandbox(argv, cwd, env, mark);
+        return sandboxed;
+      };
       const outcome = await runCommand({
         shell: this.#shell,
         script,
         args: parameters,
-        prelude: limitPrelude(this.#limits, this.#shell),
+        prelude: limitPrelude(this.#limits, level === "none" ? this.#shell : SYSTEM_SHELL),
         cwd,
-        env: buildEnvironment(this.#isHidden, extraEnv, mark),
-        wrap: (argv) => (level === "none" ? argv : this.#wrap(argv, cwd)),
+        env,
+        enterSandbox: level === "none" ? undefined : enterSandbox,
         mark,
         timeoutMs,
         limits: this.#limits,
@@ -116,13 +138,17 @@ export class RunBashTool implements ExecutableTool {
       });
       // Without the signal: the command has run, and an abort now must not say that it has not.
       if (!checksFirst && mayBeSyntaxError(outcome)) await this.#checkSyntax(script);
+      const refused = sandboxed?.finish();
+      sandboxed = undefined;
       call?.report?.(summarize(outcome, timeoutMs));
       return presentOutcome(outcome, {
         timeoutMs,
         isLongest: timeoutMs === this.#limits.timeoutMs,
         sandbox: this.#sandbox.mode === "off" ? undefined : level,
+        refused,
       });
     } finally {
+      sandboxed?.finish();
       script.remove();
     }
   }
@@ -145,11 +171,17 @@ export class RunBashTool implements ExecutableTool {
     if (verdict?.allowed === false) throw new Error(`${verdict.reason} Nothing was run.`);
   }
 
-  #wrap(argv: readonly string[], cwd: string): string[] {
+  #enterSandbox(
+    argv: readonly string[],
+    cwd: string,
+    env: Readonly<Record<string, string>>,
+    mark: string,
+  ): Promise<SandboxedStart> {
     const workspace = currentDirectory(
       "It is what the sandbox lets commands write to: start the agent in one that exists.",
     );
-    return this.#sandbox.wrap(argv, cwd, workspace, existingTemporaryDirectory());
+    const readable = existingOutputDirectory();
+    return this.#sandbox.start({ argv, cwd, env, workspace, readable, mark: markVariable(mark) });
   }
 }
 

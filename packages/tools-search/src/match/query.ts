@@ -1,18 +1,20 @@
 import { quote } from "@agent/core/toolkit";
 import type { TextQuery } from "../protocol.js";
-import { type Automaton, buildAutomaton } from "./automaton.js";
-import { rareClassRun } from "./classRun.js";
 import {
   createClassNeedle,
   createNeedle,
   MAX_NEEDLE_BYTES,
   type Needle,
   otherCaseNeedles,
-} from "./needle.js";
-import { NeedleSet } from "./needleSet.js";
-import { type ParsedRegex, parseRegex } from "./regexParse.js";
-import { RegexSyntaxError } from "./regexSyntax.js";
-import { sufficientStrings, usefulStrings } from "./required.js";
+} from "./needles/needle.js";
+import { NeedleSet } from "./needles/needleSet.js";
+import { rareClassRun } from "./regex/classRun.js";
+import { buildDfa, type Dfa } from "./regex/dfa.js";
+import { LinearMatcher } from "./regex/linearMatcher.js";
+import { buildNfa } from "./regex/nfa.js";
+import { type ParsedRegex, parseRegex } from "./regex/parse.js";
+import { sufficientStrings, usefulStrings } from "./regex/required.js";
+import { RegexSyntaxError } from "./regex/syntax.js";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole ASCII range is meant
 const ASCII = /^[\x00-\x7f]*$/;
@@ -38,21 +40,35 @@ export interface CompiledQuery {
 }
 
 export interface LineDecider {
-  readonly automaton: Automaton;
+  readonly dfa: Dfa;
   /** One for text of UTF-8 only, which is sure about more lines. Built when it is first asked for. */
-  readonly utf8Automaton: () => Automaton | undefined;
-  /** For a line about which the automaton is not sure: where in it the match begins, or -1. */
+  readonly utf8Dfa: () => Dfa | undefined;
+  /** For a line about which the DFA is not sure: where in it the match begins, or -1. */
   readonly search: (line: string) => number;
 }
 
-/** Compiles a query, or throws an error that names the place of the mistake. */
-export function compileQuery(query: TextQuery): CompiledQuery {
-  return query.regex ? compileRegex(query) : compileLiteral(query);
+/** An expression with more states than this is refused where it would have to be matched without backtracking. */
+const MAX_NFA_STATES = 20_000;
+
+/**
+ * Compiles a query, or throws an error that names the place of the mistake. `backtracking` allows V8's own engine, which
+ * can take forever for a single line: only a thread that can be ended may use it. Without it an expression that no other
+ * engine can match is refused.
+ */
+export function compileQuery(query: TextQuery, { backtracking }: EngineOptions): CompiledQuery {
+  return query.regex ? compileRegex(query, backtracking) : compileLiteral(query, backtracking);
 }
 
-function compileLiteral({ text, ignoreCase }: TextQuery): CompiledQuery {
+export interface EngineOptions {
+  readonly backtracking: boolean;
+}
+
+/** Thrown for an expression that is valid but must not be matched here. */
+class NeedsThreadError extends Error {}
+
+function compileLiteral({ text, ignoreCase }: TextQuery, backtracking: boolean): CompiledQuery {
   const ascii = ASCII.test(text);
-  if (ignoreCase && !ascii) return fromRegex(parseRegex(escapeRegex(text)), true);
+  if (ignoreCase && !ascii) return fromRegex(parseRegex(escapeRegex(text)), true, backtracking);
   const utf8 = Buffer.from(text, "utf8");
   const needles = [createNeedle(utf8, ignoreCase)];
   // In a file that is not UTF-8 the same characters are other bytes; `test` decides by the decoded line.
@@ -77,13 +93,16 @@ function lineTest(text: string, ignoreCase: boolean): (line: string) => boolean 
   return (line) => expression.test(line);
 }
 
-function compileRegex(query: TextQuery): CompiledQuery {
+function compileRegex(query: TextQuery, backtracking: boolean): CompiledQuery {
   try {
     const parsed = parseRegex(query.text);
     const [text, ...others] = sufficientStrings(parsed.required) ?? [];
-    if (text !== undefined && others.length === 0) return compileLiteral({ ...query, text, regex: false });
-    return fromRegex(parsed, query.ignoreCase);
+    if (text !== undefined && others.length === 0) {
+      return compileLiteral({ ...query, text, regex: false }, backtracking);
+    }
+    return fromRegex(parsed, query.ignoreCase, backtracking);
   } catch (error) {
+    if (error instanceof NeedsThreadError) throw new Error(`"query" ${quote(query.text)} ${error.message}`);
     const reason = error instanceof RegexSyntaxError ? error.message : (error as Error).message;
     throw new Error(
       `"query" ${quote(query.text)} is not a valid regular expression: ${reason}. The syntax is JavaScript's; set regex to false to search for the text as it is.`,
@@ -91,23 +110,18 @@ function compileRegex(query: TextQuery): CompiledQuery {
   }
 }
 
-function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
-  const caseFlag = ignoreCase ? "i" : "";
-  const unicode = new RegExp(parsed.source, `u${caseFlag}`);
-  // Without "u" V8 can fall back to its linear engine; on ASCII text the two mean the same.
-  const plain = parsed.needsUnicode ? unicode : new RegExp(parsed.source, caseFlag);
-  const choose = (line: string): RegExp => (plain === unicode || ASCII.test(line) ? plain : unicode);
-  const { lineSource } = parsed;
+function fromRegex(parsed: ParsedRegex, ignoreCase: boolean, backtracking: boolean): CompiledQuery {
+  const engine = backtracking ? backtrackingEngine(parsed, ignoreCase) : linearEngine(parsed, ignoreCase);
   const decider = onDemand(() => {
     const { tree } = parsed;
     if (tree === undefined) return undefined;
     const options = { ignoreCase, keepReturn: parsed.asksForReturn };
-    const automaton = buildAutomaton(tree, { ...options, isUtf8: false });
+    const dfa = buildDfa(tree, { ...options, isUtf8: false });
     return (
-      automaton && {
-        automaton,
-        utf8Automaton: onDemand(() => buildAutomaton(tree, { ...options, isUtf8: true })),
-        search: (line: string) => line.search(choose(line)),
+      dfa && {
+        dfa,
+        utf8Dfa: onDemand(() => buildDfa(tree, { ...options, isUtf8: true })),
+        search: engine.search,
       }
     );
   });
@@ -115,12 +129,50 @@ function fromRegex(parsed: ParsedRegex, ignoreCase: boolean): CompiledQuery {
   return {
     ...setsOf(needles),
     asciiIsExact: exact,
-    test: exact && needles.every((needle) => needle.ascii) ? undefined : (line) => choose(line).test(line),
+    test: exact && needles.every((needle) => needle.ascii) ? undefined : (line) => engine.search(line) !== -1,
     decider,
-    scan: lineSource === undefined ? undefined : scanner(lineSource, caseFlag, parsed.needsUnicode),
+    scan: engine.scan,
     scanIsExact: !parsed.anchored,
     keepReturn: parsed.asksForReturn,
   };
+}
+
+/** Matches lines for which bytes do not decide. */
+interface LineEngine {
+  /** Where in the line a match begins or shows, or -1. */
+  readonly search: (line: string) => number;
+  readonly scan: CompiledQuery["scan"];
+}
+
+/** V8's own engine. */
+function backtrackingEngine(
+  { source, lineSource, needsUnicode }: ParsedRegex,
+  ignoreCase: boolean,
+): LineEngine {
+  const caseFlag = ignoreCase ? "i" : "";
+  const unicode = new RegExp(source, `u${caseFlag}`);
+  // Without "u" V8 can fall back to its linear engine; on ASCII text the two mean the same.
+  const plain = needsUnicode ? unicode : new RegExp(source, caseFlag);
+  return {
+    search: (line) => line.search(plain === unicode || ASCII.test(line) ? plain : unicode),
+    scan: lineSource === undefined ? undefined : scanner(lineSource, caseFlag, needsUnicode),
+  };
+}
+
+function linearEngine({ tree }: ParsedRegex, ignoreCase: boolean): LineEngine {
+  if (tree === undefined) {
+    throw new NeedsThreadError(
+      "has a look-around or a back-reference. Such an expression can take forever, so it is matched only in a worker thread, and none runs here (the package is part of a bundle, or workers is 0). Search for the text around it without the look-around, and read the lines found.",
+    );
+  }
+  const nfa = buildNfa(tree, ignoreCase, MAX_NFA_STATES);
+  if (nfa === undefined) {
+    throw new NeedsThreadError(
+      "repeats too much to be matched without a worker thread, and none runs here (the package is part of a bundle, or workers is 0). Use smaller numbers in its quantifiers.",
+    );
+  }
+  const matcher = new LinearMatcher(nfa, ignoreCase);
+  return { search: (line) => matcher.find(line), scan: undefined };
 }
 
 function setsOf(needles: readonly Needle[]): Pick<CompiledQuery, "needles" | "asciiNeedles"> {

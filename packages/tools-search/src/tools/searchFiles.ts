@@ -1,9 +1,12 @@
-import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
+import { join } from "node:path";
+import type { AccessNeed, AccessRules, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { countOf, functionTool, optionalString, requireString } from "@agent/core/toolkit";
-import { loadEngine } from "../loadEngine.js";
+import { searchFiles } from "../host/fileSearch.js";
+import { sharedPool } from "../host/pool/shared.js";
+import { formatFilesResult } from "../host/report.js";
 import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { GlobQuery } from "../protocol.js";
-import { readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
+import { readMaxResults, readNeeds, readScope, type Settings, settingsOf } from "../settings.js";
 
 const ORDERS = ["path", "newest"] as const;
 
@@ -14,9 +17,12 @@ export class SearchFilesTool implements ExecutableTool {
   readonly deadlineMs: number;
   readonly #settings: Settings;
 
-  /** Throws on an unknown or mistyped option, and if `root` does not exist. */
-  constructor(options?: SearchOptions) {
-    this.#settings = settingsOf(options);
+  /**
+   * `access` says which places are read only after a person's yes. Throws on an unknown or mistyped option, and if
+   * `root` does not exist.
+   */
+  constructor(options?: SearchOptions, access?: AccessRules) {
+    this.#settings = settingsOf(options, access);
     this.deadlineMs = this.#settings.deadlineMs;
   }
 
@@ -40,13 +46,18 @@ export class SearchFilesTool implements ExecutableTool {
     );
   }
 
+  findAccessNeeds(args: Readonly<Record<string, unknown>>): readonly AccessNeed[] {
+    const path = optionalString(args, "path", ".");
+    return readNeeds([path, join(path, fixedStart(requireString(args, "pattern")))], this.#settings);
+  }
+
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
     const pattern = requireString(args, "pattern");
     const order = ORDERS.find((known) => known === optionalString(args, "sort", "path"));
     if (order === undefined) throw new Error('"sort" must be "path" or "newest".');
     const path = optionalString(args, "path", ".");
     const query: GlobQuery = {
-      scope: readScope(args, [path], this.#settings),
+      scope: readScope(args, [path], this.#settings, call),
       path,
       pattern,
       order,
@@ -54,9 +65,15 @@ export class SearchFilesTool implements ExecutableTool {
       maxCharacters: MAX_OUTPUT_CHARACTERS,
     };
     const { workers, timeoutMs } = this.#settings;
-    const { formatFilesResult, searchFiles, sharedPool } = await loadEngine();
     const result = await searchFiles(sharedPool({ workers }), query, { timeoutMs, signal: call?.signal });
     call?.report?.({ ok: true, summary: countOf(result.total, "file") });
     return formatFilesResult(result, query);
   }
+}
+
+/** The names a pattern begins with, before the first that has a wildcard: `a/b` for `a/b/*.ts`. */
+function fixedStart(pattern: string): string {
+  const names = pattern.split("/");
+  const wildcard = names.findIndex((name) => /[*?[\]{}()!+@|\\]/.test(name));
+  return names.slice(0, wildcard === -1 ? names.length : wildcard).join("/");
 }

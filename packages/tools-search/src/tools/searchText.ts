@@ -1,4 +1,4 @@
-import type { ChatTool, ExecutableTool, ToolCall } from "@agent/core";
+import type { AccessNeed, AccessRules, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import {
   countOf,
   functionTool,
@@ -9,11 +9,12 @@ import {
   quote,
   requireString,
 } from "@agent/core/toolkit";
-import { loadEngine } from "../loadEngine.js";
+import { sharedPool } from "../host/pool/shared.js";
+import { formatTextResult } from "../host/report.js";
+import { searchText, type TextResult, type TextSearch } from "../host/textSearch.js";
 import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { OutputMode, TextQuery } from "../protocol.js";
-import type { TextResult, TextSearch } from "../search.js";
-import { readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
+import { readMaxResults, readNeeds, readScope, type Settings, settingsOf } from "../settings.js";
 
 const MAX_CONTEXT = 50;
 const MAX_QUERY_LENGTH = 10_000;
@@ -27,9 +28,12 @@ export class SearchTextTool implements ExecutableTool {
   readonly deadlineMs: number;
   readonly #settings: Settings;
 
-  /** Throws on an unknown or mistyped option, and if `root` does not exist. */
-  constructor(options?: SearchOptions) {
-    this.#settings = settingsOf(options);
+  /**
+   * `access` says which places are read only after a person's yes. Throws on an unknown or mistyped option, and if
+   * `root` does not exist.
+   */
+  constructor(options?: SearchOptions, access?: AccessRules) {
+    this.#settings = settingsOf(options, access);
     this.deadlineMs = this.#settings.deadlineMs;
   }
 
@@ -80,10 +84,13 @@ export class SearchTextTool implements ExecutableTool {
     );
   }
 
+  findAccessNeeds(args: Readonly<Record<string, unknown>>): readonly AccessNeed[] {
+    return readNeeds(readPaths(args), this.#settings);
+  }
+
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
-    const search = this.#readArguments(args);
+    const search = this.#readArguments(args, call);
     const { autoContext, timeoutMs, workers } = this.#settings;
-    const { formatTextResult, searchText, sharedPool } = await loadEngine();
     const run = (one: TextSearch): Promise<TextResult> =>
       searchText(sharedPool({ workers }), one, { timeoutMs, signal: call?.signal });
     let result = await run(search);
@@ -95,12 +102,12 @@ export class SearchTextTool implements ExecutableTool {
     return formatTextResult(result, { ...search.query, glob: search.walk.glob, timeoutMs });
   }
 
-  #readArguments(args: Record<string, unknown>): TextSearch {
+  #readArguments(args: Record<string, unknown>, call: ToolCall | undefined): TextSearch {
     const paths = readPaths(args);
     const glob = optionalString(args, "glob", undefined);
     return {
       query: readQuery(args, this.#settings.maxLineLength),
-      walk: { kind: "walk", scope: readScope(args, paths, this.#settings), paths, glob },
+      walk: { kind: "walk", scope: readScope(args, paths, this.#settings, call), paths, glob },
       maxResults: readMaxResults(args, this.#settings),
     };
   }

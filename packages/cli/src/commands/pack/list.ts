@@ -1,11 +1,17 @@
 import { countOf, escapeToLine } from "@agent/core/toolkit";
 import { EXIT, type ExitCode } from "../../exitCodes.js";
 import { entryOf } from "./entry.js";
-import { findInstalledPacks } from "./installed.js";
+import { findInstalledPacks, type InstalledPack } from "./installed.js";
+import { isPackTrusted } from "./trusted.js";
 
 const NOT_LOADED = {
   tools: [],
   problem: "not loaded, because this project is not trusted. If you trust it: agent pack list --trust",
+};
+const CHANGED = {
+  tools: [],
+  problem:
+    "not loaded, because it is a part of this project that was not trusted. Run: agent pack check NAME",
 };
 
 export interface PackListParameters {
@@ -13,6 +19,8 @@ export interface PackListParameters {
   readonly directory: string;
   /** Whether the person trusts the project: only then is the code of its packs loaded to see their tools. */
   readonly trusted: boolean;
+  /** `--trust`: packs that are linked into the project are loaded as they are now, too. */
+  readonly everything?: boolean;
   readonly json?: boolean;
   readonly print: (text: string) => void;
 }
@@ -21,15 +29,21 @@ export interface PackListParameters {
 export async function packList({
   directory,
   trusted,
+  everything = false,
   json = false,
   print,
 }: PackListParameters): Promise<ExitCode> {
   const { inspectPack } = await import("@agent/testing");
+  const inspect = async ({ directory: folder, besideCli }: InstalledPack) => {
+    if (!trusted && !besideCli) return NOT_LOADED;
+    if (!besideCli && !everything && !isPackTrusted(entryOf(folder), directory)) return CHANGED;
+    return await inspectPack(entryOf(folder));
+  };
   const packs = await Promise.all(
-    findInstalledPacks(directory).map(async ({ name, version, directory: folder, besideCli }) => ({
-      name,
-      version,
-      ...(trusted || besideCli ? await inspectPack(entryOf(folder)) : NOT_LOADED),
+    findInstalledPacks(directory).map(async (pack) => ({
+      name: pack.name,
+      version: pack.version,
+      ...(await inspect(pack)),
     })),
   );
   if (json) {

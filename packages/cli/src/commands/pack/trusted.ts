@@ -1,4 +1,8 @@
+import { realpathSync } from "node:fs";
 import { loadLayers } from "../../config/load.js";
+import { ProjectFiles } from "../../config/projectFiles.js";
+import { isInstalled } from "../../config/resolveModule.js";
+import { isTrusted } from "../../config/trust.js";
 
 /** Whether the person has trusted the project's config as it is now: then its packs run anyway. Never asks. */
 export async function isProjectTrusted(directory: string): Promise<boolean> {
@@ -7,6 +11,26 @@ export async function isProjectTrusted(directory: string): Promise<boolean> {
     return projectFile !== undefined;
   } catch {
     // Not trusted, or broken: either way nothing of it is run for a mere list.
+    return false;
+  }
+}
+
+/** The files that run when a pack is loaded by its entry. */
+export function packFiles(entry: string): ProjectFiles {
+  const files = new ProjectFiles(entry);
+  files.add(entry);
+  return files;
+}
+
+/**
+ * Whether a pack of a trusted project may be loaded for a mere list: an installed one may, one that is linked into the
+ * project only as it was trusted by `agent pack check`.
+ */
+export function isPackTrusted(entry: string, directory: string): boolean {
+  try {
+    const file = realpathSync(entry);
+    return isInstalled(file, directory) || isTrusted(file, packFiles(file));
+  } catch {
     return false;
   }
 }

@@ -2,9 +2,18 @@ import type { JsonSchema } from "../../tools/interface.js";
 import { describeValue } from "../describe.js";
 import { arrayOf, type CompileSub, SchemaError } from "./keywords.js";
 import { type Check, type Problem, problem } from "./problem.js";
+import { COST, type Work } from "./work.js";
+
+// How many alternatives a message lists.
+const MOST_SHOWN = 30;
 
 /** `allOf`, `anyOf`, `oneOf`, `not` and `if`/`then`/`else`. */
-export function combinationChecks(keywords: JsonSchema, where: string, compile: CompileSub): Check[] {
+export function combinationChecks(
+  keywords: JsonSchema,
+  where: string,
+  compile: CompileSub,
+  work: Work,
+): Check[] {
   const list = (keyword: string): Check[] | undefined => {
     if (keywords[keyword] === undefined) return undefined;
     const schemas = arrayOf(keywords[keyword], `${where}.${keyword}`);
@@ -16,13 +25,13 @@ export function combinationChecks(keywords: JsonSchema, where: string, compile: 
 
   const checks: Check[] = [...(list("allOf") ?? [])];
   const any = list("anyOf");
-  if (any) checks.push(anyOf(any));
+  if (any) checks.push(anyOf(any, work));
   const one = list("oneOf");
-  if (one) checks.push(oneOf(one));
+  if (one) checks.push(oneOf(one, work));
   const not = single("not");
   if (not) {
     checks.push((value) =>
-      not(value) ? undefined : problem(`is not allowed, got ${describeValue(value)}.`),
+      not(value) ? undefined : problem(() => `is not allowed, got ${describeValue(value)}.`),
     );
   }
   const condition = single("if");
@@ -32,10 +41,11 @@ export function combinationChecks(keywords: JsonSchema, where: string, compile: 
   return checks;
 }
 
-function anyOf(alternatives: readonly Check[]): Check {
+function anyOf(alternatives: readonly Check[], work: Work): Check {
   return (value) => {
     const problems: Problem[] = [];
     for (const check of alternatives) {
+      work.spend(COST.alternative);
       const found = check(value);
       if (!found) return undefined;
       problems.push(found);
@@ -44,13 +54,16 @@ function anyOf(alternatives: readonly Check[]): Check {
   };
 }
 
-function oneOf(alternatives: readonly Check[]): Check {
+function oneOf(alternatives: readonly Check[], work: Work): Check {
   return (value) => {
+    work.spend(alternatives.length * COST.alternative);
     const problems = alternatives.map((check) => check(value)).filter((found) => found !== undefined);
     const fitting = alternatives.length - problems.length;
     if (fitting === 1) return undefined;
     if (fitting === 0) return mostTelling(problems);
-    return problem(`fits ${fitting} alternatives where exactly one is allowed, got ${describeValue(value)}.`);
+    return problem(
+      () => `fits ${fitting} alternatives where exactly one is allowed, got ${describeValue(value)}.`,
+    );
   };
 }
 
@@ -60,6 +73,17 @@ function mostTelling(problems: readonly Problem[]): Problem {
   if (deepest.path.length > 0) return deepest;
   const [first] = problems;
   if (problems.length === 1 && first) return first;
-  const words = [...new Set(problems.map((one) => one.message.replace(/, got .*$/s, "").replace(/\.$/, "")))];
-  return problem(`${words.join(", or ")}.`);
+  return problem(() => {
+    const expectations = problems.slice(0, MOST_SHOWN).map(expectation);
+    if (problems.length > MOST_SHOWN)
+      expectations.push(`one of ${problems.length - MOST_SHOWN} other alternatives`);
+    return `${[...new Set(expectations)].join(", or ")}.`;
+  });
+}
+
+/** What was expected, without what came. */
+function expectation({ message }: Problem): string {
+  return message()
+    .replace(/, got .*$/s, "")
+    .replace(/\.$/, "");
 }

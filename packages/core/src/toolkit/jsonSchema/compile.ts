@@ -8,6 +8,7 @@ import { type CompileSub, entriesOf, SchemaError } from "./keywords.js";
 import { objectChecks } from "./objects.js";
 import { type Check, formatProblem, problem } from "./problem.js";
 import { valueChecks } from "./values.js";
+import { COST, TooMuchWork, Work } from "./work.js";
 
 const MAX_SCHEMA_DEPTH = 256;
 // Deeper than any argument the registry lets through.
@@ -24,15 +25,34 @@ const UNSUPPORTED = ["unevaluatedProperties", "unevaluatedItems", "$dynamicRef",
  */
 export function compileSchema(schema: JsonSchema, where = "schema"): (value: unknown) => string | undefined {
   checkText("where", where);
-  const check = compiler(schema)(schema, where);
+  const work = new Work();
+  const check = compiler(schema, work)(schema, where);
   return (value) => {
-    const found = check(value);
-    return found && formatProblem(found);
+    work.begin();
+    try {
+      const found = check(value);
+      return found && formatProblem(found);
+    } catch (error) {
+      return uncheckable(error);
+    }
   };
 }
 
-function compiler(root: JsonSchema): CompileSub {
-  const references = new Map<string, Check>();
+/** Why a value could not be checked. It is refused then: nobody knows whether it fits. */
+function uncheckable(error: unknown): string {
+  const advice = "Pass fewer or simpler values.";
+  if (error instanceof TooMuchWork) {
+    return `the arguments cannot be checked: comparing them with the schema ${error.message}. ${advice}`;
+  }
+  // The stack is used up: value and schema are nested too deeply together.
+  if (error instanceof RangeError)
+    return `the arguments cannot be checked: they are nested too deeply. ${advice}`;
+  throw error;
+}
+
+function compiler(root: JsonSchema, work: Work): CompileSub {
+  // By what is referred to, not by its spelling: a pointer can be written in many ways.
+  const references = new Map<unknown, Check>();
   let depth = 0;
 
   function compile(schema: unknown, where: string): Check {
@@ -49,7 +69,7 @@ function compiler(root: JsonSchema): CompileSub {
 
   function compileKeywords(schema: unknown, where: string): Check {
     if (schema === true) return () => undefined;
-    if (schema === false) return (value) => problem(`is not allowed, got ${describeValue(value)}.`);
+    if (schema === false) return (value) => problem(() => `is not allowed, got ${describeValue(value)}.`);
     if (!isRecord(schema)) {
       throw new SchemaError(`${where} must be a schema object, got ${describeValue(schema)}`);
     }
@@ -58,15 +78,15 @@ function compiler(root: JsonSchema): CompileSub {
       if (keyword in keywords) throw new SchemaError(`${where} uses "${keyword}", which is not supported`);
     }
     const checks = [
-      ...valueChecks(keywords, where),
-      ...objectChecks(keywords, where, compile),
-      ...arrayChecks(keywords, where, compile),
-      ...containsCheck(keywords, where, compile),
-      ...combinationChecks(keywords, where, compile),
+      ...valueChecks(keywords, where, work),
+      ...objectChecks(keywords, where, compile, work),
+      ...arrayChecks(keywords, where, compile, work),
+      ...containsCheck(keywords, where, compile, work),
+      ...combinationChecks(keywords, where, compile, work),
     ];
     if ("$ref" in keywords) checks.push(reference(keywords.$ref, where));
     validateDefinitions(keywords, where, compile);
-    return firstOf(checks);
+    return firstOf(checks, work);
   }
 
   function reference(ref: unknown, where: string): Check {
@@ -75,16 +95,19 @@ function compiler(root: JsonSchema): CompileSub {
         `${where}.$ref must point inside the schema ("#/$defs/…"), got ${describeValue(ref)}`,
       );
     }
-    const known = references.get(ref);
+    const target = resolvePointer(root, ref, where);
+    const known = references.get(target);
     if (known) return known;
     // Entered before compiling, so that a schema that contains itself refers back to this very check.
     let compiled: Check | undefined;
     const active: unknown[] = [];
     const check: Check = (value) => {
-      // Asked again about the same value on the way to an answer about it: there is none.
+      work.spend(COST.reference);
+      // A reference to itself about the same value: infinite recursion.
       const endless = active.length > 0 && active.at(-1) === value;
-      if (endless) return problem(`cannot be checked: the schema's "${ref}" refers to itself without end.`);
-      if (active.length > MAX_VALUE_DEPTH) return problem(`is nested too deeply for "${ref}".`);
+      if (endless)
+        return problem(() => `cannot be checked: the schema's "${ref}" refers to itself without end.`);
+      if (active.length > MAX_VALUE_DEPTH) return problem(() => `is nested too deeply for "${ref}".`);
       active.push(value);
       try {
         return compiled?.(value);
@@ -92,8 +115,8 @@ function compiler(root: JsonSchema): CompileSub {
         active.pop();
       }
     };
-    references.set(ref, check);
-    compiled = compile(resolvePointer(root, ref, where), `${where}.$ref(${ref})`);
+    references.set(target, check);
+    compiled = compile(target, `${where}.$ref(${ref})`);
     return check;
   }
 
@@ -134,10 +157,9 @@ function decodePointerPart(part: string): string {
   return decoded.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
-function firstOf(checks: readonly Check[]): Check {
-  const [only] = checks;
-  if (checks.length === 1 && only) return only;
+function firstOf(checks: readonly Check[], work: Work): Check {
   return (value) => {
+    work.spend((1 + checks.length) * COST.schema);
     for (const check of checks) {
       const found = check(value);
       if (found) return found;

@@ -1,7 +1,10 @@
 import type { JsonSchema } from "../../tools/interface.js";
-import { describeValue } from "../describe.js";
+import { describeValue, quote } from "../describe.js";
 import { isRecord } from "../isRecord.js";
+import { UnsupportedPattern } from "./pattern/parse.js";
+import { compilePattern, type TextPattern } from "./pattern/pattern.js";
 import type { Check } from "./problem.js";
+import type { Work } from "./work.js";
 
 /** A schema that is not valid JSON Schema, or uses a keyword this validator does not implement. */
 export class SchemaError extends Error {
@@ -50,16 +53,16 @@ export function stringsOf(value: unknown, where: string): string[] {
 }
 
 /** A regular expression keyword, as the JSON Schema dialect of ECMAScript. */
-export function patternOf(source: unknown, where: string): RegExp {
+export function patternOf(source: unknown, where: string, work: Work): TextPattern {
   if (typeof source !== "string") {
     throw new SchemaError(`${where} must be a string, got ${describeValue(source)}`);
   }
-  for (const flags of ["u", ""]) {
-    try {
-      return new RegExp(source, flags);
-    } catch {
-      // Patterns written for other dialects escape more than the "u" flag allows; try without it.
-    }
+  try {
+    const pattern = compilePattern(source, work);
+    if (pattern) return pattern;
+  } catch (error) {
+    if (!(error instanceof UnsupportedPattern)) throw error;
+    throw new SchemaError(`${where} ${error.message}, which cannot be checked: ${quote(source)}`);
   }
   throw new SchemaError(`${where} is not a valid regular expression: ${source}`);
 }

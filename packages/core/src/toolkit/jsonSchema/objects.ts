@@ -4,30 +4,35 @@ import { isRecord } from "../isRecord.js";
 import { didYouMean } from "../nearest.js";
 import { type CompileSub, entriesOf, patternOf, sizeOf, stringsOf } from "./keywords.js";
 import { type Check, problem, under } from "./problem.js";
+import { COST, type Work } from "./work.js";
 
 type ObjectCheck = (value: Record<string, unknown>) => ReturnType<Check>;
 
 /** Every keyword that speaks of objects and their properties. */
-export function objectChecks(keywords: JsonSchema, where: string, compile: CompileSub): Check[] {
+export function objectChecks(keywords: JsonSchema, where: string, compile: CompileSub, work: Work): Check[] {
   const checks: ObjectCheck[] = [
-    ...requiredCheck(keywords, where),
-    ...propertyChecks(keywords, where, compile),
-    ...sizeChecks(keywords, where),
-    ...dependencyChecks(keywords, where, compile),
+    ...requiredCheck(keywords, where, work),
+    ...propertyChecks(keywords, where, compile, work),
+    ...sizeChecks(keywords, where, work),
+    ...dependencyChecks(keywords, where, compile, work),
   ];
   return checks.map((check) => (value) => (isRecord(value) ? check(value) : undefined));
 }
 
-function requiredCheck(keywords: JsonSchema, where: string): ObjectCheck[] {
+function requiredCheck(keywords: JsonSchema, where: string, work: Work): ObjectCheck[] {
   if (keywords.required === undefined) return [];
   const required = stringsOf(keywords.required, `${where}.required`);
   const properties = isRecord(keywords.properties) ? keywords.properties : {};
   return [
     (value) => {
+      work.spend(required.length * COST.name);
       const missing = required.find((name) => !has(value, name));
       return missing === undefined
         ? undefined
-        : under(missing, problem(`is required${kind(properties, missing)}.`));
+        : under(
+            missing,
+            problem(() => `is required${kind(properties, missing)}.`),
+          );
     },
   ];
 }
@@ -43,7 +48,7 @@ function kind(properties: Record<string, unknown>, name: string): string {
 }
 
 /** `properties`, `patternProperties`, `additionalProperties` and `propertyNames`, which decide together. */
-function propertyChecks(keywords: JsonSchema, where: string, compile: CompileSub): ObjectCheck[] {
+function propertyChecks(keywords: JsonSchema, where: string, compile: CompileSub, work: Work): ObjectCheck[] {
   const named = new Map(
     keywords.properties === undefined
       ? []
@@ -56,7 +61,7 @@ function propertyChecks(keywords: JsonSchema, where: string, compile: CompileSub
     keywords.patternProperties === undefined
       ? []
       : entriesOf(keywords.patternProperties, `${where}.patternProperties`).map(([source, schema]) => ({
-          pattern: patternOf(source, `${where}.patternProperties`),
+          pattern: patternOf(source, `${where}.patternProperties`, work),
           check: compile(schema, `${where}.patternProperties.${source}`),
         }));
   const additional = keywords.additionalProperties;
@@ -71,11 +76,13 @@ function propertyChecks(keywords: JsonSchema, where: string, compile: CompileSub
 
   return [
     (value) => {
-      for (const key of Object.keys(value)) {
+      const keys = Object.keys(value);
+      work.spend(keys.length * (1 + patterned.length) * COST.property);
+      for (const key of keys) {
         const item = value[key];
         if (item === undefined) continue;
         const badName = nameCheck?.(key);
-        if (badName) return problem(`has the key ${quote(key)}, which ${badName.message}`);
+        if (badName) return problem(() => `has the key ${quote(key)}, which ${badName.message()}`);
         const check = named.get(key);
         const matching = patterned.filter(({ pattern }) => pattern.test(key));
         if (!check && matching.length === 0 && additional === false) return unknownKey(key, named);
@@ -91,24 +98,34 @@ function propertyChecks(keywords: JsonSchema, where: string, compile: CompileSub
 }
 
 function unknownKey(key: string, named: ReadonlyMap<string, Check>) {
-  return under(key, problem(`is not known. ${didYouMean(key, named.keys())}`));
+  return under(
+    key,
+    problem(() => `is not known. ${didYouMean(key, named.keys())}`),
+  );
 }
 
-function sizeChecks(keywords: JsonSchema, where: string): ObjectCheck[] {
+function sizeChecks(keywords: JsonSchema, where: string, work: Work): ObjectCheck[] {
   const min = sizeOf(keywords, "minProperties", where) ?? 0;
   const max = sizeOf(keywords, "maxProperties", where) ?? Number.POSITIVE_INFINITY;
   if (min === 0 && max === Number.POSITIVE_INFINITY) return [];
   return [
     (value) => {
-      const size = Object.keys(value).filter((key) => has(value, key)).length;
-      if (size < min) return problem(`must have at least ${min} properties, got ${size}.`);
-      return size > max ? problem(`must have at most ${max} properties, got ${size}.`) : undefined;
+      const keys = Object.keys(value);
+      work.spend(keys.length * COST.property);
+      const size = keys.filter((key) => value[key] !== undefined).length;
+      if (size < min) return problem(() => `must have at least ${min} properties, got ${size}.`);
+      return size > max ? problem(() => `must have at most ${max} properties, got ${size}.`) : undefined;
     },
   ];
 }
 
 /** `dependentRequired`, `dependentSchemas` and draft 7's `dependencies`, which is either. */
-function dependencyChecks(keywords: JsonSchema, where: string, compile: CompileSub): ObjectCheck[] {
+function dependencyChecks(
+  keywords: JsonSchema,
+  where: string,
+  compile: CompileSub,
+  work: Work,
+): ObjectCheck[] {
   const checks: ObjectCheck[] = [];
   for (const keyword of ["dependentRequired", "dependentSchemas", "dependencies"]) {
     if (keywords[keyword] === undefined) continue;
@@ -118,10 +135,14 @@ function dependencyChecks(keywords: JsonSchema, where: string, compile: CompileS
         const required = stringsOf(needs, place);
         checks.push((value) => {
           if (!has(value, name)) return undefined;
+          work.spend(required.length * COST.name);
           const missing = required.find((other) => !has(value, other));
           return missing === undefined
             ? undefined
-            : under(missing, problem(`is required together with "${name}" (${describeValue(value[name])}).`));
+            : under(
+                missing,
+                problem(() => `is required together with "${name}" (${describeValue(value[name])}).`),
+              );
         });
       } else {
         const check = compile(needs, place);

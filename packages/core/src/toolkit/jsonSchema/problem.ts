@@ -1,15 +1,20 @@
+import { quotePath } from "../describe.js";
+
 /** Why a value does not fit: where it is, and what to say about it. */
 export interface Problem {
   /** Keys and indexes from the top down to the value. */
   readonly path: readonly (string | number)[];
-  /** Completes the sentence that starts with the value's name: `must be a string, got number 4.` */
-  readonly message: string;
+  /**
+   * Completes the sentence that starts with the value's name: `must be a string, got number 4.` Made only when it is
+   * shown: in a list of alternatives most problems are found and forgotten.
+   */
+  readonly message: () => string;
 }
 
 /** A compiled schema, or part of one. */
 export type Check = (value: unknown) => Problem | undefined;
 
-export function problem(message: string): Problem {
+export function problem(message: () => string): Problem {
   return { path: [], message };
 }
 
@@ -25,5 +30,5 @@ export function formatProblem(found: Problem, top = "the arguments"): string {
     if (typeof key === "number") name += `[${key}]`;
     else name += name === "" ? key : `.${key}`;
   }
-  return `${name === "" ? top : JSON.stringify(name)} ${found.message}`;
+  return `${name === "" ? top : quotePath(name)} ${found.message()}`;
 }

@@ -2,12 +2,14 @@ import type { JsonSchema } from "../../tools/interface.js";
 import { describeValue, quote } from "../describe.js";
 import { isRecord } from "../isRecord.js";
 import { nearestMatch } from "../nearest.js";
-import { isDeepEqual } from "./deepEqual.js";
+import { isDeepEqual, ValueSet } from "./deepEqual.js";
 import { arrayOf, patternOf, SchemaError, sizeOf, stringsOf } from "./keywords.js";
 import { type Check, problem } from "./problem.js";
+import { COST, type Work } from "./work.js";
 
 // How many allowed values a message lists.
 const MOST_SHOWN = 30;
+const LONGEST_SHOWN = 500;
 
 const TYPES: Readonly<Record<string, { readonly is: (value: unknown) => boolean; readonly words: string }>> =
   {
@@ -21,12 +23,12 @@ const TYPES: Readonly<Record<string, { readonly is: (value: unknown) => boolean;
   };
 
 /** `type`, `enum`, `const`, and what limits numbers and strings. */
-export function valueChecks(keywords: JsonSchema, where: string): Check[] {
+export function valueChecks(keywords: JsonSchema, where: string, work: Work): Check[] {
   const checks: Check[] = [];
   if (keywords.type !== undefined) checks.push(typeCheck(keywords, where));
-  if (keywords.enum !== undefined) checks.push(enumCheck(arrayOf(keywords.enum, `${where}.enum`)));
-  if ("const" in keywords) checks.push(constCheck(keywords.const));
-  checks.push(...numberChecks(keywords, where), ...stringChecks(keywords, where));
+  if (keywords.enum !== undefined) checks.push(enumCheck(arrayOf(keywords.enum, `${where}.enum`), work));
+  if ("const" in keywords) checks.push(constCheck(keywords.const, work));
+  checks.push(...numberChecks(keywords, where), ...stringChecks(keywords, where, work));
   return checks;
 }
 
@@ -45,7 +47,7 @@ function typeCheck(keywords: JsonSchema, where: string): Check {
   return (value) =>
     types.some((type) => type.is(value))
       ? undefined
-      : problem(`must be ${words}, got ${describeValue(value)}.`);
+      : problem(() => `must be ${words}, got ${describeValue(value)}.`);
 }
 
 // What other type systems call these, seen in real-world tool definitions.
@@ -67,21 +69,27 @@ function expectedWords(keywords: JsonSchema, words: string): string {
   return words === "an array" && isRecord(items) && items.type === "string" ? "an array of strings" : words;
 }
 
-function enumCheck(allowed: readonly unknown[]): Check {
-  const shown = allowed.slice(0, MOST_SHOWN).map((item) => JSON.stringify(item));
+function enumCheck(allowed: readonly unknown[], work: Work): Check {
+  const values = new ValueSet(work);
+  for (const item of allowed) values.add(item);
+  const shown = allowed.slice(0, MOST_SHOWN).map(shortJson);
   const hidden = allowed.length - shown.length;
   const list = `${shown.join(", ")}${hidden > 0 ? ` (and ${hidden} more)` : ""}`;
   return (value) =>
-    allowed.some((item) => isDeepEqual(item, value))
-      ? undefined
-      : problem(`must be one of ${list}, got ${describeValue(value)}.`);
+    values.has(value) ? undefined : problem(() => `must be one of ${list}, got ${describeValue(value)}.`);
 }
 
-function constCheck(wanted: unknown): Check {
+function constCheck(wanted: unknown, work: Work): Check {
   return (value) =>
-    isDeepEqual(wanted, value)
+    isDeepEqual(wanted, value, work)
       ? undefined
-      : problem(`must be ${JSON.stringify(wanted)}, got ${describeValue(value)}.`);
+      : problem(() => `must be ${shortJson(wanted)}, got ${describeValue(value)}.`);
+}
+
+/** A value of the schema, as much of it as a message can show. */
+function shortJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
 }
 
 function numberChecks(keywords: JsonSchema, where: string): Check[] {
@@ -95,7 +103,7 @@ function numberChecks(keywords: JsonSchema, where: string): Check[] {
     checks.push((value) =>
       typeof value !== "number" || fits(value, bound)
         ? undefined
-        : problem(`must be ${words} ${bound}, got ${value}.`),
+        : problem(() => `must be ${words} ${bound}, got ${value}.`),
     );
   };
   limit("minimum", "at least", (value, bound) => value >= bound);
@@ -117,14 +125,16 @@ function isMultiple(value: number, step: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) <= Number.EPSILON * Math.max(1, Math.abs(quotient));
 }
 
-function stringChecks(keywords: JsonSchema, where: string): Check[] {
+function stringChecks(keywords: JsonSchema, where: string, work: Work): Check[] {
   const checks: Check[] = [];
   const min = sizeOf(keywords, "minLength", where);
   const max = sizeOf(keywords, "maxLength", where);
   if (min !== undefined) {
     checks.push((value) => {
-      if (typeof value !== "string" || characters(value, min) >= min) return undefined;
-      return problem(
+      // A character is one or two UTF-16 units: most texts need no counting.
+      if (typeof value !== "string" || value.length >= min * 2 || countCharacters(value, work) >= min)
+        return undefined;
+      return problem(() =>
         min === 1
           ? "must not be empty."
           : `must have at least ${min} characters, got ${describeValue(value)}.`,
@@ -132,24 +142,28 @@ function stringChecks(keywords: JsonSchema, where: string): Check[] {
     });
   }
   if (max !== undefined) {
-    checks.push((value) =>
-      typeof value !== "string" || value.length <= max || [...value].length <= max
-        ? undefined
-        : problem(`must have at most ${max} characters, got ${[...value].length}.`),
-    );
+    checks.push((value) => {
+      if (typeof value !== "string" || value.length <= max) return undefined;
+      const count = countCharacters(value, work);
+      return count <= max ? undefined : problem(() => `must have at most ${max} characters, got ${count}.`);
+    });
   }
   if (keywords.pattern !== undefined) {
-    const pattern = patternOf(keywords.pattern, `${where}.pattern`);
+    const shown = String(keywords.pattern).slice(0, LONGEST_SHOWN);
+    const pattern = patternOf(keywords.pattern, `${where}.pattern`, work);
     checks.push((value) =>
       typeof value !== "string" || pattern.test(value)
         ? undefined
-        : problem(`must match ${pattern.source}, got ${describeValue(value)}.`),
+        : problem(() => `must match ${shown}, got ${describeValue(value)}.`),
     );
   }
   return checks;
 }
 
-/** Characters, not UTF-16 units; counted exactly only where it can matter. */
-function characters(text: string, enough: number): number {
-  return text.length >= enough * 2 ? text.length : [...text].length;
+/** Characters, not UTF-16 units. */
+function countCharacters(text: string, work: Work): number {
+  work.spend(text.length * COST.character);
+  let count = 0;
+  for (const _character of text) count++;
+  return count;
 }

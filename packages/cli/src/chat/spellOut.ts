@@ -1,0 +1,44 @@
+import { escapeInvisible } from "@agent/core/toolkit";
+
+// Beyond what every text is cleaned of: everything that prints nothing or only blank, and code points without a
+// character. A command is not prose: nobody needs a variation selector in one.
+const NOT_SEEN =
+  /\p{Cf}|\p{Co}|\p{Cn}|\p{Cs}|\p{Zl}|\p{Zp}|\u034f|\u115f|\u1160|[\u180b-\u180f]|\u2800|\u3164|[\ufe00-\ufe0f]|\uffa0|(?! )\p{Zs}/gu;
+// Characters drawn like a character of ASCII: full-width and mathematical letters, dashes, quotes, slashes, dots, colons.
+const LIKE_ASCII =
+  /[\uff01-\uff5e\u{1d400}-\u{1d7ff}\u2010-\u2015\u2018-\u201f\u2024-\u2026\u2032\u2044\u2212\u2215-\u2217\u2236\u223c\u02d0\u02d7\u037e\u0589\u05c3\u066a\ua789\u29f5\u29f8\u3002]/gu;
+// Letters of the two scripts whose letters look most like Latin ones.
+const LOOKALIKE = /[авеікмнорсстухјѕһԁԛԝԍғзѵАВЕІКМНОРСТУХЈЅԌԚԜҮαορνυικτχγΑΒΕΖΗΙΚΜΝΟΡΤΥΧϲⅽⅾⅰⅼ]/u;
+const OTHER_SCRIPT = /[\p{Script=Cyrillic}\p{Script=Greek}]/gu;
+const WORD = /[\p{L}\p{N}_]+/gu;
+const MOST_SHOWN = 8;
+
+/** Every character that cannot be seen, or is drawn as a blank, as its number: `\u202e`, `\xa0`. Newlines and tabs stay. */
+export function spellOut(text: string): string {
+  return escapeInvisible(text).replace(NOT_SEEN, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return code <= 0xff ? `\\x${code.toString(16)}` : `\\u{${code.toString(16)}}`;
+  });
+}
+
+/**
+ * Characters that could be taken for others, each as `"а" is U+0430`. Letters of another script count where they stand
+ * in one word with Latin ones, or where the whole text has no other letters of that script than lookalikes: real prose
+ * has.
+ */
+export function findConfusables(text: string): string[] {
+  const found = new Set(text.match(LIKE_ASCII) ?? []);
+  const foreign = text.match(OTHER_SCRIPT) ?? [];
+  const onlyLookalikes = foreign.length > 0 && foreign.every((letter) => LOOKALIKE.test(letter));
+  for (const word of foreign.length === 0 ? [] : (text.match(WORD) ?? [])) {
+    if (!onlyLookalikes && !/[A-Za-z]/.test(word)) continue;
+    for (const letter of word.match(OTHER_SCRIPT) ?? []) found.add(letter);
+  }
+  const shown = [...found].slice(0, MOST_SHOWN).map((letter) => `"${letter}" is ${codeOf(letter)}`);
+  return found.size > MOST_SHOWN ? [...shown, `${found.size - MOST_SHOWN} more`] : shown;
+}
+
+function codeOf(letter: string): string {
+  const code = (letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  return `U+${code}`;
+}

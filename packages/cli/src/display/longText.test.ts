@@ -1,0 +1,51 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { AnswerStream } from "./answerStream.js";
+import { COLOR_STYLE } from "./style.js";
+import { expandTabs, graphemes } from "./width.js";
+
+afterEach(() => vi.restoreAllMocks());
+
+describe("text made to be slow is shown in time that grows with its length", () => {
+  test("no long text is segmented in one piece", () => {
+    const segment = vi.spyOn(Intl.Segmenter.prototype, "segment");
+    const letters = graphemes("ж\u0301".repeat(5000));
+    expect(letters).toEqual(Array(5000).fill("ж\u0301"));
+    expect(Math.max(...segment.mock.calls.map(([text]) => text.length))).toBeLessThanOrEqual(256);
+    expect(segment.mock.calls.reduce((sum, [text]) => sum + text.length, 0)).toBeLessThan(12_000);
+  });
+
+  test("a character is never cut between two slices", () => {
+    const family = "👨‍👩‍👧‍👦";
+    for (let before = 0; before < family.length; before++) {
+      const text = `${"ж".repeat(before)}${family.repeat(200)}`;
+      expect(graphemes(text)).toEqual([...Array(before).fill("ж"), ...Array(200).fill(family)]);
+    }
+  });
+
+  test("a letter with more accents than a slice holds ends somewhere", () => {
+    const letters = graphemes(`a${"\u0301".repeat(2000)}b`);
+    expect(letters.join("")).toBe(`a${"\u0301".repeat(2000)}b`);
+    expect(letters.at(-1)).toBe("b");
+  });
+
+  test("letters of Cyrillic, Greek and Chinese need no segmenting at all", () => {
+    const segment = vi.spyOn(Intl.Segmenter.prototype, "segment");
+    expect(graphemes("Привет, Ωμέγα, 你好 é")).toHaveLength(19);
+    expect(segment).not.toHaveBeenCalled();
+  });
+
+  test("tabs are expanded by the column they stand in", () => {
+    expect(expandTabs("a\tж\t\tb")).toBe(`a${" ".repeat(7)}ж${" ".repeat(7)}${" ".repeat(8)}b`);
+    expect(expandTabs("é\t".repeat(20_000))).toHaveLength(160_000);
+  });
+
+  test("emphasis marks do not pile up style codes from row to row", () => {
+    const answer = new AnswerStream(COLOR_STYLE);
+    const line = "*a* ".repeat(490);
+    for (let count = 0; count < 100; count++) answer.add(`${line}\n`);
+    const rows = answer.finish()(80);
+    const longest = Math.max(...rows.map((row) => row.length));
+    // Eighty columns hold twenty marked letters with six codes each.
+    expect(longest).toBeLessThan(1500);
+  });
+});

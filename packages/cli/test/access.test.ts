@@ -1,0 +1,174 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { hasTerminal, Sandbox, scripted } from "./agent.js";
+
+/** A pack whose tool does as the file tools do: it says what a call needs, and runs only with what was granted. */
+const PACK = `import { writeFileSync } from "node:fs";
+export const packName = "files";
+export function register(registry, host) {
+  const inside = (path) => host.access.writable.some((directory) => (path + "/").startsWith(directory + "/"));
+  registry.register({
+    name: "put",
+    capabilities: ["write"],
+    getSchema: () => ({ type: "function", function: { name: "put", description: "Writes.", parameters: {
+      type: "object", properties: { path: { type: "string" } }, required: ["path"] } } }),
+    findAccessNeeds: ({ path }) => (inside(path) ? [] : [{ kind: "write", path, reason: "outside the project" }]),
+    execute: async ({ path }, call) => {
+      if (!inside(path) && !call.granted.some((need) => need.path === path)) throw new Error("not granted");
+      writeFileSync(path, "x");
+      return "written";
+    },
+  });
+  registry.register({
+    name: "host",
+    capabilities: ["read"],
+    getSchema: () => ({ type: "function", function: { name: "host", description: "Shows.", parameters: { type: "object", properties: {} } } }),
+    execute: async () => JSON.stringify({ ...host, context: undefined }),
+  });
+}
+`;
+
+function project(path: string): { box: Sandbox; target: string } {
+  const box = new Sandbox();
+  const target = path.startsWith("/") ? path : join(box.home, path);
+  box.write("pack.mjs", PACK);
+  box.write("agent.config.mjs", scripted([["put", { path: target }], "done"], 'packs: ["./pack.mjs"],'));
+  return { box, target };
+}
+
+interface Host {
+  readonly access: { readonly writable: string[]; readonly secret: string[] };
+  readonly protectedPaths: string[];
+  readonly secretVariables: string[];
+}
+
+async function hostOf(box: Sandbox, ...args: string[]): Promise<Host> {
+  const { stdout, stderr } = await box.run(["tool", "run", ...args, "--trust", "host"]);
+  expect(stderr).toBe("");
+  return JSON.parse(stdout) as Host;
+}
+
+describe("a call that goes beyond the project", () => {
+  test("is refused without a terminal, in words that say how to allow it", async () => {
+    const { box, target } = project(".bashrc");
+    const { code, stderr } = await box.run(["--trust", "go"]);
+    expect(code).toBe(4);
+    expect(stderr).toContain(`it writes ${target} (outside the project)`);
+    expect(stderr).toContain("--add-dir");
+    expect(existsSync(target)).toBe(false);
+  });
+
+  test.runIf(hasTerminal())("is asked about in a terminal, with its path", async () => {
+    const { box, target } = project(".bashrc");
+    await box.run(["tools", "--trust"]);
+    const no = await box.runInTerminal(["go"], [["Run it?", "n"]]);
+    expect(no.stdout).toContain(`! it writes ${target} (outside the project)`);
+    expect(existsSync(target)).toBe(false);
+    await box.runInTerminal(["go"], [["Run it?", "y"]]);
+    expect(existsSync(target)).toBe(true);
+  });
+
+  test("runs without a question in the project, and in what --add-dir or the config adds", async () => {
+    const within = project("project/a.txt");
+    expect((await within.box.run(["--trust", "go"])).code).toBe(0);
+    const { box, target } = project("other/a.txt");
+    mkdirSync(join(box.home, "other"));
+    expect((await box.run(["--trust", "go"])).code).toBe(4);
+    expect((await box.run(["--add-dir", "../other", "go"])).code).toBe(0);
+    expect(existsSync(target)).toBe(true);
+    expect((await box.run(["--add-dir", "../missing", "go"])).code).toBe(2);
+  });
+
+  test("that a person writes as a command is that person's own", async () => {
+    const { box, target } = project(".bashrc");
+    const { code } = await box.run(["tool", "run", "--trust", "put", "--path", target]);
+    expect(code).toBe(0);
+  });
+});
+
+describe("what packs are told", () => {
+  test("the repository is writable from any directory in it; secret places and the agent's own are named", async () => {
+    const { box } = project("x");
+    box.write("deep/er/file", "");
+    const { access, protectedPaths } = await hostOf(box);
+    expect(access.writable).toEqual([box.project]);
+    expect((await hostOf(box, "--add-dir", "deep")).access.writable).toEqual([
+      box.project,
+      join(box.project, "deep"),
+    ]);
+    for (const place of [".ssh", ".aws", ".netrc", ".claude", ".mozilla", ".config/gcloud"])
+      expect(access.secret).toContain(join(box.home, place));
+    expect(protectedPaths).toEqual([join(box.home, ".config/agent"), join(box.home, ".local/state/agent")]);
+  });
+
+  test("a secret place that is added by name is open", async () => {
+    const { box } = project("x");
+    mkdirSync(join(box.home, ".kube"));
+    const { access } = await hostOf(box, "--add-dir", "../.kube");
+    expect(access.secret).not.toContain(join(box.home, ".kube"));
+    expect(access.secret).toContain(join(box.home, ".ssh"));
+  });
+
+  test.each([
+    ["the home itself", "."],
+    ["a secret place", ".ssh"],
+  ])("%s is no project", async (_, place) => {
+    const { box } = project("x");
+    const cwd = join(box.home, place);
+    mkdirSync(join(cwd, ".git"), { recursive: true });
+    const config = join(box.project, "agent.config.mjs");
+    const { stdout } = await box.run(["tool", "run", "--config", config, "host"], { cwd });
+    expect((JSON.parse(stdout) as Host).access.writable).toEqual([]);
+  });
+});
+
+describe("a provider's key", () => {
+  const KEYS = {
+    OPENAI_API_KEY: "sk-openai-0123456789",
+    ANTHROPIC_API_KEY: "sk-ant-0123456789",
+    MY_COPY: "sk-openai-0123456789",
+    OWN_NAME: "own-key-0123456789",
+    HARMLESS: "harmless",
+  };
+
+  test("is not in the environment that tools and their commands see, by whatever name", async () => {
+    const box = new Sandbox();
+    box.write(
+      "agent.config.mjs",
+      'export default { packs: ["@agent/preset-default", "./pack.mjs"], enable: ["run_bash"], provider: { apiKey: process.env.OWN_NAME, baseURL: "http://127.0.0.1:9/v1" } };',
+    );
+    box.write(
+      "pack.mjs",
+      PACK.replace(
+        "execute: async () => JSON.stringify({ ...host, context: undefined })",
+        "execute: async () => JSON.stringify({ env: process.env, ...host, context: undefined })",
+      ),
+    );
+    const { stdout } = await box.run(["tool", "run", "--trust", "host"], { env: KEYS });
+    const seen = JSON.parse(stdout) as Host & { env: Record<string, string> };
+    expect(seen.env.HARMLESS).toBe("harmless");
+    expect(Object.keys(seen.env).filter((name) => name !== "HARMLESS" && name in KEYS)).toEqual([]);
+    expect(seen.secretVariables).toEqual(
+      expect.arrayContaining(["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "MY_COPY", "OWN_NAME"]),
+    );
+    const command = await box.run(["tool", "run", "run_bash", "--command", "env"], { env: KEYS });
+    expect(command.stdout).toContain("harmless");
+    expect(command.stdout).not.toMatch(/0123456789/);
+  });
+
+  test("is hidden in what a tool says", async () => {
+    const box = new Sandbox();
+    box.write("agent.config.mjs", 'export default { packs: ["./pack.mjs"] };');
+    box.write(
+      "pack.mjs",
+      PACK.replace(
+        "JSON.stringify({ ...host, context: undefined })",
+        'Promise.reject(new Error("the key is sk-ant-0123456789"))',
+      ),
+    );
+    const { stdout } = await box.run(["tool", "run", "--trust", "host"], { env: KEYS });
+    expect(stdout).toContain("the key is");
+    expect(stdout).not.toContain("sk-ant-0123456789");
+  });
+});

@@ -1,0 +1,157 @@
+import type { Conversation } from "./conversation/conversation.js";
+import { AgentError } from "./errors.js";
+import type { Approve } from "./loop/approval.js";
+import type { LoopLimits } from "./loop/exchange.js";
+import type { CallHooks } from "./loop/hooks.js";
+import type { Steps } from "./loop/steps.js";
+import type { Telemetry } from "./loop/telemetry.js";
+import type { ChatProvider } from "./providers/interface.js";
+import {
+  arrayOf,
+  checkFunction,
+  checkNotNegative,
+  checkPositive,
+  checkText,
+  invalidArgument,
+  textsOf,
+  type ValueCheck,
+} from "./toolkit/checks.js";
+import { checkOptions, type OptionChecks } from "./toolkit/options.js";
+import type { PackEntry } from "./tools/factory.js";
+import type { ToolRegistry } from "./tools/registry.js";
+
+const DEFAULTS = {
+  maxTurns: 100,
+  maxRepeats: 10,
+  maxTurnOutputBytes: 512 * 1024,
+  maxCallsPerAnswer: 128,
+  maxOutputRetries: 3,
+  maxChildAgents: 32,
+  maxChildDepth: 2,
+};
+
+// The results of one answer may fill this part of the context: one large read must not push everything else out.
+const TURN_OUTPUT_SHARE = 0.25;
+const CHARACTERS_PER_TOKEN = 4;
+
+export interface AgentOptions {
+  readonly systemPrompt?: string;
+  /** The conversation to work on. Default: a new one. */
+  readonly conversation?: Conversation;
+  /** The packs whose tools the agent has: `[fs, [bash, { limits: { timeoutMs: 5000 } }]]`. */
+  readonly packs?: readonly PackEntry[];
+  /** Tools to turn on although their pack declares them disabled. */
+  readonly enable?: readonly string[];
+  /** Tools to turn off. */
+  readonly disable?: readonly string[];
+  /** A registry instead of `packs`, `enable` and `disable`, for a host that composes its own. */
+  readonly registry?: ToolRegistry;
+  /** Asked before each tool call that could run. Without it nothing is asked. */
+  readonly approve?: Approve;
+  /** See every call before and after it runs, in this order. */
+  readonly hooks?: readonly CallHooks[];
+  /** Where answers and calls go through: a journal makes messages survive the process. */
+  readonly steps?: Steps;
+  /** Sees the work as spans: `openTelemetry()` of `@agent/core/otel`. */
+  readonly telemetry?: Telemetry;
+  /** How often the model is asked for one message, child agents included. Default 100. */
+  readonly maxTurns?: number;
+  /** How often the same calls may give the same results in a row. Default 10. */
+  readonly maxRepeats?: number;
+  /** What all tool results of one turn may hold together, in bytes. Default 512 KiB, or a quarter of the context. */
+  readonly maxTurnOutputBytes?: number;
+  /** How many calls of one answer are run; the model is told of the rest. Default 128. */
+  readonly maxCallsPerAnswer?: number;
+  /** How often an answer that does not fit `output` is sent back. Default 3. */
+  readonly maxOutputRetries?: number;
+  /** How many child agents tools may start for one message. Default 32. */
+  readonly maxChildAgents?: number;
+  /** How deep child agents may be nested. Default 2. */
+  readonly maxChildDepth?: number;
+  /** The conversation's budget in tokens, estimated. Default: what the provider says of its model, if it knows. */
+  readonly contextTokens?: number;
+}
+
+const checkRegistryObject: ValueCheck = (name, value) => {
+  if (typeof (value as Partial<ToolRegistry> | null)?.prepare !== "function") {
+    throw invalidArgument(name, "a ToolRegistry", value);
+  }
+};
+
+const checkConversation: ValueCheck = (name, value) => {
+  if (typeof (value as Partial<Conversation> | null)?.openRound !== "function") {
+    throw invalidArgument(name, "a Conversation", value);
+  }
+};
+
+const checkSteps: ValueCheck = (name, value) => {
+  const { answer, call } = (value ?? {}) as Partial<Steps>;
+  if (typeof answer !== "function" || typeof call !== "function") {
+    throw invalidArgument(name, "an object with answer() and call()", value);
+  }
+};
+
+const checkTelemetry: ValueCheck = (name, value) => {
+  if (typeof (value as Partial<Telemetry> | null)?.inSpan !== "function") {
+    throw invalidArgument(name, "an object with inSpan()", value);
+  }
+};
+
+const checkHooks: ValueCheck = (name, value) => {
+  arrayOf("hooks")(name, value);
+  for (const [index, hooks] of (value as unknown[]).entries()) {
+    const { name: own, beforeCall, afterCall } = (hooks ?? {}) as Partial<Record<keyof CallHooks, unknown>>;
+    checkText(`${name}[${index}].name`, own);
+    if (beforeCall !== undefined) checkFunction(`${name}[${index}].beforeCall`, beforeCall);
+    if (afterCall !== undefined) checkFunction(`${name}[${index}].afterCall`, afterCall);
+  }
+};
+
+const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
+  systemPrompt: checkText,
+  conversation: checkConversation,
+  packs: arrayOf("packs"),
+  enable: textsOf("tool names"),
+  disable: textsOf("tool names"),
+  registry: checkRegistryObject,
+  approve: checkFunction,
+  hooks: checkHooks,
+  steps: checkSteps,
+  telemetry: checkTelemetry,
+  maxTurns: checkPositive,
+  maxRepeats: checkPositive,
+  maxTurnOutputBytes: checkPositive,
+  maxCallsPerAnswer: checkPositive,
+  maxOutputRetries: checkNotNegative,
+  maxChildAgents: checkNotNegative,
+  maxChildDepth: checkNotNegative,
+  contextTokens: checkPositive,
+};
+
+/** Throws `invalid_argument` for an option that is unknown, wrong, or contradicts another. */
+export function checkAgentOptions(options: AgentOptions): void {
+  checkOptions("Agent", options, AGENT_OPTIONS);
+  const extra = (["packs", "enable", "disable"] as const).find((name) => options[name] !== undefined);
+  if (options.registry !== undefined && extra !== undefined) {
+    throw new AgentError(
+      "invalid_argument",
+      `"registry" and "${extra}" were both given. A registry brings its own tools: pass one or the other.`,
+    );
+  }
+}
+
+/** The limits of one exchange: what the options say, then what the model is known for, then the defaults. */
+export function loopLimits(options: AgentOptions, provider: ChatProvider): LoopLimits {
+  const contextTokens = options.contextTokens ?? provider.contextTokens;
+  const share = (contextTokens ?? Infinity) * TURN_OUTPUT_SHARE * CHARACTERS_PER_TOKEN;
+  return {
+    maxTurns: options.maxTurns ?? DEFAULTS.maxTurns,
+    maxRepeats: options.maxRepeats ?? DEFAULTS.maxRepeats,
+    maxTurnOutputBytes: options.maxTurnOutputBytes ?? Math.min(DEFAULTS.maxTurnOutputBytes, share),
+    maxCallsPerAnswer: options.maxCallsPerAnswer ?? DEFAULTS.maxCallsPerAnswer,
+    maxOutputRetries: options.maxOutputRetries ?? DEFAULTS.maxOutputRetries,
+    maxChildAgents: options.maxChildAgents ?? DEFAULTS.maxChildAgents,
+    maxChildDepth: options.maxChildDepth ?? DEFAULTS.maxChildDepth,
+    contextTokens,
+  };
+}

@@ -1,0 +1,151 @@
+import { describe, expect, test } from "vitest";
+import { agentWith, call, collect, expectValidHistory, toolTexts } from "../../test/conversation.js";
+import { deferred, fakeTool } from "../../test/fixtures.js";
+import { Agent } from "../agent.js";
+import { AgentError } from "../errors.js";
+import type { ChatMessage, ChatProvider } from "../providers/interface.js";
+import { estimateTokens } from "./compact.js";
+
+const isSummaryRequest = (messages: readonly ChatMessage[]): boolean =>
+  String(messages[0]?.content).startsWith("You shorten conversations");
+
+/** Runs `rounds` messages, each with one tool call of about 1000 tokens, under a budget. */
+async function longConversation(contextTokens: number, rounds: number, summarise: () => Promise<string>) {
+  const requests: (readonly ChatMessage[])[] = [];
+  let calls = 0;
+  const provider: ChatProvider = {
+    async respond({ messages }) {
+      if (isSummaryRequest(messages))
+        return { content: await summarise(), toolCalls: [], finishReason: "stop" };
+      requests.push(messages);
+      if (messages.at(-1)?.role === "tool")
+        return { content: `answer ${calls}`, toolCalls: [], finishReason: "stop" };
+      const id = `c${calls++}`;
+      return {
+        content: null,
+        toolCalls: [{ id, type: "function", function: { name: "read", arguments: `{"n":${calls}}` } }],
+        finishReason: "tool_calls",
+      };
+    },
+  };
+  const agent = new Agent(provider, { contextTokens, systemPrompt: "Be brief." });
+  agent.addTool(fakeTool("read", ({ n }) => `file ${n}: ${"x".repeat(4000)}`));
+  const events = [];
+  for (let round = 1; round <= rounds; round++) {
+    const result = await collect(agent, `request ${round}`);
+    if (result.error) throw result.error;
+    events.push(...result.events.filter((event) => event.type === "context"));
+  }
+  return { agent, events, requests };
+}
+
+describe("a conversation that outgrows its budget", () => {
+  test("first old tool output is shortened, with a notice; the latest stays whole; the user sees an event", async () => {
+    const { agent, events } = await longConversation(6000, 6, async () => "never needed");
+    expect(events[0]).toMatchObject({ action: "shortened" });
+    const texts = toolTexts(agent);
+    expect(texts[0]).toContain("Shortened to save room");
+    expect(texts.at(-1)).toBe(`file 6: ${"x".repeat(4000)}`);
+    expectValidHistory(agent);
+  });
+
+  test("then older turns are summarised by the model; the first request, the system prompt and the latest turns stay", async () => {
+    const { agent, events, requests } = await longConversation(
+      3000,
+      40,
+      async () => "The user asked for many files.",
+    );
+    expect(events.some((event) => event.action === "summarised")).toBe(true);
+    const messages = agent.context.sessionContext;
+    expect(messages[0]).toEqual({ role: "user", content: "request 1" });
+    expect(messages[1]?.content).toBe("[Summary of the conversation so far]\nThe user asked for many files.");
+    expect(messages.at(-1)?.content).toBe("answer 40");
+    for (const request of requests) {
+      expect(request[0]).toEqual({ role: "system", content: "Be brief." });
+      expect(estimateTokens(request)).toBeLessThan(3100);
+    }
+    expectValidHistory(agent);
+  });
+
+  test("a summary that cannot be had leaves the older turns out, says so, and the request still succeeds", async () => {
+    const { agent, events } = await longConversation(3000, 30, async () => {
+      throw new Error("no summary today");
+    });
+    expect(events.some((event) => event.action === "dropped")).toBe(true);
+    expect(agent.context.sessionContext[1]?.content).toBe("[Earlier turns were left out to save room.]");
+    expectValidHistory(agent);
+  });
+
+  test("one turn that is too much by itself has its output shortened", async () => {
+    const agent = agentWith(
+      [{ calls: Array(4).fill({ name: "big" }) }, "done"],
+      [fakeTool("big", () => "y".repeat(20_000))],
+      {
+        contextTokens: 4000,
+      },
+    );
+    expect(await agent.chat("go")).toBe("done");
+    expect(estimateTokens(agent.context.sessionContext)).toBeLessThan(4000);
+    expectValidHistory(agent);
+  });
+
+  test("without a budget nothing is touched", async () => {
+    const agent = agentWith([call("big"), "done"], [fakeTool("big", () => "y".repeat(200_000))]);
+    await agent.chat("go");
+    expect(toolTexts(agent)[0]).toHaveLength(200_000);
+  });
+
+  test("abort during the summary rejects and keeps the conversation valid", async () => {
+    const asked = deferred();
+    const controller = new AbortController();
+    const provider: ChatProvider = {
+      respond: ({ messages }) => {
+        if (!isSummaryRequest(messages)) {
+          return Promise.resolve({ content: "z".repeat(2000), toolCalls: [], finishReason: "stop" });
+        }
+        asked.resolve();
+        return new Promise(() => undefined);
+      },
+    };
+    const agent = new Agent(provider, { contextTokens: 1000 });
+    for (let n = 0; n < 2; n++) await agent.chat(`message ${n}`);
+    const answer = agent.chat("one more", { signal: controller.signal });
+    await asked.promise;
+    controller.abort();
+    await expect(answer).rejects.toMatchObject({ code: "aborted" });
+    expectValidHistory(agent);
+  });
+});
+
+describe("F142: a model that says the conversation is too long", () => {
+  const tooLong = (limit: number, asked: number[]): ChatProvider => ({
+    async respond({ messages }) {
+      if (isSummaryRequest(messages))
+        return { content: "short summary", toolCalls: [], finishReason: "stop" };
+      asked.push(estimateTokens(messages));
+      if (estimateTokens(messages) > limit) throw new AgentError("context_overflow", "too long");
+      if (messages.at(-1)?.role === "tool")
+        return { content: "fits now", toolCalls: [], finishReason: "stop" };
+      return {
+        content: null,
+        toolCalls: [{ id: "1", type: "function", function: { name: "big", arguments: "{}" } }],
+        finishReason: "tool_calls",
+      };
+    },
+  });
+
+  test("is asked again with less", async () => {
+    const asked: number[] = [];
+    const agent = new Agent(tooLong(3000, asked));
+    agent.addTool(fakeTool("big", () => "y".repeat(20_000)));
+    expect(await agent.chat("go")).toBe("fits now");
+    expect(asked).toHaveLength(3);
+    expectValidHistory(agent);
+  });
+
+  test("and still says so after that is a clear error", async () => {
+    const agent = new Agent(tooLong(1, []));
+    await expect(agent.chat("go")).rejects.toMatchObject({ code: "context_overflow" });
+    expectValidHistory(agent);
+  });
+});

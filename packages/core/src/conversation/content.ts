@@ -1,0 +1,135 @@
+import { describeValue, quote } from "../toolkit/describe.js";
+import { isRecord } from "../toolkit/isRecord.js";
+
+/** What one image or file may weigh, decoded. Servers refuse more, and a session would have to carry it for ever. */
+const MAX_PART_BYTES = 20 * 1024 * 1024;
+
+// Servers that count by area charge about this much for an image, and for a page of a document.
+const IMAGE_TOKENS = 1600;
+const FILE_TOKENS_PER_KIB = 40;
+const CHARACTERS_PER_TOKEN = 4;
+
+export interface TextPart {
+  readonly type: "text";
+  readonly text: string;
+}
+
+/** A picture. `data` is base64 without a `data:` prefix. */
+export interface ImagePart {
+  readonly type: "image";
+  /** `image/png`, `image/jpeg`, … */
+  readonly mediaType: string;
+  readonly data: string;
+  /** Where it came from, for people and for a model that cannot see it. */
+  readonly name?: string;
+}
+
+/** A document, such as a PDF. `data` is base64 without a `data:` prefix. */
+export interface FilePart {
+  readonly type: "file";
+  readonly mediaType: string;
+  readonly data: string;
+  readonly name?: string;
+}
+
+/** A piece of a user message or of a tool's result. */
+export type ContentPart = TextPart | ImagePart | FilePart;
+
+/** What a user message or a tool's result holds: a text, or parts in the order they are to be read. */
+export type Content = string | readonly ContentPart[];
+
+/** What is wrong with a value that should be `Content`, as the end of a sentence, or `undefined`. */
+export function findContentProblem(content: unknown): string | undefined {
+  if (typeof content === "string") return undefined;
+  if (!Array.isArray(content)) return `must be a string or an array of parts, got ${describeValue(content)}`;
+  if (content.length === 0) return "has no parts";
+  for (const [index, part] of content.entries()) {
+    const problem = findPartProblem(part);
+    if (problem !== undefined) return `part ${index} ${problem}`;
+  }
+  return undefined;
+}
+
+export function findPartProblem(part: unknown): string | undefined {
+  if (!isRecord(part)) return `must be an object, got ${describeValue(part)}`;
+  const { type, text, mediaType, data, name } = part;
+  if (type === "text") {
+    return typeof text === "string" ? undefined : `has no text: "text" is ${describeValue(text)}`;
+  }
+  if (type !== "image" && type !== "file") {
+    return `has the type ${describeValue(type)}; expected text, image or file`;
+  }
+  if (typeof mediaType !== "string" || !/^[\w.+-]+\/[\w.+-]+$/.test(mediaType)) {
+    return `needs a "mediaType" such as image/png, got ${describeValue(mediaType)}`;
+  }
+  if (type === "image" && !mediaType.startsWith("image/")) {
+    return `is an image of type ${quote(mediaType)}; use "file" for what is not an image`;
+  }
+  if (typeof data !== "string" || data === "") {
+    return `needs its bytes as base64 in "data", got ${describeValue(data)}`;
+  }
+  if (name !== undefined && typeof name !== "string") return `has a name that is ${describeValue(name)}`;
+  const bytes = decodedBytes(data);
+  if (bytes > MAX_PART_BYTES) {
+    return `is ${bytes} bytes; at most ${MAX_PART_BYTES} can be sent. Scale it down or send a part of it`;
+  }
+  return isBase64(data) ? undefined : `has "data" that is not plain base64`;
+}
+
+/** The text of a message; parts that are no text are described in brackets. */
+export function contentText(content: Content): string {
+  return typeof content === "string" ? content : content.map(partText).join("\n");
+}
+
+/** About how many tokens a server charges for this content. */
+export function contentTokens(content: Content): number {
+  if (typeof content === "string") return Math.ceil(content.length / CHARACTERS_PER_TOKEN);
+  return content.reduce((sum, part) => sum + partTokens(part), 0);
+}
+
+/**
+ * The content as a provider can take it: parts it does not accept become words, and what is only text becomes one
+ * string, so that a provider that knows no parts never sees any.
+ */
+export function adaptContent(content: Content, accepts: (mediaType: string) => boolean): Content {
+  if (typeof content === "string") return content;
+  const parts = content.map((part): ContentPart => {
+    if (part.type === "text" || accepts(part.mediaType)) return part;
+    return {
+      type: "text",
+      text: `${partText(part)} (not shown: this model does not take ${part.mediaType})`,
+    };
+  });
+  return parts.every((part) => part.type === "text") ? contentText(parts) : parts;
+}
+
+/** Content as it is kept: half characters replaced, since servers refuse them for ever after. */
+export function wellFormed(content: Content): Content {
+  if (typeof content === "string") return content.toWellFormed();
+  return content.map((part) => (part.type === "text" ? { ...part, text: part.text.toWellFormed() } : part));
+}
+
+function partText(part: ContentPart): string {
+  if (part.type === "text") return part.text;
+  const name = part.name === undefined ? "" : ` ${part.name}`;
+  return `[${part.type}${name}, ${part.mediaType}, ${decodedBytes(part.data)} bytes]`;
+}
+
+function partTokens(part: ContentPart): number {
+  switch (part.type) {
+    case "text":
+      return Math.ceil(part.text.length / CHARACTERS_PER_TOKEN);
+    case "image":
+      return IMAGE_TOKENS;
+    case "file":
+      return Math.ceil(decodedBytes(part.data) / 1024) * FILE_TOKENS_PER_KIB;
+  }
+}
+
+function decodedBytes(base64: string): number {
+  return Math.floor((base64.length * 3) / 4);
+}
+
+function isBase64(data: string): boolean {
+  return data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data);
+}

@@ -1,0 +1,166 @@
+import { AgentError } from "../errors.js";
+import type { ChatMessage } from "../providers/interface.js";
+import { checkText } from "../toolkit/checks.js";
+import { checkOptions, type OptionChecks } from "../toolkit/options.js";
+import type { ToolContext } from "../tools/types.js";
+import { findHistoryProblem } from "./history.js";
+import type { Session } from "./session.js";
+
+export type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
+export type ToolMessage = Extract<ChatMessage, { role: "tool" }>;
+
+/** One change of a conversation, as a recorder sees it. Applied in order to an empty one, they give it again. */
+export type ConversationChange =
+  | { readonly type: "message"; readonly message: ChatMessage }
+  /** The result of a call of the newest answer. A later one for the same call replaces it. */
+  | { readonly type: "result"; readonly message: ToolMessage }
+  | {
+      readonly type: "replace";
+      readonly start: number;
+      readonly count: number;
+      readonly messages: readonly ChatMessage[];
+    }
+  | { readonly type: "system"; readonly systemPrompt: string };
+
+/** A file that receives every change. */
+export interface Recording {
+  readonly path: string;
+  readonly save: (reason: string) => Promise<void>;
+}
+
+export interface ConversationOptions {
+  readonly systemPrompt?: string;
+  /** A saved conversation to go on with. Its system prompt counts unless `systemPrompt` is given. */
+  readonly session?: Session;
+  /**
+   * Where `save_session_context` writes. Default: a file name of its own in the working directory, so that two
+   * conversations never overwrite each other.
+   */
+  readonly sessionContextFilePath?: string;
+}
+
+const OPTIONS: OptionChecks<ConversationOptions> = {
+  systemPrompt: checkText,
+  session: (name, value) => checkSession(name, value),
+  sessionContextFilePath: checkText,
+};
+
+/**
+ * The messages between a person, a model and its tools, and the system prompt beside them. Its history is one that
+ * every provider accepts at any time: an answer with tool calls joins it together with all their results.
+ */
+export class Conversation implements ToolContext {
+  readonly #messages: ChatMessage[] = [];
+  readonly #listeners = new Set<(change: ConversationChange) => void>();
+  #systemPrompt: string;
+  #filePath: string | undefined;
+  #recording: Recording | undefined;
+
+  /** Throws `session_invalid` for a session that no provider would accept. */
+  constructor(options: ConversationOptions = {}) {
+    checkOptions("Conversation", options, OPTIONS);
+    const { session } = options;
+    this.#systemPrompt = options.systemPrompt ?? session?.systemPrompt ?? "";
+    this.#filePath = options.sessionContextFilePath;
+    if (session) this.#messages.push(...session.messages);
+  }
+
+  get systemPrompt(): string {
+    return this.#systemPrompt;
+  }
+
+  /** The messages, live: never a copy. */
+  get sessionContext(): readonly ChatMessage[] {
+    return this.#messages;
+  }
+
+  /** Where the conversation is recorded, or else where `save_session_context` writes it. */
+  get sessionContextFilePath(): string {
+    if (this.#recording) return this.#recording.path;
+    // Made on first use: most conversations are never saved.
+    this.#filePath ??= `agent-session-${crypto.randomUUID().slice(0, 8)}.jsonl`;
+    return this.#filePath;
+  }
+
+  /** How a recorder saves this conversation, if one records it. */
+  get save(): ((reason: string) => Promise<void>) | undefined {
+    return this.#recording?.save;
+  }
+
+  setSystemPrompt(prompt: string): void {
+    checkText("prompt", prompt);
+    if (prompt === this.#systemPrompt) return;
+    this.#systemPrompt = prompt;
+    this.#tell({ type: "system", systemPrompt: prompt });
+  }
+
+  /**
+   * Calls `listener` with every change from now on, until the returned function is called. A recorder also says where
+   * it writes and how to save, so that `save_session_context` does not write beside it.
+   */
+  onChange(listener: (change: ConversationChange) => void, recording?: Recording): () => void {
+    this.#listeners.add(listener);
+    if (recording) this.#recording = recording;
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#recording === recording) this.#recording = undefined;
+    };
+  }
+
+  append(message: ChatMessage): void {
+    this.#messages.push(message);
+    this.#tell({ type: "message", message });
+  }
+
+  /** Starts a round: recorders learn of the answer at once, readers once all results are there. */
+  openRound(answer: AssistantMessage): OpenRound {
+    this.#tell({ type: "message", message: answer });
+    const recorded = new Map<string, ToolMessage>();
+    return {
+      addResult: (message) => {
+        recorded.set(message.tool_call_id, message);
+        this.#tell({ type: "result", message });
+      },
+      close: (results) => {
+        for (const message of results) {
+          if (recorded.get(message.tool_call_id)?.content !== message.content) {
+            this.#tell({ type: "result", message });
+          }
+        }
+        this.#messages.push(answer, ...results);
+      },
+    };
+  }
+
+  /** Puts `messages` in place of `count` messages from `start` on. */
+  replace(start: number, count: number, messages: readonly ChatMessage[]): void {
+    this.#messages.splice(start, count, ...messages);
+    this.#tell({ type: "replace", start, count, messages });
+  }
+
+  clear(): void {
+    if (this.#messages.length > 0) this.replace(0, this.#messages.length, []);
+  }
+
+  #tell(change: ConversationChange): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+}
+
+/** An answer whose calls are running. */
+export interface OpenRound {
+  /** Hands the result of one call to recorders as soon as it is there. */
+  addResult(message: ToolMessage): void;
+  /** Adds the answer and all results, in the order of the calls, to the history. */
+  close(results: readonly ToolMessage[]): void;
+}
+
+function checkSession(_name: string, session: unknown): void {
+  const { systemPrompt, messages } = (session ?? {}) as Partial<Session>;
+  const problem =
+    systemPrompt !== undefined && typeof systemPrompt !== "string"
+      ? "its system prompt is not a string"
+      : findHistoryProblem(messages);
+  if (problem === undefined) return;
+  throw new AgentError("session_invalid", `The session cannot be continued: ${problem}.`);
+}

@@ -1,0 +1,289 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { agentWith, call } from "../../test/conversation.js";
+import { fakeTool, temporaryDirectory } from "../../test/fixtures.js";
+import type { ChatMessage } from "../providers/interface.js";
+import { Conversation } from "./conversation.js";
+import { recordSession } from "./recorder.js";
+import { loadSession, saveSession } from "./session.js";
+
+const user = (content: string): ChatMessage => ({ role: "user", content });
+
+async function continued(path: string): Promise<Conversation> {
+  return new Conversation({ session: await loadSession(path) });
+}
+
+describe("recording", () => {
+  test("each change is in the file as soon as it has happened, private to its owner", () => {
+    const path = join(temporaryDirectory(), "new", "session.jsonl");
+    const conversation = new Conversation({ systemPrompt: "Be brief." });
+    recordSession(conversation, path);
+    expect(existsSync(path)).toBe(false);
+    conversation.append(user("one"));
+    expect(readFileSync(path, "utf8").split("\n")).toHaveLength(3);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test("the conversation that is loaded is the one that was recorded, through clearing and a new system prompt", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    const conversation = new Conversation();
+    const recorder = recordSession(conversation, path);
+    const agent = agentWith([call("greet"), "Hello."], [fakeTool("greet")], { conversation });
+    await agent.chat("first");
+    agent.clearContext();
+    agent.setSystemPrompt("Answer in verse.");
+    conversation.append(user("second"));
+    await recorder.close();
+    expect(await loadSession(path)).toMatchObject({
+      systemPrompt: "Answer in verse.",
+      messages: [user("second")],
+    });
+  });
+
+  test("save_session_context notes the save in the recorded file and names it", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    const conversation = new Conversation();
+    recordSession(conversation, path);
+    const agent = agentWith([], [], { conversation });
+    conversation.append(user("one"));
+    expect(await agent.saveContext("for later")).toBe(`Saved 1 message to ${path}`);
+    expect((await loadSession(path)).reason).toBe("for later");
+  });
+
+  test("after close nothing is recorded", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    const conversation = new Conversation();
+    const recorder = recordSession(conversation, path);
+    conversation.append(user("one"));
+    await recorder.close();
+    conversation.append(user("two"));
+    expect((await loadSession(path)).messages).toEqual([user("one")]);
+    expect(conversation.sessionContextFilePath).not.toBe(path);
+  });
+});
+
+describe("going on with a file", () => {
+  test("a last line that was cut off is removed before anything is added", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    await saveSession(path, { systemPrompt: "", messages: [user("one")] });
+    appendFileSync(path, '{"type":"message","message":{"role":"us');
+    const conversation = await continued(path);
+    const recorder = recordSession(conversation, path);
+    conversation.append(user("two"));
+    await recorder.close();
+    expect((await loadSession(path)).messages).toEqual([user("one"), user("two")]);
+  });
+
+  test.each(["", '{"format":"agent-session","version":2,"crea'])(
+    "a file of a writer that was killed in its first line (%j) is begun again",
+    async (content) => {
+      const path = join(temporaryDirectory(), "session.jsonl");
+      writeFileSync(path, content);
+      const conversation = new Conversation();
+      recordSession(conversation, path);
+      conversation.append(user("one"));
+      expect((await loadSession(path)).messages).toEqual([user("one")]);
+    },
+  );
+
+  test("a file of version 1 is replaced by one of this version with the first change, through a link", async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, "session.json");
+    const link = join(directory, "latest.json");
+    symlinkSync(path, link);
+    const old = { format: "agent-session", version: 1, systemPrompt: "Hi.", messages: [user("one")] };
+    writeFileSync(path, JSON.stringify(old, undefined, 2));
+    const conversation = await continued(link);
+    recordSession(conversation, link);
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(old);
+    conversation.append(user("two"));
+    expect(await loadSession(path)).toMatchObject({
+      systemPrompt: "Hi.",
+      messages: [user("one"), user("two")],
+    });
+    expect(readdirSync(directory).toSorted()).toEqual(["latest.json", "session.json"]);
+  });
+
+  test("another system prompt is noted, not rewritten", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    await saveSession(path, { systemPrompt: "old", messages: [user("one")] });
+    const before = readFileSync(path, "utf8");
+    const conversation = new Conversation({ session: await loadSession(path), systemPrompt: "new" });
+    recordSession(conversation, path);
+    conversation.append(user("two"));
+    expect(readFileSync(path, "utf8").startsWith(before)).toBe(true);
+    expect(await loadSession(path)).toMatchObject({ systemPrompt: "new" });
+  });
+
+  test("a call that was in flight when the program was killed has a result that says so", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    const conversation = new Conversation();
+    recordSession(conversation, path);
+    conversation.append(user("go"));
+    const round = conversation.openRound({
+      role: "assistant",
+      content: null,
+      tool_calls: ["a", "b"].map((id) => ({
+        id,
+        type: "function",
+        function: { name: "t", arguments: "{}" },
+      })),
+    });
+    round.addResult({ role: "tool", tool_call_id: "b", content: "done b" });
+    const resumed = await continued(path);
+    expect(resumed.sessionContext.slice(2)).toEqual([
+      { role: "tool", tool_call_id: "a", content: expect.stringContaining("may or may not have run") },
+      { role: "tool", tool_call_id: "b", content: "done b" },
+    ]);
+    recordSession(resumed, path);
+    resumed.append(user("and now?"));
+    expect((await loadSession(path)).messages).toEqual(resumed.sessionContext);
+  });
+
+  test("a session of 50,000 messages is recorded, loaded and continued", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    const conversation = new Conversation();
+    const recorder = recordSession(conversation, path);
+    for (let index = 0; index < 50_000; index++)
+      conversation.append(user(`message ${index} ${"x".repeat(100)}`));
+    await recorder.close();
+    const resumed = await continued(path);
+    expect(resumed.sessionContext).toHaveLength(50_000);
+    recordSession(resumed, path);
+    resumed.append(user("last"));
+    expect((await loadSession(path)).messages.at(-1)).toEqual(user("last"));
+  });
+});
+
+describe("files that are not to be written", () => {
+  test("another conversation's file is refused and stays as it is", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    await saveSession(path, { systemPrompt: "", messages: [user("somebody else's")] });
+    const before = readFileSync(path, "utf8");
+    expect(() => recordSession(new Conversation(), path)).toThrow(/holds another conversation/);
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+
+  test("a file that is no session is refused and stays as it is", () => {
+    const path = join(temporaryDirectory(), "notes.txt");
+    writeFileSync(path, "dear diary\n");
+    expect(() => recordSession(new Conversation(), path)).toThrow(/not an intact session/);
+    expect(readFileSync(path, "utf8")).toBe("dear diary\n");
+  });
+
+  test("a path that cannot be is refused at once", () => {
+    const file = join(temporaryDirectory(), "file");
+    writeFileSync(file, "");
+    expect(() => recordSession(new Conversation(), join(file, "session.jsonl"))).toThrow(
+      /cannot be continued/,
+    );
+  });
+
+  test("a directory or a FIFO is refused at once", () => {
+    const directory = temporaryDirectory();
+    const fifo = join(directory, "fifo");
+    execFileSync("mkfifo", [fifo]);
+    expect(() => recordSession(new Conversation(), fifo)).toThrow(/not a regular file/);
+    expect(() => recordSession(new Conversation(), directory)).toThrow(/not a regular file/);
+  });
+
+  test("a FIFO that appears before the first change is reported, and nothing waits for it", () => {
+    const fifo = join(temporaryDirectory(), "fifo");
+    const errors: Error[] = [];
+    const conversation = new Conversation();
+    recordSession(conversation, fifo, { onError: (error) => errors.push(error) });
+    execFileSync("mkfifo", [fifo]);
+    conversation.append(user("one"));
+    expect(errors).toHaveLength(1);
+  });
+
+  test("of two recorders of one new file, the second is refused", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    const errors: Error[] = [];
+    const [first, second] = [new Conversation(), new Conversation()];
+    recordSession(first, path);
+    recordSession(second, path, { onError: (error) => errors.push(error) });
+    first.append(user("first"));
+    second.append(user("second"));
+    expect(errors).toHaveLength(1);
+    expect((await loadSession(path)).messages).toEqual([user("first")]);
+  });
+
+  test("of two programs that go on with one file, the second to write is refused", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    await saveSession(path, { systemPrompt: "", messages: [user("one")] });
+    const errors: Error[] = [];
+    const [first, second] = [await continued(path), await continued(path)];
+    recordSession(first, path);
+    recordSession(second, path, { onError: (error) => errors.push(error) });
+    first.append(user("first"));
+    second.append(user("second"));
+    first.append(user("third"));
+    expect(errors).toMatchObject([{ message: expect.stringContaining("changed by another program") }]);
+    expect((await loadSession(path)).messages).toEqual([user("one"), user("first"), user("third")]);
+  });
+});
+
+describe("writes that fail", () => {
+  test("what could not be written is written with the next change", async () => {
+    const directory = join(temporaryDirectory(), "later");
+    const path = join(directory, "session.jsonl");
+    const errors: Error[] = [];
+    const conversation = new Conversation();
+    const recorder = recordSession(conversation, path, { onError: (error) => errors.push(error) });
+    writeFileSync(directory, "a file where the directory must be");
+    conversation.append(user("one"));
+    expect(errors).toHaveLength(1);
+    await expect(recorder.flush()).rejects.toThrow();
+    execFileSync("rm", [directory]);
+    mkdirSync(directory);
+    conversation.append(user("two"));
+    await recorder.flush();
+    expect(errors).toHaveLength(1);
+    expect((await loadSession(path)).messages).toEqual([user("one"), user("two")]);
+  });
+
+  test("without onError a failure is a warning of the process", async () => {
+    const directory = join(temporaryDirectory(), "later");
+    const conversation = new Conversation();
+    recordSession(conversation, join(directory, "session.jsonl"));
+    writeFileSync(directory, "");
+    const warning = once(process, "warning");
+    conversation.append(user("one"));
+    expect(await warning).toMatchObject([{ code: expect.stringMatching(/EEXIST|ENOTDIR/) }]);
+  });
+
+  test("on a full disk the file keeps every whole line, and the agent goes on", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    const child = fileURLToPath(new URL("../../test/recordingChild.mjs", import.meta.url));
+    // The limit of 64 blocks makes writes fail half-way, as a full disk does.
+    const script = 'trap "" XFSZ; ulimit -f 64; exec "$@"';
+    const running = spawn("sh", ["-c", script, "sh", process.execPath, child, path, "full"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let said = "";
+    running.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      said += chunk;
+      if (/failed [\s\S]*answer done/.test(said)) running.kill("SIGKILL");
+    });
+    await once(running, "close");
+    const complete = said.slice(0, said.indexOf("failed")).match(/(?<=answer )done .*/g) ?? [];
+    expect(complete.length).toBeGreaterThan(0);
+    const { messages } = await loadSession(path);
+    expect(messages.map(({ content }) => content)).toEqual(expect.arrayContaining([...complete]));
+    expect(readFileSync(path, "utf8").endsWith("\n")).toBe(true);
+  });
+});

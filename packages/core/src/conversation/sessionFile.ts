@@ -1,0 +1,187 @@
+import type { ChatMessage } from "../providers/interface.js";
+import { describeValue } from "../toolkit/describe.js";
+import { isRecord } from "../toolkit/isRecord.js";
+import type { AssistantMessage, ConversationChange, ToolMessage } from "./conversation.js";
+import { findHistoryProblem } from "./history.js";
+import type { Session } from "./session.js";
+
+const FORMAT = "agent-session";
+const VERSION = 2;
+/** Version 1 was one JSON object, replaced as a whole with every save. It is still read. */
+const OBJECT_VERSION = 1;
+
+const HEADER_START = `{"format":"${FORMAT}","version":${VERSION},`;
+
+const INTERRUPTED =
+  "Interrupted: the program ended while this call ran. It may or may not have run. Check before you repeat it.";
+
+/** One line of a session file after the first: a change of the conversation, or a note that it was saved. */
+export type SessionEntry =
+  | ConversationChange
+  | { readonly type: "saved"; readonly at: string; readonly reason?: string };
+
+/** The first line of a session file. Every line is JSON and ends with a newline; lines are only ever appended. */
+function formatHeader(systemPrompt: string): string {
+  return `${JSON.stringify({ format: FORMAT, version: VERSION, createdAt: new Date().toISOString(), systemPrompt })}\n`;
+}
+
+export function formatEntry(entry: SessionEntry): string {
+  return `${JSON.stringify(entry)}\n`;
+}
+
+/** The lines a file starts with: its first one, and the messages there are already. */
+export function formatHistory(systemPrompt: string, messages: readonly ChatMessage[]): string {
+  const entries = messages.map((message) => formatEntry({ type: "message", message }));
+  return [formatHeader(systemPrompt), ...entries].join("");
+}
+
+/** A whole session as a file. */
+export function formatSession({ systemPrompt, messages, reason }: Omit<Session, "savedAt">): string {
+  const saved = {
+    type: "saved" as const,
+    at: new Date().toISOString(),
+    ...(reason !== undefined && { reason }),
+  };
+  return formatHistory(systemPrompt, messages) + formatEntry(saved);
+}
+
+/** How many bytes of a session file are whole lines: a killed writer leaves a part of one at the end. */
+export function wholeLines(bytes: Uint8Array): number {
+  return bytes.lastIndexOf(0x0a) + 1;
+}
+
+/**
+ * Reads a session file of this version or the one before. A last line that was cut off is left out, and a call
+ * whose result never came gets one that says so. Throws an `Error` that says what is wrong.
+ */
+export function parseSessionFile(text: string): Session {
+  const header = readHeader(text);
+  if (!header) return parseObject(JSON.parse(text));
+  return replay(header, text.slice(text.indexOf("\n") + 1, text.lastIndexOf("\n") + 1));
+}
+
+/** Whether lines can be added to this file: version 1 is one JSON object, and nothing can follow it. */
+export function isAppendable(text: string): boolean {
+  return readHeader(text) !== undefined;
+}
+
+/** Whether this is all of a first line that a killed writer had begun: nothing was recorded. */
+export function isCutHeader(text: string): boolean {
+  return !text.includes("\n") && text.startsWith(HEADER_START) && readJson(text) === undefined;
+}
+
+function readHeader(text: string): Record<string, unknown> | undefined {
+  const first = readJson(text.slice(0, text.indexOf("\n") + 1));
+  return isRecord(first) && first.format === FORMAT && first.version === VERSION ? first : undefined;
+}
+
+function parseObject(data: unknown): Session {
+  const { format, version, systemPrompt, messages, reason, savedAt } = (data ?? {}) as Record<
+    string,
+    unknown
+  >;
+  if (format !== FORMAT) throw new Error(`"format" is not "${FORMAT}"`);
+  if (version !== OBJECT_VERSION) {
+    throw new Error(
+      `it has version ${describeValue(version)}, and this program reads version 1 and ${VERSION}`,
+    );
+  }
+  return checked({ systemPrompt, messages, reason, savedAt });
+}
+
+function replay(header: Record<string, unknown>, lines: string): Session {
+  const history = new ReplayedHistory();
+  let { systemPrompt } = header;
+  let saved: { at?: unknown; reason?: unknown } = {};
+  for (const [index, line] of lines.split("\n").entries()) {
+    if (line === "") continue;
+    const entry = readJson(line) as SessionEntry | undefined;
+    switch (entry?.type) {
+      case "message":
+        history.append(entry.message);
+        break;
+      case "result":
+        history.addResult(entry.message);
+        break;
+      case "replace":
+        history.replace(entry.start, entry.count, entry.messages);
+        break;
+      case "system":
+        ({ systemPrompt } = entry);
+        break;
+      case "saved":
+        saved = entry;
+        break;
+      default:
+        throw new Error(`line ${index + 2} is not an entry of a session`);
+    }
+  }
+  return checked({
+    systemPrompt,
+    messages: history.close(),
+    reason: saved.reason,
+    savedAt: saved.at ?? header.createdAt,
+  });
+}
+
+/** Puts the messages together again; the results of a round may be there only in part. */
+class ReplayedHistory {
+  readonly #messages: ChatMessage[] = [];
+  #round: { readonly answer: AssistantMessage; readonly results: Map<string, ToolMessage> } | undefined;
+
+  append(message: ChatMessage): void {
+    if (message?.role === "tool") {
+      this.addResult(message);
+      return;
+    }
+    this.close();
+    if (message?.role === "assistant" && (message.tool_calls?.length ?? 0) > 0) {
+      this.#round = { answer: message, results: new Map() };
+    } else {
+      this.#messages.push(message);
+    }
+  }
+
+  addResult(message: ToolMessage): void {
+    if (this.#round) this.#round.results.set(message.tool_call_id, message);
+    // A result without its call: the check of the whole history names it.
+    else this.#messages.push(message);
+  }
+
+  replace(start: number, count: number, messages: readonly ChatMessage[]): void {
+    this.close();
+    this.#messages.splice(start, count, ...messages);
+  }
+
+  close(): ChatMessage[] {
+    const round = this.#round;
+    this.#round = undefined;
+    if (!round) return this.#messages;
+    this.#messages.push(round.answer);
+    for (const { id } of round.answer.tool_calls ?? []) {
+      this.#messages.push(round.results.get(id) ?? { role: "tool", tool_call_id: id, content: INTERRUPTED });
+    }
+    return this.#messages;
+  }
+}
+
+function checked(data: Record<"systemPrompt" | "messages" | "reason" | "savedAt", unknown>): Session {
+  const { systemPrompt, messages, reason, savedAt } = data;
+  if (typeof systemPrompt !== "string") throw new Error('"systemPrompt" is not a string');
+  const problem = findHistoryProblem(messages);
+  if (problem !== undefined) throw new Error(problem);
+  return {
+    systemPrompt,
+    messages: messages as ChatMessage[],
+    ...(typeof reason === "string" && { reason }),
+    ...(typeof savedAt === "string" && { savedAt }),
+  };
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,152 @@
+import { describe, expect, test, vi } from "vitest";
+import { agentWith, call, collect, expectValidHistory, toolTexts } from "../../test/conversation.js";
+import { deferred, fakeTool } from "../../test/fixtures.js";
+import type { Agent } from "../agent.js";
+import type { AgentOptions } from "../agentOptions.js";
+import type { ScriptedAnswer } from "../providers/replay.js";
+import type { ExecutableTool } from "../tools/interface.js";
+
+describe("approval", () => {
+  const approved = (
+    answers: readonly ScriptedAnswer[],
+    approve: NonNullable<AgentOptions["approve"]>,
+    tools: readonly ExecutableTool[],
+  ) => agentWith(answers, tools, { approve });
+
+  test("without approve nothing is asked; with it each call is, with its final arguments", async () => {
+    const asked: unknown[] = [];
+    const agent = approved(
+      [call("t", { path: "a" }), "done"],
+      ({ name, args }) => {
+        asked.push([name, args]);
+        return "allow";
+      },
+      [fakeTool("t", ({ path }) => `path=${path}`)],
+    );
+    await agent.chat("go");
+    expect(asked).toEqual([["t", { path: "a" }]]);
+    expect(toolTexts(agent)).toEqual(["path=a"]);
+  });
+
+  test("a denial is an ordinary result whose reason reaches the model", async () => {
+    const execute = vi.fn(() => "ran");
+    const agent = approved([call("t"), "understood"], () => ({ deny: "not on Fridays" }), [
+      fakeTool("t", execute),
+    ]);
+    const { events } = await collect(agent, "go");
+    expect(execute).not.toHaveBeenCalled();
+    expect(toolTexts(agent)).toEqual(["Tool call denied: not on Fridays"]);
+    expect(events.find((event) => event.type === "tool_end")).toMatchObject({ outcome: "denied" });
+    expect(events.at(-1)).toMatchObject({ type: "done", text: "understood" });
+  });
+
+  test("changing the arguments while deciding changes nothing that runs", async () => {
+    const agent = approved(
+      [call("t", { path: "safe" }), "done"],
+      ({ args }) => {
+        (args as { path: string }).path = "/etc/passwd";
+        return "allow";
+      },
+      [fakeTool("t", ({ path }) => String(path))],
+    );
+    await agent.chat("go");
+    expect(toolTexts(agent)).toEqual(["safe"]);
+  });
+
+  test("parallel calls ask one at a time, and none runs unasked", async () => {
+    let open = 0;
+    let most = 0;
+    const decide = vi.fn(async () => {
+      most = Math.max(most, ++open);
+      await new Promise(setImmediate);
+      open--;
+      return "allow" as const;
+    });
+    const agent = approved([{ calls: Array(5).fill({ name: "t" }) }, "done"], decide, [fakeTool("t")]);
+    await agent.chat("go");
+    expect(decide).toHaveBeenCalledTimes(5);
+    expect(most).toBe(1);
+  });
+
+  test("always holds for that tool from then on, also for calls already waiting, and for no other tool", async () => {
+    const asked: string[] = [];
+    const agent = approved(
+      [{ calls: [{ name: "a" }, { name: "a" }, { name: "b" }] }, call("a"), "done"],
+      ({ name }) => {
+        asked.push(name);
+        return name === "a" ? "always" : "allow";
+      },
+      [fakeTool("a"), fakeTool("b")],
+    );
+    await agent.chat("go");
+    expect(asked).toEqual(["a", "b"]);
+  });
+
+  test("allow holds once: a repeated call is asked again", async () => {
+    const decide = vi.fn(() => "allow" as const);
+    const agent = approved([call("t"), call("t"), "done"], decide, [fakeTool("t")]);
+    await agent.chat("go");
+    expect(decide).toHaveBeenCalledTimes(2);
+  });
+
+  test("calls that cannot run are not asked about", async () => {
+    const decide = vi.fn(() => "allow" as const);
+    const strict = fakeTool("t", undefined, {
+      parameters: { type: "object", properties: {}, required: ["path"] },
+    });
+    const agent = approved(
+      [{ calls: [{ name: "nope" }, { name: "t" }, { name: "t", args: "{" }] }, "done"],
+      decide,
+      [strict],
+    );
+    await agent.chat("go");
+    expect(decide).not.toHaveBeenCalled();
+  });
+
+  test.each([[undefined], ["yes"], [true], [{}]])("an answer of %j is no permission", async (decision) => {
+    const execute = vi.fn(() => "ran");
+    const agent = approved([call("t"), "done"], () => decision as unknown as "allow", [
+      fakeTool("t", execute),
+    ]);
+    await agent.chat("go");
+    expect(execute).not.toHaveBeenCalled();
+    expect(toolTexts(agent)[0]).toMatch(/^Tool call denied: /);
+  });
+
+  test("an approve that throws is no permission", async () => {
+    const execute = vi.fn(() => "ran");
+    const agent = approved([call("t"), "done"], () => {
+      throw new Error("terminal gone");
+    }, [fakeTool("t", execute)]);
+    await agent.chat("go");
+    expect(execute).not.toHaveBeenCalled();
+    expect(toolTexts(agent)).toEqual(["Tool call denied: the approval failed: terminal gone"]);
+  });
+
+  test("a tool disabled while the person decides does not run", async () => {
+    const execute = vi.fn(() => "ran");
+    const agent: Agent = approved([call("t"), "done"], () => {
+      agent.disableTool("t");
+      return "allow";
+    }, [fakeTool("t", execute)]);
+    await agent.chat("go");
+    expect(execute).not.toHaveBeenCalled();
+    expect(toolTexts(agent)).toEqual(["Tool not available: t"]);
+  });
+
+  test("abort while the question is open rejects at once and runs nothing", async () => {
+    const controller = new AbortController();
+    const asked = deferred();
+    const execute = vi.fn(() => "ran");
+    const agent = approved([call("t"), "done"], () => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    }, [fakeTool("t", execute)]);
+    const answer = agent.chat("go", { signal: controller.signal });
+    await asked.promise;
+    controller.abort();
+    await expect(answer).rejects.toMatchObject({ code: "aborted" });
+    expect(execute).not.toHaveBeenCalled();
+    expectValidHistory(agent);
+  });
+});

@@ -1,0 +1,67 @@
+import { isAgentError } from "../errors.js";
+import { orAborted } from "../toolkit/abort.js";
+import { describeValue, errorMessage } from "../toolkit/describe.js";
+import type { AccessNeed, ToolCapability } from "../tools/types.js";
+
+/** A call that waits for permission, with the very arguments the tool will get. */
+export interface ApprovalRequest {
+  readonly id: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly capabilities: readonly ToolCapability[];
+  /** What the call would do beyond the host's access rules; allowing the call grants all of it. */
+  readonly needs: readonly AccessNeed[];
+  /** What the caller of `chat` passed as `context`. */
+  readonly context?: unknown;
+  /** Aborts when the answer is no longer wanted. */
+  readonly signal: AbortSignal;
+}
+
+/** `always` allows this tool for the rest of the agent's life; the reason of a denial goes to the model. */
+export type ApprovalDecision = "allow" | "always" | { readonly deny: string };
+
+/**
+ * Decides about a call. A rejection with an `AgentError` of code `suspended` ends the message there, to be worked off
+ * again once somebody has decided; any other failure denies the call.
+ */
+export type Approve = (request: ApprovalRequest) => ApprovalDecision | Promise<ApprovalDecision>;
+
+/** Asks for permission, one question at a time, and remembers what was allowed for good. */
+export class ApprovalGate {
+  readonly #approve: Approve;
+  readonly #always = new Set<string>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(approve: Approve) {
+    this.#approve = approve;
+  }
+
+  /** Resolves to the reason for a refusal, or to `undefined` if the call may run. */
+  check(request: ApprovalRequest): Promise<string | undefined> {
+    // Queued, so that parallel calls never ask over each other and an "always" holds for those still waiting.
+    const answer = this.#last.then(() => this.#decide(request));
+    this.#last = answer.catch(() => undefined);
+    return answer;
+  }
+
+  async #decide(request: ApprovalRequest): Promise<string | undefined> {
+    // "Always" was said of the tool's ordinary calls; what goes beyond the access rules is asked each time.
+    if (this.#always.has(request.name) && request.needs.length === 0) return undefined;
+    try {
+      // The person decides on a copy of their own: changing it changes nothing that runs.
+      const shown = { ...request, args: structuredClone(request.args) };
+      const decision = await orAborted(Promise.resolve(this.#approve(shown)), request.signal);
+      if (decision === "allow") return undefined;
+      if (decision === "always") {
+        this.#always.add(request.name);
+        return undefined;
+      }
+      if (typeof decision?.deny === "string") return decision.deny || "no reason was given.";
+      return `approve() returned ${describeValue(decision)}, which is not a decision.`;
+    } catch (error) {
+      if (isAgentError(error, "suspended")) throw error;
+      if (isAgentError(error, "aborted")) return "aborted before it was approved.";
+      return `the approval failed: ${errorMessage(error)}`;
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import type { ToolResult } from "../tools/execution.js";
+import type { PreparedCall } from "../tools/registry.js";
+import type { ChildStarter } from "./children.js";
+import type { Exchange } from "./exchange.js";
+import { askAfterHooks, askBeforeHooks, type HookCall } from "./hooks.js";
+
+/** A call as the model asked for it: an id of its own, and arguments that could be read, or why not. */
+export interface RequestedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: Record<string, unknown>;
+  readonly problem: string | undefined;
+}
+
+/**
+ * The one path of a call: requested → prepared (look-up, validation; no side effect) → decided (hooks, then
+ * `approve`) → run → settled. Emits `tool_start` only when the tool really runs, and `tool_end` in any case. Rejects
+ * only if the steps do, or if the decision is suspended.
+ */
+export async function runCall(
+  call: RequestedCall,
+  turn: number,
+  exchange: Exchange,
+  startAgent: ChildStarter,
+): Promise<ToolResult> {
+  const { id, name } = call;
+  const prepared = await prepare(call, exchange);
+  let result: ToolResult;
+  let replayed = false;
+  if ("outcome" in prepared) {
+    result = prepared;
+  } else {
+    replayed = true;
+    const { args, capabilities } = prepared;
+    const key = { scope: exchange.scope, turn, callId: id, name, args, capabilities };
+    result = await exchange.steps.call(key, (intent) => {
+      replayed = false;
+      return decideAndRun(id, prepared, exchange, startAgent, intent);
+    });
+  }
+  exchange.emit({ type: "tool_end", id, name, ...result, ...(replayed && { replayed }) });
+  return result;
+}
+
+async function prepare(
+  { name, args, problem }: RequestedCall,
+  { tools }: Exchange,
+): Promise<PreparedCall | ToolResult> {
+  if (problem === undefined) return await tools.prepare(name, args);
+  return { outcome: "error", text: `Error executing ${name}: ${problem}`, durationMs: 0 };
+}
+
+async function decideAndRun(
+  id: string,
+  prepared: PreparedCall,
+  exchange: Exchange,
+  startAgent: ChildStarter,
+  intent: (() => void | Promise<void>) | undefined,
+): Promise<ToolResult> {
+  const decided = await decide(id, prepared, exchange);
+  if ("outcome" in decided) return decided;
+  await intent?.();
+  return await execute(id, decided.call, decided.isGranted, exchange, startAgent);
+}
+
+interface Decided {
+  /** The call that runs: hooks may have changed its arguments. */
+  readonly call: PreparedCall;
+  /** Whether somebody allowed what goes beyond the access rules. */
+  readonly isGranted: boolean;
+}
+
+/** Hooks first, then the person. */
+async function decide(id: string, prepared: PreparedCall, exchange: Exchange): Promise<Decided | ToolResult> {
+  const { tools, gate, signal, context } = exchange;
+  if (signal.aborted) return refused("aborted", prepared.name);
+  let call = prepared;
+  let allowed = false;
+  const packHooks = exchange.packHooks();
+  if (exchange.hooks.length + packHooks.length > 0) {
+    const revalidate = async (args: Record<string, unknown>): Promise<string | undefined> => {
+      const again = await tools.prepare(prepared.name, args);
+      if ("outcome" in again) return again.text;
+      call = again;
+      return undefined;
+    };
+    const verdict = await askBeforeHooks(hookCall(id, call, exchange), exchange.hooks, packHooks, revalidate);
+    if (signal.aborted) return refused("aborted", prepared.name);
+    if (verdict.type === "deny") return denied(verdict.reason);
+    ({ allowed } = verdict);
+  }
+  if (allowed || !gate) return { call, isGranted: allowed };
+  const { name, args, capabilities, needs } = call;
+  const refusal = await gate.check({ id, name, args, capabilities, needs, context, signal });
+  if (signal.aborted) return refused("aborted", name);
+  return refusal === undefined ? { call, isGranted: true } : denied(refusal);
+}
+
+async function execute(
+  id: string,
+  call: PreparedCall,
+  isGranted: boolean,
+  exchange: Exchange,
+  startAgent: ChildStarter,
+): Promise<ToolResult> {
+  const { emit, signal, telemetry, context, tools } = exchange;
+  const { name, args, needs } = call;
+  const attributes = { "gen_ai.tool.call.id": id, "gen_ai.tool.type": "function" };
+  const result = await telemetry.inSpan({ operation: "execute_tool", name, attributes }, async (set) => {
+    const ended = await call.run({
+      signal,
+      granted: isGranted ? needs : [],
+      context,
+      startAgent: (request, childSignal) => startAgent(id, request, childSignal ?? signal),
+      onStart: () => emit({ type: "tool_start", id, name, args }),
+      onOutput: (chunk) => emit({ type: "tool_output", id, name, chunk }),
+      onProcess: (pid) => emit({ type: "tool_process", id, name, pid }),
+    });
+    if (ended.outcome !== "ok") set({ "error.type": ended.outcome });
+    return ended;
+  });
+  const hooks = [...exchange.hooks, ...exchange.packHooks()].filter(({ afterCall }) => afterCall);
+  if (hooks.length === 0) return result;
+  const changed = await askAfterHooks(hookCall(id, call, exchange), result, hooks);
+  return changed === result ? result : { ...changed, text: tools.redact(changed.text) };
+}
+
+function hookCall(id: string, { name, args, capabilities }: PreparedCall, exchange: Exchange): HookCall {
+  const { context, signal } = exchange;
+  return { id, name, args, capabilities, context, signal };
+}
+
+function denied(reason: string): ToolResult {
+  return { outcome: "denied", text: `Tool call denied: ${reason}`, durationMs: 0 };
+}
+
+function refused(outcome: "aborted", name: string): ToolResult {
+  return { outcome, text: `Error executing ${name}: aborted before it started.`, durationMs: 0 };
+}

@@ -1,0 +1,94 @@
+import { findContentProblem, wellFormed } from "../conversation/content.js";
+import { Conversation } from "../conversation/conversation.js";
+import { AgentError } from "../errors.js";
+import { checkPositive, checkText, textsOf } from "../toolkit/checks.js";
+import { checkOptions, type OptionChecks } from "../toolkit/options.js";
+import { unavailable } from "../tools/registry.js";
+import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/types.js";
+import type { Exchange, LoopTools } from "./exchange.js";
+import type { runLoop } from "./loop.js";
+import { UsageMeter } from "./usage.js";
+
+/** Starts a child agent for a call. Rejects with an `AgentError`, also when there are too many. */
+export type ChildStarter = (
+  callId: string,
+  request: ChildAgentRequest,
+  signal: AbortSignal,
+) => Promise<ChildAgentAnswer>;
+
+const REQUEST: OptionChecks<ChildAgentRequest> = {
+  message: checkMessage,
+  systemPrompt: checkText,
+  tools: textsOf("tool names"),
+  maxTurns: checkPositive,
+  label: checkText,
+};
+
+/**
+ * A child works like its parent: the same loop, model, hooks and approval, on a conversation of its own. What it uses
+ * counts against the parent's limits, and its tools are never more than the parent's.
+ */
+export function createChildStarter(parent: Exchange, run: typeof runLoop): ChildStarter {
+  const started = new Map<string, number>();
+  return async (callId, request, signal) => {
+    checkOptions("startAgent", request, REQUEST);
+    checkMessage("message", request.message);
+    checkLimits(parent);
+    parent.allowance.children--;
+    const child = started.get(callId) ?? 0;
+    started.set(callId, child + 1);
+    const { label, message, systemPrompt = "", tools, maxTurns } = request;
+    const conversation = new Conversation({ systemPrompt });
+    conversation.append({ role: "user", content: wellFormed(message) });
+    const done = await run({
+      ...parent,
+      conversation,
+      signal,
+      tools: tools === undefined ? parent.tools : subset(parent.tools, new Set(tools)),
+      limits: { ...parent.limits, ...(maxTurns !== undefined && { maxTurns }) },
+      takeSteering: () => [],
+      output: undefined,
+      scope: `${parent.scope}${callId}/${child}/`,
+      depth: parent.depth + 1,
+      meter: new UsageMeter(parent.meter),
+      emit: (event) =>
+        parent.emit({ type: "child", id: callId, child, ...(label !== undefined && { label }), event }),
+    });
+    parent.emit({ type: "child", id: callId, child, ...(label !== undefined && { label }), event: done });
+    const { text, finishReason, turns, usage } = done;
+    return { text, finishReason, turns, usage };
+  };
+}
+
+function checkLimits({ depth, limits, allowance }: Exchange): void {
+  if (depth >= limits.maxChildDepth) {
+    throw new AgentError(
+      "child_limit",
+      `An agent ${depth} levels below the first may not start another. Do the work here, or raise maxChildDepth.`,
+    );
+  }
+  if (allowance.children <= 0) {
+    throw new AgentError(
+      "child_limit",
+      `At most ${limits.maxChildAgents} child agents may be started for one message. Raise maxChildAgents if more are needed.`,
+    );
+  }
+}
+
+function checkMessage(name: string, message: unknown): void {
+  const problem = message === "" ? "is empty" : findContentProblem(message);
+  if (problem !== undefined) throw new AgentError("invalid_argument", `startAgent: ${name} ${problem}.`);
+}
+
+/** The tools of a child: those of the parent with these names, on and off with the parent's. */
+function subset(tools: LoopTools, names: ReadonlySet<string>): LoopTools {
+  return {
+    prepare: async (name, args) => {
+      if (names.has(name)) return await tools.prepare(name, args);
+      return { ...unavailable("not_available", name), durationMs: 0 };
+    },
+    getSharedSchemas: () => tools.getSharedSchemas().filter(({ function: { name } }) => names.has(name)),
+    getCapabilities: (name) => tools.getCapabilities(name),
+    redact: (text) => tools.redact(text),
+  };
+}

@@ -1,0 +1,68 @@
+import type { Content } from "../conversation/content.js";
+import type { Conversation } from "../conversation/conversation.js";
+import type { AgentEvent } from "../events.js";
+import type { ChatProvider } from "../providers/interface.js";
+import type { ToolResult } from "../tools/execution.js";
+import type { ChatTool } from "../tools/interface.js";
+import type { PreparedCall } from "../tools/registry.js";
+import type { ToolCapability } from "../tools/types.js";
+import type { ApprovalGate } from "./approval.js";
+import type { CallHooks } from "./hooks.js";
+import type { OutputReader } from "./output.js";
+import type { Steps } from "./steps.js";
+import type { Telemetry } from "./telemetry.js";
+import type { UsageMeter } from "./usage.js";
+
+export interface LoopLimits {
+  readonly maxTurns: number;
+  readonly maxRepeats: number;
+  /** What all tool results of one answer may hold together, in bytes. */
+  readonly maxTurnOutputBytes: number;
+  readonly maxCallsPerAnswer: number;
+  readonly maxOutputRetries: number;
+  readonly maxChildAgents: number;
+  readonly maxChildDepth: number;
+  /** The conversation's budget in tokens, estimated; `undefined` leaves it to the provider to complain. */
+  readonly contextTokens: number | undefined;
+}
+
+/** The part of a registry the loop uses; a child agent's is a subset of its parent's. */
+export interface LoopTools {
+  prepare(name: string, args: Record<string, unknown>): Promise<PreparedCall | ToolResult>;
+  getSharedSchemas(): readonly ChatTool[];
+  getCapabilities(name: string): readonly ToolCapability[];
+  redact(text: string): string;
+}
+
+/** What an exchange and all its child agents may still use together. */
+export interface Allowance {
+  turns: number;
+  children: number;
+}
+
+/** One message being answered: everything the loop works with. */
+export interface Exchange {
+  readonly provider: ChatProvider;
+  readonly tools: LoopTools;
+  readonly conversation: Conversation;
+  readonly limits: LoopLimits;
+  readonly gate: ApprovalGate | undefined;
+  /** The embedder's own hooks, and those of packs. */
+  readonly hooks: readonly CallHooks[];
+  readonly packHooks: () => readonly CallHooks[];
+  readonly steps: Steps;
+  readonly telemetry: Telemetry;
+  /** Takes the messages that were given to `steer` since the last time. */
+  readonly takeSteering: () => readonly Content[];
+  readonly output: OutputReader | undefined;
+  /** What the caller of `chat` passed along for tools and hooks. */
+  readonly context: unknown;
+  readonly stream: boolean;
+  readonly signal: AbortSignal;
+  readonly emit: (event: AgentEvent) => void;
+  /** `""`, or the calls that led to this child agent. */
+  readonly scope: string;
+  readonly depth: number;
+  readonly meter: UsageMeter;
+  readonly allowance: Allowance;
+}

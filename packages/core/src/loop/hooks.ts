@@ -1,0 +1,144 @@
+import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
+import { isRecord } from "../toolkit/isRecord.js";
+import type { ToolResult } from "../tools/execution.js";
+import type { ToolCapability } from "../tools/types.js";
+
+/** A hook decides by itself, without a person: what takes longer hangs. */
+const HOOK_TIMEOUT_MS = 30_000;
+
+/** A call as a hook sees it: a copy, so that changing it changes nothing. */
+export interface HookCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly capabilities: readonly ToolCapability[];
+  /** What the caller of `chat` passed as `context`. */
+  readonly context?: unknown;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * `{ deny }` refuses with a reason for the model; `{ args }` changes the arguments, which are validated again;
+ * `{ allow: true }` runs the call without asking `approve` (only from hooks in the Agent's own options: a pack cannot
+ * decide for a person). Nothing goes on to the next hook.
+ */
+export type BeforeDecision =
+  | undefined
+  | { readonly allow: true }
+  | { readonly deny: string }
+  | { readonly args: Readonly<Record<string, unknown>> };
+
+/** `{ text }` replaces the result's text, `{ append }` adds to it. Nothing leaves it as it is. */
+export type AfterDecision = undefined | { readonly text: string } | { readonly append: string };
+
+/** Functions that see every call before and after it runs. One that throws or hangs refuses the call. */
+export interface CallHooks {
+  /** Named in refusals. */
+  readonly name: string;
+  beforeCall?(call: HookCall): BeforeDecision | Promise<BeforeDecision>;
+  afterCall?(call: HookCall, result: ToolResult): AfterDecision | Promise<AfterDecision>;
+}
+
+/** What the hooks say about a call that is about to run. */
+export type HookVerdict =
+  | { readonly type: "go_on"; readonly args?: Record<string, unknown>; readonly allowed: boolean }
+  | { readonly type: "deny"; readonly reason: string };
+
+/**
+ * Asks the hooks in order. `trusted` are the embedder's own, whose "allow" counts. `revalidate` checks changed
+ * arguments and resolves to what is wrong with them.
+ */
+export async function askBeforeHooks(
+  call: HookCall,
+  trusted: readonly CallHooks[],
+  packs: readonly CallHooks[],
+  revalidate: (args: Record<string, unknown>) => Promise<string | undefined>,
+): Promise<HookVerdict> {
+  let args = call.args;
+  let changed = false;
+  let allowed = false;
+  for (const hooks of [...trusted, ...packs]) {
+    if (!hooks.beforeCall) continue;
+    const label = `the hook ${quote(hooks.name)}`;
+    try {
+      const given = { ...call, args: structuredClone(args) };
+      const decision: unknown = await withinTime(label, () => hooks.beforeCall?.(given));
+      if (decision === undefined || decision === null) continue;
+      if (!isRecord(decision)) return malformed(label, decision);
+      if ("deny" in decision) return { type: "deny", reason: `${label}: ${String(decision.deny)}` };
+      if ("args" in decision) {
+        if (!isRecord(decision.args)) return malformed(label, decision);
+        const problem = await revalidate(decision.args);
+        if (problem !== undefined) {
+          return {
+            type: "deny",
+            reason: `${label} changed the arguments to ones that do not fit: ${problem}`,
+          };
+        }
+        args = decision.args;
+        changed = true;
+        // An earlier "allow" was about other arguments.
+        allowed = false;
+      } else if (decision.allow === true) {
+        allowed ||= trusted.includes(hooks);
+      } else {
+        return malformed(label, decision);
+      }
+    } catch (error) {
+      return { type: "deny", reason: `${label} failed: ${errorMessage(error)}` };
+    }
+  }
+  return { type: "go_on", allowed, ...(changed && { args }) };
+}
+
+/** Lets the hooks change a result. A hook that fails withholds it: what it was to remove must not pass. */
+export async function askAfterHooks(
+  call: HookCall,
+  result: ToolResult,
+  hooks: readonly CallHooks[],
+): Promise<ToolResult> {
+  let current = result;
+  for (const one of hooks) {
+    if (!one.afterCall) continue;
+    const label = `the hook ${quote(one.name)}`;
+    try {
+      const seen = current;
+      const decision: unknown = await withinTime(label, () => one.afterCall?.(call, { ...seen }));
+      if (decision === undefined || decision === null) continue;
+      if (isRecord(decision) && typeof decision.text === "string") {
+        current = { ...current, text: decision.text };
+      } else if (isRecord(decision) && typeof decision.append === "string") {
+        current = { ...current, text: `${current.text}\n${decision.append}` };
+      } else {
+        throw new Error(`it returned ${describeValue(decision)}, which is not a decision`);
+      }
+    } catch (error) {
+      const { parts: _, ...rest } = current;
+      current = {
+        ...rest,
+        outcome: "error",
+        text: `Error executing ${call.name}: the call ended, and its result is withheld because ${label} failed: ${errorMessage(error)}`,
+      };
+    }
+  }
+  return current;
+}
+
+function malformed(label: string, decision: unknown): HookVerdict {
+  return { type: "deny", reason: `${label} returned ${describeValue(decision)}, which is not a decision.` };
+}
+
+async function withinTime<T>(label: string, work: () => T | Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`${label} did not decide within ${HOOK_TIMEOUT_MS} ms`)),
+      HOOK_TIMEOUT_MS,
+    );
+  });
+  try {
+    return await Promise.race([Promise.resolve().then(work), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,79 @@
+import { compactToFit } from "../conversation/compact.js";
+import { AgentError, isAgentError } from "../errors.js";
+import type { DoneEvent } from "../events.js";
+import type { ChatResponse } from "../providers/interface.js";
+import { throwIfAborted } from "../toolkit/abort.js";
+import { askModel } from "./ask.js";
+import { createChildStarter } from "./children.js";
+import type { Exchange } from "./exchange.js";
+import { outputCorrection, outputFailure } from "./output.js";
+import { RepeatCounter } from "./repeats.js";
+import { runToolRound, textOrNull } from "./toolRound.js";
+
+/**
+ * The one loop behind `chat` and `streamChat`: ask the model, run the tools it wants, until it answers without any.
+ * Returns the event that ends the exchange. The history stays valid on every exit.
+ */
+export async function runLoop(exchange: Exchange): Promise<DoneEvent> {
+  const { conversation, limits, signal, meter, output } = exchange;
+  const repeats = new RepeatCounter(limits.maxRepeats);
+  const startAgent = createChildStarter(exchange, runLoop);
+  let rejectedAnswers = 0;
+
+  for (let turn = 1; turn <= limits.maxTurns && exchange.allowance.turns > 0; turn++) {
+    exchange.allowance.turns--;
+    const response = await askWithinContext(exchange, turn);
+    if (response.usage) {
+      meter.add(response.usage);
+      exchange.emit({ type: "usage", usage: response.usage, total: meter.total });
+    }
+    if (response.toolCalls.length > 0) {
+      await runToolRound(response, turn, exchange, startAgent, repeats);
+      throwIfAborted(signal);
+      repeats.throwIfStuck();
+      steer(exchange);
+      continue;
+    }
+    const text = textOrNull(response.content) ?? "";
+    conversation.append({ role: "assistant", content: text, ...ownState(response, exchange) });
+    if (steer(exchange)) continue;
+    const done = { type: "done", text, finishReason: response.finishReason, turns: turn } as const;
+    if (!output) return { ...done, usage: meter.total };
+    const parsed = await output.read(text);
+    if ("value" in parsed) return { ...done, output: parsed.value, usage: meter.total };
+    rejectedAnswers++;
+    if (rejectedAnswers > limits.maxOutputRetries) throw outputFailure(parsed.problem, rejectedAnswers);
+    conversation.append({ role: "user", content: outputCorrection(parsed.problem) });
+  }
+  throw new AgentError(
+    "turn_limit",
+    `Stopped after ${limits.maxTurns} turns without an answer. Send another message to go on, or raise maxTurns.`,
+  );
+}
+
+/** Adds what the user said meanwhile. Returns whether there was anything. */
+function steer({ conversation, takeSteering, emit }: Exchange): boolean {
+  const given = takeSteering();
+  for (const content of given) {
+    conversation.append({ role: "user", content });
+    emit({ type: "steered", content });
+  }
+  return given.length > 0;
+}
+
+/** Asks the model; a conversation that is too long for it is made shorter and asked once more. */
+async function askWithinContext(exchange: Exchange, turn: number): Promise<ChatResponse> {
+  const { limits } = exchange;
+  if (limits.contextTokens !== undefined) await compactToFit(exchange, turn, limits.contextTokens);
+  try {
+    return await askModel(exchange, turn, 1);
+  } catch (error) {
+    if (!isAgentError(error, "context_overflow")) throw error;
+    if (!(await compactToFit(exchange, turn, "half"))) throw error;
+    return await askModel(exchange, turn, 2);
+  }
+}
+
+function ownState({ state }: ChatResponse, { provider: { id } }: Exchange) {
+  return state === undefined || id === undefined ? {} : { state: { provider: id, value: state } };
+}

@@ -1,0 +1,157 @@
+import { describe, expect, test, vi } from "vitest";
+import { agentWith, call, exchange, expectValidHistory, toolTexts } from "../../test/conversation.js";
+import { deferred, fakeTool } from "../../test/fixtures.js";
+import { Agent } from "../agent.js";
+import type { ChatProvider, ChatResponse } from "../providers/interface.js";
+
+describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
+  test("a turn limit ends a runaway loop with a clear error and a valid history", async () => {
+    let n = 0;
+    const agent = agentWith(
+      Array(20).fill(() => call("t", { n: n++ })),
+      [fakeTool("t")],
+      { maxTurns: 5 },
+    );
+    await expect(exchange(agent, "go", mode)).rejects.toMatchObject({
+      code: "turn_limit",
+      message: expect.stringContaining("5 turns"),
+    });
+    expect(toolTexts(agent)).toHaveLength(5);
+    expectValidHistory(agent);
+  });
+
+  test("F141: the same call with the same result is pointed out to the model, then stopped", async () => {
+    const agent = agentWith(Array(20).fill(call("t")), [fakeTool("t")], { maxRepeats: 5 });
+    await expect(exchange(agent, "go", mode)).rejects.toMatchObject({ code: "repeated_calls" });
+    expect(toolTexts(agent)).toHaveLength(5);
+    expect(toolTexts(agent)[1]).toBe("t ran");
+    expect(toolTexts(agent)[2]).toContain("the same call gave the same result 3 times in a row");
+    expectValidHistory(agent);
+  });
+
+  test("the same call with changing results is not a repetition", async () => {
+    let n = 0;
+    const agent = agentWith(
+      [...Array(8).fill(call("poll")), "ready"],
+      [fakeTool("poll", () => `attempt ${n++}`)],
+      { maxRepeats: 3 },
+    );
+    expect(await exchange(agent, "go", mode)).toBe("ready");
+  });
+
+  test("F138: a provider error rejects, keeps the user's text, and the next message works", async () => {
+    let failing = true;
+    const provider: ChatProvider = {
+      async respond(request) {
+        if (failing) throw new Error("connection lost");
+        return { content: `${request.messages.length} messages`, toolCalls: [], finishReason: "stop" };
+      },
+    };
+    const agent = new Agent(provider);
+    await expect(exchange(agent, "important", mode)).rejects.toMatchObject({
+      code: "provider_failed",
+      message: "The provider failed: connection lost",
+    });
+    expect(agent.context.sessionContext).toEqual([{ role: "user", content: "important" }]);
+    failing = false;
+    // Some servers refuse two messages of the user in a row, so they go out as one.
+    expect(await exchange(agent, "again", mode)).toBe("1 messages");
+    expect(agent.context.sessionContext).toHaveLength(3);
+  });
+
+  test.each([undefined, null, "text", {}, { toolCalls: "x" }])(
+    "a provider that resolves to %j is a clear error",
+    async (response) => {
+      const agent = new Agent({ respond: async () => response as unknown as ChatResponse });
+      await expect(exchange(agent, "go", mode)).rejects.toThrow(
+        /^The provider resolved to .*, not to a response\.$/,
+      );
+    },
+  );
+
+  test("abort before the start asks nobody", async () => {
+    const respond = vi.fn();
+    const agent = new Agent({ respond });
+    await expect(exchange(agent, "go", mode, AbortSignal.abort())).rejects.toMatchObject({ code: "aborted" });
+    expect(respond).not.toHaveBeenCalled();
+  });
+
+  test("abort while the model answers rejects at once, also if the provider ignores the signal", async () => {
+    const asked = deferred();
+    const controller = new AbortController();
+    const agent = new Agent({
+      respond: () => {
+        asked.resolve();
+        return new Promise(() => undefined);
+      },
+    });
+    const answer = exchange(agent, "go", mode, controller.signal);
+    await asked.promise;
+    controller.abort();
+    await expect(answer).rejects.toMatchObject({ code: "aborted" });
+    expect(agent.context.sessionContext).toEqual([
+      { role: "user", content: "go" },
+      { role: "assistant", content: "", stopped: true },
+    ]);
+  });
+
+  test("abort inside a tool rejects before anything else that waits for its turn", async () => {
+    const running = deferred();
+    const stuck = fakeTool("stuck", () => {
+      running.resolve();
+      return new Promise(() => undefined);
+    });
+    const controller = new AbortController();
+    const order: string[] = [];
+    const answer = exchange(agentWith([call("stuck")], [stuck]), "go", mode, controller.signal).catch(() =>
+      order.push("rejected"),
+    );
+    await running.promise;
+    controller.abort();
+    // Whatever was due before the abort, or is due right after it, comes later than the rejection.
+    const later = new Promise<void>((resolve) => setImmediate(() => resolve(void order.push("immediate"))));
+    const latest = new Promise<void>((resolve) => setTimeout(() => resolve(void order.push("timer")), 0));
+    await Promise.all([answer, later, latest]);
+    expect(order[0]).toBe("rejected");
+  });
+
+  test("F143: abort inside a tool signals the tool, rejects, and leaves every call with a result", async () => {
+    const controller = new AbortController();
+    const running = deferred();
+    const signalled = deferred();
+    const stuck = fakeTool("stuck", (_, toolCall) => {
+      toolCall?.signal.addEventListener("abort", () => signalled.resolve());
+      running.resolve();
+      return new Promise(() => undefined);
+    });
+    const agent = agentWith(
+      [{ calls: [{ name: "quick" }, { name: "stuck" }] }, "next answer"],
+      [fakeTool("quick"), stuck],
+    );
+    const answer = exchange(agent, "go", mode, controller.signal);
+    await running.promise;
+    await new Promise(setImmediate);
+    controller.abort();
+    await expect(answer).rejects.toMatchObject({ code: "aborted" });
+    await signalled.promise;
+    await agent.settled();
+    expect(toolTexts(agent)).toEqual([
+      "quick ran",
+      "Error executing stuck: aborted; it did not stop within 20 ms and may still be running.",
+    ]);
+    expectValidHistory(agent);
+    expect(await exchange(agent, "and now?", mode)).toBe("next answer");
+  });
+
+  test("a second message while one is answered is refused; the first goes on", async () => {
+    const hold = deferred<string>();
+    const agent = agentWith([async () => await hold.promise]);
+    const first = exchange(agent, "one", mode);
+    await new Promise(setImmediate);
+    await expect(exchange(agent, "two", mode)).rejects.toMatchObject({ code: "busy" });
+    expect(() => agent.clearContext()).toThrow(/answering another message/);
+    hold.resolve("first answer");
+    expect(await first).toBe("first answer");
+    expect(agent.context.sessionContext).toHaveLength(2);
+  });
+});

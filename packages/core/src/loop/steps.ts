@@ -1,0 +1,44 @@
+import type { ChatResponse } from "../providers/interface.js";
+import type { ToolResult } from "../tools/execution.js";
+import type { ToolCapability } from "../tools/types.js";
+
+/** Names one answer of the model within a message: stable when the message is worked off again. */
+export interface AnswerKey {
+  /** `""` for the agent itself; for a child agent the calls that led to it: `call_1/0`. */
+  readonly scope: string;
+  /** How often the model has been asked for this message, counted from 1. */
+  readonly turn: number;
+  readonly kind: "answer" | "summary";
+  /** 2 for the request that follows a conversation that was too long. */
+  readonly attempt: number;
+}
+
+/** Names one tool call within a message. */
+export interface CallKey {
+  readonly scope: string;
+  readonly turn: number;
+  readonly callId: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly capabilities: readonly ToolCapability[];
+}
+
+/**
+ * Where every answer and every call goes through. The default runs them. A journal returns what it has recorded for
+ * a key instead, so that a message goes on in another process after the last completed step; events of a step
+ * that was not run again are marked `replayed`.
+ *
+ * Contract: `answer` may reject with a recorded `AgentError`. `call` must not record a result whose outcome is
+ * `aborted`, and gives `run` an `intent` that is awaited after the call was approved and before the tool starts;
+ * a call with an intent and no result is run again if its tool only reads, and ends `interrupted` otherwise.
+ */
+export interface Steps {
+  answer(key: AnswerKey, ask: () => Promise<ChatResponse>): Promise<ChatResponse>;
+  call(key: CallKey, run: (intent?: () => void | Promise<void>) => Promise<ToolResult>): Promise<ToolResult>;
+}
+
+/** Runs every step, and remembers none. */
+export const DIRECT_STEPS: Steps = {
+  answer: (_key, ask) => ask(),
+  call: (_key, run) => run(),
+};

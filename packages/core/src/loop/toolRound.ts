@@ -1,0 +1,168 @@
+import type { ContentPart } from "../conversation/content.js";
+import type { AssistantMessage, ToolMessage } from "../conversation/conversation.js";
+import { OutputBudget } from "../conversation/outputBudget.js";
+import type { ChatResponse, ChatToolCall } from "../providers/interface.js";
+import { quote } from "../toolkit/describe.js";
+import { isRecord } from "../toolkit/isRecord.js";
+import { revealHiddenTags } from "../toolkit/visible.js";
+import type { ToolResult } from "../tools/execution.js";
+import { asToolName } from "../tools/toolName.js";
+import type { ToolCapability } from "../tools/types.js";
+import { type RequestedCall, runCall } from "./callPath.js";
+import type { ChildStarter } from "./children.js";
+import type { Exchange } from "./exchange.js";
+import type { RepeatCounter } from "./repeats.js";
+
+// Calls of these run alone and in order: two edits of one file must not meet.
+const EXCLUSIVE: readonly ToolCapability[] = ["write", "destroy", "execute"];
+// Readers at one time: enough to hide waiting, few enough to bound what is open at once.
+const MAX_CONCURRENT = 16;
+
+interface RoundCall extends RequestedCall {
+  /** The arguments' text as it came. */
+  readonly raw: string;
+}
+
+/**
+ * Runs the tool calls of one answer: readers together, the others one after the other, in the order asked, and adds
+ * the answer with all results to the conversation. Every call gets exactly one result, also when it was aborted.
+ */
+export async function runToolRound(
+  response: ChatResponse,
+  turn: number,
+  exchange: Exchange,
+  startAgent: ChildStarter,
+  repeats: RepeatCounter,
+): Promise<void> {
+  const { emit, limits, conversation } = exchange;
+  const { calls, dropped } = readCalls(response, limits.maxCallsPerAnswer);
+  for (const { id, name, args } of calls) emit({ type: "tool_requested", id, name, args });
+  const budget = new OutputBudget(limits.maxTurnOutputBytes);
+  const round = conversation.openRound(toAnswer(response, calls, dropped, exchange.provider.id));
+  const results = await runInOrder(calls, exchange, async (call, index) => {
+    const result = await runCall(call, turn, exchange, startAgent);
+    const text = budget.add(index, revealHiddenTags(result.text.toWellFormed()));
+    round.addResult(toMessage(call.id, text, result.parts));
+    // The text is held by the budget alone, which bounds what all of them hold together.
+    return { ...result, text: "" };
+  });
+  const note = repeats.count(
+    calls.map(({ name, raw }, index) => `${name}\0${raw}\0${budget.text(index)}`).join("\0"),
+  );
+  const notes = [note, dropped > 0 ? droppedNote(dropped, limits.maxCallsPerAnswer) : undefined];
+  round.close(
+    calls.map(({ id }, index) => {
+      const added = index === calls.length - 1 ? notes : [note];
+      const text = [budget.text(index), ...added].filter((one) => one !== undefined).join("\n");
+      return toMessage(id, text, results[index]?.parts);
+    }),
+  );
+}
+
+/** What a message may hold as its text. Half a character would make servers refuse the conversation for ever. */
+export function textOrNull(content: unknown): string | null {
+  return typeof content === "string" && content !== "" ? content.toWellFormed() : null;
+}
+
+function toMessage(id: string, text: string, parts: readonly ContentPart[] | undefined): ToolMessage {
+  if (!parts || parts.length === 0) return { role: "tool", tool_call_id: id, content: text };
+  return { role: "tool", tool_call_id: id, content: [{ type: "text", text }, ...parts] };
+}
+
+function toAnswer(
+  response: ChatResponse,
+  calls: readonly RoundCall[],
+  dropped: number,
+  provider: string | undefined,
+): AssistantMessage {
+  // State that mentions calls which are not in the history would be refused by the server it goes back to.
+  const keepState = provider !== undefined && response.state !== undefined && dropped === 0;
+  return {
+    role: "assistant",
+    content: textOrNull(response.content),
+    tool_calls: calls.map(toHistory),
+    ...(keepState && { state: { provider, value: response.state } }),
+  };
+}
+
+function droppedNote(dropped: number, most: number): string {
+  return `[Note: the answer held ${dropped} more tool calls than the ${most} that one answer may hold. They were not run.]`;
+}
+
+function readCalls(response: ChatResponse, most: number): { calls: RoundCall[]; dropped: number } {
+  const used = new Set<string>();
+  const calls = response.toolCalls.slice(0, most).map((call: Partial<ChatToolCall>, index) => {
+    const name = asText(call?.function?.name);
+    const raw = asText(call?.function?.arguments);
+    // Some servers send no id, or the same one twice; each result must still find its call.
+    let id = asText(call?.id) || `call_${index}`;
+    while (used.has(id)) id = `${id}_${index}`;
+    used.add(id);
+    return { id, name, raw, ...readArguments(raw, response.finishReason === "length") };
+  });
+  return { calls, dropped: response.toolCalls.length - calls.length };
+}
+
+/** A provider may pass on what its server made up: an object for arguments, no name at all. */
+function asText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value.toWellFormed() : (JSON.stringify(value) ?? "");
+}
+
+function readArguments(raw: string, cutOff: boolean): Pick<RoundCall, "args" | "problem"> {
+  if (cutOff) {
+    return {
+      args: {},
+      problem:
+        "the answer reached its length limit before the call was complete, so nothing was run. Make a shorter call.",
+    };
+  }
+  if (raw.trim() === "") return { args: {}, problem: undefined };
+  try {
+    const args: unknown = JSON.parse(raw);
+    if (isRecord(args)) return { args, problem: undefined };
+    return { args: {}, problem: `the arguments must be a JSON object, got ${quote(raw)}.` };
+  } catch (error) {
+    return {
+      args: {},
+      problem: `the arguments are not valid JSON (${(error as Error).message}): ${quote(raw)}`,
+    };
+  }
+}
+
+/** The call as it is kept: servers refuse a history with names or arguments they could not have sent. */
+function toHistory({ id, name, raw, problem }: RoundCall): ChatToolCall {
+  const readable = problem === undefined && raw.trim() !== "";
+  return { id, type: "function", function: { name: asToolName(name), arguments: readable ? raw : "{}" } };
+}
+
+/** Runs the calls, and rejects only after all of them have ended. */
+async function runInOrder(
+  calls: readonly RoundCall[],
+  { tools }: Exchange,
+  run: (call: RoundCall, index: number) => Promise<ToolResult>,
+): Promise<ToolResult[]> {
+  const running = new Set<Promise<unknown>>();
+  const results: Promise<ToolResult>[] = [];
+  let failed = false;
+  for (const [index, call] of calls.entries()) {
+    const capabilities = tools.getCapabilities(call.name);
+    const exclusive = EXCLUSIVE.some((capability) => capabilities.includes(capability));
+    if (exclusive) await Promise.all(running);
+    else if (running.size >= MAX_CONCURRENT) await Promise.race(running);
+    if (failed) break;
+    const result = run(call, index);
+    const ended: Promise<unknown> = result.then(
+      () => running.delete(ended),
+      () => {
+        failed = true;
+        running.delete(ended);
+      },
+    );
+    running.add(ended);
+    results.push(result);
+    if (exclusive) await ended;
+  }
+  await Promise.all(running);
+  return await Promise.all(results);
+}

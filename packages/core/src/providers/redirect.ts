@@ -1,0 +1,49 @@
+import { quotePath } from "../toolkit/describe.js";
+import { AttemptError } from "./retry.js";
+
+const MAX_REDIRECTS = 5;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+// Only these two repeat the request as it is; the others turn it into one without its body.
+const REPEATING: ReadonlySet<number> = new Set([307, 308]);
+
+/**
+ * As `fetch`, but a redirect never leaves the origin: the request carries the conversation and the key, and whoever
+ * is named in a header of the answer must not get either. Throws an `AttemptError` for such a redirect.
+ */
+export async function fetchSameOrigin(url: string, init: RequestInit): Promise<Response> {
+  let address = new URL(url);
+  for (let redirects = 0; ; redirects++) {
+    const response = await fetch(address, { ...init, redirect: "manual" });
+    const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
+    if (location === null) return response;
+    response.body?.cancel().catch(() => undefined);
+    address = nextAddress(address, location, response.status);
+    if (redirects >= MAX_REDIRECTS) {
+      throw refused(`the server redirects more than ${MAX_REDIRECTS} times. Check baseURL.`);
+    }
+  }
+}
+
+function nextAddress(from: URL, location: string, status: number): URL {
+  if (!URL.canParse(location, from.href)) {
+    throw refused(`the server redirects to what is no address: ${quotePath(location)}. Check baseURL.`);
+  }
+  const to = new URL(location, from);
+  if (to.origin !== from.origin) {
+    throw refused(
+      `the server redirects to another origin, ${quotePath(to.href)}, which must not get the conversation or the key. ` +
+        "If you trust it, set baseURL to it.",
+    );
+  }
+  if (!REPEATING.has(status)) {
+    throw refused(
+      `the server redirects with status ${status} to ${quotePath(to.href)}, which drops the request's body. ` +
+        "Let baseURL lead there itself.",
+    );
+  }
+  return to;
+}
+
+function refused(message: string): AttemptError {
+  return new AttemptError(message, { retryable: false });
+}

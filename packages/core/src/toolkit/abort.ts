@@ -1,0 +1,48 @@
+import { AgentError } from "../errors.js";
+import { onAbort } from "./onAbort.js";
+
+/** The error every aborted operation of the core rejects with. */
+export function abortedError(signal: AbortSignal): AgentError {
+  return new AgentError("aborted", "Aborted.", { cause: signal.reason });
+}
+
+export function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw abortedError(signal);
+}
+
+/** The promise's result, or an `aborted` error as soon as the signal fires: nobody is waited for. */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(abortedError(signal));
+    if (signal.aborted) abort();
+    const release = onAbort(signal, abort);
+    promise.then(resolve, reject).finally(release);
+  });
+}
+
+/** A signal that exists once somebody asks for it: most tools never do, and making one is not cheap. */
+export class LazySignal {
+  #controller: AbortController | undefined;
+  #fired: { readonly reason: unknown } | undefined;
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#fired) this.#controller.abort(this.#fired.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#fired = { reason };
+    this.#controller?.abort(reason);
+  }
+}
+
+/** A controller that also aborts when `outer` does. Call `release` when the work is over. */
+export function linkedController(outer?: AbortSignal): { controller: AbortController; release: () => void } {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(outer?.reason);
+  if (outer?.aborted) abort();
+  return { controller, release: onAbort(outer, abort) };
+}

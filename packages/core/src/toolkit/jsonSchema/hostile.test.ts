@@ -1,0 +1,174 @@
+import { describe, expect, test } from "vitest";
+import type { JsonSchema } from "../../tools/interface.js";
+import { compileSchema } from "./compile.js";
+import { SchemaError } from "./keywords.js";
+
+const check = (schema: JsonSchema, value: unknown) => compileSchema(schema)(value);
+const TOO_MUCH =
+  /^the arguments cannot be checked: .*takes more than \d+ steps\. Pass fewer or simpler values\.$/;
+const many = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+// On a matcher or a comparison that is not linear, each of these runs for minutes or for ever.
+describe("a pattern takes time in proportion to the text", () => {
+  test.each<[string, string, boolean]>([
+    ["^(a+)+$", `${"a".repeat(100_000)}!`, false],
+    ["^(a|aa)+$", `${"a".repeat(100_000)}!`, false],
+    ["^(\\w+\\s?)*$", `${"word ".repeat(20_000)}!`, false],
+    ["(x+x+)+y", "x".repeat(100_000), false],
+    ["^(?:(?:a?){50}){3}a{50}$", "a".repeat(50), true],
+    ["^(?=(?:a|a)*b)(?!(?:a|a)*c)", "a".repeat(100_000), false],
+    ["(?<=^(?:a|aa)*)!", `${"a".repeat(100_000)}!`, true],
+    ["^[a-z]{0,5000}$", "a".repeat(5000), true],
+  ])("%s", (pattern, text, fits) => {
+    expect(check({ pattern }, text) === undefined).toBe(fits);
+    expect(check({ patternProperties: { [pattern]: false } }, { [text]: 1 }) === undefined).toBe(!fits);
+    expect(check({ propertyNames: { pattern } }, { [text]: 1 }) === undefined).toBe(fits);
+  });
+
+  test("or, with a back-reference, ends after a number of steps and refuses the value", () => {
+    const schema = { pattern: "^(a+)+\\1$" };
+    expect(check(schema, "aaaa")).toBeUndefined();
+    expect(check(schema, `${"a".repeat(50)}!`)).toMatch(TOO_MUCH);
+    expect(check({ not: schema }, `${"a".repeat(50)}!`)).toMatch(TOO_MUCH);
+    expect(check(schema, "a".repeat(1_000_000))).toMatch(/^the arguments cannot be checked: /);
+  });
+
+  test("one that would become too large is refused with the schema", () => {
+    for (const pattern of [
+      "(a{1000}){1000}",
+      "a{1000000000}",
+      "(((a{1,99}){99}){99}){99}",
+      "(".repeat(300) + ")".repeat(300),
+    ]) {
+      expect(() => compileSchema({ pattern }, "parameters")).toThrow(SchemaError);
+      expect(() => compileSchema({ pattern }, "parameters")).toThrow(
+        /^parameters\.pattern .*, which cannot be checked: "/,
+      );
+    }
+    expect(check({ pattern: "^(?:){1000000000}$" }, "")).toBeUndefined();
+  });
+});
+
+describe("large values are checked in one pass", () => {
+  const items = many(100_000, (index) => ({ id: index, tags: ["a", index] }));
+
+  test("uniqueItems", () => {
+    expect(check({ uniqueItems: true }, items)).toBeUndefined();
+    expect(check({ uniqueItems: true }, [...items, { tags: ["a", 7], id: 7 }])).toBe(
+      '"[100000]" appears more than once.',
+    );
+  });
+
+  test("uniqueItems tells a text from what it looks like", () => {
+    expect(
+      check({ uniqueItems: true }, [[1], ["1"], "[1]", { a: 1 }, '{"a":1}', [[]], [], ["1", 2], [1, "2"]]),
+    ).toBeUndefined();
+  });
+
+  test("enum and const", () => {
+    expect(check({ items: { enum: items } }, items)).toBeUndefined();
+    expect(check({ items: { enum: many(20_000, String) } }, many(20_000, String))).toBeUndefined();
+    expect(check({ const: items }, structuredClone(items))).toBeUndefined();
+  });
+
+  test("a million items, ten megabytes of text", () => {
+    expect(
+      check(
+        { items: { type: "integer", minimum: 0 } },
+        many(1_000_000, (index) => index),
+      ),
+    ).toBeUndefined();
+    expect(check({ maxLength: 10_000_000, minLength: 6_000_000 }, "é".repeat(10_000_000))).toBeUndefined();
+  });
+
+  test("the message about a gigantic key stays short", () => {
+    const message = check(
+      { additionalProperties: false, properties: { [`${"k".repeat(50_000)}x`]: {} } },
+      { ["k".repeat(50_000)]: 1 },
+    );
+    expect(message).toContain("is not known");
+    expect(message?.length).toBeLessThan(10_000);
+  });
+});
+
+describe("what would take too long is refused in words, and the next value is checked as ever", () => {
+  const level = (index: number): JsonSchema => ({ $ref: `#/properties/a/$defs/n${index}` });
+  const doubling = (keyword: string): JsonSchema => ({
+    ...level(0),
+    $defs: Object.fromEntries([
+      ...many(40, (index) => [`n${index}`, { [keyword]: [level(index + 1), level(index + 1)] }]),
+      ["n40", { type: "string" }],
+    ]),
+  });
+
+  test.each<[string, JsonSchema, unknown]>([
+    ["alternatives within alternatives", doubling("anyOf"), 1],
+    ["exactly one of exactly one", doubling("oneOf"), 1],
+    ["all of all", doubling("allOf"), "a"],
+    [
+      "a tree that is looked at twice at each level",
+      {
+        anyOf: [
+          { type: "null" },
+          { properties: { a: { $ref: "#/properties/a" } }, minProperties: 2 },
+          { properties: { a: { $ref: "#/properties/a" } }, minProperties: 3 },
+        ],
+      },
+      many(60, () => 0).reduce<unknown>((inner) => ({ a: inner }), 1),
+    ],
+    [
+      "many alternatives for many items",
+      { items: { anyOf: many(10_000, (index) => ({ const: index })) } },
+      many(100_000, () => 9999),
+    ],
+    [
+      "many required names in many objects",
+      { items: { required: many(10_000, () => "a") } },
+      many(100_000, () => ({ a: 1 })),
+    ],
+    [
+      "many rules about one large object",
+      { allOf: many(1000, () => ({ minProperties: 1 })) },
+      Object.fromEntries(many(100_000, (index) => [`k${index}`, 1])),
+    ],
+    [
+      "many rules about one large array",
+      { allOf: many(1000, () => ({ prefixItems: [true] })) },
+      many(100_000, () => 1),
+    ],
+    [
+      "many rules about one large text",
+      { allOf: many(1000, () => ({ maxLength: 999_999 })) },
+      "😀".repeat(999_999),
+    ],
+  ])("%s", (_name, schema, value) => {
+    const validate = compileSchema({ properties: { a: schema, b: { type: "string" } } });
+    expect(validate({ a: value })).toMatch(TOO_MUCH);
+    expect(validate({ b: "x" })).toBeUndefined();
+  });
+
+  test("a value and a schema that are nested too deeply together", () => {
+    const through = (index: number): JsonSchema => ({ $ref: `#/$defs/n${index % 50}` });
+    const schema = {
+      ...through(0),
+      $defs: Object.fromEntries(
+        many(50, (index) => [`n${index}`, { properties: { a: { allOf: [through(index + 1)] } } }]),
+      ),
+    };
+    const deep = many(20_000, () => 0).reduce<unknown>((inner) => ({ a: inner }), {});
+    expect(check(schema, deep)).toMatch(/nested too deeply/);
+    expect(check({ uniqueItems: true }, [deep, deep])).toMatch(/nested too deeply/);
+  });
+
+  test("a target that many pointers spell differently is compiled once", () => {
+    const spellings = many(8000, (index) => ({
+      $ref: `#/$defs/${[..."abcdefghijklm"].map((one, bit) => ((index >> bit) & 1 ? `%${one.charCodeAt(0).toString(16)}` : one)).join("")}`,
+    }));
+    const schema = {
+      anyOf: spellings,
+      $defs: { abcdefghijklm: { anyOf: many(5000, (index) => ({ const: index })) } },
+    };
+    expect(check(schema, 4999)).toBeUndefined();
+  });
+});

@@ -1,0 +1,33 @@
+// A step is some 25 nanoseconds, so this is about a second. A check of real arguments takes a few thousand.
+const MAX_STEPS = 40_000_000;
+
+/** What larger pieces of work cost, in steps. Measured: a limit that counts them all alike is no limit. */
+export const COST = {
+  schema: 4,
+  alternative: 40,
+  reference: 40,
+  item: 2,
+  property: 20,
+  name: 2,
+  character: 0.5,
+};
+
+/** The steps one validation may take, counted over all of its parts: no schema can make a value cost more. */
+export class Work {
+  #left = MAX_STEPS;
+
+  begin(): void {
+    this.#left = MAX_STEPS;
+  }
+
+  /** Throws `TooMuchWork` when the steps are used up. */
+  spend(steps: number): void {
+    this.#left -= steps;
+    if (this.#left < 0) throw new TooMuchWork(`takes more than ${MAX_STEPS} steps`);
+  }
+}
+
+/** Ends a validation that would take too long; `message` completes "checking them against the schema …". */
+export class TooMuchWork extends Error {
+  override readonly name = "TooMuchWork";
+}

@@ -1,0 +1,91 @@
+import type { CallHooks } from "../loop/hooks.js";
+import { errorMessage } from "../toolkit/describe.js";
+import type { BackgroundJobs, Diagnosis, PackCommand, PackServices } from "./types.js";
+
+/** Tools a pack announced and has not brought yet, or failed to bring. */
+export interface PendingTools {
+  /** What is loaded: `tools of the server "docs"`. */
+  readonly description: string;
+  /** Why they will not come. Absent while they load. */
+  readonly problem?: string;
+}
+
+/** What the packs of one registry brought besides tools, and what is still to come. */
+export class PackServiceList {
+  readonly #services: PackServices[] = [];
+  readonly #pending = new Map<object, PendingTools & { readonly done: Promise<void> }>();
+  readonly #ended = new AbortController();
+
+  add(services: PackServices): void {
+    this.#services.push(services);
+  }
+
+  /** Starts loading tools and keeps track of it. A failure stays listed with its reason. */
+  load(description: string, load: (signal: AbortSignal) => Promise<void>): void {
+    const key = {};
+    const done = Promise.resolve()
+      .then(() => load(this.#ended.signal))
+      .then(
+        () => void this.#pending.delete(key),
+        (error: unknown) => {
+          const problem = errorMessage(error);
+          this.#pending.set(key, { description, problem, done: Promise.resolve() });
+        },
+      );
+    this.#pending.set(key, { description, done });
+  }
+
+  /** The tools that are not there yet, and those that failed to come. */
+  pending(): PendingTools[] {
+    return [...this.#pending.values()].map(({ done: _, ...about }) => about);
+  }
+
+  /** Resolves once nothing is loading any more. */
+  async loaded(): Promise<void> {
+    while ([...this.#pending.values()].some(({ problem }) => problem === undefined)) {
+      await Promise.all([...this.#pending.values()].map(({ done }) => done));
+    }
+  }
+
+  /** The background work of all packs as one. */
+  get jobs(): BackgroundJobs {
+    const sources = this.#services.flatMap(({ jobs }) => jobs ?? []);
+    const first = async (end: (jobs: BackgroundJobs) => Promise<boolean> | undefined): Promise<boolean> => {
+      for (const jobs of sources) if (await end(jobs)) return true;
+      return false;
+    };
+    return {
+      list: () => sources.flatMap((jobs) => jobs.list()),
+      end: (id) => first((jobs) => jobs.end(id)),
+      endProcess: (pid) => first((jobs) => jobs.endProcess?.(pid)),
+    };
+  }
+
+  get hooks(): readonly CallHooks[] {
+    return this.#services.flatMap(({ hooks }) => hooks ?? []);
+  }
+
+  get commands(): readonly PackCommand[] {
+    return this.#services.flatMap(({ commands }) => commands ?? []);
+  }
+
+  /** What every pack found out about this machine. One that fails says so. */
+  async diagnose(): Promise<Diagnosis[]> {
+    const found = this.#services.map(async ({ diagnose }) => {
+      try {
+        return (await diagnose?.()) ?? [];
+      } catch (error) {
+        return [{ subject: "a pack's own check", ok: false, detail: errorMessage(error) }];
+      }
+    });
+    return (await Promise.all(found)).flat();
+  }
+
+  /** Ends what the packs started: every pack is asked, also after one has failed. */
+  async dispose(): Promise<void> {
+    this.#ended.abort();
+    const endings = this.#services.splice(0).map(async ({ dispose }) => await dispose?.());
+    const failed = (await Promise.allSettled(endings)).find(({ status }) => status === "rejected");
+    if (failed?.status === "rejected") throw failed.reason;
+  }
+}

@@ -1,0 +1,49 @@
+import { realpathSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isInside } from "@agent/core/toolkit";
+
+/** Where the system keeps its programs. PATH is not used: a project or an earlier command may have changed it. */
+const SYSTEM_DIRECTORIES = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
+
+/**
+ * The environment of every program that the pack starts for itself. No variable of a call, of a project or of the
+ * agent reaches a program that runs outside the sandbox: `LD_PRELOAD` or `BASH_ENV` would be code in it.
+ */
+export const HELPER_ENVIRONMENT: Readonly<Record<string, string>> = {
+  PATH: SYSTEM_DIRECTORIES.join(":"),
+  LC_ALL: "C",
+};
+
+/**
+ * The absolute path of a program of the system, with every link resolved. `undefined` if there is none that only the
+ * system or this user can change, or if it lies in one of the `writable` directories, which commands may change.
+ */
+export function findProgram(name: string, writable: readonly string[] = []): string | undefined {
+  for (const directory of SYSTEM_DIRECTORIES) {
+    const path = canonical(join(directory, name));
+    if (path !== undefined && isTrusted(path) && !writable.some((root) => isInside(root, path))) return path;
+  }
+  return undefined;
+}
+
+function canonical(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether no other user can change the program or a directory on the way to it. */
+function isTrusted(path: string): boolean {
+  const status = statSync(path, { throwIfNoEntry: false });
+  if (status === undefined || !isOurs(status.uid) || (status.mode & 0o002) !== 0) return false;
+  return path === "/" || isTrusted(dirname(path));
+}
+
+// In a user namespace, the owner of the system's files may be shown as "nobody".
+const UNMAPPED_USER = 65534;
+
+function isOurs(uid: number): boolean {
+  return uid === 0 || uid === process.getuid?.() || uid === UNMAPPED_USER;
+}

@@ -1,0 +1,175 @@
+import { quote } from "@agent/core/toolkit";
+import { NAMES_VARIABLES } from "./programs/builtins.js";
+import { inside } from "./programs/inside.js";
+import type { Launched } from "./programs/program.js";
+import { readVariable } from "./programs/variables.js";
+import { isTransparent, variable } from "./programs/wrappers.js";
+import { Refused, shown, Unresolvable } from "./refusal.js";
+import { type CommandWord, commandName, matchesAllow, matchesDeny, type Rule } from "./rules.js";
+import { type SimpleCommand, simpleCommands, type Variable } from "./script.js";
+
+const MAX_DEPTH = 12;
+// Words looked at for one script, counting a word anew for each command that may begin at it, and something for
+// each command: 1 MB is judged within a second.
+const MAX_WORK = 400_000;
+const WORK_PER_COMMAND = 4;
+// They change nothing but the flow of the script itself: an allow list need not name them.
+const ALWAYS_ALLOWED = new Set(": [ break cd continue exit false return shift test true wait".split(" "));
+// In bash, a variable used in arithmetic is evaluated, down to a command in its subscript.
+const HIDDEN_SUBSCRIPT = /\[[^[\]]*(?:\$\(|`)/;
+
+/** Judges one script and everything it is seen to run. The methods throw `Refused` or `Unresolvable`. */
+export class Judge {
+  readonly #denyRules: readonly Rule[];
+  readonly #deny = new Map<string, Rule[]>();
+  readonly #allow: readonly Rule[] | undefined;
+  readonly #work: { words: number };
+  #denyOnly: Judge | undefined;
+
+  constructor(deny: readonly Rule[], allow: readonly Rule[] | undefined, work = { words: 0 }) {
+    this.#denyRules = deny;
+    for (const rule of deny) {
+      const name = commandName(rule.words[0] ?? "");
+      const rules = this.#deny.get(name);
+      if (rules) rules.push(rule);
+      else this.#deny.set(name, [rule]);
+    }
+    this.#allow = allow;
+    this.#work = work;
+  }
+
+  checkScript(source: string, depth = 0): void {
+    if (depth > MAX_DEPTH) throw new Unresolvable("commands are nested in commands too deeply");
+    for (const command of simpleCommands(source)) this.#checkCommand(command, depth);
+  }
+
+  checkVariables(variables: readonly Variable[], depth = 0, before?: string): void {
+    for (const { name, value } of variables) {
+      if (value !== undefined && HIDDEN_SUBSCRIPT.test(value))
+        throw new Unresolvable(`the value of ${name} may be evaluated as a subscript`);
+      for (const script of readVariable(name, value, before)) this.checkScript(script, depth + 1);
+    }
+  }
+
+  #checkCommand({ words, assigned }: SimpleCommand, depth: number): void {
+    if (depth > MAX_DEPTH) throw new Unresolvable("commands are nested in commands too deeply");
+    this.#work.words += words.length + WORK_PER_COMMAND;
+    if (this.#work.words > MAX_WORK) throw new Unresolvable("it has too many words to be examined");
+    const [first] = words;
+    this.checkVariables(assigned, depth, first?.text);
+    if (first === undefined) return;
+    if (first.text === undefined) {
+      throw new Unresolvable(`the name of the command ${shown(first.source)} is not known yet`);
+    }
+    // No program is called so: it is the option of a word that one shell takes for a keyword, as in "time -f x rm".
+    if (first.text.startsWith("-"))
+      throw new Unresolvable(`${shown(first.source)} stands where a command is expected`);
+    const name = commandName(first.text);
+    this.#checkDeny(name, words);
+    const rules = this.#checkAllow(name, words);
+    if (NAMES_VARIABLES.has(name)) {
+      this.checkVariables(setBy(name, words), depth);
+    }
+    if (NAMES_VARIABLES.has(name) || name === "[" || name === "test") {
+      const hidden = words.find(({ text }) => text !== undefined && HIDDEN_SUBSCRIPT.test(text));
+      if (hidden) throw new Unresolvable(`${shown(hidden.source)} may be evaluated as a subscript`);
+    }
+    try {
+      this.#checkInside(words, rules, depth);
+    } catch (error) {
+      if (!(error instanceof Unresolvable && rules.some((rule) => this.#answersFor(rule)))) throw error;
+    }
+  }
+
+  #checkInside(words: readonly CommandWord[], rules: readonly Rule[], depth: number): void {
+    const { scripts, commands, launched } = inside(words);
+    for (const script of scripts) this.checkScript(script, depth + 1);
+    for (const command of commands) this.#checkCommand(command, depth + 1);
+    for (const launch of launched) this.#checkLaunched(launch, words, rules, depth);
+  }
+
+  /** The command may begin at any word: none of them may be the start of a denied one. */
+  #checkLaunched(
+    { words, phrase }: Launched,
+    command: readonly CommandWord[],
+    rules: readonly Rule[],
+    depth: number,
+  ): void {
+    // An allow rule for "npm" is not one for "npm exec", which runs anything.
+    if (
+      this.#allow !== undefined &&
+      !rules.some((rule) => phrase.every((word) => rule.words.includes(word)))
+    ) {
+      const start = `${command[0]?.text} ${phrase.join(" ")}`;
+      throw new Refused(
+        `Refused by the policy: ${shown(start)} runs another command, and the allow list does not name ${shown(start)}.`,
+      );
+    }
+    this.#denyOnly ??= new Judge(this.#denyRules, undefined, this.#work);
+    const denyOnly = this.#denyOnly;
+    for (const [index, { text, source }] of words.entries()) {
+      if (text === undefined)
+        throw new Unresolvable(`${shown(source)} may be a command that is not known yet`);
+      // The value of an option may be a command, too: "--entrypoint=rm".
+      const value = text.startsWith("-") ? text.slice(text.indexOf("=") + 1 || text.length) : text;
+      if (value === "") continue;
+      if (/[\s;&|]/.test(value)) denyOnly.checkScript(value, depth + 1);
+      else {
+        const first = { text: value, source: value };
+        denyOnly.#checkCommand({ words: [first, ...words.slice(index + 1)], assigned: [] }, depth + 1);
+      }
+    }
+  }
+
+  #checkDeny(name: string, words: readonly CommandWord[]): void {
+    for (const rule of this.#deny.get(name) ?? []) {
+      const match = matchesDeny(rule, words);
+      if (match === "no") continue;
+      const command = shown(words.map((word) => word.source).join(" "));
+      const how = match === "yes" ? "matches" : "may turn out to match";
+      const why = rule.reason === undefined ? "" : ` Reason: ${rule.reason}`;
+      throw new Refused(
+        `Refused by the policy: ${command} ${how} the deny rule ${quote(rule.text)}.${why}`,
+        rule.text,
+      );
+    }
+  }
+
+  /** The allow rules that name the command. Throws if there are such rules and the command needs one. */
+  #checkAllow(name: string, words: readonly CommandWord[]): readonly Rule[] {
+    if (this.#allow === undefined) return [];
+    const rules = this.#allow.filter((rule) => matchesAllow(rule, words));
+    const text = words[0]?.text ?? "";
+    if (rules.length > 0 || (text === name && (ALWAYS_ALLOWED.has(name) || isTransparent(name))))
+      return rules;
+    const command = shown(words.map((word) => word.source).join(" "));
+    const known = this.#allow.map((rule) => rule.text).join(", ");
+    throw new Refused(`Refused by the policy: ${command} is not on the allow list (${known}).`);
+  }
+
+  /**
+   * Whether an allow rule takes responsibility for what cannot be seen: its own words leave it open, as "sh build.sh"
+   * does. A rule of one word ("sh") would hide every deny rule, so beside deny rules it takes none.
+   */
+  #answersFor(rule: Rule): boolean {
+    if (this.#denyRules.length > 0 && rule.words.length < 2) return false;
+    try {
+      this.#checkInside(
+        rule.words.map((word) => ({ text: word, source: word })),
+        [rule],
+        MAX_DEPTH - 1,
+      );
+      return false;
+    } catch (error) {
+      return error instanceof Unresolvable;
+    }
+  }
+}
+
+/** What "export A=b" or "read A" sets. "export A" alone passes on what is set already. */
+function setBy(name: string, words: readonly CommandWord[]): Variable[] {
+  const operands = words.slice(1).filter(({ text }) => text === undefined || /^[A-Za-z_]/.test(text));
+  const variables = operands.map(variable);
+  if (/^(read|getopts|unset)$/.test(name)) return variables;
+  return variables.filter(({ value }, index) => value !== undefined || operands[index]?.text === undefined);
+}

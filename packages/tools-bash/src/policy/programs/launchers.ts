@@ -1,0 +1,31 @@
+import { Unresolvable } from "../refusal.js";
+import type { CommandWord } from "../rules.js";
+import { type Inside, wordSet } from "./program.js";
+
+// They run another command, with options of their own that are not worth knowing one by one.
+const LAUNCHERS = wordSet(
+  "aa-exec abduco ansible bunx bwrap caffeinate capsh catchsegv cgexec choom chpst chrt concurrently cpulimit cross-env daemonize dbus-launch dbus-run-session debconf direnv dotenv dtach eatmydata entr env-cmd fakechroot faketime flock gnome-terminal gosu hyperfine i386 linux32 linux64 ltrace mpiexec mpirun nix-shell nodemon npx numactl onchange parallel perf pkexec pnpx prlimit proot proxychains proxychains4 pssh rlwrap s6-setuidgid setpriv setuidgid sg srun ssh-agent start-stop-daemon strace su-exec systemd-run taskset torify torsocks unbuffer uname26 uvx valgrind watchexec x86_64 xterm xvfb-run",
+);
+// The dynamic loader and emulators run the program they are given.
+const DYNAMIC_LOADER = /^(ld(-linux.*|-musl.*|64)?\.so(\.\d+)?|qemu-\w+)$/;
+
+// When these have operands, it is not sure yet that one of them is a command.
+const READS_INPUT: ReadonlyMap<string, (words: readonly CommandWord[]) => boolean> = new Map([
+  [
+    "parallel",
+    (words) =>
+      !words.some(({ text }) => text === ":::") ||
+      words.some(({ text }) => /^(::::|-a|--arg)/.test(text ?? "")),
+  ],
+  ["nix-shell", (words) => !words.some(({ text }) => /^--(run|command)$/.test(text ?? ""))],
+]);
+
+/** Programs that do nothing but run another one, which may begin at any of their words. */
+export function readLauncher(name: string, parameters: readonly CommandWord[]): Inside | undefined {
+  if (!LAUNCHERS.has(name) && !DYNAMIC_LOADER.test(name)) return undefined;
+  const isAsked = parameters.some(({ text }) => /^(-V|-h|--version|--help)$/.test(text ?? ""));
+  const hasCommand = parameters.some(({ text }) => !text?.startsWith("-"));
+  if ((!hasCommand && !isAsked) || READS_INPUT.get(name)?.(parameters))
+    throw new Unresolvable(`${name} without a command takes commands from its input or a file`);
+  return { launched: [{ words: parameters, phrase: [] }] };
+}

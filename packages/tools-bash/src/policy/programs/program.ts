@@ -1,0 +1,47 @@
+import { shown, Unresolvable } from "../refusal.js";
+import type { CommandWord } from "../rules.js";
+import type { SimpleCommand } from "../script.js";
+
+/** What a program runs besides itself, as far as its words tell. */
+export interface Inside {
+  /** Texts for a shell. */
+  readonly scripts?: readonly string[];
+  readonly commands?: readonly SimpleCommand[];
+  readonly launched?: readonly Launched[];
+}
+
+/** A command that begins at one of these words, it is not known at which. */
+export interface Launched {
+  readonly words: readonly CommandWord[];
+  /** The words behind the program's name that make it launch something: `exec` of `npm exec`. */
+  readonly phrase: readonly string[];
+}
+
+/**
+ * Reads the words behind a program's name. Returns `undefined` for a program that it does not know. Throws
+ * `Unresolvable` if the program may run something that its words do not tell.
+ */
+export type ProgramReader = (name: string, parameters: readonly CommandWord[]) => Inside | undefined;
+
+/** The text of a word that a program runs, or takes for an option. Throws if it is not known. */
+export function known(name: string, word: CommandWord | undefined): string {
+  if (word === undefined) return "";
+  if (word.text === undefined)
+    throw new Unresolvable(`${name} runs ${shown(word.source)}, which is not known yet`);
+  return word.text;
+}
+
+/** Passes over the value of an option: it may be unknown, but it must be one word. */
+export function skipValue(name: string, word: CommandWord | undefined): void {
+  if (word?.splits === true)
+    throw new Unresolvable(`${shown(word.source)} may become several words behind ${name}: quote it`);
+}
+
+export function wordSet(text: string): ReadonlySet<string> {
+  return new Set(text.trim().split(/\s+/));
+}
+
+/** Whether a program that reads this file reads its input, or what another process wrote for it. */
+export function isInput(path: string): boolean {
+  return path === "-" || /^\/+(\.?\.\/+)*(dev|proc)(\/|$)/.test(path) || /\.\.\/+(dev|proc)\//.test(path);
+}

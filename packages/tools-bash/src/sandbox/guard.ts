@@ -1,0 +1,153 @@
+import { lstatSync, readdirSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { canonicalPath, isInside } from "@agent/core/toolkit";
+import { type Found, identify, removeEmpty, renameRefused } from "./inspect.js";
+import { type ProtectedFile, protectedFiles } from "./protectedFiles.js";
+
+/** Keeps protected files as they are while one command runs. */
+export interface Guard {
+  /** Arguments of bubblewrap, to come after the binds of the writable directories. */
+  readonly mounts: readonly string[];
+  /** Takes away mount points, and gives what the command made under protected names another name. Returns the names. */
+  finish(): string[];
+}
+
+/** A path of which a mount alone does not see that something else was put there. */
+interface Watched {
+  /** Relative to the root. */
+  readonly path: string;
+  isReplaced(): boolean;
+}
+
+/**
+ * Protects files of writable directories. One object serves all commands of a registration: commands that run at the
+ * same time share mount points, and the last one removes them.
+ */
+export class FileGuard {
+  /** How many running commands use a mount point that did not exist before. */
+  readonly #users = new Map<string, number>();
+
+  /** Protects the well-known names in each root, and the absolute paths of `also` that are in one. */
+  protect(roots: readonly string[], also: readonly string[]): Guard {
+    const guards = roots.map((root) => this.#protectRoot(root, also));
+    return {
+      mounts: guards.flatMap(({ mounts }) => mounts),
+      finish: () => guards.flatMap((guard) => guard.finish()),
+    };
+  }
+
+  #protectRoot(root: string, also: readonly string[]): Guard {
+    // A directory that stands in for a missing one is no repository.
+    const git = this.#users.has(join(root, ".git")) ? {} : gitDirectory(root);
+    const files = [
+      ...protectedFiles(git.name),
+      ...[
+        ...also.filter((path) => isInside(root, path) && path !== root),
+        ...(git.link ? [git.link] : []),
+      ].map((path): ProtectedFile => ({ path: relative(root, path), ifMissing: "rename" })),
+    ];
+    const mounts = git.pinned === undefined ? [] : ["--bind", git.pinned, git.pinned];
+    const placed: string[] = [];
+    const watched: Watched[] = [];
+    // Most names of the table are not there: one look at the directory answers for all of them.
+    const names = new Set(readdirSync(root));
+    for (const { path: pattern, ifMissing } of files) {
+      const existing = expand(pattern, names);
+      for (const name of existing) {
+        const path = join(root, name);
+        const before = this.#users.has(path) ? undefined : identify(root, path);
+        if (before !== undefined) {
+          if (!before.isLink) mounts.push("--ro-bind", path, path);
+          watched.push({ path: name, isReplaced: replacementOf(root, path, before) });
+        } else if (ifMissing === "rename" || !isRealDirectory(root, dirname(path))) {
+          watched.push({ path: name, isReplaced: () => true });
+        } else placed.push(...place(path, ifMissing, mounts));
+      }
+      if (existing.length > 0 && !pattern.startsWith("*")) continue;
+      if (ifMissing !== "rename") placed.push(...place(join(root, pattern), ifMissing, mounts));
+      else watched.push({ path: pattern, isReplaced: () => true });
+    }
+    for (const path of placed) this.#users.set(path, (this.#users.get(path) ?? 0) + 1);
+    return {
+      mounts,
+      finish: () => {
+        for (const path of placed) this.#leave(path);
+        return refuse(root, watched, names);
+      },
+    };
+  }
+
+  #leave(path: string): void {
+    const users = (this.#users.get(path) ?? 1) - 1;
+    if (users > 0) {
+      this.#users.set(path, users);
+      return;
+    }
+    this.#users.delete(path);
+    removeEmpty(path);
+  }
+}
+
+/** Mounts something in the place of a path that is not there. Returns the path. */
+function place(path: string, kind: "file" | "directory", mounts: string[]): string[] {
+  if (kind === "file") mounts.push("--ro-bind", "/dev/null", path);
+  else mounts.push("--tmpfs", path, "--remount-ro", path);
+  return [path];
+}
+
+/** Renames what the command put in protected places. `before` are the names that were in the root. */
+function refuse(root: string, watched: readonly Watched[], before: ReadonlySet<string>): string[] {
+  const names = new Set(readdirSync(root));
+  const added = new Set([...names].filter((name) => !before.has(name)));
+  return watched.flatMap(({ path, isReplaced }) =>
+    expand(path, path.startsWith("*") ? added : names).filter(
+      (name) => isReplaced() && renameRefused(root, join(root, name)),
+    ),
+  );
+}
+
+/** The paths a pattern may mean, given the names in the root. None if its first name is not there. */
+function expand(pattern: string, names: ReadonlySet<string>): string[] {
+  if (pattern.startsWith("*")) return [...names].filter((name) => name.endsWith(pattern.slice(1)));
+  return names.has(pattern.split("/", 1)[0] ?? "") ? [pattern] : [];
+}
+
+/**
+ * Tells whether a protected file that was there before was replaced. A mount holds the file itself, but not the
+ * directory it is in, which may be renamed, and no link. A person may replace the file in the same directory.
+ */
+function replacementOf(root: string, path: string, before: Found): () => boolean {
+  if (before.isLink) return () => identify(root, path)?.identity !== before.identity;
+  const parent = dirname(path);
+  if (parent === root) return () => false;
+  const place = identify(root, parent)?.identity;
+  return () => identify(root, parent)?.identity !== place;
+}
+
+/** How git's directory of a workspace is protected. */
+interface GitDirectory {
+  /** Its name below the root, if git's files are in the root. */
+  readonly name?: string;
+  /** A directory that holds protected files: bound to itself, because a mount point cannot be renamed away. */
+  readonly pinned?: string;
+  /** A file or link that says where the directory is. */
+  readonly link?: string;
+}
+
+function gitDirectory(root: string): GitDirectory {
+  const path = join(root, ".git");
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return {};
+  // No command in a sandbox can have put a link here: the name is taken while one runs.
+  if (found.isDirectory()) return { name: ".git", pinned: path };
+  const target = canonicalPath(path);
+  return found.isSymbolicLink() && isInside(root, target) && isRealDirectory(root, target)
+    ? { name: relative(root, target), pinned: target, link: path }
+    : { name: ".git", link: path };
+}
+
+/** Whether the path is a directory below the root, and no link is on the way. */
+function isRealDirectory(root: string, path: string): boolean {
+  if (path === root) return true;
+  return identify(root, path)?.isDirectory ?? false;
+}

@@ -1,0 +1,62 @@
+import { PROTECTED_FILES } from "@agent/core/toolkit";
+
+/** A path below a writable directory that commands in a sandbox may not change. */
+export interface ProtectedFile {
+  /** Relative to the writable directory. Its first name may start with `*`. */
+  readonly path: string;
+  /**
+   * What keeps a path from being made that does not exist yet. A `file` or `directory` is mounted in its place while
+   * the command runs. `rename`: what the command made gets another name when the command has ended; for names whose
+   * mere presence would disturb other programs: git fails to add a file that is mounted.
+   */
+  readonly ifMissing: "file" | "directory" | "rename";
+}
+
+/** Package managers and build tools write these with every install or build, and would fail. */
+const WRITTEN_BY_BUILDS = new Set([
+  "node_modules/.bin",
+  ".pnp.cjs",
+  ".pnp.loader.mjs",
+  ".yarn/releases",
+  ".yarn/plugins",
+  ".gradle",
+  "gradle-wrapper.properties",
+  ".m2",
+]);
+
+const GIT = ".git/";
+/** In git's directory nothing is disturbed by a mount, except by this: an empty one makes git fail. */
+const COMMON_DIRECTORY = "commondir";
+const GIT_FILES = new Set(["config", "config.worktree"]);
+
+/**
+ * The table of core as far as it is for commands: not the files that git itself must write, and not parts of a file,
+ * such as the scripts of package.json, since a mount covers a file as a whole.
+ */
+const PATTERNS = PROTECTED_FILES.filter(
+  ({ scope, pattern }) => scope !== "files" && !pattern.includes("#") && !WRITTEN_BY_BUILDS.has(pattern),
+).map(({ pattern }) => pattern);
+
+const ALWAYS = PATTERNS.filter((pattern) => !pattern.startsWith(GIT)).map(
+  (path): ProtectedFile => ({ path, ifMissing: "rename" }),
+);
+
+const IN_GIT_DIRECTORY: readonly ProtectedFile[] = [
+  ...PATTERNS.filter((pattern) => pattern.startsWith(GIT)).map((pattern): ProtectedFile => {
+    const path = pattern.slice(GIT.length);
+    return { path, ifMissing: GIT_FILES.has(path) ? "file" : "directory" };
+  }),
+  { path: COMMON_DIRECTORY, ifMissing: "rename" },
+];
+
+/** Where there is no repository: git takes a directory that has one of these for one. */
+const NO_REPOSITORY: readonly ProtectedFile[] = [
+  { path: ".git", ifMissing: "directory" },
+  { path: "HEAD", ifMissing: "rename" },
+];
+
+/** The paths to protect in a writable directory; `git` is the name of its git directory, if it has one. */
+export function protectedFiles(git: string | undefined): readonly ProtectedFile[] {
+  if (git === undefined) return [...ALWAYS, ...NO_REPOSITORY];
+  return [...ALWAYS, ...IN_GIT_DIRECTORY.map((file) => ({ ...file, path: `${git}/${file.path}` }))];
+}

@@ -1,0 +1,136 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { expectNoProcessWith, leaveNoProcessBehind, processesWith, runBash } from "../../test/processes.js";
+import { RunBashTool } from "../tools/bash.js";
+import { Sandbox } from "./sandbox.js";
+
+leaveNoProcessBehind();
+const status = await new Sandbox("auto").status();
+const home = process.cwd();
+const base = realpathSync(mkdtempSync(join(tmpdir(), "tools-bash-sandbox-")));
+const workspace = join(base, "workspace");
+const outside = join(base, "outside");
+mkdirSync(workspace);
+mkdirSync(outside);
+beforeEach(() => process.chdir(workspace));
+afterEach(() => process.chdir(home));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+const require = { sandbox: "require" } as const;
+
+test("without a sandbox configured the result does not speak of one", async () => {
+  expect(await runBash({ command: "echo x" })).not.toHaveProperty("sandbox");
+});
+
+test("require refuses to run where there is none, auto runs and says so", async () => {
+  // Commands could change bubblewrap itself here, so it is not used.
+  process.chdir("/usr");
+  const required = new RunBashTool({ sandbox: "require" }).execute({ command: "echo x" });
+  await expect(required).rejects.toThrow(/sandbox is required.*(bwrap|no sandbox for).*Nothing was run/);
+  const auto = await new RunBashTool({ sandbox: "auto" }).execute({ command: "echo x" });
+  expect(JSON.parse(auto)).toMatchObject({ stdout: "x\n", sandbox: "none" });
+});
+
+describe.skipIf(status.program === undefined)(
+  `in the sandbox${status.problem ? ` (skipped: ${status.problem})` : ""}`,
+  () => {
+    test("the workspace can be written, nothing else can", async () => {
+      const command = `echo in > file; echo out > ${outside}/file; echo out > ${homedir()}/tools-bash-test; cat file`;
+      const result = await runBash({ command }, require);
+      expect(result).toMatchObject({ stdout: "in\n", sandbox: "bubblewrap" });
+      expect(readFileSync(join(workspace, "file"), "utf8")).toBe("in\n");
+      // Whether the attempt fails or ends in the sandbox's own /tmp depends on where the home directory is.
+      expect(existsSync(join(outside, "file"))).toBe(false);
+      expect(existsSync(join(homedir(), "tools-bash-test"))).toBe(false);
+    });
+
+    test("a cwd outside the workspace is readable, not writable", async () => {
+      writeFileSync(join(outside, "note"), "read me");
+      const result = await runBash({ command: "cat note; echo x > made", cwd: outside }, require);
+      expect(result.stdout).toBe("read me");
+      expect(result.stderr).toContain("cannot create made");
+    });
+
+    test("writable adds directories", async () => {
+      const sandbox = { mode: "require", writable: [outside, "/no/such"] } as const;
+      expect(await runBash({ command: `echo x > ${outside}/made && echo ok` }, { sandbox })).toMatchObject({
+        stdout: "ok\n",
+      });
+    });
+
+    test("A28: the agent's own environment and processes are out of sight", async () => {
+      const result = await runBash(
+        { command: `ls -d /proc/${process.pid}; ls -d /proc/[0-9]* | wc -l` },
+        require,
+      );
+      expect(Number(result.stdout)).toBeLessThan(8);
+      expect(result.stderr).toContain("No such file");
+    });
+
+    test("network: false cuts it off", async () => {
+      const server = createServer().listen(0, "127.0.0.1");
+      await new Promise((resolve) => server.once("listening", resolve));
+      const { port } = server.address() as { port: number };
+      const command = `${process.execPath} -e 'require("net").connect(${port}, "127.0.0.1").on("connect", () => process.exit(0)).on("error", () => process.exit(9))'`;
+      expect((await runBash({ command }, require)).exit_code).toBe(0);
+      const cut = await runBash({ command }, { sandbox: { mode: "require", network: false } });
+      expect(cut.exit_code).toBe(9);
+      server.close();
+    });
+
+    test("exit codes, arguments, a long command and a truncated output work as outside", async () => {
+      const command = `x='${"y".repeat(200_000)}'; echo "$x" "$1"; exit 7`;
+      const result = await runBash({ command, arguments: ["end"] }, require);
+      expect(result.exit_code).toBe(7);
+      expect(result.truncated?.stdout?.total_bytes).toBe(200_005);
+      const again = await runBash({ command: `tail -c 4 ${result.truncated?.stdout?.file}` }, require);
+      expect(again.stdout).toBe("end\n");
+    });
+
+    test("what a command leaves is ended with it and not reported as running on", async () => {
+      const command = "for i in 1 2 3 4 5 6 7 8 9; do sleep 100 & done; setsid sleep 100 & echo hi";
+      // Once would not do: it depends on who is quicker, the kernel or the look at what is left.
+      for (let round = 0; round < 8; round++) {
+        const result = await runBash({ command, env: { TEST_MARK: "sandbox-left" } }, require);
+        expect(result).toMatchObject({ stdout: "hi\n", exit_code: 0 });
+        expect(result).not.toHaveProperty("background_pids");
+        expect(result).not.toHaveProperty("background_log");
+      }
+      expect(processesWith("TEST_MARK=sandbox-left\0")).toEqual([]);
+    });
+
+    test("nobody is told to use the background, which a sandbox does not have", async () => {
+      const tool = new RunBashTool(require);
+      expect(tool.getSchema().function.description).toContain("Nothing runs on in the background");
+      const { stderr } = await runBash({ command: "sleep 100", timeout: 300 }, require);
+      expect(stderr).toMatch(/ended\. Pass a longer "timeout"\.\]\n$/);
+    });
+
+    test("without a working directory of the agent it says what is missing, also where cwd is given", async () => {
+      const gone = mkdtempSync(join(base, "gone-"));
+      process.chdir(gone);
+      rmSync(gone, { recursive: true });
+      await expect(runBash({ command: "pwd", cwd: outside }, require)).rejects.toThrow(
+        /working directory no longer exists\. It is what the sandbox lets commands write to/,
+      );
+    });
+
+    test("a timeout ends everything, also a daemon that wiped its environment", async () => {
+      const command = "env -i setsid sleep 97.531 & sleep 100";
+      const result = await runBash({ command, timeout: 300, env: { TEST_MARK: "sandbox" } }, require);
+      expect(result).toMatchObject({ exit_code: -1, timed_out: true });
+      await expectNoProcessWith("TEST_MARK=sandbox\0");
+      expect(processesWith("97.531")).toEqual([]);
+    });
+  },
+);

@@ -1,0 +1,187 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { canonicalPath, isInside, quotePath } from "@agent/core/toolkit";
+import { HELPER_ENVIRONMENT } from "../host/programs.js";
+import { FileGuard } from "./guard.js";
+import { listeningSockets, mountArguments, privatePlaces } from "./mounts.js";
+import { seccompFilter } from "./seccomp.js";
+import { findSandbox, type SandboxStatus } from "./status.js";
+
+/** `off`: no sandbox. `auto`: one if the system has it. `require`: nothing runs without. */
+export type SandboxMode = "off" | "auto" | "require";
+
+export interface SandboxOptions {
+  readonly mode: SandboxMode;
+  /** `false` cuts commands off from the network. Default `true`. */
+  readonly network?: boolean;
+  /** `true` lets commands use unix sockets, also of programs outside that listen in the open. Default `false`. */
+  readonly unixSockets?: boolean;
+  /** Directories that may be written besides the agent's working directory. */
+  readonly writable?: readonly string[];
+}
+
+/** The level in force for a command. */
+export type SandboxLevel = "none" | "bubblewrap";
+
+/** What the host and the other options of the pack say about a sandbox. */
+export interface SandboxSurroundings {
+  /** Absolute paths that no command may change. */
+  readonly protectedPaths?: readonly string[] | undefined;
+  /** Absolute paths that no command may read. */
+  readonly secretPaths?: readonly string[] | undefined;
+  /** How much a private file system may hold; infinite for the system's own limit. */
+  readonly memoryMb?: number | undefined;
+}
+
+/** A command to put into a sandbox. */
+export interface SandboxedCommand {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly workspace: string;
+  /** A directory of the agent to show, read-only. */
+  readonly readable: string | undefined;
+  /** The variable by which the processes of the command are found. */
+  readonly mark: Readonly<Record<string, string>>;
+}
+
+/** How to start a command in its sandbox, and what to do when it has ended. */
+export interface SandboxedStart {
+  readonly argv: readonly string[];
+  /** The environment of bubblewrap itself, which runs outside. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What bubblewrap reads from file descriptors 3, 4… */
+  readonly inputs: readonly Uint8Array[];
+  /** Returns the protected files that the command had made and that got another name. */
+  finish(): string[];
+}
+
+/** bubblewrap refuses more arguments than this, and an `--args` file counts. */
+const MAX_ARGUMENTS = 9000;
+const MIB = 1024 * 1024;
+
+/** Puts commands into bubblewrap: the file system is read-only but for the workspace, everything else is their own. */
+export class Sandbox {
+  readonly mode: SandboxMode;
+  readonly #network: boolean;
+  readonly #unixSockets: boolean;
+  readonly #writable: readonly string[];
+  readonly #surroundings: SandboxSurroundings;
+  readonly #guard = new FileGuard();
+  #status: Promise<SandboxStatus> | undefined;
+
+  constructor(options: SandboxMode | SandboxOptions = "off", surroundings: SandboxSurroundings = {}) {
+    const given = typeof options === "string" ? { mode: options } : options;
+    this.mode = given.mode;
+    this.#network = given.network ?? true;
+    this.#unixSockets = given.unixSockets ?? false;
+    // Resolved before the first command: a command could put a link in the place of a directory.
+    this.#writable = (given.writable ?? []).map((path) => canonicalPath(resolve(path)));
+    this.#surroundings = surroundings;
+  }
+
+  /** What works on this system, tried once with a real sandbox. */
+  status(): Promise<SandboxStatus> {
+    this.#status ??= findSandbox([...workingDirectory(), ...this.#writable]);
+    return this.#status;
+  }
+
+  /** The level for the next command. Throws in `require` mode if there is no sandbox. */
+  async level(): Promise<SandboxLevel> {
+    if (this.mode === "off") return "none";
+    const status = await this.status();
+    if (status.program === undefined && this.mode === "require") {
+      throw new Error(
+        `A sandbox is required (sandbox: "require") and there is none: ${status.problem} Nothing was run.`,
+      );
+    }
+    return status.program === undefined ? "none" : "bubblewrap";
+  }
+
+  /** How to start the command. Throws if its directories cannot be had in a sandbox. */
+  async start(command: SandboxedCommand): Promise<SandboxedStart> {
+    const { program = "", userNamespace, sizes } = await this.status();
+    const workspace = canonicalPath(command.workspace);
+    const cwd = canonicalPath(command.cwd);
+    const roots = this.#roots(workspace);
+    // The agent may have changed its directory since bubblewrap was looked for.
+    if (roots.some((root) => isInside(root, program))) {
+      throw new Error(`Commands may write ${quotePath(workspace)}, which holds bubblewrap. Nothing was run.`);
+    }
+    const guard = this.#guard.protect(roots, this.#surroundings.protectedPaths ?? []);
+    const filter = seccompFilter({ unixSockets: this.#unixSockets });
+    const memoryMb = this.#surroundings.memoryMb ?? Number.POSITIVE_INFINITY;
+    const mounts = mountArguments({
+      writable: roots,
+      shown: this.#shown(cwd, roots, command.readable),
+      hidden: this.#hidden(roots, filter === undefined),
+      memoryBytes: sizes && Number.isFinite(memoryMb) ? Math.ceil(memoryMb) * MIB : undefined,
+    });
+    const options = [
+      ...mounts,
+      ...guard.mounts,
+      ...(userNamespace ? ["--unshare-user"] : []),
+      ...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"],
+      ...(this.#network ? [] : ["--unshare-net"]),
+      ...["--cap-drop", "ALL", "--clearenv"],
+      ...Object.entries(command.env).flatMap(([name, value]) => ["--setenv", name, value]),
+      ...["--chdir", cwd],
+      ...(filter === undefined ? [] : ["--seccomp", "4"]),
+    ];
+    if (options.length > MAX_ARGUMENTS) {
+      guard.finish();
+      throw new Error(
+        `The environment has ${Object.keys(command.env).length} variables, more than bubblewrap takes. Nothing was run.`,
+      );
+    }
+    return {
+      argv: [program, "--args", "3", "--", ...command.argv],
+      env: { ...HELPER_ENVIRONMENT, ...command.mark },
+      inputs: [Buffer.from(options.map((option) => `${option}\0`).join("")), ...(filter ? [filter] : [])],
+      finish: () => guard.finish(),
+    };
+  }
+
+  /** The writable directories, none inside another. Throws for the private places themselves. */
+  #roots(workspace: string): string[] {
+    const places = privatePlaces();
+    const all = [...new Set([workspace, ...this.#writable.filter((path) => existsSync(path))])];
+    const covered = all.find((root) => places.some((place) => isInside(root, place)));
+    if (covered !== undefined) {
+      throw new Error(
+        `${quotePath(covered)} cannot be written from a sandbox: it is or holds ${quotePath(places.find((place) => isInside(covered, place)) ?? "")}, which every sandbox has empty and to itself. Start the agent in a directory of its own. Nothing was run.`,
+      );
+    }
+    return all.filter((root) => !all.some((other) => other !== root && isInside(other, root)));
+  }
+
+  /** What has to be mounted again because a private place covers it. */
+  #shown(cwd: string, roots: readonly string[], readable: string | undefined): string[] {
+    const shown = readable === undefined ? [] : [canonicalPath(readable)];
+    const places = privatePlaces();
+    const isCovered = places.some((place) => cwd !== place && isInside(place, cwd));
+    if (!isCovered || roots.some((root) => isInside(root, cwd))) return shown;
+    if (this.#unixSockets) {
+      throw new Error(
+        `"cwd" ${quotePath(cwd)} is not in the sandbox: it is in a place that holds sockets of other programs, and unix sockets are allowed (sandbox.unixSockets). Nothing was run.`,
+      );
+    }
+    return [cwd, ...shown];
+  }
+
+  #hidden(roots: readonly string[], isUnfiltered: boolean): string[] {
+    const secret = (this.#surroundings.secretPaths ?? []).map(canonicalPath);
+    // Where the filter stops unix sockets there is no need to hide them.
+    const sockets =
+      this.#unixSockets || isUnfiltered ? listeningSockets([...roots, ...privatePlaces(), ...secret]) : [];
+    return [...secret.filter((path) => !roots.some((root) => isInside(path, root))), ...sockets];
+  }
+}
+
+function workingDirectory(): string[] {
+  try {
+    return [canonicalPath(".")];
+  } catch {
+    return []; // it was removed; the run says so
+  }
+}

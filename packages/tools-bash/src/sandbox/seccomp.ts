@@ -1,0 +1,189 @@
+/** What the system-call filter of a sandbox depends on. */
+export interface SeccompOptions {
+  /** Whether commands may make unix sockets. A filter sees the family of a socket, never the path it connects to. */
+  readonly unixSockets: boolean;
+}
+
+/** Numbers of one system call. A call that an architecture does not have is absent. */
+interface CallNumbers {
+  readonly x64?: number;
+  readonly arm64?: number;
+}
+type Architecture = keyof CallNumbers;
+
+const AUDIT_ARCH = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
+/** Calls of the x32 ABI have this bit set: the same calls under other numbers. */
+const X32_BIT = 0x40000000;
+
+const ALLOW = 0x7fff0000;
+const KILL_PROCESS = 0x80000000;
+const FAIL = 0x00050000;
+const EPERM = 1;
+const ENOSYS = 38;
+
+// Classic BPF, as in <linux/bpf_common.h>.
+const LOAD = 0x20;
+const AND = 0x54;
+const JUMP_EQUAL = 0x15;
+const JUMP_GREATER = 0x25;
+const JUMP_GREATER_OR_EQUAL = 0x35;
+const JUMP_SET = 0x45;
+const RETURN = 0x06;
+const NUMBER_OFFSET = 0;
+const ARCHITECTURE_OFFSET = 4;
+const INSTRUCTION_BYTES = 8;
+
+/** The same number on both: all calls added since Linux 5.1. */
+const both = (number: number): CallNumbers => ({ x64: number, arm64: number });
+
+/** Calls that always fail with EPERM. */
+const DENIED: Readonly<Record<string, CallNumbers>> = {
+  // Another view of the file system would undo read-only and hidden places.
+  mount: { x64: 165, arm64: 40 },
+  umount2: { x64: 166, arm64: 39 },
+  pivot_root: { x64: 155, arm64: 41 },
+  setns: { x64: 308, arm64: 268 },
+  open_tree: both(428),
+  move_mount: both(429),
+  fsopen: both(430),
+  fsconfig: both(431),
+  fsmount: both(432),
+  fspick: both(433),
+  mount_setattr: both(442),
+  open_tree_attr: both(467),
+  open_by_handle_at: { x64: 304, arm64: 265 },
+  // io_uring makes sockets without the calls that are filtered here.
+  io_uring_setup: both(425),
+  io_uring_enter: both(426),
+  io_uring_register: both(427),
+  // Key rings are shared with the user's other sessions.
+  add_key: { x64: 248, arm64: 217 },
+  request_key: { x64: 249, arm64: 218 },
+  keyctl: { x64: 250, arm64: 219 },
+  // Large parts of the kernel that a build or a test does not need and that many exploits do.
+  bpf: { x64: 321, arm64: 280 },
+  perf_event_open: { x64: 298, arm64: 241 },
+  userfaultfd: { x64: 323, arm64: 282 },
+  fanotify_init: { x64: 300, arm64: 262 },
+  lookup_dcookie: { x64: 212, arm64: 18 },
+  syslog: { x64: 103, arm64: 116 },
+  // The machine as a whole.
+  kexec_load: { x64: 246, arm64: 104 },
+  kexec_file_load: { x64: 320, arm64: 294 },
+  init_module: { x64: 175, arm64: 105 },
+  finit_module: { x64: 313, arm64: 273 },
+  delete_module: { x64: 176, arm64: 106 },
+  reboot: { x64: 169, arm64: 142 },
+  swapon: { x64: 167, arm64: 224 },
+  swapoff: { x64: 168, arm64: 225 },
+  acct: { x64: 163, arm64: 89 },
+  quotactl: { x64: 179, arm64: 60 },
+  quotactl_fd: both(443),
+  iopl: { x64: 172 },
+  ioperm: { x64: 173 },
+};
+
+const CLONE3 = both(435);
+const CLONE = { x64: 56, arm64: 220 };
+const UNSHARE = { x64: 272, arm64: 97 };
+const IOCTL = { x64: 16, arm64: 29 };
+const SOCKET = { x64: 41, arm64: 198 };
+const SOCKETPAIR = { x64: 53, arm64: 199 };
+const SHMGET = { x64: 29, arm64: 194 };
+
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
+const NEW_NAMESPACE = 0x7e020000;
+/** TIOCSTI types into a terminal, TIOCLINUX pastes into a console. */
+const TERMINAL_INPUT = [0x5412, 0x541c];
+const AF_UNIX = 1;
+/** AF_INET, AF_INET6, AF_NETLINK (which lists network interfaces). AF_VSOCK, which reaches the host of a VM, is not here. */
+const NETWORK_FAMILIES = [2, 10, 16];
+const SOCKET_TYPE_MASK = 0xf;
+/** SOCK_STREAM and SOCK_SEQPACKET: a pair stays a pair. A datagram socket of a pair can be sent anywhere. */
+const PAIR_TYPES = [1, 5];
+/** Shared memory of System V is seen by no limit from outside. 4096 segments of this size are 256 MB. */
+const MAX_SEGMENT_BYTES = 64 * 1024;
+
+type Instruction = readonly [code: number, onTrue: number, onFalse: number, value: number];
+
+const load = (offset: number): Instruction => [LOAD, 0, 0, offset];
+const answer = (value: number): Instruction => [RETURN, 0, 0, value];
+const fail = (errno: number): Instruction => answer(FAIL | errno);
+/** The lower half of an argument; both architectures are little-endian. The kernel ignores the upper half of an `int`. */
+const loadArgument = (index: number): Instruction => load(16 + 8 * index);
+const loadUpperHalf = (index: number): Instruction => load(20 + 8 * index);
+
+/** Runs `body`, which ends in an answer, if the loaded call number is this one. */
+function onCall(number: number | undefined, body: readonly Instruction[]): Instruction[] {
+  return number === undefined ? [] : [[JUMP_EQUAL, 0, body.length, number], ...body];
+}
+
+/** Allows the loaded value if it is one of `values`; otherwise the call fails. */
+function allowOnly(values: readonly number[]): Instruction[] {
+  const tests = values.map((value, index): Instruction => [JUMP_EQUAL, values.length - index, 0, value]);
+  return [...tests, fail(EPERM), answer(ALLOW)];
+}
+
+/** The call fails if the test of the loaded value holds. */
+function failIf(code: number, value: number): Instruction[] {
+  return [[code, 0, 1, value], fail(EPERM)];
+}
+
+function filter(architecture: Architecture, { unixSockets }: SeccompOptions): Instruction[] {
+  const families = unixSockets ? [AF_UNIX, ...NETWORK_FAMILIES] : NETWORK_FAMILIES;
+  return [
+    load(ARCHITECTURE_OFFSET),
+    // Another architecture (32-bit programs) has other numbers for the same calls.
+    [JUMP_EQUAL, 1, 0, AUDIT_ARCH[architecture]],
+    answer(KILL_PROCESS),
+    load(NUMBER_OFFSET),
+    ...(architecture === "x64"
+      ? ([[JUMP_GREATER_OR_EQUAL, 0, 1, X32_BIT], fail(ENOSYS)] satisfies Instruction[])
+      : []),
+    ...Object.values(DENIED).flatMap((call) => onCall(call[architecture], [fail(EPERM)])),
+    // Its flags are in memory, where a filter cannot look. The C library then uses clone.
+    ...onCall(CLONE3[architecture], [fail(ENOSYS)]),
+    ...[CLONE, UNSHARE].flatMap((call) =>
+      onCall(call[architecture], [loadArgument(0), ...failIf(JUMP_SET, NEW_NAMESPACE), answer(ALLOW)]),
+    ),
+    ...onCall(IOCTL[architecture], [
+      loadArgument(1),
+      ...TERMINAL_INPUT.flatMap((request) => failIf(JUMP_EQUAL, request)),
+      answer(ALLOW),
+    ]),
+    ...onCall(SOCKET[architecture], [loadArgument(0), ...allowOnly(families)]),
+    ...(unixSockets
+      ? []
+      : onCall(SOCKETPAIR[architecture], [
+          loadArgument(1),
+          [AND, 0, 0, SOCKET_TYPE_MASK],
+          ...allowOnly(PAIR_TYPES),
+        ])),
+    ...onCall(SHMGET[architecture], [
+      loadUpperHalf(1),
+      ...failIf(JUMP_GREATER, 0),
+      loadArgument(1),
+      ...failIf(JUMP_GREATER, MAX_SEGMENT_BYTES),
+      answer(ALLOW),
+    ]),
+    answer(ALLOW),
+  ];
+}
+
+/** The filter as bubblewrap's `--seccomp` reads it; `undefined` on an architecture that has no table here. */
+export function seccompFilter(
+  options: SeccompOptions,
+  architecture: string = process.arch,
+): Buffer | undefined {
+  if (architecture !== "x64" && architecture !== "arm64") return undefined;
+  const instructions = filter(architecture, options);
+  const bytes = Buffer.alloc(instructions.length * INSTRUCTION_BYTES);
+  for (const [index, [code, onTrue, onFalse, value]] of instructions.entries()) {
+    const at = index * INSTRUCTION_BYTES;
+    bytes.writeUInt16LE(code, at);
+    bytes.writeUInt8(onTrue, at + 2);
+    bytes.writeUInt8(onFalse, at + 3);
+    bytes.writeUInt32LE(value, at + 4);
+  }
+  return bytes;
+}

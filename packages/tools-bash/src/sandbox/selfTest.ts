@@ -1,0 +1,145 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Diagnosis } from "@agent/core";
+import { canonicalPath, errorMessage } from "@agent/core/toolkit";
+import { probeProgram } from "../host/probe.js";
+import { HELPER_ENVIRONMENT } from "../host/programs.js";
+import { Sandbox } from "./sandbox.js";
+
+/** A scratch directory with a workspace in it, and a way to run commands in a sandbox for that workspace. */
+interface Place {
+  readonly workspace: string;
+  readonly outside: string;
+  /** What a command prints. */
+  run(
+    command: string,
+    options?: { readonly env?: Record<string, string>; readonly network?: boolean },
+  ): Promise<string>;
+}
+
+/** One way out: resolves to what got through, or to nothing if it was stopped. */
+type Attempt = (place: Place) => Promise<string | undefined>;
+
+/** Every way out that is tried, under the words for it in the report. */
+const ATTEMPTS: Readonly<Record<string, Attempt>> = {
+  "variables of a call": async ({ run, outside }) => {
+    // The dynamic linker of a program that runs outside would write here.
+    await run("ls", { env: { LD_DEBUG: "statistics", LD_DEBUG_OUTPUT: join(outside, "linker") } });
+    return readdirSync(outside).length === 0 ? undefined : "bubblewrap ran with them";
+  },
+  "capabilities, mounts": ({ run }) =>
+    run(
+      "grep ^CapEff /proc/self/status | grep -v 0000000000000000; mount -o remount,rw,bind / && echo remounted /",
+    ),
+  "kernel settings": ({ run }) => run("(: >> /proc/sys/kernel/core_pattern) && echo /proc/sys is writable"),
+  "new namespaces": ({ run }) => run("unshare -U true && echo a user namespace was made"),
+  "files outside": async ({ run }) => {
+    const file = join(homedir(), `.agent-doctor-${process.pid}`);
+    await run(`touch '${file}'`);
+    const isMade = existsSync(file);
+    rmSync(file, { force: true });
+    return isMade ? "the home directory is writable" : undefined;
+  },
+  "/tmp and /run of the host": ({ run, outside }) =>
+    run(`ls -d '${outside}' /run/user/*/* /run/dbus/* /run/docker.sock`),
+  "unix sockets": async ({ run, workspace }) =>
+    visitsTo(join(workspace, "socket"), (path) => run(connect(`"${path}"`))),
+  "network: false": async ({ run }) =>
+    visitsTo(0, (port) => run(connect(`${port}, "127.0.0.1"`), { network: false })),
+  "the agent's processes": ({ run }) => run(`ls -d /proc/${process.pid}/environ`),
+  "git hooks and config": ({ run }) =>
+    run(
+      "(echo x > .git/hooks/pre-commit) && echo hooks; (echo x >> .git/config) && echo config; mv .git old && echo moved .git",
+    ),
+};
+
+/** Tries each way out of the sandbox, really, and says which were stopped. */
+export async function testSandbox(): Promise<Diagnosis[]> {
+  const base = canonicalPath(mkdtempSync(join(tmpdir(), "agent-doctor-")));
+  try {
+    const place = makePlace(base);
+    const results: Diagnosis[] = [];
+    for (const [name, attempt] of Object.entries(ATTEMPTS)) results.push(await report(name, attempt, place));
+    return results;
+  } finally {
+    rmSync(base, { recursive: true, force: true });
+  }
+}
+
+async function report(name: string, attempt: Attempt, place: Place): Promise<Diagnosis> {
+  const subject = `sandbox: ${name}`;
+  try {
+    const got = (await attempt(place))?.trim();
+    if (!got) return { subject, ok: true, detail: "tried from inside, and stopped" };
+    return { subject, ok: false, detail: `got through: ${got}`, cure: "Do not rely on the sandbox here." };
+  } catch (error) {
+    return { subject, ok: false, detail: `could not be tried: ${errorMessage(error)}` };
+  }
+}
+
+function makePlace(base: string): Place {
+  const [workspace, outside] = [join(base, "workspace"), join(base, "outside")];
+  mkdirSync(outside);
+  mkdirSync(join(workspace, ".git/hooks"), { recursive: true });
+  writeFileSync(join(workspace, ".git/config"), "");
+  const sandboxes = [true, false].map((network) => new Sandbox({ mode: "require", network }));
+  return {
+    workspace,
+    outside,
+    run: async (command, { env = {}, network = true } = {}) => {
+      const sandbox = sandboxes[network ? 0 : 1] as Sandbox;
+      const {
+        argv,
+        inputs,
+        env: outer,
+        finish,
+      } = await sandbox.start({
+        argv: ["/bin/sh", "-c", `${command}; echo end`],
+        env: { ...HELPER_ENVIRONMENT, ...env },
+        cwd: workspace,
+        workspace,
+        readable: undefined,
+        mark: {},
+      });
+      try {
+        const [program = "", ...args] = argv;
+        const { output } = await probeProgram(program, args, "stdout", { inputs, env: outer });
+        if (!output.endsWith("end\n")) throw new Error("the command did not run to its end");
+        return output.slice(0, -"end\n".length);
+      } finally {
+        finish();
+      }
+    },
+  };
+}
+
+/** A command that connects to a server, with the words of JavaScript for where it is. */
+function connect(where: string): string {
+  return `'${process.execPath}' -e 'require("net").connect(${where}).on("error", () => console.log("tried")).on("connect", () => process.exit(console.log("tried")))'`;
+}
+
+/** Listens, lets somebody try to come, and says if they did. */
+async function visitsTo(
+  where: string | number,
+  visit: (where: string | number) => Promise<string>,
+): Promise<string | undefined> {
+  let visits = 0;
+  const server = process.getBuiltinModule("node:net").createServer((socket) => {
+    visits++;
+    socket.destroy();
+  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      if (typeof where === "string") server.listen(where, resolve);
+      else server.listen(where, "127.0.0.1", resolve);
+    });
+    const address = server.address();
+    const output = await visit(typeof address === "object" && address !== null ? address.port : where);
+    if (!output.includes("tried")) throw new Error("node does not run in the sandbox");
+    return visits === 0 ? undefined : "a server outside was reached";
+  } finally {
+    server.close();
+  }
+}

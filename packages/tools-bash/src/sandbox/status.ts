@@ -1,0 +1,72 @@
+import { probeProgram } from "../host/probe.js";
+import { findProgram } from "../host/programs.js";
+import { seccompFilter } from "./seccomp.js";
+
+/** Whether and how commands can be sandboxed on this system. */
+export interface SandboxStatus {
+  /** The path of bubblewrap, if it works. */
+  readonly program?: string;
+  /** Why there is none. */
+  readonly problem?: string;
+  /** Whether the sandbox gets a user namespace. Without one, root in the sandbox is root outside, without capabilities. */
+  readonly userNamespace: boolean;
+  /** Whether private file systems can be limited in size. */
+  readonly sizes: boolean;
+  /** What is weaker here than elsewhere, in words for a person. */
+  readonly weaknesses: readonly string[];
+}
+
+const NONE = { userNamespace: false, sizes: false, weaknesses: [] };
+/** The least that every command gets; the rest cannot fail if this works. */
+const BASE = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"];
+const NAMESPACES = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL", "--clearenv"];
+
+/** Looks for a sandbox and tries it. `writable` are directories that commands may change: no program in there is used. */
+export async function findSandbox(writable: readonly string[]): Promise<SandboxStatus> {
+  if (process.platform !== "linux") {
+    return { ...NONE, problem: `There is no sandbox for ${process.platform}.` };
+  }
+  const program = findProgram("bwrap", writable);
+  if (program === undefined) {
+    return {
+      ...NONE,
+      problem:
+        "bubblewrap (bwrap) is not installed, or only where commands can change it. Install it with the system's package manager.",
+    };
+  }
+  const run = (...options: string[]) =>
+    tryRun(program, [...BASE, ...NAMESPACES, ...options, "--", "/bin/sh", "-c", ":"]);
+  const complaint = await run("--unshare-user");
+  const isRoot = process.getuid?.() === 0;
+  if (complaint !== undefined && (!isRoot || (await run()) !== undefined)) {
+    return { ...NONE, problem: `bubblewrap does not work here: ${complaint}.` };
+  }
+  const userNamespace = complaint === undefined;
+  const sizes = (await run("--size", "4096", "--tmpfs", "/tmp")) === undefined;
+  return {
+    program,
+    userNamespace,
+    sizes,
+    weaknesses: [
+      ...(userNamespace
+        ? []
+        : [
+            `no user namespace (${complaint}): root in the sandbox is root outside without capabilities, and writes what root owns in the workspace`,
+          ]),
+      ...(seccompFilter({ unixSockets: false })
+        ? []
+        : [
+            `no system-call filter for ${process.arch}: sockets that listen are hidden one by one, and later ones are in reach`,
+          ]),
+      ...(sizes ? [] : ["bubblewrap before 0.7: private /tmp and /dev/shm have no size of their own"]),
+    ],
+  };
+}
+
+/** What the program complains about; `undefined` if it succeeds. */
+function tryRun(program: string, args: readonly string[]): Promise<string | undefined> {
+  return probeProgram(program, args, "stderr").then(
+    ({ code, output }) => (code === 0 ? undefined : output.trim() || `exit code ${code}`),
+    (error: Error) => error.message,
+  );
+}

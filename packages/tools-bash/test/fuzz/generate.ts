@@ -1,0 +1,102 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's expansions, not templates
+/** A number from 0 to below 1. */
+export type Random = () => number;
+
+/** The mulberry32 generator: the same seed gives the same scripts everywhere. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+// One string holds many pieces, so that the tables stay readable.
+function pieces(lines: readonly string[]): readonly string[] {
+  return lines.flatMap((line) => line.split("¦"));
+}
+
+const COMMANDS = pieces(['ok_1¦ok_2 a¦ok_3 \'b c\'¦ok_1 "d e"¦ok_2 f\\ g¦A=1 ok_1¦:¦ok_1 $x¦ok_2 "$x" h']);
+const SEPARATORS = pieces(["; ¦ && ¦ || ¦ | ¦\n¦ & ¦;¦&&¦||¦|¦&¦ \\\n && "]);
+// Pieces of syntax that at least one shell reads in its own way, and the plain ones around them.
+const FRAGMENTS = pieces([
+  " ¦ ¦ ¦\n¦\t¦;¦&¦|¦&&¦||¦\\¦\\\n¦ \\\n¦\\\n ¦'¦\"¦''¦\"\"¦`¦$¦$(¦)¦(¦((¦))¦$((¦${¦${x¦${x-",
+  '${x:-¦${x:=¦${x#¦}¦{¦{ ¦; }¦$x¦"$x"¦${x}¦"${x}"¦$@¦"$@"¦$*¦$#¦$?¦$!¦$-¦$$¦$1¦$\\\n¦$\'',
+  "$\"¦$[¦#¦ #¦ # '¦!¦ ! ¦=¦+=¦A=¦A=1 ¦ A=1¦A+=1 ¦a[0]=1 ¦a=(¦~¦~+¦:~¦=~¦*¦?¦[¦]¦[a]¦@(¦+(¦!(",
+  "{a,b}¦{}¦{1..2}¦{x}¦{fd}>f ¦<¦>¦>>¦<>¦>|¦<&¦>&¦&>¦&>>¦<&-¦>&-¦2>&1¦ 2>&1 ¦>&2¦1>&2¦2>¦10>¦2<",
+  "<f¦>f¦>f ¦ >f¦> f ¦>>f¦<f ¦</dev/null ¦>/dev/null ¦<(¦>(¦<<<¦<<¦<<-¦<<E¦<<'E'¦<<\"E\"¦<<\\E",
+  "<<E ¦<<-E¦<< E¦<<E$¦<<E`¦<<E{¦<<E\\\n¦<<${x¦\nE\n¦\nE¦\n\tE\n¦E¦\nE )\n¦E\n¦;;¦;&¦|&¦&!¦&|¦^",
+  "%¦,¦-¦--¦+¦.¦/¦//¦@¦\r¦\u000b¦\f¦\b¦\u00a0¦\u0085¦\u2028¦\u00e9¦\u00e0¦\u200b¦\u0001¦\u007f",
+  "if ¦then ¦; then ¦else ¦elif ¦; fi¦ fi¦fi\n¦for i in ¦for i in a; do ¦for i\n¦; do ¦do ",
+  "; done¦ done¦while ok_3; do ¦until ok_1; do ¦case x in ¦case ¦esac¦ in ¦x)¦x) ¦;; esac¦[[ ",
+  " ]]¦function f ¦f() ¦f()¦() ¦time ¦time -p ¦coproc ¦select i in ¦repeat 2 ¦eval ¦command ",
+  "exec ¦builtin ¦trap ¦EXIT¦noglob ¦- ¦: ¦:¦true ¦x¦0¦1¦2¦9¦-n¦-c",
+]);
+const DENIED = pieces([
+  "denied¦denied ¦ denied¦denied x¦\ndenied ¦; denied¦ den\\ied ¦d''enied ¦\"denied\" ¦denied$x",
+  "$y¦-denied¦denied\n¦(denied)¦{ denied; }¦$(denied)¦`denied`",
+]);
+// Whole scripts to be mutated, each near a border of the grammar.
+const SEEDS = pieces([
+  "ok_1 a <<E\ntext $x\nE\nok_2 b¦ok_1 <<'E'\n$(denied) ` \\\nE\nok_2",
+  'ok_1 <<-E\n\ttext\n\tE\nok_2¦ok_1 "$(ok_2 "a b")" c¦( ok_1; ok_2 ) > f',
+  "{ ok_1; ok_2; } 2>&1 | ok_3¦if ok_1; then ok_2; else ok_3; fi¦for i in a b; do ok_1 $i; done",
+  "while ok_3; do ok_1; done¦ok_1 > f 2>&1 && ok_2 < f¦A=1 B='x y' ok_1¦! ok_1 | ok_2",
+  "ok_1 # denied\nok_2¦ok_1 \\\n  a \\\n  b¦ok_1 'it''s' \"a'b\" c\\'d¦ok_1 a& ok_2¦time ok_1 a",
+  'ok_1 HEAD~1 a:b {} x=~ [a] *¦x=$(ok_1); ok_2 "$x"¦ok_1 $(ok_2 $(ok_3))¦ok_1 >&2 <&- a',
+  'ok_1 "\\$ \\" \\\\ \\a" $¦ok_1 <<E | ok_2\nx\nE¦ok_1 "a\nb" \'c\nd\'¦: <<E\nE\n',
+  "ok_1 \u00e9 \"\u00e0\" '\u00fc'¦if ok_3; then ok_1; elif ok_1; then ok_2; fi > f",
+  "(ok_1) && { ok_2; }¦ok_1 $x$y\"z\"'w'¦ok_1 a#b # c¦until ok_1; do ok_2; done",
+  'ok_1 -n ${x} "${y}" $1',
+]);
+// Forms that once were accepted and ran "denied" in one shell or another, with room for variation.
+const KNOWN = pieces([
+  ": &>/dev/null denied x¦ok_1 <<E${x|denied }¦ok_1 <<E`\ndenied\nE`¦ok_1 <<E{\ndenied\nE{\n",
+  "denied$\\\nzz¦<&-denied¦ok_1 >&-denied¦x=denied; $x¦ok_1 {fd}>f¦ok_1 10>f denied",
+]);
+
+function pick<T>(random: Random, list: readonly T[]): T {
+  const item = list[Math.floor(random() * list.length)];
+  if (item === undefined) throw new Error("an empty list");
+  return item;
+}
+
+function piece(random: Random): string {
+  const kind = random();
+  if (kind < 0.12) return pick(random, DENIED);
+  if (kind < 0.3) return pick(random, COMMANDS);
+  if (kind < 0.4) return pick(random, SEPARATORS);
+  return pick(random, FRAGMENTS);
+}
+
+/** A few changes at random places: something put in, taken out, doubled, or moved. */
+function mutate(random: Random, script: string): string {
+  let text = script;
+  const changes = 1 + Math.floor(random() * 4);
+  for (let change = 0; change < changes; change++) {
+    const at = Math.floor(random() * (text.length + 1));
+    const end = Math.min(text.length, at + 1 + Math.floor(random() * 3));
+    const kind = random();
+    if (kind < 0.7) text = text.slice(0, at) + piece(random) + text.slice(at);
+    else if (kind < 0.85) text = text.slice(0, at) + text.slice(end);
+    else text = text.slice(0, end) + text.slice(at, end) + text.slice(end);
+  }
+  return text;
+}
+
+/** A script of commands that only record that they ran, put together to be read in more than one way. */
+export function generateScript(random: Random): string {
+  const kind = random();
+  if (kind < 0.5) return mutate(random, pick(random, SEEDS));
+  if (kind < 0.6) return mutate(random, pick(random, KNOWN));
+  if (kind < 0.75)
+    return mutate(random, `${pick(random, SEEDS)}${pick(random, SEPARATORS)}${pick(random, SEEDS)}`);
+  if (kind < 0.9) {
+    const count = 1 + Math.floor(random() * 4);
+    const parts = Array.from({ length: count }, () => pick(random, COMMANDS) + pick(random, SEPARATORS));
+    return mutate(random, parts.join("") + pick(random, COMMANDS));
+  }
+  return Array.from({ length: 2 + Math.floor(random() * 9) }, () => piece(random)).join("");
+}

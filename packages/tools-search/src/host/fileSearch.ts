@@ -1,0 +1,148 @@
+import { addTally, emptyTally, type GlobQuery, type GlobTask, type Tally } from "../protocol.js";
+import { type SearchLimits, withLimits } from "./limits.js";
+import type { Job, Pool } from "./pool/pool.js";
+
+/** After how many entries a task reads no more directories: the first shows soon whether there is something to share. */
+const FIRST_ENTRIES = 500;
+const LATER_ENTRIES = 4000;
+/** How many directories a task is given at most. */
+const MAX_DIRECTORIES = 32;
+
+export interface FilesResult {
+  readonly paths: readonly string[];
+  /** Whether not the number of paths, but their length was the limit. */
+  readonly isFull: boolean;
+  readonly total: number;
+  readonly tally: Tally;
+  /** What may have been meant, should nothing be found. */
+  readonly hint: string | undefined;
+}
+
+/** A directory, and what was found in it in path order: files, and directories for other tasks. */
+interface Branch {
+  readonly directory: string;
+  /** `undefined` until a task has looked into it. */
+  entries: readonly (string | Branch)[] | undefined;
+  next: number;
+}
+
+let lastSearch = 0;
+
+/** Finds files by name. Rejects at the deadline: half of a list in path order is of no use. */
+export async function searchFiles(pool: Pool, query: GlobQuery, limits: SearchLimits): Promise<FilesResult> {
+  const progress = new FilesProgress(pool, query);
+  const stopped = await withLimits(progress.job, limits, progress.run());
+  if (stopped?.reason === "deadline") {
+    throw new Error(
+      `Stopped after ${limits.timeoutMs} ms, before all directories were searched. Search a smaller path.`,
+    );
+  }
+  if (stopped) throw new Error("Stopped: the pattern takes too long to match. Use a simpler one.");
+  return progress.result();
+}
+
+/**
+ * One search under way. A task reads some directories and hands back those it left, which other tasks take, as
+ * many at a time as there are workers. What they find is put together in path order, whoever comes first.
+ */
+class FilesProgress {
+  readonly job: Job;
+  readonly #search = ++lastSearch;
+  readonly #tally = emptyTally();
+  #total = 0;
+  /** The first paths in order, as far as they are known. */
+  readonly #paths: string[] = [];
+  /** Where they end: from the start of the search down to the first directory that nobody has looked into. */
+  readonly #trail: Branch[] = [];
+  /** The directories for other tasks; the last one is taken first. */
+  readonly #open: Branch[] = [];
+  #running = 0;
+  /** The length of the paths, each with its line break. */
+  #characters = 0;
+  #isFull = false;
+  #hint: string | undefined;
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly query: GlobQuery,
+  ) {
+    this.job = pool.createJob();
+  }
+
+  run(): Promise<void> {
+    const all: Branch = { directory: "", entries: undefined, next: 0 };
+    this.#trail.push(all);
+    return this.#look([all], this.pool.size > 1 ? FIRST_ENTRIES : Number.POSITIVE_INFINITY);
+  }
+
+  result(): FilesResult {
+    return {
+      paths: this.#paths,
+      isFull: this.#isFull,
+      total: this.#total,
+      tally: this.#tally,
+      hint: this.#hint,
+    };
+  }
+
+  async #look(branches: readonly Branch[], maxEntries: number): Promise<void> {
+    const task: GlobTask = {
+      ...{ kind: "glob", query: this.query, search: this.#search, maxEntries },
+      directories: branches.map((branch) => branch.directory),
+      budget: this.#isFull ? 0 : this.query.limit - this.#paths.length,
+    };
+    this.#running++;
+    await this.job.run(task, (reply) => {
+      if (reply.kind !== "globbed") return;
+      addTally(this.#tally, reply.tally);
+      this.#total += reply.total;
+      this.#hint = reply.hint;
+      // From the last to the first, so that the first is taken first.
+      for (let index = branches.length - 1; index >= 0; index--) {
+        this.#store(branches[index], reply.lists[index] ?? "");
+      }
+    });
+    this.#running--;
+    this.#advance();
+    const more: Promise<void>[] = [];
+    while (this.#running < this.pool.size && this.#open.length > 0) {
+      more.push(this.#look(this.#takeOpen(), LATER_ENTRIES));
+    }
+    await Promise.all(more);
+  }
+
+  #store(branch: Branch | undefined, list: string): void {
+    if (branch === undefined) return;
+    const left: Branch[] = [];
+    branch.entries = (list === "" ? [] : list.split("\0")).map((entry) => {
+      if (!entry.endsWith("/")) return entry;
+      const directory: Branch = { directory: entry, entries: undefined, next: 0 };
+      left.push(directory);
+      return directory;
+    });
+    for (const directory of left.reverse()) this.#open.push(directory);
+  }
+
+  /** Fewer at a time when few are left, so that all workers get some. */
+  #takeOpen(): Branch[] {
+    const fair = Math.ceil(this.#open.length / (2 * this.pool.size));
+    const taken = this.#open.splice(-Math.min(fair, MAX_DIRECTORIES));
+    return taken.sort((a, b) => (a.directory < b.directory ? -1 : 1));
+  }
+
+  /** Moves on in path order as far as everything is known. */
+  #advance(): void {
+    for (let branch = this.#trail.at(-1); branch?.entries; branch = this.#trail.at(-1)) {
+      const entry = branch.entries[branch.next++];
+      if (entry === undefined) this.#trail.pop();
+      else if (typeof entry !== "string") this.#trail.push(entry);
+      else if (this.#paths.length < this.query.limit && !this.#isFull) this.#take(entry);
+    }
+  }
+
+  #take(path: string): void {
+    this.#characters += path.length + 1;
+    if (this.#characters > this.query.maxCharacters) this.#isFull = true;
+    else this.#paths.push(path);
+  }
+}

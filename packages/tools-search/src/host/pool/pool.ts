@@ -1,0 +1,240 @@
+import type { Reply, Task } from "../../protocol.js";
+import {
+  CANCELLED,
+  type Executor,
+  type ExecutorEvents,
+  type OpenExecutor,
+  PLACE,
+  PROGRESS,
+  type WorkerMessage,
+} from "./executor.js";
+
+/** How often the pool looks whether an executor still makes progress, and how many looks without any are too many. */
+const WATCH_MS = 500;
+const STALLED_AFTER_LOOKS = 8;
+/** A cancelled task stops by itself within this time, or its executor is ended. */
+const GRACE_MS = 100;
+/** What keeps an executor from starting may pass, as a shortage of file descriptors does; so often it is tried again. */
+const MAX_FAILED_STARTS = 3;
+
+/** A task made no progress for seconds: nearly always an expression that backtracks without end. */
+export class StalledError extends Error {
+  constructor(
+    readonly task: Task,
+    /** Which file of the task's batch it was at. */
+    readonly place: number,
+  ) {
+    super(`no progress for ${(WATCH_MS * STALLED_AFTER_LOOKS) / 1000} s`);
+  }
+}
+
+interface Pending {
+  readonly job: Job;
+  readonly task: Task;
+  readonly onReply: (reply: Reply) => void;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Slot {
+  executor: Executor;
+  ready: boolean;
+  running: { readonly id: number; readonly pending: Pending; looks: number; progress: number } | undefined;
+}
+
+/** The tasks of one search. They are run in order, as executors become free, and can be cancelled together. */
+export interface Job {
+  /** Runs a task. Resolves after its last reply; rejects if it fails, stalls or is cancelled. */
+  run(task: Task, onReply: (reply: Reply) => void): Promise<void>;
+  /** Rejects everything that is not finished, at once. */
+  cancel(reason: Error): void;
+}
+
+/** Lanes that are opened when first needed, kept warm, and replaced when one breaks or hangs. */
+export class Pool {
+  readonly #slots: Slot[] = [];
+  readonly #queues = new Map<Job, Pending[]>();
+  #failedStarts = 0;
+  #openExecutor: OpenExecutor;
+  #lastId = 0;
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(
+    readonly size: number,
+    private readonly firstChoice: OpenExecutor,
+    /** What to use while executors of the first kind do not start. */
+    private readonly fallback: OpenExecutor,
+  ) {
+    this.#openExecutor = firstChoice;
+  }
+
+  createJob(): Job {
+    this.#returnToFirstChoice();
+    const job: Job = {
+      run: (task, onReply) =>
+        new Promise((resolve, reject) => {
+          const queue = this.#queues.get(job) ?? [];
+          queue.push({ job, task, onReply, resolve, reject });
+          this.#queues.set(job, queue);
+          this.#dispatch();
+        }),
+      cancel: (reason) => this.#cancel(job, reason),
+    };
+    return job;
+  }
+
+  /** Ends all executors. What is running is rejected. */
+  close(): void {
+    for (const slot of [...this.#slots]) this.#drop(slot, new Error("the search pool was closed"));
+  }
+
+  #dispatch(): void {
+    while (this.#queues.size > 0) {
+      const slot = this.#slots.find((one) => one.ready && one.running === undefined);
+      if (slot === undefined) {
+        const waiting = this.#slots.some((one) => !one.ready);
+        if (!waiting && this.#slots.length < this.size) this.#open();
+        return;
+      }
+      this.#start(slot, this.#takeNext());
+      // One more executor for what is left; the next turn finds it ready.
+      if (this.#queues.size > 0 && this.#slots.length < this.size) this.#open();
+    }
+  }
+
+  /** Jobs take turns, so that a long search does not hold up a short one. */
+  #takeNext(): Pending {
+    for (const [job, queue] of this.#queues) {
+      const pending = queue.shift();
+      this.#queues.delete(job);
+      if (queue.length > 0) this.#queues.set(job, queue);
+      if (pending) return pending;
+    }
+    throw new Error("There is nothing to take.");
+  }
+
+  #open(): void {
+    const slot: Slot = {
+      executor: this.#newExecutor(() => slot),
+      ready: this.#openExecutor === this.fallback,
+      running: undefined,
+    };
+    // Held until it is ready: a task is waiting for it.
+    slot.executor.hold(true);
+    this.#slots.push(slot);
+    if (slot.ready) this.#dispatch();
+  }
+
+  #newExecutor(slot: () => Slot): Executor {
+    const events: ExecutorEvents = {
+      message: (message) => this.#received(slot(), message),
+      died: (error) => this.#died(slot(), error),
+    };
+    try {
+      return this.#openExecutor(events);
+    } catch {
+      this.#useFallback();
+      return this.fallback(events);
+    }
+  }
+
+  #start(slot: Slot, pending: Pending): void {
+    const id = ++this.#lastId;
+    slot.running = { id, pending, looks: 0, progress: slot.executor.sharedState[PROGRESS] ?? 0 };
+    slot.executor.hold(true);
+    slot.executor.start({ id, task: pending.task });
+    this.#watch ??= setInterval(() => this.#look(), WATCH_MS).unref();
+  }
+
+  #received(slot: Slot, message: WorkerMessage): void {
+    if (message.id === 0) {
+      slot.ready = true;
+      slot.executor.hold(false);
+      this.#dispatch();
+      return;
+    }
+    if (slot.running?.id !== message.id) return;
+    const { pending } = slot.running;
+    if ("reply" in message) {
+      pending.onReply(message.reply);
+      return;
+    }
+    if ("broken" in message) {
+      this.#drop(slot, new Error(message.broken));
+      return;
+    }
+    slot.running = undefined;
+    slot.executor.hold(false);
+    if ("failed" in message) pending.reject(new Error(message.failed));
+    else pending.resolve();
+    this.#dispatch();
+    this.#stopIdleWatch();
+  }
+
+  #died(slot: Slot, error: Error): void {
+    if (slot.ready) {
+      this.#drop(slot, new Error(`The search broke off: ${error.message}.`));
+      return;
+    }
+    // It never got as far as to start: for what is waiting now there is no use in trying again.
+    this.#useFallback();
+    this.#drop(slot, error);
+  }
+
+  #useFallback(): void {
+    this.#failedStarts++;
+    this.#openExecutor = this.fallback;
+  }
+
+  #returnToFirstChoice(): void {
+    if (this.#openExecutor === this.firstChoice || this.#failedStarts >= MAX_FAILED_STARTS) return;
+    if (this.#slots.some((slot) => slot.running !== undefined)) return;
+    this.#openExecutor = this.firstChoice;
+    this.close();
+  }
+
+  #drop(slot: Slot, reason: Error): void {
+    const index = this.#slots.indexOf(slot);
+    if (index === -1) return;
+    this.#slots.splice(index, 1);
+    slot.executor.close();
+    slot.running?.pending.reject(reason);
+    slot.running = undefined;
+    this.#dispatch();
+    this.#stopIdleWatch();
+  }
+
+  #cancel(job: Job, reason: Error): void {
+    const queue = this.#queues.get(job) ?? [];
+    this.#queues.delete(job);
+    for (const pending of queue) pending.reject(reason);
+    for (const slot of this.#slots) {
+      const { running } = slot;
+      if (running?.pending.job !== job) continue;
+      running.pending.reject(reason);
+      Atomics.store(slot.executor.sharedState, CANCELLED, running.id);
+      setTimeout(() => {
+        if (slot.running === running) this.#drop(slot, reason);
+      }, GRACE_MS);
+    }
+  }
+
+  #look(): void {
+    for (const slot of [...this.#slots]) {
+      const { running } = slot;
+      if (running === undefined) continue;
+      const progress = slot.executor.sharedState[PROGRESS] ?? 0;
+      running.looks = progress === running.progress ? running.looks + 1 : 0;
+      running.progress = progress;
+      if (running.looks >= STALLED_AFTER_LOOKS) {
+        this.#drop(slot, new StalledError(running.pending.task, slot.executor.sharedState[PLACE] ?? 0));
+      }
+    }
+  }
+
+  #stopIdleWatch(): void {
+    if (this.#slots.some((slot) => slot.running !== undefined)) return;
+    clearInterval(this.#watch);
+    this.#watch = undefined;
+  }
+}

@@ -1,0 +1,189 @@
+import {
+  addNotSearched,
+  addTally,
+  emptyTally,
+  type FileBatch,
+  type FileHits,
+  type LargeFile,
+  leastCharacters,
+  type Reply,
+  type Row,
+  type ScanTask,
+  type Tally,
+  type TextQuery,
+  type WalkTask,
+} from "../protocol.js";
+import { scanInRanges } from "./largeFile.js";
+import { type SearchLimits, type Stopped, withLimits } from "./limits.js";
+import type { Job, Pool } from "./pool/pool.js";
+
+export interface TextSearch {
+  readonly query: TextQuery;
+  readonly walk: WalkTask;
+  readonly maxResults: number;
+}
+
+export interface TextResult {
+  /** The files with matches, in path order, up to the cap. */
+  readonly files: readonly FileHits[];
+  readonly matches: number;
+  readonly matchedFiles: number;
+  readonly searched: number;
+  readonly tally: Tally;
+  /** What was wrong with single path arguments. */
+  readonly problems: readonly string[];
+  readonly stopped: Stopped | undefined;
+}
+
+type Scanned = Extract<Reply, { kind: "scanned" }>;
+
+/**
+ * Searches the text of files. Batches are searched in any order and put together in path order. What was found
+ * before the deadline is returned with `stopped`; an abort rejects with the signal's reason.
+ */
+export async function searchText(pool: Pool, search: TextSearch, limits: SearchLimits): Promise<TextResult> {
+  const progress = new TextProgress(pool, search);
+  const stopped = await withLimits(progress.job, limits, progress.run());
+  return progress.result(stopped);
+}
+
+/** One text search under way. */
+class TextProgress {
+  readonly job: Job;
+  readonly #tally = emptyTally();
+  readonly #batches: (FileHits[] | undefined)[] = [];
+  #problems: readonly string[] = [];
+  #searched = 0;
+  #matches = 0;
+  #matchedFiles = 0;
+  /** How many of the first batches are complete, and what they hold of the wanted results. */
+  #complete = 0;
+  #collected = 0;
+  #characters = 0;
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly search: TextSearch,
+  ) {
+    this.job = pool.createJob();
+  }
+
+  async run(): Promise<void> {
+    const scans: Promise<void>[] = [];
+    let failed: (error: Error) => void = () => undefined;
+    const failure = new Promise<never>((_, reject) => {
+      failed = reject;
+    });
+    const walked = this.job.run(this.search.walk, (reply) => {
+      if (reply.kind === "batch") {
+        const scan = this.#scan(reply.batch, this.#batches.push(undefined) - 1);
+        scan.catch(failed);
+        scans.push(scan);
+      } else if (reply.kind === "walked") {
+        addTally(this.#tally, reply.tally);
+        this.#problems = reply.problems;
+      }
+    });
+    await Promise.race([failure, walked.then(() => Promise.all(scans))]);
+  }
+
+  result(stopped: Stopped | undefined): TextResult {
+    return {
+      files: this.#firstFiles(),
+      matches: this.#matches,
+      matchedFiles: this.#matchedFiles,
+      searched: this.#searched,
+      tally: this.#tally,
+      problems: this.#problems,
+      stopped,
+    };
+  }
+
+  async #scan(batch: FileBatch, index: number): Promise<void> {
+    const { query } = this.search;
+    let scanned: Scanned | undefined;
+    // The budget is read when the task starts, not when it is queued.
+    const budget = (): number => this.search.maxResults - this.#collected;
+    const task: ScanTask = {
+      kind: "scan",
+      query,
+      scope: this.search.walk.scope,
+      batch,
+      get budget() {
+        return budget();
+      },
+      splitLarge: this.pool.size > 1 && query.context === 0 && query.mode !== "files",
+    };
+    await this.job.run(task, (reply) => {
+      if (reply.kind === "scanned") scanned = reply;
+    });
+    if (scanned === undefined) throw new Error("A part of the search ended without a result.");
+    addTally(this.#tally, scanned.tally);
+    this.#searched += scanned.searched;
+    this.#matches += scanned.matches;
+    this.#matchedFiles += scanned.matchedFiles;
+    const large = await Promise.all(scanned.large.map((file) => this.#scanLarge(file, batch.named)));
+    this.#store(index, [...scanned.hits, ...large.filter((hits) => hits !== undefined)]);
+  }
+
+  async #scanLarge(file: LargeFile, named: boolean): Promise<FileHits | undefined> {
+    const { query, maxResults } = this.search;
+    const room = Math.ceil(query.maxCharacters / leastCharacters(file.label, query.mode));
+    const { failed, inPieces, matches, rows } = await scanInRanges(this.job, file, {
+      query,
+      scope: this.search.walk.scope,
+      maxResults: Math.min(maxResults, room),
+      named,
+    });
+    if (failed) {
+      addNotSearched(this.#tally, file.label, failed, named);
+      return undefined;
+    }
+    this.#searched++;
+    this.#matches += matches;
+    if (inPieces) this.#tally.pieces++;
+    if (matches === 0) return undefined;
+    this.#matchedFiles++;
+    return { index: file.index, label: file.label, matches, rows };
+  }
+
+  #store(index: number, hits: FileHits[]): void {
+    this.#batches[index] = hits.sort((a, b) => a.index - b.index);
+    for (let batch = this.#batches[this.#complete]; batch; batch = this.#batches[++this.#complete]) {
+      for (const file of batch) {
+        const { mode } = this.search.query;
+        const least = leastCharacters(file.label, mode);
+        this.#collected += mode === "lines" ? file.matches : 1;
+        this.#characters += file.rows.reduce((sum, row) => sum + row.text.length + least, 0);
+        if (mode !== "lines") this.#characters += least;
+      }
+    }
+    const isFull = this.#characters >= this.search.query.maxCharacters;
+    this.#collected = isFull ? this.search.maxResults : Math.min(this.#collected, this.search.maxResults);
+  }
+
+  #firstFiles(): FileHits[] {
+    const { query, maxResults } = this.search;
+    const files: FileHits[] = [];
+    let left = maxResults;
+    for (const file of this.#batches.flatMap((batch) => batch ?? [])) {
+      if (left === 0) break;
+      const rows = firstRows(file.rows, left, query.context);
+      files.push({ ...file, rows });
+      left -= query.mode === "lines" ? rows.filter((row) => row.match).length : 1;
+    }
+    return files;
+  }
+}
+
+/** The rows of the first `limit` matches, with the context behind the last of them. */
+function firstRows(rows: readonly Row[], limit: number, context: number): readonly Row[] {
+  let matches = 0;
+  let lastMatch = 0;
+  for (const [index, row] of rows.entries()) {
+    if (!row.match) continue;
+    if (matches++ === limit) return rows.slice(0, index).filter((one) => one.line <= lastMatch + context);
+    lastMatch = row.line;
+  }
+  return rows;
+}

@@ -1,0 +1,88 @@
+import { OTHER_CASES } from "../needles/needle.js";
+
+/** Which characters one place of an expression accepts. */
+export interface CharacterSet {
+  /** By code, for ASCII. */
+  readonly ascii: readonly boolean[];
+  /** Which of the characters beyond ASCII: of "some", only the expression knows which ones. */
+  readonly beyond: "none" | "all" | "some";
+  /** Characters beyond ASCII for which that is not true. */
+  readonly except: string;
+  /** Whether any character, given by its code point, is in the set. */
+  has(codePoint: number): boolean;
+}
+
+export const ASCII_SIZE = 128;
+
+/** What may stand in a class without reaching beyond ASCII; `\s` reaches only a little beyond. */
+const ASCII_ITEMS = String.raw`(?:\\[^DWSspPucx]|\\x[0-7].|[^\\\u0080-\u{10ffff}])*`;
+const ITEMS = ASCII_ITEMS.replace("Ss", "S");
+
+/** What stands for one character, all of ASCII: a character, \d, \w, or a class without anything that reaches beyond. */
+const ONLY_ASCII = new RegExp(
+  String.raw`^(?:[^\\[\]().*+?|^$\u0080-\u{10ffff}]|\\[^bBDWSspPkucx1-9]|\\x[0-7].|\[(?!\^)${ASCII_ITEMS}\])$`,
+  "u",
+);
+const ALMOST_ONLY_ASCII = new RegExp(String.raw`^(?:\\s|\[(?!\^)${ITEMS}\])$`, "u");
+const ALL_BEYOND_ASCII = new RegExp(String.raw`^(?:\\[DWS]|\[\^${ITEMS}\])$`, "u");
+
+/** The white space beyond ASCII. */
+const SPACES =
+  "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff";
+
+/** Whether a piece of an expression, as `parseRegex` writes it, stands for one character, which is always ASCII. */
+export function isOneOfAscii(source: string): boolean {
+  return ONLY_ASCII.test(source);
+}
+
+/** The set of a piece that stands for one character. */
+export function characterSet(source: string, ignoreCase: boolean): CharacterSet {
+  const expression = new RegExp(`^${source}$`, ignoreCase ? "iu" : "u");
+  const ascii = Array.from({ length: ASCII_SIZE }, (_, code) => expression.test(String.fromCharCode(code)));
+  const beyond = beyondAscii(source);
+  const spaces = /\\s/i.test(source) ? SPACES : "";
+  const otherCases = Object.entries(ignoreCase ? OTHER_CASES : {})
+    .filter(([letter]) => ascii[letter.charCodeAt(0)] === (beyond === "none"))
+    .map(([, other]) => other);
+  return {
+    ascii,
+    beyond,
+    except: spaces + otherCases.join(""),
+    has: (codePoint) => expression.test(String.fromCodePoint(codePoint)),
+  };
+}
+
+function beyondAscii(source: string): CharacterSet["beyond"] {
+  if (isOneOfAscii(source) || ALMOST_ONLY_ASCII.test(source)) return "none";
+  return ALL_BEYOND_ASCII.test(source) ? "all" : "some";
+}
+
+export const WORD = characterSet("\\w", false);
+
+/**
+ * Sorts the 256 bytes into kinds, so that those of a kind are in the same ones of the sets. Each of the bytes that are
+ * `apart` is a kind of its own. Beyond ASCII, bytes of the same `beyondKind` are of one kind.
+ */
+export function byteKinds(
+  sets: readonly CharacterSet[],
+  apart: readonly number[],
+  beyondKind: (byte: number) => string,
+): { readonly kindOf: Uint8Array; readonly examples: readonly number[] } {
+  const kinds = new Map<string, number>();
+  const examples: number[] = [];
+  const kindOf = new Uint8Array(256);
+  for (let byte = 0; byte < 256; byte++) {
+    const alone = apart.includes(byte) ? byte : "";
+    const key =
+      byte >= ASCII_SIZE
+        ? beyondKind(byte)
+        : `${sets.map(({ ascii }) => (ascii[byte] ? 1 : 0)).join("")}${alone}`;
+    const kind = kinds.get(key) ?? kinds.size;
+    if (kind === kinds.size) {
+      kinds.set(key, kind);
+      examples.push(byte);
+    }
+    kindOf[byte] = kind;
+  }
+  return { kindOf, examples };
+}

@@ -1,0 +1,98 @@
+import { ASCII_SIZE, type CharacterSet, WORD } from "./characterSet.js";
+import { CharacterWatch } from "./characterWatch.js";
+import { END, type Nfa } from "./nfa.js";
+import { NfaSimulation, type StateSet } from "./simulation.js";
+
+/** A state of the DFA: how far matches may have come after some bytes of a line. */
+export interface DfaState extends StateSet {
+  /** What `CharacterWatch` has seen. As long as it has begun something, nothing that was read is final. */
+  readonly begun: number;
+}
+
+/** `dead`: the line does not match. `unsure`: it has characters beyond ASCII, and the expression must decide. */
+export type Outcome = "dead" | "matched" | "unsure";
+
+/** In UTF-8 the bytes of a character beyond ASCII are a first one, from here on, and more, which are smaller. */
+const FIRST_BYTES = 0xc0;
+
+/** The subset construction: the states of a DFA over bytes, from an NFA over characters. */
+export class SubsetConstruction {
+  readonly start: DfaState;
+  /** Whether bytes that are part of a word must be told from others. */
+  readonly hasWordAssertions: boolean;
+  readonly #simulation: NfaSimulation;
+  readonly #isUnsureBeyond: boolean;
+  readonly #watch: CharacterWatch | undefined;
+
+  constructor(nfa: Nfa, { ignoreCase, isUtf8 }: { readonly ignoreCase: boolean; readonly isUtf8: boolean }) {
+    this.#simulation = new NfaSimulation(nfa);
+    const { assertions, hasWordAssertions, start } = this.#simulation;
+    this.hasWordAssertions = hasWordAssertions;
+    // Ignoring case, two characters beyond ASCII are part of a word; and \\B never holds between the bytes of one.
+    this.#isUnsureBeyond = (ignoreCase && hasWordAssertions) || (!isUtf8 && assertions.has("\\B"));
+    if (isUtf8) this.#watch = new CharacterWatch(nfa.sets.map((set) => set.except).join(""));
+    this.start = { ...start, begun: 0 };
+  }
+
+  /** How many states of the NFA were looked at. */
+  get work(): number {
+    return this.#simulation.work;
+  }
+
+  /** Bytes beyond ASCII with the same answer make no difference. */
+  kindBeyond(byte: number): string {
+    return this.#watch ? `${byte < FIRST_BYTES} ${this.#watch.kind(byte)}` : "beyond";
+  }
+
+  /** Whether a line that ends here matches. */
+  matchesAtEnd(state: DfaState): boolean {
+    return this.#simulation.matchesAtEnd(state);
+  }
+
+  /** Reads a byte that is no line break. */
+  read(state: DfaState, byte: number): DfaState | Outcome {
+    // A character that is cut off is not UTF-8.
+    if (state.begun > 0 && (byte < ASCII_SIZE || byte >= FIRST_BYTES)) return "unsure";
+    if (byte < ASCII_SIZE) {
+      return final(this.#readCharacter(state, WORD.ascii[byte] === true, ({ ascii }) => ascii[byte]));
+    }
+    if (this.#isUnsureBeyond) return "unsure";
+    if (this.#watch === undefined) {
+      return final(this.#readCharacter(state, false, (set) => (isOnlyAscii(set) ? false : undefined)));
+    }
+    if (byte < FIRST_BYTES) return readOn(state, this.#watch.next(state.begun, byte));
+    // The first byte stands for the character, unless it turns out to be one that is watched for.
+    const after = this.#readCharacter(state, false, ({ beyond }) =>
+      beyond === "some" ? undefined : beyond === "all",
+    );
+    const begun = this.#watch.next(0, byte);
+    return typeof after === "string" || begun === "complete" ? final(after) : final({ ...after, begun });
+  }
+
+  #readCharacter(
+    state: DfaState,
+    isWord: boolean,
+    isIn: (set: CharacterSet) => boolean | undefined,
+  ): DfaState | Outcome {
+    const next = this.#simulation.read(state, isWord, isIn);
+    return typeof next === "string" ? next : { ...next, begun: 0 };
+  }
+}
+
+function isOnlyAscii({ beyond, except }: CharacterSet): boolean {
+  return beyond === "none" && except === "";
+}
+
+/** Reads another byte of a character. */
+function readOn(state: DfaState, begun: number | "complete"): DfaState | Outcome {
+  // A line that begins with such a byte is not UTF-8.
+  if (state.atStart || begun === "complete") return "unsure";
+  return state.begun === 0 ? state : final({ ...state, begun });
+}
+
+/** The outcome, if there is one already. */
+function final(state: DfaState | Outcome): DfaState | Outcome {
+  if (typeof state === "string" || state.begun > 0) return state;
+  if (state.states.includes(END)) return "matched";
+  return state.states.length === 0 ? "dead" : state;
+}

@@ -1,0 +1,92 @@
+import { type CharacterSet, characterSet } from "./characterSet.js";
+import type { Assertion, RegexTree } from "./tree.js";
+
+/** A nondeterministic finite automaton: states that lead to each other, by number. A match is a way from `first` to the end. */
+export interface Nfa {
+  readonly all: readonly NfaState[];
+  readonly first: number;
+  readonly sets: readonly CharacterSet[];
+}
+
+type NfaState =
+  | { readonly kind: "end" }
+  /** Goes on with one of the set's characters. */
+  | { readonly kind: "character"; readonly set: CharacterSet; readonly next: number }
+  /** Goes on where the text fulfils this assertion. */
+  | { readonly kind: "assertion"; readonly assertion: Assertion; readonly next: number }
+  /** Goes on in any of several ways. */
+  | { readonly kind: "fork"; readonly next: readonly number[] };
+
+/** The number of the state that is the end of every match. */
+export const END = 0;
+
+/** Thompson's construction, with each round of a repetition written out. `undefined`: it takes more than `maxStates`. */
+export function buildNfa(tree: RegexTree, ignoreCase: boolean, maxStates: number): Nfa | undefined {
+  const writer = new Writer(ignoreCase, maxStates);
+  try {
+    const first = writer.write(tree, END);
+    return { all: writer.all, first, sets: [...writer.sets.values()] };
+  } catch (error) {
+    if (error instanceof TooManyStates) return undefined;
+    throw error;
+  }
+}
+
+class TooManyStates extends Error {}
+
+class Writer {
+  readonly all: NfaState[] = [{ kind: "end" }];
+  readonly sets = new Map<string, CharacterSet>();
+
+  constructor(
+    private readonly ignoreCase: boolean,
+    private readonly maxStates: number,
+  ) {}
+
+  /** Writes the tree so that it goes on with the state `next`, and returns where it begins. */
+  write(tree: RegexTree, next: number): number {
+    switch (tree.kind) {
+      case "character":
+        return this.#add({ kind: "character", set: this.#set(tree.source), next });
+      case "assertion":
+        return this.#add({ kind: "assertion", assertion: tree.assertion, next });
+      case "sequence":
+        return tree.parts.reduceRight((after, part) => this.write(part, after), next);
+      case "choice":
+        return this.#fork(tree.branches.map((branch) => this.write(branch, next)));
+      case "repeat":
+        return this.#repeat(tree.part, tree.least, tree.most, next);
+    }
+  }
+
+  #repeat(part: RegexTree, least: number, most: number, next: number): number {
+    let first = next;
+    if (most === Number.POSITIVE_INFINITY) first = this.#loop(part, next);
+    else for (let round = least; round < most; round++) first = this.#fork([this.write(part, first), next]);
+    for (let round = 0; round < least; round++) first = this.write(part, first);
+    return first;
+  }
+
+  /** Any number of rounds: where one ends, another may begin. */
+  #loop(part: RegexTree, next: number): number {
+    const ways = [next];
+    const fork = this.#fork(ways);
+    ways.push(this.write(part, fork));
+    return fork;
+  }
+
+  #fork(next: readonly number[]): number {
+    return this.#add({ kind: "fork", next });
+  }
+
+  #add(state: NfaState): number {
+    if (this.all.length >= this.maxStates) throw new TooManyStates();
+    return this.all.push(state) - 1;
+  }
+
+  #set(source: string): CharacterSet {
+    const set = this.sets.get(source) ?? characterSet(source, this.ignoreCase);
+    this.sets.set(source, set);
+    return set;
+  }
+}

@@ -1,0 +1,97 @@
+import { commonness } from "../needles/needle.js";
+
+/** Which strings the matches of a part of an expression contain. */
+export interface Required {
+  /** The only strings it matches, if they are few. */
+  readonly exact: readonly string[] | undefined;
+  /** Every match contains at least one of these. */
+  readonly anyOf: readonly string[] | undefined;
+}
+
+const MAX_ALTERNATIVES = 64;
+/** How common a single character may be to be looked for: it makes the lines it is on candidates. */
+const RARE_CHARACTER = 45;
+/** The same where candidates cost little. */
+const UNCOMMON_CHARACTER = 77;
+
+/** How requirements combine when parts of an expression do. */
+export const describeRequired = {
+  /** One of several alternatives: a match of any contains what that one requires. */
+  oneOf(branches: readonly Required[]): Required {
+    const exact = union(branches.map((branch) => branch.exact));
+    if (exact) return { exact, anyOf: undefined };
+    const anyOf = union(branches.map(candidates));
+    return { exact: undefined, anyOf: anyOf && shortest(anyOf) };
+  },
+
+  /** One part after the other: neighbouring exact parts join into longer strings; the best requirement counts. */
+  allOf(parts: readonly Required[]): Required {
+    let best: readonly string[] | undefined;
+    let run: readonly string[] = [""];
+    let isWhole = true;
+    for (const { exact, anyOf } of parts) {
+      const joined = exact && union(run.map((start) => exact.map((end) => start + end)));
+      if (joined) {
+        run = joined;
+        continue;
+      }
+      isWhole = false;
+      best = better(better(best, candidates({ exact: run, anyOf: undefined })), anyOf);
+      run = exact ?? [""];
+    }
+    if (isWhole) return { exact: run, anyOf: undefined };
+    return { exact: undefined, anyOf: better(best, candidates({ exact: run, anyOf: undefined })) };
+  },
+
+  /** At least once: what one round requires. */
+  repeated(part: Required): Required {
+    return { exact: undefined, anyOf: candidates(part) };
+  },
+};
+
+/** Strings of which a line must only contain one to match, or `undefined` if that is not all there is to it. */
+export function sufficientStrings({ exact }: Required): readonly string[] | undefined {
+  return exact && candidates({ exact, anyOf: undefined });
+}
+
+/** The strings to look for first, or `undefined` if none would sort out enough lines. */
+export function usefulStrings(required: Required, candidatesAreCheap = false): readonly string[] | undefined {
+  const limit = candidatesAreCheap ? UNCOMMON_CHARACTER : RARE_CHARACTER;
+  const strings = candidates(required);
+  if (strings === undefined) return undefined;
+  return strings.every((text) => text.length > 1 || commonness(text) < limit) ? strings : undefined;
+}
+
+function candidates({ exact, anyOf }: Required): readonly string[] | undefined {
+  if (exact === undefined) return anyOf;
+  return exact.includes("") ? undefined : shortest(exact);
+}
+
+/** A line with a string that contains another of them has the other one, too. */
+function shortest(strings: readonly string[]): readonly string[] {
+  return strings.filter((text) => !strings.some((other) => other !== text && text.includes(other)));
+}
+
+/** All strings of the lists, or `undefined` if a list is not known or there are too many of them. */
+function union(lists: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {
+  const all = new Set<string>();
+  for (const list of lists) {
+    if (list === undefined) return undefined;
+    for (const text of list) all.add(text);
+  }
+  return all.size <= MAX_ALTERNATIVES ? [...all] : undefined;
+}
+
+function better(
+  a: readonly string[] | undefined,
+  b: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return worth(b) > worth(a) ? b : a;
+}
+
+/** Long and rare is good; to look for many takes longer than for one, but it makes little difference how many. */
+function worth(strings: readonly string[]): number {
+  const weakest = Math.min(...strings.map((text) => Math.min(text.length, 8) * 40 - commonness(text)));
+  return weakest - (strings.length > 1 ? 80 + strings.length : 0);
+}

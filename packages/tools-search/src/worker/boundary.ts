@@ -1,0 +1,204 @@
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  type Stats,
+} from "node:fs";
+import { basename, dirname } from "node:path";
+import { assertOpenedIsNotProcessSecret, foldPath, isProcessSecret } from "@agent/core/toolkit";
+import { toSlashes, withSlash } from "../paths.js";
+import type { FileStatus, Scope } from "../protocol.js";
+import { NotSearched } from "./notSearched.js";
+import { SecretPlaces } from "./secretPlaces.js";
+
+// Never wait for a writer at the other end of a pipe.
+const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+const DIRECTORY = constants.O_DIRECTORY ?? 0;
+// Linux only, and not among Node's constants: opens a directory just to name it, without the right to list it.
+const PATH_ONLY = 0o10000000;
+
+/** How a message goes on after the path. */
+export const REFUSALS = {
+  outside: "lies outside the root",
+  secret: "is a place of keys or credentials, and reading it needs a person's yes",
+  process: "shows the memory or the environment of a process",
+} as const;
+
+type Refusal = keyof typeof REFUSALS & FileStatus;
+
+/** A directory kept open: what is opened below `name` is in this very directory, whatever becomes of its path. */
+interface PinnedDirectory {
+  readonly path: string;
+  readonly descriptor: number;
+  readonly name: string;
+  /** Where it lay when it was opened. */
+  readonly place: string;
+  /** The names in it that are secret places. */
+  readonly secretNames: ReadonlySet<string>;
+}
+
+/**
+ * Where a search may read. A path that was checked can lead somewhere else by the time it is opened, because a
+ * directory on the way was exchanged for a link. So directories are opened first and then checked by the place that
+ * the system tells of them (`/proc/self/fd`), and files are opened in those. Where the system does not tell, a file
+ * must be the one that is at the checked place after it was opened.
+ */
+export class Boundary {
+  /** Whether there is anything to check about where files lie. Without a root or secret places it costs nothing. */
+  readonly isRestricted: boolean;
+  readonly #root: string | undefined;
+  readonly #secret: SecretPlaces;
+  /** Files of one directory come one after the other. */
+  #pinned: PinnedDirectory | undefined;
+  #namesDescriptors: boolean | undefined;
+
+  constructor({ root, secret, granted }: Pick<Scope, "root" | "secret" | "granted">) {
+    this.#root = root === undefined ? undefined : withSlash(toSlashes(root));
+    this.#secret = new SecretPlaces(secret, granted);
+    this.isRestricted = root !== undefined || secret.length > 0;
+  }
+
+  /** Why a canonical path is not searched, or `undefined` if it may be. */
+  refusal(path: string): Refusal | undefined {
+    if (this.#root !== undefined && !withSlash(toSlashes(path)).startsWith(this.#root)) return "outside";
+    if (this.#secret.needsYes(path)) return "secret";
+    return isProcessSecret(path) ? "process" : undefined;
+  }
+
+  /** Throws `NotSearched` if a canonical path may not be searched. */
+  check(path: string): void {
+    const refusal = this.refusal(path);
+    if (refusal !== undefined) throw new NotSearched(refusal, REFUSALS[refusal]);
+  }
+
+  /** Opens a file that the caller named, through links. */
+  openNamed(path: string): number {
+    return this.#openChecked(path, READ);
+  }
+
+  /** Opens a file that a walk met. One that is a link by now was exchanged: that is an error (`ELOOP`). */
+  openFound(path: string): number {
+    if (!this.isRestricted) return openSync(path, READ | NO_FOLLOW);
+    if (!this.#canPin()) return this.#openChecked(path, READ | NO_FOLLOW);
+    // Quicker than `dirname` and `basename`; a walk's paths have forward slashes.
+    const slash = path.lastIndexOf("/");
+    const directory = this.#pin(path.slice(0, slash) || "/");
+    const name = path.slice(slash + 1);
+    if (directory.secretNames.size > 0 && directory.secretNames.has(foldPath(name))) {
+      this.check(withSlash(directory.place) + name);
+    }
+    return openSync(`${directory.name}/${name}`, READ | NO_FOLLOW);
+  }
+
+  /** The entries of a directory that is no link. */
+  readDirectory(path: string): Dirent[] {
+    if (!this.isRestricted) return readdirSync(path, { withFileTypes: true });
+    if (this.#canPin()) return readdirSync(this.#pin(path).name, { withFileTypes: true });
+    this.check(realpathSync.native(path));
+    const entries = readdirSync(path, { withFileTypes: true });
+    this.check(realpathSync.native(path));
+    return entries;
+  }
+
+  /** As `lstat`, of a path whose directory is canonical. */
+  lookAt(path: string): Stats {
+    this.check(path);
+    if (!this.isRestricted || !this.#canPin()) return lstatSync(path);
+    return lstatSync(`${this.#pin(dirname(path)).name}/${basename(path)}`);
+  }
+
+  /** The text of a regular file of at most `maxBytes`, or `undefined` if it cannot or may not be read. */
+  readText(path: string, maxBytes: number): string | undefined {
+    let descriptor: number | undefined;
+    try {
+      descriptor = this.#openChecked(path, READ);
+      const info = fstatSync(descriptor);
+      if (!info.isFile() || info.size > maxBytes) return undefined;
+      const bytes = Buffer.allocUnsafe(info.size);
+      return bytes.toString("utf8", 0, readSync(descriptor, bytes, 0, info.size, 0));
+    } catch {
+      return undefined;
+    } finally {
+      if (descriptor !== undefined) closeSync(descriptor);
+    }
+  }
+
+  /** Says whether an entry of the directory is a secret place that is not granted. `undefined`: none of them is. */
+  secretEntries(directory: string): ((name: string) => boolean) | undefined {
+    const names = this.#secret.namesIn(directory);
+    if (names.size === 0) return undefined;
+    return (name) => names.has(foldPath(name)) && this.#secret.needsYes(withSlash(directory) + name);
+  }
+
+  /**
+   * Throws `NotSearched` if what was opened shows the memory or the environment of a process, under whatever name:
+   * a provider's key is there.
+   */
+  checkProcessSecret(descriptor: number, path: string): void {
+    try {
+      assertOpenedIsNotProcessSecret(descriptor, fstatSync(descriptor), path);
+    } catch {
+      throw new NotSearched("process", REFUSALS.process);
+    }
+  }
+
+  /** Releases what it keeps open. It can still be used. */
+  close(): void {
+    if (this.#pinned) closeSync(this.#pinned.descriptor);
+    this.#pinned = undefined;
+  }
+
+  #openChecked(path: string, flags: number): number {
+    const descriptor = openSync(path, flags);
+    if (this.isRestricted) this.#checkOpened(descriptor, path);
+    return descriptor;
+  }
+
+  /** Where the open file lies. Closes it and throws if that is no place to read. */
+  #checkOpened(descriptor: number, path: string): string {
+    try {
+      const place = this.#placeOf(descriptor, path);
+      this.check(place);
+      return place;
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+  }
+
+  #pin(path: string): PinnedDirectory {
+    const wanted = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+    if (this.#pinned?.path === wanted) return this.#pinned;
+    this.close();
+    const descriptor = openSync(wanted, PATH_ONLY | DIRECTORY | NO_FOLLOW);
+    const place = this.#checkOpened(descriptor, wanted);
+    const secretNames = this.#secret.namesIn(place);
+    this.#pinned = { path: wanted, descriptor, name: `/proc/self/fd/${descriptor}`, place, secretNames };
+    return this.#pinned;
+  }
+
+  /** Where the open file lies, as the system tells. */
+  #placeOf(descriptor: number, path: string): string {
+    if (this.#canPin()) return readlinkSync(`/proc/self/fd/${descriptor}`);
+    const place = realpathSync.native(path);
+    const opened = fstatSync(descriptor, { bigint: true });
+    const there = lstatSync(place, { bigint: true });
+    if (opened.ino === there.ino && opened.dev === there.dev) return place;
+    throw new NotSearched("vanished", "was replaced while it was opened");
+  }
+
+  /** Whether the system names open files: on Linux, with /proc mounted. */
+  #canPin(): boolean {
+    this.#namesDescriptors ??= process.platform === "linux" && existsSync("/proc/self/fd");
+    return this.#namesDescriptors;
+  }
+}

@@ -1,0 +1,182 @@
+import { lstatSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { canonicalPath, createPathGuard, escapeInvisible, type PathGuard, quote } from "@agent/core/toolkit";
+import { shownPath, shownPrefix, toSlashes, withSlash } from "../../paths.js";
+import type { GlobQuery } from "../../protocol.js";
+import { type Boundary, REFUSALS } from "../boundary.js";
+import type { IgnoreScope } from "../ignore/scope.js";
+import { NotSearched } from "../notSearched.js";
+import { type WalkOptions, walk } from "../walk.js";
+import { scopeOf } from "../walkTask.js";
+import { checkGlob } from "./limits.js";
+import { createDirectoryTest, fixedEnd, globToRegex } from "./matcher.js";
+import { globModules } from "./modules.js";
+
+/** A glob search made ready: fast-glob plans and its matcher decides, the walk is the one of search_text. */
+export class GlobPlan {
+  /** What the path argument leads to. */
+  readonly start: string;
+  readonly walks: readonly GlobWalk[];
+  /** Files that the pattern names without any wildcard: there is nothing to walk. */
+  readonly named: readonly string[];
+  /** Those that may be there, for all that can be seen. */
+  readonly unreadable: readonly { readonly path: string; readonly code: string }[];
+  /** What may have been meant, should nothing be found. */
+  readonly hint: string | undefined;
+  readonly #prefix: string;
+
+  /** Throws if there is nothing that could be searched. */
+  constructor({ path, pattern, scope }: GlobQuery, boundary: Boundary) {
+    checkGlob(pattern, "pattern");
+    const guard = createPathGuard(scope.root);
+    this.start = guard.resolve(resolve(scope.cwd, path));
+    const start = canonicalPath(this.start);
+    const refusal = boundary.refusal(start);
+    if (refusal !== undefined) throw new Error(`"path" ${quote(path)} ${REFUSALS[refusal]}.`);
+    const info = lstatSync(start, { throwIfNoEntry: false });
+    if (!info?.isDirectory()) {
+      throw new Error(`"path" ${quote(path)} ${info ? "is not a directory" : "does not exist"}.`);
+    }
+    const plans = globModules().fastGlob.generateTasks(pattern, { dot: true, followSymbolicLinks: false });
+    if (plans.length === 0) {
+      throw new Error(
+        `"pattern" ${quote(pattern)} names nothing to find, or only what to leave out. Pass a glob such as **/*.`,
+      );
+    }
+    this.#prefix = shownPrefix(shownPath(path));
+    this.walks = plans
+      .filter((plan) => plan.dynamic)
+      .map((plan) => this.#walkOf(plan, guard, scope, boundary));
+    const named = plans
+      .filter((plan) => !plan.dynamic)
+      .flatMap((plan) => plan.patterns.map((pattern) => lookAt(pattern, this.start, guard, boundary)));
+    this.named = named.filter(({ kind }) => kind === "file").map(({ path }) => path);
+    this.unreadable = named.flatMap(({ path, code }) => (code === undefined ? [] : [{ path, code }]));
+    this.hint = directoryHint(named) ?? literalHint(pattern, this.start, guard, boundary);
+  }
+
+  /** A path as results show it. */
+  shown(path: string): string {
+    return isAbsolute(path) ? path : shownPath(this.#prefix + path);
+  }
+
+  #walkOf(
+    plan: { readonly base: string; readonly patterns: readonly string[] },
+    guard: PathGuard,
+    scope: GlobQuery["scope"],
+    boundary: Boundary,
+  ): GlobWalk {
+    const base = withSlash(toSlashes(canonicalPath(guard.resolve(resolve(this.start, plan.base)))));
+    const prefix = plan.base === "." ? "" : withoutDot(withSlash(plan.base));
+    const around = scopeOf(base.length > 1 ? base.slice(0, -1) : base, scope, boundary);
+    return new GlobWalk(base, prefix, this.#prefix + prefix, plan.patterns, around);
+  }
+}
+
+/** The walk through all that a pattern can match, or through parts of it. */
+export class GlobWalk {
+  readonly #tests: readonly { readonly end: string; readonly whole: RegExp }[];
+  readonly #enters: ((path: string) => boolean) | undefined;
+  /** The ignore rules inside directories around the parts. */
+  readonly #scopes = new Map<string, IgnoreScope>();
+
+  constructor(
+    private readonly base: string,
+    /** What leads from the start of the search to the base. */
+    readonly prefix: string,
+    private readonly shown: string,
+    patterns: readonly string[],
+    /** The ignore rules around the base. */
+    private readonly around: IgnoreScope | undefined,
+  ) {
+    this.#tests = patterns.map((pattern) => ({ end: fixedEnd(pattern), whole: globToRegex(pattern) }));
+    this.#enters = createDirectoryTest(patterns);
+  }
+
+  /** The files below `from`, which is "" or a directory that another walk has left. */
+  run(
+    from: string,
+    options: Pick<WalkOptions, "budget" | "tally" | "heartbeat" | "boundary">,
+  ): Generator<string[]> {
+    const enters = this.#enters;
+    return walk({
+      ...options,
+      ...{ base: this.base, shown: this.shown, from },
+      ignore: this.around && this.#scopeAround(this.around, from),
+      wants: (path, name) => this.#matches(path, name),
+      enters: enters && ((path) => enters(this.prefix + path)),
+    });
+  }
+
+  #matches(path: string, name: string): boolean {
+    for (const { end, whole } of this.#tests) {
+      if (name.endsWith(end) && whole.test(this.prefix + path)) return true;
+    }
+    return false;
+  }
+
+  #scopeAround(outermost: IgnoreScope, path: string): IgnoreScope {
+    if (path === "") return outermost;
+    const parent = path.slice(0, path.lastIndexOf("/", path.length - 2) + 1);
+    const scope =
+      this.#scopes.get(parent) ?? this.#scopeAround(outermost, parent).enterUnread(this.base + parent);
+    this.#scopes.set(parent, scope);
+    return scope;
+  }
+}
+
+interface Named {
+  readonly path: string;
+  readonly kind: "file" | "directory" | "nothing";
+  /** Why it could not be looked at. */
+  readonly code?: string;
+}
+
+/** What a pattern without wildcards names, or one that is taken literally. */
+function lookAt(
+  pattern: string,
+  start: string,
+  guard: PathGuard,
+  boundary: Boundary,
+  literally = false,
+): Named {
+  const path = withoutDot(pattern);
+  const place = guard.resolve(resolve(start, pattern), { follow: false });
+  try {
+    const info = boundary.lookAt(join(canonicalPath(dirname(place)), basename(place)));
+    if (info.isDirectory()) return { path, kind: "directory" };
+    const matches = literally || globToRegex(pattern).test(path);
+    return { path, kind: info.isFile() && matches ? "file" : "nothing" };
+  } catch (error) {
+    if (error instanceof NotSearched) return { path, kind: "nothing", code: error.reason };
+    const { code = "unknown error" } = error as NodeJS.ErrnoException;
+    return { path, kind: "nothing", ...(code !== "ENOENT" && code !== "ENOTDIR" && { code }) };
+  }
+}
+
+function directoryHint(named: readonly Named[]): string | undefined {
+  const directory = named.find(({ kind }) => kind === "directory")?.path;
+  if (directory === undefined) return undefined;
+  return `${inFull(directory)} is a directory; ${inFull(`${withSlash(directory)}**`)} finds the files in it.`;
+}
+
+/** For a name such as `copy (1).ts`, which as a pattern means other files. */
+function literalHint(
+  pattern: string,
+  start: string,
+  guard: PathGuard,
+  boundary: Boundary,
+): string | undefined {
+  if (lookAt(pattern, start, guard, boundary, true).kind !== "file") return undefined;
+  const escaped = globModules().fastGlob.escapePath(pattern);
+  return `A file has exactly this name; as a pattern it is ${inFull(escaped)}.`;
+}
+
+/** As it is to be passed in a call: nothing may be cut off. */
+function inFull(pattern: string): string {
+  return escapeInvisible(JSON.stringify(pattern));
+}
+
+function withoutDot(path: string): string {
+  return path.replace(/^\.\//, "");
+}

@@ -1,0 +1,139 @@
+import { lstatSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { withSlash } from "../../paths.js";
+import type { Boundary } from "../boundary.js";
+import { compileIgnoreRules, type IgnoreMatcher, type Verdict } from "./compile.js";
+import { parseIgnoreFile } from "./parse.js";
+
+const MAX_IGNORE_FILE_BYTES = 4 * 1024 * 1024;
+
+/** A name that no rule mentions. */
+const UNHEARD_OF = "\u0001";
+
+/** Names whose presence in a directory matters for what is ignored below it. */
+export const IGNORE_FILES = { git: ".gitignore", other: ".ignore", repository: ".git" } as const;
+
+/** The rules of one ignore file, and those of the directories above it. */
+interface Level {
+  readonly matcher: IgnoreMatcher;
+  /** How much of a path leads to the directory the file is in. */
+  readonly baseLength: number;
+  readonly parent: Level | undefined;
+}
+
+/**
+ * The ignore rules in force in a directory. `.ignore` files decide before `.gitignore` files, a deeper file
+ * before a shallower one, and in a file the last rule that matches. A nested repository starts afresh with
+ * its own `.gitignore` files, as for git.
+ */
+export class IgnoreScope {
+  private constructor(
+    private readonly boundary: Boundary,
+    private readonly other: Level | undefined,
+    private readonly git: Level | undefined,
+  ) {}
+
+  /** Whether the entry `name` of `directory` (absolute, "/" at the end) is left out. */
+  ignores(directory: string, name: string, isDirectory: boolean): boolean {
+    const verdict =
+      ask(this.other, directory, name, isDirectory) ?? ask(this.git, directory, name, isDirectory);
+    return verdict === "ignore";
+  }
+
+  get isEmpty(): boolean {
+    return this.other === undefined && this.git === undefined;
+  }
+
+  /** The scope inside `directory` (absolute, "/" at the end), given which of `IGNORE_FILES` it holds. */
+  enter(directory: string, holds: { git: boolean; other: boolean; repository: boolean }): IgnoreScope {
+    if (!holds.git && !holds.other && !holds.repository) return this;
+    const read: ReadText = (file) => this.boundary.readText(file, MAX_IGNORE_FILE_BYTES);
+    const inherited = holds.repository
+      ? level(read(excludeFile(directory, read)), directory, undefined)
+      : this.git;
+    return new IgnoreScope(
+      this.boundary,
+      holds.other ? level(read(directory + IGNORE_FILES.other), directory, this.other) : this.other,
+      holds.git ? level(read(directory + IGNORE_FILES.git), directory, inherited) : inherited,
+    );
+  }
+
+  /** The same for a directory whose entries are not known: looks for the three. */
+  enterUnread(directory: string): IgnoreScope {
+    return this.enter(directory, {
+      git: exists(directory + IGNORE_FILES.git),
+      other: exists(directory + IGNORE_FILES.other),
+      repository: exists(directory + IGNORE_FILES.repository),
+    });
+  }
+
+  /**
+   * The scope a search that starts in `directory` is in, from the ignore files of its repository above it.
+   * A directory that those rules leave out was named on purpose: then only the rules inside it count.
+   * Nothing above `confinedTo` is read, and nothing outside the boundary.
+   */
+  static above(directory: string, confinedTo: string | undefined, boundary: Boundary): IgnoreScope {
+    const chain = directoriesUpToRepository(directory, confinedTo);
+    const none = new IgnoreScope(boundary, undefined, undefined);
+    let scope = none;
+    for (const [index, current] of chain.entries()) {
+      const next = chain[index + 1];
+      if (next === undefined) break;
+      const base = withSlash(current);
+      scope = scope.enterUnread(base);
+      if (scope.ignores(base, next.slice(base.length), true)) return none;
+    }
+    // "dist/*" does not match dist itself, but all that could be in it; "*" is about no directory more than others.
+    const leavesOut = (place: string): boolean => scope.ignores(withSlash(place), UNHEARD_OF, false);
+    const isMeant = leavesOut(directory) && !leavesOut(join(dirname(directory), UNHEARD_OF));
+    return isMeant ? none : scope;
+  }
+}
+
+function ask(start: Level | undefined, directory: string, name: string, isDirectory: boolean): Verdict {
+  for (let current = start; current !== undefined; current = current.parent) {
+    const verdict = current.matcher.match(name, directory, current.baseLength, isDirectory);
+    if (verdict !== undefined) return verdict;
+  }
+  return undefined;
+}
+
+type ReadText = (file: string) => string | undefined;
+
+function level(text: string | undefined, base: string, parent: Level | undefined): Level | undefined {
+  if (text === undefined) return parent;
+  return { matcher: compileIgnoreRules(parseIgnoreFile(text)), baseLength: base.length, parent };
+}
+
+/** From the repository's top down to `directory`; empty if that is no place inside a repository. */
+function directoriesUpToRepository(directory: string, confinedTo: string | undefined): string[] {
+  const chain: string[] = [directory];
+  if (exists(join(directory, IGNORE_FILES.repository))) return [];
+  for (let current = directory; current !== confinedTo && dirname(current) !== current; ) {
+    current = dirname(current);
+    chain.unshift(current);
+    if (exists(join(current, IGNORE_FILES.repository))) return chain;
+  }
+  return [];
+}
+
+/** `.git/info/exclude`; in a linked worktree or submodule `.git` is a file that says where that is. */
+function excludeFile(directory: string, read: ReadText): string {
+  let gitDirectory = directory + IGNORE_FILES.repository;
+  const pointer = /^gitdir: (.+)/.exec(read(gitDirectory) ?? "")?.[1];
+  if (pointer !== undefined) {
+    gitDirectory = resolve(directory, pointer.trim());
+    const common = read(join(gitDirectory, "commondir"));
+    if (common !== undefined) gitDirectory = resolve(gitDirectory, common.trim());
+  }
+  return join(gitDirectory, "info", "exclude");
+}
+
+/** Whether the name is there, whatever it is: a walk decides by names too. */
+function exists(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}

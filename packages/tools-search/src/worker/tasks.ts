@@ -1,0 +1,149 @@
+import { type CompiledQuery, compileQuery } from "../match/query.js";
+import {
+  addNotSearched,
+  emptyTally,
+  type FileHits,
+  type LargeFile,
+  leastCharacters,
+  type RangeTask,
+  type Reply,
+  type ScanTask,
+  type Scope,
+  type Task,
+  type TextQuery,
+} from "../protocol.js";
+import { Boundary } from "./boundary.js";
+import { loadGlobModules } from "./glob/modules.js";
+import { globTask } from "./glob/task.js";
+import { NotSearched } from "./notSearched.js";
+import { FileScanner } from "./scan/file.js";
+import { walkTask } from "./walkTask.js";
+
+/** What a task is run with. */
+export interface TaskHost {
+  post(reply: Reply): void;
+  /** Called often: shows that the task goes on, and throws once it is cancelled. */
+  heartbeat(place: number): void;
+  /** `false` keeps WebAssembly out, for comparing the two. */
+  readonly simd: boolean;
+  /** Whether V8's own engine may match an expression: only where it can be ended from outside. */
+  readonly backtracking: boolean;
+}
+
+/** Loads what the task needs besides this file. To be awaited before it is run. */
+export async function loadModules(task: Task): Promise<void> {
+  if (task.kind === "glob" || (task.kind === "walk" && task.glob !== undefined)) await loadGlobModules();
+}
+
+/**
+ * Runs a task; its last reply is the result. It yields now and then, so that a host without workers can let
+ * other things happen in between.
+ */
+export function* runTask(task: Task, host: TaskHost): Generator<void> {
+  switch (task.kind) {
+    case "walk":
+      return yield* within(task.scope, (boundary) => walkTask(task, boundary, host));
+    case "glob":
+      return yield* within(task.query.scope, (boundary) => globTask(task, boundary, host));
+    case "scan":
+      return yield* within(task.scope, (boundary) => scanTask(task, boundary, host));
+    case "range":
+      return yield* within(task.scope, (boundary) => rangeTask(task, boundary, host));
+  }
+}
+
+/** Runs the steps of a task in the boundary of its scope, and closes what that keeps open. */
+function* within(scope: Scope, steps: (boundary: Boundary) => Iterable<void>): Generator<void> {
+  const boundary = new Boundary(scope);
+  try {
+    yield* steps(boundary);
+  } finally {
+    boundary.close();
+  }
+}
+
+let lastScanner: { readonly key: string; readonly scanner: FileScanner } | undefined;
+
+/** The tasks of one search share the compiled query and the memory files are read into. */
+function scannerFor(query: TextQuery, { backtracking, simd }: TaskHost): FileScanner {
+  const key = JSON.stringify([query, simd, backtracking]);
+  if (lastScanner?.key !== key) {
+    const compiled: CompiledQuery = compileQuery(query, { backtracking });
+    lastScanner = { key, scanner: new FileScanner(query, compiled, simd, lastScanner?.scanner.window) };
+  }
+  return lastScanner.scanner;
+}
+
+const FILES_PER_STEP = 16;
+/** Where the system makes files up: they come in portions. So may what was named, wherever it is. */
+const MADE_UP = /^\/(?:proc|sys)\//;
+
+function* scanTask(task: ScanTask, boundary: Boundary, host: TaskHost): Generator<void> {
+  const { batch, query } = task;
+  const scanner = scannerFor(query, host);
+  const labels = batch.labels?.split("\0");
+  const tally = emptyTally();
+  const hits: FileHits[] = [];
+  const large: LargeFile[] = [];
+  let searched = 0;
+  let matches = 0;
+  let matchedFiles = 0;
+  let budget = task.budget;
+  let characters = 0;
+  for (const [index, path] of batch.paths.split("\0").entries()) {
+    if (index % FILES_PER_STEP === FILES_PER_STEP - 1) yield;
+    const label = labels?.[index] ?? batch.shown + path;
+    const least = leastCharacters(label, query.mode);
+    const room = Math.max(0, Math.ceil((query.maxCharacters - characters) / least));
+    const options = {
+      budget: query.mode === "lines" ? Math.min(budget, room) : 0,
+      splitLarge: task.splitLarge,
+      named: batch.named,
+      inPortions: batch.named || MADE_UP.test(batch.base + path),
+      boundary,
+      heartbeat: () => host.heartbeat(index),
+    };
+    try {
+      const found = scanner.scan(batch.base + path, options);
+      if (found.large) {
+        large.push({ index, path: batch.base + path, label, ...found.large });
+        continue;
+      }
+      searched++;
+      if (found.inPieces) tally.pieces++;
+      if (found.matches === 0) continue;
+      matches += found.matches;
+      matchedFiles++;
+      const { rows, characters: shown } = found.collector;
+      if (budget > 0) hits.push({ index, label, matches: found.matches, rows });
+      budget = Math.max(0, budget - (query.mode === "lines" ? found.matches : 1));
+      characters += query.mode === "lines" ? shown + rows.length * least : least;
+      if (characters >= query.maxCharacters) budget = 0;
+    } catch (error) {
+      if (!(error instanceof NotSearched)) throw error;
+      addNotSearched(tally, label, error, batch.named);
+    }
+  }
+  host.post({ kind: "scanned", tally, searched, matches, matchedFiles, hits, large });
+}
+
+function rangeTask(task: RangeTask, boundary: Boundary, host: TaskHost): Iterable<void> {
+  const { query, path, from, to, identity, budget, named } = task;
+  const scanner = scannerFor(query, host);
+  try {
+    const range = { from, to, identity };
+    const options = {
+      ...{ budget, splitLarge: false, named, inPortions: named, range },
+      boundary,
+      heartbeat: () => host.heartbeat(0),
+    };
+    const { matches, collector, inPieces } = scanner.scan(path, options);
+    const { lines, rows } = collector;
+    host.post({ kind: "ranged", matches, lines, rows, inPieces, failed: undefined });
+  } catch (error) {
+    if (!(error instanceof NotSearched)) throw error;
+    const failed = { status: error.status, reason: error.reason };
+    host.post({ kind: "ranged", matches: 0, lines: 0, rows: [], inPieces: false, failed });
+  }
+  return [];
+}

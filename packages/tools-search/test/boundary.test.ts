@@ -1,0 +1,230 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AccessRules, ToolCall } from "@agent/core";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { register, SearchFilesTool, SearchTextTool } from "../src/index.js";
+import { makeTree, run } from "./tree.js";
+
+const SEARCHES = 400;
+
+/**
+ * A root with many directories named d0, d1, … that another process keeps exchanging for links to a directory outside.
+ * Resolves when the exchange is under way.
+ */
+async function makeRace(): Promise<{ root: string }> {
+  const outside = makeTree({ "f.txt": "token OUTSIDE\n", "outside-name.txt": "token OUTSIDE\n" });
+  const root = makeTree();
+  for (let i = 0; i < 8; i++) {
+    mkdirSync(join(root, `d${i}`, "deep"), { recursive: true });
+    writeFileSync(join(root, `d${i}`, "f.txt"), "token inside\n");
+    writeFileSync(join(root, `d${i}`, "deep", "f.txt"), "token inside\n");
+    symlinkSync(outside, join(root, `link${i}`));
+  }
+  mkdirSync(join(outside, "deep"));
+  writeFileSync(join(outside, "deep", "f.txt"), "token OUTSIDE\n");
+  const child = spawn(
+    process.execPath,
+    [
+      "-e",
+      `const { renameSync } = require("fs"); process.chdir(${JSON.stringify(root)});
+       let swaps = 0;
+       for (;;) {
+         for (let i = 0; i < 8; i++) {
+           renameSync("d" + i, "away" + i); renameSync("link" + i, "d" + i);
+           renameSync("d" + i, "link" + i); renameSync("away" + i, "d" + i);
+         }
+         if (++swaps % 100 === 0) require("fs").writeSync(1, ".");
+       }`,
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  onTestFinished(async () => {
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGKILL");
+    await ended;
+  });
+  await new Promise((resolve) => child.stdout.once("data", resolve));
+  child.stdout.resume();
+  return { root };
+}
+
+describe("a root holds while directories are exchanged for links to the outside", () => {
+  test("search_text returns no line and no name from outside", async () => {
+    const { root } = await makeRace();
+    const tool = new SearchTextTool({ root });
+    for (let i = 0; i < SEARCHES; i++) {
+      const { text } = await run(tool, root, {
+        query: "token",
+        paths: [root, join(root, "d0"), join(root, "d1/f.txt")],
+      });
+      expect(text).not.toMatch(/OUTSIDE|outside-name/);
+    }
+  });
+
+  test("search_files returns no name from outside", async () => {
+    const { root } = await makeRace();
+    const tool = new SearchFilesTool({ root });
+    for (let i = 0; i < SEARCHES; i++) {
+      const order = i % 2 === 0 ? "path" : "newest";
+      const outcome = await run(tool, root, { pattern: "**/*.txt", path: root, sort: order });
+      expect(outcome.text).not.toContain("outside-name");
+    }
+  });
+});
+
+test("with a root, ignore rules are not read through a link that leads outside", async () => {
+  const outside = makeTree({ rules: "secret-word.txt\n" });
+  const root = makeTree({ "secret-word.txt": "token\n", "sub/secret-word.txt": "token\n" });
+  symlinkSync(join(outside, "rules"), join(root, ".ignore"));
+  writeFileSync(join(root, "sub", ".git"), `gitdir: ${outside}\n`);
+  mkdirSync(join(outside, "info"));
+  writeFileSync(join(outside, "info", "exclude"), "secret-word.txt\n");
+  const found = await run(new SearchTextTool({ root }), root, { query: "token", paths: [root] });
+  expect(found.lines).toEqual(["secret-word.txt:1:token", "sub/secret-word.txt:1:token"]);
+  const named = await run(new SearchFilesTool({ root }), root, { pattern: "**/*.txt", path: root });
+  expect(named.lines).toEqual(["secret-word.txt", "sub/secret-word.txt"]);
+});
+
+describe("secret places", () => {
+  function home(): { root: string; access: AccessRules } {
+    const root = makeTree({
+      "notes.txt": "token\n",
+      ".ssh/id": "token KEY\n",
+      ".ssh/old/id": "token KEY\n",
+      ".netrc": "token PASSWORD\n",
+    });
+    return { root, access: { secret: [join(root, ".ssh"), join(root, ".netrc"), join(root, "missing")] } };
+  }
+  const call = (granted: ToolCall["granted"]): ToolCall => ({
+    signal: new AbortController().signal,
+    onOutput: () => undefined,
+    ...(granted && { granted }),
+  });
+
+  test("a walk passes over them and says how many and why", async () => {
+    const { root, access } = home();
+    const text = await run(new SearchTextTool({}, access), root, { query: "token", paths: [root] });
+    expect(text.lines).toEqual(["notes.txt:1:token"]);
+    expect(text.account).toContain("skipped 2 places for keys or credentials");
+    const files = await run(new SearchFilesTool({}, access), root, { pattern: "**", path: root });
+    expect(files.lines).toEqual(["notes.txt"]);
+    expect(files.account).toContain("skipped 2 places for keys or credentials");
+    const below = await run(new SearchFilesTool({}, access), root, { pattern: ".ssh/**", path: root });
+    expect(below.text).not.toContain("id");
+  });
+
+  test("one that is the path needs a yes, also through a link or from inside; without the yes it is refused", async () => {
+    const { root, access } = home();
+    symlinkSync(join(root, ".ssh"), join(root, "harmless"));
+    const tool = new SearchTextTool({}, access);
+    const need = (path: string) => ({
+      kind: "read",
+      path: join(root, path),
+      reason: "a place of keys or credentials",
+    });
+    const needs = (path: string) => tool.findAccessNeeds({ query: "token", paths: [join(root, path)] });
+    expect(needs("notes.txt")).toEqual([]);
+    expect(needs(".")).toEqual([]);
+    expect(needs("harmless")).toEqual([need(".ssh")]);
+    expect(needs("harmless/old")).toEqual([need(".ssh/old")]);
+    expect(needs(".netrc")).toEqual([need(".netrc")]);
+    for (const path of ["harmless", ".ssh/id", "harmless/old", ".netrc"]) {
+      await expect(tool.execute({ query: "token", paths: [join(root, path)] })).rejects.toThrow(
+        /needs a person's yes/,
+      );
+    }
+    const files = new SearchFilesTool({}, access);
+    expect(files.findAccessNeeds({ pattern: ".ssh/*", path: root })).toEqual([need(".ssh")]);
+    expect(files.findAccessNeeds({ pattern: "*", path: join(root, "harmless") })).toHaveLength(2);
+    expect(files.findAccessNeeds({ pattern: "*", path: root })).toEqual([]);
+    await expect(files.execute({ pattern: "*", path: join(root, ".ssh") })).rejects.toThrow(
+      /needs a person's yes/,
+    );
+  });
+
+  test("a yes covers the path that was asked for and what is in it, not its neighbours", async () => {
+    const { root, access } = home();
+    const tool = new SearchTextTool({}, access);
+    const args = { query: "token", paths: [join(root, ".ssh/old")] };
+    const granted = tool.findAccessNeeds(args);
+    expect(await tool.execute(args, call(granted))).toContain("id:1:token KEY");
+    await expect(
+      tool.execute({ query: "token", paths: [join(root, ".ssh")] }, call(granted)),
+    ).rejects.toThrow("yes");
+  });
+
+  test("the host's rules reach both tools; without rules nothing is secret", async () => {
+    const { root, access } = home();
+    const tools: { name: string; findAccessNeeds?: (args: Record<string, unknown>) => unknown }[] = [];
+    const registry = { register: (tool: { name: string }) => tools.push(tool) } as never;
+    const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
+    register(registry, { context, access });
+    expect(
+      tools.map((tool) =>
+        tool.findAccessNeeds?.({
+          pattern: "*",
+          query: "x",
+          path: join(root, ".ssh"),
+          paths: [join(root, ".ssh")],
+        }),
+      ),
+    ).toEqual([
+      [expect.objectContaining({ path: join(root, ".ssh") })],
+      [
+        expect.objectContaining({ path: join(root, ".ssh") }),
+        expect.objectContaining({ path: join(root, ".ssh") }),
+      ],
+    ]);
+    const open = new SearchTextTool();
+    expect(open.findAccessNeeds({ query: "token", paths: [join(root, ".ssh")] })).toEqual([]);
+    expect(await open.execute({ query: "token", paths: [join(root, ".ssh")] })).toContain("token KEY");
+  });
+});
+
+describe.runIf(process.platform === "linux")("the environment and memory of a process", () => {
+  const KEY = "PATH=";
+
+  test("is not searched, named outright, through a link, by another name or as part of a walk", async () => {
+    const root = makeTree({ "plain.txt": "PATH=1\n" });
+    symlinkSync("/proc/self/environ", join(root, "link"));
+    const tool = new SearchTextTool();
+    for (const path of [
+      "/proc/self/environ",
+      "/proc/thread-self/environ",
+      `/proc/${process.pid}/task/${process.pid}/environ`,
+      "/proc/self/root/proc/self/environ",
+      join(root, "link"),
+      "/proc/self/mem",
+    ]) {
+      await expect(tool.execute({ query: KEY, paths: [path] }), path).rejects.toThrow("of a process");
+    }
+    const walked = await tool.execute({
+      query: KEY,
+      paths: [`/proc/${process.pid}/task/${process.pid}`, root],
+      files_only: true,
+    });
+    expect(walked.split("\n")[0]).toBe(join(root, "plain.txt"));
+    expect(walked).toMatch(/skipped .*\d+ with the memory or environment of a process/);
+  });
+
+  test("is not searched where a directory was exchanged for /proc/self, also without a root", async () => {
+    const root = makeTree({ "d/maps": "nothing\n" });
+    symlinkSync("/proc/self", join(root, "link"));
+    const child = spawn(process.execPath, [
+      "-e",
+      `const { renameSync } = require("fs"); process.chdir(${JSON.stringify(root)});
+       for (;;) { renameSync("d", "away"); renameSync("link", "d"); renameSync("d", "link"); renameSync("away", "d"); }`,
+    ]);
+    onTestFinished(async () => {
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGKILL");
+      await ended;
+    });
+    const tool = new SearchTextTool();
+    for (let i = 0; i < SEARCHES; i++) {
+      const found = await tool.execute({ query: "[stack]", paths: [root] }).catch(String);
+      expect(found).not.toContain("maps:");
+    }
+  });
+});
