@@ -17,7 +17,7 @@ import { Protection } from "./protect/protection.js";
 import type { Change } from "./protect/rules.js";
 import { LineIndexes } from "./read/lineIndexes.js";
 import { SeenFiles } from "./read/seenFiles.js";
-import { withProcessLocks } from "./write/processLocks.js";
+import { lockDirectory, withProcessLocks } from "./write/processLocks.js";
 
 /** What a call does to one canonical path. `move` takes it away and lets it be read elsewhere. */
 type Action = "read" | "move" | Change;
@@ -60,7 +60,8 @@ export class Workspace {
       protect: options.protect,
       confined,
       asks: access !== undefined,
-      hostPaths: protectedPaths,
+      // With its locks removed, another process could change a file at the same time.
+      hostPaths: [...protectedPaths, lockDirectory()],
     });
   }
 

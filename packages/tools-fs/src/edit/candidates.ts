@@ -1,6 +1,6 @@
 import { lineStart, newlinesBetween, nextLine } from "./textLines.js";
 
-// What is looked for in the text: as many pieces of what is wanted, and as often each, as keeps it quick.
+// Upper limits on how many pieces of `wanted` are searched and on the hits counted for each, so that it stays quick.
 const MAX_PIECES = 24;
 const MAX_OCCURRENCES = 100;
 const SHORTEST_LINE = 8;
@@ -11,7 +11,6 @@ const ALIKE_ENOUGH = 0.4;
 // A line longer than this (of a minified file, say) is not compared whole, but around the place in question.
 const LONG_LINE = 500;
 const MAX_COMPARED_CHARACTERS = 20_000;
-// A literal with these classes is worked out when the file is loaded, for half a millisecond; most programs never ask.
 const WORD = "[\\p{L}\\p{N}_]+";
 const SIGN = "[^\\s\\p{L}\\p{N}_]";
 
@@ -29,7 +28,7 @@ export interface Candidate {
  */
 export function findCandidates(text: string, wanted: string): Candidate[] {
   const byWords = rank(text, wanted, piecesOf(wanted), wordsOf);
-  // A typing mistake in every word: then by shreds of them.
+  // Every word may have a typing mistake: fall back to pieces of four characters.
   return byWords.length > 0 ? byWords : rank(text, wanted, shredsOf(wanted), pairsOf);
 }
 

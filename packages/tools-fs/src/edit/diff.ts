@@ -41,7 +41,7 @@ function groupByLines(text: string, regions: readonly Region[]): Hunk[] {
     const group: Region[] = [];
     let [start, end, lineEnd] = [0, 0, 0];
     for (let region = regions[index]; region !== undefined; region = regions[++index]) {
-      // Looked for once a line: there may be many regions in one that is as long as the file.
+      // Search once per line, not once per region: one line can be as long as the file and hold many regions.
       if (group.length === 0 || region.start >= lineEnd) {
         const from = lineStart(text, region.start, CONTEXT_LINES);
         if (group.length > 0 && from > end) break;

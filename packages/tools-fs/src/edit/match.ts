@@ -2,7 +2,7 @@ import { matchLines } from "./matchLines.js";
 import { lineBreakFinder, withLineBreaks } from "./textLines.js";
 import { plainTypography } from "./typography.js";
 
-// Every place is held in memory; more than this is work for a program.
+// Every match is kept in memory, so their number is limited.
 const MAX_PLACES = 1_000_000;
 const TOO_MANY = `old_text occurs more than ${MAX_PLACES} times; nothing was changed. Make it longer, or use a program for this.`;
 

@@ -2,7 +2,7 @@ import type { Match, Region } from "./match.js";
 import { type Line, lineBreakFinder, linesOf, newlinesBetween, withLineBreaks } from "./textLines.js";
 import { plainTypography } from "./typography.js";
 
-// Every line is held in memory several times over.
+// Every line is kept in memory several times, so their number is limited.
 const MAX_LINES = 500_000;
 
 /** Finds whole lines that are `oldText` but for trailing blanks, or else but for their indentation. */
@@ -10,7 +10,7 @@ export function matchLines(text: string, oldText: string, newText: string): Matc
   const wanted = oldText.split(/\r?\n/);
   const closed = wanted.length > 1 && wanted.at(-1) === "";
   if (closed) wanted.pop();
-  // Blank lines are everywhere: alone they say nothing about the place.
+  // Blank lines alone match everywhere, so they identify no place.
   if (wanted.every((line) => line.trim() === "")) return undefined;
   if (newlinesBetween(text, 0, text.length) > MAX_LINES) return undefined;
   const lines = linesOf(text);
@@ -57,7 +57,7 @@ function runs(lines: readonly string[], wanted: readonly string[]): number[] {
   return found;
 }
 
-/** For every number of lines that matched, how many of the last of them are also the first. */
+/** The failure table of Knuth-Morris-Pratt: for each prefix, the length of its longest border. */
 function fallbacks(wanted: readonly string[]): number[] {
   const fallback = [0, 0];
   let matched = 0;

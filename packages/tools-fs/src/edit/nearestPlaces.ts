@@ -5,7 +5,7 @@ import { newlinesBetween } from "./textLines.js";
 
 const LONGEST_SHOWN = 160;
 const MAX_LINES_SHOWN = 40;
-// So much of what is equal stands before a difference, to find it by.
+// The number of equal characters shown before a difference, so that the reader can find it.
 const LEAD_CHARACTERS = 12;
 
 /**

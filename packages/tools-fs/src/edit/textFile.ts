@@ -5,7 +5,7 @@ const BYTE_ORDER_MARK = "\ufeff";
 /** A file's bytes as text that can be changed and turned back without touching any other byte. */
 export interface TextFile {
   readonly text: string;
-  /** Whether `text` is made of characters. Else of bytes, and a part of one may look like a quote or a space. */
+  /** Whether `text` holds characters. If not, each unit is a byte, which may only look like a quote or a space. */
   readonly isDecoded: boolean;
   /** An argument in the form in which it stands in `text`. */
   fromArgument(argument: string): string;
@@ -38,7 +38,7 @@ function byteText(bytes: Buffer): TextFile {
   };
 }
 
-/** Alone, it is what is meant: one that stands inside the text. */
+/** Drops a leading byte order mark. A mark alone is kept: the caller means one inside the text. */
 function withoutMark(argument: string): string {
   return argument.length > 1 && argument.startsWith(BYTE_ORDER_MARK) ? argument.slice(1) : argument;
 }

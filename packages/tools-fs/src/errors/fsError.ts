@@ -38,8 +38,8 @@ export function isMissing(thrown: unknown): boolean {
 }
 
 /**
- * The cause in words: `permission denied (EACCES)`; whether it is the directory that speaks against it, and what stays
- * beside the file, if that could not be helped.
+ * The cause in words: `permission denied (EACCES)`. Adds whether the directory was the cause, and the temporary file that
+ * could not be removed, if any.
  */
 export function fsCause(thrown: unknown): string {
   const code = errorCode(thrown);
@@ -51,7 +51,7 @@ export function fsCause(thrown: unknown): string {
   return `${WORDS[code]} (${code})${ofTemporary(thrown) ? ", since no file can be added to its directory" : ""}${rest}`;
 }
 
-/** Whether not the file was refused, but the temporary one that is to take its place. */
+/** Whether the system refused the temporary file that replaces the target, and not the target itself. */
 function ofTemporary(thrown: unknown): boolean {
   const { code = "", syscall, path } = thrown as NodeJS.ErrnoException;
   if (!["EACCES", "EPERM", "ENOENT"].includes(code)) return false;

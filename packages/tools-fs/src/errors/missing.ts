@@ -40,7 +40,7 @@ function sameLook(name: string, names: readonly string[]): string | undefined {
   return names.find((one) => one !== name && look(one) === look(name));
 }
 
-/** A path as it is shown, or spelt out as JSON where the eye would take it for another one. */
+/** The path as shown, or as escaped JSON if it looks like another path. */
 function unmistakable(path: string): string {
   if (path === path.normalize("NFC").trim()) return showPath(path);
   return JSON.stringify(path).replace(/[^ -~]/g, (unit) => {

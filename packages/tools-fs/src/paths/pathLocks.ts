@@ -1,10 +1,10 @@
 import { dirname } from "node:path";
 
-/** Who is at work on a path and what lies below it. */
+/** The work that holds a path or something below it. */
 interface Holders {
-  /** The last one that has the path itself. */
+  /** The last work that holds the path itself. */
   own: Promise<unknown> | undefined;
-  /** Those since then that have something below it. */
+  /** The work since then that holds something below the path. */
   readonly below: Set<Promise<unknown>>;
 }
 
@@ -26,10 +26,10 @@ export class PathLocks {
   ): Promise<T> {
     const own = new Set(paths);
     const around = new Set(paths.flatMap(ancestors));
-    // Entered for all paths in one step, before anything is awaited: so two callers can never wait crosswise.
+    // Enter all paths in one step, before any await, so that two callers cannot deadlock.
     const before = this.#before(own, around);
     const result = Promise.allSettled(before).then(() => {
-      // Asked for only after a wait: most calls never do, and making a signal is not cheap.
+      // Read `signal` lazily: creating an AbortSignal is slow and most calls never wait.
       if (before.length > 0) call?.signal?.throwIfAborted();
       return work();
     });
@@ -56,7 +56,7 @@ export class PathLocks {
     for (const path of own) {
       const holders = this.#at(path);
       holders.own = work;
-      // Whoever comes next waits for this one, which waits for them.
+      // The next caller waits for this work, which already waits for everything below.
       holders.below.clear();
     }
   }
@@ -78,7 +78,7 @@ export class PathLocks {
   }
 }
 
-/** The directories a path lies in. */
+/** All ancestor directories of a path. */
 function ancestors(path: string): string[] {
   const all: string[] = [];
   for (let current = path; dirname(current) !== current; ) {

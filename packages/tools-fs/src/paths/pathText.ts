@@ -10,7 +10,7 @@ export function namesDirectory(path: string): boolean {
   return DIRECTORY_END.test(path);
 }
 
-/** A path for a message: on one line, and short enough that it does not drown the rest. */
+/** A path for a message: on one line, and shortened in the middle if it is long. */
 export function showPath(path: string): string {
   const line = escapeToLine(path);
   if (line.length <= LONGEST_SHOWN) return line;

@@ -7,6 +7,8 @@ const O_PATH = 0o10000000;
 export interface PinnedDirectory {
   /** A path that always means this very directory. On systems without /proc, the plain path. */
   readonly path: string;
+  /** Its descriptor; `undefined` on systems without /proc. */
+  readonly fd: number | undefined;
   /** The canonical path under which it is found now. On systems without /proc, the plain path. */
   realPath(): string;
   /** As `mountOf`. */
@@ -24,6 +26,7 @@ export function pinDirectory(path: string, expected?: string): PinnedDirectory {
   const link = `/proc/self/fd/${fd}`;
   const pinned = {
     path: link,
+    fd,
     realPath: () => readlinkSync(link),
     mount: () => mountOf(fd),
     close: () => closeSync(fd),
@@ -39,8 +42,8 @@ export function pinDirectory(path: string, expected?: string): PinnedDirectory {
 }
 
 /**
- * Tells apart what is mounted where, also what looks like one file system because it is mounted twice (`mount
- * --bind`). `undefined` on systems that do not tell.
+ * The id of the mount that a descriptor lies on. It differs between two mounts of one file system (`mount --bind`),
+ * which share a device number. `undefined` on systems without /proc.
  */
 export function mountOf(fd: number): string | undefined {
   if (!canPin()) return undefined;
@@ -49,7 +52,7 @@ export function mountOf(fd: number): string | undefined {
 
 /** As `mountOf`, of a directory by its path, which may be that of a pinned one. */
 export function mountOfDirectory(path: string): string | undefined {
-  // With the dot the name of a pinned directory means the directory, and not a link to it.
+  // `/proc/self/fd/N` is a link, which O_NOFOLLOW refuses; with `/.` it means the directory.
   const pinned = pinDirectory(`${path}/.`);
   try {
     return pinned.mount();
@@ -65,7 +68,7 @@ function canPin(): boolean {
 
 function plainDirectory(path: string): PinnedDirectory {
   if (lstatSync(path).isDirectory()) {
-    return { path, realPath: () => path, mount: () => undefined, close: () => undefined };
+    return { path, fd: undefined, realPath: () => path, mount: () => undefined, close: () => undefined };
   }
   throw Object.assign(new Error(`${path} is not a directory`), { code: "ENOTDIR" });
 }

@@ -72,6 +72,8 @@ test("what git only shows, and what a person edits there, can be written", async
   }
   writeFileSync(join(directory, ".git/index.lock"), "");
   expect(await run("remove", { path: join(directory, ".git/index.lock") })).toContain("Removed");
+  const nested = join(directory, ".git/refs/.git/info/exclude");
+  expect(await run("write_file", { path: nested, content: "x" })).toContain("is protected by");
   // Not by a directory or a link, which would bring along or lead to something else.
   symlinkSync("/etc", join(directory, "link"));
   const move = { source: join(directory, "link"), destination: join(directory, ".git/description2") };
@@ -108,6 +110,20 @@ test("a bare repository is protected by what it is, not by its name", async () =
     expect(await run("write_file", { path, content: "x" }), name).toContain("is protected by the rule");
   }
   expect(await run("mkdir", { path: join(directory, "store.git/hooks/sub") })).toContain("is protected by");
+});
+
+test("a repository cannot be put together around a HEAD that is a link to nowhere", async () => {
+  const directory = temporaryDirectory();
+  symlinkSync("refs/heads/main", join(directory, "link"));
+  const run = fileTools();
+  const at = (name: string): string => join(directory, "bare", name);
+  await run("write_file", { path: at("config"), content: "[core]\n\tbare = true\n[alias]\n\tx = !true\n" });
+  await run("write_file", { path: at("refs/x"), content: "" });
+  expect(await run("move", { source: join(directory, "link"), destination: at("HEAD") })).toContain("Moved");
+  expect(await run("write_file", { path: at("objects/x"), content: "" })).toContain(
+    "is protected by the rule",
+  );
+  expect(() => git(at("."), "rev-parse", "--is-bare-repository")).toThrow();
 });
 
 test("hooks that core.hooksPath names are protected, and really would run", async () => {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { foldPath } from "@agent/core/toolkit";
 
@@ -11,8 +11,9 @@ const PARTS = ["HEAD", "objects", "commondir"];
  * that is about to be there, too.
  */
 function isGitDirectory(directory: string, added?: string): boolean {
+  // Git takes a HEAD that is a link for one even if that leads nowhere: "refs/heads/main" is enough.
   const has = (name: string): boolean => {
-    return name === added || statSync(join(directory, name), { throwIfNoEntry: false }) !== undefined;
+    return name === added || lstatSync(join(directory, name), { throwIfNoEntry: false }) !== undefined;
   };
   try {
     return has("HEAD") && (has("objects") || has("commondir"));

@@ -5,13 +5,13 @@ import { dirname, relative, resolve, sep } from "node:path";
 const SETTLED_AFTER_MS = 100;
 
 /**
- * Knows which of some paths lead through a symbolic link. To look at each of them would cost more than the
- * write it is for; so their directories are asked if anything changed, and only then is looked again.
+ * Knows which of some paths lead through a symbolic link. Checking every path would cost more than the write it is for,
+ * so it stats the directories and looks again only if one of them changed.
  */
 export class LinkWatch {
-  /** For every path, what lies on the way to it, itself included. */
+  /** For every path, the path itself and its ancestors. */
   readonly #ways: ReadonlyMap<string, readonly string[]>;
-  /** For every directory on some way, what is looked for in it. */
+  /** For every directory, the entries in it that may be links. */
   readonly #entries = new Map<string, Set<string>>();
   #stamp: string | undefined;
   #linked: ReadonlySet<string> = new Set();
@@ -52,7 +52,7 @@ export class LinkWatch {
   }
 }
 
-/** Every path on the way from `base`, or from the top, to `path`; itself included, `base` not. */
+/** `path` and its ancestors below `base`, or below the root if it lies elsewhere. */
 function wayTo(path: string, base: string): string[] {
   const way = relative(base, path);
   const start = way.startsWith("..") ? resolve(sep) : base;
@@ -64,7 +64,7 @@ function isLink(path: string): boolean {
   return ask(() => lstatSync(path, { throwIfNoEntry: false }))?.isSymbolicLink() === true;
 }
 
-/** Below a file (".git" in a worktree), or where nobody may look, nothing is. */
+/** Takes an error (a file as parent, no permission) as "nothing is there". */
 function ask<T>(question: () => T): T | undefined {
   try {
     return question();

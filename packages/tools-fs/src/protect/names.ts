@@ -6,14 +6,14 @@ export function holds(directory: string, path: string): boolean {
 
 /**
  * What follows the names in a folded path: "pre-commit" in "x/.git/hooks/pre-commit" for ".git", "hooks"; "" if the path
- * ends with them, `undefined` if they are not in it. The last occurrence counts. A first name may start with "*".
+ * ends with them, `undefined` if they are not in it. The first occurrence counts. A first name may start with "*".
  */
 export function segmentsAfter(names: readonly string[], path: string): string | undefined {
   const [first = ""] = names;
   if (first.startsWith("*")) return segmentsAfterSuffix(first.slice(1), path);
   if (names.length === 0) return undefined;
   const wanted = `/${names.join("/")}/`;
-  const at = `${path}/`.lastIndexOf(wanted);
+  const at = `${path}/`.indexOf(wanted);
   return at === -1 ? undefined : path.slice(at + wanted.length);
 }
 
@@ -32,6 +32,6 @@ export function remainingSegments(names: readonly string[], path: string): strin
 
 function segmentsAfterSuffix(suffix: string, path: string): string | undefined {
   const segments = path.split("/");
-  const index = segments.findLastIndex((segment) => segment.endsWith(suffix));
+  const index = segments.findIndex((segment) => segment.endsWith(suffix));
   return index === -1 ? undefined : segments.slice(index + 1).join("/");
 }

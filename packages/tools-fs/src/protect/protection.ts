@@ -70,7 +70,7 @@ export class Protection {
     if (granted.some((grant) => grant.kind === "write" && isInside(grant.path, path))) return;
     throw new Error(
       `${quotePath(path)} needs the user's permission, since ${need.reason}: nothing was changed. ` +
-        "Ask the user for it, or to make this change themselves.",
+        `Ask the user for it, or to list what is protected in the option "protect" of @agent/tools-fs.`,
     );
   }
 

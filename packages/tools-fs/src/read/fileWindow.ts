@@ -19,7 +19,7 @@ export interface FileWindow {
   /** The byte of the file at which it starts. */
   readonly start: number;
   readonly lines: number;
-  /** `caps`: more was asked for than the caps let through. `inLine`: even one line was more than that. */
+  /** `caps`: the caps ended it after a whole line. `inLine`: one line alone was longer than the cap. */
   readonly cut: "no" | "caps" | "inLine";
 }
 
@@ -36,7 +36,7 @@ export async function readWindow(
   if (start === undefined) return undefined;
   const buffer = Buffer.allocUnsafe(request.maxBytes + 1);
   const length = await readFullyAsync(fd, buffer, start);
-  // Just after the last newline there is no line any more.
+  // No line starts after the last newline.
   if (length === 0 && request.byte === undefined && request.line > 1) return undefined;
   return { start, ...cutWindow(buffer.subarray(0, length), request, form, encoding) };
 }

@@ -13,7 +13,7 @@ export class LineIndex {
   readonly #newlines: number[] = [0];
   /** The number of lines, once the end has been reached. */
   #lines: number | undefined;
-  /** Whether what was scanned last ended with a newline; nothing at all leaves no line open either. */
+  /** Whether the scanned part ends with a newline, or is empty: then the end of the file adds no line. */
   #closed = true;
   #scan: Promise<unknown> = Promise.resolve();
 
@@ -86,7 +86,7 @@ export class LineIndex {
     return (this.#newlines.length - 1) * SPAN_BYTES;
   }
 
-  /** Takes in the next span; less than a whole one is the end of the file. */
+  /** Adds the next span to the index. A short span is the end of the file. */
   #add(span: Buffer): void {
     const newlines = (this.#newlines.at(-1) ?? 0) + countNewlines(span, this.#form);
     const closed = span.length === 0 ? this.#closed : endsLine(span, this.#form);

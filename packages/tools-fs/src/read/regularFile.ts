@@ -40,7 +40,7 @@ export function openRegularFile(
   }
 }
 
-/** What kind of thing stands there, in one word. */
+/** The kind of a directory entry, in one word. */
 export function kindOf(info: KindOfEntry): string {
   if (info.isFile()) return "file";
   if (info.isDirectory()) return "directory";

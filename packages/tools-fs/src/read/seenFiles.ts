@@ -3,7 +3,7 @@ import type { BigIntStats } from "node:fs";
 
 const MAX_REMEMBERED = 1000;
 
-/** What a file was like: by its content where that was seen whole, else by what the system says of it. */
+/** A file at one moment: the digest of its content if it was read whole, and its stamp. */
 interface Seen {
   readonly digest: string | undefined;
   readonly stamp: string;
@@ -46,12 +46,12 @@ export function stampOf(info: BigIntStats, contentOnly = false): string {
   return contentOnly ? stamp : `${stamp}:${info.ctimeNs}`;
 }
 
-/** Tells contents apart. */
+/** The SHA-256 digest of a content. */
 export function digestOf(content: Uint8Array): string {
   return startDigest().update(content).digest("base64");
 }
 
-/** For a digest in pieces, equal to that of the whole. */
+/** Starts a digest that is fed in pieces and equals `digestOf` the whole. */
 export function startDigest(): Hash {
   return createHash("sha256");
 }

@@ -15,7 +15,7 @@ export function checkedEncoding(encoding: string): BufferEncoding {
 
 /** The encoding that a byte order mark at the start declares, if there is one. */
 export function markedEncoding(head: Uint8Array): TextEncoding | undefined {
-  // With two zeros after it, it is that of UTF-32, which is not read: no text starts with a NUL.
+  // FF FE 00 00 is the mark of UTF-32, which is not supported; UTF-16 text does not start with a NUL.
   if (head[0] === 0xff && head[1] === 0xfe) return head[2] === 0 && head[3] === 0 ? undefined : "utf16le";
   if (head[0] === 0xfe && head[1] === 0xff) return "utf16be";
   if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return "utf8";
@@ -27,7 +27,7 @@ export function looksBinary(head: Uint8Array): boolean {
   return head.subarray(0, SAMPLE_BYTES).includes(0);
 }
 
-/** The text, as far as the bytes mean any; `decodesFully` tells if something is lost. */
+/** Decodes bytes. Invalid ones are replaced or dropped; `decodesFully` tells whether that happened. */
 export function decode(bytes: Buffer, encoding: TextEncoding): string {
   if (encoding !== "utf16be") return bytes.toString(encoding);
   return Buffer.from(bytes.subarray(0, bytes.length & ~1))
@@ -39,7 +39,7 @@ export function encode(text: string, encoding: TextEncoding): Buffer {
   return encoding === "utf16be" ? Buffer.from(text, "utf16le").swap16() : Buffer.from(text, encoding);
 }
 
-/** Whether decoding `bytes` to `text` lost nothing: not every byte means something in every encoding. */
+/** Whether decoding `bytes` to `text` lost nothing. */
 export function decodesFully(bytes: Uint8Array, text: string, encoding: TextEncoding): boolean {
   if (encoding === "utf8") return isUtf8(bytes);
   if (encoding === "ascii") return isAscii(bytes);
@@ -47,12 +47,12 @@ export function decodesFully(bytes: Uint8Array, text: string, encoding: TextEnco
   return true;
 }
 
-/** Whether the result spells out bytes (hex, base64) and has no lines of its own. */
+/** Whether the encoding writes bytes as text (hex, base64), so that the result has no lines. */
 export function isBinaryToText(encoding: TextEncoding): boolean {
   return encoding === "hex" || encoding === "base64" || encoding === "base64url";
 }
 
-/** The number of bytes up to `limit` after which a cut harms no character. */
+/** The largest number of bytes up to `limit` that ends between two characters. */
 export function cutBoundary(bytes: Uint8Array, limit: number, encoding: TextEncoding): number {
   if (limit >= bytes.length) return bytes.length;
   if (encoding === "utf8") return utf8Boundary(bytes, limit);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { ChatTool, ToolCall } from "@agent/core";
 import {
   assertNotProcessSecret,
+  assertOpenedIsNotProcessSecret,
   escapeToLine,
   functionTool,
   optionalBoolean,
@@ -18,7 +19,7 @@ import { kindOf } from "../read/regularFile.js";
 import type { Step } from "../workspace.js";
 import { FileTool } from "./fileTool.js";
 
-// Nothing to escape in it; true of nearly every name, and much cheaper to ask.
+// Nearly every name needs no escaping, and this test is much cheaper than escaping.
 const PLAIN_NAME = /^[ -~]*$/;
 
 /** Lists one directory: one entry a line, sorted by name, whatever the names contain. */
@@ -58,7 +59,7 @@ export class ListDirTool extends FileTool {
       refuseOthers(path, target);
       const pinned = pinDirectory(target, this.workspace.pins ? target : undefined);
       try {
-        assertNotProcessSecret(pinned.realPath(), path);
+        if (pinned.fd !== undefined) assertOpenedIsNotProcessSecret(pinned.fd, { blocks: 0 }, path);
         return await list(pinned.path, { path, details, offset }, this.workspace.limits.maxEntries);
       } finally {
         pinned.close();
@@ -87,10 +88,10 @@ async function list(
     if (entry.isDirectory()) kinds.set(entry.name, "directory");
     else if (entry.isSymbolicLink()) kinds.set(entry.name, "link");
   }
-  // Names alone, in code unit order: sorting them is several times faster than sorting the entries.
+  // Sort strings, not entries: it is several times faster.
   const names = entries.map(({ name }) => name).sort();
   const shown = names.slice(offset - 1, offset - 1 + maxEntries);
-  // One look at all names together takes far less time than one at each.
+  // One test of all names joined is much faster than one test per name.
   const asItIs = PLAIN_NAME.test(shown.join(""));
   const lines = shown.map((name) => {
     const line = marked(
@@ -128,18 +129,18 @@ function marked(
 
 function detailed(directory: string, name: string, line: string): string {
   const info = lookAt(join(directory, name));
-  // Still an entry of the listing that was asked for.
+  // List the entry although nothing is known about it.
   if (typeof info === "string") return `${info}\t-\t-\t${line}`;
-  // Some disks know times that are out of reach for a calendar.
+  // A file system may hold times outside the range of Date.
   const isDate = !Number.isNaN(info.mtime.getTime());
   const time = isDate ? info.mtime.toISOString().replace(/\.\d+/, "") : "-";
   return `${kindOf(info)}\t${info.size}\t${time}\t${line}`;
 }
 
-/** What the system says of an entry, or why it says nothing: it is gone by now, or nobody may look at it. */
+/** `lstat` of an entry, or why there is none: it was removed meanwhile, or permission is missing. */
 function lookAt(path: string): Stats | "missing" | "unreadable" {
   try {
-    // A name that is not UTF-8 cannot be given back to the system as it was.
+    // Node decodes a name that is not UTF-8 with U+FFFD, and the system does not find that.
     return lstatSync(path, { throwIfNoEntry: false }) ?? (path.includes("\ufffd") ? "unreadable" : "missing");
   } catch {
     return "unreadable";

@@ -95,7 +95,7 @@ async function findSource(
   try {
     path = workspace.locateEntry(source);
     assertNotProcessSecret(path, source);
-    // Before it is looked for: what is missing is answered with the names that are there.
+    // Check before `lstat`: the error for a missing file offers names from its directory.
     workspace.assertAllowed({ action: "read", path }, call);
     return { path, info: lstatSync(path) };
   } catch (error) {
@@ -103,7 +103,7 @@ async function findSource(
   }
 }
 
-/** Everything that can be known before anything is done; throws on what speaks against it. */
+/** Makes all checks before anything is changed. Throws if the move is not possible or not allowed. */
 function checkMove(
   workspace: Workspace,
   source: string,

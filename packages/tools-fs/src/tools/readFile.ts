@@ -26,7 +26,7 @@ import type { Step, Workspace } from "../workspace.js";
 import { FileTool } from "./fileTool.js";
 
 const HEAD_BYTES = 8 * 1024;
-// To give the number of lines the rest of the file must be read; beyond this the size has to do.
+// Counting lines means reading the rest of the file; of a larger file only the size is given.
 const MAX_COUNTED_BYTES = 1024 * 1024 * 1024;
 
 /** What one call asks for, with the file it found. */
@@ -121,13 +121,13 @@ async function read(workspace: Workspace, file: OpenFile, reading: Reading): Pro
     const buffer = Buffer.allocUnsafe(size + 1);
     const length = readFully(file.fd, buffer, 0);
     const bytes = buffer.subarray(0, length);
-    // Longer than it said: it is being written. Then it is read like any file past the cap.
+    // Longer than `fstat` said: another program appends to it. Read it like a file past the cap.
     if (length <= size && !hasMoreLines(bytes, reading)) return present(workspace, file, reading, bytes);
   }
   return await readPart(workspace, file, reading, size);
 }
 
-/** A whole file in one piece, or `part` of it. */
+/** Shows a file that was read whole, or `part` of it. */
 function present(
   workspace: Workspace,
   file: OpenFile,
@@ -143,7 +143,7 @@ function present(
   return shownText(part, encoding);
 }
 
-/** Empty, or a file of the kernel that has content but no size. */
+/** Reads a file of size 0: it is empty, or a kernel file, which has content but no size. */
 async function readUnsized(workspace: Workspace, file: OpenFile, reading: Reading): Promise<string> {
   const { maxBytes } = reading.request;
   const buffer = Buffer.allocUnsafe(maxBytes + 1);
@@ -156,7 +156,7 @@ async function readUnsized(workspace: Workspace, file: OpenFile, reading: Readin
   return present(workspace, file, reading, bytes, isText ? linesOf(bytes, reading) : bytes);
 }
 
-/** `size` is absent for a file of the kernel, which tells none. */
+/** Reads a window of a file. `size` is absent for a kernel file, which has none. */
 async function readPart(
   workspace: Workspace,
   file: OpenFile,
@@ -173,7 +173,7 @@ async function readPart(
     return binaryNotice(path, start, size);
   const form = newlineForm(encoding);
   const startIndex = (): LineIndex => new LineIndex(form);
-  // What the kernel makes up may change without any sign.
+  // A kernel file changes without a new stamp, so its index is not kept.
   const index =
     size === undefined
       ? startIndex()
@@ -193,7 +193,7 @@ async function readPart(
 /** Whether a file that is in memory whole has more lines than one call shows. */
 function hasMoreLines(bytes: Buffer, { given, request: { maxLines, line, limit } }: Reading): boolean {
   const encoding = given ?? markedEncoding(bytes) ?? "utf8";
-  // No more lines than bytes: that is most files.
+  // A file has no more lines than bytes; this decides for most files.
   if (isBinaryToText(encoding) || Math.min(bytes.length, line + limit - 1) <= maxLines) return false;
   const end = afterNewline(bytes, maxLines, newlineForm(encoding));
   return end !== -1 && end < bytes.length;

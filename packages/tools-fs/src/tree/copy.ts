@@ -23,12 +23,12 @@ import { stampOf } from "../read/seenFiles.js";
 
 const STICKY = 0o1000n;
 
-/** What was copied, as it was then: later only this is taken away from the source. */
+/** An entry that was copied, with its stamp at that time: only what still has it is removed from the source. */
 export interface Copied {
   readonly name: string;
   readonly directory: boolean;
   readonly stamp: string;
-  /** It has more names: with each one that goes, the system notes a change of the others. */
+  /** The file has several hard links: removing one changes the ctime of the others. */
   readonly linked: boolean;
   readonly entries: readonly Copied[];
 }
@@ -41,15 +41,15 @@ interface Step {
   readonly newName: string;
   /** The source in the caller's words. */
   readonly shown: string;
-  /** The copy by a path that is good to the end, while `to` is only good until its directory is done. */
+  /** The path of the copy that stays valid; `to` is a descriptor that is closed after its directory. */
   readonly lasting: string;
   /** What the system says of `from`. */
   readonly holder: BigIntStats;
 }
 
-/** What one copy shares: what it must not leave, how to stop it, and where files with several names were copied to first. */
+/** State of one copy: its mount, its abort signal, and the first copy of each file with several hard links. */
 interface Run {
-  /** Where it started: what is mounted below can be copied, but not taken away. */
+  /** The mount it started on: another mount below could be copied, but not removed. */
   readonly mount: string | undefined;
   readonly signal: AbortSignal | undefined;
   readonly firstCopies: Map<string, string>;
@@ -93,14 +93,14 @@ async function copyEntry(step: Step, run: Run): Promise<Copied> {
   );
 }
 
-/** Whether the file is there already under another name, which now has this one too. */
+/** Makes a hard link to the first copy of the same file. Returns false if there is none or links do not work. */
 async function linkToFirst({ to, newName, lasting }: Step, info: BigIntStats, run: Run): Promise<boolean> {
-  // As it was then: one that was written meanwhile has to be copied again.
+  // Keyed by the stamp: a file that was written meanwhile is copied again.
   const stamp = stampOf(info);
   const first = run.firstCopies.get(stamp);
   run.firstCopies.set(stamp, first ?? lasting);
   if (first === undefined) return false;
-  // A disk without hard links, or a path too long for one: then it becomes a file of its own.
+  // Without hard links on the target disk the copy becomes a separate file.
   return await link(first, join(to, newName)).then(
     () => true,
     () => false,
@@ -118,7 +118,7 @@ async function copyRegular(
     throw new Error(`${showPath(shown)} changed while it was copied; nothing was moved.`);
   };
   try {
-    // A FIFO that took the file's place would be opened once more, and waited for.
+    // `copyFile` opens the path again and would wait for a FIFO that replaced the file.
     refuseChanged();
     assertOpenedIsNotProcessSecret(fd, expected, shown);
     refuseMounted(mountOf(fd), shown, run);
@@ -126,7 +126,7 @@ async function copyRegular(
     const copy = join(to, newName);
     await copyFile(source, copy, constants.COPYFILE_EXCL);
     const file = await open(copy, constants.O_RDWR | constants.O_NOFOLLOW).catch(async (error: unknown) => {
-      // Copied with a read-only mode: readable is enough to set the rest and to flush it.
+      // A read-only copy cannot be opened for writing; reading is enough to set its attributes and to flush it.
       if (expected.mode & 0o200n) throw error;
       return await open(copy, constants.O_RDONLY | constants.O_NOFOLLOW);
     });
@@ -135,7 +135,7 @@ async function copyRegular(
         () => true,
         () => false,
       );
-      // A program that runs as its owner must not become one that runs as somebody else.
+      // Drop set-user-ID if the owner changed: the program would run as another user.
       await file.chmod(Number(expected.mode & (kept ? 0o7777n : 0o1777n)));
       await file.utimes(seconds(expected.atimeNs), seconds(expected.mtimeNs));
       await file.sync();
@@ -202,7 +202,7 @@ function refuseKept({ holder, shown }: Step, info: BigIntStats): void {
   );
 }
 
-/** Last, when nothing more is put inside: a read-only mode would be in the way and the time would change. */
+/** Sets mode and times last: a read-only mode would stop the copy, and each new entry changes the time. */
 async function finishDirectory(copy: string, info: BigIntStats): Promise<void> {
   const directory = await open(copy, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {

@@ -25,7 +25,7 @@ export interface Move {
 }
 
 /**
- * Carries out a move, by renaming or, to another device, by copying and then removing what was copied. Until
+ * Performs a move by renaming or, to another device, by copying and then removing what was copied. Until
  * the copy stands whole under its new name the source is untouched; a failure leaves no part of a copy.
  */
 export async function performMove(workspace: Workspace, move: Move, signal?: AbortSignal): Promise<void> {
@@ -83,7 +83,7 @@ async function moveAcross(from: string, to: string, move: Move, signal?: AbortSi
   );
 }
 
-/** The failure, with the word that part of a copy is still there. */
+/** The error, extended by the name of the partial copy that could not be removed. */
 function leftBehind(error: unknown, temporary: string): Error {
   const cause = fsCause(error).replace(/\.$/, "");
   return new Error(`${cause}; part of the copy, ${temporary}, could not be removed.`, { cause: error });

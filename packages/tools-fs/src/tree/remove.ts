@@ -8,14 +8,14 @@ const AT_ONCE = 32;
 const MAX_CAUSES = 10;
 const MOUNTED = "another file system is mounted there";
 
-/** What became of a removal. `left` counts what still stands, with the causes of the first few. */
+/** The result of a removal. `left` counts the entries that remain; `causes` has the first few reasons. */
 export interface Removal {
   removed: number;
   left: number;
   readonly causes: string[];
 }
 
-/** What one removal shares: what it must not leave, and how to stop it. */
+/** State of one removal: the device and mount it stays on, and its abort signal. */
 interface Run {
   readonly device: number;
   readonly mount: string | undefined;
@@ -38,7 +38,7 @@ export async function removeTree(
   const removal: Removal = { removed: 0, left: 0, causes: [] };
   const { dev } = await stat(directory);
   const info = await lstat(join(directory, name)).catch(() => undefined);
-  // A file is gone in one step: nothing has to be opened for it.
+  // Only a directory is entered, so only it needs the mount check.
   const mount = info?.isDirectory() ? mountOfDirectory(directory) : undefined;
   await removeEntry({ directory, name, shown }, { device: dev, mount, signal, removal });
   return removal;
@@ -59,7 +59,7 @@ async function removeEntry(entry: Entry, run: Run): Promise<boolean> {
     const info = await lstat(path);
     if (info.isDirectory()) {
       if (info.dev !== run.device) return leave(removal, entry.shown, MOUNTED);
-      // What is left inside has been told already: the directory itself adds to the count, not to the causes.
+      // The causes already name what is left inside; count the directory, but do not repeat them.
       if (!(await emptyDirectory(path, entry.shown, run))) return leave(removal);
       await rmdir(path);
     } else {
@@ -86,7 +86,7 @@ async function emptyDirectory(path: string, shown: string, run: Run): Promise<bo
       const results = await Promise.all(files.slice(first, first + AT_ONCE).map(remove));
       gone = results.every(Boolean) && gone;
     }
-    // One directory after the other: each one in progress holds a descriptor.
+    // One directory at a time: each open one uses a descriptor.
     for (const entry of entries) if (entry.isDirectory()) gone = (await remove(entry)) && gone;
     return gone;
   } finally {

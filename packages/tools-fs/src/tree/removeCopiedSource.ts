@@ -7,7 +7,7 @@ import type { Copied } from "./copy.js";
 
 /**
  * Removes from a directory exactly what was copied, if it is still as it was then; anything added or changed
- * since stays. Returns why things are left, nothing if all is gone.
+ * since stays. Returns one reason for each entry that is left.
  */
 export async function removeCopiedSource(
   directory: string,

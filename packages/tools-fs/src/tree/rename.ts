@@ -2,12 +2,12 @@ import type { Stats } from "node:fs";
 import { link, lstat, rename, unlink } from "node:fs/promises";
 import { errorCode, fsCause } from "../errors/fsError.js";
 
-// What a file system says that knows no hard links, or does not allow this one.
+// Error codes of file systems without hard links, or that do not allow this one.
 const NO_LINKS = new Set(["EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EINVAL"]);
 
 /**
- * Gives an entry a new name on the same device. Without `replace`, what stands there already is never
- * replaced (`EEXIST`), also if it appeared only this moment.
+ * Renames an entry on the same device. Without `replace` an existing target is never replaced (`EEXIST`), even if it
+ * appeared this moment.
  */
 export async function renameEntry(from: string, to: string, info: Stats, replace: boolean): Promise<void> {
   if (replace) return await rename(from, to);
@@ -18,7 +18,7 @@ export async function renameEntry(from: string, to: string, info: Stats, replace
   await rename(from, to);
 }
 
-/** `link` fails if the name is taken, in one step: `rename` alone would have to look first. */
+/** `link` fails atomically if the name is taken; `rename` would need a check first. */
 async function linkAnew(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
@@ -34,7 +34,7 @@ async function unlinkOr(from: string, to: string): Promise<void> {
     await unlink(from);
   } catch (error) {
     await unlink(to).catch(() => {
-      // In a directory where names can only be added.
+      // An append-only directory: names can be added, but not removed.
       throw new Error(`The new name was given, but the old one could not be removed: ${fsCause(error)}.`);
     });
     throw error;

@@ -6,13 +6,13 @@ import { pinDirectory } from "../paths/pinnedDirectory.js";
 import type { Workspace } from "../workspace.js";
 
 /**
- * Makes a directory by its canonical path, with missing parents. Returns what was made, outermost first:
- * nothing if it was there already. Each step is taken inside the one before, which is pinned, so that a parent swapped for a link meanwhile leads nowhere.
+ * Makes a directory by its canonical path, with missing parents. Returns the directories it made, outermost first. Makes
+ * each one inside its pinned parent, so that a parent swapped for a link meanwhile leads nowhere.
  */
 export async function makeDirectories(workspace: Workspace, directory: string): Promise<string[]> {
-  // The usual case, without a trip through the thread pool.
+  // The usual case needs no asynchronous call.
   if (!workspace.pins && isDirectory(directory)) return [];
-  // Not with `recursive`: in /proc, where a directory can be neither made nor found missing, that never ends.
+  // Node's `recursive` option loops forever in /proc, where mkdir and stat both say ENOENT.
   const existing = deepestExisting(workspace, directory);
   let pinned = existing.pinned;
   let path = existing.path;
@@ -41,7 +41,7 @@ export async function makeDirectories(workspace: Workspace, directory: string): 
   return made;
 }
 
-/** Takes back directories that were made for something that then failed; one in use by now stays. */
+/** Removes directories again after the work they were made for failed. One that is not empty stays. */
 export async function removeMade(workspace: Workspace, made: readonly string[]): Promise<void> {
   for (const path of made.toReversed()) await removeIfEmpty(workspace, path).catch(() => undefined);
 }

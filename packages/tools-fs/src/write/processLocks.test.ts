@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { processTag } from "@agent/core/toolkit";
 import { expect, onTestFinished, test } from "vitest";
-import { temporaryDirectory } from "../../test/support.js";
+import { fileTools, temporaryDirectory } from "../../test/support.js";
 import { lockFile, withProcessLocks } from "./processLocks.js";
 
 const EDIT_LOOP = fileURLToPath(new URL("../../test/editLoop.mjs", import.meta.url));
@@ -77,7 +77,7 @@ function endedProcess(): string {
 /** Leaves a lock behind as if its holder had been killed. */
 async function leaveLock(path: string, holder: string): Promise<void> {
   await withProcessLocks([path], async () => undefined);
-  writeFileSync(lockFile(path), holder);
+  symlinkSync(holder, lockFile(path));
   onTestFinished(() => rmSync(lockFile(path), { force: true }));
 }
 
@@ -102,6 +102,18 @@ test.each([
     ).toEqual([]);
   },
 );
+
+test("no tool touches the locks", async () => {
+  const path = join(temporaryDirectory(), "file");
+  await withProcessLocks([path], async () => {
+    const run = fileTools({ protect: [] });
+    expect(await run("remove", { path: lockFile(path) })).toContain("no tool changes it");
+    expect(await run("write_file", { path: lockFile(path), content: "x" })).toContain("no tool changes it");
+    expect(await run("move", { source: dirname(lockFile(path)), destination: `${path}2` })).toContain(
+      "no tool changes it",
+    );
+  });
+});
 
 test("a lock that is held is not taken; the wait ends with an abort", async () => {
   const path = join(temporaryDirectory(), "file");

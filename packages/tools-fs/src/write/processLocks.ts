@@ -1,13 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
 import {
-  linkSync,
   lstatSync,
   mkdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
-  statSync,
+  symlinkSync,
   unlinkSync,
-  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +29,7 @@ interface Holder {
 
 /**
  * Runs `work` while no other process of this user that uses these locks holds any of `paths`, which are canonical.
- * Rejects, in words, if they stay taken. A lock is a small file in a private directory, never in the project; the lock of
+ * Rejects, in words, if they stay taken. A lock is a symbolic link in a private directory, never in the project; the lock of
  * a process that was killed is taken over.
  */
 export async function withProcessLocks<T>(
@@ -81,22 +80,15 @@ async function acquire(
 
 /** The lock, if it is free or its holder is gone; else `undefined`. */
 function tryAcquire(lock: string): HeldLock | undefined {
-  const holder = readHolder(lock);
-  if (holder !== undefined && !isAbandoned(lock, holder)) return undefined;
   const id = randomUUID();
-  const own = `${lock}.${id}.new`;
-  writeFileSync(own, `${processTag()} ${startTime(process.pid)} ${id}`, { flag: "wx", mode: 0o600 });
-  try {
-    return tryLink(own, lock) || tryTakeOver(own, lock) ? heldLock(lock, id) : undefined;
-  } finally {
-    unlinkQuietly(own);
-  }
+  const holder = `${processTag()} ${startTime(process.pid)} ${id}`;
+  return tryCreate(lock, holder) || tryTakeOver(lock, holder) ? heldLock(lock, id) : undefined;
 }
 
-/** A link is made whole or not at all: nobody ever reads a lock without its holder. */
-function tryLink(own: string, lock: string): boolean {
+/** A link is made in one step, with its holder as its target: nobody ever reads a lock without one. */
+function tryCreate(lock: string, holder: string): boolean {
   try {
-    linkSync(own, lock);
+    symlinkSync(holder, lock);
     return true;
   } catch (error) {
     if (errorCode(error) === "EEXIST") return false;
@@ -108,13 +100,15 @@ function tryLink(own: string, lock: string): boolean {
  * Replaces the lock of a dead holder. Only whoever holds the lock for taking over this very lock may do so, else two
  * processes that both saw the dead holder would replace each other.
  */
-function tryTakeOver(own: string, lock: string): boolean {
+function tryTakeOver(lock: string, holder: string): boolean {
   const dead = readHolder(lock);
   if (dead === undefined || !isAbandoned(lock, dead)) return false;
   const right = tryAcquire(`${lock}.${dead.id.slice(0, 8)}`);
   if (right === undefined) return false;
   try {
     if (readHolder(lock)?.id !== dead.id) return false;
+    const own = `${lock}.${randomUUID()}`;
+    symlinkSync(holder, own);
     renameSync(own, lock);
     return true;
   } finally {
@@ -132,10 +126,12 @@ function heldLock(lock: string, id: string): HeldLock {
 
 function readHolder(lock: string): Holder | undefined {
   try {
-    const [tag = "", started = "", id = ""] = readFileSync(lock, "utf8").split(" ");
+    const [tag = "", started = "", id = ""] = readlinkSync(lock).split(" ");
     return { tag, started, id };
   } catch (error) {
     if (isMissing(error)) return undefined;
+    // Something else in its place, which nobody releases: it is taken over once it is old.
+    if (errorCode(error) === "EINVAL") return { tag: "", started: "", id: "unknown" };
     throw error;
   }
 }
@@ -143,7 +139,7 @@ function readHolder(lock: string): Holder | undefined {
 function isAbandoned(lock: string, { tag, started }: Holder): boolean {
   const ended = hasEnded(tag);
   if (ended === undefined) {
-    const info = statSync(lock, { throwIfNoEntry: false });
+    const info = lstatSync(lock, { throwIfNoEntry: false });
     return info !== undefined && Date.now() - info.mtimeMs > ABANDONED_AFTER_MS;
   }
   // Another process may have got the same id since.
@@ -166,8 +162,8 @@ export function lockFile(path: string): string {
   return join(lockDirectory(), createHash("sha256").update(foldPath(path)).digest("hex").slice(0, 32));
 }
 
-/** The same for all processes of a user, whatever TMPDIR says. */
-function lockDirectory(): string {
+/** Where locks are kept: the same place for all processes of a user, whatever TMPDIR says. */
+export function lockDirectory(): string {
   const user = process.geteuid?.();
   return user === undefined ? join(tmpdir(), "agent-locks") : `/tmp/.agent-locks-${user}`;
 }

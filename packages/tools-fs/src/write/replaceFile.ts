@@ -39,7 +39,7 @@ export async function replaceFile(
     const pinned = workspace.pin(parent);
     try {
       const place = join(pinned.path, basename(target));
-      // The disk is what takes time: meanwhile there is work to do here.
+      // Count and digest while the disk is busy.
       const [{ created }, { digest, lines }] = await Promise.all([
         writeFileAtomic(place, content, {
           follow: false,
@@ -58,14 +58,14 @@ export async function replaceFile(
   }
 }
 
-/** By its content too where that is quickly read: two writes may share a tick of the clock that stamps them. */
+/** Compares the stamp and, for a small file, the content: two writes within one clock tick share a stamp. */
 function assertUnchanged(place: string, { expected: { bytes, info }, onChanged }: Basis): void {
   const now = lstatSync(place, { bigint: true, throwIfNoEntry: false });
   if (now === undefined || stampOf(now) !== stampOf(info)) throw onChanged();
   if (bytes.length <= QUICKLY_READ_BYTES && !readFileSync(place).equals(bytes)) throw onChanged();
 }
 
-/** Goes through the content in pieces, and lets others run in between: the write, for one, has several steps. */
+/** Digests and counts in pieces, and yields to the event loop between them, so that the write goes on. */
 async function survey(content: Buffer): Promise<{ digest: string; lines: number }> {
   const digest = startDigest();
   let lines = content.length > 0 && content.at(-1) !== NEWLINE ? 1 : 0;
