@@ -1,5 +1,6 @@
 import type { PackHost, PackRegistry } from "@agent/core";
 import { checkRegistry } from "@agent/core/toolkit";
+import { sharedPool } from "./host/pool/shared.js";
 import type { SearchOptions } from "./options.js";
 import { SearchFilesTool } from "./tools/searchFiles.js";
 import { SearchTextTool } from "./tools/searchText.js";
@@ -15,4 +16,5 @@ export function register(registry: PackRegistry, host?: PackHost): void {
   const options = host?.options as SearchOptions | undefined;
   registry.register(new SearchTextTool(options, host?.access));
   registry.register(new SearchFilesTool(options, host?.access));
+  if (options?.warmUp) sharedPool({ workers: options.workers }).warmUp();
 }

@@ -41,6 +41,7 @@ async function answer(pool: Pool, query: (typeof QUERIES)[number], context: numb
         glob: "!*.map",
       },
       maxResults: 300,
+      countOnMs: 60_000,
     },
     { timeoutMs: 60_000 },
   );

@@ -58,6 +58,7 @@ async function ours(
       glob: undefined,
     },
     maxResults: 1_000_000,
+    countOnMs: 0,
   } as const;
   const { files } = await searchText(sharedPool({ simd }), search, { timeoutMs: 120_000 });
   return files.flatMap((file) => file.rows.map((row) => `${file.label}:${row.line}:${row.text}`)).sort();

@@ -7,10 +7,17 @@ export interface SearchLimits {
 }
 
 /** Why a search ended before everything was searched. */
-export type Stopped = { readonly reason: "deadline" } | { readonly reason: "stalled"; readonly file: string };
+export type Stopped =
+  | { readonly reason: "deadline" }
+  /** All results that are wanted were found, and the rest was counted long enough. */
+  | { readonly reason: "counted" }
+  | { readonly reason: "stalled"; readonly file: string };
 
 /** Thrown inside a job whose time is over. */
 class DeadlineError extends Error {}
+
+/** Thrown inside a job that has all results it wants. */
+export class CountedEnoughError extends Error {}
 
 /** Ends the job at the deadline, which is told, or at the abort, which rejects with the signal's reason. */
 export async function withLimits(
@@ -41,6 +48,7 @@ function abortError(signal: AbortSignal | undefined): Error {
 
 function stoppedBy(error: unknown): Stopped {
   if (error instanceof DeadlineError) return { reason: "deadline" };
+  if (error instanceof CountedEnoughError) return { reason: "counted" };
   if (error instanceof StalledError) return { reason: "stalled", file: fileAt(error) };
   throw error;
 }

@@ -102,7 +102,7 @@ function textAccount(
   timeoutMs: number,
 ): string {
   const { matches, matchedFiles, stopped, tally } = result;
-  const least = stopped ? "at least " : "";
+  const least = stopped === undefined ? "" : stopped.reason === "counted" ? "more than " : "at least ";
   const [shown, found, noun] =
     mode === "lines" ? [shownMatches, matches, "matching line"] : [shownFiles, matchedFiles, "matching file"];
   const inFiles =
@@ -123,6 +123,7 @@ function textAccount(
 
 function stoppedPart(stopped: Stopped | undefined, timeoutMs: number): string[] {
   if (stopped === undefined) return [];
+  if (stopped.reason === "counted") return ["the others were not searched, because enough was found"];
   if (stopped.reason === "deadline") {
     return [`STOPPED after ${timeoutMs} ms before all files were searched: narrow paths or glob`];
   }

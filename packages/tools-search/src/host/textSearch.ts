@@ -14,13 +14,15 @@ import {
   type WalkTask,
 } from "../protocol.js";
 import { scanInRanges } from "./largeFile.js";
-import { type SearchLimits, type Stopped, withLimits } from "./limits.js";
+import { CountedEnoughError, type SearchLimits, type Stopped, withLimits } from "./limits.js";
 import type { Job, Pool } from "./pool/pool.js";
 
 export interface TextSearch {
   readonly query: TextQuery;
   readonly walk: WalkTask;
   readonly maxResults: number;
+  /** For how long matches are counted on once all wanted results were found. */
+  readonly countOnMs: number;
 }
 
 export interface TextResult {
@@ -43,8 +45,12 @@ type Scanned = Extract<Reply, { kind: "scanned" }>;
  */
 export async function searchText(pool: Pool, search: TextSearch, limits: SearchLimits): Promise<TextResult> {
   const progress = new TextProgress(pool, search);
-  const stopped = await withLimits(progress.job, limits, progress.run());
-  return progress.result(stopped);
+  try {
+    const stopped = await withLimits(progress.job, limits, progress.run());
+    return progress.result(stopped);
+  } finally {
+    progress.dispose();
+  }
 }
 
 /** One text search under way. */
@@ -60,6 +66,7 @@ class TextProgress {
   #complete = 0;
   #collected = 0;
   #characters = 0;
+  #countingEnds: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly pool: Pool,
@@ -85,6 +92,10 @@ class TextProgress {
       }
     });
     await Promise.race([failure, walked.then(() => Promise.all(scans))]);
+  }
+
+  dispose(): void {
+    clearTimeout(this.#countingEnds);
   }
 
   result(stopped: Stopped | undefined): TextResult {
@@ -160,6 +171,15 @@ class TextProgress {
     }
     const isFull = this.#characters >= this.search.query.maxCharacters;
     this.#collected = isFull ? this.search.maxResults : Math.min(this.#collected, this.search.maxResults);
+    if (this.#collected === this.search.maxResults) this.#countOn();
+  }
+
+  /** The wanted results are known; how many more there are is worth a moment only. */
+  #countOn(): void {
+    const { countOnMs } = this.search;
+    const stop = (): void => this.job.cancel(new CountedEnoughError());
+    if (countOnMs === 0) stop();
+    else this.#countingEnds ??= setTimeout(stop, countOnMs);
   }
 
   #firstFiles(): FileHits[] {

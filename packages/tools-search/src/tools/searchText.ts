@@ -18,6 +18,8 @@ import { readMaxResults, readNeeds, readScope, type Settings, settingsOf } from 
 
 const MAX_CONTEXT = 50;
 const MAX_QUERY_LENGTH = 10_000;
+/** Once `max_results` are found, a search through a large tree must not go on just to say how many more there are. */
+const COUNT_ON_MS = 100;
 /** With `autoContext`: this many lines around a match if there are no more matches than that. */
 const AUTO_CONTEXT = { lines: 3, maxMatches: 3 } as const;
 
@@ -71,7 +73,7 @@ export class SearchTextTool implements ExecutableTool {
           type: "integer",
           minimum: 1,
           maximum: MAX_RESULTS,
-          description: `Most results to show; all are counted. Default ${this.#settings.maxResults}`,
+          description: `Most results to show; the rest is counted for a moment. Default ${this.#settings.maxResults}`,
         },
         files_only: { type: "boolean", description: "List only the paths of files with a match" },
         count: {
@@ -98,7 +100,8 @@ export class SearchTextTool implements ExecutableTool {
       result = await withContext(search, result, run);
     }
     refuseEmptyHanded(result, search, timeoutMs);
-    call?.report?.({ ok: true, summary: countOf(result.matches, "matching line") });
+    const more = result.stopped?.reason === "counted" ? "more than " : "";
+    call?.report?.({ ok: true, summary: more + countOf(result.matches, "matching line") });
     return formatTextResult(result, { ...search.query, glob: search.walk.glob, timeoutMs });
   }
 
@@ -109,6 +112,7 @@ export class SearchTextTool implements ExecutableTool {
       query: readQuery(args, this.#settings.maxLineLength),
       walk: { kind: "walk", scope: readScope(args, paths, this.#settings, call), paths, glob },
       maxResults: readMaxResults(args, this.#settings),
+      countOnMs: COUNT_ON_MS,
     };
   }
 }
@@ -183,9 +187,9 @@ function refuseEmptyHanded(
 ): void {
   if (stopped && matches === 0) {
     throw new Error(
-      stopped.reason === "deadline"
-        ? `Stopped after ${timeoutMs} ms with nothing found in ${searched} files; not all files were searched. Narrow paths or glob.`
-        : stalledIn(stopped.file),
+      stopped.reason === "stalled"
+        ? stalledIn(stopped.file)
+        : `Stopped after ${timeoutMs} ms with nothing found in ${searched} files; not all files were searched. Narrow paths or glob.`,
     );
   }
   if (searched === 0 && problems.length > 0 && problems.length === walk.paths.length) {

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { parentPort, workerData } from "node:worker_threads";
 import { errorMessage } from "@agent/core/toolkit";
 import { CANCELLED, PLACE, PROGRESS, type WorkerMessage, type WorkerOrder } from "../host/pool/executor.js";
-import { loadModules, runTask } from "./tasks.js";
+import { loadModules, TaskRunner } from "./tasks.js";
 
 // An expression that backtracks too long is handed to V8's linear engine, where that can run it. The deadline
 // catches the rest.
@@ -16,6 +16,8 @@ const { sharedState, simd } = workerData as { sharedState: Int32Array; simd: boo
 const port = parentPort;
 if (!port) throw new Error("This file is started by the search pool, as a worker.");
 
+const runner = new TaskRunner({ simd, backtracking: true });
+
 port.on("message", async ({ id, task }: WorkerOrder) => {
   const send = (message: WorkerMessage): void => port.postMessage(message);
   try {
@@ -25,9 +27,7 @@ port.on("message", async ({ id, task }: WorkerOrder) => {
     return;
   }
   try {
-    const steps = runTask(task, {
-      simd,
-      backtracking: true,
+    const steps = runner.run(task, {
       post: (reply) => send({ id, reply }),
       heartbeat: (place) => {
         Atomics.add(sharedState, PROGRESS, 1);
@@ -43,3 +43,4 @@ port.on("message", async ({ id, task }: WorkerOrder) => {
 });
 
 port.postMessage({ id: 0, done: true } satisfies WorkerMessage);
+runner.warmUp();

@@ -111,8 +111,9 @@ export class Boundary {
 
   /** As `lstat`, of a path whose directory is canonical. */
   lookAt(path: string): Stats {
+    if (!this.isRestricted) return lstatSync(path);
     this.check(path);
-    if (!this.isRestricted || !this.#canPin()) return lstatSync(path);
+    if (!this.#canPin()) return lstatSync(path);
     return lstatSync(`${this.#pin(dirname(path)).name}/${basename(path)}`);
   }
 

@@ -1,8 +1,10 @@
-import { type CompiledQuery, compileQuery } from "../match/query.js";
+import { compileQuery } from "../match/query.js";
+import type { ByteWindow } from "../match/window/window.js";
 import {
   addNotSearched,
   emptyTally,
   type FileHits,
+  type GlobTask,
   type LargeFile,
   leastCharacters,
   type RangeTask,
@@ -14,9 +16,10 @@ import {
 } from "../protocol.js";
 import { Boundary } from "./boundary.js";
 import { loadGlobModules } from "./glob/modules.js";
+import { GlobPlan } from "./glob/plan.js";
 import { globTask } from "./glob/task.js";
 import { NotSearched } from "./notSearched.js";
-import { FileScanner } from "./scan/file.js";
+import { createScanWindow, FileScanner } from "./scan/file.js";
 import { walkTask } from "./walkTask.js";
 
 /** What a task is run with. */
@@ -24,6 +27,10 @@ export interface TaskHost {
   post(reply: Reply): void;
   /** Called often: shows that the task goes on, and throws once it is cancelled. */
   heartbeat(place: number): void;
+}
+
+/** What a task may match with. */
+export interface Engine {
   /** `false` keeps WebAssembly out, for comparing the two. */
   readonly simd: boolean;
   /** Whether V8's own engine may match an expression: only where it can be ended from outside. */
@@ -35,20 +42,55 @@ export async function loadModules(task: Task): Promise<void> {
   if (task.kind === "glob" || (task.kind === "walk" && task.glob !== undefined)) await loadGlobModules();
 }
 
-/**
- * Runs a task; its last reply is the result. It yields now and then, so that a host without workers can let
- * other things happen in between.
- */
-export function* runTask(task: Task, host: TaskHost): Generator<void> {
-  switch (task.kind) {
-    case "walk":
-      return yield* within(task.scope, (boundary) => walkTask(task, boundary, host));
-    case "glob":
-      return yield* within(task.query.scope, (boundary) => globTask(task, boundary, host));
-    case "scan":
-      return yield* within(task.scope, (boundary) => scanTask(task, boundary, host));
-    case "range":
-      return yield* within(task.scope, (boundary) => rangeTask(task, boundary, host));
+/** Runs tasks one after the other, and keeps what the tasks of one search share. */
+export class TaskRunner {
+  #scanner: { readonly key: string; readonly scanner: FileScanner } | undefined;
+  #window: ByteWindow | undefined;
+  #plan: { readonly search: number; readonly plan: GlobPlan } | undefined;
+
+  constructor(private readonly engine: Engine) {}
+
+  /** Makes ready what the first search would have to wait for. */
+  warmUp(): void {
+    this.#window ??= createScanWindow(this.engine.simd);
+  }
+
+  /**
+   * Runs a task; its last reply is the result. It yields now and then, so that a host without workers can let
+   * other things happen in between.
+   */
+  *run(task: Task, host: TaskHost): Generator<void> {
+    switch (task.kind) {
+      case "walk":
+        return yield* within(task.scope, (boundary) => walkTask(task, boundary, host));
+      case "glob":
+        return yield* within(task.query.scope, (boundary) =>
+          globTask(task, this.#planFor(task, boundary), boundary, host),
+        );
+      case "scan":
+        return yield* within(task.scope, (boundary) =>
+          scanTask(task, this.#scannerFor(task.query), boundary, host),
+        );
+      case "range":
+        return yield* within(task.scope, (boundary) =>
+          rangeTask(task, this.#scannerFor(task.query), boundary, host),
+        );
+    }
+  }
+
+  #scannerFor(query: TextQuery): FileScanner {
+    const key = JSON.stringify(query);
+    if (this.#scanner?.key !== key) {
+      const compiled = compileQuery(query, this.engine);
+      this.#window = this.#scanner?.scanner.window ?? this.#window ?? createScanWindow(this.engine.simd);
+      this.#scanner = { key, scanner: new FileScanner(query, compiled, this.engine.simd, this.#window) };
+    }
+    return this.#scanner.scanner;
+  }
+
+  #planFor({ search, query }: GlobTask, boundary: Boundary): GlobPlan {
+    if (this.#plan?.search !== search) this.#plan = { search, plan: new GlobPlan(query, boundary) };
+    return this.#plan.plan;
   }
 }
 
@@ -62,25 +104,17 @@ function* within(scope: Scope, steps: (boundary: Boundary) => Iterable<void>): G
   }
 }
 
-let lastScanner: { readonly key: string; readonly scanner: FileScanner } | undefined;
-
-/** The tasks of one search share the compiled query and the memory files are read into. */
-function scannerFor(query: TextQuery, { backtracking, simd }: TaskHost): FileScanner {
-  const key = JSON.stringify([query, simd, backtracking]);
-  if (lastScanner?.key !== key) {
-    const compiled: CompiledQuery = compileQuery(query, { backtracking });
-    lastScanner = { key, scanner: new FileScanner(query, compiled, simd, lastScanner?.scanner.window) };
-  }
-  return lastScanner.scanner;
-}
-
 const FILES_PER_STEP = 16;
 /** Where the system makes files up: they come in portions. So may what was named, wherever it is. */
 const MADE_UP = /^\/(?:proc|sys)\//;
 
-function* scanTask(task: ScanTask, boundary: Boundary, host: TaskHost): Generator<void> {
+function* scanTask(
+  task: ScanTask,
+  scanner: FileScanner,
+  boundary: Boundary,
+  host: TaskHost,
+): Generator<void> {
   const { batch, query } = task;
-  const scanner = scannerFor(query, host);
   const labels = batch.labels?.split("\0");
   const tally = emptyTally();
   const hits: FileHits[] = [];
@@ -127,9 +161,13 @@ function* scanTask(task: ScanTask, boundary: Boundary, host: TaskHost): Generato
   host.post({ kind: "scanned", tally, searched, matches, matchedFiles, hits, large });
 }
 
-function rangeTask(task: RangeTask, boundary: Boundary, host: TaskHost): Iterable<void> {
-  const { query, path, from, to, identity, budget, named } = task;
-  const scanner = scannerFor(query, host);
+function rangeTask(
+  task: RangeTask,
+  scanner: FileScanner,
+  boundary: Boundary,
+  host: TaskHost,
+): Iterable<void> {
+  const { path, from, to, identity, budget, named } = task;
   try {
     const range = { from, to, identity };
     const options = {

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { errorMessage } from "@agent/core/toolkit";
+import type { TaskRunner } from "../../worker/tasks.js";
 import {
   CANCELLED,
   type Executor,
@@ -16,12 +17,12 @@ import {
 export function openLocalExecutor(simd: boolean, events: ExecutorEvents): Executor {
   const sharedState = new Int32Array(STATE_SIZE);
   let closed = false;
+  let runner: TaskRunner | undefined;
   const run = async ({ id, task }: WorkerOrder): Promise<void> => {
-    const { loadModules, runTask } = await import("../../worker/tasks.js");
+    const { loadModules, TaskRunner } = await import("../../worker/tasks.js");
     await loadModules(task);
-    const steps = runTask(task, {
-      simd,
-      backtracking: false,
+    runner ??= new TaskRunner({ simd, backtracking: false });
+    const steps = runner.run(task, {
       post: (reply) => events.message({ id, reply }),
       heartbeat: () => {
         Atomics.add(sharedState, PROGRESS, 1);

@@ -83,6 +83,11 @@ export class Pool {
     return job;
   }
 
+  /** Starts the executors before the first search needs them. */
+  warmUp(): void {
+    if (this.#slots.length === 0) this.#openAll();
+  }
+
   /** Ends all executors. What is running is rejected. */
   close(): void {
     for (const slot of [...this.#slots]) this.#drop(slot, new Error("the search pool was closed"));
@@ -93,7 +98,7 @@ export class Pool {
       const slot = this.#slots.find((one) => one.ready && one.running === undefined);
       if (slot === undefined) {
         const waiting = this.#slots.some((one) => !one.ready);
-        if (!waiting && this.#slots.length < this.size) this.#open();
+        if (!waiting && this.#slots.length < this.size) this.#openAll();
         return;
       }
       this.#start(slot, this.#takeNext());
@@ -111,6 +116,12 @@ export class Pool {
       if (pending) return pending;
     }
     throw new Error("There is nothing to take.");
+  }
+
+  /** All at once: what is searched is divided as soon as the first files are known. */
+  #openAll(): void {
+    do this.#open();
+    while (this.#slots.length < this.size && this.#openExecutor === this.firstChoice);
   }
 
   #open(): void {
@@ -182,6 +193,7 @@ export class Pool {
   }
 
   #useFallback(): void {
+    if (this.#openExecutor !== this.firstChoice) return;
     this.#failedStarts++;
     this.#openExecutor = this.fallback;
   }

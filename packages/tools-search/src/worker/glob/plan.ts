@@ -81,7 +81,8 @@ export class GlobWalk {
   readonly #scopes = new Map<string, IgnoreScope>();
 
   constructor(
-    private readonly base: string,
+    /** Absolute, with a slash at the end. */
+    readonly base: string,
     /** What leads from the start of the search to the base. */
     readonly prefix: string,
     private readonly shown: string,

@@ -1,26 +1,22 @@
-import { lstatSync } from "node:fs";
 import { resolve } from "node:path";
 import { addUnreadable, emptyTally, type GlobTask } from "../../protocol.js";
 import type { Boundary } from "../boundary.js";
 import type { TaskHost } from "../tasks.js";
-import { GlobPlan, type GlobWalk } from "./plan.js";
+import { FirstItems } from "./firstItems.js";
+import type { GlobPlan, GlobWalk } from "./plan.js";
 
 /** Finds the files that match a glob, or those in a part of the tree. */
-export function* globTask(task: GlobTask, boundary: Boundary, host: TaskHost): Generator<void> {
-  const plan = planFor(task, boundary);
+export function* globTask(
+  task: GlobTask,
+  plan: GlobPlan,
+  boundary: Boundary,
+  host: TaskHost,
+): Generator<void> {
   const [only, ...others] = plan.walks;
   // One walk finds each file once, and in order: nothing has to be known about other files.
   const inOrder = others.length === 0 && plan.named.length === 0 && task.query.order === "path";
   if (only && inOrder) yield* findInOrder(task, plan, only, boundary, host);
   else yield* findAll(task, plan, boundary, host);
-}
-
-let lastPlan: { readonly search: number; readonly plan: GlobPlan } | undefined;
-
-/** The tasks of one search share the plan. */
-function planFor({ search, query }: GlobTask, boundary: Boundary): GlobPlan {
-  if (lastPlan?.search !== search) lastPlan = { search, plan: new GlobPlan(query, boundary) };
-  return lastPlan.plan;
 }
 
 function* findInOrder(
@@ -52,48 +48,80 @@ function* findInOrder(
   host.post({ kind: "globbed", tally, lists, total: budget.found, hint: plan.hint });
 }
 
-/** Where several walks may find the same file, or the order is not that of paths, everything has to be at hand. */
+interface FoundFile {
+  /** From the start of the search. */
+  readonly path: string;
+  readonly changedAt: number;
+}
+
+/** Where there are several walks, or the order is not that of paths, only the first ones so far are kept. */
 function* findAll({ query }: GlobTask, plan: GlobPlan, boundary: Boundary, host: TaskHost): Generator<void> {
   const tally = emptyTally();
   for (const { path, code } of plan.unreadable) addUnreadable(tally, path, code);
-  const found = new Set(plan.named);
+  const files = new FirstItems<FoundFile>(query.limit, query.order === "newest" ? newestFirst : byPath);
+  const seen = new SeenPaths(plan);
+  let total = 0;
+  const add = (path: string, place: string): void => {
+    if (!seen.isNew(path)) return;
+    total++;
+    files.add({ path, changedAt: query.order === "newest" ? changedAt(place, boundary) : 0 });
+  };
+  for (const path of plan.named) add(path, resolve(plan.start, path));
   for (const walk of plan.walks) {
     for (const batch of walk.run("", { tally, boundary, heartbeat: () => host.heartbeat(0) })) {
-      for (const path of batch) found.add(walk.prefix + path);
+      host.heartbeat(0);
+      for (const path of batch) add(walk.prefix + path, walk.base + path);
       yield;
     }
   }
-  const paths = [...found].sort();
-  if (query.order === "newest") sortNewestFirst(paths, plan.start, host);
-  const list = firstThatFit(paths, query).map((path) => plan.shown(path));
+  const list = firstThatFit(files.sorted(), query).map((path) => plan.shown(path));
   const { hint } = plan;
-  host.post({ kind: "globbed", tally, lists: [list.join("\0")], total: paths.length, hint });
+  host.post({ kind: "globbed", tally, lists: [list.join("\0")], total, hint });
 }
 
-function firstThatFit(paths: readonly string[], { limit, maxCharacters }: GlobTask["query"]): string[] {
+/** Remembers paths that can be found twice: named ones, and those where one walk goes through a part of another. */
+class SeenPaths {
+  readonly #paths = new Set<string>();
+  readonly #inner: readonly string[];
+
+  constructor({ named, walks }: GlobPlan) {
+    const prefixes = walks.map((walk) => walk.prefix);
+    const isInner = (prefix: string, index: number): boolean =>
+      prefixes.some((other, place) => place !== index && prefix.startsWith(other));
+    this.#inner = [...prefixes.filter(isInner), ...named];
+  }
+
+  isNew(path: string): boolean {
+    if (!this.#inner.some((inner) => path.startsWith(inner))) return true;
+    if (this.#paths.has(path)) return false;
+    this.#paths.add(path);
+    return true;
+  }
+}
+
+function byPath(a: FoundFile, b: FoundFile): number {
+  return a.path < b.path ? -1 : 1;
+}
+
+function newestFirst(a: FoundFile, b: FoundFile): number {
+  return b.changedAt - a.changedAt || byPath(a, b);
+}
+
+function firstThatFit(files: readonly FoundFile[], { maxCharacters }: GlobTask["query"]): string[] {
   let size = 0;
-  const end = paths.findIndex((path) => {
+  const end = files.findIndex(({ path }) => {
     if (size > maxCharacters) return true;
     size += path.length + 1;
     return false;
   });
-  return paths.slice(0, end === -1 ? limit : Math.min(limit, end));
+  return files.slice(0, end === -1 ? files.length : end).map(({ path }) => path);
 }
 
 /** Where nobody may look, files are as old as can be. */
-function changedAt(path: string): number {
+function changedAt(place: string, boundary: Boundary): number {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    return boundary.lookAt(place).mtimeMs;
   } catch {
     return 0;
   }
-}
-
-function sortNewestFirst(paths: string[], start: string, host: TaskHost): void {
-  const times = new Map<string, number>();
-  for (const path of paths) {
-    host.heartbeat(0);
-    times.set(path, changedAt(resolve(start, path)));
-  }
-  paths.sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0) || (a < b ? -1 : 1));
 }

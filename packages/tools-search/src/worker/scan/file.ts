@@ -42,6 +42,10 @@ export interface ScanOptions {
   readonly heartbeat: () => void;
 }
 
+export function createScanWindow(simd: boolean): ByteWindow {
+  return createWindow(WINDOW_BYTES, simd);
+}
+
 /** Searches files one after the other through one reused block of memory. */
 export class FileScanner {
   #window: ByteWindow;
@@ -50,10 +54,10 @@ export class FileScanner {
     private readonly query: TextQuery,
     private readonly compiled: CompiledQuery,
     private readonly simd: boolean,
-    /** The memory of a scanner that is no longer used. */
-    window?: ByteWindow,
+    /** The memory to read into; that of a scanner that is no longer used will do. */
+    window: ByteWindow,
   ) {
-    this.#window = window ?? createWindow(WINDOW_BYTES, simd);
+    this.#window = window;
   }
 
   /** Throws `NotSearched` for what cannot or should not be searched. */

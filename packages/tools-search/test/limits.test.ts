@@ -1,0 +1,86 @@
+import { execFileSync } from "node:child_process";
+import { utimesSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openLocalExecutor } from "../src/host/pool/localExecutor.js";
+import { Pool } from "../src/host/pool/pool.js";
+import { formatTextResult } from "../src/host/report.js";
+import { searchText } from "../src/host/textSearch.js";
+import { SearchFilesTool } from "../src/index.js";
+import { FirstItems } from "../src/worker/glob/firstItems.js";
+import { makeTree, randomNumbers, run } from "./tree.js";
+
+const name = (number: number): string => `f${String(number).padStart(5, "0")}.txt`;
+
+test("once all wanted results are found, a search counts on only as long as it is told", async () => {
+  const files = Array.from({ length: 3000 }, (_, number) => [name(number), "foo\nfoo\n"] as const);
+  const root = makeTree(Object.fromEntries(files));
+  const open = (events: Parameters<typeof openLocalExecutor>[1]) => openLocalExecutor(true, events);
+  const query = {
+    ...{ text: "foo", regex: false, ignoreCase: false, mode: "lines" as const, context: 0 },
+    ...{ maxLineLength: 100, maxCharacters: 10_000 },
+  };
+  const scope = { cwd: root, root: undefined, secret: [], granted: [], includeIgnored: false };
+  const walk = { kind: "walk" as const, scope, paths: ["."], glob: undefined };
+  const search = (countOnMs: number) =>
+    searchText(new Pool(1, open, open), { query, walk, maxResults: 3, countOnMs }, { timeoutMs: 60_000 });
+  const shown = { ...query, timeoutMs: 60_000 };
+
+  const stopped = await search(0);
+  expect(stopped.matches).toBeLessThan(6000);
+  expect(formatTextResult(stopped, shown)).toBe(
+    [
+      ...["f00000.txt:1:foo", "f00000.txt:2:foo", "f00001.txt:1:foo"],
+      `[3 of more than ${stopped.matches} matching lines shown (${stopped.matchedFiles} files); for the rest raise max_results or narrow paths, glob or query; ${stopped.searched} files searched; the others were not searched, because enough was found]`,
+    ].join("\n"),
+  );
+  const whole = await search(60_000);
+  expect(formatTextResult(whole, shown)).toContain("[3 of 6000 matching lines shown (3000 files)");
+});
+
+test("search_files sorts by time and counts all, with patterns that find a file twice", async () => {
+  const random = randomNumbers(7);
+  const paths = Array.from(
+    { length: 300 },
+    (_, number) => `${["a", "a/b", "c"][number % 3]}/${name(number)}`,
+  );
+  const root = makeTree(Object.fromEntries(paths.map((path) => [path, ""])));
+  const times = new Map(paths.map((path) => [path, 1_000_000 + random(200)]));
+  for (const [path, time] of times) utimesSync(join(root, path), time, time);
+  const newest = [...paths].sort((x, y) => (times.get(y) ?? 0) - (times.get(x) ?? 0) || (x < y ? -1 : 1));
+  for (const pattern of ["**/*.txt", "{a/**,a/b/**,c/*}"]) {
+    for (const max_results of [7, 1000]) {
+      const found = await run(new SearchFilesTool(), root, {
+        pattern,
+        path: root,
+        sort: "newest",
+        max_results,
+      });
+      expect(found.lines).toEqual(newest.slice(0, max_results));
+      expect(found.account).toContain("300 files");
+    }
+  }
+});
+
+test("of any number of items only the first ones are kept, in order", () => {
+  const random = randomNumbers(9);
+  const all = Array.from({ length: 10_000 }, () => random(1_000_000));
+  const first = new FirstItems<number>(20, (a, b) => a - b);
+  for (const item of all) first.add(item);
+  expect(first.sorted()).toEqual(all.sort((a, b) => a - b).slice(0, 20));
+});
+
+test("workers that were asked for at registration are there for the first search, and let the process end", () => {
+  const pack = new URL("../dist/index.js", import.meta.url).href;
+  const script = `
+    const { register } = await import(${JSON.stringify(pack)});
+    const before = process.getActiveResourcesInfo().length;
+    const tools = [];
+    register({ register: (tool) => tools.push(tool), unregister() {}, enable() {}, disable() {}, hasTool() {}, isToolEnabled() {}, getToolNames() {} },
+      { context: {}, options: { warmUp: process.argv[1] === "warm", workers: 2 } });
+    console.log(process.getActiveResourcesInfo().length > before);`;
+  const node = (mode: string): string =>
+    execFileSync(process.execPath, ["--input-type=module", "-e", script, mode], { encoding: "utf8" }).trim();
+  expect(node("warm")).toBe("true");
+  expect(node("cold")).toBe("false");
+});
