@@ -24,6 +24,8 @@ function reader(hooks: readonly CallHooks[], options: AgentOptions = {}) {
   return { agent, read };
 }
 
+const goOn = (): undefined => undefined;
+
 /** A pack that brings nothing but hooks. */
 const packOf = (hooks: CallHooks): ToolPack => ({
   packName: "hooked",
@@ -173,9 +175,9 @@ describe("before a call", () => {
   });
 
   test.each([
-    ["no function at all", { name: "typo", beforecall: () => undefined }],
-    ["no name", { beforeCall: () => undefined }],
-    ["a timeout that is none", { name: "x", timeoutMs: 0, beforeCall: () => undefined }],
+    ["no function at all", { name: "typo", beforecall: goOn }],
+    ["no name", { beforeCall: goOn }],
+    ["a timeout that is none", { name: "x", timeoutMs: 0, beforeCall: goOn }],
   ])("hooks with %s are refused at once", (_, hooks) => {
     expect(() => reader([hooks as unknown as CallHooks])).toThrow(/hooks\[0\]/);
     expect(() => reader([], { packs: [packOf(hooks as unknown as CallHooks)] })).toThrow(/services\.hooks/);

@@ -42,7 +42,7 @@ export async function runLoop(exchange: Exchange): Promise<DoneEvent> {
     const text = textOrNull(response.content) ?? "";
     conversation.append({ role: "assistant", content: text, ...ownState(response, exchange) });
     if (steer(exchange)) continue;
-    const parsed = await orAborted(Promise.resolve(output?.read(text)), signal);
+    const parsed = output && (await orAborted(output.read(text), signal));
     if (parsed && "problem" in parsed) {
       rejectedAnswers++;
       if (rejectedAnswers > limits.maxOutputRetries) throw outputFailure(parsed.problem, rejectedAnswers);
