@@ -135,22 +135,24 @@ export class Agent {
    */
   steer(message: Content): boolean {
     checkMessage(message);
-    if (!this.#running || this.#isAborted) return false;
-    this.#steering.add(message);
-    return true;
+    return this.#steering.add(message);
   }
 
-  /** Takes back what was given to `steer` and not delivered, because the message failed or was stopped first. */
+  /**
+   * Takes back what was given to `steer` and not delivered, because the message failed or was stopped first. What is
+   * not taken back is delivered before the next message.
+   */
   takeSteering(): readonly Content[] {
-    return this.#running && !this.#isAborted ? [] : this.#steering.take();
+    return this.#steering.isOpen ? [] : this.#steering.take();
   }
 
   /**
    * Resolves once nothing runs any more: after an abort, when every tool has returned or was given up. Resolves to
-   * the events that came after `streamChat` had ended, such as the results of tools that were stopped.
+   * the events that came after `streamChat` had ended, such as the results of tools that were stopped. They are
+   * kept until the next message.
    */
   async settled(): Promise<readonly AgentEvent[]> {
-    while (this.#running) await this.#running;
+    await this.#idle();
     return this.#lateEvents.splice(0);
   }
 
@@ -217,7 +219,12 @@ export class Agent {
     checkMessage(message);
     const exchange = this.#createExchange(options, signal, stream, emit);
     const done = await this.#occupy(signal, async () => {
+      for (const content of this.#steering.take()) {
+        this.conversation.append({ role: "user", content });
+        emit({ type: "steered", content });
+      }
       this.conversation.append({ role: "user", content: wellFormed(message) });
+      this.#steering.open();
       const attributes = { "gen_ai.request.model": this.#provider.model ?? "" };
       return await exchange.telemetry.inSpan(
         { operation: "invoke_agent", name: this.#provider.model ?? "agent", attributes },
@@ -246,7 +253,7 @@ export class Agent {
       packHooks: () => this.registry.services.hooks,
       steps: this.#options.steps ?? DIRECT_STEPS,
       telemetry: this.#options.telemetry ?? NO_TELEMETRY,
-      takeSteering: () => this.#steering.take(),
+      takeSteering: (taking) => this.#steering.take(taking),
       output: output === undefined ? undefined : createOutputReader(output),
       context,
       stream,
@@ -264,16 +271,19 @@ export class Agent {
    * have returned, and the next one waits for that.
    */
   async #occupy<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    if (this.#running && this.#isAborted) await this.settled();
+    if (this.#running && this.#isAborted) await orAborted(this.#idle(), signal);
     this.#checkIdle();
+    this.#lateEvents = [];
     this.#isAborted = signal.aborted;
     const exchange = work();
     this.#running = exchange
       .catch(() => undefined)
       .then(() => {
+        this.#steering.close();
         this.#running = undefined;
       });
     const onAborted = (): void => {
+      this.#steering.close();
       this.#isAborted = true;
     };
     signal.addEventListener("abort", onAborted, { once: true });
@@ -288,6 +298,10 @@ export class Agent {
     } finally {
       signal.removeEventListener("abort", onAborted);
     }
+  }
+
+  async #idle(): Promise<void> {
+    while (this.#running) await this.#running;
   }
 
   #checkIdle(): void {

@@ -19,6 +19,7 @@ import {
 import { checkOptions, type OptionChecks } from "./toolkit/options.js";
 import type { PackEntry } from "./tools/factory.js";
 import type { ToolRegistry } from "./tools/registry.js";
+import { checkCallHooks } from "./tools/services.js";
 
 const DEFAULTS = {
   maxTurns: 100,
@@ -48,7 +49,7 @@ export interface AgentOptions {
   readonly registry?: ToolRegistry;
   /** Asked before each tool call that could run. Without it nothing is asked. */
   readonly approve?: Approve;
-  /** See every call before and after it runs, in this order. */
+  /** See every call before and after it runs, in this order and after those of packs. */
   readonly hooks?: readonly CallHooks[];
   /** Where answers and calls go through: a journal makes messages survive the process. */
   readonly steps?: Steps;
@@ -99,12 +100,7 @@ const checkTelemetry: ValueCheck = (name, value) => {
 
 const checkHooks: ValueCheck = (name, value) => {
   arrayOf("hooks")(name, value);
-  for (const [index, hooks] of (value as unknown[]).entries()) {
-    const { name: own, beforeCall, afterCall } = (hooks ?? {}) as Partial<Record<keyof CallHooks, unknown>>;
-    checkText(`${name}[${index}].name`, own);
-    if (beforeCall !== undefined) checkFunction(`${name}[${index}].beforeCall`, beforeCall);
-    if (afterCall !== undefined) checkFunction(`${name}[${index}].afterCall`, afterCall);
-  }
+  for (const [index, hooks] of (value as unknown[]).entries()) checkCallHooks(`${name}[${index}]`, hooks);
 };
 
 const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
@@ -148,7 +144,7 @@ export function loopLimits(options: AgentOptions, provider: ChatProvider): LoopL
     maxTurns: options.maxTurns ?? DEFAULTS.maxTurns,
     maxRepeats: options.maxRepeats ?? DEFAULTS.maxRepeats,
     maxTurnOutputBytes: options.maxTurnOutputBytes ?? Math.min(DEFAULTS.maxTurnOutputBytes, share),
-    maxCallsPerAnswer: options.maxCallsPerAnswer ?? DEFAULTS.maxCallsPerAnswer,
+    maxCallsPerAnswer: Math.ceil(options.maxCallsPerAnswer ?? DEFAULTS.maxCallsPerAnswer),
     maxOutputRetries: options.maxOutputRetries ?? DEFAULTS.maxOutputRetries,
     maxChildAgents: options.maxChildAgents ?? DEFAULTS.maxChildAgents,
     maxChildDepth: options.maxChildDepth ?? DEFAULTS.maxChildDepth,

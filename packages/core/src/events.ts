@@ -56,6 +56,8 @@ export interface ToolRequestedEvent {
   readonly name: string;
   /** The arguments; `{}` where the model sent none that can be read. */
   readonly args: Readonly<Record<string, unknown>>;
+  /** The answer comes from a journal: an earlier process reported it too. */
+  readonly replayed?: true;
 }
 
 /** The call runs now: it was valid and nobody refused it. */
@@ -122,6 +124,8 @@ export interface UsageEvent {
   readonly type: "usage";
   readonly usage: TokenUsage;
   readonly total: TokenUsage;
+  /** The answer comes from a journal: its tokens were used by an earlier process. */
+  readonly replayed?: true;
 }
 
 /** The conversation outgrew its budget and was made shorter. */

@@ -55,14 +55,18 @@ export async function compactToFit(
       return true;
     }
   }
-  const older = messages.slice(1, recent);
-  if (older.length > 1) {
+  // The first request of the user stays as it is.
+  const first = messages[0]?.role === "user" ? 1 : 0;
+  const older = messages.slice(first, recent);
+  const isLong = older.length > 1;
+  if (isLong) {
     const summary = await summarise(older, exchange, turn, limit);
-    conversation.replace(1, older.length, [{ role: "user", content: summary.text }]);
+    conversation.replace(first, older.length, [{ role: "user", content: summary.text }]);
     report(summary.action);
   }
+  if (budget === "now") return isLong;
   // What is left is recent. If one turn alone is too much, its output must give way: an error would lose it all.
-  if (estimateTokens(messages) > limit * FULL_AT && budget !== "now") {
+  if (estimateTokens(messages) > limit * FULL_AT) {
     const results = messages.filter((message) => message.role === "tool").length;
     const share = Math.floor((target * CHARACTERS_PER_TOKEN) / Math.max(1, results));
     shortenOutput(conversation, 0, messages.length, Math.max(OLD_OUTPUT_BYTES, share));
@@ -129,7 +133,7 @@ function shortenOutput(conversation: Conversation, from: number, to: number, max
 
 async function summarise(
   older: readonly ChatMessage[],
-  { provider, signal, steps, scope }: Exchange,
+  { provider, signal, steps, scope, meter }: Exchange,
   turn: number,
   limit: number,
 ): Promise<{ action: "summarised" | "dropped"; text: string }> {
@@ -150,7 +154,8 @@ async function summarise(
         signal,
       }),
     );
-    const { content } = await orAborted(request, signal);
+    const { content, usage } = await orAborted(request, signal);
+    if (usage) meter.add(usage);
     if (content) return { action: "summarised", text: `[Summary of the conversation so far]\n${content}` };
   } catch (error) {
     // Going on with less memory beats failing the user's request because a summary could not be had.

@@ -106,7 +106,10 @@ export function adaptContent(content: Content, accepts: (mediaType: string) => b
 /** Content as it is kept: half characters replaced, since servers refuse them for ever after. */
 export function wellFormed(content: Content): Content {
   if (typeof content === "string") return content.toWellFormed();
-  return content.map((part) => (part.type === "text" ? { ...part, text: part.text.toWellFormed() } : part));
+  return content.map((part) => {
+    if (part.type === "text") return { ...part, text: part.text.toWellFormed() };
+    return part.name === undefined ? part : { ...part, name: part.name.toWellFormed() };
+  });
 }
 
 function partText(part: ContentPart): string {
@@ -124,6 +127,11 @@ function partTokens(part: ContentPart): number {
     case "file":
       return Math.ceil(decodedBytes(part.data) / 1024) * FILE_TOKENS_PER_KIB;
   }
+}
+
+/** What a part weighs, decoded. */
+export function partBytes(part: ContentPart): number {
+  return part.type === "text" ? part.text.length : decodedBytes(part.data);
 }
 
 function decodedBytes(base64: string): number {

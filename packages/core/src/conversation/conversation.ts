@@ -115,17 +115,15 @@ export class Conversation implements ToolContext {
   /** Starts a round: recorders learn of the answer at once, readers once all results are there. */
   openRound(answer: AssistantMessage): OpenRound {
     this.#tell({ type: "message", message: answer });
-    const recorded = new Map<string, ToolMessage>();
+    const recorded = new Set<ToolMessage>();
     return {
       addResult: (message) => {
-        recorded.set(message.tool_call_id, message);
+        recorded.add(message);
         this.#tell({ type: "result", message });
       },
       close: (results) => {
         for (const message of results) {
-          if (recorded.get(message.tool_call_id)?.content !== message.content) {
-            this.#tell({ type: "result", message });
-          }
+          if (!recorded.has(message)) this.#tell({ type: "result", message });
         }
         this.#messages.push(answer, ...results);
       },
@@ -151,7 +149,7 @@ export class Conversation implements ToolContext {
 export interface OpenRound {
   /** Hands the result of one call to recorders as soon as it is there. */
   addResult(message: ToolMessage): void;
-  /** Adds the answer and all results, in the order of the calls, to the history. */
+  /** Adds the answer and all results, in the order of the calls, to the history. Recorders learn of changed ones. */
   close(results: readonly ToolMessage[]): void;
 }
 

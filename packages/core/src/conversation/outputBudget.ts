@@ -1,53 +1,51 @@
 import { truncateMiddle } from "../toolkit/truncate.js";
 
-// While results arrive, so much more than the budget may be held before the longest are shortened.
+// Until this many times the budget has arrived, a result may take all of it; later ones get an equal share.
 const SLACK = 4;
 
-/** The texts of one round's results, which share a budget: the longest give way, short ones stay whole. */
+const HINT = "All results of one turn share a budget; ask for less at a time.";
+
+/**
+ * The texts of one round's results, which share a budget: the longest give way, short ones stay whole. What is held
+ * and handed out while they arrive is bounded too, however many there are.
+ */
 export class OutputBudget {
   readonly #maxBytes: number;
-  readonly #texts: string[] = [];
-  #held = 0;
+  readonly #share: number;
+  readonly #texts: string[];
+  #arrived = 0;
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, results: number) {
     this.#maxBytes = maxBytes;
+    this.#share = Math.floor(maxBytes / Math.max(1, results));
+    this.#texts = Array.from({ length: results }, () => "");
   }
 
-  /** Takes a result and returns it as it stands now: it may become shorter once others arrive. */
+  /** Takes a result and returns it as it stands now: it may become shorter once all have arrived. */
   add(index: number, text: string): string {
-    this.#texts[index] = truncateMiddle(text, this.#maxBytes, HINT);
-    this.#held += Buffer.byteLength(this.#texts[index]);
-    if (this.#held > this.#maxBytes * SLACK) this.#share();
-    return this.#texts[index];
+    const limit = this.#arrived > this.#maxBytes * SLACK ? this.#share : this.#maxBytes;
+    const kept = truncateMiddle(text, limit, HINT);
+    this.#texts[index] = kept;
+    this.#arrived += Buffer.byteLength(kept);
+    return kept;
   }
 
-  /** A result as it is kept, once all have arrived. */
-  text(index: number): string {
-    if (this.#held > this.#maxBytes) this.#share();
-    return this.#texts[index] ?? "";
-  }
-
-  #share(): void {
-    const shared = shareOutputBudget(this.#texts, this.#maxBytes);
-    for (const [index, text] of shared.entries()) this.#texts[index] = text;
-    // The notices of what was left out come on top of the budget, so the sum itself would ask for another round.
-    this.#held = Math.min(
-      this.#maxBytes,
-      shared.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
-    );
+  /** The results as they are kept, once all have arrived. */
+  texts(): readonly string[] {
+    return this.#arrived > this.#maxBytes ? shareOutputBudget(this.#texts, this.#maxBytes) : this.#texts;
   }
 }
-
-const HINT = "All results of one turn share a budget; ask for less at a time.";
 
 /**
  * Shortens the longest of several texts so that together they fit `maxBytes`: every text up to the common
  * limit stays whole.
  */
 function shareOutputBudget(texts: readonly string[], maxBytes: number): string[] {
-  const sizes = Array.from(texts, (text) => Buffer.byteLength(text ?? ""));
-  const limit = commonLimit(sizes, maxBytes);
-  return Array.from(texts, (text) => truncateMiddle(text ?? "", limit, HINT));
+  const limit = commonLimit(
+    texts.map((text) => Buffer.byteLength(text)),
+    maxBytes,
+  );
+  return texts.map((text) => truncateMiddle(text, limit, HINT));
 }
 
 /** The size to which the longest must shrink so that the sum of all fits: short ones give their share away. */

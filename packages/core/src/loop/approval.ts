@@ -3,6 +3,8 @@ import { orAborted } from "../toolkit/abort.js";
 import { describeValue, errorMessage } from "../toolkit/describe.js";
 import type { AccessNeed, ToolCapability } from "../tools/types.js";
 
+const ABORTED = "aborted before it was approved.";
+
 /** A call that waits for permission, with the very arguments the tool will get. */
 export interface ApprovalRequest {
   readonly id: string;
@@ -45,6 +47,7 @@ export class ApprovalGate {
   }
 
   async #decide(request: ApprovalRequest): Promise<string | undefined> {
+    if (request.signal.aborted) return ABORTED;
     // "Always" was said of the tool's ordinary calls; what goes beyond the access rules is asked each time.
     if (this.#always.has(request.name) && request.needs.length === 0) return undefined;
     try {
@@ -60,7 +63,7 @@ export class ApprovalGate {
       return `approve() returned ${describeValue(decision)}, which is not a decision.`;
     } catch (error) {
       if (isAgentError(error, "suspended")) throw error;
-      if (isAgentError(error, "aborted")) return "aborted before it was approved.";
+      if (isAgentError(error, "aborted")) return ABORTED;
       return `the approval failed: ${errorMessage(error)}`;
     }
   }

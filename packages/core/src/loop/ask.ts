@@ -1,4 +1,5 @@
 import { AgentError, isAgentError } from "../errors.js";
+import type { AgentEvent } from "../events.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "../providers/interface.js";
 import { orAborted, throwIfAborted } from "../toolkit/abort.js";
 import { describeValue, errorMessage } from "../toolkit/describe.js";
@@ -6,42 +7,57 @@ import { isRecord } from "../toolkit/isRecord.js";
 import type { Exchange } from "./exchange.js";
 import { requestMessages } from "./request.js";
 
+/** An answer of the model, and whether a journal gave it. */
+export interface Answer {
+  readonly response: ChatResponse;
+  readonly replayed: boolean;
+}
+
 /**
  * Asks the model for its next answer, through the steps. What it had written when the user stopped it stays in the
  * conversation, marked; half an answer that a fault cut off does not.
  */
-export async function askModel(exchange: Exchange, turn: number, attempt: number): Promise<ChatResponse> {
+export async function askModel(exchange: Exchange, turn: number, attempt: number): Promise<Answer> {
   const { provider, conversation, signal, emit, stream, output, telemetry, scope, steps } = exchange;
   throwIfAborted(signal);
   let written = "";
+  let replayed = true;
+  // What a provider still sends after the abort is not part of what the user stopped.
+  const report = (event: AgentEvent): void => {
+    if (!signal.aborted) emit(event);
+  };
   const request: ChatRequest = {
     messages: requestMessages(conversation.systemPrompt, conversation.sessionContext, provider, output),
     tools: exchange.tools.getSharedSchemas(),
     signal,
     ...(output && { output: output.format }),
     onRetry: (retry) => {
-      written = "";
-      emit({ type: "retry", ...retry });
+      if (!signal.aborted) written = "";
+      report({ type: "retry", ...retry });
     },
     ...(stream && {
       onText: (text: string) => {
-        // What a provider still sends after the abort is not part of what the user stopped.
-        if (signal.aborted) return;
-        written += text;
-        emit({ type: "text", text });
+        if (!signal.aborted) written += text;
+        report({ type: "text", text });
       },
-      onReasoning: (text: string) => emit({ type: "reasoning", text }),
-      onToolDraft: (draft) => emit({ type: "tool_draft", ...draft }),
+      onReasoning: (text: string) => report({ type: "reasoning", text }),
+      onToolDraft: (draft) => report({ type: "tool_draft", ...draft }),
     }),
   };
-  const ask = (): Promise<ChatResponse> =>
-    telemetry.inSpan({ operation: "chat", name: provider.model ?? "model", attributes: {} }, async (set) => {
-      const response = await respond(provider, request);
-      set(responseAttributes(response));
-      return response;
-    });
+  const ask = (): Promise<ChatResponse> => {
+    replayed = false;
+    return telemetry.inSpan(
+      { operation: "chat", name: provider.model ?? "model", attributes: {} },
+      async (set) => {
+        const response = await respond(provider, request);
+        set(responseAttributes(response));
+        return response;
+      },
+    );
+  };
   try {
-    return await orAborted(steps.answer({ scope, turn, kind: "answer", attempt }, ask), signal);
+    const response = await orAborted(steps.answer({ scope, turn, kind: "answer", attempt }, ask), signal);
+    return { response, replayed };
   } catch (error) {
     if (signal.aborted) {
       conversation.append({ role: "assistant", content: written.toWellFormed(), stopped: true });

@@ -1,6 +1,7 @@
+import { orAborted } from "../toolkit/abort.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { PreparedCall } from "../tools/registry.js";
-import type { ChildStarter } from "./children.js";
+import type { CallPlace, ChildStarter } from "./children.js";
 import type { Exchange } from "./exchange.js";
 import { askAfterHooks, askBeforeHooks, type HookCall } from "./hooks.js";
 
@@ -25,42 +26,47 @@ export async function runCall(
 ): Promise<ToolResult> {
   const { id, name } = call;
   const prepared = await prepare(call, exchange);
-  let result: ToolResult;
-  let replayed = false;
-  if ("outcome" in prepared) {
-    result = prepared;
-  } else {
-    replayed = true;
-    const { args, capabilities } = prepared;
-    const key = { scope: exchange.scope, turn, callId: id, name, args, capabilities };
-    result = await exchange.steps.call(key, (intent) => {
-      replayed = false;
-      return decideAndRun(id, prepared, exchange, startAgent, intent);
-    });
-  }
+  let replayed = true;
+  const { scope, tools, steps } = exchange;
+  const { args } = "outcome" in prepared ? call : prepared;
+  // Refusals go through the steps too: a tool that is not there yet when a message is worked off again must not
+  // change a result that was recorded.
+  const key = { scope, turn, callId: id, name, args, capabilities: tools.getCapabilities(name) };
+  const result = await steps.call(key, async (intent) => {
+    replayed = false;
+    if ("outcome" in prepared) return prepared;
+    return await decideAndRun({ turn, callId: id }, prepared, exchange, startAgent, intent);
+  });
   exchange.emit({ type: "tool_end", id, name, ...result, ...(replayed && { replayed }) });
   return result;
 }
 
 async function prepare(
   { name, args, problem }: RequestedCall,
-  { tools }: Exchange,
+  { tools, signal }: Exchange,
 ): Promise<PreparedCall | ToolResult> {
-  if (problem === undefined) return await tools.prepare(name, args);
-  return { outcome: "error", text: `Error executing ${name}: ${problem}`, durationMs: 0 };
+  if (problem !== undefined) {
+    return { outcome: "error", text: `Error executing ${name}: ${problem}`, durationMs: 0 };
+  }
+  try {
+    // A schema library may check arguments with code that never ends.
+    return await orAborted(tools.prepare(name, args), signal);
+  } catch {
+    return abortedBefore(name);
+  }
 }
 
 async function decideAndRun(
-  id: string,
+  place: CallPlace,
   prepared: PreparedCall,
   exchange: Exchange,
   startAgent: ChildStarter,
   intent: (() => void | Promise<void>) | undefined,
 ): Promise<ToolResult> {
-  const decided = await decide(id, prepared, exchange);
+  const decided = await decide(place.callId, prepared, exchange);
   if ("outcome" in decided) return decided;
   await intent?.();
-  return await execute(id, decided.call, decided.isGranted, exchange, startAgent);
+  return await execute(place, decided, exchange, startAgent);
 }
 
 interface Decided {
@@ -73,7 +79,7 @@ interface Decided {
 /** Hooks first, then the person. */
 async function decide(id: string, prepared: PreparedCall, exchange: Exchange): Promise<Decided | ToolResult> {
   const { tools, gate, signal, context } = exchange;
-  if (signal.aborted) return refused("aborted", prepared.name);
+  if (signal.aborted) return abortedBefore(prepared.name);
   let call = prepared;
   let allowed = false;
   const packHooks = exchange.packHooks();
@@ -85,41 +91,48 @@ async function decide(id: string, prepared: PreparedCall, exchange: Exchange): P
       return undefined;
     };
     const verdict = await askBeforeHooks(hookCall(id, call, exchange), exchange.hooks, packHooks, revalidate);
-    if (signal.aborted) return refused("aborted", prepared.name);
+    if (signal.aborted) return abortedBefore(prepared.name);
     if (verdict.type === "deny") return denied(verdict.reason);
     ({ allowed } = verdict);
   }
   if (allowed || !gate) return { call, isGranted: allowed };
   const { name, args, capabilities, needs } = call;
   const refusal = await gate.check({ id, name, args, capabilities, needs, context, signal });
-  if (signal.aborted) return refused("aborted", name);
+  if (signal.aborted) return abortedBefore(name);
   return refusal === undefined ? { call, isGranted: true } : denied(refusal);
 }
 
 async function execute(
-  id: string,
-  call: PreparedCall,
-  isGranted: boolean,
+  place: CallPlace,
+  { call, isGranted }: Decided,
   exchange: Exchange,
   startAgent: ChildStarter,
 ): Promise<ToolResult> {
   const { emit, signal, telemetry, context, tools } = exchange;
   const { name, args, needs } = call;
+  const id = place.callId;
+  const children = new Set<Promise<unknown>>();
   const attributes = { "gen_ai.tool.call.id": id, "gen_ai.tool.type": "function" };
   const result = await telemetry.inSpan({ operation: "execute_tool", name, attributes }, async (set) => {
     const ended = await call.run({
       signal,
       granted: isGranted ? needs : [],
       context,
-      startAgent: (request, childSignal) => startAgent(id, request, childSignal ?? signal),
+      startAgent: (request, childSignal = signal) => {
+        const child = startAgent(place, request, childSignal);
+        children.add(child.catch(() => undefined));
+        return child;
+      },
       onStart: () => emit({ type: "tool_start", id, name, args }),
       onOutput: (chunk) => emit({ type: "tool_output", id, name, chunk }),
       onProcess: (pid) => emit({ type: "tool_process", id, name, pid }),
     });
+    // Children that the tool did not wait for were told to stop when it returned.
+    await Promise.all(children);
     if (ended.outcome !== "ok") set({ "error.type": ended.outcome });
     return ended;
   });
-  const hooks = [...exchange.hooks, ...exchange.packHooks()].filter(({ afterCall }) => afterCall);
+  const hooks = [...exchange.packHooks(), ...exchange.hooks].filter(({ afterCall }) => afterCall);
   if (hooks.length === 0) return result;
   const changed = await askAfterHooks(hookCall(id, call, exchange), result, hooks);
   return changed === result ? result : { ...changed, text: tools.redact(changed.text) };
@@ -134,6 +147,6 @@ function denied(reason: string): ToolResult {
   return { outcome: "denied", text: `Tool call denied: ${reason}`, durationMs: 0 };
 }
 
-function refused(outcome: "aborted", name: string): ToolResult {
-  return { outcome, text: `Error executing ${name}: aborted before it started.`, durationMs: 0 };
+function abortedBefore(name: string): ToolResult {
+  return { outcome: "aborted", text: `Error executing ${name}: aborted before it started.`, durationMs: 0 };
 }

@@ -1,6 +1,7 @@
 import { findContentProblem, wellFormed } from "../conversation/content.js";
 import { Conversation } from "../conversation/conversation.js";
 import { AgentError } from "../errors.js";
+import { throwIfAborted } from "../toolkit/abort.js";
 import { checkPositive, checkText, textsOf } from "../toolkit/checks.js";
 import { checkOptions, type OptionChecks } from "../toolkit/options.js";
 import { unavailable } from "../tools/registry.js";
@@ -9,9 +10,15 @@ import type { Exchange, LoopTools } from "./exchange.js";
 import type { runLoop } from "./loop.js";
 import { UsageMeter } from "./usage.js";
 
+/** The call a child agent works for. Ids are unique within one turn only. */
+export interface CallPlace {
+  readonly turn: number;
+  readonly callId: string;
+}
+
 /** Starts a child agent for a call. Rejects with an `AgentError`, also when there are too many. */
 export type ChildStarter = (
-  callId: string,
+  place: CallPlace,
   request: ChildAgentRequest,
   signal: AbortSignal,
 ) => Promise<ChildAgentAnswer>;
@@ -30,13 +37,16 @@ const REQUEST: OptionChecks<ChildAgentRequest> = {
  */
 export function createChildStarter(parent: Exchange, run: typeof runLoop): ChildStarter {
   const started = new Map<string, number>();
-  return async (callId, request, signal) => {
+  return async ({ turn, callId }, request, signal) => {
     checkOptions("startAgent", request, REQUEST);
     checkMessage("message", request.message);
+    throwIfAborted(signal);
     checkLimits(parent);
     parent.allowance.children--;
-    const child = started.get(callId) ?? 0;
-    started.set(callId, child + 1);
+    // The id is the model's own text: encoded, it cannot look like the place of another call.
+    const place = `${turn}/${encodeURIComponent(callId)}`;
+    const child = started.get(place) ?? 0;
+    started.set(place, child + 1);
     const { label, message, systemPrompt = "", tools, maxTurns } = request;
     const conversation = new Conversation({ systemPrompt });
     conversation.append({ role: "user", content: wellFormed(message) });
@@ -48,7 +58,7 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
       limits: { ...parent.limits, ...(maxTurns !== undefined && { maxTurns }) },
       takeSteering: () => [],
       output: undefined,
-      scope: `${parent.scope}${callId}/${child}/`,
+      scope: `${parent.scope}${place}/${child}/`,
       depth: parent.depth + 1,
       meter: new UsageMeter(parent.meter),
       emit: (event) =>

@@ -52,8 +52,8 @@ export interface Exchange {
   readonly packHooks: () => readonly CallHooks[];
   readonly steps: Steps;
   readonly telemetry: Telemetry;
-  /** Takes the messages that were given to `steer` since the last time. */
-  readonly takeSteering: () => readonly Content[];
+  /** Takes the messages given to `steer` since the last time; with `last`, if there are none, no more are accepted. */
+  readonly takeSteering: (options?: { readonly last: boolean }) => readonly Content[];
   readonly output: OutputReader | undefined;
   /** What the caller of `chat` passed along for tools and hooks. */
   readonly context: unknown;

@@ -1,10 +1,12 @@
+import { orAborted } from "../toolkit/abort.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import { isRecord } from "../toolkit/isRecord.js";
+import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ToolCapability } from "../tools/types.js";
 
 /** A hook decides by itself, without a person: what takes longer hangs. */
-const HOOK_TIMEOUT_MS = 30_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
 
 /** A call as a hook sees it: a copy, so that changing it changes nothing. */
 export interface HookCall {
@@ -35,6 +37,8 @@ export type AfterDecision = undefined | { readonly text: string } | { readonly a
 export interface CallHooks {
   /** Named in refusals. */
   readonly name: string;
+  /** Milliseconds one decision may take. Default: 30 seconds. */
+  readonly timeoutMs?: number;
   beforeCall?(call: HookCall): BeforeDecision | Promise<BeforeDecision>;
   afterCall?(call: HookCall, result: ToolResult): AfterDecision | Promise<AfterDecision>;
 }
@@ -45,8 +49,9 @@ export type HookVerdict =
   | { readonly type: "deny"; readonly reason: string };
 
 /**
- * Asks the hooks in order. `trusted` are the embedder's own, whose "allow" counts. `revalidate` checks changed
- * arguments and resolves to what is wrong with them.
+ * Asks the hooks in order: those of packs first, so that the embedder's own see the arguments as they will run.
+ * `trusted` are the embedder's, whose "allow" counts. `revalidate` checks changed arguments and resolves to what is
+ * wrong with them.
  */
 export async function askBeforeHooks(
   call: HookCall,
@@ -57,12 +62,12 @@ export async function askBeforeHooks(
   let args = call.args;
   let changed = false;
   let allowed = false;
-  for (const hooks of [...trusted, ...packs]) {
+  for (const hooks of [...packs, ...trusted]) {
     if (!hooks.beforeCall) continue;
     const label = `the hook ${quote(hooks.name)}`;
     try {
       const given = { ...call, args: structuredClone(args) };
-      const decision: unknown = await withinTime(label, () => hooks.beforeCall?.(given));
+      const decision: unknown = await withinTime(hooks, call.signal, () => hooks.beforeCall?.(given));
       if (decision === undefined || decision === null) continue;
       if (!isRecord(decision)) return malformed(label, decision);
       if ("deny" in decision) return { type: "deny", reason: `${label}: ${String(decision.deny)}` };
@@ -103,7 +108,9 @@ export async function askAfterHooks(
     const label = `the hook ${quote(one.name)}`;
     try {
       const seen = current;
-      const decision: unknown = await withinTime(label, () => one.afterCall?.(call, { ...seen }));
+      const decision: unknown = await withinTime(one, undefined, () =>
+        one.afterCall?.({ ...call, args: structuredClone(call.args) }, { ...seen }),
+      );
       if (decision === undefined || decision === null) continue;
       if (isRecord(decision) && typeof decision.text === "string") {
         current = { ...current, text: decision.text };
@@ -128,16 +135,20 @@ function malformed(label: string, decision: unknown): HookVerdict {
   return { type: "deny", reason: `${label} returned ${describeValue(decision)}, which is not a decision.` };
 }
 
-async function withinTime<T>(label: string, work: () => T | Promise<T>): Promise<T> {
+/** Rejects if the hook takes too long, or once nobody waits for its decision. */
+async function withinTime<T>(
+  { name, timeoutMs = DEFAULT_TIMEOUT_MS }: CallHooks,
+  signal: AbortSignal | undefined,
+  work: () => T | Promise<T>,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`${label} did not decide within ${HOOK_TIMEOUT_MS} ms`)),
-      HOOK_TIMEOUT_MS,
-    );
+    const fail = () => reject(new Error(`${quote(name)} did not decide within ${timeoutMs} ms`));
+    if (timeoutMs <= LONGEST_TIMER_MS) timer = setTimeout(fail, timeoutMs);
   });
+  const decided = Promise.race([Promise.resolve().then(work), late]);
   try {
-    return await Promise.race([Promise.resolve().then(work), late]);
+    return await (signal ? orAborted(decided, signal) : decided);
   } finally {
     clearTimeout(timer);
   }

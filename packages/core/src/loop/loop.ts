@@ -2,8 +2,8 @@ import { compactToFit } from "../conversation/compact.js";
 import { AgentError, isAgentError } from "../errors.js";
 import type { DoneEvent } from "../events.js";
 import type { ChatResponse } from "../providers/interface.js";
-import { throwIfAborted } from "../toolkit/abort.js";
-import { askModel } from "./ask.js";
+import { orAborted, throwIfAborted } from "../toolkit/abort.js";
+import { type Answer, askModel } from "./ask.js";
 import { createChildStarter } from "./children.js";
 import type { Exchange } from "./exchange.js";
 import { outputCorrection, outputFailure } from "./output.js";
@@ -22,13 +22,18 @@ export async function runLoop(exchange: Exchange): Promise<DoneEvent> {
 
   for (let turn = 1; turn <= limits.maxTurns && exchange.allowance.turns > 0; turn++) {
     exchange.allowance.turns--;
-    const response = await askWithinContext(exchange, turn);
+    const { response, replayed } = await askWithinContext(exchange, turn);
     if (response.usage) {
       meter.add(response.usage);
-      exchange.emit({ type: "usage", usage: response.usage, total: meter.total });
+      exchange.emit({
+        type: "usage",
+        usage: response.usage,
+        total: meter.total,
+        ...(replayed && { replayed }),
+      });
     }
     if (response.toolCalls.length > 0) {
-      await runToolRound(response, turn, exchange, startAgent, repeats);
+      await runToolRound({ response, replayed }, turn, exchange, startAgent, repeats);
       throwIfAborted(signal);
       repeats.throwIfStuck();
       steer(exchange);
@@ -37,13 +42,23 @@ export async function runLoop(exchange: Exchange): Promise<DoneEvent> {
     const text = textOrNull(response.content) ?? "";
     conversation.append({ role: "assistant", content: text, ...ownState(response, exchange) });
     if (steer(exchange)) continue;
-    const done = { type: "done", text, finishReason: response.finishReason, turns: turn } as const;
-    if (!output) return { ...done, usage: meter.total };
-    const parsed = await output.read(text);
-    if ("value" in parsed) return { ...done, output: parsed.value, usage: meter.total };
-    rejectedAnswers++;
-    if (rejectedAnswers > limits.maxOutputRetries) throw outputFailure(parsed.problem, rejectedAnswers);
-    conversation.append({ role: "user", content: outputCorrection(parsed.problem) });
+    const parsed = output && (await orAborted(output.read(text), signal));
+    if (parsed && "problem" in parsed) {
+      rejectedAnswers++;
+      if (rejectedAnswers > limits.maxOutputRetries) throw outputFailure(parsed.problem, rejectedAnswers);
+      conversation.append({ role: "user", content: outputCorrection(parsed.problem) });
+      continue;
+    }
+    // From here on nothing more is accepted: a message that is given now would never be delivered.
+    if (steer(exchange, { last: true })) continue;
+    return {
+      type: "done",
+      text,
+      ...(parsed && { output: parsed.value }),
+      finishReason: response.finishReason,
+      turns: turn,
+      usage: meter.total,
+    };
   }
   throw new AgentError(
     "turn_limit",
@@ -52,8 +67,8 @@ export async function runLoop(exchange: Exchange): Promise<DoneEvent> {
 }
 
 /** Adds what the user said meanwhile. Returns whether there was anything. */
-function steer({ conversation, takeSteering, emit }: Exchange): boolean {
-  const given = takeSteering();
+function steer({ conversation, takeSteering, emit }: Exchange, options?: { last: boolean }): boolean {
+  const given = takeSteering(options);
   for (const content of given) {
     conversation.append({ role: "user", content });
     emit({ type: "steered", content });
@@ -62,7 +77,7 @@ function steer({ conversation, takeSteering, emit }: Exchange): boolean {
 }
 
 /** Asks the model; a conversation that is too long for it is made shorter and asked once more. */
-async function askWithinContext(exchange: Exchange, turn: number): Promise<ChatResponse> {
+async function askWithinContext(exchange: Exchange, turn: number): Promise<Answer> {
   const { limits } = exchange;
   if (limits.contextTokens !== undefined) await compactToFit(exchange, turn, limits.contextTokens);
   try {

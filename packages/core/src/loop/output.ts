@@ -3,7 +3,7 @@ import type { OutputFormat } from "../providers/interface.js";
 import { errorMessage } from "../toolkit/describe.js";
 import { type Parsed, readSchema } from "../toolkit/standardSchema.js";
 
-const FENCE = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/;
+const FENCE = "```";
 
 /** A structured answer that is wanted: what the model is told, and how its text becomes a value. */
 export interface OutputReader {
@@ -47,5 +47,7 @@ export function outputFailure(problem: string, attempts: number): AgentError {
 
 function withoutFence(text: string): string {
   const trimmed = text.trim();
-  return FENCE.exec(trimmed)?.[1] ?? trimmed;
+  const firstLine = trimmed.indexOf("\n");
+  const isFenced = trimmed.startsWith(FENCE) && trimmed.endsWith(FENCE) && firstLine !== -1;
+  return isFenced ? trimmed.slice(firstLine, -FENCE.length) : trimmed;
 }

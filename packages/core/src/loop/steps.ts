@@ -4,7 +4,7 @@ import type { ToolCapability } from "../tools/types.js";
 
 /** Names one answer of the model within a message: stable when the message is worked off again. */
 export interface AnswerKey {
-  /** `""` for the agent itself; for a child agent the calls that led to it: `call_1/0`. */
+  /** `""` for the agent itself; for a child agent the calls that led to it, as turn, id and number: `2/call_1/0/`. */
   readonly scope: string;
   /** How often the model has been asked for this message, counted from 1. */
   readonly turn: number;

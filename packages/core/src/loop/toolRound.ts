@@ -1,22 +1,25 @@
-import type { ContentPart } from "../conversation/content.js";
-import type { AssistantMessage, ToolMessage } from "../conversation/conversation.js";
-import { OutputBudget } from "../conversation/outputBudget.js";
+import type { AssistantMessage } from "../conversation/conversation.js";
+import { isAgentError } from "../errors.js";
 import type { ChatResponse, ChatToolCall } from "../providers/interface.js";
 import { quote } from "../toolkit/describe.js";
 import { isRecord } from "../toolkit/isRecord.js";
-import { revealHiddenTags } from "../toolkit/visible.js";
-import type { ToolResult } from "../tools/execution.js";
 import { asToolName } from "../tools/toolName.js";
 import type { ToolCapability } from "../tools/types.js";
+import type { Answer } from "./ask.js";
 import { type RequestedCall, runCall } from "./callPath.js";
 import type { ChildStarter } from "./children.js";
 import type { Exchange } from "./exchange.js";
 import type { RepeatCounter } from "./repeats.js";
+import { RoundResults } from "./roundResults.js";
 
 // Calls of these run alone and in order: two edits of one file must not meet.
 const EXCLUSIVE: readonly ToolCapability[] = ["write", "destroy", "execute"];
 // Readers at one time: enough to hide waiting, few enough to bound what is open at once.
 const MAX_CONCURRENT = 16;
+
+const SUSPENDED = "This call waits for a decision and has not run.";
+const UNKNOWN = "Interrupted: whether this call has run is not known. Check before you repeat it.";
+const NOT_RUN = "Not run: the message was interrupted by an earlier call of this answer.";
 
 interface RoundCall extends RequestedCall {
   /** The arguments' text as it came. */
@@ -26,9 +29,10 @@ interface RoundCall extends RequestedCall {
 /**
  * Runs the tool calls of one answer: readers together, the others one after the other, in the order asked, and adds
  * the answer with all results to the conversation. Every call gets exactly one result, also when it was aborted.
+ * Rejects, once all calls have ended, if the steps failed or a decision is suspended.
  */
 export async function runToolRound(
-  response: ChatResponse,
+  { response, replayed }: Answer,
   turn: number,
   exchange: Exchange,
   startAgent: ChildStarter,
@@ -36,37 +40,47 @@ export async function runToolRound(
 ): Promise<void> {
   const { emit, limits, conversation } = exchange;
   const { calls, dropped } = readCalls(response, limits.maxCallsPerAnswer);
-  for (const { id, name, args } of calls) emit({ type: "tool_requested", id, name, args });
-  const budget = new OutputBudget(limits.maxTurnOutputBytes);
+  for (const { id, name, args } of calls) {
+    emit({ type: "tool_requested", id, name, args, ...(replayed && { replayed }) });
+  }
+  const results = new RoundResults(
+    calls.map(({ id }) => id),
+    limits.maxTurnOutputBytes,
+  );
   const round = conversation.openRound(toAnswer(response, calls, dropped, exchange.provider.id));
-  const results = await runInOrder(calls, exchange, async (call, index) => {
+  const failures = await runInOrder(calls, exchange, async (call, index) => {
     const result = await runCall(call, turn, exchange, startAgent);
-    const text = budget.add(index, revealHiddenTags(result.text.toWellFormed()));
-    round.addResult(toMessage(call.id, text, result.parts));
-    // The text is held by the budget alone, which bounds what all of them hold together.
-    return { ...result, text: "" };
+    round.addResult(results.add(index, result));
   });
+  const [failure] = failures.values();
+  if (failure) {
+    for (const index of calls.keys()) {
+      if (!results.has(index)) results.add(index, { text: unfinishedText(failures.get(index)) });
+    }
+    round.close(results.close([], []));
+    throw failure.error;
+  }
+  const signatures = results.signatures();
   const note = repeats.count(
-    calls.map(({ name, raw }, index) => `${name}\0${raw}\0${budget.text(index)}`).join("\0"),
+    calls.map(({ name, raw }, index) => `${name}\0${raw}\0${signatures[index]}`).join("\0"),
   );
-  const notes = [note, dropped > 0 ? droppedNote(dropped, limits.maxCallsPerAnswer) : undefined];
-  round.close(
-    calls.map(({ id }, index) => {
-      const added = index === calls.length - 1 ? notes : [note];
-      const text = [budget.text(index), ...added].filter((one) => one !== undefined).join("\n");
-      return toMessage(id, text, results[index]?.parts);
-    }),
-  );
+  const lastNotes = dropped > 0 ? [droppedNote(dropped, limits.maxCallsPerAnswer)] : [];
+  round.close(results.close(note === undefined ? [] : [note], lastNotes));
+}
+
+/** Why a call did not get to its end. */
+interface Failure {
+  readonly error: unknown;
+}
+
+function unfinishedText(failure: Failure | undefined): string {
+  if (!failure) return NOT_RUN;
+  return isAgentError(failure.error, "suspended") ? SUSPENDED : UNKNOWN;
 }
 
 /** What a message may hold as its text. Half a character would make servers refuse the conversation for ever. */
 export function textOrNull(content: unknown): string | null {
   return typeof content === "string" && content !== "" ? content.toWellFormed() : null;
-}
-
-function toMessage(id: string, text: string, parts: readonly ContentPart[] | undefined): ToolMessage {
-  if (!parts || parts.length === 0) return { role: "tool", tool_call_id: id, content: text };
-  return { role: "tool", tool_call_id: id, content: [{ type: "text", text }, ...parts] };
 }
 
 function toAnswer(
@@ -136,33 +150,26 @@ function toHistory({ id, name, raw, problem }: RoundCall): ChatToolCall {
   return { id, type: "function", function: { name: asToolName(name), arguments: readable ? raw : "{}" } };
 }
 
-/** Runs the calls, and rejects only after all of them have ended. */
+/** Runs the calls and resolves once all have ended. After the first failure no other call is started. */
 async function runInOrder(
   calls: readonly RoundCall[],
   { tools }: Exchange,
-  run: (call: RoundCall, index: number) => Promise<ToolResult>,
-): Promise<ToolResult[]> {
+  run: (call: RoundCall, index: number) => Promise<void>,
+): Promise<ReadonlyMap<number, Failure>> {
   const running = new Set<Promise<unknown>>();
-  const results: Promise<ToolResult>[] = [];
-  let failed = false;
+  const failures = new Map<number, Failure>();
   for (const [index, call] of calls.entries()) {
     const capabilities = tools.getCapabilities(call.name);
     const exclusive = EXCLUSIVE.some((capability) => capabilities.includes(capability));
     if (exclusive) await Promise.all(running);
     else if (running.size >= MAX_CONCURRENT) await Promise.race(running);
-    if (failed) break;
-    const result = run(call, index);
-    const ended: Promise<unknown> = result.then(
-      () => running.delete(ended),
-      () => {
-        failed = true;
-        running.delete(ended);
-      },
-    );
+    if (failures.size > 0) break;
+    const ended: Promise<unknown> = run(call, index)
+      .catch((error: unknown) => failures.set(index, { error }))
+      .finally(() => running.delete(ended));
     running.add(ended);
-    results.push(result);
     if (exclusive) await ended;
   }
   await Promise.all(running);
-  return await Promise.all(results);
+  return failures;
 }

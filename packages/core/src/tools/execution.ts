@@ -2,6 +2,7 @@ import { type ContentPart, findPartProblem } from "../conversation/content.js";
 import { AgentError } from "../errors.js";
 import { LazySignal } from "../toolkit/abort.js";
 import { describeValue, errorMessage } from "../toolkit/describe.js";
+import { isRecord } from "../toolkit/isRecord.js";
 import { onAbort } from "../toolkit/onAbort.js";
 import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 import { truncateMiddle } from "../toolkit/truncate.js";
@@ -96,6 +97,8 @@ class Execution {
   readonly #resolve: (ending: ToolEnding) => void;
   readonly #deadlineMs: number;
   readonly #stopSignal = new LazySignal();
+  /** Ends child agents that the tool left running. Its own signal does not fire: what it started may live on. */
+  readonly #endSignal = new LazySignal();
   #parts: ContentPart[] | undefined;
   #report: ToolReport | undefined;
   #stopped: StopReason | undefined;
@@ -151,23 +154,44 @@ class Execution {
         if (!this.#settled) options.report?.(status);
       },
       attach: (part) => this.#attach(part),
-      ...(startAgent && { startAgent: (request) => startAgent(request, stop.signal) }),
+      ...(startAgent && {
+        startAgent: (request) => {
+          const child = this.#startChild(startAgent, request);
+          // A tool that does not wait for its child must not end the process when that fails.
+          child.catch(() => undefined);
+          return child;
+        },
+      }),
     };
   }
 
+  async #startChild(
+    start: NonNullable<RunOptions["startAgent"]>,
+    request: ChildAgentRequest,
+  ): Promise<ChildAgentAnswer> {
+    if (this.#settled) throw new AgentError("aborted", "The call has ended: it can start no agent.");
+    return await start(request, AbortSignal.any([this.#stopSignal.signal, this.#endSignal.signal]));
+  }
+
   #attach(part: ContentPart): void {
-    const problem = findPartProblem(part);
+    if (this.#settled) throw new AgentError("aborted", "The call has ended: its result is complete.");
+    // Checked and kept as a copy: the tool may change its own.
+    const copy = isRecord(part) ? { ...part } : part;
+    const problem = findPartProblem(copy);
     if (problem !== undefined) throw new AgentError("invalid_argument", `The attached part ${problem}.`);
     this.#parts ??= [];
     if (this.#parts.length >= MAX_PARTS) throw new Error(`A result holds at most ${MAX_PARTS} parts.`);
-    this.#parts.push(part);
+    this.#parts.push(copy);
   }
 
   #stop(reason: StopReason, cause: unknown): void {
     if (this.#settled || this.#stopped) return;
     this.#stopped = reason;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#settle(this.#givenUp()), this.#limits.abortGraceMs);
+    const { abortGraceMs } = this.#limits;
+    if (abortGraceMs <= LONGEST_TIMER_MS) {
+      this.#timer = setTimeout(() => this.#settle(this.#givenUp()), abortGraceMs);
+    }
     this.#stopSignal.abort(cause);
   }
 
@@ -216,6 +240,7 @@ class Execution {
     this.#settled = true;
     clearTimeout(this.#timer);
     this.#release();
+    this.#endSignal.abort(new Error("the call ended"));
     this.#resolve(ending);
   }
 }

@@ -88,6 +88,13 @@ function createScope(registry: PackRegistry, source: string) {
       throw new AgentError("pack_invalid", `It may not ${action} ${quote(name)}, which is not its own tool.`);
     }
   };
+  // A tool that is taken back and brought again is on or off as the user left it.
+  const leftAs = new Map<string, boolean>();
+  const add = (tool: ExecutableTool, options: RegisterOptions): void => {
+    const enabled = leftAs.get(tool?.name);
+    registry.register(tool, { source, ...options, ...(enabled !== undefined && { enabled }) });
+    own.push(tool.name);
+  };
   const view: PackRegistry = {
     register(tool: ExecutableTool, options: RegisterOptions = {}) {
       if (closed) {
@@ -96,11 +103,11 @@ function createScope(registry: PackRegistry, source: string) {
           `Pack ${quote(source)} registered a tool after register() returned. Use registerLater for tools that take time.`,
         );
       }
-      registry.register(tool, { source, ...options });
-      own.push(tool.name);
+      add(tool, options);
     },
     unregister(name) {
       ownOnly("unregister", name);
+      leftAs.set(name, registry.isToolEnabled(name));
       registry.unregister(name);
       own.splice(own.indexOf(name), 1);
     },
@@ -125,15 +132,16 @@ function createScope(registry: PackRegistry, source: string) {
     registerLater(description, load) {
       checkText("description", description);
       checkFunction("load", load);
-      late.push(() => registry.registerLater?.(description, (_, signal) => load(lateView, signal)));
+      const start = () => registry.registerLater?.(description, (_, signal) => load(lateView, signal));
+      if (closed) start();
+      else late.push(start);
     },
   };
   // The same rules, without an end: a server may bring tools, and take them back, for as long as it runs.
   const lateView: PackRegistry = Object.freeze({
     ...view,
     register(tool: ExecutableTool, options: RegisterOptions = {}) {
-      registry.register(tool, { source, ...options });
-      own.push(tool.name);
+      add(tool, options);
     },
   });
   return {

@@ -95,6 +95,7 @@ export class ToolRegistry implements PackRegistry {
   readonly redact: (text: string) => string;
   readonly #tools = new Map<string, RegisteredTool>();
   readonly #limits: ExecutionLimits;
+  #disposed = false;
   readonly #onRegister = new Set<(tool: ToolInfo) => void>();
 
   constructor(options: ToolRegistryOptions = {}) {
@@ -110,6 +111,8 @@ export class ToolRegistry implements PackRegistry {
 
   /** Adds a tool, enabled unless `options.enabled` is `false`. Throws rather than replace one. */
   register(tool: ExecutableTool, options: RegisterOptions = {}): void {
+    if (this.#disposed)
+      throw new AgentError("tool_invalid", "The registry was disposed of: it takes no tools.");
     const entry = examineTool(tool, options);
     const existing = this.#tools.get(tool.name);
     if (existing) {
@@ -206,7 +209,9 @@ export class ToolRegistry implements PackRegistry {
         args: copy,
         capabilities,
         needs: tool.findAccessNeeds?.(copy) ?? [],
-        run: (options = {}) => this.#run(name, found, parsed.value, options),
+        // A tool may change what it gets; what was decided about stays as it was.
+        run: (options = {}) =>
+          this.#run(name, found, parsed.value === copy ? copyArguments(copy) : parsed.value, options),
       };
     } catch (error) {
       return { ...failure(name, error, this.#limits), durationMs: 0 };
@@ -226,6 +231,7 @@ export class ToolRegistry implements PackRegistry {
 
   /** Ends what the packs started. The registry is not to be used afterwards. */
   async dispose(): Promise<void> {
+    this.#disposed = true;
     this.#tools.clear();
     await this.services.dispose();
   }

@@ -1,6 +1,9 @@
 import type { CallHooks } from "../loop/hooks.js";
+import { checkFunction, checkObject, checkPositive, checkText, invalidArgument } from "../toolkit/checks.js";
 import { errorMessage } from "../toolkit/describe.js";
 import type { BackgroundJobs, Diagnosis, PackCommand, PackServices } from "./types.js";
+
+const LOAD_GRACE_MS = 5000;
 
 /** Tools a pack announced and has not brought yet, or failed to bring. */
 export interface PendingTools {
@@ -16,12 +19,18 @@ export class PackServiceList {
   readonly #pending = new Map<object, PendingTools & { readonly done: Promise<void> }>();
   readonly #ended = new AbortController();
 
+  /** Throws `invalid_argument` for services that are none. What comes after the end is ended at once. */
   add(services: PackServices): void {
+    if (services.hooks !== undefined) checkCallHooks("services.hooks", services.hooks);
+    if (services.dispose !== undefined) checkFunction("services.dispose", services.dispose);
+    if (services.diagnose !== undefined) checkFunction("services.diagnose", services.diagnose);
     this.#services.push(services);
+    if (this.#ended.signal.aborted) this.dispose().catch(() => undefined);
   }
 
   /** Starts loading tools and keeps track of it. A failure stays listed with its reason. */
   load(description: string, load: (signal: AbortSignal) => Promise<void>): void {
+    if (this.#ended.signal.aborted) return;
     const key = {};
     const done = Promise.resolve()
       .then(() => load(this.#ended.signal))
@@ -45,6 +54,16 @@ export class PackServiceList {
     while ([...this.#pending.values()].some(({ problem }) => problem === undefined)) {
       await Promise.all([...this.#pending.values()].map(({ done }) => done));
     }
+  }
+
+  /** Waits a bounded time for loads that were told to stop: they may have started something. */
+  async #loadsEnded(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, LOAD_GRACE_MS);
+    });
+    await Promise.race([this.loaded(), late]);
+    clearTimeout(timer);
   }
 
   /** The background work of all packs as one. */
@@ -84,8 +103,22 @@ export class PackServiceList {
   /** Ends what the packs started: every pack is asked, also after one has failed. */
   async dispose(): Promise<void> {
     this.#ended.abort();
+    await this.#loadsEnded();
     const endings = this.#services.splice(0).map(async ({ dispose }) => await dispose?.());
     const failed = (await Promise.allSettled(endings)).find(({ status }) => status === "rejected");
     if (failed?.status === "rejected") throw failed.reason;
+  }
+}
+
+/** Throws `invalid_argument` unless these are hooks: a misspelt one would let every call pass. */
+export function checkCallHooks(where: string, hooks: unknown): void {
+  checkObject(where, hooks);
+  const { name, timeoutMs, beforeCall, afterCall } = hooks as Partial<Record<keyof CallHooks, unknown>>;
+  checkText(`${where}.name`, name);
+  if (timeoutMs !== undefined) checkPositive(`${where}.timeoutMs`, timeoutMs);
+  if (beforeCall !== undefined) checkFunction(`${where}.beforeCall`, beforeCall);
+  if (afterCall !== undefined) checkFunction(`${where}.afterCall`, afterCall);
+  if (beforeCall === undefined && afterCall === undefined) {
+    throw invalidArgument(where, "an object with beforeCall() or afterCall()", hooks);
   }
 }

@@ -1,0 +1,220 @@
+import { describe, expect, test, vi } from "vitest";
+import { agentWith, call, collect, toolTexts } from "../../test/conversation.js";
+import { deferred, fakeTool } from "../../test/fixtures.js";
+import type { AgentOptions } from "../agentOptions.js";
+import type { ToolPack } from "../tools/types.js";
+import type { CallHooks } from "./hooks.js";
+
+const NAMED = {
+  parameters: {
+    type: "object",
+    properties: { path: { type: "string" } },
+    required: ["path"],
+    additionalProperties: false,
+  },
+};
+
+/** An agent that reads one file, with these hooks. */
+function reader(hooks: readonly CallHooks[], options: AgentOptions = {}) {
+  const read = vi.fn((args: Record<string, unknown>) => `content of ${args.path}`);
+  const agent = agentWith([call("read", { path: "a.txt" }), "Done."], [fakeTool("read", read, NAMED)], {
+    hooks,
+    ...options,
+  });
+  return { agent, read };
+}
+
+const goOn = (): undefined => undefined;
+
+/** A pack that brings nothing but hooks. */
+const packOf = (hooks: CallHooks): ToolPack => ({
+  packName: "hooked",
+  register: (registry) => registry.provide?.({ hooks }),
+});
+
+describe("before a call", () => {
+  test("a denial reaches the model with the hook's name and reason, and the tool does not run", async () => {
+    const { agent, read } = reader([{ name: "office hours", beforeCall: () => ({ deny: "It is night." }) }]);
+    const { events } = await collect(agent, "go");
+    expect(read).not.toHaveBeenCalled();
+    expect(toolTexts(agent)).toEqual(['Tool call denied: the hook "office hours": It is night.']);
+    expect(events.map(({ type }) => type)).not.toContain("tool_start");
+    expect(events).toContainEqual(expect.objectContaining({ type: "tool_end", outcome: "denied" }));
+  });
+
+  test("changed arguments are what the person is asked about, what is shown and what runs", async () => {
+    const approve = vi.fn(() => "allow" as const);
+    const { agent, read } = reader([{ name: "root", beforeCall: () => ({ args: { path: "root/a.txt" } }) }], {
+      approve,
+    });
+    const { events } = await collect(agent, "go");
+    expect(approve).toHaveBeenCalledWith(expect.objectContaining({ args: { path: "root/a.txt" } }));
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "tool_start", args: { path: "root/a.txt" } }),
+    );
+    expect(read).toHaveBeenCalledWith({ path: "root/a.txt" }, expect.anything());
+  });
+
+  test("changed arguments are validated again", async () => {
+    const { agent, read } = reader([{ name: "wrong", beforeCall: () => ({ args: { path: 7 } }) }]);
+    await agent.chat("go");
+    expect(read).not.toHaveBeenCalled();
+    expect(toolTexts(agent)[0]).toMatch(
+      /the hook "wrong" changed the arguments to ones that do not fit: .*"path"/,
+    );
+  });
+
+  test("the next hook sees the changed arguments", async () => {
+    const seen = vi.fn(() => undefined);
+    const { agent } = reader([
+      { name: "first", beforeCall: () => ({ args: { path: "b.txt" } }) },
+      { name: "second", beforeCall: seen },
+    ]);
+    await agent.chat("go");
+    expect(seen).toHaveBeenCalledWith(expect.objectContaining({ args: { path: "b.txt" } }));
+  });
+
+  test("what a hook does to its copy of the arguments changes nothing", async () => {
+    const { agent, read } = reader([
+      {
+        name: "careless",
+        beforeCall: ({ args }) => {
+          (args as Record<string, unknown>).path = "/etc/passwd";
+          return undefined;
+        },
+      },
+    ]);
+    await agent.chat("go");
+    expect(read).toHaveBeenCalledWith({ path: "a.txt" }, expect.anything());
+  });
+
+  test("a tool that changes its arguments does not change what hooks and displays see", async () => {
+    const seen: unknown[] = [];
+    const agent = agentWith(
+      [call("read", { path: "a.txt" }), "Done."],
+      [
+        fakeTool("read", (args) => {
+          args.path = "changed";
+          return "ok";
+        }),
+      ],
+      { hooks: [{ name: "after", afterCall: ({ args }) => void seen.push(args) }] },
+    );
+    const { events } = await collect(agent, "go");
+    const start = events.find(({ type }) => type === "tool_start");
+    expect([start, ...seen]).toMatchObject([{ args: { path: "a.txt" } }, { path: "a.txt" }]);
+  });
+
+  test("an embedder's allow spares the question", async () => {
+    const approve = vi.fn(() => ({ deny: "no" }));
+    const { agent, read } = reader([{ name: "trusted", beforeCall: () => ({ allow: true }) }], { approve });
+    await agent.chat("go");
+    expect(approve).not.toHaveBeenCalled();
+    expect(read).toHaveBeenCalledOnce();
+  });
+
+  test("a pack's allow counts for nothing", async () => {
+    const approve = vi.fn(() => ({ deny: "no" }));
+    const { agent, read } = reader([], {
+      approve,
+      packs: [packOf({ name: "pushy", beforeCall: () => ({ allow: true }) })],
+    });
+    await agent.chat("go");
+    expect(approve).toHaveBeenCalledOnce();
+    expect(read).not.toHaveBeenCalled();
+  });
+
+  test("what a pack's hook makes of the arguments is judged by the embedder's hook", async () => {
+    const { agent, read } = reader(
+      [
+        {
+          name: "guard",
+          beforeCall: ({ args }) => (args.path === "/etc/passwd" ? { deny: "secret" } : { allow: true }),
+        },
+      ],
+      { packs: [packOf({ name: "sly", beforeCall: () => ({ args: { path: "/etc/passwd" } }) })] },
+    );
+    await agent.chat("go");
+    expect(read).not.toHaveBeenCalled();
+    expect(toolTexts(agent)[0]).toContain('the hook "guard": secret');
+  });
+
+  test.each([
+    ["throws", () => Promise.reject(new Error("no rules found")), "failed: no rules found"],
+    ["returns what is no decision", () => "yes", 'returned string "yes", which is not a decision'],
+    ["returns an allow that is not true", () => ({ allow: "yes" }), "which is not a decision"],
+    ["never settles", () => new Promise(() => undefined), "did not decide within 5 ms"],
+  ])("a hook that %s refuses the call by its name", async (_, beforeCall, words) => {
+    const hook = { name: "broken", timeoutMs: 5, beforeCall } as unknown as CallHooks;
+    const { agent, read } = reader([hook]);
+    expect(await agent.chat("go")).toBe("Done.");
+    expect(read).not.toHaveBeenCalled();
+    expect(toolTexts(agent)[0]).toContain("broken");
+    expect(toolTexts(agent)[0]).toContain(words);
+  });
+
+  test("an abort does not wait for a hook that hangs", async () => {
+    const asked = deferred();
+    const controller = new AbortController();
+    const { agent, read } = reader([
+      {
+        name: "slow",
+        beforeCall: () => {
+          asked.resolve();
+          return new Promise(() => undefined);
+        },
+      },
+    ]);
+    const chat = agent.chat("go", { signal: controller.signal });
+    await asked.promise;
+    controller.abort();
+    await expect(chat).rejects.toMatchObject({ code: "aborted" });
+    await agent.settled();
+    expect(read).not.toHaveBeenCalled();
+    expect(toolTexts(agent)).toEqual(["Error executing read: aborted before it started."]);
+  });
+
+  test.each([
+    ["no function at all", { name: "typo", beforecall: goOn }],
+    ["no name", { beforeCall: goOn }],
+    ["a timeout that is none", { name: "x", timeoutMs: 0, beforeCall: goOn }],
+  ])("hooks with %s are refused at once", (_, hooks) => {
+    expect(() => reader([hooks as unknown as CallHooks])).toThrow(/hooks\[0\]/);
+    expect(() => reader([], { packs: [packOf(hooks as unknown as CallHooks)] })).toThrow(/services\.hooks/);
+  });
+});
+
+describe("after a call", () => {
+  test("a hook replaces the result or adds to it, packs before the embedder", async () => {
+    const { agent } = reader([{ name: "mine", afterCall: (_, { text }) => ({ text: text.toUpperCase() }) }], {
+      packs: [packOf({ name: "theirs", afterCall: () => ({ append: "checked" }) })],
+    });
+    await agent.chat("go");
+    expect(toolTexts(agent)).toEqual(["CONTENT OF A.TXT\nCHECKED"]);
+  });
+
+  test("known secrets that a hook adds are hidden", async () => {
+    vi.stubEnv("OPENAI_API_KEY", "sk-a-very-secret-key");
+    const { agent } = reader([{ name: "leaky", afterCall: () => ({ append: "sk-a-very-secret-key" }) }]);
+    await agent.chat("go");
+    vi.unstubAllEnvs();
+    expect(toolTexts(agent)[0]).not.toContain("sk-a-very-secret-key");
+  });
+
+  test.each([
+    ["throws", () => Promise.reject(new Error("scanner down")), "scanner down"],
+    ["never settles", () => new Promise(() => undefined), "did not decide within 5 ms"],
+    ["returns what is no decision", () => 1, "which is not a decision"],
+  ])(
+    "a hook that %s withholds the result: what it was to remove must not pass",
+    async (_, afterCall, words) => {
+      const hook = { name: "scanner", timeoutMs: 5, afterCall } as unknown as CallHooks;
+      const { agent, read } = reader([hook]);
+      const { events } = await collect(agent, "go");
+      expect(read).toHaveBeenCalledOnce();
+      expect(toolTexts(agent)[0]).not.toContain("content of");
+      expect(toolTexts(agent)[0]).toContain(words);
+      expect(events).toContainEqual(expect.objectContaining({ type: "tool_end", outcome: "error" }));
+    },
+  );
+});
