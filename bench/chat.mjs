@@ -90,7 +90,7 @@ async function inOwnProcess(port, path) {
 /** Reads the stream several times over and sends home what each time cost per delta. */
 async function stream(port, path) {
   const { Agent } = await import("../packages/core/dist/index.js");
-  const { OpenAIProvider } = await import("../packages/core/dist/openai.js");
+  const { OpenAIProvider } = await import("../packages/provider-openai/dist/index.js");
   const { TerminalView } = path === "none" ? {} : await import(path);
   const costs = [];
   for (let round = 0; round < STREAM_WARM_UP + STREAM_ROUNDS; round++) {

@@ -1,7 +1,7 @@
 // The same conversation by hand over `openai`, with openai's own runner, with @agent/core, and with its peers.
 import OpenAI from "openai";
 import { Agent } from "../packages/core/dist/index.js";
-import { OpenAIProvider } from "../packages/core/dist/openai.js";
+import { OpenAIProvider } from "../packages/provider-openai/dist/index.js";
 import { functionTool } from "../packages/core/dist/toolkit.js";
 import { peers } from "./corePeers.mjs";
 

@@ -36,9 +36,27 @@ describe("a project with @agent/core alone", () => {
   });
   afterAll(() => project.remove());
 
-  test("has at most two packages", async ({ skip }) => {
+  test("has no other package", async ({ skip }) => {
     skip(!online, NO_REGISTRY);
-    expect(await project.installed()).toEqual(["@agent/core", "openai"]);
+    expect(await project.installed()).toEqual(["@agent/core"]);
+  });
+});
+
+describe("a project with @agent/provider-openai", () => {
+  let project: Project;
+  let online: boolean;
+  beforeAll(async () => {
+    project = await createProject();
+    online = await project.install([
+      tarballs.get("@agent/core") ?? "",
+      tarballs.get("@agent/provider-openai") ?? "",
+    ]);
+  });
+  afterAll(() => project.remove());
+
+  test("has three packages", async ({ skip }) => {
+    skip(!online, NO_REGISTRY);
+    expect(await project.installed()).toEqual(["@agent/core", "@agent/provider-openai", "openai"]);
   });
 
   test("does not load openai unless the model is asked", async ({ skip }) => {
@@ -48,14 +66,15 @@ describe("a project with @agent/core alone", () => {
     await project.write(
       "import.js",
       `import { Agent } from "@agent/core";
-       import { OpenAIProvider } from "@agent/core/openai";
        import { scriptedProvider } from "@agent/core/replay";
-       import "@agent/core/toolkit";
+       import { OpenAIProvider } from "@agent/provider-openai";
        console.log(await new Agent(scriptedProvider(["Done."])).chat("Hi"));
        await new Agent(new OpenAIProvider({ model: "m", apiKey: "k" })).chat("Hi").catch(({ message }) => console.log(message));`,
     );
     const output = await project.run("node", "import.js").finally(() => rename(`${sdk}-away`, sdk));
-    expect(output).toMatch(/^Done\.\nm could not answer: Cannot find package 'openai'/);
+    expect(output).toMatch(
+      /^Done\.\nm could not answer: the package openai cannot be loaded: Cannot find package/,
+    );
   });
 });
 
@@ -166,10 +185,10 @@ describe("a project with every package", () => {
 /** What a user writes first: a tool and a pack of their own, the built-in ones, a conversation. */
 const PROGRAM = `
 import type { ChatTool, ExecutableTool, PackRegistry, ToolPack } from "@agent/core";
-import { OpenAIProvider } from "@agent/core/openai";
 import { scriptedProvider } from "@agent/core/replay";
 import { functionTool, requireString } from "@agent/core/toolkit";
 import { Agent } from "@agent/preset-default";
+import { OpenAIProvider } from "@agent/provider-openai";
 import * as bash from "@agent/tools-bash";
 import * as fs from "@agent/tools-fs";
 import * as search from "@agent/tools-search";

@@ -1,4 +1,4 @@
-import { OpenAIProvider } from "@agent/core/openai";
+import { OpenAIProvider } from "@agent/provider-openai";
 import { ask } from "./ask.js";
 
 const [question = "What is in this directory?"] = process.argv.slice(2);

@@ -5,7 +5,6 @@ import { afterAll, describe, test } from "vitest";
 import { fakeContext, fakeTool } from "../test/fixtures.js";
 import { argument, expectClearErrors, expectComplete, expectInvalidArgument } from "../test/wrongValues.js";
 import * as core from "./index.js";
-import * as openai from "./providers/openai.js";
 import * as replay from "./providers/replay.js";
 import * as toolkit from "./toolkit/index.js";
 
@@ -31,8 +30,6 @@ const failing = async (text: Promise<string>) => {
   if ((await text).startsWith("Error executing")) throw new Error(await text);
 };
 const request = { messages: [], tools: [], signal: new AbortController().signal };
-const openaiProvider = () =>
-  new openai.OpenAIProvider({ model: "m", baseURL: "http://127.0.0.1:9", maxRetries: 0 });
 const pack = { register: () => undefined };
 const session = { systemPrompt: "", messages: [] };
 
@@ -168,31 +165,7 @@ const CORE = [
   ),
 ];
 
-const OPENAI_OPTIONS = [
-  ["model", "text"],
-  ["apiKey", "nothing", "text"],
-  ["baseURL", "nothing"],
-  ["headers", "nothing", "object"],
-  ["timeoutMs", "nothing", "number"],
-  ["maxRetries", "nothing", "number"],
-  ["retryDelayMs", "nothing", "number"],
-  ["maxRetryDelayMs", "nothing", "number"],
-  ["body", "nothing", "object"],
-] as const;
-
 const PROVIDERS = [
-  argument("OpenAIProvider", "options", [], (value) => new openai.OpenAIProvider(value)),
-  ...OPENAI_OPTIONS.map(([name, ...legal]) =>
-    argument("OpenAIProvider(options)", name, legal, (value) => {
-      return new openai.OpenAIProvider({
-        model: "m",
-        apiKey: "k",
-        baseURL: "http://127.0.0.1:9",
-        [name]: value,
-      });
-    }),
-  ),
-  argument("OpenAIProvider.respond", "request", [], (value) => openaiProvider().respond(value)),
   argument("scriptedProvider", "answers", ["list"], (value) => replay.scriptedProvider(value)),
   argument("scriptedProvider.respond", "request", [], (value) => scripted().respond(value)),
   argument("scriptedProvider(answers)", "script", ["text"], (value) =>
@@ -329,7 +302,6 @@ const FREE = ["AgentError", "isAgentError", "SchemaError", "invalidArgument", "p
 
 describe.each([
   ["@agent/core", core, CORE],
-  ["@agent/core/openai", openai, PROVIDERS],
   ["@agent/core/replay", replay, PROVIDERS],
   ["@agent/core/toolkit", toolkit, [...READERS, ...TOOLKIT]],
 ])("%s", (_, module, cases) => {

@@ -20,8 +20,20 @@ test("the public API of @agent/core", async () => {
   ]);
 });
 
-test("the public API of @agent/core/openai and @agent/core/replay", async () => {
-  expect(Object.keys(await import("./providers/openai.js"))).toEqual(["OpenAIProvider"]);
+test("the public API of @agent/core/provider and @agent/core/replay", async () => {
+  expect(Object.keys(await import("./providers/http/index.js")).sort()).toEqual([
+    "AttemptError",
+    "bodyError",
+    "checkRequest",
+    "createRedactor",
+    "fetchSameOrigin",
+    "jsonText",
+    "parseJson",
+    "readEvents",
+    "readText",
+    "runAttempts",
+    "statusError",
+  ]);
   expect(Object.keys(await import("./providers/replay.js")).sort()).toEqual([
     "recordProvider",
     "replayProvider",

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { fakeContext, fakeTool } from "../test/fixtures.js";
 import { Agent, createToolRegistry, loadSession, ToolRegistry } from "./index.js";
-import { OpenAIProvider } from "./providers/openai.js";
 import { recordProvider, replayProvider, scriptedProvider } from "./providers/replay.js";
 import { createPathGuard, functionTool, writeFileAtomic } from "./toolkit/index.js";
 
@@ -68,11 +67,6 @@ test.each<[what: string, call: () => unknown, message: string]>([
     "register",
     () => new ToolRegistry().register(fakeTool("t"), { enable: false } as object),
     'register has no option "enable". Did you mean "enabled"?',
-  ],
-  [
-    "OpenAIProvider",
-    () => new OpenAIProvider({ model: "m", baseUrl: "http://a" } as never),
-    'OpenAIProvider has no option "baseUrl". Did you mean "baseURL"?',
   ],
   [
     "writeFileAtomic",

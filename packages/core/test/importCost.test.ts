@@ -2,7 +2,7 @@ import { test } from "vitest";
 import { expectLightImport } from "./importCost.js";
 
 // Every pack and every program that starts pays for these before it does anything.
-test.each(["index", "toolkit", "openai", "replay"])(
+test.each(["index", "toolkit", "provider", "replay"])(
   "importing %s reads one file and nothing heavy",
   (entry) => {
     expectLightImport(`core/dist/${entry}.js`, [`core/dist/${entry}.js`]);

@@ -100,7 +100,7 @@ async function openai(
   env: Environment,
   why: string,
 ): Promise<ChosenProvider> {
-  const { OpenAIProvider } = await import("@agent/core/openai");
+  const { OpenAIProvider } = await import("@agent/provider-openai");
   const baseURL = settings.baseURL ?? (env.OPENAI_BASE_URL || undefined);
   if (!baseURL && !settings.apiKey && !env.OPENAI_API_KEY) {
     throw new CliError(

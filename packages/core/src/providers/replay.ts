@@ -33,7 +33,12 @@ export function recordProvider(provider: ChatProvider, path: string): ChatProvid
     });
   };
   return {
+    // What the loop asks a provider about: the one that is recorded must not be asked differently.
+    ...(provider.id !== undefined && { id: provider.id }),
     ...(provider.model !== undefined && { model: provider.model }),
+    ...(provider.contextTokens !== undefined && { contextTokens: provider.contextTokens }),
+    ...(provider.nativeOutput !== undefined && { nativeOutput: provider.nativeOutput }),
+    ...(provider.accepts && { accepts: (mediaType: string) => provider.accepts?.(mediaType) ?? false }),
     async respond(request) {
       checkRequest(request);
       const chunks: string[] = [];

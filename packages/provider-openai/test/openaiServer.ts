@@ -1,6 +1,6 @@
+import { AgentError } from "@agent/core";
 import { afterAll, expect } from "vitest";
-import { AgentError } from "../src/errors.js";
-import { OpenAIProvider, type OpenAIProviderOptions } from "../src/providers/openai.js";
+import { OpenAIProvider, type OpenAIProviderOptions } from "../src/index.js";
 import { type ChatServer, json, type ReceivedRequest, type Reply, startChatServer } from "./chatServer.js";
 
 /** The key that every provider of `useOpenAIServer` sends. */

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { askProvider, MODES } from "../../test/askProvider.js";
-import { answer, call } from "../../test/chatServer.js";
-import { KEY, useOpenAIServer } from "../../test/openaiServer.js";
-import { OpenAIProvider } from "./openai.js";
+import { askProvider, MODES } from "../../core/test/askProvider.js";
+import { answer, call } from "../test/chatServer.js";
+import { KEY, useOpenAIServer } from "../test/openaiServer.js";
+import { OpenAIProvider } from "./provider.js";
 
 const { server, provider, lastRequest } = await useOpenAIServer();
 afterEach(() => vi.unstubAllEnvs());

@@ -40,3 +40,16 @@ test("line endings and data split at every place are put together again", async 
   expect(await readEvents(body, (data) => found.push(data), ignore)).toBe(true);
   expect(found).toEqual(["{é}", "a\nb"]);
 });
+
+test("comments, blanks and empty events are told apart from data, also in pieces", async () => {
+  const isData: boolean[] = [];
+  const parts = [": ping\n", "\n", "data:\n\n", "id: 1\n", "da", "ta: {", "}", "\n\n", ": ping\n\n"];
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const part of parts) controller.enqueue(new TextEncoder().encode(part));
+      controller.close();
+    },
+  });
+  await readEvents(body, ignore, (isOne) => isData.push(isOne));
+  expect(isData.slice(0, parts.length)).toEqual([false, false, false, false, false, true, true, true, false]);
+});

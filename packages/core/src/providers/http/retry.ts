@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { abortedError } from "../toolkit/abort.js";
-import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
-import type { ProviderRetry } from "./interface.js";
+import { abortedError } from "../../toolkit/abort.js";
+import { LONGEST_TIMER_MS } from "../../toolkit/timer.js";
+import type { ProviderRetry } from "../interface.js";
 
 /** Whether asking again can help: `once` for a failure that rarely passes. */
 export type Retryable = boolean | "once";

@@ -1,9 +1,13 @@
-import { AgentError } from "../errors.js";
-import type { ValueCheck } from "../toolkit/checks.js";
-import { describeValue, quote } from "../toolkit/describe.js";
-import { isRecord } from "../toolkit/isRecord.js";
-import { checkOptions, type OptionChecks } from "../toolkit/options.js";
-import type { RetryPolicy } from "./retry.js";
+import { AgentError } from "@agent/core";
+import type { RetryPolicy } from "@agent/core/provider";
+import {
+  checkOptions,
+  describeValue,
+  isRecord,
+  type OptionChecks,
+  quote,
+  type ValueCheck,
+} from "@agent/core/toolkit";
 
 const DEFAULT_TIMEOUT_MS = 5 * 60 * 1000;
 // What the conversation decides. Set here they would be overwritten without a word.

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { OpenAIProvider, type OpenAIProviderOptions } from "./openai.js";
+import { OpenAIProvider, type OpenAIProviderOptions } from "./index.js";
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { askProvider, MODES } from "../../test/askProvider.js";
-import { answer, type Reply } from "../../test/chatServer.js";
-import { KEY, useOpenAIServer } from "../../test/openaiServer.js";
+import { askProvider, MODES } from "../../core/test/askProvider.js";
+import { answer, type Reply } from "../test/chatServer.js";
+import { KEY, useOpenAIServer } from "../test/openaiServer.js";
 
 const { server, provider, lastRequest, failure } = await useOpenAIServer();
 

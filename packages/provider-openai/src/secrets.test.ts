@@ -1,9 +1,9 @@
 import { inspect } from "node:util";
+import { AgentError } from "@agent/core";
 import { describe, expect, test } from "vitest";
-import { MODES } from "../../test/askProvider.js";
-import { json, type Reply, reset } from "../../test/chatServer.js";
-import { errorReply, KEY, useOpenAIServer } from "../../test/openaiServer.js";
-import { AgentError } from "../errors.js";
+import { MODES } from "../../core/test/askProvider.js";
+import { json, type Reply, reset } from "../test/chatServer.js";
+import { errorReply, KEY, useOpenAIServer } from "../test/openaiServer.js";
 
 const { server, provider } = await useOpenAIServer();
 

@@ -1,8 +1,6 @@
-import { isRecord } from "../toolkit/isRecord.js";
-import { bodyError } from "./failure.js";
-import type { ChatResponse, ChatToolCall, FinishReason, TokenUsage } from "./interface.js";
-import { jsonText } from "./json.js";
-import { AttemptError } from "./retry.js";
+import type { ChatResponse, ChatToolCall, FinishReason, TokenUsage } from "@agent/core";
+import { AttemptError, bodyError, jsonText } from "@agent/core/provider";
+import { isRecord } from "@agent/core/toolkit";
 
 // Far beyond any answer: a model writes some hundred thousand words, and calls some dozen tools at once.
 const MAX_ANSWER_CHARACTERS = 16 * 1024 * 1024;

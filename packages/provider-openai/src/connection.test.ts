@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
+import type { ProviderRetry } from "@agent/core";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { askProvider, MODES, type Mode } from "../../test/askProvider.js";
-import { SELF_SIGNED } from "../../test/certificate.js";
-import type { ProviderRetry } from "./interface.js";
-import { OpenAIProvider } from "./openai.js";
+import { askProvider, MODES, type Mode } from "../../core/test/askProvider.js";
+import { SELF_SIGNED } from "../test/certificate.js";
+import { OpenAIProvider } from "./provider.js";
 
 /** Starts a server for one test and returns where it listens. */
 async function listening(server: Server): Promise<string> {

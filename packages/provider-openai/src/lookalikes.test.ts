@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { askProvider, MODES } from "../../test/askProvider.js";
-import { answer, chunk, event, events, json, pieces } from "../../test/chatServer.js";
-import { useOpenAIServer } from "../../test/openaiServer.js";
+import { askProvider, MODES } from "../../core/test/askProvider.js";
+import { answer, chunk, event, events, json, pieces } from "../test/chatServer.js";
+import { useOpenAIServer } from "../test/openaiServer.js";
 
 const { server, provider, lastRequest } = await useOpenAIServer();
 

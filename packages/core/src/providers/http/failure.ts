@@ -1,4 +1,4 @@
-import { isRecord } from "../toolkit/isRecord.js";
+import { isRecord } from "../../toolkit/isRecord.js";
 import { jsonText, parseJson } from "./json.js";
 import { AttemptError, retryAfterMs } from "./retry.js";
 
@@ -9,11 +9,6 @@ const OVERFLOW =
 const TEMPORARY = /server_error|overloaded|rate_limit|timeout|unavailable/i;
 // The account is used up: asking again only makes it wait longer for nothing.
 const QUOTA = "insufficient_quota";
-
-const CURES: Readonly<Record<number, string>> = {
-  401: "Check the API key (apiKey, or OPENAI_API_KEY).",
-  404: "Check baseURL and the name of the model.",
-};
 
 /** What an error object of the API, or of a server that resembles it, may carry. */
 interface ErrorDetails {
@@ -26,12 +21,18 @@ interface ErrorDetails {
   readonly type?: unknown;
 }
 
-/** An answer with a status that is no success. */
-export async function statusError(response: Response): Promise<AttemptError> {
+/**
+ * An answer with a status that is no success, as the error to throw. `cures` says what to do about a status:
+ * `{ 401: "Check the API key (apiKey, or MY_API_KEY)." }`.
+ */
+export async function statusError(
+  response: Response,
+  cures: Readonly<Record<number, string>> = {},
+): Promise<AttemptError> {
   const { status, headers, body } = response;
   const text = body ? await readStart(body) : "";
   const { error, message } = readError(text);
-  return new AttemptError(withCure(`${status} ${message || "(no body)"}`, status), {
+  return new AttemptError(withCure(`${status} ${message || "(no body)"}`, cures[status]), {
     retryable: isTemporary(status) && !isQuota(error),
     overflow: isOverflow(status, error, message),
     retryAfterMs: retryAfterMs(headers),
@@ -39,9 +40,7 @@ export async function statusError(response: Response): Promise<AttemptError> {
   });
 }
 
-/** What to do next, where the status tells. */
-function withCure(message: string, status: number): string {
-  const cure = CURES[status];
+function withCure(message: string, cure: string | undefined): string {
   return cure === undefined ? message : `${message.replace(/\.$/, "")}. ${cure}`;
 }
 

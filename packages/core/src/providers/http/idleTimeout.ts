@@ -1,21 +1,21 @@
-import { linkedController } from "../toolkit/abort.js";
-import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
+import { linkedController } from "../../toolkit/abort.js";
+import { LONGEST_TIMER_MS } from "../../toolkit/timer.js";
 
 // How many times `timeoutMs` a server may go on with signs of life that say nothing.
 const KEEP_ALIVE_PATIENCE = 12;
 
 /** Aborts a request that has gone quiet. */
-export interface SilenceTimer {
+export interface IdleTimeout {
   readonly signal: AbortSignal;
   /** Why the timer ended the request, in words; `undefined` if it did not. */
   readonly expired: string | undefined;
   /** Something arrived: the wait starts again, for a mere sign of life (a comment, a blank) only so often. */
-  heard(isData?: boolean): void;
+  reset(isData?: boolean): void;
   stop(): void;
 }
 
-/** A signal that fires when `outer` does, or after `timeoutMs` without a call of `heard`. */
-export function silenceTimer(timeoutMs: number, outer: AbortSignal): SilenceTimer {
+/** A signal that fires when `outer` does, or after `timeoutMs` without a call of `reset`. */
+export function startIdleTimeout(timeoutMs: number, outer: AbortSignal): IdleTimeout {
   const { controller, release } = linkedController(outer);
   let expired: string | undefined;
   let keptAlive = false;
@@ -34,7 +34,7 @@ export function silenceTimer(timeoutMs: number, outer: AbortSignal): SilenceTime
     get expired() {
       return expired;
     },
-    heard: (isData = true) => {
+    reset: (isData = true) => {
       const now = performance.now();
       if (isData) lastData = now;
       keptAlive = now - lastData > timeoutMs * KEEP_ALIVE_PATIENCE;

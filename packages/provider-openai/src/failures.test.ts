@@ -1,18 +1,8 @@
 import { createServer } from "node:net";
 import { describe, expect, test, vi } from "vitest";
-import { askProvider, MODES } from "../../test/askProvider.js";
-import {
-  answer,
-  call,
-  chunk,
-  event,
-  events,
-  json,
-  pieces,
-  type Reply,
-  reset,
-} from "../../test/chatServer.js";
-import { errorReply, useOpenAIServer } from "../../test/openaiServer.js";
+import { askProvider, MODES } from "../../core/test/askProvider.js";
+import { answer, call, chunk, event, events, json, pieces, type Reply, reset } from "../test/chatServer.js";
+import { errorReply, useOpenAIServer } from "../test/openaiServer.js";
 
 const { server, provider, failure } = await useOpenAIServer();
 

@@ -1,4 +1,4 @@
-import { errorMessage } from "../toolkit/describe.js";
+import { errorMessage } from "../../toolkit/describe.js";
 import { AttemptError, type Retryable } from "./retry.js";
 
 const MOST_CAUSES = 4;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { askProvider, MODES } from "../../test/askProvider.js";
-import { chunk, event, json, pieces, type Reply } from "../../test/chatServer.js";
-import { errorReply, KEY, useOpenAIServer } from "../../test/openaiServer.js";
+import { askProvider, MODES } from "../../core/test/askProvider.js";
+import { chunk, event, json, pieces, type Reply } from "../test/chatServer.js";
+import { errorReply, KEY, useOpenAIServer } from "../test/openaiServer.js";
 
 const { server, provider, failure } = await useOpenAIServer();
 
@@ -73,18 +73,6 @@ describe("a stream that never ends is given up, with words", () => {
     server.script(endless(" ", "", "application/json"));
     expect((await failure(askProvider(provider(), "JSON"))).message).toMatch(/more than \d+ bytes/);
   });
-});
-
-test.each(MODES)("signs of life that say nothing do not keep a request alive for ever, %s", async (mode) => {
-  server.script(async (_request, response) => {
-    response.writeHead(200);
-    while (!response.destroyed) {
-      response.write(mode === "JSON" ? " " : ": keep-alive\n\n");
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  });
-  const error = await failure(askProvider(provider({ timeoutMs: 50 }), mode));
-  expect(error.message).toMatch(/nothing but keep-alive signs for 12 times 50 ms/);
 });
 
 describe.each(MODES)("an answer made to exhaust its reader fails at once, with words, %s", (mode) => {

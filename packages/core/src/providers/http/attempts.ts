@@ -1,0 +1,70 @@
+import { AgentError, isAgentError } from "../../errors.js";
+import { abortedError } from "../../toolkit/abort.js";
+import { errorMessage } from "../../toolkit/describe.js";
+import { truncateUtf8 } from "../../toolkit/truncate.js";
+import { escapeInvisible } from "../../toolkit/visible.js";
+import type { ChatRequest } from "../interface.js";
+import { connectionError } from "./connection.js";
+import { type IdleTimeout, startIdleTimeout } from "./idleTimeout.js";
+import { AttemptError, type RetryPolicy, withRetries } from "./retry.js";
+
+const MAX_MESSAGE_BYTES = 2000;
+
+export interface AttemptOptions {
+  /** Named in the error. */
+  readonly model: string;
+  /** The longest silence of the server before an attempt fails. */
+  readonly timeoutMs: number;
+  readonly retries: RetryPolicy;
+  /** Removes keys from a text: what `createRedactor` returns. */
+  readonly redact: (text: string) => string;
+}
+
+/**
+ * Runs the attempts of one request. `attempt` makes the request with `idle.signal`, calls `idle.reset` with everything
+ * that arrives, and throws an `AttemptError` for an answer it cannot use. Rejects with what `ChatProvider.respond`
+ * promises: an `AgentError` without keys, without control characters and of bounded length.
+ */
+export async function runAttempts<T>(
+  options: AttemptOptions,
+  { signal, onRetry }: Pick<ChatRequest, "signal" | "onRetry">,
+  attempt: (idle: IdleTimeout) => Promise<T>,
+): Promise<T> {
+  const presentable = (message: string): string =>
+    escapeInvisible(truncateUtf8(options.redact(message), MAX_MESSAGE_BYTES));
+
+  async function once(): Promise<T> {
+    const idle = startIdleTimeout(options.timeoutMs, signal);
+    try {
+      return await attempt(idle);
+    } catch (error) {
+      if (signal.aborted) throw abortedError(signal);
+      if (idle.expired !== undefined) throw new AttemptError(idle.expired, { retryable: false });
+      const failure = connectionError(error);
+      failure.message = presentable(failure.message);
+      throw failure;
+    } finally {
+      idle.stop();
+    }
+  }
+
+  try {
+    return await withRetries(once, options.retries, signal, onRetry);
+  } catch (error) {
+    if (isAgentError(error)) throw error;
+    const overflow = error instanceof AttemptError && error.overflow;
+    throw new AgentError(
+      overflow ? "context_overflow" : "provider_failed",
+      `${options.model} could not answer: ${presentable(errorMessage(error))}`,
+      { cause: options.redact(kindOf(error)) },
+    );
+  }
+}
+
+/** What kind of error it was. The error itself may carry the request, and with it the key. */
+function kindOf(error: unknown): string {
+  const cause = error instanceof AttemptError ? (error.cause ?? error) : error;
+  if (typeof cause === "string") return cause;
+  const { name, code } = (cause ?? {}) as { name?: unknown; code?: unknown };
+  return typeof code === "string" ? `${name} (${code})` : String(name ?? "Error");
+}

@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { startIdleTimeout } from "./idleTimeout.js";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
+afterEach(() => void vi.useRealTimers());
+
+test("silence ends a request, and whatever arrives starts the wait again", () => {
+  const idle = startIdleTimeout(100, new AbortController().signal);
+  vi.advanceTimersByTime(99);
+  idle.reset();
+  vi.advanceTimersByTime(99);
+  expect(idle.expired).toBeUndefined();
+  vi.advanceTimersByTime(1);
+  expect(idle.expired).toBe("the server was silent for 100 ms (timeoutMs)");
+  expect(idle.signal.aborted).toBe(true);
+});
+
+test("signs of life that say nothing keep a request alive for twelve times as long, not for ever", () => {
+  const idle = startIdleTimeout(100, new AbortController().signal);
+  const keepAlive = (times: number): void => {
+    for (let beat = 0; beat < times; beat++) {
+      vi.advanceTimersByTime(50);
+      idle.reset(false);
+    }
+  };
+  keepAlive(20);
+  idle.reset(true);
+  keepAlive(20);
+  expect(idle.expired).toBeUndefined();
+  keepAlive(10);
+  expect(idle.expired).toBe("the server sent nothing but keep-alive signs for 12 times 100 ms (timeoutMs)");
+  expect(idle.signal.aborted).toBe(true);
+});

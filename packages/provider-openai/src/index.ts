@@ -1,0 +1,2 @@
+export type { OpenAIProviderOptions } from "./options.js";
+export { OpenAIProvider } from "./provider.js";
