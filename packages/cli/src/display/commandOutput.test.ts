@@ -90,7 +90,27 @@ describe("the output of a command on the screen", () => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
       return seed % below;
     };
-    const pieces = [ESC, "[", "]", "m", "K", "31", ";", "\r", "\n", "\x07", "a", "日", "\x9b", "?", "H", "\\", "P", "\b", "\t"];
+    const pieces = [
+      ESC,
+      "[",
+      "]",
+      "m",
+      "K",
+      "31",
+      ";",
+      "\r",
+      "\n",
+      "\x07",
+      "a",
+      "日",
+      "\x9b",
+      "?",
+      "H",
+      "\\",
+      "P",
+      "\b",
+      "\t",
+    ];
     for (let round = 0; round < 500; round++) {
       const text = Array.from({ length: 60 }, () => pieces[random(pieces.length)]).join("");
       for (const line of renderOutput(text, "colour")) {

@@ -1,10 +1,12 @@
 import type { Style } from "./style.js";
 
-const MARK = /[`*[]/g;
-const WORD_OR_STAR = /[\w*]/;
+const MARK = /[`*_~[]/g;
+const WORD_OR_MARK = /[\w*~]/;
 const BLANK = /\s/;
 // Inline marks are only worth their time on lines that a person wrote.
 const LONGEST_INLINE = 2000;
+// A mark inside a word, as in snake_case, closes nothing: the next ones are tried, but not for ever.
+const MOST_CLOSINGS = 8;
 
 /** A marked part of a text: where it ends, and how it is shown. */
 interface Span {
@@ -13,8 +15,8 @@ interface Span {
 }
 
 /**
- * Marks up code, bold and italic words and links in a line. Reads the text once from left to right: a text made of
- * nothing but marks takes no longer than any other.
+ * Marks up code, bold, italic and struck words and links in a line. Each mark looks a bounded number of times for its
+ * end: a text made of nothing but marks takes no longer than any other.
  */
 export function renderInline(text: string, style: Style): string {
   if (text.length > LONGEST_INLINE) return text;
@@ -35,8 +37,6 @@ export function renderInline(text: string, style: Style): string {
 class InlineScanner {
   readonly #text: string;
   readonly #style: Style;
-  /** The next character of a kind that was looked for, so that it is looked for once. */
-  readonly #next = new Map<string, number>();
 
   constructor(text: string, style: Style) {
     this.#text = text;
@@ -45,40 +45,51 @@ class InlineScanner {
 
   spanAt(at: number): Span | undefined {
     const text = this.#text;
-    if (text[at] === "`") return this.#code(at);
-    if (text[at] === "[") return this.#link(at);
-    return text[at + 1] === "*" ? this.#bold(at) : this.#italic(at);
+    const mark = text[at] ?? "";
+    if (mark === "`") return this.#code(at);
+    if (mark === "[") return this.#link(at);
+    const { bold, italic, strike } = this.#style;
+    if (text.startsWith(mark.repeat(2), at)) {
+      // Four marks in a row, or marks without words, mark nothing.
+      return this.#marked(at, mark.repeat(2), mark === "~" ? strike : bold);
+    }
+    return mark === "~" ? undefined : this.#marked(at, mark, italic);
   }
 
   /** As many backticks as it was opened with close it, and none stand between. */
   #code(at: number): Span | undefined {
     const open = this.#ticksAt(at);
     if (this.#text[at - 1] === "`") return undefined;
-    const close = this.#find("`", at + open);
+    const close = this.#text.indexOf("`", at + open);
     if (close === -1 || this.#ticksAt(close) !== open) return undefined;
     const { dim, cyan } = this.#style;
     const ticks = dim("`".repeat(open));
     return { end: close + open, shown: ticks + cyan(this.#text.slice(at + open, close)) + ticks };
   }
 
-  #bold(at: number): Span | undefined {
-    const close = this.#closingStar(at + 2);
-    if (close === undefined || this.#text[close + 1] !== "*") return undefined;
-    const { dim, bold } = this.#style;
-    return { end: close + 2, shown: dim("**") + bold(this.#text.slice(at + 2, close)) + dim("**") };
-  }
-
-  #italic(at: number): Span | undefined {
-    const close = this.#closingStar(at + 1);
-    if (close === undefined || this.#isJoined(at - 1) || this.#isJoined(close + 1)) return undefined;
-    const { dim, italic } = this.#style;
-    return { end: close + 1, shown: dim("*") + italic(this.#text.slice(at + 1, close)) + dim("*") };
+  #marked(at: number, mark: string, paint: (text: string) => string): Span | undefined {
+    const text = this.#text;
+    const start = at + mark.length;
+    // Two stars may stand inside a word, as in CommonMark; anything else marks whole words.
+    const wholeWords = mark !== "**";
+    if (BLANK.test(text[start] ?? " ") || (wholeWords && this.#isJoined(at - 1))) return undefined;
+    let close = text.indexOf(mark, start + 1);
+    for (let tries = 0; close !== -1 && tries < MOST_CLOSINGS; tries++) {
+      const end = close + mark.length;
+      const isEnd = !BLANK.test(text[close - 1] ?? " ") && !(wholeWords && this.#isJoined(end));
+      if (isEnd && text[close - 1] !== mark[0] && text[end] !== mark[0]) {
+        const { dim } = this.#style;
+        return { end, shown: dim(mark) + paint(text.slice(start, close)) + dim(mark) };
+      }
+      close = text.indexOf(mark, end);
+    }
+    return undefined;
   }
 
   #link(at: number): Span | undefined {
-    const label = this.#find("]", at + 1);
+    const label = this.#text.indexOf("]", at + 1);
     if (label <= at + 1 || this.#text[label + 1] !== "(") return undefined;
-    const end = this.#find(")", label + 2);
+    const end = this.#text.indexOf(")", label + 2);
     if (end <= label + 2) return undefined;
     const { dim, underline } = this.#style;
     const [words, url] = [this.#text.slice(at + 1, label), this.#text.slice(label + 2, end)];
@@ -86,29 +97,13 @@ class InlineScanner {
     return { end: end + 1, shown: `[${underline(words)}](${dim(url)})` };
   }
 
-  /** Where the star is that ends the words at `start`, if there are words. */
-  #closingStar(start: number): number | undefined {
-    const close = this.#find("*", start);
-    const isEmpty = close <= start || BLANK.test(this.#text[start] ?? " ");
-    return isEmpty ? undefined : close;
-  }
-
   #isJoined(at: number): boolean {
-    return WORD_OR_STAR.test(this.#text[at] ?? " ");
+    return WORD_OR_MARK.test(this.#text[at] ?? " ");
   }
 
   #ticksAt(at: number): number {
     let end = at;
     while (this.#text[end] === "`") end++;
     return end - at;
-  }
-
-  /** The next such character from a place on, or -1. Places are asked for in rising order, so an old answer may serve. */
-  #find(character: string, from: number): number {
-    const known = this.#next.get(character);
-    if (known !== undefined && (known === -1 || known >= from)) return known;
-    const found = this.#text.indexOf(character, from);
-    this.#next.set(character, found);
-    return found;
   }
 }

@@ -39,6 +39,37 @@ describe("renderMarkdownLine", () => {
     expect(render("[a](b)")[0]).toContain(COLOR_STYLE.underline("a"));
   });
 
+  test.each([
+    ["_it_", COLOR_STYLE.italic("it")],
+    ["__bold__", COLOR_STYLE.bold("bold")],
+    ["~~gone~~", COLOR_STYLE.strike("gone")],
+    ["_snake_case_", COLOR_STYLE.italic("snake_case")],
+    ["an**is**is", COLOR_STYLE.bold("is")],
+    ["(_it_)", COLOR_STYLE.italic("it")],
+  ])("%s is marked up", (text, expected) => {
+    expect(render(text)[0]).toContain(expected);
+  });
+
+  test.each([
+    "snake_case_name",
+    "a__b__c",
+    "a ~ b ~ c",
+    "~5 to ~6",
+    "_ _",
+    "____",
+    "~~~~ a",
+    "2 ** 3 ** 4",
+  ])("%s is no mark", (text) => {
+    expect(render(text)[0]).not.toMatch(/\[[139]m/);
+  });
+
+  test("code in a known language has syntax colours, over several lines", () => {
+    expect(render("```ts\nlet a = 1; /* x\ny */\n```").slice(1, 3)).toEqual([
+      `${COLOR_STYLE.magenta("let")} a = ${COLOR_STYLE.yellow("1")}; ${COLOR_STYLE.dim("/* x")}`,
+      COLOR_STYLE.dim("y */"),
+    ]);
+  });
+
   test("nothing inside a code block is Markdown, and only its own fence ends it", () => {
     const [, code, inner, , after] = render("````\n**a**\n```\n````\n**b**");
     expect(code).toBe(COLOR_STYLE.cyan("**a**"));

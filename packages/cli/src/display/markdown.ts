@@ -1,10 +1,15 @@
 import { renderInline } from "./inlineMarkdown.js";
 import type { Style } from "./style.js";
+import { highlightLine, type OpenToken } from "./syntax/highlight.js";
+import { findLanguage, type Language } from "./syntax/languages.js";
 
 /** What the lines before decide about the next one. */
 export interface MarkdownState {
   /** The fence that opened the code block this line is in. */
   readonly fence: string | undefined;
+  /** The language of that block, if it is known, and what the lines so far left open in it. */
+  readonly language?: Language | undefined;
+  readonly open?: OpenToken;
 }
 
 export const MARKDOWN_START: MarkdownState = { fence: undefined };
@@ -27,21 +32,40 @@ export function renderMarkdownLine(
   style: Style,
 ): { readonly text: string; readonly state: MarkdownState } {
   if (!BLOCK_MARK.test(line)) {
-    return { text: state.fence === undefined ? renderInline(line, style) : style.cyan(line), state };
+    return state.fence === undefined
+      ? { text: renderInline(line, style), state }
+      : codeLine(line, state, style);
   }
   const fence = FENCE.exec(line);
   if (state.fence !== undefined) {
     const mark = fence?.[1] ?? "";
     const closes = mark.startsWith(state.fence) && fence?.[2]?.trim() === "";
-    return closes ? { text: style.dim(line), state: MARKDOWN_START } : { text: style.cyan(line), state };
+    return closes ? { text: style.dim(line), state: MARKDOWN_START } : codeLine(line, state, style);
   }
   // A backtick after the fence makes it code inside a sentence.
-  if (fence?.[1] && !fence[2]?.includes("`")) return { text: style.dim(line), state: { fence: fence[1] } };
+  if (fence?.[1] && !fence[2]?.includes("`")) {
+    return { text: style.dim(line), state: { fence: fence[1], language: findLanguage(fence[2] ?? "") } };
+  }
   return { text: renderTextLine(line, style), state };
 }
 
+function codeLine(
+  line: string,
+  state: MarkdownState,
+  style: Style,
+): { readonly text: string; readonly state: MarkdownState } {
+  if (!state.language) return { text: style.cyan(line), state };
+  const { text, open } = highlightLine(line, state.language, state.open, style);
+  return { text, state: { ...state, open } };
+}
+
 const INDENT = /^ {0,3}(?=\S)/;
-const TABLE_ROW = /^\s*\|/;
+const TABLE_ROW = /^\s{0,3}\|/;
+
+/** Whether a line may be part of a table. */
+export function isTableRow(line: string, state: MarkdownState): boolean {
+  return state.fence === undefined && TABLE_ROW.test(line);
+}
 
 /**
  * How far in the rows of a broken line go on, so that they stand below its text. `undefined` for code and tables, which

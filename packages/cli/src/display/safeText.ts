@@ -8,11 +8,12 @@ export function safeLines(text: string): string[] {
   return escapeInvisible(text.includes("\r") ? text.replaceAll("\r\n", "\n") : text).split("\n");
 }
 
-// Joins two emoji into one picture, which few terminals draw: spelled out it would stand in the middle of prose.
+// Joins two emoji into one picture: 👩 and 💻 into 👩‍💻.
 const EMOJI_JOINER =
-  /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic})/gu;
+  /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic})/u;
 
-/** Prose as it is shown: emoji that belong together stand side by side. */
-export function withoutEmojiJoiners(text: string): string {
-  return text.includes("\u200d") ? text.replace(EMOJI_JOINER, "") : text;
+/** Prose from a model: safe to show like any text, and emoji that belong together stay together. */
+export function safeProse(text: string): string {
+  if (!text.includes("\u200d")) return escapeInvisible(text);
+  return text.split(EMOJI_JOINER).map(escapeInvisible).join("\u200d");
 }

@@ -1,3 +1,5 @@
+import { eastAsianWidth } from "get-east-asian-width";
+
 const PLAIN_ASCII = /^[\x20-\x7e]*$/;
 // Letters of which each is one character by itself: nothing in here joins with another.
 const SINGLE_LETTERS =
@@ -12,11 +14,13 @@ const CLOSED_BY: Readonly<Record<string, RegExp>> = {
   "\x1b[22m": /\[[12]m$/,
   "\x1b[23m": /\[3m$/,
   "\x1b[24m": /\[4m$/,
+  "\x1b[27m": /\[7m$/,
+  "\x1b[29m": /\[9m$/,
   "\x1b[39m": /\[3\dm$/,
 };
 const COMBINING = /^\p{M}/u;
-const WIDE =
-  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|^\p{Emoji_Presentation}|\ufe0f/u;
+// Drawn as a picture, two columns wide, whatever the first character alone would take: ❤️, 👩‍💻, 🇪🇺.
+const PICTURE = /\p{Emoji_Presentation}|\ufe0f|\u200d/u;
 const TAB_STOP = 8;
 // Longer than any paragraph a person would read: not worth the time that words take.
 const LONGEST_PROSE = 20_000;
@@ -50,7 +54,8 @@ export function graphemes(text: string): readonly string[] {
 function graphemeWidth(grapheme: string): number {
   if (PLAIN_ASCII.test(grapheme)) return grapheme.length;
   if (COMBINING.test(grapheme)) return 0;
-  return WIDE.test(grapheme) ? 2 : 1;
+  if (PICTURE.test(grapheme)) return 2;
+  return eastAsianWidth(grapheme.codePointAt(0) ?? 0);
 }
 
 /** The columns of a text without style codes, tabs or line breaks. */

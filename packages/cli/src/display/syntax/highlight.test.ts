@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import { COLOR_STYLE, PLAIN_STYLE } from "../style.js";
+import { highlightLine, type OpenToken } from "./highlight.js";
+import { findLanguage } from "./languages.js";
+
+const { magenta, green, dim, blue, yellow, cyan } = COLOR_STYLE;
+
+function highlight(language: string, source: string): string[] {
+  const known = findLanguage(language);
+  if (!known) throw new Error(`no language ${language}`);
+  let open: OpenToken;
+  return source.split("\n").map((line) => {
+    const painted = highlightLine(line, known, open, COLOR_STYLE);
+    open = painted.open;
+    return painted.text;
+  });
+}
+
+describe("syntax colours", () => {
+  test("keywords, strings, numbers, calls, types and comments have their own", () => {
+    expect(highlight("ts", 'const a: Map = f("x\\"y", 1.5); // why')).toEqual([
+      `${magenta("const")} a: ${cyan("Map")} = ${blue("f")}(${green('"x\\"y"')}, ${yellow("1.5")}); ${dim("// why")}`,
+    ]);
+    expect(highlight("python", "def f(x): # two")).toEqual([
+      `${magenta("def")} ${blue("f")}(x): ${dim("# two")}`,
+    ]);
+    expect(highlight("SQL", "SELECT a -- x")).toEqual([`${magenta("SELECT")} a ${dim("-- x")}`]);
+    expect(highlight("json", '{"a": "b"}')).toEqual([`{${blue('"a"')}: ${green('"b"')}}`]);
+    expect(highlight("yaml", "port: 80")).toEqual([`${blue("port")}: ${yellow("80")}`]);
+  });
+
+  test("comments and strings go on over lines until they end", () => {
+    expect(highlight("c", "a /* one\ntwo */ b")).toEqual([`a ${dim("/* one")}`, `${dim("two */")} b`]);
+    expect(highlight("py", 'x = """a\nb"""')).toEqual([`x = ${green('"""a')}`, green('b"""')]);
+    expect(highlight("js", "`a\nb`")).toEqual([green("`a"), green("b`")]);
+  });
+
+  test("an apostrophe in a comment or an open quote colours nothing else", () => {
+    expect(highlight("rust", "fn f<'a>() {}")).toEqual([`${magenta("fn")} f<'a>() {}`]);
+    expect(highlight("c", "don't\nint")).toEqual(["don't", magenta("int")]);
+    expect(highlight("sh", "a$#b # c")).toEqual([`a$#b ${dim("# c")}`]);
+  });
+
+  test("a fence's words name the language, in any case and with more behind", () => {
+    expect(findLanguage('TypeScript title="a.ts"')).toBe(findLanguage("ts"));
+    expect(findLanguage("constructor")).toBeUndefined();
+    expect(findLanguage("")).toBeUndefined();
+    expect(findLanguage("klingon")).toBeUndefined();
+  });
+
+  test("no character is added or lost, whatever the code", () => {
+    const characters = "ab1\"'`/*-#<>!\\ \t({:=_$é日";
+    let seed = 3;
+    for (let round = 0; round < 300; round++) {
+      let line = "";
+      for (let at = 0; at < 40; at++) {
+        seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+        line += characters[seed % characters.length];
+      }
+      for (const name of ["ts", "py", "sh", "json", "html", "sql", "css", "rust"]) {
+        const language = findLanguage(name);
+        if (language) expect(highlightLine(line, language, undefined, PLAIN_STYLE).text).toBe(line);
+      }
+    }
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import { PLAIN_STYLE } from "./style.js";
+import { readTable, tableLines } from "./table.js";
+import { textWidth } from "./width.js";
+
+function draw(source: string, width: number): string[] {
+  const table = readTable(source.split("\n"));
+  return table ? tableLines(table, width, PLAIN_STYLE) : [];
+}
+
+describe("a Markdown table", () => {
+  test("is drawn with columns that line up, also with wide characters", () => {
+    expect(draw("| name | n |\n|:--|--:|\n| 日本 | 5 |\n| `a|b` | 12 |", 40)).toEqual([
+      "┌───────┬────┐",
+      "│ name  │  n │",
+      "├───────┼────┤",
+      "│ 日本  │  5 │",
+      "│ `a|b` │ 12 │",
+      "└───────┴────┘",
+    ]);
+  });
+
+  test("that is too wide breaks its cells between words", () => {
+    const lines = draw("| a | text |\n|---|---|\n| 1 | one two three four |", 20);
+    expect(lines).toEqual(
+      [
+        "┌───┬──────────────┐",
+        "│ a │ text         │",
+        "├───┼──────────────┤",
+        "│ 1 │ one two      │",
+        "│   │ three four   │",
+        "└───┴──────────────┘",
+      ].map((line) => line),
+    );
+    for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(20);
+  });
+
+  test("that cannot fit becomes a list of its rows", () => {
+    expect(draw("| first | second | third |\n|---|---|---|\n| aaaaaa | bbbbbb | cccccc |", 16)).toEqual([
+      "first: aaaaaa",
+      "second: bbbbbb",
+      "third: cccccc",
+    ]);
+  });
+
+  test("keeps cells that are missing or too many", () => {
+    expect(draw("| a | b |\n|---|---|\n| 1 |\n| 1 | 2 | 3 |", 40).slice(3, 5)).toEqual([
+      "│ 1 │       │",
+      "│ 1 │ 2 | 3 │",
+    ]);
+  });
+
+  test.each(["| a | b |", "| a |\n| b |", "| a | b |\n|---|", "| a |\n|:-:x|"])("%j is none", (source) => {
+    expect(readTable(source.split("\n"))).toBeUndefined();
+  });
+
+  test("fits any width", () => {
+    for (let width = 4; width < 60; width++) {
+      for (const line of draw(
+        "| one | two two | three three three |\n|---|---|---|\n| aaaaaaaaaaaaaaaa | b b b b b | 日本語日本語 |",
+        width,
+      )) {
+        if (line.startsWith("│")) expect(textWidth(line)).toBeLessThanOrEqual(width);
+      }
+    }
+  });
+});
