@@ -50,18 +50,12 @@ describe("renderMarkdownLine", () => {
     expect(render(text)[0]).toContain(expected);
   });
 
-  test.each([
-    "snake_case_name",
-    "a__b__c",
-    "a ~ b ~ c",
-    "~5 to ~6",
-    "_ _",
-    "____",
-    "~~~~ a",
-    "2 ** 3 ** 4",
-  ])("%s is no mark", (text) => {
-    expect(render(text)[0]).not.toMatch(/\[[139]m/);
-  });
+  test.each(["snake_case_name", "a__b__c", "a ~ b ~ c", "~5 to ~6", "_ _", "____", "~~~~ a", "2 ** 3 ** 4"])(
+    "%s is no mark",
+    (text) => {
+      expect(render(text)[0]).not.toMatch(/\[[139]m/);
+    },
+  );
 
   test("code in a known language has syntax colours, over several lines", () => {
     expect(render("```ts\nlet a = 1; /* x\ny */\n```").slice(1, 3)).toEqual([
