@@ -267,8 +267,6 @@ const TOOLKIT = [
   argument("functionTool", "optional", ["nothing", "list"], (value) =>
     toolkit.functionTool("t", "", {}, value),
   ),
-  argument("lazyModule", "load", [], (value) => toolkit.lazyModule(value, () => new URL(import.meta.url))),
-  argument("lazyModule", "locate", [], (value) => toolkit.lazyModule(async () => undefined, value)),
   argument("compileSchema", "schema", ["object"], (value) => toolkit.compileSchema(value)),
   argument("compileSchema", "where", ["nothing", "text"], (value) => toolkit.compileSchema({}, value)),
   argument("nearestMatch", "name", ["text"], (value) => toolkit.nearestMatch(value, [])),
