@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+import { readdirSync, rmSync, statSync } from "node:fs";
+import { access, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryName } from "@agent/core/toolkit";
+import { ensurePrivateDirectory } from "../paths.js";
+
+const PRIVATE_FILE = 0o600;
+
+/** Contents of files by their hash, in a directory that only its owner can read. */
+export class BlobStore {
+  readonly directory: string;
+
+  constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  /** Keeps a content and resolves to its name. Rejects if the disk does not take it. */
+  async add(content: Uint8Array): Promise<string> {
+    const name = createHash("sha256").update(content).digest("hex");
+    const path = join(this.directory, name);
+    const isKept = await access(path).then(
+      () => true,
+      () => false,
+    );
+    if (isKept) return name;
+    ensurePrivateDirectory(this.directory);
+    const temporary = join(this.directory, temporaryName());
+    await writeFile(temporary, content, { mode: PRIVATE_FILE, flag: "wx" });
+    await rename(temporary, path);
+    return name;
+  }
+
+  async read(name: string): Promise<Buffer> {
+    return await readFile(join(this.directory, name));
+  }
+
+  /** Removes what no one in `used` names. Returns the bytes that are left. */
+  prune(used: ReadonlySet<string>): number {
+    let bytes = 0;
+    for (const name of listNames(this.directory)) {
+      const path = join(this.directory, name);
+      if (used.has(name)) bytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+      else rmSync(path, { force: true });
+    }
+    return bytes;
+  }
+}
+
+function listNames(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

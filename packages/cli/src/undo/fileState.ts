@@ -1,0 +1,60 @@
+import { lstat, readdir, readFile, readlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { BlobStore } from "./blobStore.js";
+
+const PERMISSIONS = 0o7777;
+// What is larger is named by /undo as not kept: copying it before each call would stop the work.
+const LARGEST_FILE = 64 * 1024 * 1024;
+const MOST_ENTRIES = 20_000;
+
+/** What is at a path: enough to put it there again. */
+export type FileState =
+  | { readonly kind: "missing" }
+  | { readonly kind: "file"; readonly mode: number; readonly blob: string }
+  | { readonly kind: "link"; readonly target: string }
+  | { readonly kind: "directory"; readonly mode: number }
+  /** Something that cannot be kept: a device, a pipe, a huge or unreadable file. */
+  | { readonly kind: "other"; readonly reason: string };
+
+export const MISSING: FileState = { kind: "missing" };
+
+export function isSameState(a: FileState, b: FileState): boolean {
+  if (a.kind === "file" && b.kind === "file") return a.mode === b.mode && a.blob === b.blob;
+  if (a.kind === "directory" && b.kind === "directory") return a.mode === b.mode;
+  if (a.kind === "link" && b.kind === "link") return a.target === b.target;
+  return a.kind === b.kind && a.kind === "missing";
+}
+
+/** Looks at one path and keeps its content in `blobs`. Never rejects. */
+export async function readState(path: string, blobs: BlobStore): Promise<FileState> {
+  try {
+    const stats = await lstat(path);
+    const mode = stats.mode & PERMISSIONS;
+    if (stats.isDirectory()) return { kind: "directory", mode };
+    if (stats.isSymbolicLink()) return { kind: "link", target: await readlink(path) };
+    if (!stats.isFile()) return { kind: "other", reason: "it is not a regular file" };
+    if (stats.size > LARGEST_FILE) return { kind: "other", reason: "it is too large to be kept" };
+    return { kind: "file", mode, blob: await blobs.add(await readFile(path)) };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return MISSING;
+    return { kind: "other", reason: `it cannot be read (${code})` };
+  }
+}
+
+/** The states of a path and of everything below it, by path. */
+export async function readTree(path: string, blobs: BlobStore): Promise<Map<string, FileState>> {
+  const states = new Map<string, FileState>();
+  const waiting = [path];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (states.size >= MOST_ENTRIES) {
+      return new Map([[path, { kind: "other", reason: `it holds more than ${MOST_ENTRIES} files` }]]);
+    }
+    const state = await readState(next, blobs);
+    states.set(next, state);
+    if (state.kind !== "directory") continue;
+    const names = await readdir(next).catch(() => []);
+    for (const name of names) waiting.push(join(next, name));
+  }
+  return states;
+}

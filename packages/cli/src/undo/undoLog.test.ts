@@ -1,0 +1,309 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { UndoLog } from "./undoLog.js";
+
+let folder: string;
+let project: string;
+let log: UndoLog;
+let calls = 0;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "agent-undo-"));
+  project = join(folder, "project");
+  mkdirSync(project);
+  log = new UndoLog(join(folder, "state"), project);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Everything in a directory: names, kinds, modes, contents. */
+function treeHash(directory: string): string {
+  const hash = createHash("sha256");
+  const walk = (path: string, name: string): void => {
+    const stats = lstatSync(path);
+    hash.update(`${name}\0${stats.isSymbolicLink() ? "link" : stats.mode}\0`);
+    if (stats.isSymbolicLink()) hash.update(readlinkSync(path));
+    else if (stats.isFile()) hash.update(readFileSync(path));
+    else if (stats.isDirectory()) {
+      for (const entry of readdirSync(path).sort()) {
+        if (entry !== ".git") walk(join(path, entry), `${name}/${entry}`);
+      }
+    }
+  };
+  walk(directory, "");
+  return hash.digest("hex");
+}
+
+async function call(
+  args: Record<string, unknown>,
+  work: () => void,
+  capabilities: readonly ("write" | "destroy" | "execute")[] = ["write"],
+): Promise<void> {
+  const id = `call-${calls++}`;
+  await log.before({ id, name: "tool", args, capabilities });
+  work();
+  await log.after(id);
+}
+
+async function turn(work: () => Promise<void>): Promise<void> {
+  log.beginTurn("do something");
+  await work();
+  await log.endTurn();
+}
+
+const at = (...names: string[]): string => join(project, ...names);
+
+describe("undo of what file tools changed", () => {
+  test("an edit, a new file with its directories, a move and a removal are taken back, and done again", async () => {
+    writeFileSync(at("a.txt"), "old");
+    mkdirSync(at("gone", "deep"), { recursive: true });
+    writeFileSync(at("gone", "deep", "x"), Buffer.from([0, 255, 1]));
+    writeFileSync(at("m"), "moved");
+    const before = treeHash(project);
+    await turn(async () => {
+      await call({ path: "a.txt" }, () => writeFileSync(at("a.txt"), "new"));
+      await call({ path: "n/e/w.txt" }, () => {
+        mkdirSync(at("n", "e"), { recursive: true });
+        writeFileSync(at("n", "e", "w.txt"), "created");
+      });
+      await call({ source: "m", destination: "n" }, () => renameSync(at("m"), at("n", "m")));
+      await call({ path: "gone" }, () => rmSync(at("gone"), { recursive: true }), ["destroy"]);
+    });
+    const after = treeHash(project);
+    const undone = await log.undo();
+    expect(undone?.kept).toEqual([]);
+    expect(undone?.restored).toContain(at("a.txt"));
+    expect(treeHash(project)).toBe(before);
+    expect((await log.redo())?.kept).toEqual([]);
+    expect(treeHash(project)).toBe(after);
+    expect(await log.redo()).toBeUndefined();
+  });
+
+  test("each /undo takes back one message, the latest first", async () => {
+    const hashes = [treeHash(project)];
+    for (const content of ["one", "two", "three"]) {
+      await turn(() => call({ path: "f" }, () => writeFileSync(at("f"), content)));
+      hashes.push(treeHash(project));
+    }
+    for (const hash of hashes.reverse().slice(1)) {
+      await log.undo();
+      expect(treeHash(project)).toBe(hash);
+    }
+    expect(await log.undo()).toBeUndefined();
+  });
+
+  test("a file that changed since is named and left alone; the others are taken back", async () => {
+    writeFileSync(at("a"), "1");
+    writeFileSync(at("b"), "1");
+    await turn(async () => {
+      await call({ path: "a" }, () => writeFileSync(at("a"), "2"));
+      await call({ path: "b" }, () => writeFileSync(at("b"), "2"));
+    });
+    writeFileSync(at("a"), "mine");
+    const result = await log.undo();
+    expect(result?.kept).toEqual([{ path: at("a"), reason: "it has changed since" }]);
+    expect([readFileSync(at("a"), "utf8"), readFileSync(at("b"), "utf8")]).toEqual(["mine", "1"]);
+  });
+
+  test("a change by somebody else between two calls is never lost", async () => {
+    writeFileSync(at("a"), "1");
+    await turn(async () => {
+      await call({ path: "a" }, () => writeFileSync(at("a"), "2"));
+      writeFileSync(at("a"), "by the person");
+      await call({ path: "a" }, () => writeFileSync(at("a"), "3"));
+    });
+    expect((await log.undo())?.kept[0]?.reason).toBe("it was changed by somebody else in between");
+    expect(readFileSync(at("a"), "utf8")).toBe("3");
+  });
+
+  test("a new directory into which somebody put a file stays with that file", async () => {
+    await turn(() =>
+      call({ path: "d/f" }, () => {
+        mkdirSync(at("d"));
+        writeFileSync(at("d", "f"), "x");
+      }),
+    );
+    writeFileSync(at("d", "mine"), "y");
+    const result = await log.undo();
+    expect(result?.kept).toEqual([{ path: at("d"), reason: "something else is in it" }]);
+    expect(readdirSync(at("d"))).toEqual(["mine"]);
+  });
+
+  test("a link is written through, and what is behind it is taken back", async () => {
+    writeFileSync(at("real"), "1");
+    symlinkSync("real", at("link"));
+    const before = treeHash(project);
+    await turn(() => call({ path: "link" }, () => writeFileSync(at("link"), "2")));
+    await log.undo();
+    expect(treeHash(project)).toBe(before);
+  });
+
+  test("a directory that became a link elsewhere is not followed", async () => {
+    const elsewhere = join(folder, "elsewhere");
+    mkdirSync(at("d"));
+    writeFileSync(at("d", "f"), "1");
+    await turn(() => call({ path: "d/f" }, () => writeFileSync(at("d", "f"), "2")));
+    renameSync(at("d"), elsewhere);
+    symlinkSync(elsewhere, at("d"));
+    expect((await log.undo())?.restored).toEqual([]);
+    expect(readFileSync(join(elsewhere, "f"), "utf8")).toBe("2");
+  });
+
+  test("what was taken back is known after a restart", async () => {
+    await turn(() => call({ path: "f" }, () => writeFileSync(at("f"), "x")));
+    log = new UndoLog(join(folder, "state"), project);
+    expect((await log.undo())?.message).toBe("do something");
+    expect(readdirSync(project)).toEqual([]);
+  });
+
+  test("random edits, links, modes and binary files: the tree is the same before and after", async () => {
+    let seed = 11;
+    const random = (below: number): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return Math.floor((seed / 2_147_483_648) * below);
+    };
+    const names = ["a", "b", "c", "d/a", "d/b", "d/e/a", "d/e/b"];
+    const step = async (): Promise<void> => {
+      const [name, other] = [names[random(names.length)] ?? "a", names[random(names.length)] ?? "b"];
+      const bytes = Buffer.from(Array.from({ length: random(40) }, () => random(256)));
+      const kind = random(6);
+      await call({ path: name, destination: other }, () => {
+        mkdirSync(at(name, ".."), { recursive: true });
+        const isDirectory = lstatSync(at(name), { throwIfNoEntry: false })?.isDirectory();
+        if (kind === 0) rmSync(at(name), { recursive: true, force: true });
+        else if (isDirectory) chmodSync(at(name), 0o700 + random(64));
+        else if (kind === 1) {
+          rmSync(at(name), { force: true });
+          symlinkSync(`target-${random(9)}`, at(name));
+        } else if (kind === 2 && lstatSync(at(name), { throwIfNoEntry: false })?.isFile()) {
+          chmodSync(at(name), 0o600 + random(64));
+        } else if (kind === 3 && lstatSync(at(name), { throwIfNoEntry: false }) && name !== other) {
+          rmSync(at(other), { recursive: true, force: true });
+          mkdirSync(at(other, ".."), { recursive: true });
+          renameSync(at(name), at(other));
+        } else {
+          rmSync(at(name), { force: true });
+          writeFileSync(at(name), bytes);
+        }
+      });
+    };
+    const hashes: string[] = [];
+    for (let message = 0; message < 30; message++) {
+      hashes.push(treeHash(project));
+      const steps = random(5) + 1;
+      await turn(async () => {
+        for (let count = 0; count < steps; count++) await step();
+      });
+      if (treeHash(project) === hashes.at(-1)) hashes.pop();
+    }
+    const last = treeHash(project);
+    for (const hash of [...hashes].reverse()) {
+      expect((await log.undo())?.kept).toEqual([]);
+      expect(treeHash(project)).toBe(hash);
+    }
+    for (const hash of [...hashes.slice(1), last]) {
+      await log.redo();
+      expect(treeHash(project)).toBe(hash);
+    }
+  });
+});
+
+describe("undo of what commands changed in a git work tree", () => {
+  const git = (...args: string[]): void => {
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], {
+      cwd: project,
+      stdio: "ignore",
+    });
+  };
+  const shell = (command: string): Promise<void> =>
+    call({ command }, () => execFileSync("sh", ["-c", command], { cwd: project, stdio: "ignore" }), [
+      "execute",
+    ]);
+
+  beforeEach(() => {
+    git("init");
+    writeFileSync(at(".gitignore"), "ignored\n");
+    writeFileSync(at("tracked"), "1\n");
+    writeFileSync(at("crlf"), "a\r\nb\r\n");
+    writeFileSync(at(".gitattributes"), "crlf text eol=lf\n");
+    writeFileSync(at("run"), "#!/bin/sh\n", { mode: 0o755 });
+    mkdirSync(at("src"));
+    writeFileSync(at("src", "x"), Buffer.from([0, 1, 2, 255]));
+    symlinkSync("tracked", at("link"));
+    git("add", "-A");
+    git("commit", "-m", "first");
+    writeFileSync(at("tracked"), "changed, not committed\n");
+    writeFileSync(at("untracked"), "never added\n");
+  });
+
+  test("tracked, untracked, binary and executable files, links and directories come back", async () => {
+    const before = treeHash(project);
+    const index = readFileSync(at(".git", "index"));
+    await turn(() =>
+      shell(
+        "echo 2 > tracked; rm untracked; rm -r src; chmod -x run; ln -sf other link; mkdir -p new/dir; echo n > new/dir/f; printf 'x' >> crlf",
+      ),
+    );
+    const after = treeHash(project);
+    expect(after).not.toBe(before);
+    expect((await log.undo())?.kept).toEqual([]);
+    expect(treeHash(project)).toBe(before);
+    await log.redo();
+    expect(treeHash(project)).toBe(after);
+    expect(readFileSync(at(".git", "index")).equals(index)).toBe(true);
+  });
+
+  test("commands and file tools of one message are taken back together", async () => {
+    const before = treeHash(project);
+    await turn(async () => {
+      await call({ path: "tracked" }, () => writeFileSync(at("tracked"), "by a tool"));
+      await shell("echo more >> tracked; echo n > new");
+      await call({ path: "new" }, () => rmSync(at("new")), ["destroy"]);
+    });
+    expect((await log.undo())?.kept).toEqual([]);
+    expect(treeHash(project)).toBe(before);
+  });
+
+  test("a file the person changed after the command is named", async () => {
+    await turn(() => shell("echo 2 > tracked; echo 2 > untracked"));
+    writeFileSync(at("tracked"), "mine");
+    expect((await log.undo())?.kept).toEqual([{ path: at("tracked"), reason: "it has changed since" }]);
+    expect(readFileSync(at("untracked"), "utf8")).toBe("never added\n");
+  });
+
+  test("nothing of the repository is run: neither its hooks nor its filters", async () => {
+    const mark = join(folder, "pwned");
+    git("config", "core.fsmonitor", `touch ${mark}; false`);
+    git("config", "filter.evil.clean", `touch ${mark}; cat`);
+    git("config", "filter.evil.smudge", `touch ${mark}; cat`);
+    writeFileSync(at(".gitattributes"), "* filter=evil\n");
+    await turn(() => shell("echo 2 > tracked"));
+    expect((await log.undo())?.restored).toEqual([at("tracked")]);
+    expect(readdirSync(folder)).not.toContain("pwned");
+  });
+
+  test("without a work tree commands change nothing that can be taken back", async () => {
+    const plain = join(folder, "plain");
+    cpSync(project, plain, { recursive: true, filter: (path) => !path.includes(".git") });
+    project = plain;
+    log = new UndoLog(join(folder, "state2"), plain);
+    await turn(() => shell("echo 2 > tracked"));
+    expect(await log.undo()).toBeUndefined();
+  });
+});

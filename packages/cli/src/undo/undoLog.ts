@@ -1,0 +1,207 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ToolCapability } from "@agent/core";
+import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { ensurePrivateDirectory } from "../paths.js";
+import { BlobStore } from "./blobStore.js";
+import { type FileState, isSameState, readState, readTree } from "./fileState.js";
+import { GitTree } from "./gitTree.js";
+import { type Change, type Restored, restore } from "./restore.js";
+import { touchedPaths } from "./touchedPaths.js";
+
+const MOST_TURNS = 50;
+const MOST_BYTES = 512 * 1024 * 1024;
+
+/** A call as the log needs it. */
+export interface LoggedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly capabilities: readonly ToolCapability[];
+}
+
+/** The changes of one message. */
+interface Turn {
+  readonly message: string;
+  readonly changes: readonly Change[];
+}
+
+export interface UndoResult extends Restored {
+  /** The first words of the message whose changes these are. */
+  readonly message: string;
+}
+
+interface OpenCall {
+  readonly states: ReadonlyMap<string, FileState>;
+  readonly tree: string | undefined;
+  readonly paths: readonly string[];
+}
+
+/**
+ * Remembers what each message changed in files, so that it can be taken back and done again. Calls of file tools are
+ * seen by the paths they name; calls that run commands, by comparing git trees. Lives beside the session's file.
+ */
+export class UndoLog {
+  readonly #directory: string;
+  readonly #cwd: string;
+  readonly #blobs: BlobStore;
+  readonly #open = new Map<string, OpenCall>();
+  #git: Promise<GitTree | undefined> | undefined;
+  #message = "";
+  #current = new Map<string, Change>();
+  #done: Turn[] = [];
+  #undone: Turn[] = [];
+
+  constructor(directory: string, cwd: string) {
+    this.#directory = directory;
+    this.#cwd = cwd;
+    this.#blobs = new BlobStore(join(directory, "blobs"));
+    this.#load();
+  }
+
+  /** A new message is answered: changes from now on are its own. */
+  beginTurn(message: string): void {
+    this.#message = message.slice(0, 200).toWellFormed();
+    this.#current = new Map();
+    this.#open.clear();
+  }
+
+  /** Called right before a call runs. Never rejects: a call must not fail because it cannot be taken back. */
+  async before(call: LoggedCall): Promise<void> {
+    try {
+      const { capabilities } = call;
+      if (!capabilities.some((one) => one === "write" || one === "destroy" || one === "execute")) return;
+      const paths = capabilities.includes("execute") ? [] : touchedPaths(call.args, this.#cwd);
+      const tree = paths.length === 0 ? await (await this.#gitTree())?.capture() : undefined;
+      this.#open.set(call.id, { paths, tree, states: await this.#statesOf(paths) });
+    } catch {
+      this.#open.delete(call.id);
+    }
+  }
+
+  /** Called when the call has ended. Never rejects. */
+  async after(id: string): Promise<void> {
+    const call = this.#open.get(id);
+    this.#open.delete(id);
+    if (!call) return;
+    try {
+      if (call.tree !== undefined) {
+        const git = await this.#gitTree();
+        for (const change of (await git?.changesSince(call.tree)) ?? []) this.#add(change);
+        return;
+      }
+      const after = await this.#statesOf(call.paths);
+      for (const path of new Set([...call.states.keys(), ...after.keys()])) {
+        const change = {
+          path,
+          before: call.states.get(path) ?? (await this.#hidden(path, call.states)),
+          after: after.get(path) ?? (await readState(path, this.#blobs)),
+        };
+        if (!isSameState(change.before, change.after)) this.#add(change);
+      }
+    } catch {
+      // The disk is full, or git failed: this call cannot be taken back, and /undo says what it can.
+    }
+  }
+
+  /** The message is answered, or was stopped. Keeps its changes; never rejects. */
+  async endTurn(): Promise<void> {
+    const changes = [...this.#current.values()];
+    this.#current = new Map();
+    if (changes.length === 0) return;
+    this.#done.push({ message: this.#message, changes });
+    this.#undone = [];
+    if (this.#done.length > MOST_TURNS) this.#done.shift();
+    await this.#save();
+  }
+
+  /** Takes back the last message that changed files; `undefined` if there is none. */
+  undo(): Promise<UndoResult | undefined> {
+    return this.#move(this.#done, this.#undone, "undo");
+  }
+
+  redo(): Promise<UndoResult | undefined> {
+    return this.#move(this.#undone, this.#done, "redo");
+  }
+
+  async #move(from: Turn[], to: Turn[], direction: "undo" | "redo"): Promise<UndoResult | undefined> {
+    const turn = from.pop();
+    if (!turn) return undefined;
+    const result = await restore(turn.changes, direction, this.#blobs);
+    const restored = new Set(result.restored);
+    // What was left alone stays with the message: it can be tried again.
+    const moved = turn.changes.filter(({ path }) => restored.has(path));
+    const left = turn.changes.filter(({ path }) => !restored.has(path));
+    if (moved.length > 0) to.push({ ...turn, changes: moved });
+    if (left.length > 0 && moved.length === 0) from.push(turn);
+    await this.#save();
+    return { ...result, message: turn.message };
+  }
+
+  #add(change: Change): void {
+    const earlier = this.#current.get(change.path);
+    if (!earlier) {
+      this.#current.set(change.path, change);
+      return;
+    }
+    const mixed = earlier.mixed === true || !isSameState(earlier.after, change.before);
+    if (!mixed && isSameState(earlier.before, change.after)) this.#current.delete(change.path);
+    else this.#current.set(change.path, { ...earlier, after: change.after, ...(mixed && { mixed }) });
+  }
+
+  async #statesOf(paths: readonly string[]): Promise<Map<string, FileState>> {
+    const states = new Map<string, FileState>();
+    for (const path of paths) {
+      for (const [below, state] of await readTree(path, this.#blobs)) states.set(below, state);
+    }
+    return states;
+  }
+
+  /** A path that was not looked at: it was missing, or lies below something that could not be kept. */
+  async #hidden(path: string, states: ReadonlyMap<string, FileState>): Promise<FileState> {
+    for (const [above, state] of states) {
+      if (state.kind === "other" && path.startsWith(`${above}/`)) return state;
+    }
+    return { kind: "missing" };
+  }
+
+  #gitTree(): Promise<GitTree | undefined> {
+    this.#git ??= GitTree.open(this.#cwd, join(this.#directory, "git"), this.#blobs);
+    return this.#git;
+  }
+
+  get #file(): string {
+    return join(this.#directory, "turns.json");
+  }
+
+  #load(): void {
+    if (!existsSync(this.#file)) return;
+    try {
+      const saved: unknown = JSON.parse(readFileSync(this.#file, "utf8"));
+      if (!isRecord(saved) || !Array.isArray(saved.done) || !Array.isArray(saved.undone)) return;
+      this.#done = saved.done as Turn[];
+      this.#undone = saved.undone as Turn[];
+    } catch {
+      // Half a file, of a crash: the changes stay as they are.
+    }
+  }
+
+  async #save(): Promise<void> {
+    try {
+      while (this.#prune() > MOST_BYTES && this.#done.length > 1) this.#done.shift();
+      ensurePrivateDirectory(this.#directory);
+      await writeFileAtomic(this.#file, JSON.stringify({ done: this.#done, undone: this.#undone }), {
+        mode: 0o600,
+      });
+    } catch {
+      // A full disk: what is known in memory still works.
+    }
+  }
+
+  #prune(): number {
+    const states = [...this.#done, ...this.#undone]
+      .flatMap(({ changes }) => changes)
+      .flatMap(({ before, after }) => [before, after]);
+    return this.#blobs.prune(new Set(states.flatMap((state) => (state.kind === "file" ? [state.blob] : []))));
+  }
+}
