@@ -1,0 +1,50 @@
+/**
+ * A pattern in which `*` stands for any text, and `?` for one character. With `separator` a star stays between two of
+ * those, and two stars cross them. Matched without backtracking into time that grows exponentially: each star is tried
+ * once per place.
+ */
+export function matchesGlob(pattern: string, text: string, separator?: string): boolean {
+  const tokens = tokenize(pattern, separator !== undefined);
+  // The places in the pattern that the text so far can lead to.
+  let places = closure(new Set([0]), tokens);
+  for (const character of text) {
+    const next = new Set<number>();
+    for (const place of places) {
+      const token = tokens[place];
+      if (token === undefined) continue;
+      if (token.kind === "any" && (token.crosses || character !== separator)) next.add(place);
+      else if (token.kind === "one" && character !== separator) next.add(place + 1);
+      else if (token.kind === "text" && token.character === character) next.add(place + 1);
+    }
+    places = closure(next, tokens);
+    if (places.size === 0) return false;
+  }
+  return places.has(tokens.length);
+}
+
+type Token =
+  | { readonly kind: "any"; readonly crosses: boolean }
+  | { readonly kind: "one" }
+  | { readonly kind: "text"; readonly character: string };
+
+function tokenize(pattern: string, separated: boolean): Token[] {
+  const tokens: Token[] = [];
+  const characters = [...pattern];
+  for (let at = 0; at < characters.length; at++) {
+    const character = characters[at] ?? "";
+    if (character === "*") {
+      const double = characters[at + 1] === "*";
+      tokens.push({ kind: "any", crosses: !separated || double });
+      if (double) at++;
+      // `**/x` matches `x` itself as well.
+      if (double && separated && characters[at + 1] === "/") at++;
+    } else if (character === "?") tokens.push({ kind: "one" });
+    else tokens.push({ kind: "text", character });
+  }
+  return tokens;
+}
+
+function closure(places: Set<number>, tokens: readonly Token[]): Set<number> {
+  for (const place of places) if (tokens[place]?.kind === "any") places.add(place + 1);
+  return places;
+}

@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { canonicalPath, isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { ensurePrivateDirectory } from "../paths.js";
+import { formatRule, parseRule, type Rule } from "./rule.js";
+
+/** How long something is allowed: until the chat ends, or in this project until it is taken back. */
+export type GrantScope = "session" | "project";
+
+export interface Grant {
+  readonly rule: Rule;
+  readonly scope: GrantScope;
+}
+
+/**
+ * What a person allowed for good. Grants for a project are kept in the person's own state, bound to the project's path:
+ * a project cannot bring its own, and a copy of it elsewhere has none.
+ */
+export class Grants {
+  readonly #directory: string;
+  readonly #project: string;
+  #session: Rule[] = [];
+  #kept: Rule[];
+
+  /** `directory` is where grants of all projects are kept. */
+  constructor(directory: string, project: string) {
+    this.#directory = directory;
+    this.#project = canonicalPath(project);
+    this.#kept = this.#load();
+  }
+
+  list(): readonly Grant[] {
+    return [
+      ...this.#session.map((rule) => ({ rule, scope: "session" as const })),
+      ...this.#kept.map((rule) => ({ rule, scope: "project" as const })),
+    ];
+  }
+
+  /** Rejects if a grant for the project cannot be kept; it then holds for the session. */
+  async add(rule: Rule, scope: GrantScope): Promise<void> {
+    const text = formatRule(rule);
+    if (this.list().some((grant) => grant.scope === scope && formatRule(grant.rule) === text)) return;
+    if (scope === "session") {
+      this.#session.push(rule);
+      return;
+    }
+    try {
+      // Another chat in the same project may have added some.
+      this.#kept = [...this.#load(), rule];
+      await this.#save();
+    } catch (error) {
+      this.#kept.pop();
+      this.#session.push(rule);
+      throw error;
+    }
+  }
+
+  /** Takes a grant back. Resolves to whether there was one. */
+  async revoke({ rule, scope }: Grant): Promise<boolean> {
+    const text = formatRule(rule);
+    const others = (rules: readonly Rule[]): Rule[] => rules.filter((one) => formatRule(one) !== text);
+    const before = this.list().length;
+    if (scope === "session") this.#session = others(this.#session);
+    else {
+      this.#kept = others(this.#load());
+      await this.#save();
+    }
+    return this.list().length < before;
+  }
+
+  get #file(): string {
+    const hash = createHash("sha256").update(this.#project).digest("hex").slice(0, 16);
+    return join(this.#directory, `${hash}.json`);
+  }
+
+  #load(): Rule[] {
+    try {
+      const saved: unknown = JSON.parse(readFileSync(this.#file, "utf8"));
+      if (!isRecord(saved) || saved.project !== this.#project || !Array.isArray(saved.allow)) return [];
+      return saved.allow.filter((text) => typeof text === "string").map(parseRule);
+    } catch {
+      // None yet, or a file that is damaged: nothing is allowed by what cannot be read.
+      return [];
+    }
+  }
+
+  async #save(): Promise<void> {
+    ensurePrivateDirectory(this.#directory);
+    const content = { project: this.#project, allow: this.#kept.map(formatRule) };
+    await writeFileAtomic(this.#file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  }
+}

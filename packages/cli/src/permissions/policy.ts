@@ -1,0 +1,69 @@
+import type { AccessNeed, ToolCapability } from "@agent/core";
+import { type Mode, onlyEdits, onlyReads } from "./mode.js";
+import { formatRule, matchesRule, type Rule } from "./rule.js";
+
+/** The rules of the configuration, of this session and of the project. */
+export interface RuleSet {
+  readonly allow: readonly Rule[];
+  readonly ask: readonly Rule[];
+  readonly deny: readonly Rule[];
+}
+
+export interface PolicyCall {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly capabilities: readonly ToolCapability[];
+  readonly needs: readonly AccessNeed[];
+}
+
+export interface PolicyOptions {
+  readonly rules: RuleSet;
+  /** What the person allowed for good, in this session or this project. */
+  readonly granted: readonly Rule[];
+  /** Tools whose calls run only after a yes. */
+  readonly confirm: ReadonlySet<string>;
+  readonly mode: Mode;
+  /** Whether calls of this tool run inside a sandbox, where "auto" need not ask. */
+  readonly isSandboxed: (name: string) => boolean;
+  /** The project: relative patterns are about paths below it. */
+  readonly root: string;
+}
+
+export type Ruling =
+  | { readonly type: "allow" }
+  | { readonly type: "ask" }
+  | { readonly type: "deny"; readonly reason: string };
+
+const ALLOW: Ruling = { type: "allow" };
+const ASK: Ruling = { type: "ask" };
+
+/**
+ * Decides about a call: what a rule denies is denied; plan mode denies what does more than read; what goes beyond the
+ * access rules is always asked; then rules that ask, what was granted, rules that allow; then the mode.
+ */
+export function rule(call: PolicyCall, options: PolicyOptions): Ruling {
+  const { rules, granted, mode, root } = options;
+  const denying = rules.deny.find((one) => matchesRule(one, call, root, false));
+  if (denying) {
+    return { type: "deny", reason: `the rule ${formatRule(denying)} of the configuration denies it.` };
+  }
+  if (mode === "plan" && !onlyReads(call.capabilities)) {
+    return {
+      type: "deny",
+      reason: "plan mode only reads. Describe the change; the person leaves plan mode to make it.",
+    };
+  }
+  if (call.needs.length > 0) return ASK;
+  const holds = (one: Rule): boolean => matchesRule(one, call, root, true);
+  if (granted.some(holds)) return ALLOW;
+  if (rules.ask.some((one) => matchesRule(one, call, root, false))) return ASK;
+  if (rules.allow.some(holds)) return ALLOW;
+  return byMode(call, options);
+}
+
+function byMode({ name, capabilities }: PolicyCall, { mode, confirm, isSandboxed }: PolicyOptions): Ruling {
+  if (mode === "auto" && isSandboxed(name)) return ALLOW;
+  if (confirm.has(name)) return ASK;
+  if (mode === "auto" || onlyReads(capabilities)) return ALLOW;
+  return mode === "edits" && onlyEdits(capabilities) ? ALLOW : ASK;
+}

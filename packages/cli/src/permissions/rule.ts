@@ -1,0 +1,110 @@
+import { resolve } from "node:path";
+import { canonicalPath, isRecord, quote } from "@agent/core/toolkit";
+import { matchesGlob } from "./glob.js";
+import { simpleCommands } from "./shellWords.js";
+
+/** A call as rules see it. */
+export interface RuledCall {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * A rule about calls: a tool, or a tool with a pattern for what the call is about. `run_bash(npm test *)` is about
+ * commands that start with these words, `write_file(src/**)` about paths below the project, `web_*` about tools by
+ * name, and `run_bash(=make all)` about exactly this.
+ */
+export interface Rule {
+  readonly tool: string;
+  readonly exact: boolean;
+  /** Absent: every call of the tool. */
+  readonly pattern?: string;
+}
+
+const RULE = /^([\w*?.-]+)(?:\((=?)(.*)\))?$/s;
+const PATHS = ["path", "paths", "source", "destination", "file_path", "file"];
+const SUBJECTS = ["url", "uri", "query", "name", "pattern"];
+// What a command may take along without becoming another one. Its environment and arguments could make it one.
+const COMMAND_ARGUMENTS = new Set(["command", "timeout", "cwd", "working_directory", "background"]);
+
+/** Reads a rule as it stands in the config. Throws an `Error` that says how one looks. */
+export function parseRule(text: string): Rule {
+  const [, tool, equals, pattern] = RULE.exec(text.trim()) ?? [];
+  if (tool === undefined || pattern === "") {
+    throw new Error(
+      `${quote(text)} is no rule. Write a tool's name, or one with a pattern: "run_bash(npm test *)".`,
+    );
+  }
+  return { tool, exact: equals === "=", ...(pattern !== undefined && { pattern }) };
+}
+
+export function formatRule({ tool, exact, pattern }: Rule): string {
+  return pattern === undefined ? tool : `${tool}(${exact ? "=" : ""}${pattern})`;
+}
+
+/**
+ * Whether a rule holds for a call. `every` is for rules that allow: all of the call must be covered, each command of a
+ * script and each path. Without it, one of them is enough: for rules that ask or deny.
+ */
+export function matchesRule(rule: Rule, call: RuledCall, root: string, every: boolean): boolean {
+  if (!matchesGlob(rule.tool, call.name)) return false;
+  if (rule.pattern === undefined) return true;
+  const { pattern } = rule;
+  if (rule.exact) return exactSubject(call) === pattern;
+  const { command } = call.args;
+  if (typeof command === "string") return matchesCommand(pattern, command, call, every);
+  const paths = PATHS.flatMap((key) => texts(call.args[key]));
+  const test = (path: string): boolean => matchesPath(pattern, path, root);
+  if (paths.length > 0) return every ? paths.every(test) : paths.some(test);
+  const subject = SUBJECTS.map((key) => call.args[key]).find((value) => typeof value === "string");
+  return matchesGlob(pattern, typeof subject === "string" ? subject : JSON.stringify(call.args));
+}
+
+/** What "exactly this" compares: all arguments that make a difference, in a fixed order. */
+export function exactSubject({ args }: RuledCall): string {
+  const { command, timeout: _, ...rest } = args;
+  if (typeof command === "string" && Object.keys(rest).length === 0) return command;
+  return stable(command === undefined ? rest : { command, ...rest });
+}
+
+function matchesCommand(pattern: string, command: string, { args }: RuledCall, every: boolean): boolean {
+  const commands = simpleCommands(command);
+  const test = (words: readonly string[]): boolean => matchesWords(pattern, words.join(" "));
+  if (every) {
+    const isPlain = Object.keys(args).every((key) => COMMAND_ARGUMENTS.has(key));
+    return isPlain && commands?.every(test) === true;
+  }
+  // A script that cannot be taken apart is looked through as text: better to ask or deny once too often.
+  if (!commands) return matchesGlob(`*${pattern.replace(/ \*$/, "")}*`, command);
+  return commands.some(test);
+}
+
+/** `npm test *` also means `npm test` alone. */
+function matchesWords(pattern: string, text: string): boolean {
+  return matchesGlob(pattern, text) || (pattern.endsWith(" *") && text === pattern.slice(0, -2));
+}
+
+/** A relative pattern is about paths below the project; links are followed first, so that none leads out. */
+function matchesPath(pattern: string, path: string, root: string): boolean {
+  const real = canonicalPath(resolve(root, path));
+  const base = canonicalPath(root);
+  if (pattern.startsWith("/")) return matchesGlob(pattern, real, "/");
+  return real === base
+    ? matchesGlob(pattern, ".", "/")
+    : real.startsWith(`${base}/`) &&
+        matchesGlob(pattern.replace(/^\.\//, ""), real.slice(base.length + 1), "/");
+}
+
+function texts(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+function stable(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(stable).join(",")}]`;
+  if (!isRecord(value)) return JSON.stringify(value) ?? "null";
+  const entries = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${stable(value[key])}`);
+  return `{${entries.join(",")}}`;
+}

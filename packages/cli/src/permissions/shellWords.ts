@@ -1,0 +1,62 @@
+/** A plain word character outside quotes: nothing the shell expands into another command. */
+const PLAIN = /[\p{L}\p{N}_@%+=:,./^~*?[\]{}!#-]/u;
+const SEPARATOR = /&&|\|\||[;|]/y;
+const ERROR_TO_OUTPUT = /2>&1(?=\s|$|[;|&])/y;
+
+/**
+ * The simple commands of a script, each as its words, or `undefined` if the script holds anything whose effect its words
+ * do not show: substitutions, redirections, groups, background, escapes, several lines. A rule for a prefix may then
+ * not decide.
+ */
+export function simpleCommands(script: string): string[][] | undefined {
+  const commands: string[][] = [[]];
+  const text = script.trim();
+  for (let at = 0; at < text.length; ) {
+    if (text[at] === " " || text[at] === "\t") {
+      at += 1;
+      continue;
+    }
+    const skipped = matchAt(ERROR_TO_OUTPUT, text, at);
+    const separator = matchAt(SEPARATOR, text, at);
+    if (skipped !== undefined) at += skipped.length;
+    else if (separator !== undefined) {
+      commands.push([]);
+      at += separator.length;
+    } else {
+      const word = readWord(text, at);
+      if (!word) return undefined;
+      commands.at(-1)?.push(word.text);
+      at = word.end;
+    }
+  }
+  return commands.some((words) => words.length === 0) ? undefined : commands;
+}
+
+function readWord(text: string, start: number): { text: string; end: number } | undefined {
+  let word = "";
+  let at = start;
+  // A comment, or a word that begins like one.
+  if (text[at] === "#") return undefined;
+  while (at < text.length) {
+    const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+    if (character === "'" || character === '"') {
+      const close = text.indexOf(character, at + 1);
+      const inside = text.slice(at + 1, close);
+      if (close === -1 || (character === '"' && /[$`\\!]/.test(inside)) || inside.includes("\n"))
+        return undefined;
+      word += inside;
+      at = close + 1;
+    } else if (PLAIN.test(character)) {
+      word += character;
+      at += character.length;
+    } else if (/[ \t;|]/.test(character)) break;
+    else if (text.startsWith("&&", at)) break;
+    else return undefined;
+  }
+  return at === start ? undefined : { text: word, end: at };
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
+}
