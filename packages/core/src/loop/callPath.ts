@@ -129,7 +129,10 @@ async function execute(
     });
     // Children that the tool did not wait for were told to stop when it returned.
     await Promise.all(children);
-    if (ended.outcome !== "ok") set({ "error.type": ended.outcome });
+    set(ended.outcome === "ok" ? {} : { "error.type": ended.outcome }, () => ({
+      "gen_ai.tool.call.arguments": JSON.stringify(args),
+      "gen_ai.tool.call.result": ended.text,
+    }));
     return ended;
   });
   const hooks = [...exchange.packHooks(), ...exchange.hooks].filter(({ afterCall }) => afterCall);
