@@ -3,6 +3,7 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 import {
   AggregationTemporality,
   type DataPoint,
+  DataPointType,
   type Histogram,
   InMemoryMetricExporter,
   MeterProvider,
@@ -125,10 +126,12 @@ test("durations of every operation and tokens of every request are measured once
   const { agent, metrics } = observed([{ calls: [{ name: "fail" }] }, answer]);
   await agent.chat("Go.");
   const found = await metrics();
-  const pointsOf = (name: string) =>
-    found
-      .filter(({ descriptor }) => descriptor.name === name)
-      .flatMap((one) => one.dataPoints) as DataPoint<Histogram>[];
+  const pointsOf = (name: string): DataPoint<Histogram>[] =>
+    found.flatMap((metric) =>
+      metric.dataPointType === DataPointType.HISTOGRAM && metric.descriptor.name === name
+        ? metric.dataPoints
+        : [],
+    );
   const durations = pointsOf("gen_ai.client.operation.duration");
   expect(
     durations.map(({ attributes, value }) => [attributes["gen_ai.operation.name"], value.count]).sort(),
