@@ -1,8 +1,8 @@
 import { errorMessage } from "@agent/core/toolkit";
-import { watchCrashes } from "./crash.js";
-import { CliError } from "./errors.js";
-import { EXIT, type ExitCode } from "./exitCodes.js";
-import { flush, note, watchOutput } from "./output.js";
+import { watchCrashes } from "./process/crash.js";
+import { CliError } from "./process/errors.js";
+import { EXIT, type ExitCode } from "./process/exitCodes.js";
+import { flush, note, watchOutput } from "./process/output.js";
 
 const FIRST_SIGNAL = 128;
 

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { EXIT, type ExitCode } from "./exitCodes.js";
-import { print } from "./output.js";
-import { requireCommander } from "./requireCjs.js";
-import { readVersion } from "./version.js";
-import { enterDirectory } from "./workingDirectory.js";
+import { EXIT, type ExitCode } from "./process/exitCodes.js";
+import { print } from "./process/output.js";
+import { requireCommander } from "./process/requireCjs.js";
+import { readVersion } from "./process/version.js";
+import { enterDirectory } from "./settings/workingDirectory.js";
 
 const { Command: Program, CommanderError } = requireCommander();
 
@@ -153,7 +153,7 @@ function packCommands(pack: Command, done: (exitCode: ExitCode) => void): void {
     .option("--trust", "run the pack's code as it is now without asking")
     .action(async (target: string, { json, trust }: { json?: boolean; trust?: boolean }) => {
       const { packCheck } = await import("./commands/pack/check.js");
-      const { trustPolicy } = await import("./trustQuestion.js");
+      const { trustPolicy } = await import("./settings/trust/trustQuestion.js");
       const policy = trustPolicy(trust === true);
       done(await packCheck({ target, directory: process.cwd(), json: json === true, trust: policy, print }));
     });

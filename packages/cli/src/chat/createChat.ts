@@ -1,6 +1,6 @@
 import { escapeInvisible } from "@agent/core/toolkit";
+import { ChatSession } from "./controller.js";
 import { PlainChat } from "./plainChat.js";
-import { ChatSession } from "./session.js";
 import { TerminalChat } from "./terminalChat.js";
 import type { Chat, ReadyChat } from "./types.js";
 import type { ChatView } from "./view.js";

@@ -1,10 +1,10 @@
 import { createInterface, type Interface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { EXIT } from "../exitCodes.js";
+import { EXIT } from "../process/exitCodes.js";
+import type { ChatSession } from "./controller.js";
 import { onEndingSignals } from "./endingSignals.js";
 import { History } from "./input/history.js";
 import { PlainView } from "./plainView.js";
-import type { ChatSession } from "./session.js";
 
 const PROMPT = "> ";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Approve } from "@agent/core";
-import type { ExitCode } from "../exitCodes.js";
-import { stateDirectory } from "../paths.js";
-import type { LoadedSettings } from "../settings.js";
+import type { ExitCode } from "../process/exitCodes.js";
+import { stateDirectory } from "../process/paths.js";
+import type { LoadedSettings } from "../settings/loadSettings.js";
 import { createChat } from "./createChat.js";
 import type { ReadyChat } from "./types.js";
 
@@ -22,7 +22,7 @@ async function prepare(
   { resume, keepSession }: StartOptions,
   approve: Approve,
 ): Promise<ReadyChat> {
-  const { compose } = await import("../compose.js");
+  const { compose } = await import("../assembly/assembleAgent.js");
   const { agent, toolbox, chosen, provider, jobs, problems, keep } = await compose(loaded, resume, approve);
   const { withModel } = chosen;
   return {

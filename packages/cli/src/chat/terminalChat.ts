@@ -1,10 +1,10 @@
 import type { ReadStream, WriteStream } from "node:tty";
 import { escapeToLine } from "@agent/core/toolkit";
-import { EXIT } from "../exitCodes.js";
+import { EXIT } from "../process/exitCodes.js";
+import type { ChatSession } from "./controller.js";
 import { commonStart, complete } from "./input/completion.js";
 import { History } from "./input/history.js";
 import { type Key, KeyDecoder } from "./input/keys.js";
-import type { ChatSession } from "./session.js";
 import { Terminal } from "./terminal.js";
 import { TerminalView } from "./terminalView.js";
 

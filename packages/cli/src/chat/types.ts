@@ -1,5 +1,5 @@
 import type { Agent, Approve, BackgroundJobs, ToolInfo } from "@agent/core";
-import type { ExitCode } from "../exitCodes.js";
+import type { ExitCode } from "../process/exitCodes.js";
 
 /** What the interactive chat needs to know besides the agent itself. */
 export interface ChatSettings {

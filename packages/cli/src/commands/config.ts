@@ -1,11 +1,16 @@
 import { escapeToLine, isRecord } from "@agent/core/toolkit";
-import type { ConfigLayer } from "../config/layers.js";
-import { EXIT, type ExitCode } from "../exitCodes.js";
-import type { SettingsFlags } from "../flags.js";
-import { columns, note, print } from "../output.js";
-import { hideSecrets } from "../secrets.js";
-import { type LoadedSettings, loadSettings } from "../settings.js";
-import { createToolbox, loadSelectedPacks, NO_CONVERSATION, packProblems } from "../setup.js";
+import {
+  createToolbox,
+  loadSelectedPacks,
+  NO_CONVERSATION,
+  packProblems,
+} from "../assembly/assembleTools.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import { columns, note, print } from "../process/output.js";
+import type { SettingsFlags } from "../settings/flags.js";
+import type { ConfigLayer } from "../settings/layers.js";
+import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
+import { hideSecrets } from "../settings/secrets.js";
 
 export interface ConfigFlags extends SettingsFlags {
   readonly explain?: boolean;

@@ -1,13 +1,13 @@
 import type { Diagnosis } from "@agent/core";
 import { countOf, errorMessage, escapeToLine } from "@agent/core/toolkit";
-import { EXIT, type ExitCode } from "../exitCodes.js";
-import type { SettingsFlags } from "../flags.js";
-import { print } from "../output.js";
-import type { LoadedPack } from "../packs/load.js";
-import { configDirectory, stateDirectory } from "../paths.js";
-import { chooseProvider } from "../provider/choose.js";
-import { type LoadedSettings, loadSettings } from "../settings.js";
-import { createToolbox, loadSelectedPacks, NO_CONVERSATION } from "../setup.js";
+import { createToolbox, loadSelectedPacks, NO_CONVERSATION } from "../assembly/assembleTools.js";
+import type { LoadedPack } from "../assembly/packs/load.js";
+import { chooseProvider } from "../assembly/provider/choose.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import { print } from "../process/output.js";
+import { configDirectory, stateDirectory } from "../process/paths.js";
+import type { SettingsFlags } from "../settings/flags.js";
+import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
 
 const OLDEST_NODE = [20, 19] as const;
 const DIAGNOSIS_LIMIT_MS = 15_000;

@@ -1,10 +1,10 @@
 import { errorMessage } from "@agent/core/toolkit";
-import { askYesNo, canAsk } from "../ask.js";
-import { CliError } from "../errors.js";
-import { EXIT, type ExitCode } from "../exitCodes.js";
-import type { SettingsFlags } from "../flags.js";
+import { askYesNo, canAsk } from "../process/ask.js";
+import { CliError } from "../process/errors.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { createReporter, OUTPUT_FORMATS, type OutputFormat } from "../run/reporters.js";
-import { type LoadedSettings, loadSettings } from "../settings.js";
+import type { SettingsFlags } from "../settings/flags.js";
+import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
 
 export interface RunFlags extends SettingsFlags {
   readonly print?: boolean;
@@ -50,7 +50,7 @@ async function loadRunSettings(flags: RunFlags): Promise<LoadedSettings> {
   const { env } = loaded.keys;
   const isDecided = loaded.settings.provider !== undefined || env.OPENAI_API_KEY || env.OPENAI_BASE_URL;
   if (!isDecided && canAsk()) {
-    const { askAboutLocalServer } = await import("../provider/localServers.js");
+    const { askAboutLocalServer } = await import("../assembly/provider/localServers.js");
     await askAboutLocalServer(env, askYesNo);
   }
   return loaded;

@@ -1,14 +1,19 @@
 import type { ChatTool, JsonSchema, ToolRegistry } from "@agent/core";
 import { describeValue, didYouMean, errorMessage, isRecord, nearestMatch, quote } from "@agent/core/toolkit";
-import { CliError } from "../errors.js";
-import { EXIT, type ExitCode } from "../exitCodes.js";
-import type { SettingsFlags } from "../flags.js";
-import { note, printLine } from "../output.js";
-import { allJobs } from "../packs/jobs.js";
+import {
+  createToolbox,
+  loadSelectedPacks,
+  NO_CONVERSATION,
+  packProblems,
+} from "../assembly/assembleTools.js";
+import { allJobs } from "../assembly/packs/jobs.js";
+import { CliError } from "../process/errors.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import { note, printLine } from "../process/output.js";
 import { watchInterruption } from "../run/interruption.js";
-import { loadSettings } from "../settings.js";
-import { createToolbox, loadSelectedPacks, NO_CONVERSATION, packProblems } from "../setup.js";
-import { parseArgument, typesOf } from "../toolArguments.js";
+import type { SettingsFlags } from "../settings/flags.js";
+import { loadSettings } from "../settings/loadSettings.js";
+import { parseArgument, typesOf } from "./toolArguments.js";
 
 export interface ToolRunFlags extends SettingsFlags {
   readonly args?: string;

@@ -1,10 +1,16 @@
 import type { ToolInfo } from "@agent/core";
 import { escapeToLine } from "@agent/core/toolkit";
-import { EXIT, type ExitCode } from "../exitCodes.js";
-import type { SettingsFlags } from "../flags.js";
-import { columns, note, print } from "../output.js";
-import { loadSettings } from "../settings.js";
-import { createToolbox, loadSelectedPacks, NO_CONVERSATION, packProblems, type Toolbox } from "../setup.js";
+import {
+  createToolbox,
+  loadSelectedPacks,
+  NO_CONVERSATION,
+  packProblems,
+  type Toolbox,
+} from "../assembly/assembleTools.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import { columns, note, print } from "../process/output.js";
+import type { SettingsFlags } from "../settings/flags.js";
+import { loadSettings } from "../settings/loadSettings.js";
 
 export interface ToolsFlags extends SettingsFlags {
   readonly json?: boolean;

@@ -1,8 +1,8 @@
 import type { Approve } from "@agent/core";
-import { ask } from "../ask.js";
 import { approvalLines, describeNeed } from "../chat/approvalQuestion.js";
 import { PLAIN_STYLE } from "../display/style.js";
-import { note } from "../output.js";
+import { ask } from "../process/ask.js";
+import { note } from "../process/output.js";
 
 /** Who decides about calls that need a yes. */
 export interface Approval {

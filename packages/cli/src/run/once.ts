@@ -1,5 +1,5 @@
 import type { Agent, BackgroundJobs } from "@agent/core";
-import type { ExitCode } from "../exitCodes.js";
+import type { ExitCode } from "../process/exitCodes.js";
 import { watchInterruption } from "./interruption.js";
 import { type Outcome, OutcomeWatcher } from "./outcome.js";
 import type { Reporter, RunInfo } from "./reporters.js";

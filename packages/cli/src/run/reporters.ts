@@ -1,6 +1,6 @@
 import type { AgentEvent, TokenUsage, ToolOutcome } from "@agent/core";
 import { plainActivity } from "../display/plainActivity.js";
-import { note, print, printLine } from "../output.js";
+import { note, print, printLine } from "../process/output.js";
 import type { Outcome } from "./outcome.js";
 
 /** The version of the JSON the command prints. It rises only when a reader of the old form would break. */

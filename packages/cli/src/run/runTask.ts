@@ -1,8 +1,8 @@
-import { canAsk } from "../ask.js";
-import { compose } from "../compose.js";
-import type { ExitCode } from "../exitCodes.js";
-import { note } from "../output.js";
-import type { LoadedSettings } from "../settings.js";
+import { compose } from "../assembly/assembleAgent.js";
+import { canAsk } from "../process/ask.js";
+import type { ExitCode } from "../process/exitCodes.js";
+import { note } from "../process/output.js";
+import type { LoadedSettings } from "../settings/loadSettings.js";
 import { askOnTerminal, refuseWithoutTerminal } from "./approval.js";
 import { runOnce } from "./once.js";
 import type { Reporter } from "./reporters.js";
