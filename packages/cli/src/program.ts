@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { CrashGuard } from "./process/crash.js";
 import { EXIT, type ExitCode } from "./process/exitCodes.js";
 import { print } from "./process/output.js";
 import { requireCommander } from "./process/requireCjs.js";
@@ -20,9 +21,9 @@ Exit codes: 0 done, 1 model, 2 config, 3 tool, 4 refused, 5 turn limit, 6 timeou
 74 output not written, 130 interrupted.`;
 
 /** Parses a command line and runs its command. Only what that command needs is loaded. */
-export async function runProgram(args: readonly string[]): Promise<ExitCode> {
+export async function runProgram(args: readonly string[], guard: CrashGuard): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.done;
-  const program = createProgram((result) => {
+  const program = createProgram(guard, (result) => {
     exitCode = result;
   });
   try {
@@ -36,7 +37,7 @@ export async function runProgram(args: readonly string[]): Promise<ExitCode> {
 }
 
 /** The whole command line. `done` gets the exit code of the command that ran. */
-function createProgram(done: (exitCode: ExitCode) => void): Command {
+function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): Command {
   const program = new Program("agent")
     .description("An agent with tools. Without a task: a chat. With one: does it and ends.")
     .version(readVersion(), "-V, --version", "print the version")
@@ -55,7 +56,7 @@ function createProgram(done: (exitCode: ExitCode) => void): Command {
   settingsOptions(program);
   program.action(async (task: string[]) => {
     const { runCommand } = await import("./commands/run.js");
-    done(await runCommand(task, program.opts()));
+    done(await runCommand(task, program.opts(), guard));
   });
 
   const flagsOf = (command: Command): Record<string, unknown> => ({
@@ -81,7 +82,7 @@ function createProgram(done: (exitCode: ExitCode) => void): Command {
     .addHelpText("after", "\nExample:\n  agent tool run search_text --query TODO --paths src --ignore-case")
     .action(async (name: string, words: string[], _, command: Command) => {
       const { toolRunCommand } = await import("./commands/toolRun.js");
-      done(await toolRunCommand(name, words, flagsOf(command)));
+      done(await toolRunCommand(name, words, flagsOf(command), guard));
     });
 
   settingsOptions(program.command("config").description("print the settings all layers give together"))

@@ -1,38 +1,51 @@
-import { dirname } from "node:path";
-import { Agent, type Approve, type BackgroundJobs } from "@agent/core";
-import { errorMessage } from "@agent/core/toolkit";
-import { note } from "../process/output.js";
-import { ensurePrivateDirectory } from "../process/paths.js";
+import { Agent, type Approve, Conversation } from "@agent/core";
+import type { CrashGuard } from "../process/crash.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
-import { createToolbox, loadSelectedPacks, packProblems, type Toolbox } from "./assembleTools.js";
-import { allJobs } from "./packs/jobs.js";
+import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
+import { endJobs } from "./endJobs.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
-import { keepSession, newSession, openSession } from "./sessions.js";
+import { notedSteps } from "./runningCalls.js";
+import { SessionRecording } from "./sessionRecording.js";
+import { newSessionFile, openSession } from "./sessions.js";
 import { defaultSystemPrompt } from "./systemPrompt.js";
 
+/** What is decided by the command line rather than by the settings. */
+export interface AssemblyOptions {
+  /** The session to go on with: its name, or `true` for the latest. */
+  readonly resume: string | true | undefined;
+  /** Whether the conversation is kept on disk. */
+  readonly record: boolean;
+  /** Asked about calls that need a person's yes. */
+  readonly approve: Approve;
+  readonly guard: CrashGuard;
+  /** Told what went wrong beside the work, such as a session that cannot be kept. */
+  readonly onProblem: (message: string) => void;
+}
+
 /** An agent with its tools, and what a command needs to know about them. */
-export interface Composition {
+export interface AssembledAgent {
   readonly agent: Agent;
-  readonly toolbox: Toolbox;
+  readonly tools: AssembledTools;
   readonly chosen: ChosenProvider;
   /** Who answers, exchangeable between two messages. */
   readonly provider: SwitchableProvider;
-  readonly jobs: BackgroundJobs;
   /** What is wrong with single packs. */
   readonly problems: readonly string[];
-  readonly sessionFile: string;
-  /** Keeps the conversation for `--resume`, if there is one. Never rejects: a failure is told. */
-  readonly keep: () => Promise<void>;
+  /** The conversation's file, where it is kept. */
+  readonly recording: SessionRecording | undefined;
+  /** Ends what the packs started, and closes the session. */
+  readonly dispose: () => Promise<void>;
 }
 
-/** Puts together who answers, the packs and the conversation to go on with. */
-export async function compose(
+/** Settings → agent: who answers, the conversation to go on with, the packs. */
+export async function assembleAgent(
   loaded: LoadedSettings,
-  resume: string | true | undefined,
-  approve: Approve,
-): Promise<Composition> {
+  options: AssemblyOptions,
+): Promise<AssembledAgent> {
   const { settings } = loaded;
+  const { resume, guard } = options;
+  const cwd = process.cwd();
   // A server on this machine may take a while to answer: the packs are loaded meanwhile.
   const loading = await Promise.allSettled([
     chooseProvider(settings, loaded.keys.env),
@@ -40,46 +53,38 @@ export async function compose(
   ]);
   const [chosen, packs] = [fulfilled(loading[0]), fulfilled(loading[1])];
   const { file, session } =
-    resume === undefined ? newSession(process.cwd()) : await openSession(process.cwd(), resume);
-  try {
-    ensurePrivateDirectory(dirname(file));
-  } catch {
-    // A home that cannot be written must not stop the work; whoever saves finds out and says so.
-  }
-  const provider = new SwitchableProvider(chosen.provider);
-  let toolbox: Toolbox | undefined;
-  const agent = new Agent(provider, {
-    systemPrompt: settings.systemPrompt ?? session?.systemPrompt ?? defaultSystemPrompt(process.cwd()),
-    createRegistry: (context) => {
-      toolbox = createToolbox(loaded, packs, context);
-      return toolbox.registry;
-    },
+    resume === undefined ? { file: newSessionFile(cwd) } : await openSession(cwd, resume);
+  const conversation = new Conversation({
+    systemPrompt: settings.systemPrompt ?? session?.systemPrompt ?? defaultSystemPrompt(cwd),
     sessionContextFilePath: file,
-    approve: (request) =>
-      toolbox?.confirm.has(request.name) || request.needs.length > 0 ? approve(request) : "allow",
     ...(session && { session }),
+  });
+  const tools = assembleTools(loaded, packs, conversation);
+  const provider = new SwitchableProvider(chosen.provider);
+  const agent = new Agent(provider, {
+    conversation,
+    registry: tools.registry,
+    approve: (request) =>
+      tools.confirm.has(request.name) || request.needs.length > 0 ? options.approve(request) : "allow",
+    steps: notedSteps(guard),
     ...(settings.maxTurns !== undefined && { maxTurns: settings.maxTurns }),
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
   });
-  if (!toolbox) throw new Error("The agent did not create its registry.");
-  const keep = async (): Promise<void> => {
-    const { systemPrompt, sessionContext } = agent.context;
-    if (sessionContext.length === 0) return;
-    try {
-      await keepSession(file, systemPrompt, sessionContext);
-    } catch (error) {
-      note(`agent: the session was not kept: ${errorMessage(error)}`);
-    }
-  };
+  const recording = options.record
+    ? new SessionRecording({ conversation, file, cwd, onProblem: options.onProblem })
+    : undefined;
   return {
     agent,
-    toolbox,
+    tools,
     chosen,
     provider,
-    jobs: allJobs(packs),
     problems: packProblems(packs),
-    sessionFile: file,
-    keep,
+    recording,
+    dispose: async () => {
+      await endJobs(agent.registry.services.jobs);
+      await agent.dispose();
+      await recording?.close();
+    },
   };
 }
 

@@ -1,14 +1,15 @@
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { type ChatMessage, loadSession, type Session, saveSession } from "@agent/core";
+import { contentText, loadSession, type Session } from "@agent/core";
 import { nearestMatch, quote } from "@agent/core/toolkit";
 import { CliError } from "../process/errors.js";
-import { ensurePrivateDirectory, stateDirectory } from "../process/paths.js";
+import { stateDirectory } from "../process/paths.js";
 
 // Old conversations of a project are let go, the oldest first.
 const KEPT_SESSIONS = 100;
-const ID = /^\d{8}-\d{6}-[0-9a-f]{4}$/;
+const EXTENSION = ".jsonl";
+const SESSION_FILE = /^\d{8}-\d{6}-[0-9a-f]{4}\.jsonl$/;
 
 /** A conversation to go on with, and the file it lives in. */
 export interface OpenSession {
@@ -26,34 +27,21 @@ export interface SessionInfo {
   readonly title: string;
 }
 
-/** A new, empty place for a conversation in this directory. Nothing is written yet. */
-export function newSession(cwd: string): OpenSession {
+/** The name of a new session of this directory. Nothing is written yet. */
+export function newSessionFile(cwd: string): string {
   const stamp = new Date().toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
-  return { file: join(projectDirectory(cwd), `${stamp}-${randomBytes(2).toString("hex")}.json`) };
+  return join(sessionDirectory(cwd), `${stamp}-${randomBytes(2).toString("hex")}${EXTENSION}`);
 }
 
-/** The session `wanted` names: an id, a file, or with `true` the latest one of this directory. */
+/** The session `wanted` names: an id or the start of one, a file, or with `true` the latest of this directory. */
 export async function openSession(cwd: string, wanted: string | true): Promise<OpenSession> {
   const file = wanted === true ? latest(cwd) : byName(cwd, wanted);
   return { file, session: await loadSession(file) };
 }
 
-/** Keeps the conversation, readable by its owner alone, and lets the oldest go. */
-export async function keepSession(
-  file: string,
-  systemPrompt: string,
-  messages: readonly ChatMessage[],
-): Promise<void> {
-  ensurePrivateDirectory(resolve(file, ".."));
-  await saveSession(file, { reason: "end of the run", systemPrompt, messages });
-  const directory = resolve(file, "..");
-  for (const old of sessionFiles(directory).slice(KEPT_SESSIONS))
-    rmSync(join(directory, old), { force: true });
-}
-
 /** The sessions of this directory, latest first. Files that are no sessions are left out. */
 export async function listSessions(cwd: string): Promise<SessionInfo[]> {
-  const directory = projectDirectory(cwd);
+  const directory = sessionDirectory(cwd);
   const found: SessionInfo[] = [];
   for (const name of sessionFiles(directory)) {
     const file = join(directory, name);
@@ -61,44 +49,59 @@ export async function listSessions(cwd: string): Promise<SessionInfo[]> {
     if (!session) continue;
     const first = session.messages.find((message) => message.role === "user");
     found.push({
-      id: name.replace(/\.json$/, ""),
+      id: idOf(name),
       file,
-      savedAt: session.savedAt ?? "",
+      savedAt: statSync(file).mtime.toISOString(),
       messages: session.messages.length,
-      title: first?.content ?? "",
+      title: first?.role === "user" ? contentText(first.content) : "",
     });
   }
   return found;
 }
 
+/** The sessions in this directory that are too many. */
+export function oldSessionFiles(directory: string): string[] {
+  return sessionFiles(directory)
+    .slice(KEPT_SESSIONS)
+    .map((name) => join(directory, name));
+}
+
 function latest(cwd: string): string {
-  const [newest] = sessionFiles(projectDirectory(cwd));
+  const [newest] = sessionFiles(sessionDirectory(cwd));
   if (newest === undefined) throw new CliError("--resume: there is no session for this directory yet.");
-  return join(projectDirectory(cwd), newest);
+  return join(sessionDirectory(cwd), newest);
 }
 
 function byName(cwd: string, wanted: string): string {
-  const directory = projectDirectory(cwd);
-  if (ID.test(wanted) && existsSync(join(directory, `${wanted}.json`)))
-    return join(directory, `${wanted}.json`);
+  const directory = sessionDirectory(cwd);
+  const names = sessionFiles(directory);
+  const [match, ...others] = names.filter((name) => name.startsWith(wanted));
+  if (match !== undefined && (others.length === 0 || idOf(match) === wanted)) return join(directory, match);
   if (existsSync(resolve(cwd, wanted))) return resolve(cwd, wanted);
-  const known = sessionFiles(directory).map((name) => name.replace(/\.json$/, ""));
-  const meant = nearestMatch(wanted, known);
+  if (match !== undefined) {
+    const ids = [match, ...others].map(idOf).join(", ");
+    throw new CliError(`--resume ${quote(wanted)}: several sessions start so: ${ids}. Write more of it.`);
+  }
+  const meant = nearestMatch(wanted, names.map(idOf));
   throw new CliError(
     `--resume ${quote(wanted)}: there is no such session.${meant ? ` Did you mean ${meant}?` : ""} See: agent sessions`,
   );
+}
+
+function idOf(name: string): string {
+  return basename(name, EXTENSION);
 }
 
 /** Latest first: the names begin with the time. */
 function sessionFiles(directory: string): string[] {
   if (!existsSync(directory)) return [];
   return readdirSync(directory)
-    .filter((name) => ID.test(name.replace(/\.json$/, "")))
+    .filter((name) => SESSION_FILE.test(name))
     .sort()
     .reverse();
 }
 
-function projectDirectory(cwd: string): string {
+function sessionDirectory(cwd: string): string {
   const hash = createHash("sha256").update(resolve(cwd)).digest("hex").slice(0, 10);
   const name =
     basename(resolve(cwd))

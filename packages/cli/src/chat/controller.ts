@@ -17,7 +17,7 @@ const STOPPED = "Stopped. The conversation goes on from here.";
  * One conversation between a person and an agent: takes what the person sends, one message at a time, and
  * tells the view what comes of it. Messages sent while one is answered wait for their turn.
  */
-export class ChatSession {
+export class ChatController {
   readonly finished: Promise<ExitCode>;
   readonly #view: ChatView;
   readonly #log = new CallLog();
@@ -143,6 +143,11 @@ export class ChatSession {
       }
     } catch (error) {
       problem = turn.signal.aborted ? STOPPED : escapeInvisible(errorMessage(error));
+      // Tools that were told to stop return their own results after the answer was given up.
+      for (const event of await this.#agent.settled()) {
+        this.#log.event(event);
+        this.#view.event(event);
+      }
     }
     this.#log.endTurn();
     this.#turn = undefined;

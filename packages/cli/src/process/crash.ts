@@ -1,37 +1,61 @@
 import { writeSync } from "node:fs";
-import { runningTools } from "../assembly/packs/running.js";
 import { EXIT } from "./exitCodes.js";
 
 const STDERR = 2;
 const CONTROL = /[^\P{Cc}\n\t]/gu;
 
 /**
- * Takes care of what no caller can catch: an error in a timer of some pack, a promise nobody awaited, a tool that
- * ends the process. Says what was running and ends with an exit code of its own. Call the result when the program
- * ends on purpose.
+ * Handles what no caller can catch: an error in a timer of some pack, a promise nobody awaited, a tool that ends the
+ * process. It says which tools were running and ends the process with an exit code of its own.
  */
-export function watchCrashes(exit: (code: number) => never): () => void {
-  let ended = false;
-  const crash = (error: unknown): void => {
-    ended = true;
-    say(`agent: an error nobody caught${whileRunning()}: ${describe(error)}`);
-    exit(EXIT.crashed);
-  };
-  process.on("uncaughtException", crash);
-  process.on("unhandledRejection", crash);
-  process.on("exit", (code) => {
-    if (ended) return;
-    say(`agent: the process was ended${whileRunning()}, before the run was over (exit code ${code}).`);
-    process.exitCode = EXIT.crashed;
-  });
-  return () => {
-    ended = true;
-  };
-}
+export class CrashGuard {
+  readonly #running = new Map<symbol, string>();
+  readonly #lastWords = new Set<(message: string) => void>();
+  #released = false;
 
-function whileRunning(): string {
-  const tools = runningTools();
-  return tools.length === 0 ? "" : ` while ${tools.join(", ")} was running`;
+  /** Installs the handlers. `exit` ends the process: nothing can be awaited any more. */
+  watch(exit: (code: number) => never): void {
+    const crash = (error: unknown): void => {
+      this.#end(`an error nobody caught${this.#whileRunning()}: ${describe(error)}`);
+      exit(EXIT.crashed);
+    };
+    process.on("uncaughtException", crash);
+    process.on("unhandledRejection", crash);
+    process.on("exit", (code) => {
+      if (this.#released) return;
+      this.#end(`the process was ended${this.#whileRunning()}, before the run was over (exit code ${code}).`);
+      process.exitCode = EXIT.crashed;
+    });
+  }
+
+  /** The program ends on purpose. */
+  release(): void {
+    this.#released = true;
+  }
+
+  /** Notes that a tool runs until the returned function is called. */
+  running(name: string): () => void {
+    const key = Symbol(name);
+    this.#running.set(key, name);
+    return () => void this.#running.delete(key);
+  }
+
+  /** Calls `write` with the message of a crash, until the returned function is called. It must write at once. */
+  onCrash(write: (message: string) => void): () => void {
+    this.#lastWords.add(write);
+    return () => void this.#lastWords.delete(write);
+  }
+
+  #end(message: string): void {
+    this.#released = true;
+    say(`agent: ${message}`);
+    for (const write of this.#lastWords) write(message);
+  }
+
+  #whileRunning(): string {
+    const names = [...new Set(this.#running.values())];
+    return names.length === 0 ? "" : ` while ${names.join(", ")} was running`;
+  }
 }
 
 function describe(error: unknown): string {
@@ -41,11 +65,11 @@ function describe(error: unknown): string {
   return `${error.message}${origin ? ` (in ${origin})` : ""}. Set AGENT_DEBUG=1 for the stack.`;
 }
 
-/** Written at once: there may be no later. */
+/** Writes synchronously: the process is about to end. */
 function say(message: string): void {
   try {
     writeSync(STDERR, `${message.replace(CONTROL, "?")}\n`);
   } catch {
-    // Nobody is there to read it.
+    // Standard error is closed: nobody can be told.
   }
 }

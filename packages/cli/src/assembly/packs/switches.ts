@@ -4,55 +4,62 @@ import { CliError } from "../../process/errors.js";
 import { locate, valuePattern } from "../../settings/config/locate.js";
 import type { Settings, ToolSwitch } from "../../settings/layers.js";
 
-/** Why each tool is on or off. */
-export type Reasons = ReadonlyMap<string, string>;
+type SwitchSettings = Pick<Settings, "switches" | "confirm" | "readOnly">;
 
-/**
- * Turns tools on and off as the settings say, in their order; read-only comes last and takes away whatever is
- * left that can change anything. Throws for a name no pack declares, unless `tolerant`: then a broken pack may
- * have declared it, and the name is left alone.
- */
-export function applySwitches(registry: ToolRegistry, settings: Settings, tolerant: boolean): Reasons {
-  const reasons = new Map<string, string>();
-  for (const { name, enabled } of registry.describeTools()) {
-    reasons.set(name, enabled ? "on by default" : "off by default");
-  }
-  const turn = (name: string, on: boolean, why: string): void => {
-    if (registry.isToolEnabled(name) === on && !why.startsWith("enabled")) return;
-    registry[on ? "enable" : "disable"](name);
-    reasons.set(name, why);
-  };
-  for (const toolSwitch of settings.switches) {
-    const { action, names, origin } = toolSwitch;
-    if (!tolerant) checkNames(registry, toolSwitch, action === "only" ? "tools" : action);
-    if (action === "only") {
-      for (const name of registry.getToolNames()) {
-        if (!names.includes(name)) turn(name, false, `not a tool of ${origin}`);
-      }
-      continue;
-    }
-    for (const name of names.includes("*") ? registry.getToolNames() : names) {
-      if (registry.hasTool(name)) turn(name, action === "enable", `${action}d by ${origin}`);
-    }
-  }
-  if (settings.readOnly) {
-    for (const tool of registry.describeTools()) {
-      if (!isReadOnly(tool)) turn(tool.name, false, `read-only: ${whatItDoes(tool)}`);
-    }
-  }
-  return reasons;
+/** What the switches gave: why each tool is on or off, and which tools ask first. */
+export interface SwitchedTools {
+  readonly reasons: ReadonlyMap<string, string>;
+  readonly confirm: ReadonlySet<string>;
 }
 
-/** The tools whose calls are asked about. Throws for a name no pack declares, unless `tolerant`. */
-export function confirmedTools(registry: ToolRegistry, settings: Settings, tolerant: boolean): Set<string> {
-  const confirmed = new Set<string>();
-  for (const toolSwitch of settings.confirm) {
-    if (!tolerant) checkNames(registry, toolSwitch, "confirm");
-    for (const name of toolSwitch.names.includes("*") ? registry.getToolNames() : toolSwitch.names) {
-      confirmed.add(name);
+/**
+ * Turns tools on and off as the settings say, also those that come later. Throws for a name no pack declares, unless
+ * `tolerant`: then a pack that is broken or still loading may declare it.
+ */
+export function switchTools(
+  registry: ToolRegistry,
+  settings: SwitchSettings,
+  { tolerant }: { readonly tolerant: boolean },
+): SwitchedTools {
+  if (!tolerant) {
+    for (const one of settings.switches)
+      checkNames(registry, one, one.action === "only" ? "tools" : one.action);
+    for (const one of settings.confirm) checkNames(registry, one, "confirm");
+  }
+  const reasons = new Map<string, string>();
+  const confirm = new Set<string>();
+  const apply = (tool: ToolInfo): void => {
+    // A tool that was taken back and comes again stays as the person left it.
+    if (reasons.has(tool.name)) return;
+    const { on, reason } = decideTool(tool, settings);
+    registry[on ? "enable" : "disable"](tool.name);
+    reasons.set(tool.name, reason);
+    if (settings.confirm.some(({ names }) => includes(names, tool.name))) confirm.add(tool.name);
+  };
+  for (const tool of registry.describeTools()) apply(tool);
+  registry.onRegister(apply);
+  return { reasons, confirm };
+}
+
+/** Follows the switches in order; read-only comes last and takes away whatever can change anything. */
+function decideTool(tool: ToolInfo, settings: SwitchSettings): { on: boolean; reason: string } {
+  let on = tool.enabled;
+  let reason = on ? "on by default" : "off by default";
+  for (const { action, names, origin } of settings.switches) {
+    const isNamed = includes(names, tool.name);
+    if (action === "only") {
+      if (on && !isNamed) [on, reason] = [false, `not a tool of ${origin}`];
+    } else if (isNamed && (action === "enable" || on)) {
+      [on, reason] = [action === "enable", `${action}d by ${origin}`];
     }
   }
-  return confirmed;
+  if (on && settings.readOnly && !isReadOnly(tool))
+    return { on: false, reason: `read-only: ${abilities(tool)}` };
+  return { on, reason };
+}
+
+function includes(names: readonly string[], name: string): boolean {
+  return names.includes("*") || names.includes(name);
 }
 
 function checkNames(registry: ToolRegistry, { names, origin, source }: ToolSwitch, key: string): void {
@@ -73,7 +80,7 @@ function isReadOnly({ capabilities }: ToolInfo): boolean {
   return capabilities.length > 0 && capabilities.every((one) => one === "read");
 }
 
-function whatItDoes({ capabilities }: ToolInfo): string {
+function abilities({ capabilities }: ToolInfo): string {
   const beyond = capabilities.filter((one) => one !== "read");
   return beyond.length === 0 ? "it does not say what it does" : `it can ${beyond.join(", ")}`;
 }

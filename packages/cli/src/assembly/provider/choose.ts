@@ -61,7 +61,7 @@ async function localServer(
   const why = `${name}, run by ${describeOwner(owner)}`;
   const chosen = await openai({ baseURL }, wanted ?? server.model, env, why);
   const guarded = (provider: ChatProvider): ChatProvider => ({
-    model: provider.model ?? chosen.model,
+    ...described(provider),
     respond: async (request) => {
       checkSameOwner(server);
       return await provider.respond(request);
@@ -121,6 +121,18 @@ async function openai(
     model,
     description: `${escapeToLine(model)} at ${place} (${why})`,
     withModel,
+  };
+}
+
+/** What a provider says of itself, for a wrapper that only changes how it is asked. */
+function described(provider: ChatProvider): Omit<ChatProvider, "respond"> {
+  const { id, model, contextTokens, nativeOutput } = provider;
+  return {
+    id,
+    model,
+    contextTokens,
+    nativeOutput,
+    accepts: (mediaType) => provider.accepts?.(mediaType) ?? false,
   };
 }
 
