@@ -141,7 +141,8 @@ const settings: ChatSettings = {
   switchModel: async (model) => model,
 };
 const agent = new Agent(provider, {
-  approve: chat.approve,
+  approve: (request) =>
+    settings.confirm.has(request.name) || request.needs.length > 0 ? chat.approve(request) : "allow",
   packs: [
     {
       packName: "fixture",
