@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { canonicalPath, isRecord, writeFileAtomic } from "@agent/core/toolkit";
-import { ensurePrivateDirectory } from "../paths.js";
+import { ensurePrivateDirectory } from "../process/paths.js";
 import { formatRule, parseRule, type Rule } from "./rule.js";
 
 /** How long something is allowed: until the chat ends, or in this project until it is taken back. */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ToolCapability } from "@agent/core";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
-import { ensurePrivateDirectory } from "../paths.js";
+import { ensurePrivateDirectory } from "../process/paths.js";
 import { BlobStore } from "./blobStore.js";
 import { type FileState, isSameState, readState, readTree } from "./fileState.js";
 import { GitTree } from "./gitTree.js";
