@@ -1,15 +1,24 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   Agent,
   type ChatProvider,
   type ChatRequest,
   type ChatResponse,
+  Conversation,
+  createToolRegistry,
   type ExecutableTool,
 } from "@agent/core";
 import { functionTool, requireString } from "@agent/core/toolkit";
+import { createGate, undoHooks } from "../src/assembly/gate.js";
 import { createChat } from "../src/chat/createChat.js";
 import type { ChatSettings } from "../src/chat/types.js";
+import { Grants } from "../src/permissions/grants.js";
+import { MODES } from "../src/permissions/mode.js";
+import { Permissions } from "../src/permissions/permissions.js";
+import { UndoLog } from "../src/undo/undoLog.js";
 
 /**
  * The chat with a model that does what it is told, for tests in a real terminal. A message is a script, one
@@ -26,6 +35,14 @@ const provider: ChatProvider = {
     const calls = script.filter((line) => line.startsWith("call "));
     for (const line of script) {
       const [word = "", rest = ""] = [line.split(" ", 1)[0], line.slice(line.indexOf(" ") + 1)];
+      if (word === "think") request.onReasoning?.(decode(rest));
+      if (word === "draft")
+        request.onToolDraft?.({
+          index: 0,
+          name: rest.split(" ", 1)[0] ?? "",
+          delta: rest.slice(rest.indexOf(" ") + 1),
+        });
+      if (word === "wait") request.onRetry?.({ attempt: 1, delayMs: Number(rest), reason: "rate limited" });
       if (word === "write") request.onText?.(decode(rest));
       if (word === "break") request.onRetry?.({ attempt: 1, delayMs: 0, reason: "the stream broke off" });
       if (word === "pause") while (!existsSync(rest)) await wait(20);
@@ -114,6 +131,20 @@ const editFile: ExecutableTool = {
   execute: async (args) => `Edited ${requireString(args, "path")}\n@@ -1,2 +1,2 @@\n same\n-old\n+new`,
 };
 
+const writeFile: ExecutableTool = {
+  name: "write_file",
+  capabilities: ["write"],
+  getSchema: () =>
+    functionTool("write_file", "Write a file.", {
+      path: { type: "string", description: "The file" },
+      content: { type: "string", description: "Its content" },
+    }),
+  execute: async (args) => {
+    writeFileSync(requireString(args, "path"), requireString(args, "content"));
+    return `Wrote ${requireString(args, "path")}`;
+  },
+};
+
 const readNote: ExecutableTool = {
   name: "read_note",
   capabilities: ["read"],
@@ -129,30 +160,57 @@ const readNote: ExecutableTool = {
 const jobs = new Map([["job-1", "npm run dev"]]);
 const startedAt = Date.now() - 65_000;
 const chat = createChat(process.env.CHAT_HISTORY);
+const conversation = new Conversation();
+const registry = createToolRegistry(conversation, [
+  {
+    packName: "fixture",
+    register(pack) {
+      pack.register(runBash);
+      pack.register(editFile);
+      pack.register(writeFile);
+      pack.register(readNote, { enabled: process.env.CHAT_NOTES === "on" });
+    },
+  },
+]);
+const state = process.env.CHAT_STATE ?? mkdtempSync(join(tmpdir(), "agent-chat-state-"));
+const confirm = new Set((process.env.CHAT_CONFIRM ?? "").split(",").filter(Boolean));
+const permissions = new Permissions({
+  registry,
+  confirm,
+  rules: { allow: [], ask: [], deny: [] },
+  grants: new Grants(join(state, "permissions"), process.cwd()),
+  mode: MODES.find((mode) => mode === process.env.CHAT_MODE) ?? "auto",
+  root: process.cwd(),
+  isSandboxed: () => false,
+});
+const undoLog = new UndoLog(join(state, "undo"), process.cwd());
+const undo = () => undoLog;
 const settings: ChatSettings = {
   banner: ["A scripted model answers."],
   model: "scripted",
-  confirm: new Set((process.env.CHAT_CONFIRM ?? "").split(",").filter(Boolean)),
+  confirm,
+  permissions,
+  undo,
   jobs: {
     list: () => [...jobs].map(([id, command]) => ({ id, command, pids: [4242, 4243], startedAt })),
     end: async (id) => jobs.delete(id),
   },
   explain: (tool) => (tool.enabled ? "on by default" : "off by default"),
+  contextTokens: () => 10_000,
   switchModel: async (model) => model,
 };
 const agent = new Agent(provider, {
-  approve: (request) =>
-    settings.confirm.has(request.name) || request.needs.length > 0 ? chat.approve(request) : "allow",
-  packs: [
-    {
-      packName: "fixture",
-      register(registry) {
-        registry.register(runBash);
-        registry.register(editFile);
-        registry.register(readNote, { enabled: process.env.CHAT_NOTES === "on" });
-      },
-    },
-  ],
+  conversation,
+  registry,
+  approve: createGate({
+    permissions,
+    ask: chat.ask,
+    undo,
+    cwd: process.cwd(),
+    onPreview: chat.preview,
+    onProblem: chat.notice,
+  }),
+  hooks: [undoHooks(undo)],
 });
 process.exitCode = await chat.run(async () => {
   const gate = process.env.CHAT_GATE;

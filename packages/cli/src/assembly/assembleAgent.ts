@@ -1,13 +1,22 @@
-import { Agent, type Approve, Conversation } from "@agent/core";
+import { join } from "node:path";
+import { Agent, Conversation } from "@agent/core";
+import { Grants } from "../permissions/grants.js";
+import { type Mode, modeOf } from "../permissions/mode.js";
+import { Permissions, usesSandbox } from "../permissions/permissions.js";
+import { parseRule } from "../permissions/rule.js";
 import type { CrashGuard } from "../process/crash.js";
+import { stateDirectory } from "../process/paths.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
+import { UndoLog } from "../undo/undoLog.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
 import { endJobs } from "./endJobs.js";
+import { type AskPerson, createGate, undoHooks } from "./gate.js";
+import type { LoadedPack } from "./packs/load.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
 import { notedSteps } from "./runningCalls.js";
 import { SessionRecording } from "./sessionRecording.js";
-import { newSessionFile, openSession } from "./sessions.js";
+import { newSessionFile, openSession, undoDirectory } from "./sessions.js";
 import { defaultSystemPrompt } from "./systemPrompt.js";
 
 /** What is decided by the command line rather than by the settings. */
@@ -17,7 +26,11 @@ export interface AssemblyOptions {
   /** Whether the conversation is kept on disk. */
   readonly record: boolean;
   /** Asked about calls that need a person's yes. */
-  readonly approve: Approve;
+  readonly ask: AskPerson;
+  /** The mode where the settings name none. Default: the one that says what the settings mean. */
+  readonly mode?: Mode;
+  /** Told what a call is about to change in a file, as lines of a diff. */
+  readonly onPreview?: (id: string, diff: readonly string[]) => void;
   readonly guard: CrashGuard;
   /** Told what went wrong beside the work, such as a session that cannot be kept. */
   readonly onProblem: (message: string) => void;
@@ -34,6 +47,9 @@ export interface AssembledAgent {
   readonly problems: readonly string[];
   /** The conversation's file, where it is kept. */
   readonly recording: SessionRecording | undefined;
+  readonly permissions: Permissions;
+  /** What each message changed in files; none where the session is not kept. */
+  readonly undo: () => UndoLog | undefined;
   /** Ends what the packs started, and closes the session. */
   readonly dispose: () => Promise<void>;
 }
@@ -61,18 +77,21 @@ export async function assembleAgent(
   });
   const tools = assembleTools(loaded, packs, conversation);
   const provider = new SwitchableProvider(chosen.provider);
+  const permissions = createPermissions(loaded, tools, packs, options.mode);
+  const recording = options.record
+    ? new SessionRecording({ conversation, file, cwd, onProblem: options.onProblem })
+    : undefined;
+  const undo = undoLogs(recording, cwd);
+  const { ask, onPreview, onProblem } = options;
   const agent = new Agent(provider, {
     conversation,
     registry: tools.registry,
-    approve: (request) =>
-      tools.confirm.has(request.name) || request.needs.length > 0 ? options.approve(request) : "allow",
+    approve: createGate({ permissions, ask, undo, cwd, onProblem, ...(onPreview && { onPreview }) }),
+    hooks: [undoHooks(undo)],
     steps: notedSteps(guard),
     ...(settings.maxTurns !== undefined && { maxTurns: settings.maxTurns }),
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
   });
-  const recording = options.record
-    ? new SessionRecording({ conversation, file, cwd, onProblem: options.onProblem })
-    : undefined;
   return {
     agent,
     tools,
@@ -80,11 +99,44 @@ export async function assembleAgent(
     provider,
     problems: packProblems(packs),
     recording,
+    permissions,
+    undo,
     dispose: async () => {
       await endJobs(agent.registry.services.jobs);
       await agent.dispose();
       await recording?.close();
     },
+  };
+}
+
+function createPermissions(
+  { settings, access }: LoadedSettings,
+  { registry, confirm }: AssembledTools,
+  packs: readonly LoadedPack[],
+  mode: Mode | undefined,
+): Permissions {
+  const root = access.writable?.[0] ?? process.cwd();
+  const { allow, ask, deny } = settings.permissions;
+  const sandboxed = settings.packs.some(({ options }) => usesSandbox(options)) && packs.length > 0;
+  return new Permissions({
+    registry,
+    confirm,
+    root,
+    rules: { allow: allow.map(parseRule), ask: ask.map(parseRule), deny: deny.map(parseRule) },
+    grants: new Grants(join(stateDirectory(), "permissions"), root),
+    mode: settings.mode ?? mode ?? modeOf(registry.describeTools(), confirm),
+    isSandboxed: (name) => sandboxed && name === "run_bash",
+  });
+}
+
+/** The undo log of the session that is recorded now: a new session starts a new one. */
+function undoLogs(recording: SessionRecording | undefined, cwd: string): () => UndoLog | undefined {
+  let current: { readonly file: string; readonly log: UndoLog } | undefined;
+  return () => {
+    if (!recording) return undefined;
+    const { file } = recording;
+    if (current?.file !== file) current = { file, log: new UndoLog(undoDirectory(file), cwd) };
+    return current.log;
   };
 }
 

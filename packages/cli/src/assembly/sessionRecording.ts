@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Conversation, recordSession, type SessionRecorder } from "@agent/core";
+import { type Conversation, recordSession, type Session, type SessionRecorder } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { ensurePrivateDirectory } from "../process/paths.js";
-import { newSessionFile, oldSessionFiles } from "./sessions.js";
+import { newSessionFile, oldSessionFiles, undoDirectory } from "./sessions.js";
 
 /** What a conversation's recording needs to know. */
 export interface RecordingOptions {
@@ -43,10 +43,31 @@ export class SessionRecording {
     this.#start();
   }
 
+  /** The conversation so far goes on in a session of its own; the one it comes from stays as it is. */
+  async fork(): Promise<void> {
+    await this.#stop();
+    this.#file = newSessionFile(this.#options.cwd);
+    this.#hasFailed = false;
+    this.#start();
+  }
+
+  /** Goes on with another session; the one so far stays as it is. */
+  async switchTo(file: string, session: Session): Promise<void> {
+    await this.#stop();
+    const { conversation } = this.#options;
+    conversation.replace(0, conversation.sessionContext.length, session.messages);
+    this.#file = file;
+    this.#hasFailed = false;
+    this.#start();
+  }
+
   /** Writes what is left and lets the oldest sessions of the directory go. Never rejects. */
   async close(): Promise<void> {
     await this.#stop();
-    for (const old of oldSessionFiles(dirname(this.#file))) rmSync(old, { force: true });
+    for (const old of oldSessionFiles(dirname(this.#file))) {
+      rmSync(old, { force: true });
+      rmSync(undoDirectory(old), { recursive: true, force: true });
+    }
   }
 
   #start(): void {

@@ -23,6 +23,8 @@ export interface SessionInfo {
   readonly file: string;
   readonly savedAt: string;
   readonly messages: number;
+  /** The size of its file. */
+  readonly bytes: number;
   /** How the conversation began. */
   readonly title: string;
 }
@@ -48,10 +50,12 @@ export async function listSessions(cwd: string): Promise<SessionInfo[]> {
     const session = await loadSession(file).catch(() => undefined);
     if (!session) continue;
     const first = session.messages.find((message) => message.role === "user");
+    const { mtime, size } = statSync(file);
     found.push({
       id: idOf(name),
       file,
-      savedAt: statSync(file).mtime.toISOString(),
+      savedAt: mtime.toISOString(),
+      bytes: size,
       messages: session.messages.length,
       title: first?.role === "user" ? contentText(first.content) : "",
     });
@@ -64,6 +68,11 @@ export function oldSessionFiles(directory: string): string[] {
   return sessionFiles(directory)
     .slice(KEPT_SESSIONS)
     .map((name) => join(directory, name));
+}
+
+/** Where the changes of a session to files are remembered. */
+export function undoDirectory(file: string): string {
+  return file.endsWith(EXTENSION) ? `${file.slice(0, -EXTENSION.length)}.undo` : `${file}.undo`;
 }
 
 function latest(cwd: string): string {
@@ -88,7 +97,8 @@ function byName(cwd: string, wanted: string): string {
   );
 }
 
-function idOf(name: string): string {
+/** The name of a session, by its file. */
+export function idOf(name: string): string {
   return basename(name, EXTENSION);
 }
 

@@ -5,16 +5,16 @@ describe("readDecision", () => {
   test.each([
     ["y", "allow"],
     [" YES ", "allow"],
-    ["a", "always"],
-    ["always", "always"],
+    ["a", { always: { tool: "run_bash", exact: false }, scope: "session" }],
+    ["always", { always: { tool: "run_bash", exact: false }, scope: "session" }],
     ["n", { deny: "the user said no." }],
     ["no, use npm ci", { deny: "use npm ci" }],
     ["n: two\nlines", { deny: "two\nlines" }],
   ])("%j is %j", (answer, decision) => {
-    expect(readDecision(answer)).toEqual(decision);
+    expect(readDecision(answer, "run_bash")).toEqual(decision);
   });
 
   test.each(["", "yess", "y n", "ok", "nothing", "all", "1"])("%j is asked again", (answer) => {
-    expect(readDecision(answer)).toBeUndefined();
+    expect(readDecision(answer, "run_bash")).toBeUndefined();
   });
 });

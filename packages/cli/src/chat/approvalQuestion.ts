@@ -1,6 +1,8 @@
-import type { AccessNeed, ApprovalDecision, ApprovalRequest } from "@agent/core";
+import type { AccessNeed, ApprovalRequest } from "@agent/core";
 import { escapeToLine } from "@agent/core/toolkit";
 import type { Style } from "../display/style.js";
+import { paintDiff } from "../display/wordDiff.js";
+import type { PersonDecision } from "../permissions/permissions.js";
 import { findConfusables, spellOut } from "./spellOut.js";
 
 const NO_REASON = "the user said no.";
@@ -9,14 +11,21 @@ const LONG_TEXT = 1500;
 const LONG_LINES = 15;
 // Nobody reads more, and a terminal takes its time for it.
 const LONGEST_SHOWN = 20_000;
+const MOST_DIFF_LINES = 200;
+// Arguments that a diff shows better.
+const TEXT_ARGUMENTS = ["content", "old_text", "new_text"];
 
 /**
  * The whole call as it will run, and what it needs a yes for. Characters that cannot be seen, or reorder what is seen,
  * are spelled out; those that look like others are named. Of a long value its length is said, and its end is shown.
  */
-export function approvalLines({ name, args, needs }: ApprovalRequest, style: Style): string[] {
+export function approvalLines(
+  { name, args, needs }: ApprovalRequest,
+  style: Style,
+  diff: readonly string[] = [],
+): string[] {
   const lines = [`${style.yellow("?")} ${style.bold(escapeToLine(spellOut(name)))} wants to run with`];
-  const entries = Object.entries(args);
+  const entries = Object.entries(args).filter(([key]) => diff.length === 0 || !TEXT_ARGUMENTS.includes(key));
   if (entries.length === 0) lines.push("│ (no arguments)");
   for (const [key, value] of entries) {
     const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
@@ -25,6 +34,7 @@ export function approvalLines({ name, args, needs }: ApprovalRequest, style: Sty
     lines.push(`│ ${style.dim(`${label}:`)} ${first}`, ...rest.map((line) => `│   ${line}`));
     lines.push(...remarks(label, text).map((remark) => `│ ${style.yellow(remark)}`));
   }
+  lines.push(...diffLines(diff, style).map((line) => `│ ${line}`));
   lines.push(...needs.map((need) => `│ ${style.yellow(`! ${describeNeed(need)}`)}`));
   return lines;
 }
@@ -39,12 +49,23 @@ export function approvalPrompt(name: string): string {
 }
 
 /** Reads an answer. Anything but a clear one is `undefined`: what runs is never guessed. */
-export function readDecision(answer: string): ApprovalDecision | undefined {
+export function readDecision(answer: string, name: string): PersonDecision | undefined {
   const text = answer.trim();
   if (/^(y|yes)$/i.test(text)) return "allow";
-  if (/^(a|always)$/i.test(text)) return "always";
+  if (/^(a|always)$/i.test(text)) return { always: { tool: name, exact: false }, scope: "session" };
   const no = /^(?:n|no)(?:[\s,:]+(.*))?$/is.exec(text);
-  return no ? { deny: no[1]?.trim() || NO_REASON } : undefined;
+  return no ? { deny: denial(no[1] ?? "") } : undefined;
+}
+
+/** What the model is told of a no. */
+export function denial(reason: string): string {
+  return reason.trim() || NO_REASON;
+}
+
+function diffLines(diff: readonly string[], style: Style): string[] {
+  const shown = paintDiff(diff.slice(0, MOST_DIFF_LINES).map(spellOut), style);
+  const left = diff.length - shown.length;
+  return left > 0 ? [...shown, style.yellow(`! ${left} more lines of the change are not shown here`)] : shown;
 }
 
 /** All of the text, or its start and its end. */

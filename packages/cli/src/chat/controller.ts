@@ -1,33 +1,57 @@
-import type { Agent } from "@agent/core";
-import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
+import type { Agent, AgentEvent, Content } from "@agent/core";
+import { errorMessage, escapeInvisible, escapeToLine } from "@agent/core/toolkit";
+import { MODE_HELP, MODE_NAMES } from "../permissions/mode.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { CallLog } from "./callLog.js";
+import type { CommandContext } from "./commands/context.js";
 import {
-  type CommandContext,
+  commandItems,
   completeSlashCommand,
   isSlashCommand,
   runSlashCommand,
-} from "./slashCommands.js";
+} from "./commands/slashCommands.js";
+import type { MenuItem } from "./menu.js";
+import { composeMessage } from "./outgoing.js";
+import { runShellLine } from "./shellLine.js";
 import type { ChatSettings } from "./types.js";
+import { UsageMeter } from "./usageMeter.js";
 import type { ChatView } from "./view.js";
 
 const STOPPED = "Stopped. The conversation goes on from here.";
 
+/** What a person sent: all of it, and as it stood on the line. */
+interface Message {
+  readonly text: string;
+  readonly shown: string;
+}
+
+/** Everything about one chat that exists only once there is somebody to answer. */
+interface Running {
+  readonly agent: Agent;
+  readonly settings: ChatSettings;
+  readonly commands: CommandContext;
+}
+
 /**
- * One conversation between a person and an agent: takes what the person sends, one message at a time, and
- * tells the view what comes of it. Messages sent while one is answered wait for their turn.
+ * One conversation between a person and an agent: takes what the person sends and tells the view what comes of it.
+ * What is sent while a message is answered steers that answer, or waits for its turn.
  */
 export class ChatController {
   readonly finished: Promise<ExitCode>;
   readonly #view: ChatView;
   readonly #log = new CallLog();
-  #agent: Agent | undefined;
-  #commands: CommandContext | undefined;
+  readonly #usage = new UsageMeter();
+  #running: Running | undefined;
   /** What was sent before there was anybody to answer it. */
-  #early: string[] = [];
+  #early: Message[] = [];
   #finish: (code: ExitCode) => void = () => undefined;
-  #queue: string[] = [];
+  #queue: Message[] = [];
+  /** Given to the agent while it works, and not yet part of the conversation. */
+  #steering: Message[] = [];
+  /** What the model is told with the next message: commands the person ran, changes that were taken back. */
+  #happened: string[] = [];
   #turn: AbortController | undefined;
+  #shellLines = 0;
   #exitCode: ExitCode | undefined;
 
   constructor(view: ChatView) {
@@ -39,22 +63,26 @@ export class ChatController {
 
   /** Now there is somebody to answer: what was sent earlier comes first. */
   start(agent: Agent, settings: ChatSettings): void {
-    this.#agent = agent;
-    this.#commands = {
+    const commands: CommandContext = {
       agent,
       settings,
       log: this.#log,
-      columns: () => this.#view.columns,
-      keys: this.#view.keys,
+      view: this.#view,
+      usage: this.#usage,
       busy: () => this.busy,
       stopTurn: () => this.stopTurn(),
       quit: () => this.quit(EXIT.done),
+      tellModel: (text) => this.#happened.push(text),
+      send: (content, shown) => void this.#enqueueContent(content, shown),
+      updateStatus: () => this.#updateStatus(),
       model: { name: settings.model },
       switched: new Map(),
     };
+    this.#running = { agent, settings, commands };
+    this.#updateStatus();
     const early = this.#early.splice(0);
     if (early.length > 0) this.#view.queued([]);
-    for (const input of early) this.submit(input);
+    for (const { text, shown } of early) this.submit(text, shown);
   }
 
   get busy(): boolean {
@@ -67,34 +95,56 @@ export class ChatController {
   }
 
   /** Takes one input: a command runs at once, a message now or when its turn comes. */
-  submit(input: string): void {
+  submit(text: string, shown = text): void {
     if (this.#exitCode !== undefined) return;
-    if (!this.#agent) {
-      if (input.trim() !== "") this.#early.push(input);
-      this.#view.queued(this.#early);
+    if (!this.#running) {
+      if (text.trim() !== "") this.#early.push({ text, shown });
+      this.#view.queued(this.#early.map((message) => message.shown));
       return;
     }
-    if (isSlashCommand(input)) {
-      void this.#command(input);
-      return;
+    if (isSlashCommand(text, this.#running.commands)) void this.#command(text);
+    else if (/^!\s*\S/.test(text)) void this.#shellLine(text.slice(1).trim());
+    else if (text.trim() === "") this.#view.idle();
+    else if (this.busy && !this.stopping) void this.#steer({ text, shown });
+    else {
+      this.#queue.push({ text, shown });
+      this.#next();
     }
-    if (input.trim() === "") {
-      this.#view.idle();
-      return;
-    }
-    this.#queue.push(input);
-    this.#next();
   }
 
   complete(before: readonly string[]): readonly string[] | undefined {
-    return this.#commands && completeSlashCommand(before, this.#commands);
+    return this.#running && completeSlashCommand(before, this.#running.commands);
+  }
+
+  /** The commands, for the list that opens after a slash. */
+  commandItems(): readonly MenuItem[] {
+    return this.#running ? commandItems(this.#running.commands) : [];
+  }
+
+  cycleMode(): void {
+    if (!this.#running) return;
+    const mode = this.#running.settings.permissions.cycle();
+    this.#view.print([`Mode: ${MODE_NAMES[mode]} – ${MODE_HELP[mode]}.`]);
+    this.#updateStatus();
+  }
+
+  /** Lets the newest running command go on in the background; the answer goes on without waiting for it. */
+  async moveToBackground(): Promise<void> {
+    const call = this.#log.running.findLast(({ pid }) => pid !== undefined);
+    const { jobs } = this.#running?.settings ?? {};
+    const moved = call?.pid !== undefined && (await jobs?.detachProcess?.(call.pid));
+    this.#view.print([
+      moved
+        ? `#${call.number} ${escapeToLine(call.name)} goes on in the background. /status lists it.`
+        : "No command runs that could go on in the background.",
+    ]);
   }
 
   /** Ends the answer that is being written; what waits behind it goes back to the person. */
   stopTurn(): void {
     if (!this.#turn) return;
     this.#turn.abort();
-    const waiting = this.#queue.splice(0);
+    const waiting = this.#queue.splice(0).map(({ text }) => text);
     this.#view.queued([]);
     if (waiting.length > 0) this.#view.giveBack(waiting.join("\n"));
   }
@@ -108,51 +158,168 @@ export class ChatController {
   }
 
   async #command(input: string): Promise<void> {
-    if (!this.#commands) return;
+    if (!this.#running) return;
     this.#view.echo(input);
-    const lines = await runSlashCommand(input, this.#commands);
+    const lines = await runSlashCommand(input, this.#running.commands);
     if (lines.length > 0) this.#view.print(lines);
+    this.#updateStatus();
     if (!this.busy && this.#exitCode === undefined) this.#view.idle();
+  }
+
+  async #shellLine(command: string): Promise<void> {
+    const turn = this.busy ? undefined : new AbortController();
+    if (turn) {
+      this.#turn = turn;
+      this.#view.turnStarted();
+    }
+    this.#view.echo(`!${command}`);
+    const signal = turn?.signal ?? new AbortController().signal;
+    const id = `shell-${++this.#shellLines}`;
+    this.#happened.push(await runShellLine(command, (event) => this.#see(event), signal, id));
+    if (!turn) return;
+    this.#turn = undefined;
+    this.#view.turnEnded(undefined);
+    this.#afterTurn();
+  }
+
+  /** Gives a message to the agent that works; it waits for its own turn if that is over meanwhile. */
+  async #steer(message: Message): Promise<void> {
+    const content = await this.#compose(message);
+    if (content === undefined || !this.#running) return;
+    if (this.#running.agent.steer(content)) this.#steering.push(message);
+    else this.#queue.push(message);
+    this.#showWaiting();
+    if (!this.busy) this.#next();
+  }
+
+  #showWaiting(): void {
+    this.#view.queued([...this.#steering, ...this.#queue].map(({ shown }) => shown));
   }
 
   #next(): void {
     if (this.#turn) {
-      this.#view.queued(this.#queue);
+      this.#showWaiting();
       return;
     }
     const message = this.#queue.shift();
-    if (message === undefined) {
-      this.#view.idle();
-      return;
-    }
-    this.#view.queued(this.#queue);
-    void this.#answer(message);
+    this.#showWaiting();
+    if (message === undefined) this.#view.idle();
+    else void this.#answer(message);
   }
 
-  async #answer(message: string): Promise<void> {
-    if (!this.#agent) return;
+  /** The message with what it mentions; `undefined`, and the message back on the line, if that cannot be attached. */
+  async #compose({ text, shown }: Message): Promise<Content | undefined> {
+    try {
+      const { content, notes } = await composeMessage(text, process.cwd(), this.#happened.splice(0));
+      if (notes.length > 0) this.#view.print([`  attached: ${notes.map(escapeToLine).join(", ")}`]);
+      return content;
+    } catch (error) {
+      this.#view.print([this.#view.style.red(escapeInvisible(errorMessage(error)))]);
+      this.#view.giveBack(shown);
+      return undefined;
+    }
+  }
+
+  async #answer(message: Message): Promise<void> {
+    // Taken at once: what is typed while files are read belongs behind this message.
     const turn = new AbortController();
     this.#turn = turn;
-    this.#view.echo(message);
+    this.#view.echo(message.shown);
+    const content = await this.#compose(message);
+    if (content === undefined) {
+      this.#turn = undefined;
+      this.#afterTurn();
+      return;
+    }
+    await this.#exchange(content, message, turn);
+  }
+
+  /** A message that a command made. */
+  async #enqueueContent(content: Content, shown: string): Promise<void> {
+    if (this.busy) {
+      if (this.#running?.agent.steer(content)) this.#steering.push({ text: shown, shown });
+      this.#showWaiting();
+      return;
+    }
+    const turn = new AbortController();
+    this.#turn = turn;
+    await this.#exchange(content, { text: shown, shown }, turn);
+  }
+
+  async #exchange(content: Content, message: Message, turn: AbortController): Promise<void> {
+    if (!this.#running) return;
+    const { agent, settings } = this.#running;
+    const undo = settings.undo?.();
+    undo?.beginTurn(message.shown);
     this.#view.turnStarted();
+    const startedAt = performance.now();
     let problem: string | undefined;
     try {
-      for await (const event of this.#agent.streamChat(message, { signal: turn.signal })) {
-        this.#log.event(event);
-        this.#view.event(event);
-      }
+      for await (const event of agent.streamChat(content, { signal: turn.signal })) this.#see(event);
     } catch (error) {
       problem = turn.signal.aborted ? STOPPED : escapeInvisible(errorMessage(error));
       // Tools that were told to stop return their own results after the answer was given up.
-      for (const event of await this.#agent.settled()) {
-        this.#log.event(event);
-        this.#view.event(event);
-      }
+      for (const event of await agent.settled()) this.#see(event);
     }
+    await undo?.endTurn();
     this.#log.endTurn();
+    const undelivered = this.#steering.splice(0);
+    agent.takeSteering();
     this.#turn = undefined;
     this.#view.turnEnded(problem);
+    this.#updateStatus();
+    if (problem === undefined) this.#queue.unshift(...undelivered);
+    else {
+      const unanswered = problem !== STOPPED && this.#takeBack() ? [message] : [];
+      const back = [...unanswered, ...undelivered].map(({ text }) => text);
+      if (back.length > 0) this.#view.giveBack(back.join("\n"));
+    }
+    if (settings.notifyAfterMs !== undefined && performance.now() - startedAt >= settings.notifyAfterMs) {
+      this.#view.notify();
+    }
+    this.#afterTurn();
+  }
+
+  #afterTurn(): void {
     if (this.#exitCode === undefined) this.#next();
     else this.#finish(this.#exitCode);
+  }
+
+  /** Takes a message that got no answer out of the conversation: sent again, it would be there twice. */
+  #takeBack(): boolean {
+    const { conversation } = this.#running?.agent ?? {};
+    const last = conversation?.sessionContext.at(-1);
+    if (last?.role !== "user") return false;
+    conversation?.replace(conversation.sessionContext.length - 1, 1, []);
+    return true;
+  }
+
+  #see(event: AgentEvent): void {
+    this.#log.event(event);
+    if (event.type === "steered") {
+      const message = this.#steering.shift();
+      if (message) this.#view.echo(message.shown);
+      this.#showWaiting();
+    }
+    this.#view.event(event);
+    const { settings, commands } = this.#running ?? {};
+    this.#usage.see(event, settings?.price?.(commands?.model.name ?? ""));
+    if (event.type === "usage" || event.type === "tool_end") this.#updateStatus();
+  }
+
+  #updateStatus(): void {
+    if (!this.#running) return;
+    const { settings, commands } = this.#running;
+    const room = settings.contextTokens?.();
+    const price = settings.price?.(commands.model.name);
+    this.#view.status({
+      mode: settings.permissions.mode,
+      model: commands.model.name,
+      directory: process.cwd(),
+      tokens: this.#usage.tokens,
+      jobs: settings.jobs.list().filter(({ ended }) => ended === undefined).length,
+      ...(room !== undefined && this.#usage.size > 0 && { contextShare: this.#usage.size / room }),
+      ...(price && { cost: this.#usage.cost }),
+    });
   }
 }

@@ -1,4 +1,6 @@
-import { escapeInvisible } from "@agent/core/toolkit";
+import { escapeInvisible, escapeToLine } from "@agent/core/toolkit";
+import { COLOR_STYLE, MONOCHROME_STYLE } from "../display/style.js";
+import { transcriptLines } from "../display/transcript.js";
 import { note } from "../process/output.js";
 import { ChatController } from "./controller.js";
 import { PlainChat } from "./plainChat.js";
@@ -16,33 +18,39 @@ interface ChatFront {
 }
 
 /**
- * The chat on this process's terminal. With `NO_COLOR`, `TERM=dumb` or without a terminal it speaks in plain
- * lines and writes no escape code. `historyFile` is where input is remembered across sessions; `undefined` remembers
+ * The chat on this process's terminal. With `TERM=dumb` or without a terminal it speaks in plain lines and writes no
+ * escape code; with `NO_COLOR` it is the same chat without colour. `historyFile` is where input is remembered across sessions; `undefined` remembers
  * nothing.
  */
 export function createChat(historyFile: string | undefined): Chat {
   let ready: ReadyChat | undefined;
   let view: ChatView | undefined;
   return {
-    approve: async (request) =>
-      view ? await view.ask(request) : { deny: "nobody can be asked: the chat has not started." },
+    ask: async (request, diff) =>
+      view ? await view.ask(request, diff) : { deny: "nobody can be asked: the chat has not started." },
+    preview: (id, diff) => view?.preview(id, diff),
+    pick: async (title, items) => await view?.pick(title, items),
     notice: (message) => {
       if (view) view.print(escapeInvisible(message).split("\n"));
       else note(`agent: ${message}`);
     },
     run: async (load) => {
       const plain = isPlain();
+      let farewell: readonly string[] = [];
       // Plain lines cannot be put above a prompt that is there already.
       if (plain) ready = await load();
       const front: ChatFront = plain
         ? new PlainChat(historyFile, process.stdin, process.stdout)
-        : new TerminalChat(historyFile, process.stdin, process.stdout);
+        : new TerminalChat(historyFile, process.stdin, process.stdout, style());
       view = front.view;
       const controller = new ChatController(front.view);
       const start = (loaded: ReadyChat): void => {
         ready = loaded;
         const { banner } = loaded.settings;
         front.view.print([...banner.flatMap((line) => escapeInvisible(line).split("\n")), WELCOME]);
+        if (loaded.settings.resumed) {
+          front.view.print(transcriptLines(loaded.settings.resumed, front.view.style));
+        }
         controller.start(loaded.agent, loaded.settings);
       };
       try {
@@ -50,21 +58,41 @@ export function createChat(historyFile: string | undefined): Chat {
         front.open(controller);
         const loading = ready ? undefined : load().then(start);
         // Whichever comes first: the person leaves, or it cannot start.
-        return await Promise.race([
+        const code = await Promise.race([
           controller.finished,
           loading?.then(() => controller.finished) ?? controller.finished,
         ]);
+        farewell = leavingLines(ready);
+        return code;
       } finally {
         view = undefined;
         front.close();
         await ready?.end();
+        if (farewell.length > 0) process.stdout.write(`${farewell.join("\n")}\n`);
       }
     },
   };
 }
 
+/** How to come back, and what ends together with the chat. */
+function leavingLines(ready: ReadyChat | undefined): string[] {
+  if (!ready) return [];
+  const { agent, settings } = ready;
+  const running = settings.jobs.list().filter(({ ended }) => ended === undefined);
+  const { sessions } = settings;
+  return [
+    ...running.map(({ id, command }) => `Ending ${escapeToLine(id)}: ${escapeToLine(command.slice(0, 200))}`),
+    ...(sessions && agent.conversation.sessionContext.length > 0
+      ? [`Go on with this conversation: agent --resume ${sessions.id()}`]
+      : []),
+  ];
+}
+
 function isPlain(): boolean {
-  const { NO_COLOR, TERM } = process.env;
-  if (!process.stdin.isTTY || !process.stdout.isTTY) return true;
-  return (NO_COLOR ?? "") !== "" || TERM === undefined || TERM === "dumb";
+  const { TERM } = process.env;
+  return !process.stdin.isTTY || !process.stdout.isTTY || TERM === undefined || TERM === "dumb";
+}
+
+function style(): typeof COLOR_STYLE {
+  return (process.env.NO_COLOR ?? "") === "" ? COLOR_STYLE : MONOCHROME_STYLE;
 }

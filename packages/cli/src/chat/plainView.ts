@@ -1,10 +1,12 @@
-import type { AgentEvent, ApprovalDecision, ApprovalRequest, TextEvent } from "@agent/core";
-import { escapeInvisible } from "@agent/core/toolkit";
+import type { AgentEvent, ApprovalRequest, TextEvent } from "@agent/core";
+import { escapeInvisible, escapeToLine } from "@agent/core/toolkit";
 import { callTitle } from "../display/callTitle.js";
 import { contextText, cutOffText, retryText, usageText } from "../display/notices.js";
 import { PLAIN_STYLE } from "../display/style.js";
-import { finishedLines, headerLine } from "../display/toolBlock.js";
+import { finishedLines, headerLines } from "../display/toolBlock.js";
+import type { PersonDecision } from "../permissions/permissions.js";
 import { approvalLines, approvalPrompt, readDecision } from "./approvalQuestion.js";
+import type { MenuItem } from "./menu.js";
 import type { ChatView } from "./view.js";
 
 // Nothing can be expanded here, so more is shown than on a terminal that can.
@@ -27,6 +29,7 @@ export class PlainView implements ChatView {
   readonly keys = KEYS;
   readonly #io: PlainIo;
   readonly #titles = new Map<string, string>();
+  readonly #diffs = new Map<string, readonly string[]>();
   #unwritten = "";
   /** Whether part of the current answer is on paper. */
   #writing = false;
@@ -71,11 +74,29 @@ export class PlainView implements ChatView {
     this.print(["Not sent:", escapeInvisible(text)]);
   }
 
-  async ask(request: ApprovalRequest): Promise<ApprovalDecision> {
-    this.print(approvalLines(request, this.style));
+  preview(id: string, diff: readonly string[]): void {
+    this.#diffs.set(id, diff.map(escapeToLine));
+  }
+
+  status(): void {}
+
+  notify(): void {}
+
+  /** A numbered list; anything but one of its numbers chooses nothing. */
+  async pick(title: string, items: readonly MenuItem[]): Promise<string | undefined> {
+    const lines = items.map(
+      ({ label, detail }, at) => `  ${at + 1}  ${escapeToLine([label, detail].filter(Boolean).join("  "))}`,
+    );
+    this.print([`${title}:`, ...lines]);
+    const answer = await this.#io.readLine("Number, or Enter for none: ", new AbortController().signal);
+    return items[Number(answer.trim()) - 1]?.value;
+  }
+
+  async ask(request: ApprovalRequest, diff: readonly string[]): Promise<PersonDecision> {
+    this.print(approvalLines(request, this.style, diff));
     for (;;) {
       const answer = await this.#io.readLine(`${approvalPrompt(request.name)}\n? `, request.signal);
-      const decision = readDecision(answer);
+      const decision = readDecision(answer, request.name);
       if (decision) return decision;
     }
   }
@@ -92,12 +113,14 @@ export class PlainView implements ChatView {
       case "tool_start": {
         const title = callTitle(event.args);
         this.#titles.set(event.id, title);
-        return [`${headerLine(event.name, title, OPTIONS)}  executing…`];
+        return [`${headerLines(event.name, title, OPTIONS).join("\n")}  executing…`];
       }
       case "tool_end": {
         const title = this.#titles.get(event.id) ?? "";
         this.#titles.delete(event.id);
-        return finishedLines({ title, event }, OPTIONS).lines;
+        const diff = this.#diffs.get(event.id);
+        this.#diffs.delete(event.id);
+        return finishedLines({ title, event, ...(diff && { diff }) }, OPTIONS).lines;
       }
       case "done":
         return [cutOffText(event), usageText(event)].filter((text) => text !== undefined);

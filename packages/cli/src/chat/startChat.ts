@@ -1,10 +1,16 @@
 import { join } from "node:path";
+import type { SessionRecording } from "../assembly/sessionRecording.js";
+import { idOf, listSessions, openSession } from "../assembly/sessions.js";
 import type { CrashGuard } from "../process/crash.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import { stateDirectory } from "../process/paths.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
+import { sessionItem } from "./commands/sessionCommands.js";
 import { createChat } from "./createChat.js";
-import type { Chat, ReadyChat } from "./types.js";
+import type { Chat, ChatSessions, ReadyChat } from "./types.js";
+
+// A turn that takes longer is one for which a person looks elsewhere.
+const NOTIFY_AFTER_MS = 20_000;
 
 export interface StartOptions {
   readonly resume: string | true | undefined;
@@ -19,15 +25,21 @@ export async function startChat(loaded: LoadedSettings, options: StartOptions): 
   return await chat.run(() => prepare(loaded, options, chat));
 }
 
-async function prepare(
-  loaded: LoadedSettings,
-  options: StartOptions,
-  { approve, notice }: Chat,
-): Promise<ReadyChat> {
+async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat): Promise<ReadyChat> {
   const { assembleAgent } = await import("../assembly/assembleAgent.js");
-  const assembled = await assembleAgent(loaded, { ...options, approve, onProblem: notice });
-  const { agent, tools, chosen, provider, problems, recording, dispose } = assembled;
-  const { withModel } = chosen;
+  const resume = options.resume === true ? await pickSession(chat) : options.resume;
+  const { ask, notice, preview } = chat;
+  const assembled = await assembleAgent(loaded, {
+    ...options,
+    resume,
+    ask,
+    onPreview: preview,
+    onProblem: notice,
+  });
+  const { agent, tools, chosen, provider, problems, recording, permissions, undo, dispose } = assembled;
+  const { withModel, listModels } = chosen;
+  const { settings } = loaded;
+  const { sessionContext } = agent.conversation;
   return {
     agent,
     settings: {
@@ -35,9 +47,16 @@ async function prepare(
       banner: [...chosen.description.split(/(?<=\.) /), ...problems],
       model: chosen.model,
       confirm: tools.confirm,
+      permissions,
+      undo,
       jobs: agent.registry.services.jobs,
       explain: ({ name }) => tools.reasons.get(name) ?? "",
-      ...(recording && { startNewSession: () => recording.startNew() }),
+      contextTokens: () => settings.contextTokens ?? provider.contextTokens,
+      price: (model) => settings.prices?.[model],
+      ...(settings.notify !== false && { notifyAfterMs: settings.notify ?? NOTIFY_AFTER_MS }),
+      ...(recording && { sessions: chatSessions(recording) }),
+      ...(sessionContext.length > 0 && { resumed: [...sessionContext] }),
+      ...(listModels && { listModels }),
       ...(withModel && {
         switchModel: async (model: string) => {
           provider.use(await withModel(model));
@@ -46,5 +65,26 @@ async function prepare(
       }),
     },
     end: dispose,
+  };
+}
+
+/** `--resume` without a name: the person chooses, unless there is only one. */
+async function pickSession({ pick }: Chat): Promise<string | true | undefined> {
+  const sessions = await listSessions(process.cwd());
+  if (sessions.length < 2) return true;
+  return await pick("Go on with", sessions.map(sessionItem));
+}
+
+function chatSessions(recording: SessionRecording): ChatSessions {
+  const cwd = process.cwd();
+  return {
+    id: () => idOf(recording.file),
+    list: () => listSessions(cwd),
+    open: async (id) => {
+      const { file, session } = await openSession(cwd, id);
+      if (session) await recording.switchTo(file, session);
+    },
+    startNew: () => recording.startNew(),
+    fork: () => recording.fork(),
   };
 }

@@ -82,6 +82,21 @@ export class Terminal {
     setImmediate(this.#resume);
   }
 
+  /** Hands the terminal to another program while `work` runs. Rejects with what it rejects with. */
+  async lend(work: () => Promise<void>): Promise<void> {
+    const { input } = this.#events;
+    this.#leave();
+    this.#input.off("data", input);
+    this.#input.pause();
+    try {
+      await work();
+    } finally {
+      this.#input.on("data", input);
+      this.#input.resume();
+      this.#resume();
+    }
+  }
+
   #enter(): void {
     this.#entered = true;
     this.#input.setRawMode(true);

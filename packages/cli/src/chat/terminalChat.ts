@@ -1,15 +1,22 @@
 import type { ReadStream, WriteStream } from "node:tty";
-import { escapeToLine } from "@agent/core/toolkit";
+import { errorMessage, escapeToLine } from "@agent/core/toolkit";
+import type { Style } from "../display/style.js";
 import { EXIT } from "../process/exitCodes.js";
 import type { ChatController } from "./controller.js";
 import { commonStart, complete } from "./input/completion.js";
+import { CompletionMenu } from "./input/completionMenu.js";
+import { editExternally, editorCommand } from "./input/externalEditor.js";
 import { History } from "./input/history.js";
+import { HistorySearch } from "./input/historySearch.js";
 import { type Key, KeyDecoder } from "./input/keys.js";
+import { Pastes } from "./input/pastes.js";
 import { Terminal } from "./terminal.js";
 import { TerminalView } from "./terminalView.js";
 
 // A terminal sends a sequence at once; an escape that stays alone this long is the key.
 const ESCAPE_MS = 50;
+// Somebody who typed this recently is still typing: a question that comes up now gets no answer by accident.
+const TYPING_MS = 500;
 const CLEAR_SCREEN = "\x1b[H\x1b[2J";
 const LEAVE_HINT = "Ctrl-C again leaves.";
 
@@ -19,11 +26,15 @@ export class TerminalChat {
   readonly #terminal: Terminal;
   readonly #history: History;
   readonly #keys = new KeyDecoder();
+  readonly #pastes = new Pastes();
+  readonly #completions: CompletionMenu;
   #controller: ChatController | undefined;
+  #search: HistorySearch | undefined;
   #escapeTimer: NodeJS.Timeout | undefined;
   #leaveArmed = false;
+  #lastTyped = Number.NEGATIVE_INFINITY;
 
-  constructor(historyFile: string | undefined, input: ReadStream, output: WriteStream) {
+  constructor(historyFile: string | undefined, input: ReadStream, output: WriteStream, style: Style) {
     this.#history = new History(historyFile);
     this.#terminal = new Terminal(input, output, {
       input: (chunk) => this.#receive(chunk),
@@ -32,7 +43,8 @@ export class TerminalChat {
       leaving: () => this.view.hide(),
       resumed: () => this.view.redraw(),
     });
-    this.view = new TerminalView(this.#terminal);
+    this.view = new TerminalView(this.#terminal, style);
+    this.#completions = new CompletionMenu(this.view, () => this.#controller?.commandItems() ?? []);
   }
 
   open(controller: ChatController): void {
@@ -60,16 +72,28 @@ export class TerminalChat {
   }
 
   #press(key: Key): void {
-    const { editor } = this.view;
     this.view.hint([]);
     if (key.type !== "key" || key.name !== "ctrl-c") this.#leaveArmed = false;
+    if (this.view.dialog && this.#pressInDialog(key)) return;
+    if (this.view.picker && this.#pressInPicker(key)) return;
+    if (this.#search && this.#pressInSearch(this.#search, key)) return;
+    this.#pressInLine(key);
+  }
+
+  #pressInLine(key: Key): void {
+    const { editor } = this.view;
     if (key.type !== "key") {
-      editor.insert(key.text);
+      this.#lastTyped = performance.now();
+      editor.insert(key.type === "paste" ? this.#pastes.collapse(key.text) : key.text);
+      this.#completions.update();
       return;
     }
+    if (this.#completions.press(key.name)) return;
     const action = this.#actions[key.name];
     if (action) action();
-    else if (!editor.press(key.name) && !this.view.asking) this.#recall(key.name);
+    else if (key.name === "backspace" && this.#erasePaste()) this.#completions.update();
+    else if (editor.press(key.name)) this.#completions.update();
+    else this.#recall(key.name);
   }
 
   readonly #actions: Readonly<Record<string, () => void>> = {
@@ -77,7 +101,7 @@ export class TerminalChat {
     escape: () => this.#controller?.stopTurn(),
     "ctrl-c": () => this.#interrupt(),
     "ctrl-d": () => {
-      if (this.view.editor.text === "" && !this.view.asking) this.#controller?.quit(EXIT.done);
+      if (this.view.editor.text === "") this.#controller?.quit(EXIT.done);
       else this.view.editor.press("ctrl-d");
     },
     "ctrl-l": () => {
@@ -86,20 +110,116 @@ export class TerminalChat {
     },
     "ctrl-o": () => this.view.expandNext(),
     "ctrl-z": () => this.#terminal.suspend(),
+    "ctrl-r": () => this.#startSearch(),
+    "ctrl-g": () => void this.#editOutside(),
+    "ctrl-b": () => {
+      // In a line with text it moves the cursor, as in every shell.
+      if (this.view.editor.text !== "" || !this.#controller?.busy) this.view.editor.press("ctrl-b");
+      else void this.#controller.moveToBackground();
+    },
+    "shift-tab": () => this.#controller?.cycleMode(),
     tab: () => void this.#complete(),
   };
 
+  /** Keys while a call waits for an answer. What does not answer may still stop, expand or leave. */
+  #pressInDialog(key: Key): boolean {
+    const { dialog, editor } = this.view;
+    if (!dialog) return false;
+    const name = key.type === "key" ? key.name : undefined;
+    if (name === "escape" && dialog.back()) {
+      editor.take();
+      return true;
+    }
+    if (dialog.writesReason) {
+      if (name === "enter") {
+        const reason = editor.take();
+        this.view.answerQuestion(dialog.deny(reason), `n ${reason}`.trim());
+        return true;
+      }
+      if (key.type !== "key") editor.insert(key.text);
+      else if (!editor.press(key.name)) return false;
+      return true;
+    }
+    if (name !== undefined && name !== "tab")
+      return !["escape", "ctrl-c", "ctrl-o", "ctrl-l", "ctrl-z", "shift-tab"].includes(name);
+    if (key.type === "paste") return true;
+    const text = key.type === "text" ? key.text : "tab";
+    if (performance.now() - this.#lastTyped < TYPING_MS && key.type === "text") {
+      this.#lastTyped = performance.now();
+      this.view.typeAhead(text);
+      return true;
+    }
+    // Several characters at once, as from a slow connection: the first one answers, the rest is what follows.
+    for (const [index, character] of (key.type === "text" ? [...text] : [text]).entries()) {
+      const result = dialog.press(character);
+      if (result === "changed" && dialog.writesReason && key.type === "text") {
+        editor.insert([...text].slice(index + 1).join(""));
+        return true;
+      }
+      if (result === "changed") continue;
+      if (result === "ignored") this.view.hint(["Please answer with one of the keys above."]);
+      else this.view.answerQuestion(result, typeof result === "string" ? "y" : `a ${character}`);
+      return true;
+    }
+    return true;
+  }
+
+  #pressInPicker(key: Key): boolean {
+    const { picker, menu, editor } = this.view;
+    const name = key.type === "key" ? key.name : undefined;
+    if (name === "up" || name === "ctrl-p") menu?.move(-1);
+    else if (name === "down" || name === "ctrl-n") menu?.move(1);
+    else if (name === "enter" || name === "tab") {
+      if (menu?.selected) picker?.choose(menu.selected.value);
+    } else if (name === "escape" || name === "ctrl-c") picker?.choose(undefined);
+    else if (name === "ctrl-d") return false;
+    else {
+      if (key.type !== "key") editor.insert(key.text);
+      else editor.press(key.name);
+      this.view.filterPicker();
+    }
+    return true;
+  }
+
+  #startSearch(): void {
+    this.#search = new HistorySearch(this.#history, this.view.editor.text);
+    this.view.menu = undefined;
+    this.view.prompt = this.#search.prompt;
+  }
+
+  #pressInSearch(search: HistorySearch, key: Key): boolean {
+    const name = key.type === "key" ? key.name : undefined;
+    if (key.type !== "key") search.type(key.text);
+    else if (name === "ctrl-r") search.older();
+    else if (name === "backspace") search.erase();
+    else {
+      this.#search = undefined;
+      this.view.prompt = undefined;
+      if (name === "ctrl-c") {
+        this.view.editor.set(search.draft);
+        return true;
+      }
+      // Enter sends what was found; every other key goes on with it on the line.
+      return name === "escape" || name === "tab";
+    }
+    this.view.editor.set(search.text);
+    this.view.prompt = search.prompt;
+    return true;
+  }
+
   #enter(): void {
     const { editor } = this.view;
-    if (this.view.asking) {
-      this.view.answerQuestion();
-    } else if (editor.text[editor.cursor - 1] === "\\") {
+    this.#lastTyped = Number.NEGATIVE_INFINITY;
+    if (editor.text[editor.cursor - 1] === "\\") {
       editor.replace(editor.cursor - 1, editor.cursor, "\n");
-    } else {
-      const text = editor.take();
-      if (text.trim() !== "") this.#history.add(text);
-      this.#controller?.submit(text);
+      return;
     }
+    const shown = editor.take();
+    this.view.menu = undefined;
+    const text = this.#pastes.expand(shown);
+    this.#pastes.clear();
+    if (text.trim() !== "") this.#history.add(text);
+    this.#controller?.submit(text, shown);
   }
 
   /** Ctrl-C stops the answer, then clears the line, then leaves. */
@@ -111,7 +231,15 @@ export class TerminalChat {
     else if (this.view.editor.take() === "") {
       this.#leaveArmed = true;
       this.view.hint([LEAVE_HINT]);
-    }
+    } else this.#completions.update();
+  }
+
+  #erasePaste(): boolean {
+    const { editor } = this.view;
+    const token = this.#pastes.endingAt(editor.text, editor.cursor);
+    if (token === undefined) return false;
+    editor.replace(editor.cursor - token.length, editor.cursor, "");
+    return true;
   }
 
   #recall(key: string): void {
@@ -121,11 +249,22 @@ export class TerminalChat {
     if (entry !== undefined) editor.set(entry);
   }
 
+  async #editOutside(): Promise<void> {
+    const { editor } = this.view;
+    try {
+      await this.#terminal.lend(async () => {
+        editor.set(await editExternally(this.#pastes.expand(editor.text), editorCommand()));
+      });
+    } catch (error) {
+      this.view.hint([escapeToLine(errorMessage(error))]);
+    }
+  }
+
   async #complete(): Promise<void> {
     const { editor } = this.view;
     const { text, cursor } = editor;
     const controller = this.#controller;
-    if (!controller || this.view.asking) return;
+    if (!controller) return;
     const { start, candidates } = await complete(text, cursor, (before) => controller.complete(before));
     // The person went on writing while a directory was read.
     if (editor.text !== text || editor.cursor !== cursor || candidates.length === 0) return;

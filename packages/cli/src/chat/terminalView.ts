@@ -1,30 +1,44 @@
-import type { AgentEvent, ApprovalDecision, ApprovalRequest } from "@agent/core";
+import type { AgentEvent, ApprovalRequest } from "@agent/core";
 import { escapeInvisible, escapeToLine } from "@agent/core/toolkit";
 import { Activity } from "../display/activity.js";
 import { formatDuration } from "../display/duration.js";
 import { LiveRegion } from "../display/liveRegion.js";
-import { COLOR_STYLE } from "../display/style.js";
-import { clipRow, cutToWidth, wrapWords } from "../display/width.js";
-import { approvalLines, approvalPrompt, readDecision } from "./approvalQuestion.js";
+import type { Style } from "../display/style.js";
+import { clipRow, cutToWidth } from "../display/width.js";
+import type { PersonDecision } from "../permissions/permissions.js";
+import { ApprovalDialog } from "./approvalDialog.js";
+import { approvalLines } from "./approvalQuestion.js";
 import { Editor } from "./input/editor.js";
 import { viewEditor } from "./input/editorView.js";
+import { Menu, type MenuItem } from "./menu.js";
+import { type Status, statusRow } from "./statusRow.js";
 import type { ChatView } from "./view.js";
 
 const FRAME_MS = 33;
 const TICK_MS = 100;
 const PROMPT = "› ";
+const BELL = "\x07";
 const MOST_HINTS = 6;
 const KEYS = [
-  "Enter sends · Alt+Enter, Ctrl+J or \\ at the end of a line starts a new one · Tab completes",
-  "Up and Down recall earlier input · Esc or Ctrl+C stops the answer · Ctrl+C twice or Ctrl+D leaves",
-  "Ctrl+O shows the whole output of the last tool call that was shortened, then of the one before",
+  "Enter sends · Alt+Enter, Ctrl+J or \\ at the end of a line starts a new one · a message sent while it works steers it",
+  "Up and Down recall earlier input, Ctrl+R searches it · Ctrl+_ takes an edit back · Ctrl+G opens $EDITOR",
+  "@ names a file and attaches it, @a.ts:10-40 some lines · ! runs a command and tells the model · Tab completes",
+  "Shift+Tab switches the mode: plan, ask, accept edits, auto",
+  "Esc or Ctrl+C stops the answer · Ctrl+B moves a running command to the background · Ctrl+C twice or Ctrl+D leaves",
+  "Ctrl+O shows the whole of the last call that was shortened, then of the one before",
 ];
-const UNCLEAR = "Please answer y, n (with a reason, if you like) or a.";
 
 interface Question {
-  readonly request: ApprovalRequest;
+  readonly dialog: ApprovalDialog;
   readonly draft: string;
-  readonly answer: (decision: ApprovalDecision) => void;
+  readonly answer: (decision: PersonDecision) => void;
+}
+
+interface Picker {
+  readonly title: string;
+  readonly items: readonly MenuItem[];
+  readonly draft: string;
+  readonly choose: (value: string | undefined) => void;
 }
 
 /** The size and the pen of a terminal. */
@@ -39,25 +53,31 @@ export interface Screen {
  * happening now and the line being written. Frames are drawn at most about thirty times a second.
  */
 export class TerminalView implements ChatView {
-  readonly style = COLOR_STYLE;
+  readonly style: Style;
   readonly keys = KEYS;
   readonly editor = new Editor();
   readonly #screen: Screen;
   readonly #region: LiveRegion;
   readonly #activity: Activity;
   #question: Question | undefined;
+  #picker: Picker | undefined;
+  #menu: Menu | undefined;
+  /** Words in front of the line, such as those of a search. */
+  #prompt: string | undefined;
   #hints: readonly string[] = [];
   #queued: readonly string[] = [];
+  #status: Status | undefined;
   #turnStartedAt: number | undefined;
   #ticker: NodeJS.Timeout | undefined;
   #frame: NodeJS.Timeout | undefined;
   #lastDrawn = 0;
   #closed = false;
 
-  constructor(screen: Screen) {
+  constructor(screen: Screen, style: Style) {
     this.#screen = screen;
+    this.style = style;
     this.#region = new LiveRegion((text) => screen.write(text));
-    this.#activity = new Activity({ style: this.style, now: Date.now });
+    this.#activity = new Activity({ style, now: Date.now });
   }
 
   get columns(): number {
@@ -72,6 +92,10 @@ export class TerminalView implements ChatView {
   event(event: AgentEvent): void {
     this.#activity.event(event);
     this.#schedule();
+  }
+
+  preview(id: string, diff: readonly string[]): void {
+    this.#activity.preview(id, diff);
   }
 
   echo(input: string): void {
@@ -97,6 +121,15 @@ export class TerminalView implements ChatView {
     this.#schedule();
   }
 
+  status(status: Status): void {
+    this.#status = status;
+    this.#schedule();
+  }
+
+  notify(): void {
+    this.#screen.write(BELL);
+  }
+
   idle(): void {}
 
   giveBack(text: string): void {
@@ -104,45 +137,91 @@ export class TerminalView implements ChatView {
     this.#schedule();
   }
 
-  ask(request: ApprovalRequest): Promise<ApprovalDecision> {
+  ask(request: ApprovalRequest, diff: readonly string[]): Promise<PersonDecision> {
     return new Promise((resolve) => {
       const close = (): void => {
-        if (this.#question?.request !== request) return;
+        if (this.#question?.dialog.request !== request) return;
         this.editor.set(this.#question.draft);
         this.#question = undefined;
         this.#activity.asking(undefined);
         request.signal.removeEventListener("abort", close);
         this.#schedule();
       };
-      const answer = (decision: ApprovalDecision): void => {
+      const answer = (decision: PersonDecision): void => {
         close();
         resolve(decision);
       };
       request.signal.addEventListener("abort", close, { once: true });
-      this.#question = { request, draft: this.editor.take(), answer };
+      this.#menu = undefined;
+      this.#question = { dialog: new ApprovalDialog(request), draft: this.editor.take(), answer };
       this.#activity.asking(request.id);
-      this.print(approvalLines(request, this.style));
+      this.print(approvalLines(request, this.style, diff));
     });
   }
 
-  get asking(): boolean {
-    return this.#question !== undefined;
+  /** The open question, if there is one. */
+  get dialog(): ApprovalDialog | undefined {
+    return this.#question?.dialog;
   }
 
-  /** Takes the line as the answer to the open question; one that is not clear is asked for again. */
-  answerQuestion(): void {
-    const text = this.editor.take();
-    const decision = readDecision(text);
-    if (!decision) {
-      this.hint([UNCLEAR]);
-      return;
-    }
-    this.#activity.note(`? ${escapeToLine(text.trim())}`);
+  /** Text that is typed while the question is not ready for an answer belongs to the line that was being written. */
+  typeAhead(text: string): void {
+    if (this.#question) this.#question = { ...this.#question, draft: this.#question.draft + text };
+  }
+
+  answerQuestion(decision: PersonDecision, words: string): void {
+    this.#activity.note(`? ${escapeToLine(words)}`);
     this.#question?.answer(decision);
+  }
+
+  pick(title: string, items: readonly MenuItem[]): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      const draft = this.editor.take();
+      const choose = (value: string | undefined): void => {
+        this.#picker = undefined;
+        this.#menu = undefined;
+        this.editor.set(draft);
+        this.#schedule();
+        resolve(value);
+      };
+      this.#picker = { title, items, draft, choose };
+      this.filterPicker();
+    });
+  }
+
+  /** The open list, if there is one, and how to close it with a choice. */
+  get picker(): Pick<Picker, "choose"> | undefined {
+    return this.#picker;
+  }
+
+  /** Shows what fits the words on the line. */
+  filterPicker(): void {
+    if (!this.#picker) return;
+    const words = this.editor.text.toLowerCase().split(/\s+/);
+    const items = this.#picker.items.filter(({ label, detail = "" }) =>
+      words.every((word) => `${label} ${detail}`.toLowerCase().includes(word)),
+    );
+    this.menu = new Menu(items);
+  }
+
+  get menu(): Menu | undefined {
+    return this.#menu;
+  }
+
+  set menu(menu: Menu | undefined) {
+    this.#menu = menu && (menu.items.length > 0 || this.#picker) ? menu : undefined;
+    this.#schedule();
+  }
+
+  /** Puts words in place of the prompt, or takes them away. They must be safe to show. */
+  set prompt(words: string | undefined) {
+    this.#prompt = words;
+    this.#schedule();
   }
 
   expandNext(): void {
     if (!this.#activity.expandNext()) this.hint(["Nothing was shortened."]);
+    this.#schedule();
   }
 
   /** Words below the line being written, until the next key. They must be safe to show. */
@@ -187,42 +266,60 @@ export class TerminalView implements ChatView {
     this.#lastDrawn = performance.now();
     const { rows: height } = this.#screen;
     const width = this.columns;
-    const input = viewEditor(
-      this.editor.text,
-      this.editor.cursor,
-      width - PROMPT.length,
-      Math.ceil(height / 3),
+    const { text: prompt, columns: indent } = this.#promptText(width);
+    const input = viewEditor(this.editor.text, this.editor.cursor, width - indent, Math.ceil(height / 3));
+    const inputRows = input.rows.map((row, index) => (index === 0 ? prompt : " ".repeat(indent)) + row);
+    const below = this.#rowsBelow(width, Math.max(0, height - 2 - inputRows.length));
+    const before = this.#rowsBefore(width).slice(
+      0,
+      Math.max(1, height - inputRows.length - below.length - 2),
     );
-    const before = this.#statusRows(width).slice(0, Math.max(1, height - input.rows.length - 3));
-    const hints = lastOf(this.#hints, height - 2 - input.rows.length).map((line) =>
-      this.style.dim(cutToWidth(`  ${line}`, width)),
-    );
-    const room = height - 1 - before.length - input.rows.length - hints.length;
+    const room = height - 1 - before.length - inputRows.length - below.length;
     const { above, rows } = this.#activity.frame(width, Math.max(1, room));
-    const prompt = this.#question ? this.style.yellow("? ") : this.style.bold(PROMPT);
-    const inputRows = input.rows.map((row, index) => (index === 0 ? prompt : "  ") + row);
     // At the bottom stands what the person types: if the terminal is too low, the rest gives way.
-    const top = lastOf([...rows, ...before], height - 1 - inputRows.length - hints.length).map((row) =>
+    const top = lastOf([...rows, ...before], height - 1 - inputRows.length - below.length).map((row) =>
       clipRow(row, width),
     );
     this.#region.draw({
       above,
-      rows: [...top, ...inputRows, ...hints],
-      cursor: { row: top.length + input.cursor.row, column: input.cursor.column + PROMPT.length },
+      rows: [...top, ...inputRows, ...below],
+      cursor: { row: top.length + input.cursor.row, column: input.cursor.column + indent },
     });
   }
 
-  #statusRows(width: number): string[] {
+  #promptText(width: number): { text: string; columns: number } {
+    if (this.#prompt !== undefined) {
+      const words = cutToWidth(this.#prompt, Math.floor(width / 2));
+      return { text: this.style.cyan(words), columns: words.length };
+    }
+    const isAsking = this.#question !== undefined || this.#picker !== undefined;
+    return { text: isAsking ? this.style.yellow("? ") : this.style.bold(PROMPT), columns: PROMPT.length };
+  }
+
+  /** A list, hints or the status. */
+  #rowsBelow(width: number, room: number): string[] {
+    if (this.#menu) return this.#menu.rows(width, room, this.style).slice(0, room);
+    if (this.#hints.length > 0) {
+      return [...lastOf(this.#hints, room)].map((line) => this.style.dim(cutToWidth(`  ${line}`, width)));
+    }
+    return this.#status && room > 0 ? [clipRow(statusRow(this.#status, width, this.style), width)] : [];
+  }
+
+  /** What goes on, what waits, or what is asked. */
+  #rowsBefore(width: number): string[] {
     const queued = this.#queued.map((text) =>
       this.style.dim(cutToWidth(`  queued: ${escapeToLine(text.slice(0, 500))}`, width)),
     );
-    if (this.#question) {
-      return ["", ...queued, ...wrapWords(approvalPrompt(this.#question.request.name), width, 0)];
+    if (this.#question) return ["", ...queued, ...this.#question.dialog.rows(width, this.style)];
+    if (this.#picker) {
+      const words = `${this.#picker.title} · type to filter · enter chooses · esc closes`;
+      return ["", cutToWidth(words, width)];
     }
     if (this.#turnStartedAt === undefined) return ["", ...queued];
-    const doing = this.#activity.busy ? "working" : this.#activity.writing ? "answering" : "thinking";
     const elapsed = formatDuration(Date.now() - this.#turnStartedAt);
-    return ["", this.style.dim(cutToWidth(`${doing}… ${elapsed} · esc stops`, width)), ...queued];
+    const tail = `… ${elapsed} · esc stops`;
+    const doing = cutToWidth(this.#activity.doing, Math.max(8, width - tail.length));
+    return ["", this.style.dim(cutToWidth(doing + tail, width)), ...queued];
   }
 
   #schedule(): void {

@@ -1,5 +1,32 @@
-import type { Agent, Approve, BackgroundJobs, ToolInfo } from "@agent/core";
+import type { Agent, BackgroundJobs, ChatMessage, ToolInfo } from "@agent/core";
+import type { AskPerson } from "../assembly/gate.js";
+import type { SessionInfo } from "../assembly/sessions.js";
+import type { Permissions } from "../permissions/permissions.js";
 import type { ExitCode } from "../process/exitCodes.js";
+import type { UndoLog } from "../undo/undoLog.js";
+import type { MenuItem } from "./menu.js";
+import type { OwnCommand } from "./ownCommands.js";
+import type { Price } from "./usageMeter.js";
+
+/** The kept conversations of a project, as the chat switches between them. */
+export interface ChatSessions {
+  /** The name of the current one, for `agent --resume`. */
+  readonly id: () => string;
+  list(): Promise<SessionInfo[]>;
+  /** Goes on with another one, by the start of its name. Rejects if there is none. */
+  open(id: string): Promise<void>;
+  /** Starts a new one, without the conversation so far. */
+  startNew(): Promise<void>;
+  /** Goes on in a copy. */
+  fork(): Promise<void>;
+}
+
+/** Something of a project or of the person that the model is told at the start. */
+export interface ReadInstruction {
+  readonly path: string;
+  readonly bytes: number;
+  readonly isCut: boolean;
+}
 
 /** What the interactive chat needs to know besides the agent itself. */
 export interface ChatSettings {
@@ -8,14 +35,30 @@ export interface ChatSettings {
   readonly model: string;
   /** Tools whose calls run only after a yes. */
   readonly confirm: ReadonlySet<string>;
+  readonly permissions: Permissions;
+  /** What messages changed in files; absent where that is not remembered. */
+  readonly undo?: () => UndoLog | undefined;
   /** Background work of all packs together, for `/status`. */
   readonly jobs: BackgroundJobs;
   /** Why a tool is on or off, for `/tools`: "off by default", "enabled in agent.config.ts". */
   readonly explain: (tool: ToolInfo) => string;
   /** Switches to another model for the next message and resolves to its name; absent where that is not possible. */
   readonly switchModel?: (model: string) => Promise<string>;
-  /** Starts a new session, without the conversation so far; absent where none is kept. */
-  readonly startNewSession?: () => Promise<void>;
+  /** The models the server has, where it says so. */
+  readonly listModels?: () => Promise<readonly string[]>;
+  /** The kept conversations; absent where none is kept. */
+  readonly sessions?: ChatSessions;
+  /** What was read from AGENTS.md and the like, for `/context`. */
+  readonly instructions?: () => readonly ReadInstruction[];
+  /** Commands and skills of the person and the project. */
+  readonly ownCommands?: readonly OwnCommand[];
+  /** The size of the model's context, where it is known. */
+  readonly contextTokens?: () => number | undefined;
+  readonly price?: (model: string) => Price | undefined;
+  /** A turn that took this long ends with a bell; absent: none does. */
+  readonly notifyAfterMs?: number;
+  /** The conversation was resumed: it is shown again. */
+  readonly resumed?: readonly ChatMessage[];
 }
 
 /** Who answers, and everything the chat needs to know about it. */
@@ -28,9 +71,13 @@ export interface ReadyChat {
 
 /** The chat in a terminal. Created first, because the agent asks it for approval. */
 export interface Chat {
-  readonly approve: Approve;
+  readonly ask: AskPerson;
   /** Shows what went wrong beside the conversation. */
   readonly notice: (message: string) => void;
+  /** Shows what a call is about to change in a file. */
+  readonly preview: (id: string, diff: readonly string[]) => void;
+  /** Lets the person choose from a list. */
+  readonly pick: (title: string, items: readonly MenuItem[]) => Promise<string | undefined>;
   /**
    * Talks until the person quits; the terminal is restored whatever happens. What is written while `load` is at
    * work waits for its end. Rejects with what `load` rejects with.

@@ -1,5 +1,8 @@
-import type { AgentEvent, ApprovalDecision, ApprovalRequest } from "@agent/core";
+import type { AgentEvent, ApprovalRequest } from "@agent/core";
 import type { Style } from "../display/style.js";
+import type { PersonDecision } from "../permissions/permissions.js";
+import type { MenuItem } from "./menu.js";
+import type { Status } from "./statusRow.js";
 
 /** Where a chat is shown: a terminal with a live region, or plain lines. It shows; it decides nothing. */
 export interface ChatView {
@@ -11,14 +14,22 @@ export interface ChatView {
   /** Lines of the chat itself, safe to show. */
   print(lines: readonly string[]): void;
   event(event: AgentEvent): void;
+  /** What a call is about to change in a file, as the lines of a diff. */
+  preview(id: string, diff: readonly string[]): void;
   /** What the person sent, as it takes effect. */
   echo(input: string): void;
   turnStarted(): void;
   /** `problem` says why there is no answer, if there is none. */
   turnEnded(problem: string | undefined): void;
-  ask(request: ApprovalRequest): Promise<ApprovalDecision>;
+  ask(request: ApprovalRequest, diff: readonly string[]): Promise<PersonDecision>;
+  /** Lets the person choose; resolves to nothing if they do not want to. */
+  pick(title: string, items: readonly MenuItem[]): Promise<string | undefined>;
   /** Messages that wait for their turn, or none. */
   queued(messages: readonly string[]): void;
+  /** What is always visible, where something can be. */
+  status(status: Status): void;
+  /** A long turn has ended: the person may be elsewhere. */
+  notify(): void;
   /** Nothing is left to answer: it is the person's turn. */
   idle(): void;
   /** Puts text that was not sent back where the person can change it. */

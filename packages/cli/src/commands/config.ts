@@ -63,6 +63,8 @@ function effectiveValues({ settings }: LoadedSettings): Record<string, unknown> 
     readOnly: settings.readOnly,
     maxTurns: settings.maxTurns ?? DEFAULT,
     contextTokens: settings.contextTokens ?? "unlimited",
+    mode: settings.mode ?? "by what is enabled",
+    permissions: settings.permissions,
     agents: Object.keys(settings.agents),
   };
 }

@@ -2,24 +2,20 @@ import type { AgentEvent, ToolRequestedEvent } from "@agent/core";
 import { escapeToLine } from "@agent/core/toolkit";
 import { AnswerStream } from "./answerStream.js";
 import { callTitle } from "./callTitle.js";
+import { CallDraft } from "./draft.js";
+import { formatDuration } from "./duration.js";
 import { ExpandStore } from "./expandStore.js";
 import { contextText, cutOffText, retryText, usageText } from "./notices.js";
-import { OutputTail } from "./outputTail.js";
+import { OpenCalls } from "./openCalls.js";
+import { safeProse } from "./safeText.js";
 import type { Style } from "./style.js";
-import { type BlockOptions, finishedLines, openLines } from "./toolBlock.js";
-import { wrapWords } from "./width.js";
+import { type BlockOptions, type FinishedCall, finishedLines, foldedLines } from "./toolBlock.js";
+import { cutToWidth, wrapWords } from "./width.js";
 
-const TAIL_LINES = 4;
-const COMPACT_ROWS = 2;
 const EXPAND_HINT = "ctrl+o expands";
-
-interface OpenCall {
-  readonly name: string;
-  title: string;
-  /** When it started to run; absent until then. */
-  startedAt: number | undefined;
-  readonly tail: OutputTail;
-}
+const MOST_REASONING = 64 * 1024;
+// Calls that look at something. Several of them in a row are one line.
+const READS = /^(read|list|search|find|glob|grep|view)(_|$)/;
 
 /** Parts of the conversation, set apart by a blank line. */
 type Section = "answer" | "calls" | "chat";
@@ -36,9 +32,13 @@ export interface ActivityOptions {
 export class Activity {
   readonly #options: ActivityOptions;
   readonly #answer: AnswerStream;
-  readonly #calls = new Map<string, OpenCall>();
+  readonly #calls = new OpenCalls();
   readonly #expand = new ExpandStore();
-  #asking: string | undefined;
+  readonly #drafts = new Map<number, CallDraft>();
+  /** Reads that have ended and may still be joined by another. */
+  #reads: FinishedCall[] = [];
+  #reasoning: { text: string; readonly startedAt: number } | undefined;
+  #retryAt: { readonly at: number; readonly attempt: number; readonly reason: string } | undefined;
   #final: ((options: BlockOptions) => string[])[] = [];
   #lastSection: Section | undefined;
   #afterBlank = false;
@@ -48,8 +48,17 @@ export class Activity {
     this.#answer = new AnswerStream(options.style);
   }
 
-  get busy(): boolean {
-    return this.#calls.size > 0;
+  /** What is going on, in a few words that are safe to show. */
+  get doing(): string {
+    const now = this.#options.now();
+    if (this.#retryAt && this.#retryAt.at > now) {
+      const { reason, attempt, at } = this.#retryAt;
+      return `${escapeToLine(reason)} · attempt ${attempt + 1} in ${Math.ceil((at - now) / 1000)}s`;
+    }
+    const draft = [...this.#drafts.values()].at(-1);
+    if (draft) return `writing ${draft.text}`;
+    if (this.#calls.size > 0) return "working";
+    return this.writing ? "answering" : "thinking";
   }
 
   get writing(): boolean {
@@ -57,44 +66,52 @@ export class Activity {
   }
 
   event(event: AgentEvent): void {
+    if (event.type !== "retry") this.#retryAt = undefined;
+    if (event.type !== "reasoning" && event.type !== "usage") this.#endReasoning();
     switch (event.type) {
       case "text":
+        this.#flushReads();
         if (this.#answer.isEmpty) this.#section("answer");
         this.#afterBlank = false;
         this.#answer.add(event.text);
         return;
+      case "reasoning":
+        this.#reasoning ??= { text: "", startedAt: this.#options.now() };
+        if (this.#reasoning.text.length < MOST_REASONING) this.#reasoning.text += event.text;
+        return;
+      case "tool_draft": {
+        const draft = this.#drafts.get(event.index) ?? new CallDraft(event.name);
+        draft.add(event.delta);
+        this.#drafts.set(event.index, draft);
+        return;
+      }
       case "tool_requested":
         this.#open(event);
         return;
-      case "tool_start": {
+      case "tool_start":
         if (!this.#calls.has(event.id)) this.#open(event);
-        const call = this.#calls.get(event.id);
-        if (!call) return;
-        call.title = callTitle(event.args);
-        call.startedAt = this.#options.now();
+        this.#calls.start(event.id, callTitle(event.args), this.#options.now());
         return;
-      }
       case "tool_output":
-        this.#calls.get(event.id)?.tail.push(event.chunk);
+        this.#calls.output(event.id, event.chunk);
         return;
-      case "tool_end": {
-        const title = this.#calls.get(event.id)?.title ?? "";
-        this.#calls.delete(event.id);
-        this.#section("calls");
-        this.#push((options) => {
-          const { lines, expandable } = finishedLines({ title, event }, options);
-          if (expandable) this.#expand.add({ title, event });
-          return lines;
-        });
+      case "tool_end":
+        for (const call of this.#calls.end(event)) this.#finishCall(call);
         return;
-      }
       case "retry":
+        this.#drafts.clear();
+        this.#retryAt = {
+          at: this.#options.now() + event.delayMs,
+          attempt: event.attempt,
+          reason: event.reason,
+        };
         this.note(retryText(event, this.#answer.discard()));
         return;
       case "context":
         this.note(contextText(event));
         return;
       case "done":
+        this.#flushReads();
         this.#finishAnswer();
         for (const text of [cutOffText(event), usageText(event)]) if (text !== undefined) this.note(text);
         return;
@@ -105,11 +122,17 @@ export class Activity {
 
   /** The call a person is being asked about, or none. */
   asking(id: string | undefined): void {
-    this.#asking = id;
+    this.#calls.asking(id);
+  }
+
+  /** What a call is about to change in a file, as the lines of a diff. */
+  preview(id: string, diff: readonly string[]): void {
+    this.#calls.preview(id, diff.map(escapeToLine));
   }
 
   /** Puts lines of the chat itself into the flow, in order with the events. They must be safe to show. */
   print(lines: readonly string[]): void {
+    this.#flushReads();
     this.#section("chat");
     // An answer that is being written goes on below: it is not broken in the middle of a line.
     this.#push(({ width }) => {
@@ -120,17 +143,21 @@ export class Activity {
 
   /** A line about what was just shown. */
   note(text: string): void {
+    this.#flushReads();
     this.#lastSection = undefined;
     this.#push(({ width }) => wrapWords(this.#options.style.dim(text), width));
   }
 
   /** The turn is over, however it ended: nothing stays on the screen that still seems to run. */
   end(): void {
+    this.#endReasoning();
+    this.#drafts.clear();
+    this.#retryAt = undefined;
     this.#finishAnswer();
-    for (const call of this.#calls.values()) {
-      this.note(`● ${escapeToLine(call.name)}  ${call.title}  ✗ no result`);
-    }
-    this.#calls.clear();
+    const { ended, lost } = this.#calls.clear();
+    for (const call of ended) this.#finishCall(call);
+    this.#flushReads();
+    for (const { name, title } of lost) this.note(`● ${escapeToLine(name)}  ${title}  ✗ no result`);
   }
 
   /** Prints the output of the last call that was collapsed, then of the one before it. */
@@ -146,37 +173,14 @@ export class Activity {
     const options: BlockOptions = { style: this.#options.style, width, expandHint: EXPAND_HINT };
     const finished = this.#final.flatMap((render) => render(options));
     this.#final = [];
-    const blocks = this.#blocks(options, maxRows);
-    const answer = this.#answer.frame(width, Math.max(1, maxRows - blocks.length));
+    const reads = this.#readRows(options).slice(0, maxRows);
+    const blocks = this.#calls.rows(options, Math.max(1, maxRows - reads.length), this.#options.now());
+    const last = [...reads, ...(this.#calls.size > 0 ? blocks : []), ...this.#reasoningRows(width)];
+    const answer = this.#answer.frame(width, Math.max(1, maxRows - last.length));
     return {
       above: finished.length === 0 ? answer.above : finished.concat(answer.above),
-      rows: [...answer.rows, ...blocks],
+      rows: [...answer.rows, ...last],
     };
-  }
-
-  #blocks(options: BlockOptions, maxRows: number): string[] {
-    const now = this.#options.now();
-    const calls = [...this.#calls];
-    const render = (tailLines: number): string[] =>
-      calls.flatMap(([id, { name, title, startedAt, tail }]) =>
-        openLines(
-          {
-            name,
-            title,
-            phase: startedAt !== undefined ? "executing" : id === this.#asking ? "asking" : "waiting",
-            elapsedMs: now - (startedAt ?? now),
-            tail: tail.lines(tailLines),
-          },
-          options,
-        ),
-      );
-    for (const tailLines of [TAIL_LINES, 1, 0]) {
-      const rows = render(tailLines);
-      if (rows.length <= maxRows) return rows;
-    }
-    const fitting = Math.max(0, Math.floor((maxRows - 1) / COMPACT_ROWS));
-    const more = this.#options.style.dim(`… and ${calls.length - fitting} more calls (/status lists them)`);
-    return [...render(0).slice(0, fitting * COMPACT_ROWS), more];
   }
 
   #section(section: Section): void {
@@ -192,9 +196,65 @@ export class Activity {
   }
 
   #open({ id, name, args }: Pick<ToolRequestedEvent, "id" | "name" | "args">): void {
+    this.#drafts.clear();
     this.#finishAnswer();
     this.#section("calls");
-    this.#calls.set(id, { name, title: callTitle(args), startedAt: undefined, tail: new OutputTail() });
+    this.#calls.open(id, name, callTitle(args));
+  }
+
+  #finishCall(call: FinishedCall): void {
+    if (READS.test(call.event.name) && call.event.outcome === "ok") {
+      this.#reads.push(call);
+      return;
+    }
+    this.#flushReads();
+    this.#section("calls");
+    this.#push((options) => this.#callLines(call, options));
+  }
+
+  #callLines(call: FinishedCall, options: BlockOptions): string[] {
+    const { lines, expandable } = finishedLines(call, options);
+    if (expandable) this.#expand.add(call);
+    return lines;
+  }
+
+  /** Nothing joins them any more: they leave, one as a block of its own and several on one line. */
+  #flushReads(): void {
+    const reads = this.#reads.splice(0);
+    const [only] = reads;
+    if (!only) return;
+    this.#section("calls");
+    this.#push((options) => {
+      if (reads.length === 1) return this.#callLines(only, options);
+      for (const call of reads) this.#expand.add(call);
+      return foldedLines(reads, options);
+    });
+  }
+
+  #readRows(options: BlockOptions): string[] {
+    const [only] = this.#reads;
+    if (!only) return [];
+    return this.#reads.length === 1 ? finishedLines(only, options).lines : foldedLines(this.#reads, options);
+  }
+
+  /** The end of what the model thinks, on one row. */
+  #reasoningRows(width: number): string[] {
+    if (!this.#reasoning) return [];
+    const line = this.#reasoning.text.trimEnd().split("\n").at(-1) ?? "";
+    const room = Math.max(10, width - 4);
+    const end = safeProse(line.slice(-room)).replaceAll("\t", " ");
+    return [this.#options.style.dim(cutToWidth(`∴ ${end}`, width))];
+  }
+
+  #endReasoning(): void {
+    const reasoning = this.#reasoning;
+    this.#reasoning = undefined;
+    if (!reasoning || reasoning.text.trim() === "") return;
+    const time = formatDuration(this.#options.now() - reasoning.startedAt);
+    const { dim } = this.#options.style;
+    this.#expand.addText(`Thought for ${time}`, safeProse(reasoning.text.trim()).split("\n"));
+    this.#section("calls");
+    this.#push(({ width }) => wrapWords(dim(`∴ thought for ${time} (${EXPAND_HINT})`), width));
   }
 
   #finishAnswer(): void {

@@ -1,12 +1,17 @@
 import type { ToolEndEvent } from "@agent/core";
 import { escapeToLine } from "@agent/core/toolkit";
 import { formatDuration } from "./duration.js";
+import type { LiveOutput } from "./liveOutput.js";
 import type { Style } from "./style.js";
-import { isDiffHeader, judge, type ToolVerdict } from "./toolResult.js";
-import { cutToWidth, expandTabs, textWidth } from "./width.js";
+import { judge, type ToolVerdict } from "./toolResult.js";
+import { clipRow, textWidth, wrapRows, wrapWords } from "./width.js";
+import { paintDiff } from "./wordDiff.js";
 
-const COLLAPSED_LINES = 5;
-const DIFF_LINES = 24;
+const COLLAPSED_ROWS = 5;
+const DIFF_ROWS = 40;
+const CREATED_ROWS = 10;
+const ERROR_ROWS = 12;
+const TITLE_ROWS = 4;
 
 /** A call that has not ended. It waits for its turn, waits for a person's answer, or runs. */
 export interface OpenCall {
@@ -22,6 +27,10 @@ export interface OpenCall {
 export interface FinishedCall {
   readonly title: string;
   readonly event: ToolEndEvent;
+  /** What it printed while it ran, with the command's own colours. */
+  readonly live?: LiveOutput;
+  /** What it changed in a file, as the lines of a diff. */
+  readonly diff?: readonly string[];
 }
 
 export interface BlockOptions {
@@ -29,14 +38,24 @@ export interface BlockOptions {
   readonly width: number;
   /** How a person sees the lines left out: `ctrl+o expands`. Absent where there is no way. */
   readonly expandHint?: string;
-  /** How many lines of output a finished call shows. */
+  /** How many rows of output a finished call shows. */
   readonly maxLines?: number;
 }
 
-/** `● run_bash  npm test`: the first row of a call, which no answer of a model looks like. */
-export function headerLine(name: string, title: string, { style, width }: BlockOptions): string {
-  const shown = cutToWidth(escapeToLine(name), Math.max(1, width - 4));
-  return `${style.cyan("●")} ${style.bold(shown)}  ${cutToWidth(title, width - 4 - textWidth(shown))}`.trimEnd();
+/** `● run_bash  npm test`: the first rows of a call, which no answer of a model looks like. Long titles wrap. */
+export function headerLines(
+  name: string,
+  title: string,
+  options: BlockOptions,
+  maxRows = TITLE_ROWS,
+): string[] {
+  const { style, width } = options;
+  const shown = escapeToLine(name);
+  const indent = Math.min(textWidth(shown) + 4, Math.floor(width / 3));
+  const text = `${style.cyan("●")} ${style.bold(shown)}  ${title}`.trimEnd();
+  const rows = wrapWords(text, width, indent);
+  if (rows.length <= maxRows) return rows;
+  return [...rows.slice(0, maxRows - 1), `${clipRow(rows[maxRows - 1] ?? "", width - 1)}…`];
 }
 
 export function openLines(call: OpenCall, options: BlockOptions): string[] {
@@ -47,44 +66,61 @@ export function openLines(call: OpenCall, options: BlockOptions): string[] {
     executing: `executing… ${formatDuration(call.elapsedMs)}`,
   }[call.phase];
   return [
-    headerLine(call.name, call.title, options),
-    ...call.tail.map((line) => gutter(style.dim(fit(line, options)), options)),
+    ...headerLines(call.name, call.title, options, 2),
+    ...call.tail.map((line) => gutter(style.dim(clipRow(line, options.width - 3)), options)),
     gutter(style.yellow(state), options),
   ];
 }
 
-/** A finished call in a few lines; `expandable` says whether some of its output is left out. */
+/** A finished call in a few rows; `expandable` says whether some of its output is left out. */
 export function finishedLines(
   call: FinishedCall,
   options: BlockOptions,
 ): { readonly lines: string[]; readonly expandable: boolean } {
   const verdict = judge(call.event);
-  const { shown, hidden, hiddenFirst } = collapse(verdict, options.maxLines ?? COLLAPSED_LINES);
-  const body = shown.map((line) =>
-    gutter(paintDiff(line, fit(line, options), verdict, options.style), options),
-  );
+  const body = bodyOf(call, verdict, options.style);
+  const rows = body.lines.flatMap((line) => wrapRows(line, options.width - 3));
+  const { shown, hidden, hiddenFirst } = collapse(rows, body, options.maxLines);
+  const shownRows = shown.map((row) => gutter(row, options));
   if (hidden > 0) {
     const hint = options.expandHint === undefined ? "" : ` (${options.expandHint})`;
     const notice = gutter(
       options.style.dim(`… +${hidden} ${hidden === 1 ? "line" : "lines"}${hint}`),
       options,
     );
-    if (hiddenFirst) body.unshift(notice);
-    else body.push(notice);
+    if (hiddenFirst) shownRows.unshift(notice);
+    else shownRows.push(notice);
   }
+  const header = headerLines(call.event.name, call.title, options);
+  const isCut = header.length === TITLE_ROWS && header.at(-1)?.endsWith("…") === true;
   return {
-    lines: [headerLine(call.event.name, call.title, options), ...body, endLine(call.event, verdict, options)],
-    expandable: hidden > 0,
+    lines: [...header, ...shownRows, ...endLines(call.event, verdict, options)],
+    expandable: hidden > 0 || isCut,
   };
 }
 
-/** A finished call with all its output, however long its lines are. */
+/** A finished call with all its output, however long its lines are: the terminal breaks them. */
 export function expandedLines(call: FinishedCall, options: BlockOptions): string[] {
   const verdict = judge(call.event);
+  const body = bodyOf(call, verdict, options.style, true);
   return [
-    headerLine(call.event.name, call.title, options),
-    ...verdict.output.map((line) => gutter(paintDiff(line, line, verdict, options.style), options)),
-    endLine(call.event, verdict, options),
+    ...headerLines(call.event.name, call.title, options, Number.POSITIVE_INFINITY),
+    ...body.lines.map((line) => gutter(line, options)),
+    ...endLines(call.event, verdict, options),
+  ];
+}
+
+/** Several calls that only read, on one line: `● 3 reads  read_file a.ts, b.ts · search_text TODO`. */
+export function foldedLines(calls: readonly FinishedCall[], options: BlockOptions): string[] {
+  const { style } = options;
+  const titles = new Map<string, string[]>();
+  for (const { title, event } of calls) titles.set(event.name, [...(titles.get(event.name) ?? []), title]);
+  const text = [...titles].map(([name, list]) => `${escapeToLine(name)} ${list.join(", ")}`).join(" · ");
+  const duration = calls.reduce((sum, { event }) => sum + event.durationMs, 0);
+  const hint = options.expandHint === undefined ? "" : style.dim(` (${options.expandHint})`);
+  return [
+    ...headerLines(`${calls.length} reads`, text, options, 3),
+    `${style.dim("└")} ${style.green("✓")} ${style.dim(formatDuration(duration))}${hint}`,
   ];
 }
 
@@ -97,36 +133,51 @@ export function verdictText(event: ToolEndEvent, { ok, words }: ToolVerdict, sty
     : `${mark} ${ok ? words : style.red(words)} ${style.dim("·")} ${time}`;
 }
 
-function endLine(event: ToolEndEvent, verdict: ToolVerdict, { style, width }: BlockOptions): string {
-  const words = cutToWidth(verdict.words, Math.max(1, width - 20));
-  return `${style.dim("└")} ${verdictText(event, { ...verdict, words }, style)}`;
+interface Body {
+  readonly lines: readonly string[];
+  readonly kind: ToolVerdict["kind"] | "created" | "error";
+}
+
+/** What to show of a call: what it changed, what it printed with its colours, or what the model got. */
+function bodyOf(
+  { event, live, diff }: FinishedCall,
+  verdict: ToolVerdict,
+  style: Style,
+  whole = false,
+): Body {
+  if (verdict.ok && diff && diff.length > 0) {
+    const isNew = diff[0]?.startsWith("@@ -1,0 ") === true;
+    return isNew
+      ? { kind: "created", lines: diff.slice(1).map((line) => style.green(line)) }
+      : { kind: "diff", lines: paintDiff(diff, style) };
+  }
+  if (verdict.kind === "command" && live && !live.isEmpty && (!whole || live.isWhole)) {
+    return { kind: "command", lines: live.lines(style.output) };
+  }
+  if (verdict.kind === "diff") return { kind: "diff", lines: paintDiff(verdict.output, style) };
+  const failed = !verdict.ok && verdict.kind === "text" && event.outcome !== "ok";
+  return { kind: failed ? "error" : verdict.kind, lines: verdict.output };
+}
+
+function endLines(event: ToolEndEvent, verdict: ToolVerdict, { style, width }: BlockOptions): string[] {
+  return wrapWords(`${style.dim("└")} ${verdictText(event, verdict, style)}`, width, 2);
 }
 
 function gutter(text: string, { style }: BlockOptions): string {
   return `${style.dim("│")} ${text}`;
 }
 
-function fit(line: string, { width }: BlockOptions): string {
-  return cutToWidth(expandTabs(line.length > width * 8 ? line.slice(0, width * 8) : line), width - 3);
-}
-
 function collapse(
-  verdict: ToolVerdict,
-  maxLines: number,
+  rows: readonly string[],
+  { kind }: Body,
+  maxLines = COLLAPSED_ROWS,
 ): { shown: readonly string[]; hidden: number; hiddenFirst: boolean } {
-  const { output, kind } = verdict;
-  const limit = kind === "diff" ? Math.max(DIFF_LINES, maxLines) : maxLines;
-  // One line more costs no more room than the notice that it is missing.
-  if (output.length <= limit + 1) return { shown: output, hidden: 0, hiddenFirst: false };
-  const hidden = output.length - limit;
+  const limits = { diff: DIFF_ROWS, created: CREATED_ROWS, error: ERROR_ROWS, command: 0, text: 0 };
+  const limit = Math.max(limits[kind], maxLines);
+  // One row more costs no more room than the notice that it is missing.
+  if (rows.length <= limit + 1) return { shown: rows, hidden: 0, hiddenFirst: false };
+  const hidden = rows.length - limit;
   return kind === "command"
-    ? { shown: output.slice(hidden), hidden, hiddenFirst: true }
-    : { shown: output.slice(0, limit), hidden, hiddenFirst: false };
-}
-
-function paintDiff(line: string, shown: string, verdict: ToolVerdict, style: Style): string {
-  if (verdict.kind !== "diff") return shown;
-  if (line.startsWith("+")) return style.green(shown);
-  if (line.startsWith("-")) return style.red(shown);
-  return isDiffHeader(line) ? style.cyan(shown) : shown;
+    ? { shown: rows.slice(hidden), hidden, hiddenFirst: true }
+    : { shown: rows.slice(0, limit), hidden, hiddenFirst: false };
 }

@@ -36,11 +36,12 @@ export function judge(event: ToolEndEvent): ToolVerdict {
     ok,
     words: safeLines(summary).join(" "),
     output,
-    kind: command ? "command" : diff ? "diff" : "text",
+    // A line the person ran is a command without the JSON that tells a model about one.
+    kind: command || event.name === "!" ? "command" : diff ? "diff" : "text",
   };
 }
 
-export function isDiffHeader(line: string): boolean {
+function isDiffHeader(line: string): boolean {
   return DIFF_HEADER.test(line);
 }
 

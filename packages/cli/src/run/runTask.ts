@@ -30,7 +30,9 @@ export async function runTask(
   const { agent, chosen, problems, recording, dispose } = await assembleAgent(loaded, {
     resume,
     record,
-    approve: canAsk() ? askOnTerminal : refuseWithoutTerminal,
+    // What the settings do not ask for runs: there may be nobody to switch the mode.
+    mode: "auto",
+    ask: canAsk() ? askOnTerminal : refuseWithoutTerminal,
     guard,
     onProblem: (message) => note(`agent: ${message}`),
   });

@@ -40,6 +40,11 @@ export interface Settings {
   readonly switches: readonly ToolSwitch[];
   readonly confirm: readonly ToolSwitch[];
   readonly readOnly: boolean;
+  /** Rules about calls; those of all layers add up. */
+  readonly permissions: Readonly<Record<"allow" | "ask" | "deny", readonly string[]>>;
+  readonly mode: AgentConfig["mode"];
+  readonly prices: AgentConfig["prices"];
+  readonly notify: AgentConfig["notify"];
   /** Absolute. */
   readonly addDirs: readonly string[];
   readonly provider: AgentConfig["provider"];
@@ -79,6 +84,9 @@ export function mergeLayers(
       "maxTurns",
       "contextTokens",
       "readOnly",
+      "mode",
+      "prices",
+      "notify",
     ] as const) {
       const value = key === "model" ? (config.model ?? providerModel(config)) : config[key];
       if (value === undefined || (key === "readOnly" && value === false)) continue;
@@ -100,6 +108,14 @@ export function mergeLayers(
     switches: layers.flatMap(toSwitches),
     confirm: layers.flatMap((layer) => named(layer, "enable", layer.config.confirm)),
     readOnly: values.readOnly ?? false,
+    permissions: {
+      allow: layers.flatMap(({ config }) => config.permissions?.allow ?? []),
+      ask: layers.flatMap(({ config }) => config.permissions?.ask ?? []),
+      deny: layers.flatMap(({ config }) => config.permissions?.deny ?? []),
+    },
+    mode: values.mode,
+    prices: values.prices,
+    notify: values.notify,
     addDirs: layers.flatMap(({ config, source }) =>
       (config.addDirs ?? []).map((path) => resolve(source ? dirname(source.file) : ".", path)),
     ),

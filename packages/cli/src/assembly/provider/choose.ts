@@ -19,6 +19,8 @@ export interface ChosenProvider {
   readonly description: string;
   /** The same place with another model; absent where there is only one. */
   readonly withModel?: (model: string) => Promise<ChatProvider>;
+  /** The models the server has, where it says so. */
+  readonly listModels?: () => Promise<readonly string[]>;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;

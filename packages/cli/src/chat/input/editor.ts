@@ -2,12 +2,15 @@ import { graphemes } from "../../display/width.js";
 
 // Far enough to find the border of any grapheme, near enough to cost nothing in a pasted book.
 const GRAPHEME_REACH = 64;
+const MOST_UNDO = 100;
 
 /** The text being written and the place in it. The place is always between two characters as people see them. */
 export class Editor {
   #text = "";
   #cursor = 0;
   #killed = "";
+  /** Earlier states of the line, oldest first. */
+  #past: { readonly text: string; readonly cursor: number }[] = [];
 
   get text(): string {
     return this.#text;
@@ -18,6 +21,7 @@ export class Editor {
   }
 
   set(text: string, cursor = text.length): void {
+    if (text !== this.#text) this.#remember(text);
     this.#text = text;
     this.#cursor = cursor;
   }
@@ -26,7 +30,27 @@ export class Editor {
   take(): string {
     const text = this.#text;
     this.set("");
+    this.#past = [];
     return text;
+  }
+
+  /** Takes the last edit back; letters typed in a row are one. */
+  undo(): void {
+    const last = this.#past.pop();
+    if (!last) return;
+    this.#text = last.text;
+    this.#cursor = last.cursor;
+  }
+
+  /** A letter after a letter joins the edit before it. */
+  #remember(next: string): void {
+    const typed = next.length - this.#text.length === 1 && /\S/.test(next[this.#cursor] ?? " ");
+    const last = this.#past.at(-1);
+    const goesOn =
+      typed && last !== undefined && this.#text.length > last.text.length && !/\s$/.test(this.#text);
+    if (goesOn) return;
+    this.#past.push({ text: this.#text, cursor: this.#cursor });
+    if (this.#past.length > MOST_UNDO) this.#past.shift();
   }
 
   insert(text: string): void {
@@ -125,4 +149,5 @@ const ACTIONS: Readonly<Record<string, (editor: Editor) => unknown>> = {
   "alt-backspace": (editor) => editor.kill("word-left"),
   "alt-d": (editor) => editor.kill("word-right"),
   "ctrl-y": (editor) => editor.yank(),
+  undo: (editor) => editor.undo(),
 };

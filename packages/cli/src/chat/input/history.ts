@@ -49,6 +49,20 @@ export class History {
     return this.#position === this.#entries.length ? this.#draft : this.#entries[this.#position];
   }
 
+  /** The newest entry older than `before` that holds the words, with its place; the same text is found once. */
+  search(
+    words: string,
+    before = this.#entries.length,
+  ): { readonly entry: string; readonly at: number } | undefined {
+    const wanted = words.toLowerCase();
+    const last = this.#entries[before];
+    for (let at = before - 1; at >= 0; at--) {
+      const entry = this.#entries[at] ?? "";
+      if (entry !== last && entry.toLowerCase().includes(wanted)) return { entry, at };
+    }
+    return undefined;
+  }
+
   #load(path: string): void {
     try {
       const content = readFileSync(path, "utf8");

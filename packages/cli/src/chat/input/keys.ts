@@ -21,6 +21,7 @@ const CONTROL_NAMES: Readonly<Record<string, string>> = {
   "\t": "tab",
   "\x7f": "backspace",
   "\b": "backspace",
+  "\x1f": "undo",
 };
 
 const SEQUENCE_NAMES: Readonly<Record<string, string>> = {
@@ -45,6 +46,7 @@ const SEQUENCE_NAMES: Readonly<Record<string, string>> = {
   "[1;5D": "alt-b",
   "[1;3C": "alt-f",
   "[1;5C": "alt-f",
+  "[Z": "shift-tab",
   "[13;2u": "newline",
   "[13;3u": "newline",
   "[27;2;13~": "newline",

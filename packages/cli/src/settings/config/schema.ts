@@ -1,4 +1,6 @@
 import { describeValue, isRecord, nearestMatch, quote } from "@agent/core/toolkit";
+import { MODES } from "../../permissions/mode.js";
+import { parseRule } from "../../permissions/rule.js";
 import { CliError } from "../../process/errors.js";
 import { hideCredentials } from "../secrets.js";
 import { keyPattern, locate } from "./locate.js";
@@ -21,12 +23,20 @@ const KEYS: Readonly<Record<keyof AgentConfig, Check>> = {
   enable: toolList,
   disable: toolList,
   confirm: toolList,
+  permissions: checkPermissions,
+  mode: (value) =>
+    MODES.some((mode) => mode === value)
+      ? undefined
+      : `one of ${MODES.map((mode) => quote(mode)).join(", ")}`,
   readOnly: (value) => (typeof value === "boolean" ? undefined : "true or false"),
   addDirs: listOf(isName, 'an array of directories, such as ["../shared"]', "a directory"),
   provider: checkProvider,
   model: text,
   systemPrompt: (value) => (typeof value === "string" ? undefined : "a string"),
   agents: checkAgents,
+  prices: checkPrices,
+  notify: (value) =>
+    value === false || positive(value) === undefined ? undefined : "a number of milliseconds, or false",
   maxTurns: positive,
   contextTokens: positive,
 };
@@ -134,6 +144,41 @@ function isPack(item: unknown): boolean {
 function checkProvider(value: unknown): string | undefined {
   if (value === "offline" || value === "openai" || isRecord(value)) return undefined;
   return '"offline", "openai", { model, baseURL, … } or a ChatProvider';
+}
+
+function checkPrices(value: unknown): string | undefined {
+  const isPrice = (price: unknown): boolean =>
+    isRecord(price) &&
+    typeof price.input === "number" &&
+    typeof price.output === "number" &&
+    Object.values(price).every((one) => typeof one === "number" && one >= 0);
+  if (isRecord(value) && Object.values(value).every(isPrice)) return undefined;
+  return 'prices by model, such as { "gpt-5": { input: 1.25, output: 10 } }';
+}
+
+const RULE_LISTS = ["allow", "ask", "deny"];
+
+function checkPermissions(value: unknown): string | undefined {
+  if (!isRecord(value)) return 'an object of lists, such as { allow: ["run_bash(npm test *)"] }';
+  for (const [key, rules] of Object.entries(value)) {
+    if (!RULE_LISTS.includes(key)) {
+      const meant = nearestMatch(key, RULE_LISTS);
+      return `an object with allow, ask and deny; it has ${quote(key)}${meant ? `, did you mean ${quote(meant)}?` : ""}`;
+    }
+    const wrong = asList(rules).findIndex((rule) => !isRule(rule));
+    if (!Array.isArray(rules)) return `an object whose ${key} is an array of rules`;
+    if (wrong !== -1)
+      return `rules such as "run_bash(npm test *)", but ${key}[${wrong}] is ${describeValue(rules[wrong])}`;
+  }
+  return undefined;
+}
+
+function isRule(rule: unknown): boolean {
+  try {
+    return typeof rule === "string" && parseRule(rule) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function checkAgents(value: unknown): string | undefined {

@@ -49,6 +49,20 @@ export interface AgentConfig {
   readonly disable?: readonly ToolName[];
   /** Tools whose calls run only after a yes. The lists of all layers add up. */
   readonly confirm?: readonly ToolName[];
+  /**
+   * Rules about calls, by tool and by what the call is about: `"run_bash(npm test *)"`, `"write_file(src/**)"`,
+   * `"fetch"`. `deny` wins over `ask`, `ask` over `allow`. The lists of all layers add up.
+   */
+  readonly permissions?: {
+    readonly allow?: readonly string[];
+    readonly ask?: readonly string[];
+    readonly deny?: readonly string[];
+  };
+  /**
+   * How much runs without a question at first: `"plan"` (nothing but reading), `"ask"`, `"edits"` (files in the
+   * project) or `"auto"` (what `confirm` and `permissions` do not ask for).
+   */
+  readonly mode?: "plan" | "ask" | "edits" | "auto";
   /** Only tools that declare nothing but `read`. Once true in a layer, no later layer lifts it. */
   readonly readOnly?: boolean;
   /**
@@ -61,6 +75,12 @@ export interface AgentConfig {
   readonly model?: string;
   readonly systemPrompt?: string;
   readonly agents?: Readonly<Record<string, AgentProfile>>;
+  /** What models cost, in dollars for a million tokens, for the chat's status: `{ "gpt-5": { input: 1.25, output: 10 } }`. */
+  readonly prices?: Readonly<
+    Record<string, { readonly input: number; readonly output: number; readonly cachedInput?: number }>
+  >;
+  /** After how many milliseconds the end of a turn rings the terminal's bell; `false` for never. Default 20000. */
+  readonly notify?: number | false;
   /** How often the model is asked for one message. */
   readonly maxTurns?: number;
   /** The conversation's budget in tokens, estimated. */

@@ -1,0 +1,58 @@
+import type { ApprovalRequest, Approve, CallHooks } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
+import type { Permissions, PersonDecision } from "../permissions/permissions.js";
+import type { UndoLog } from "../undo/undoLog.js";
+import { editPreview } from "./editPreview.js";
+
+const HOOK_LIMIT_MS = 120_000;
+
+/** Asks a person about a call. */
+export type AskPerson = (request: ApprovalRequest, preview: readonly string[]) => Promise<PersonDecision>;
+
+export interface GateOptions {
+  readonly permissions: Permissions;
+  readonly ask: AskPerson;
+  /** Where changes to files are remembered, if anywhere. */
+  readonly undo: () => UndoLog | undefined;
+  readonly cwd: string;
+  /** Told what a call is about to change in a file, as lines of a diff. */
+  readonly onPreview?: (id: string, diff: readonly string[]) => void;
+  readonly onProblem: (message: string) => void;
+}
+
+/**
+ * The one place that decides about a call: the rules first, then the person. What may run is noted for `/undo` right
+ * before it does, after any waiting, so that a change the person makes meanwhile is not taken for the tool's.
+ */
+export function createGate({ permissions, ask, undo, cwd, onPreview, onProblem }: GateOptions): Approve {
+  return async (request) => {
+    const ruling = permissions.decide(request);
+    if (ruling.type === "deny") return { deny: ruling.reason };
+    let preview = await editPreview(request, cwd);
+    if (ruling.type === "ask") {
+      const decision = await ask(request, preview);
+      if (decision !== "allow" && "deny" in decision) return decision;
+      if (decision !== "allow") {
+        await permissions.grant(decision.always, decision.scope).catch((error: unknown) => {
+          onProblem(`this holds for the session only, it cannot be kept: ${errorMessage(error)}`);
+        });
+      }
+      preview = await editPreview(request, cwd);
+    }
+    onPreview?.(request.id, preview);
+    await undo()?.before(request);
+    return "allow";
+  };
+}
+
+/** Sees the end of every call, for `/undo`. */
+export function undoHooks(undo: () => UndoLog | undefined): CallHooks {
+  return {
+    name: "undo",
+    timeoutMs: HOOK_LIMIT_MS,
+    afterCall: async ({ id }) => {
+      await undo()?.after(id);
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import type { ApprovalRequest } from "@agent/core";
+import { escapeToLine } from "@agent/core/toolkit";
+import type { Style } from "../display/style.js";
+import { wrapWords } from "../display/width.js";
+import { type AlwaysChoice, alwaysChoices } from "../permissions/alwaysChoices.js";
+import type { GrantScope } from "../permissions/grants.js";
+import type { PersonDecision } from "../permissions/permissions.js";
+import { denial } from "./approvalQuestion.js";
+
+/** What a key did: an answer, something that is shown, or nothing. */
+export type DialogResult = PersonDecision | "changed" | "ignored";
+
+const SCOPES: Readonly<Record<GrantScope, string>> = {
+  session: "in this session",
+  project: "in this project, also later",
+};
+
+/**
+ * A question about a call that is answered with one key: `y` runs it, `n` does not and takes a reason, `a` offers what
+ * can be allowed for good. What a person was typing when the question came is not taken for an answer.
+ */
+export class ApprovalDialog {
+  readonly request: ApprovalRequest;
+  readonly #choices: readonly AlwaysChoice[];
+  #stage: "question" | "always" | "reason" = "question";
+  #scope: GrantScope = "session";
+
+  constructor(request: ApprovalRequest) {
+    this.request = request;
+    // What goes beyond the access rules is asked each time.
+    this.#choices = request.needs.length > 0 ? [] : alwaysChoices(request);
+  }
+
+  /** Whether a line is being written: the reason for a no. */
+  get writesReason(): boolean {
+    return this.#stage === "reason";
+  }
+
+  /** Takes a key by its name, or a character that was typed. */
+  press(key: string): DialogResult {
+    if (this.#stage === "always") return this.#pressAlways(key);
+    switch (key.toLowerCase()) {
+      case "y":
+        return "allow";
+      case "n":
+        this.#stage = "reason";
+        return "changed";
+      case "a":
+        if (this.#choices.length === 0) return "ignored";
+        this.#stage = "always";
+        return "changed";
+      default:
+        return "ignored";
+    }
+  }
+
+  /** The reason is written: the answer is no. `no, use npm ci` may be typed as one. */
+  deny(reason: string): PersonDecision {
+    return { deny: denial(reason.replace(/^o?(?=[\s,:]|$)[\s,:]*/i, "")) };
+  }
+
+  /** Back to the question; `false` if this is it. */
+  back(): boolean {
+    if (this.#stage === "question") return false;
+    this.#stage = "question";
+    return true;
+  }
+
+  rows(width: number, style: Style): string[] {
+    if (this.#stage === "reason") {
+      return wrapWords(
+        "No. What should it do instead? Enter sends this, also empty · esc goes back",
+        width,
+        0,
+      );
+    }
+    if (this.#stage === "question") {
+      const always = this.#choices.length > 0 ? " · a always…" : "";
+      return wrapWords(`Run it? y yes · n no${always} · esc stops the answer`, width, 0);
+    }
+    return [
+      ...wrapWords(`Always, ${style.bold(SCOPES[this.#scope])} (tab changes that) · esc goes back`, width, 0),
+      ...this.#choices.flatMap(({ label }, at) => wrapWords(`  ${at + 1} ${escapeToLine(label)}`, width, 4)),
+    ];
+  }
+
+  #pressAlways(key: string): DialogResult {
+    if (key === "tab") {
+      this.#scope = this.#scope === "session" ? "project" : "session";
+      return "changed";
+    }
+    const choice = this.#choices[Number(key) - 1];
+    return choice ? { always: choice.rule, scope: this.#scope } : "ignored";
+  }
+}

@@ -1,0 +1,37 @@
+import type { Agent, Content } from "@agent/core";
+import type { CallLog } from "../callLog.js";
+import type { ChatSettings } from "../types.js";
+import type { UsageMeter } from "../usageMeter.js";
+import type { ChatView } from "../view.js";
+
+/** What the commands work on. */
+export interface CommandContext {
+  readonly agent: Agent;
+  readonly settings: ChatSettings;
+  readonly log: CallLog;
+  readonly view: ChatView;
+  readonly usage: UsageMeter;
+  /** Whether a message is being answered. */
+  readonly busy: () => boolean;
+  readonly stopTurn: () => void;
+  readonly quit: () => void;
+  /** Tells the model something with the next message. */
+  readonly tellModel: (text: string) => void;
+  /** Sends a message as if the person had written it. */
+  readonly send: (content: Content, shown: string) => void;
+  readonly updateStatus: () => void;
+  readonly model: { name: string };
+  /** Tools that were switched in this chat, for `/tools`. */
+  readonly switched: Map<string, boolean>;
+}
+
+export interface SlashCommand {
+  readonly usage: string;
+  readonly help: string;
+  /** Words that can follow, for completion. */
+  readonly words?: (context: CommandContext, before: readonly string[]) => readonly string[];
+  /** Resolves to the lines to show. */
+  readonly run: (argument: string, context: CommandContext) => Promise<readonly string[]> | readonly string[];
+}
+
+export const BUSY = "A message is being answered. Stop it with Esc first.";

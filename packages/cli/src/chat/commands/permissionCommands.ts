@@ -1,0 +1,71 @@
+import { escapeToLine, nearestMatch, quote } from "@agent/core/toolkit";
+import { MODE_HELP, MODE_NAMES, MODES, type Mode } from "../../permissions/mode.js";
+import { formatRule } from "../../permissions/rule.js";
+import type { CommandContext, SlashCommand } from "./context.js";
+
+/** Commands about what may run without a question. */
+export const PERMISSION_COMMANDS: Readonly<Record<string, SlashCommand>> = {
+  "/permissions": {
+    usage: "/permissions [revoke N]",
+    help: "the mode, the rules, and what you allowed for good; or take one back",
+    words: (_context, before) => (before.length === 1 ? ["revoke"] : []),
+    run: permissions,
+  },
+  "/mode": {
+    usage: "/mode [NAME]",
+    help: "how much runs without a question; Shift+Tab switches",
+    words: () => MODES,
+    run: switchMode,
+  },
+};
+
+async function permissions(argument: string, context: CommandContext): Promise<readonly string[]> {
+  const { permissions: current } = context.settings;
+  const { grants, rules, mode } = current;
+  const revoked = /^revoke\s+(\d+)$/.exec(argument)?.[1];
+  if (revoked !== undefined) {
+    const grant = grants[Number(revoked) - 1];
+    if (!grant) return [`There is no number ${revoked}. /permissions lists them.`];
+    await current.revoke(grant);
+    return [`${escapeToLine(formatRule(grant.rule))} is asked again.`];
+  }
+  if (argument !== "") return ["Use /permissions, or /permissions revoke N with a number it shows."];
+  const configured = (["deny", "ask", "allow"] as const).flatMap((list) =>
+    rules[list].map((rule) => `  ${list.padEnd(6)}${escapeToLine(formatRule(rule))}`),
+  );
+  const { confirm } = context.settings;
+  return [
+    `Mode: ${MODE_NAMES[mode]} – ${MODE_HELP[mode]}. Shift+Tab or /mode switches.`,
+    ...(confirm.size === 0
+      ? []
+      : [`Asked about in every mode: ${[...confirm].map(escapeToLine).join(", ")}`]),
+    ...(configured.length === 0 ? [] : ["Rules of the configuration", ...configured]),
+    ...(grants.length === 0
+      ? ["You allowed nothing for good."]
+      : [
+          "Allowed by you",
+          ...grants.map(
+            ({ rule, scope }, at) =>
+              `  ${at + 1}  ${escapeToLine(formatRule(rule))}  ${scope === "session" ? "in this session" : "in this project"}`,
+          ),
+          "/permissions revoke N takes one back.",
+        ]),
+  ];
+}
+
+function switchMode(name: string, { settings, updateStatus }: CommandContext): string[] {
+  const { permissions: current } = settings;
+  if (name === "") {
+    return MODES.map((mode) => `${mode === current.mode ? "❯" : " "} ${mode.padEnd(6)} ${MODE_HELP[mode]}`);
+  }
+  const mode = MODES.find((one): one is Mode => one === name || MODE_NAMES[one] === name);
+  if (!mode) {
+    const nearest = nearestMatch(name, MODES);
+    return [
+      `There is no mode ${quote(name)}. ${nearest ? `Did you mean ${nearest}?` : `Modes: ${MODES.join(", ")}.`}`,
+    ];
+  }
+  current.mode = mode;
+  updateStatus();
+  return [`Mode: ${MODE_NAMES[mode]} – ${MODE_HELP[mode]}.`];
+}

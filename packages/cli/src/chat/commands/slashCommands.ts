@@ -1,0 +1,142 @@
+import { errorMessage, escapeInvisible, escapeToLine, nearestMatch, quote } from "@agent/core/toolkit";
+import type { MenuItem } from "../menu.js";
+import { expandOwnCommand } from "../ownCommands.js";
+import type { CommandContext, SlashCommand } from "./context.js";
+import { FILE_COMMANDS } from "./fileCommands.js";
+import { PERMISSION_COMMANDS } from "./permissionCommands.js";
+import { SESSION_COMMANDS } from "./sessionCommands.js";
+import { TOOL_COMMANDS } from "./toolCommands.js";
+
+const COMMANDS: Readonly<Record<string, SlashCommand>> = {
+  "/help": { usage: "/help", help: "this list", run: (_argument, context) => helpLines(context) },
+  ...FILE_COMMANDS,
+  ...SESSION_COMMANDS,
+  ...PERMISSION_COMMANDS,
+  ...TOOL_COMMANDS,
+  "/model": {
+    usage: "/model [NAME]",
+    help: "which model answers; or switch to another",
+    run: switchModel,
+  },
+  "/quit": {
+    usage: "/quit",
+    help: "leave; Ctrl+D does the same",
+    run: (_argument, { quit }) => {
+      quit();
+      return [];
+    },
+  },
+};
+
+/** Runs a line that starts with a slash and resolves to what it has to say. Never rejects. */
+export async function runSlashCommand(input: string, context: CommandContext): Promise<readonly string[]> {
+  const [, name = "", argument = ""] = /^(\S+)\s*(.*)$/s.exec(input.trim()) ?? [];
+  const commands = allCommands(context);
+  const command = commands.get(name);
+  if (!command) {
+    const nearest = nearestMatch(name, [...commands.keys()]);
+    const hint = nearest === undefined ? "/help lists the commands." : `Did you mean ${nearest}?`;
+    return [`There is no command ${quote(name)}. ${hint}`];
+  }
+  try {
+    return await command.run(argument.trim(), context);
+  } catch (error) {
+    return escapeInvisible(errorMessage(error)).split("\n");
+  }
+}
+
+/** Whether a line is meant as a command. A path, such as `/etc/hosts is empty`, is a message. */
+export function isSlashCommand(input: string, context: CommandContext): boolean {
+  const name = /^\/[\w:-]*(?=\s|$)/.exec(input)?.[0];
+  if (name === undefined) return false;
+  // What one of the person's own commands takes may well be several lines.
+  return allCommands(context).has(name) || (/^\/[a-z]*$/i.test(name) && !input.includes("\n"));
+}
+
+/** What can follow the given words of a command line, for completion. */
+export function completeSlashCommand(
+  before: readonly string[],
+  context: CommandContext,
+): readonly string[] | undefined {
+  const [name] = before;
+  const commands = allCommands(context);
+  if (name === undefined) return [...commands.keys()];
+  const command = commands.get(name);
+  return command && (command.words?.(context, before) ?? []);
+}
+
+/** All commands for a list; the value of one that takes something more ends with a blank. */
+export function commandItems(context: CommandContext): MenuItem[] {
+  return [...allCommands(context)].map(([name, { usage, help }]) => ({
+    value: usage.includes(" ") && !usage.includes(" [") ? `${name} ` : name,
+    label: usage,
+    detail: help,
+  }));
+}
+
+/** The built-in commands, then those of packs, then the person's and the project's own; the first of a name counts. */
+function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand> {
+  const commands = new Map(Object.entries(COMMANDS));
+  const add = (name: string, command: SlashCommand): void => {
+    if (!commands.has(name)) commands.set(name, command);
+  };
+  for (const command of context.agent.registry.services.commands) {
+    add(`/${command.name}`, {
+      usage: `/${command.name} [TEXT]`,
+      help: command.description,
+      run: async (argument, { send }) => {
+        const result = await command.run(argument, new AbortController().signal);
+        if ("show" in result) return escapeInvisible(result.show).split("\n");
+        send(result.send, `/${command.name} ${argument}`.trim());
+        return [];
+      },
+    });
+  }
+  for (const command of context.settings.ownCommands ?? []) {
+    add(`/${command.name}`, {
+      usage: `/${command.name} [TEXT]`,
+      help: command.description,
+      run: (argument, { send }) => {
+        send(expandOwnCommand(command, argument), `/${command.name} ${argument}`.trim());
+        return [];
+      },
+    });
+  }
+  return commands;
+}
+
+function helpLines(context: CommandContext): string[] {
+  const commands = [...allCommands(context).values()].map(
+    ({ usage, help }) => `  ${escapeToLine(usage).padEnd(24)}${escapeToLine(help)}`,
+  );
+  return [...commands, "", ...context.view.keys.map((line) => `  ${line}`)];
+}
+
+async function switchModel(name: string, context: CommandContext): Promise<string[]> {
+  const { settings, model, view, updateStatus } = context;
+  const known = await settings.listModels?.().catch(() => undefined);
+  let wanted: string | undefined = name;
+  if (name === "") {
+    if (!known || known.length === 0 || !settings.switchModel)
+      return [`${escapeToLine(model.name)} answers.`];
+    const items = known.map((one) => ({
+      value: one,
+      label: one,
+      detail: one === model.name ? "answers now" : "",
+    }));
+    wanted = await view.pick("Which model", items);
+    if (wanted === undefined) return [];
+  }
+  if (!settings.switchModel) return ["The model cannot be switched in this chat. Start again with --model."];
+  if (known && known.length > 0 && !known.includes(wanted)) {
+    const nearest = nearestMatch(wanted, [...known]);
+    const hint =
+      nearest === undefined
+        ? `It has: ${known.slice(0, 20).map(escapeToLine).join(", ")}`
+        : `Did you mean ${escapeToLine(nearest)}?`;
+    return [`The server has no model ${quote(wanted)}. ${hint}`];
+  }
+  model.name = await settings.switchModel(wanted);
+  updateStatus();
+  return [`${escapeToLine(model.name)} answers from the next message on.`];
+}

@@ -1,0 +1,70 @@
+import type { Agent } from "@agent/core";
+import { escapeToLine, nearestMatch, quote } from "@agent/core/toolkit";
+import { endableIds, statusLines } from "../status.js";
+import { toolLines } from "../toolLines.js";
+import type { CommandContext, SlashCommand } from "./context.js";
+
+/** Commands about tools and what they run. */
+export const TOOL_COMMANDS: Readonly<Record<string, SlashCommand>> = {
+  "/tools": {
+    usage: "/tools",
+    help: "the tools, whether they are on, and why",
+    run: (_argument, { agent, settings, switched, view }) =>
+      toolLines(agent.registry.describeTools(), settings, switched, view.columns),
+  },
+  "/enable": {
+    usage: "/enable NAME",
+    help: "let the model use a tool, in this chat",
+    words: ({ agent }) => toolNames(agent, false),
+    run: (name, context) => switchTool(name, true, context),
+  },
+  "/disable": {
+    usage: "/disable NAME",
+    help: "take a tool away from the model, in this chat",
+    words: ({ agent }) => toolNames(agent, true),
+    run: (name, context) => switchTool(name, false, context),
+  },
+  "/status": {
+    usage: "/status [end ID]",
+    help: "what runs, what runs in the background, what has ended; or end one",
+    words: ({ log, settings }, before) => (before.length === 1 ? ["end"] : endableIds(log, settings.jobs)),
+    run: status,
+  },
+};
+
+function toolNames(agent: Agent, enabled: boolean): string[] {
+  return agent.registry.getToolNames().filter((name) => agent.registry.isToolEnabled(name) === enabled);
+}
+
+function switchTool(name: string, on: boolean, { agent, switched }: CommandContext): string[] {
+  if (name === "") return [`Which tool? ${on ? "/enable" : "/disable"} NAME; /tools lists them.`];
+  const exists = on ? agent.enableTool(name) : agent.disableTool(name);
+  if (!exists) {
+    const nearest = nearestMatch(name, agent.registry.getToolNames());
+    const hint = nearest === undefined ? "/tools lists them." : `Did you mean ${quote(nearest)}?`;
+    return [`There is no tool ${quote(name)}. ${hint}`];
+  }
+  switched.set(name, on);
+  return [`${name} is ${on ? "on" : "off"} in this chat.`];
+}
+
+async function status(argument: string, context: CommandContext): Promise<readonly string[]> {
+  const { log, settings, stopTurn, view } = context;
+  if (argument === "") return statusLines(log, settings.jobs, view.columns);
+  const id = /^end\s+(\S+)$/.exec(argument)?.[1];
+  if (id === undefined) return ["Use /status, or /status end ID with an ID that /status shows."];
+  const call = log.running.find(({ number }) => id === `#${number}` || id === String(number));
+  if (call) {
+    if (call.pid !== undefined && (await settings.jobs.endProcess?.(call.pid))) {
+      return [`Ended #${call.number} ${escapeToLine(call.name)}. The answer goes on.`];
+    }
+    // Otherwise only the answer as a whole can be stopped: its calls share one signal.
+    stopTurn();
+    return [`Ending #${call.number} ${escapeToLine(call.name)}, and with it the answer it was for.`];
+  }
+  if (await settings.jobs.end(id)) return [`Ended ${escapeToLine(id)}.`];
+  const known = endableIds(log, settings.jobs);
+  return [
+    `Nothing that runs is called ${quote(id)}. ${known.length === 0 ? "Nothing runs." : `Running: ${escapeToLine(known.join(", "))}.`}`,
+  ];
+}

@@ -1,0 +1,51 @@
+import type { ChatMessage } from "@agent/core";
+import { describe, expect, test } from "vitest";
+import { exportHtml } from "./html.js";
+import { exportMarkdown } from "./markdown.js";
+
+const MESSAGES: ChatMessage[] = [
+  { role: "user", content: "list <b>files</b>" },
+  {
+    role: "assistant",
+    content: "Sure.",
+    tool_calls: [{ id: "1", type: "function", function: { name: "list_dir", arguments: '{"path":"."}' } }],
+  },
+  { role: "tool", tool_call_id: "1", content: "a.txt\n```\n<script>alert(1)</script>" },
+  {
+    role: "assistant",
+    content:
+      "# Done\n\n- **one** `<i>`\n- two\n\n| a | b |\n|---|---|\n| 1 | [x](https://e.org) |\n\n```js\nlet a = '</code>';\n```\n[bad](javascript:alert(1)) <img src=x onerror=alert(1)>",
+    tool_calls: [],
+  },
+];
+
+describe("an exported conversation", () => {
+  test("as Markdown has what was said, the calls and their results", () => {
+    const text = exportMarkdown(MESSAGES, "20260101-000000-abcd");
+    expect(text).toContain(
+      "# 20260101-000000-abcd\n\n## You\n\nlist <b>files</b>\n\n## Agent\n\nSure.\n\n**list_dir**",
+    );
+    // The fence is longer than the one inside.
+    expect(text).toContain("````\na.txt\n```\n<script>alert(1)</script>\n````");
+  });
+
+  test("as HTML is one page in which nothing runs", () => {
+    const page = exportHtml(MESSAGES, "</title><script>");
+    expect(page).not.toMatch(/<script/i);
+    expect(page).not.toMatch(/<img src=x/);
+    expect(page).not.toContain('href="javascript');
+    expect(page).toContain("default-src 'none'");
+    expect(page).toContain("list &lt;b&gt;files&lt;/b&gt;");
+  });
+
+  test("as HTML is nice to read", () => {
+    const page = exportHtml(MESSAGES, "t");
+    expect(page).toContain("<h2>Done</h2>");
+    expect(page).toContain("<ul><li><strong>one</strong> <code>&lt;i&gt;</code></li><li>two</li></ul>");
+    expect(page).toContain(
+      '<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td><a href="https://e.org" rel="noreferrer">x</a></td></tr></table>',
+    );
+    expect(page).toContain("<pre><code>let a = &#39;&lt;/code&gt;&#39;;</code></pre>");
+    expect(page).toContain("<details><summary>list_dir");
+  });
+});

@@ -1,0 +1,72 @@
+import { type ChatMessage, type ContentPart, contentText } from "@agent/core";
+import { escapeHtml } from "./escapeHtml.js";
+import { pretty } from "./markdown.js";
+import { markdownToHtml } from "./markdownHtml.js";
+
+const STYLE = `
+:root { color-scheme: light dark; --soft: #8883; --accent: #2a7a6f; }
+body { font: 16px/1.55 system-ui, sans-serif; max-width: 50rem; margin: 0 auto; padding: 2rem 1rem 6rem; }
+h1 { font-size: 1.2rem; color: #888; font-weight: 500; }
+section { margin: 1.5rem 0; overflow-wrap: anywhere; }
+.you { border-left: 4px solid var(--accent); padding: .25rem 0 .25rem 1rem; background: var(--soft); border-radius: 0 .5rem .5rem 0; white-space: pre-wrap; }
+pre { background: var(--soft); padding: .75rem 1rem; border-radius: .5rem; overflow-x: auto; font-size: .85rem; line-height: 1.45; }
+code { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .9em; }
+:not(pre) > code { background: var(--soft); padding: .1em .3em; border-radius: .25rem; }
+details { margin: .5rem 0; border: 1px solid var(--soft); border-radius: .5rem; padding: .25rem .75rem; }
+summary { cursor: pointer; font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .85rem; }
+table { border-collapse: collapse; } th, td { border: 1px solid var(--soft); padding: .3rem .6rem; }
+blockquote { border-left: 3px solid #888; margin-left: 0; padding-left: 1rem; color: #888; }
+img { max-width: 100%; }
+`;
+// No script, no request: the page holds what a model and tools wrote.
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
+/** A conversation as one HTML file that needs nothing else. Everything in it is escaped; nothing in it runs. */
+export function exportHtml(messages: readonly ChatMessage[], title: string): string {
+  const results = new Map(
+    messages.flatMap((message) =>
+      message.role === "tool" ? [[message.tool_call_id, message] as const] : [],
+    ),
+  );
+  const body = messages.map((message) => {
+    if (message.role === "user") return userHtml(message.content);
+    if (message.role !== "assistant") return "";
+    const text = message.content ? `<section>${markdownToHtml(message.content)}</section>` : "";
+    const calls = (message.tool_calls ?? []).map(({ id, function: { name, arguments: json } }) => {
+      const result = results.get(id);
+      const about = pretty(json).replace(/\s+/g, " ").slice(0, 120);
+      const output = result ? `<pre>${escapeHtml(contentText(result.content))}</pre>` : "";
+      return `<details><summary>${escapeHtml(name)} ${escapeHtml(about)}</summary><pre>${escapeHtml(pretty(json))}</pre>${output}</details>`;
+    });
+    return text + calls.join("");
+  });
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta name="viewport" content="width=device-width">
+<title>${escapeHtml(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>${escapeHtml(title)}</h1>
+${body.filter((part) => part !== "").join("\n")}
+</body>
+</html>
+`;
+}
+
+function userHtml(content: string | readonly ContentPart[]): string {
+  const images =
+    typeof content === "string"
+      ? []
+      : content.flatMap((part) =>
+          part.type === "image" && /^image\/[a-z+.-]+$/.test(part.mediaType)
+            ? [
+                `<img alt="${escapeHtml(part.name ?? "image")}" src="data:${part.mediaType};base64,${escapeHtml(part.data)}">`,
+              ]
+            : [],
+        );
+  return `<section class="you">${escapeHtml(contentText(content))}${images.join("")}</section>`;
+}

@@ -1,0 +1,37 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** The editor a person uses: `$VISUAL`, `$EDITOR` or `vi`. */
+export function editorCommand(env: NodeJS.ProcessEnv = process.env): string {
+  return env.VISUAL || env.EDITOR || "vi";
+}
+
+/**
+ * Lets a person write a text in their own editor and resolves to it. The text lives in a directory only they can
+ * read, which is removed. Rejects if the editor cannot be started or ends with a failure: the text stays as it was.
+ */
+export async function editExternally(text: string, command: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "agent-message-"));
+  const file = join(directory, "message.md");
+  try {
+    await writeFile(file, text, { mode: 0o600 });
+    await run(command, file);
+    return (await readFile(file, "utf8")).replace(/\n$/, "");
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Through the shell, because `$EDITOR` may hold arguments: `code --wait`. */
+function run(command: string, file: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn("/bin/sh", ["-c", `${command} "$1"`, "sh", file], { stdio: "inherit" });
+    child.on("error", reject);
+    child.on("close", (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`${command} ended with exit code ${code}: the message is unchanged.`));
+    });
+  });
+}

@@ -1,0 +1,51 @@
+import type { History } from "./history.js";
+
+/** A search through earlier input, as Ctrl+R does it in a shell. */
+export class HistorySearch {
+  readonly #history: History;
+  readonly #draft: string;
+  #words = "";
+  #found: { readonly entry: string; readonly at: number } | undefined;
+  #failed = false;
+
+  /** `draft` is what was on the line, and comes back if the search is given up. */
+  constructor(history: History, draft: string) {
+    this.#history = history;
+    this.#draft = draft;
+  }
+
+  get prompt(): string {
+    return `${this.#failed ? "nothing found" : "search"} "${this.#words}": `;
+  }
+
+  /** What stands on the line: what was found, or what was there before. */
+  get text(): string {
+    return this.#found?.entry ?? this.#draft;
+  }
+
+  get draft(): string {
+    return this.#draft;
+  }
+
+  type(text: string): void {
+    this.#words += text;
+    this.#find(this.#history.search(this.#words));
+  }
+
+  erase(): void {
+    this.#words = this.#words.slice(0, -1);
+    this.#find(this.#words === "" ? undefined : this.#history.search(this.#words));
+    if (this.#words === "") this.#failed = false;
+  }
+
+  older(): void {
+    const next = this.#history.search(this.#words, this.#found?.at);
+    if (next) this.#found = next;
+    this.#failed = !next;
+  }
+
+  #find(found: { readonly entry: string; readonly at: number } | undefined): void {
+    this.#failed = !found;
+    if (found || this.#words === "") this.#found = found;
+  }
+}

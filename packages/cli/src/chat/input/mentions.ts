@@ -1,0 +1,124 @@
+import { open, readdir, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { extname, join, resolve } from "node:path";
+import type { ContentPart } from "@agent/core";
+import { truncateUtf8 } from "@agent/core/toolkit";
+
+const LARGEST_IMAGE = 20 * 1024 * 1024;
+const LARGEST_READ = 4 * 1024 * 1024;
+const MOST_BYTES = 64 * 1024;
+const MOST_LINES = 2000;
+const MOST_ENTRIES = 500;
+// `@src/a.ts`, `@src/a.ts:10-40`, `@"a b.txt":3`; not the @ of an address.
+const MENTION =
+  /(?<![\p{L}\p{N}._%+-])@(?:"([^"\n]+)"|([^\s"'`,;()<>]+?))(?::(\d+)(?:-(\d+))?)?(?=[.,;:!?)]*(?:\s|$))/gu;
+
+const IMAGES: Readonly<Record<string, string>> = {
+  ".png": "image/png",
+  ".jpg": "image/jpeg",
+  ".jpeg": "image/jpeg",
+  ".gif": "image/gif",
+  ".webp": "image/webp",
+};
+
+/** A file that a message names with `@`. */
+export interface Mention {
+  readonly path: string;
+  readonly first?: number;
+  readonly last?: number;
+}
+
+export function findMentions(text: string): Mention[] {
+  return [...text.matchAll(MENTION)].map(([, quoted, plain = "", first, last]) => ({
+    path: quoted ?? plain,
+    ...(first !== undefined && { first: Number(first), last: Number(last ?? first) }),
+  }));
+}
+
+/** What a mention adds to a message, and a few words for the person. */
+export interface Attachment {
+  readonly part: ContentPart;
+  readonly note: string;
+}
+
+/**
+ * The content of what a message mentions. A name that is no file adds nothing: it may be a user or a package. Throws an
+ * `Error` for a file that is there and cannot be attached, because the person believes it is.
+ */
+export async function attach(mention: Mention, cwd: string): Promise<Attachment | undefined> {
+  const path = resolve(
+    cwd,
+    mention.path.startsWith("~/") ? join(homedir(), mention.path.slice(2)) : mention.path,
+  );
+  const stats = await stat(path).catch(() => undefined);
+  if (!stats) return undefined;
+  if (stats.isDirectory()) return await attachDirectory(mention.path, path);
+  if (!stats.isFile()) throw new Error(`@${mention.path} is not a regular file.`);
+  const mediaType = IMAGES[extname(path).toLowerCase()];
+  if (mediaType !== undefined) return await attachImage(mention.path, path, mediaType, stats.size);
+  return await attachText(mention, path, stats.size);
+}
+
+export function isImagePath(path: string): boolean {
+  return Object.hasOwn(IMAGES, extname(path).toLowerCase());
+}
+
+async function attachImage(name: string, path: string, mediaType: string, size: number): Promise<Attachment> {
+  if (size > LARGEST_IMAGE) throw new Error(`@${name} is larger than ${LARGEST_IMAGE / 1024 / 1024} MB.`);
+  const data = (await readStart(path, LARGEST_IMAGE)).toString("base64");
+  return { part: { type: "image", mediaType, data, name }, note: `${name} (image)` };
+}
+
+async function attachDirectory(name: string, path: string): Promise<Attachment> {
+  const entries = (await readdir(path, { withFileTypes: true }))
+    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+    .sort();
+  const more = entries.length > MOST_ENTRIES ? `\n[… ${entries.length - MOST_ENTRIES} more]` : "";
+  const text = `<directory path=${JSON.stringify(name)}>\n${entries.slice(0, MOST_ENTRIES).join("\n")}${more}\n</directory>`;
+  return { part: { type: "text", text }, note: `${name} (${entries.length} entries)` };
+}
+
+async function attachText(
+  { path: name, first, last }: Mention,
+  path: string,
+  size: number,
+): Promise<Attachment> {
+  const bytes = await readStart(path, LARGEST_READ);
+  if (bytes.subarray(0, 8192).includes(0)) {
+    throw new Error(`@${name} is a binary file (${size} bytes): only text and images can be attached.`);
+  }
+  const lines = bytes.toString("utf8").split("\n");
+  const start = first ?? 1;
+  if (first !== undefined && (start < 1 || start > lines.length)) {
+    throw new Error(`@${name}:${first} is not a line of the file, which has ${lines.length}.`);
+  }
+  const end = Math.min(last ?? lines.length, lines.length, start + MOST_LINES - 1);
+  const wanted = lines.slice(start - 1, end).join("\n");
+  const content = truncateUtf8(wanted, MOST_BYTES);
+  const shownLines = content.split("\n").length;
+  const isCut =
+    content.length < wanted.length ||
+    end < Math.min(last ?? lines.length, lines.length) ||
+    size > LARGEST_READ;
+  const notice = isCut
+    ? `\n[cut: lines ${start}-${start + shownLines - 1} of ${lines.length}${size > LARGEST_READ ? " or more" : ""}. Read on with offset ${start + shownLines}.]`
+    : "";
+  const range = first === undefined ? "" : ` lines="${start}-${end}"`;
+  return {
+    part: { type: "text", text: `<file path=${JSON.stringify(name)}${range}>\n${content}${notice}\n</file>` },
+    note: first === undefined ? `${name} (${lines.length} lines)` : `${name} (lines ${start}-${end})`,
+  };
+}
+
+/** The start of a file. Not the whole: one without an end, such as a growing log, would never be read. */
+async function readStart(path: string, most: number): Promise<Buffer> {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const buffer = Buffer.alloc(Math.min(size, most));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

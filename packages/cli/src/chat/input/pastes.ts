@@ -1,0 +1,38 @@
+const LONG_LINES = 10;
+const LONG_TEXT = 2000;
+const TOKEN = /\[pasted \d+ (?:lines|characters)(?: #\d+)?\]/g;
+
+/** Large pastes, shown on the line as `[pasted 5000 lines]` and put back when the message is sent. */
+export class Pastes {
+  readonly #contents = new Map<string, string>();
+
+  /** What to put on the line for a paste: the text itself, or a short stand-in for a long one. */
+  collapse(text: string): string {
+    const lines = text.split("\n").length;
+    if (lines <= LONG_LINES && text.length <= LONG_TEXT) return text;
+    const size = lines > LONG_LINES ? `${lines} lines` : `${text.length} characters`;
+    let token = `[pasted ${size}]`;
+    for (let count = 2; this.#contents.has(token) && this.#contents.get(token) !== text; count++) {
+      token = `[pasted ${size} #${count}]`;
+    }
+    this.#contents.set(token, text);
+    return token;
+  }
+
+  /** The text with every paste in its place. */
+  expand(text: string): string {
+    return text.replace(TOKEN, (token) => this.#contents.get(token) ?? token);
+  }
+
+  /** The stand-in that ends at a place: one key removes it whole. */
+  endingAt(text: string, cursor: number): string | undefined {
+    return [...text.slice(0, cursor).matchAll(TOKEN)]
+      .filter(([token, ...rest]) => rest.length === 0 && this.#contents.has(token))
+      .map(([token]) => token)
+      .find((token) => text.slice(0, cursor).endsWith(token));
+  }
+
+  clear(): void {
+    this.#contents.clear();
+  }
+}

@@ -1,0 +1,33 @@
+import type { Content, ContentPart } from "@agent/core";
+import { attach, findMentions } from "./input/mentions.js";
+
+/** A message as it is sent, and what was attached to it, in words. */
+export interface Outgoing {
+  readonly content: Content;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Puts a message together: first what happened since the last one, then what the person wrote, then the files it
+ * mentions. Rejects with what is wrong with a file that is there and cannot be attached.
+ */
+export async function composeMessage(
+  text: string,
+  cwd: string,
+  happened: readonly string[] = [],
+): Promise<Outgoing> {
+  const parts: ContentPart[] = [];
+  const notes: string[] = [];
+  const seen = new Set<string>();
+  for (const mention of findMentions(text)) {
+    const key = JSON.stringify(mention);
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const attachment = await attach(mention, cwd);
+    if (!attachment) continue;
+    parts.push(attachment.part);
+    notes.push(attachment.note);
+  }
+  const words = [...happened, text].join("\n\n");
+  return { content: parts.length === 0 ? words : [{ type: "text", text: words }, ...parts], notes };
+}

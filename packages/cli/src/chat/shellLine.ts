@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import type { AgentEvent } from "@agent/core";
+import { truncateMiddle } from "@agent/core/toolkit";
+import { renderOutput } from "../display/commandOutput.js";
+
+const MOST_BYTES = 32 * 1024;
+const MOST_KEPT = 1024 * 1024;
+
+/**
+ * Runs a line the person typed after `!`, in their own shell and with their own rights: no model is involved. Reports
+ * it as a call, and resolves to what the model is told of it with the next message.
+ */
+export function runShellLine(
+  command: string,
+  emit: (event: AgentEvent) => void,
+  signal: AbortSignal,
+  id: string,
+): Promise<string> {
+  const startedAt = performance.now();
+  const name = "!";
+  emit({ type: "tool_start", id, name, args: { command } });
+  return new Promise((resolve) => {
+    const child = spawn(process.env.SHELL || "/bin/sh", ["-c", command], {
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
+    let output = "";
+    const take = (chunk: Buffer): void => {
+      const text = chunk.toString("utf8");
+      if (output.length < MOST_KEPT) output += text;
+      emit({ type: "tool_output", id, name, chunk: text });
+    };
+    child.stdout.on("data", take);
+    child.stderr.on("data", take);
+    const stop = (): void => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
+      } catch {
+        // It has ended by itself.
+      }
+    };
+    signal.addEventListener("abort", stop, { once: true });
+    const finish = (ok: boolean, summary: string): void => {
+      signal.removeEventListener("abort", stop);
+      const clean = truncateMiddle(renderOutput(output, "plain").join("\n").trimEnd(), MOST_BYTES);
+      const durationMs = performance.now() - startedAt;
+      emit({ type: "tool_end", id, name, outcome: ok ? "ok" : "error", text: clean, summary, durationMs });
+      resolve(`The person ran this command: ${command}\n<output>\n${clean}\n</output>\n(${summary})`);
+    };
+    child.on("error", (error) => finish(false, error.message));
+    // On exit, not on the end of its output: what it left running may hold that open for ever.
+    child.on("exit", (code, by) => {
+      setImmediate(() => finish(code === 0, by === null ? `exit code ${code}` : `ended by ${by}`));
+    });
+  });
+}

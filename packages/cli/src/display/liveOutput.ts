@@ -1,0 +1,54 @@
+import { renderOutput } from "./commandOutput.js";
+import type { OutputLook } from "./sgr.js";
+
+const KEPT_UNITS = 64 * 1024;
+// Only so much is looked at for a few rows of a running command: it is rendered anew with every frame.
+const TAIL_UNITS = 8 * 1024;
+
+/** What a running tool prints, as it comes. Holds a bounded amount whatever arrives. */
+export class LiveOutput {
+  #text = "";
+  #isWhole = true;
+
+  push(chunk: string): void {
+    this.#text += chunk;
+    if (this.#text.length <= KEPT_UNITS * 2) return;
+    this.#text = this.#text.slice(-KEPT_UNITS);
+    this.#isWhole = false;
+  }
+
+  get isEmpty(): boolean {
+    return this.#text === "";
+  }
+
+  /** Whether nothing was dropped. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  /** Everything that is kept, as a terminal would show it, without blank lines at its ends. */
+  lines(look: OutputLook): string[] {
+    return trimBlank(renderOutput(fromLineStart(this.#text, this.#isWhole), look));
+  }
+
+  /** The last lines, safe to show. */
+  tail(count: number, look: OutputLook): string[] {
+    if (count === 0) return [];
+    const isWhole = this.#isWhole && this.#text.length <= TAIL_UNITS;
+    return trimBlank(renderOutput(fromLineStart(this.#text.slice(-TAIL_UNITS), isWhole), look)).slice(-count);
+  }
+}
+
+/** A text that was cut begins with half a line, perhaps inside a sequence: that is left out. */
+function fromLineStart(text: string, isWhole: boolean): string {
+  if (isWhole) return text;
+  const start = text.search(/[\r\n]/);
+  return start === -1 ? text : text.slice(start + 1);
+}
+
+function trimBlank(lines: string[]): string[] {
+  let [start, end] = [0, lines.length];
+  while (start < end && lines[start] === "") start++;
+  while (end > start && lines[end - 1] === "") end--;
+  return lines.slice(start, end);
+}

@@ -1,0 +1,121 @@
+import type { ToolEndEvent } from "@agent/core";
+import { LiveOutput } from "./liveOutput.js";
+import { type BlockOptions, type FinishedCall, finishedLines, openLines } from "./toolBlock.js";
+
+const TAIL_LINES = 4;
+
+/** A call from the moment it was asked for until it and all that were asked for before it have ended. */
+interface TrackedCall {
+  readonly name: string;
+  readonly live: LiveOutput;
+  title: string;
+  diff: readonly string[] | undefined;
+  /** When it started to run; absent until then. */
+  startedAt: number | undefined;
+  ended: ToolEndEvent | undefined;
+}
+
+/** The calls of a round, shown and let go in the order in which the model asked for them. */
+export class OpenCalls {
+  readonly #calls = new Map<string, TrackedCall>();
+  #asking: string | undefined;
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  has(id: string): boolean {
+    return this.#calls.has(id);
+  }
+
+  open(id: string, name: string, title: string): void {
+    const live = new LiveOutput();
+    this.#calls.set(id, { name, title, live, diff: undefined, startedAt: undefined, ended: undefined });
+  }
+
+  start(id: string, title: string, now: number): void {
+    const call = this.#calls.get(id);
+    if (!call) return;
+    call.title = title;
+    call.startedAt = now;
+  }
+
+  output(id: string, chunk: string): void {
+    this.#calls.get(id)?.live.push(chunk);
+  }
+
+  /** What the call is about to change in a file. */
+  preview(id: string, diff: readonly string[]): void {
+    const call = this.#calls.get(id);
+    if (call) call.diff = diff;
+  }
+
+  /** The call a person is being asked about, or none. */
+  asking(id: string | undefined): void {
+    this.#asking = id;
+  }
+
+  /** Notes an end, and returns the calls that can leave: all up to the first that still runs. */
+  end(event: ToolEndEvent): FinishedCall[] {
+    const call = this.#calls.get(event.id);
+    if (!call) return [{ title: "", event }];
+    call.ended = event;
+    const leaving: FinishedCall[] = [];
+    for (const [id, one] of this.#calls) {
+      if (!one.ended) break;
+      this.#calls.delete(id);
+      leaving.push(toFinished(one, one.ended));
+    }
+    return leaving;
+  }
+
+  /** The turn is over: what has ended, and the names and titles of what never did. */
+  clear(): { readonly ended: FinishedCall[]; readonly lost: { name: string; title: string }[] } {
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
+    return {
+      ended: calls.flatMap((call) => (call.ended ? [toFinished(call, call.ended)] : [])),
+      lost: calls.filter((call) => !call.ended).map(({ name, title }) => ({ name, title })),
+    };
+  }
+
+  /** The calls as rows, at most `maxRows`. */
+  rows(options: BlockOptions, maxRows: number, now: number): string[] {
+    const calls = [...this.#calls];
+    const render = (tailLines: number): string[][] =>
+      calls.map(([id, { name, title, startedAt, live, ended, diff }]) => {
+        if (ended)
+          return finishedLines(
+            { title, event: ended, live, ...(diff && { diff }) },
+            { ...options, maxLines: tailLines },
+          ).lines;
+        return openLines(
+          {
+            name,
+            title,
+            phase: startedAt !== undefined ? "executing" : id === this.#asking ? "asking" : "waiting",
+            elapsedMs: now - (startedAt ?? now),
+            tail: live.tail(tailLines, options.style.output),
+          },
+          options,
+        );
+      });
+    for (const tailLines of [TAIL_LINES, 1, 0]) {
+      const rows = render(tailLines).flat();
+      if (rows.length <= maxRows) return rows;
+    }
+    const shown: string[] = [];
+    let count = 0;
+    for (const block of render(0)) {
+      const compact = [block[0] ?? "", block.at(-1) ?? ""];
+      if (shown.length + compact.length > maxRows - 1) break;
+      shown.push(...compact);
+      count += 1;
+    }
+    return [...shown, options.style.dim(`… and ${calls.length - count} more calls (/status lists them)`)];
+  }
+}
+
+function toFinished({ title, live, diff }: TrackedCall, event: ToolEndEvent): FinishedCall {
+  return { title, event, live, ...(diff && { diff }) };
+}

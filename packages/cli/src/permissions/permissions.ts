@@ -1,0 +1,90 @@
+import type { ToolRegistry } from "@agent/core";
+import { isRecord } from "@agent/core/toolkit";
+import type { Grant, GrantScope, Grants } from "./grants.js";
+import { type Mode, nextMode, onlyReads } from "./mode.js";
+import { type PolicyCall, type RuleSet, type Ruling, rule } from "./policy.js";
+import type { Rule } from "./rule.js";
+
+/** What a person answers when asked about a call. */
+export type PersonDecision =
+  | "allow"
+  | { readonly always: Rule; readonly scope: GrantScope }
+  | { readonly deny: string };
+
+export interface PermissionsOptions {
+  readonly registry: ToolRegistry;
+  readonly rules: RuleSet;
+  readonly grants: Grants;
+  readonly confirm: ReadonlySet<string>;
+  readonly mode: Mode;
+  readonly root: string;
+  readonly isSandboxed: (name: string) => boolean;
+}
+
+/** What the agent may do now: the mode, the rules of the configuration, and what the person allowed for good. */
+export class Permissions {
+  readonly rules: RuleSet;
+  readonly #options: PermissionsOptions;
+  #mode: Mode;
+  /** Tools that plan mode turned off: they come back when it ends. */
+  #turnedOff: string[] = [];
+
+  constructor(options: PermissionsOptions) {
+    this.#options = options;
+    this.rules = options.rules;
+    this.#mode = options.mode;
+    if (options.mode === "plan") this.#turnOff();
+  }
+
+  get mode(): Mode {
+    return this.#mode;
+  }
+
+  set mode(mode: Mode) {
+    const { registry } = this.#options;
+    this.#mode = mode;
+    for (const name of this.#turnedOff.splice(0)) registry.enable(name);
+    if (mode === "plan") this.#turnOff();
+  }
+
+  /** Switches to the next mode and returns it. */
+  cycle(): Mode {
+    this.mode = nextMode(this.#mode);
+    return this.#mode;
+  }
+
+  get grants(): readonly Grant[] {
+    return this.#options.grants.list();
+  }
+
+  /** Rejects if it cannot be kept for the project; it then holds for the session. */
+  async grant(one: Rule, scope: GrantScope): Promise<void> {
+    await this.#options.grants.add(one, scope);
+  }
+
+  async revoke(grant: Grant): Promise<boolean> {
+    return await this.#options.grants.revoke(grant);
+  }
+
+  decide(call: PolicyCall): Ruling {
+    const { rules, confirm, isSandboxed, root } = this.#options;
+    const granted = this.grants.map((one) => one.rule);
+    return rule(call, { rules, granted, confirm, mode: this.#mode, isSandboxed, root });
+  }
+
+  #turnOff(): void {
+    const { registry } = this.#options;
+    for (const { name, enabled, capabilities } of registry.describeTools()) {
+      if (!enabled || onlyReads(capabilities) || name === "save_session_context") continue;
+      registry.disable(name);
+      this.#turnedOff.push(name);
+    }
+  }
+}
+
+/** Whether a pack was told to run its commands in a sandbox: and nowhere else. `"auto"` may run without one. */
+export function usesSandbox(options: unknown): boolean {
+  if (!isRecord(options)) return false;
+  const { sandbox } = options;
+  return sandbox === "require" || (isRecord(sandbox) && sandbox.mode === "require");
+}
