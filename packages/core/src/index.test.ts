@@ -17,6 +17,7 @@ test("the public API of @agent/core", async () => {
     "recordSession",
     "registerPack",
     "saveSession",
+    "terminateOnSignals",
   ]);
 });
 
