@@ -96,7 +96,6 @@ test("the public API of @agent/core/toolkit", async () => {
     "isInside",
     "isProcessSecret",
     "isRecord",
-    "lazyModule",
     "nearestMatch",
     "onAbort",
     "optionalBoolean",

@@ -99,6 +99,7 @@ function subset(tools: LoopTools, names: ReadonlySet<string>): LoopTools {
     },
     getSharedSchemas: () => tools.getSharedSchemas().filter(({ function: { name } }) => names.has(name)),
     getCapabilities: (name) => tools.getCapabilities(name),
+    isRepeatable: (name) => tools.isRepeatable(name),
     redact: (text) => tools.redact(text),
   };
 }

@@ -31,6 +31,7 @@ export interface LoopTools {
   prepare(name: string, args: Record<string, unknown>): Promise<PreparedCall | ToolResult>;
   getSharedSchemas(): readonly ChatTool[];
   getCapabilities(name: string): readonly ToolCapability[];
+  isRepeatable(name: string): boolean;
   redact(text: string): string;
 }
 
