@@ -5,6 +5,7 @@ export default packageBuild({
   splitting: true,
   entry: {
     index: "src/index.ts",
+    otel: "src/otel.ts",
     provider: "src/providers/index.ts",
     replay: "src/providers/replay.ts",
     toolkit: "src/toolkit/index.ts",

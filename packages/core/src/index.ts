@@ -14,7 +14,7 @@ export type * from "./events.js";
 export type { ApprovalDecision, ApprovalRequest, Approve } from "./loop/approval.js";
 export type { AfterDecision, BeforeDecision, CallHooks, HookCall } from "./loop/hooks.js";
 export type { AnswerKey, CallKey, Steps } from "./loop/steps.js";
-export type { Telemetry, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
+export type { SetAttributes, Telemetry, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
 export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
 export type { Schema, SchemaValue, StandardSchema } from "./toolkit/standardSchema.js";
