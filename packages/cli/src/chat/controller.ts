@@ -152,7 +152,17 @@ export class ChatController {
     this.#log.endTurn();
     this.#turn = undefined;
     this.#view.turnEnded(problem);
+    if (problem !== undefined && problem !== STOPPED && this.#takeBack()) this.#view.giveBack(message);
     if (this.#exitCode === undefined) this.#next();
     else this.#finish(this.#exitCode);
+  }
+
+  /** Takes a message that nothing came of out of the conversation, so that sending it again sends it once. */
+  #takeBack(): boolean {
+    const conversation = this.#agent?.conversation;
+    const last = conversation?.sessionContext.length ?? 0;
+    if (conversation?.sessionContext[last - 1]?.role !== "user") return false;
+    conversation.replace(last - 1, 1, []);
+    return true;
   }
 }
