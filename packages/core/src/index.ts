@@ -22,6 +22,7 @@ export type { ApprovalDecision, ApprovalRequest, Approve } from "./loop/approval
 export type { AfterDecision, BeforeDecision, CallHooks, HookCall } from "./loop/hooks.js";
 export type { AnswerKey, CallKey, Steps } from "./loop/steps.js";
 export type { SetAttributes, Telemetry, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
+export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
 export type { Schema, SchemaValue, StandardSchema } from "./toolkit/standardSchema.js";
 export { defineTool, type ToolDefinition, type ToolInput, type ToolOutput } from "./tools/defineTool.js";
@@ -38,6 +39,7 @@ export {
 export { PROVIDER_KEY_VARIABLES } from "./tools/secrets.js";
 export type { PendingTools } from "./tools/services.js";
 export { SaveSessionContextTool } from "./tools/sessionContext.js";
+export { type Terminable, terminateOnSignals } from "./tools/terminateOnSignals.js";
 export {
   type AccessNeed,
   type AccessRules,
