@@ -50,7 +50,12 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
     .option("--output <format>", "text, json or stream-json", "text")
     .option("-q, --quiet", "no activity lines on standard error")
     .option("--timeout <time>", "stop the run after this time: 90s, 5m")
-    .option("--resume [session]", "go on with a conversation; without a name the latest")
+    .option(
+      "--resume [session]",
+      "go on with a conversation: its name or the start of it; without one, choose",
+    )
+    .option("--no-instructions", "do not read AGENTS.md and the like")
+    .option("--image <file>", "give the model an image with the task (repeatable)", collect)
     .option("--no-session", "do not keep the conversation")
     .addHelpText("after", EXAMPLES);
   settingsOptions(program);

@@ -62,7 +62,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await terminal.until("Nothing was shortened.");
   });
 
-  test("parallel calls have a block each", async () => {
+  test("parallel calls have a block each, in the order they were asked for; reads fold into one line", async () => {
     const terminal = await chats.start({ env: { CHAT_NOTES: "on" } });
     const [first, second] = [chats.gate(), chats.gate()];
     terminal.paste(`call read_note {"path":"${first.path}"}\ncall read_note {"path":"${second.path}"}`);
@@ -72,7 +72,9 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await terminal.until(`● read_note  ${second.path}\n│ note ${second.path}\n└ ✓`);
     expect(terminal.screen()).toContain(`● read_note  ${first.path}\n│ executing…`);
     first.open();
-    await terminal.until(`● read_note  ${first.path}\n│ note ${first.path}\n└ ✓`);
+    await terminal.until(/● 2 reads {2}read_note .*\n(.*\n)*└ ✓ .*\(ctrl\+o expands\)/);
+    terminal.press("C-o");
+    await terminal.until(`● read_note  ${second.path}\n│ note ${second.path}\n└ ✓`);
   });
 
   test("H178: a tool error, an exit code and a missing tool are failures", async () => {

@@ -40,13 +40,14 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     }
   };
 
-  test("H171, H173: control sequences in tool output are shown, not obeyed", async () => {
+  test("H171, H173: control sequences in tool output are not obeyed, but for colours and overwriting a line", async () => {
     const terminal = await chats.start();
     const printed = [...ATTACKS, ...MOVES].map((attack) => `${JSON.stringify(asOctal(attack))}`);
     const commands = printed.map((text) => runBash(`printf '%b' ${text}; sleep 0.05; exit 1`));
     expect(await foreignCodes(terminal, () => sendAll(terminal, commands))).toEqual([]);
-    terminal.send(runBash("printf 'safe\\rrm -rf ~\\n'"));
-    await terminal.until("│ safe\\rrm -rf ~");
+    terminal.send(runBash("printf '10%%\\r\\033[32m100%%\\033[0m\\n'"));
+    await terminal.until("│ 100%\n└ ✓");
+    expect(terminal.coloredScreen()).toContain("\x1b[32m100%");
     expect(terminal.format("#{pane_title}")).not.toBe("title");
   });
 
@@ -78,20 +79,22 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
   test("in a narrow terminal the question breaks between its words", async () => {
     const terminal = await chats.start({ columns: 40, rows: 12, env: { CHAT_CONFIRM: "run_bash" } });
     terminal.send(runBash("true"));
-    await terminal.until("Run it? y = yes, n = no, n and a\nreason, a = always run run_bash in this\nchat");
+    await terminal.until("Run it? y yes · n no · a always… · esc\nstops the answer");
   });
 
   test("a call that asks runs only after yes; no goes to the model with its reason", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
     const mark = join(chats.newFolder(), "ran");
     terminal.send(runBash(`touch ${mark}; echo done`));
-    await terminal.until(/Run it\? y = yes, n = no/);
+    await terminal.until(/Run it\? y yes · n no/);
     expect(terminal.screen()).toContain("│ waits for your answer");
-    terminal.press("Enter");
-    await terminal.until("Please answer y, n");
-    terminal.send("yeah, why not");
-    await terminal.until("Please answer y, n");
+    terminal.type("yeah, why not");
+    await terminal.until("Please answer with one of the keys");
     expect(existsSync(mark)).toBe(false);
+    terminal.press("n");
+    await terminal.until("What should it do instead?");
+    terminal.press("Escape");
+    await terminal.until(/Run it\?/);
     terminal.send("n, not that file");
     const screen = await terminal.until("That is all.");
     expect(screen).toContain("│ Tool call denied: not that file\n└ ✗ denied");
@@ -99,7 +102,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
 
     terminal.send(runBash(`touch ${mark}; echo done`));
     await terminal.until(/Run it\?/);
-    terminal.send("y");
+    terminal.press("y");
     await terminal.until("│ done\n└ ✓ exit code 0");
     expect(existsSync(mark)).toBe(true);
   });
@@ -109,7 +112,11 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     terminal.paste([runBash("echo first"), runBash("echo second")].join("\n"));
     terminal.press("Enter");
     await terminal.until(/Run it\?/);
-    terminal.send("a");
+    terminal.press("a");
+    await terminal.until(
+      /Always, in this session .*\n {2}1 exactly this call\n {2}2 echo first \*\n {2}3 every call of run_bash/,
+    );
+    terminal.press("3");
     await terminal.until("│ second\n└ ✓");
     terminal.send(runBash("echo third"));
     await terminal.until("│ third\n└ ✓");
@@ -149,7 +156,8 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     open();
     await terminal.until(/Run it\?.*\n\?$/);
     terminal.press("Enter");
-    await terminal.until("Please answer y, n");
+    terminal.press("x");
+    await terminal.until("Please answer with one of the keys");
     terminal.press("Escape");
     await terminal.until(/└ ✗ aborted[\s\S]*Stopped\.[\s\S]*› yes$/);
     expect(existsSync(mark)).toBe(false);

@@ -5,7 +5,9 @@ import { join } from "node:path";
 
 const POLL_MS = 50;
 // Only a guard against hanging, below the one of the test itself: a loaded machine is slow, not wrong.
-const GIVE_UP_MS = 100_000;
+const GIVE_UP_MS = Number(process.env.TERMINAL_TEST_PATIENCE_MS ?? 100_000);
+
+const STATUS_ROW = /\n? {2}(plan|ask|accept edits|auto) \(shift\+tab\).*$/;
 
 export const hasTmux = spawnSync("tmux", ["-V"]).status === 0;
 
@@ -68,9 +70,14 @@ export class TestTerminal {
     this.#tmux("resize-window", "-x", String(columns), "-y", String(rows));
   }
 
-  /** What the screen shows, without trailing blank lines. */
+  /** What the screen shows, without trailing blank lines and the chat's status row. */
   screen(): string {
-    return this.#tmux("capture-pane", "-p").trimEnd();
+    return this.#tmux("capture-pane", "-p").trimEnd().replace(STATUS_ROW, "").trimEnd();
+  }
+
+  /** The chat's status row, below the line being written. */
+  status(): string {
+    return STATUS_ROW.exec(this.#tmux("capture-pane", "-p").trimEnd())?.[0].trim() ?? "";
   }
 
   /** The screen and everything that scrolled out of it; lines the terminal wrapped are joined again. */

@@ -1,16 +1,18 @@
 import { join } from "node:path";
 import { Agent, Conversation } from "@agent/core";
+import { describeSkills, type OwnCommand, readOwnCommands } from "../chat/ownCommands.js";
 import { Grants } from "../permissions/grants.js";
 import { type Mode, modeOf } from "../permissions/mode.js";
 import { Permissions, usesSandbox } from "../permissions/permissions.js";
 import { parseRule } from "../permissions/rule.js";
 import type { CrashGuard } from "../process/crash.js";
-import { stateDirectory } from "../process/paths.js";
+import { configDirectory, stateDirectory } from "../process/paths.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { UndoLog } from "../undo/undoLog.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
 import { endJobs } from "./endJobs.js";
 import { type AskPerson, createGate, undoHooks } from "./gate.js";
+import { findInstructions, formatInstructions, type Instruction, instructionHooks } from "./instructions.js";
 import type { LoadedPack } from "./packs/load.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
@@ -34,6 +36,8 @@ export interface AssemblyOptions {
   readonly guard: CrashGuard;
   /** Told what went wrong beside the work, such as a session that cannot be kept. */
   readonly onProblem: (message: string) => void;
+  /** Whether AGENTS.md and the like are used. */
+  readonly instructions: boolean;
 }
 
 /** An agent with its tools, and what a command needs to know about them. */
@@ -48,6 +52,9 @@ export interface AssembledAgent {
   /** The conversation's file, where it is kept. */
   readonly recording: SessionRecording | undefined;
   readonly permissions: Permissions;
+  /** What was read of AGENTS.md and the like so far. */
+  readonly instructions: readonly Instruction[];
+  readonly ownCommands: readonly OwnCommand[];
   /** What each message changed in files; none where the session is not kept. */
   readonly undo: () => UndoLog | undefined;
   /** Ends what the packs started, and closes the session. */
@@ -70,8 +77,19 @@ export async function assembleAgent(
   const [chosen, packs] = [fulfilled(loading[0]), fulfilled(loading[1])];
   const { file, session } =
     resume === undefined ? { file: newSessionFile(cwd) } : await openSession(cwd, resume);
+  const instructions = options.instructions ? findInstructions(cwd) : [];
+  const ownCommands = [join(cwd, ".agent"), configDirectory()].flatMap(readOwnCommands);
+  const told = [
+    settings.systemPrompt ?? defaultSystemPrompt(cwd),
+    formatInstructions(instructions, cwd),
+    options.instructions ? describeSkills(ownCommands) : "",
+  ];
   const conversation = new Conversation({
-    systemPrompt: settings.systemPrompt ?? session?.systemPrompt ?? defaultSystemPrompt(cwd),
+    // A session that goes on has its instructions already.
+    systemPrompt:
+      settings.systemPrompt === undefined && session
+        ? session.systemPrompt
+        : told.filter((part) => part !== "").join("\n\n"),
     sessionContextFilePath: file,
     ...(session && { session }),
   });
@@ -87,7 +105,10 @@ export async function assembleAgent(
     conversation,
     registry: tools.registry,
     approve: createGate({ permissions, ask, undo, cwd, onProblem, ...(onPreview && { onPreview }) }),
-    hooks: [undoHooks(undo)],
+    hooks: [
+      undoHooks(undo),
+      ...(options.instructions ? [instructionHooks(cwd, instructions, (one) => instructions.push(one))] : []),
+    ],
     steps: notedSteps(guard),
     ...(settings.maxTurns !== undefined && { maxTurns: settings.maxTurns }),
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
@@ -100,6 +121,8 @@ export async function assembleAgent(
     problems: packProblems(packs),
     recording,
     permissions,
+    instructions,
+    ownCommands,
     undo,
     dispose: async () => {
       await endJobs(agent.registry.services.jobs);

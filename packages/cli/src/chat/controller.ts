@@ -1,6 +1,6 @@
 import type { Agent, AgentEvent, Content } from "@agent/core";
 import { errorMessage, escapeInvisible, escapeToLine } from "@agent/core/toolkit";
-import { MODE_HELP, MODE_NAMES } from "../permissions/mode.js";
+import { MODE_HELP, MODE_NAMES, PLAN_NOTE } from "../permissions/mode.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { CallLog } from "./callLog.js";
 import type { CommandContext } from "./commands/context.js";
@@ -210,7 +210,9 @@ export class ChatController {
   /** The message with what it mentions; `undefined`, and the message back on the line, if that cannot be attached. */
   async #compose({ text, shown }: Message): Promise<Content | undefined> {
     try {
-      const { content, notes } = await composeMessage(text, process.cwd(), this.#happened.splice(0));
+      const planning = this.#running?.settings.permissions.mode === "plan" ? [PLAN_NOTE] : [];
+      const happened = [...this.#happened.splice(0), ...planning];
+      const { content, notes } = await composeMessage(text, process.cwd(), happened);
       if (notes.length > 0) this.#view.print([`  attached: ${notes.map(escapeToLine).join(", ")}`]);
       return content;
     } catch (error) {

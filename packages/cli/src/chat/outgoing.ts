@@ -8,7 +8,7 @@ export interface Outgoing {
 }
 
 /**
- * Puts a message together: first what happened since the last one, then what the person wrote, then the files it
+ * Puts a message together: what the person wrote, then what happened since the last message, then the files it
  * mentions. Rejects with what is wrong with a file that is there and cannot be attached.
  */
 export async function composeMessage(
@@ -28,6 +28,7 @@ export async function composeMessage(
     parts.push(attachment.part);
     notes.push(attachment.note);
   }
-  const words = [...happened, text].join("\n\n");
-  return { content: parts.length === 0 ? words : [{ type: "text", text: words }, ...parts], notes };
+  const [first, ...rest] = [text, ...happened].map((words) => ({ type: "text", text: words }) as const);
+  const isPlain = rest.length + parts.length === 0;
+  return { content: isPlain || !first ? text : [first, ...rest, ...parts], notes };
 }

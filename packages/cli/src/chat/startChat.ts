@@ -17,6 +17,8 @@ export interface StartOptions {
   /** Whether the conversation is kept on disk. */
   readonly record: boolean;
   readonly guard: CrashGuard;
+  /** Whether AGENTS.md and the like are used. */
+  readonly instructions: boolean;
 }
 
 /** `agent` in a terminal. The prompt comes first; who answers and the tools are loaded behind it. */
@@ -44,11 +46,18 @@ async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat
     agent,
     settings: {
       // A sentence a line: a terminal would break them in the middle of a word.
-      banner: [...chosen.description.split(/(?<=\.) /), ...problems],
+      banner: [
+        ...chosen.description.split(/(?<=\.) /),
+        ...problems,
+        ...assembled.instructions.map(({ file, isCut }) => `Instructions: ${file}${isCut ? " (cut)" : ""}`),
+      ],
       model: chosen.model,
       confirm: tools.confirm,
       permissions,
       undo,
+      ownCommands: assembled.ownCommands,
+      instructions: () =>
+        assembled.instructions.map(({ file, bytes, isCut }) => ({ path: file, bytes, isCut })),
       jobs: agent.registry.services.jobs,
       explain: ({ name }) => tools.reasons.get(name) ?? "",
       contextTokens: () => settings.contextTokens ?? provider.contextTokens,

@@ -2,6 +2,7 @@ import type { ReadStream, WriteStream } from "node:tty";
 import { errorMessage, escapeToLine } from "@agent/core/toolkit";
 import type { Style } from "../display/style.js";
 import { EXIT } from "../process/exitCodes.js";
+import { readDecision } from "./approvalQuestion.js";
 import type { ChatController } from "./controller.js";
 import { commonStart, complete } from "./input/completion.js";
 import { CompletionMenu } from "./input/completionMenu.js";
@@ -19,6 +20,7 @@ const ESCAPE_MS = 50;
 const TYPING_MS = 500;
 const CLEAR_SCREEN = "\x1b[H\x1b[2J";
 const LEAVE_HINT = "Ctrl-C again leaves.";
+const UNCLEAR = "Please answer with one of the keys above.";
 
 /** The keyboard's side of the chat: what each key does to the line, the conversation or the view. */
 export class TerminalChat {
@@ -149,18 +151,18 @@ export class TerminalChat {
       this.view.typeAhead(text);
       return true;
     }
-    // Several characters at once, as from a slow connection: the first one answers, the rest is what follows.
-    for (const [index, character] of (key.type === "text" ? [...text] : [text]).entries()) {
-      const result = dialog.press(character);
-      if (result === "changed" && dialog.writesReason && key.type === "text") {
-        editor.insert([...text].slice(index + 1).join(""));
-        return true;
-      }
-      if (result === "changed") continue;
-      if (result === "ignored") this.view.hint(["Please answer with one of the keys above."]);
-      else this.view.answerQuestion(result, typeof result === "string" ? "y" : `a ${character}`);
+    // Several characters at once are a word, not a key: only a clear one is an answer.
+    const word =
+      [...text].length > 1 && key.type === "text" ? readDecision(text, dialog.request.name) : undefined;
+    const isNo = word !== undefined && word !== "allow" && "deny" in word;
+    if (key.type === "text" && [...text].length > 1 && !isNo && word !== "allow") {
+      this.view.hint([UNCLEAR]);
       return true;
     }
+    const result = dialog.press(isNo ? "n" : word === "allow" ? "y" : text);
+    if (isNo) editor.insert(text.replace(/^no?[\s,:]*/i, ""));
+    if (result === "ignored") this.view.hint([UNCLEAR]);
+    else if (result !== "changed") this.view.answerQuestion(result, result === "allow" ? "y" : `a ${text}`);
     return true;
   }
 

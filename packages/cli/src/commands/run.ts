@@ -1,8 +1,11 @@
-import { errorMessage } from "@agent/core/toolkit";
+import { relative } from "node:path";
+import { errorMessage, escapeToLine, isInside } from "@agent/core/toolkit";
 import { askYesNo, canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import { note } from "../process/output.js";
+import { configDirectory } from "../process/paths.js";
 import { createReporter, OUTPUT_FORMATS, type OutputFormat } from "../run/reporters.js";
 import type { SettingsFlags } from "../settings/flags.js";
 import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
@@ -14,6 +17,8 @@ export interface RunFlags extends SettingsFlags {
   readonly resume?: string | true;
   readonly session?: boolean;
   readonly quiet?: boolean;
+  readonly instructions?: boolean;
+  readonly image?: readonly string[];
 }
 
 /** `agent`: a chat in a terminal, or one task from the arguments or standard input. */
@@ -31,14 +36,28 @@ export async function runCommand(
       throw new CliError(`--output ${format} needs a task: agent --output ${format} "do this"`);
     // Either way only what it needs is loaded: the first prompt waits for no tool and no model.
     const { startChat } = await import("../chat/startChat.js");
-    return await startChat(await loadRunSettings(flags), { resume, record, guard });
+    if (flags.image) throw new CliError('--image needs a task: agent --image shot.png "what is this?"');
+    const loaded = await loadRunSettings(flags);
+    const instructions = await mayUseInstructions(flags, false);
+    return await startChat(loaded, { resume, record, guard, instructions });
   }
   const quiet = flags.quiet ?? false;
   const reporter = createReporter(format, quiet);
   try {
     const loaded = await loadRunSettings(flags);
     const { runTask } = await import("../run/runTask.js");
-    return await runTask(task, loaded, { resume, record, reporter, timeoutMs, quiet, guard });
+    const instructions = await mayUseInstructions(flags, quiet);
+    const images = flags.image ?? [];
+    return await runTask(task, loaded, {
+      resume,
+      record,
+      reporter,
+      timeoutMs,
+      quiet,
+      guard,
+      instructions,
+      images,
+    });
   } catch (error) {
     // A caller that reads JSON gets the reason as JSON too.
     if (format !== "text") {
@@ -59,6 +78,32 @@ async function loadRunSettings(flags: RunFlags): Promise<LoadedSettings> {
     await askAboutLocalServer(env, askYesNo);
   }
   return loaded;
+}
+
+/**
+ * Whether the project's instructions are used: a person is asked once for a project; where nobody can be asked they
+ * are used and named.
+ */
+async function mayUseInstructions({ instructions }: RunFlags, quiet: boolean): Promise<boolean> {
+  if (instructions === false) return false;
+  const { findInstructions, InstructionConsent } = await import("../assembly/instructions.js");
+  const cwd = process.cwd();
+  const found = findInstructions(cwd).filter(({ file }) => !isInside(configDirectory(), file));
+  if (found.length === 0) return true;
+  const names = found
+    .map(({ file, bytes }) => `${escapeToLine(relative(cwd, file))} (${bytes} bytes)`)
+    .join(", ");
+  const consent = new InstructionConsent(cwd);
+  if (consent.answer !== undefined) return consent.answer;
+  if (!canAsk()) {
+    if (!quiet) note(`agent: follows ${names}; --no-instructions leaves that out`);
+    return true;
+  }
+  const use = await askYesNo(
+    `This project has instructions for agents: ${names}. They are text for the model, not code.\nUse them?`,
+  );
+  await consent.remember(use);
+  return use;
 }
 
 /** `--resume` takes an id or a file, but a sentence after it is the task. */

@@ -4,6 +4,7 @@ import {
   type ChatRequest,
   type ChatResponse,
   type ChatToolCall,
+  type Content,
   contentText,
 } from "@agent/core";
 import { DISCLOSURE, decline, type Finished, hasFailed, help, reportCall } from "./answer.js";
@@ -23,7 +24,7 @@ export class OfflineProvider implements ChatProvider {
     const start = request.messages.findLastIndex((message) => message.role === "user");
     const asked = request.messages[start];
     const since = request.messages.slice(start + 1);
-    const plan = planRequest(asked?.role === "user" ? contentText(asked.content) : "", request.tools);
+    const plan = planRequest(asked?.role === "user" ? ownWords(asked.content) : "", request.tools);
     if (plan.kind === "help") return this.#answer(request, help(request.tools));
     if (plan.kind === "declined") return this.#answer(request, decline(plan.part, plan.hint, request.tools));
 
@@ -67,4 +68,10 @@ function finishedCalls(steps: readonly Step[], since: readonly ChatMessage[]): F
   return steps
     .flat()
     .map((call: PlannedCall, index) => ({ call, result: contentText(results[index]?.content ?? "") }));
+}
+
+/** What the person wrote: files and notes come in parts after it. */
+function ownWords(content: Content): string {
+  if (typeof content === "string") return content;
+  return contentText(content.slice(0, 1));
 }

@@ -1,4 +1,4 @@
-import type { Agent, AgentEvent } from "@agent/core";
+import type { Agent, AgentEvent, Content } from "@agent/core";
 import type { ExitCode } from "../process/exitCodes.js";
 import { watchInterruption } from "./interruption.js";
 import { type Outcome, OutcomeWatcher } from "./outcome.js";
@@ -13,7 +13,7 @@ export interface OnceOptions {
 }
 
 /** One task from start to end: reports what happens, cleans up, and resolves to the true exit code. */
-export async function runOnce(agent: Agent, task: string, options: OnceOptions): Promise<ExitCode> {
+export async function runOnce(agent: Agent, task: Content, options: OnceOptions): Promise<ExitCode> {
   const { reporter } = options;
   const watcher = new OutcomeWatcher();
   const see = (event: AgentEvent): void => {

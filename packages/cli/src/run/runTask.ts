@@ -1,6 +1,11 @@
+import type { Content, ContentPart } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
 import { assembleAgent } from "../assembly/assembleAgent.js";
+import { attach, isImagePath } from "../chat/input/mentions.js";
+import { composeMessage } from "../chat/outgoing.js";
 import { canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
+import { CliError } from "../process/errors.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import { note } from "../process/output.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
@@ -18,18 +23,23 @@ export interface TaskOptions {
   /** Says nothing on standard error but what is wrong. */
   readonly quiet: boolean;
   readonly guard: CrashGuard;
+  /** Whether AGENTS.md and the like are used. */
+  readonly instructions: boolean;
+  /** Files with images for the model. */
+  readonly images: readonly string[];
 }
 
 /** One task, given in words or on standard input. */
 export async function runTask(
   words: readonly string[],
   loaded: LoadedSettings,
-  { resume, record, reporter, timeoutMs, quiet, guard }: TaskOptions,
+  { resume, record, reporter, timeoutMs, quiet, guard, instructions, images }: TaskOptions,
 ): Promise<ExitCode> {
-  const task = await readTask(words);
+  const task = await withImages(await readTask(words), images);
   const { agent, chosen, problems, recording, dispose } = await assembleAgent(loaded, {
     resume,
     record,
+    instructions,
     // What the settings do not ask for runs: there may be nobody to switch the mode.
     mode: "auto",
     ask: canAsk() ? askOnTerminal : refuseWithoutTerminal,
@@ -44,4 +54,21 @@ export async function runTask(
     info: { model: chosen.model, provider: chosen.kind, session: recording?.file },
     dispose,
   });
+}
+
+/** The task with the files it mentions and the images of the command line. Throws for one that is not there. */
+async function withImages(task: string, images: readonly string[]): Promise<Content> {
+  try {
+    const { content } = await composeMessage(task, process.cwd());
+    const parts: ContentPart[] =
+      typeof content === "string" ? [{ type: "text", text: content }] : [...content];
+    for (const path of images) {
+      const attachment = isImagePath(path) ? await attach({ path }, process.cwd()) : undefined;
+      if (!attachment) throw new Error(`--image ${path}: there is no such image (png, jpg, gif or webp).`);
+      parts.push(attachment.part);
+    }
+    return parts.length === 1 ? content : parts;
+  } catch (error) {
+    throw new CliError(errorMessage(error));
+  }
 }

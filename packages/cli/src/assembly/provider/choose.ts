@@ -5,6 +5,7 @@ import { CliError } from "../../process/errors.js";
 import type { ProviderSettings } from "../../settings/config/types.js";
 import type { Settings } from "../../settings/layers.js";
 import { describeOwner } from "./listeners.js";
+import { listModels } from "./listModels.js";
 import { checkSameOwner, findLocalServer, type LocalServer, listeningServers } from "./localServers.js";
 
 /** The model asked for where only a key says what to do. */
@@ -22,6 +23,8 @@ export interface ChosenProvider {
   /** The models the server has, where it says so. */
   readonly listModels?: () => Promise<readonly string[]>;
 }
+
+const OPENAI_URL = "https://api.openai.com/v1";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Choice = Pick<Settings, "provider" | "model" | "origins">;
@@ -123,6 +126,8 @@ async function openai(
     model,
     description: `${escapeToLine(model)} at ${place} (${why})`,
     withModel,
+    listModels: () =>
+      listModels(baseURL ?? OPENAI_URL, settings.apiKey ?? env.OPENAI_API_KEY, settings.headers),
   };
 }
 

@@ -41,7 +41,7 @@ async function clear(_argument: string, { agent, busy, settings, usage }: Comman
   usage.forgetSize();
   if (!sessions) {
     agent.clearContext();
-    return ["The conversation is forgotten: it was not kept."];
+    return ["The conversation is forgotten."];
   }
   const hadMessages = agent.conversation.sessionContext.length > 0;
   const old = sessions.id();

@@ -1,0 +1,113 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { describeSkills, expandOwnCommand, readOwnCommands } from "../chat/ownCommands.js";
+import {
+  findInstructions,
+  formatInstructions,
+  InstructionConsent,
+  instructionHooks,
+} from "./instructions.js";
+
+const folder = mkdtempSync(join(tmpdir(), "agent-instructions-"));
+const repo = join(folder, "repo");
+const write = (path: string, text: string): void => {
+  mkdirSync(join(folder, path, ".."), { recursive: true });
+  writeFileSync(join(folder, path), text);
+};
+
+beforeAll(() => {
+  vi.stubEnv("AGENT_CONFIG_DIR", join(folder, "config"));
+  mkdirSync(join(repo, ".git"), { recursive: true });
+  write("AGENTS.md", "above the repository");
+  write("config/AGENTS.md", "mine");
+  write("repo/AGENTS.md", "root");
+  write("repo/CLAUDE.md", "not this one");
+  write("repo/pkg/CLAUDE.md", "package");
+  write("repo/pkg/deep/GEMINI.md", "deep");
+  write("repo/pkg/deep/file.ts", "x");
+  write("repo/other/AGENTS.md", "x".repeat(50_000));
+  write("repo/leak/file", "x");
+  write("secret", "a key");
+  symlinkSync(join(folder, "secret"), join(repo, "leak/AGENTS.md"));
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("instructions for agents", () => {
+  test("come from the person, then from the root of the repository down; AGENTS.md before the others", () => {
+    expect(findInstructions(join(repo, "pkg")).map(({ text }) => text)).toEqual(["mine", "root", "package"]);
+  });
+
+  test("are cut visibly, and a link out of the repository is not followed", () => {
+    const cut = findInstructions(join(repo, "other")).at(-1);
+    expect(cut).toMatchObject({ bytes: 50_000, isCut: true });
+    expect(cut && formatInstructions([cut], repo)).toContain("[cut at 32768 bytes");
+    expect(findInstructions(join(repo, "leak")).map(({ text }) => text)).toEqual(["mine", "root"]);
+  });
+
+  test("of a subdirectory are added when a tool first touches it, once", async () => {
+    const found: string[] = [];
+    const hooks = instructionHooks(repo, findInstructions(repo), ({ text }) => found.push(text));
+    const call = { args: { path: "pkg/deep/file.ts" } } as never;
+    const result = {} as never;
+    expect(await hooks.afterCall?.(call, result)).toEqual({
+      append: expect.stringMatching(
+        /<instructions file="pkg\/CLAUDE.md">\npackage\n<\/instructions>\n<instructions file="pkg\/deep\/GEMINI.md">\ndeep/,
+      ),
+    });
+    expect(await hooks.afterCall?.(call, result)).toBeUndefined();
+    expect(await hooks.afterCall?.({ args: { path: "/etc/passwd" } } as never, result)).toBeUndefined();
+    expect(found).toEqual(["package", "deep"]);
+  });
+
+  test("are asked about once for a project", async () => {
+    const state = join(folder, "state");
+    const consent = new InstructionConsent(repo, state);
+    expect(consent.answer).toBeUndefined();
+    await consent.remember(false);
+    expect(new InstructionConsent(join(repo, "pkg"), state).answer).toBe(false);
+    expect(new InstructionConsent(folder, state).answer).toBeUndefined();
+  });
+});
+
+describe("own commands and skills", () => {
+  beforeAll(() => {
+    write(
+      "repo/.agent/commands/review.md",
+      "---\ndescription: Review a file\n---\nReview $1 with care: $ARGUMENTS",
+    );
+    write("repo/.agent/commands/plain.md", "# Do it\n\nJust do it.");
+    write("repo/.agent/commands/bad name.md", "x");
+    write(
+      "repo/.agent/skills/pdf/SKILL.md",
+      '---\nname: pdf\ndescription: "Work with PDF files"\n---\nUse pdftk.',
+    );
+    symlinkSync(join(folder, "secret"), join(repo, ".agent/commands/leak.md"));
+  });
+
+  test("are read with their descriptions; links out and names that cannot be typed are left out", () => {
+    expect(
+      readOwnCommands(join(repo, ".agent")).map(({ name, description, kind }) => [name, description, kind]),
+    ).toEqual([
+      ["plain", "Do it", "command"],
+      ["review", "Review a file", "command"],
+      ["pdf", "Work with PDF files", "skill"],
+    ]);
+  });
+
+  test("take what is written behind their name", () => {
+    const [plain, review, pdf] = readOwnCommands(join(repo, ".agent"));
+    expect(review && expandOwnCommand(review, "a.ts now")).toBe("Review a.ts with care: a.ts now");
+    expect(plain && expandOwnCommand(plain, "please")).toBe("# Do it\n\nJust do it.\n\nplease");
+    expect(pdf && expandOwnCommand(pdf, "merge")).toMatch(
+      /^Use this skill, which lies in .*SKILL\.md:\n\nUse pdftk\.\n\nmerge$/,
+    );
+    expect(describeSkills([pdf].filter((one) => one !== undefined))).toContain(
+      "- pdf: Work with PDF files (",
+    );
+  });
+});
