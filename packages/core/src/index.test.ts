@@ -10,6 +10,7 @@ test("the public API of @agent/core", async () => {
     "SaveSessionContextTool",
     "TOOL_CAPABILITIES",
     "ToolRegistry",
+    "contentText",
     "createToolRegistry",
     "defineTool",
     "isAgentError",

@@ -1,6 +1,13 @@
 export { Agent, type ChatOptions, type StructuredChatOptions } from "./agent.js";
 export type { AgentOptions } from "./agentOptions.js";
-export type { Content, ContentPart, FilePart, ImagePart, TextPart } from "./conversation/content.js";
+export {
+  type Content,
+  type ContentPart,
+  contentText,
+  type FilePart,
+  type ImagePart,
+  type TextPart,
+} from "./conversation/content.js";
 export {
   Conversation,
   type ConversationChange,
