@@ -15,6 +15,7 @@ export type { ApprovalDecision, ApprovalRequest, Approve } from "./loop/approval
 export type { AfterDecision, BeforeDecision, CallHooks, HookCall } from "./loop/hooks.js";
 export type { AnswerKey, CallKey, Steps } from "./loop/steps.js";
 export type { SetAttributes, Telemetry, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
+export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
 export type { Schema, SchemaValue, StandardSchema } from "./toolkit/standardSchema.js";
 export { defineTool, type ToolDefinition, type ToolInput, type ToolOutput } from "./tools/defineTool.js";

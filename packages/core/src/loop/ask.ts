@@ -33,6 +33,7 @@ export async function askModel(exchange: Exchange, turn: number, attempt: number
       if (!signal.aborted) written = "";
       report({ type: "retry", ...retry });
     },
+    onNotice: (text) => report({ type: "notice", text }),
     ...(stream && {
       onText: (text: string) => {
         if (!signal.aborted) written += text;
