@@ -247,3 +247,16 @@ describe("execute", () => {
     expect(warnings).toEqual([]);
   });
 });
+
+test("a list of secrets that fails withholds the result, and the call still ends", async () => {
+  const registry = new ToolRegistry({
+    secrets: () => {
+      throw new Error("vault closed");
+    },
+  });
+  registry.register(fakeTool("look", () => "the key is abc"));
+  expect(await registry.run("look")).toMatchObject({
+    outcome: "error",
+    text: "Error executing look: its result was withheld, since it could not be checked for secrets: vault closed",
+  });
+});
