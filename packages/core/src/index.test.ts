@@ -21,18 +21,41 @@ test("the public API of @agent/core", async () => {
 });
 
 test("the public API of @agent/core/provider and @agent/core/replay", async () => {
-  expect(Object.keys(await import("./providers/http/index.js")).sort()).toEqual([
+  expect(Object.keys(await import("./providers/index.js")).sort()).toEqual([
+    "AnswerBuilder",
+    "AnswerLimits",
     "AttemptError",
+    "HttpEndpoint",
+    "Notices",
+    "ToolAdapter",
+    "adaptContent",
+    "answerPieces",
+    "askWire",
     "bodyError",
+    "callId",
+    "callName",
     "checkRequest",
+    "contentParts",
+    "contentText",
     "createRedactor",
     "fetchSameOrigin",
+    "fitCallId",
+    "invalidOption",
     "jsonText",
+    "listModelPages",
+    "objectSchema",
+    "outputInstruction",
     "parseJson",
+    "pickKeywords",
     "readEvents",
+    "readProviderOptions",
     "readText",
+    "readTokenUsage",
+    "recordsIn",
     "runAttempts",
     "statusError",
+    "sumTokens",
+    "withinLimits",
   ]);
   expect(Object.keys(await import("./providers/replay.js")).sort()).toEqual([
     "recordProvider",

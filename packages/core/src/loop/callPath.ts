@@ -149,7 +149,10 @@ async function execute(
     await Promise.all(children);
     // The tool may have made a result of it, but its child is not at its end.
     if (suspension !== undefined) throw suspension;
-    if (ended.outcome !== "ok") set({ "error.type": ended.outcome });
+    set(ended.outcome === "ok" ? {} : { "error.type": ended.outcome }, () => ({
+      "gen_ai.tool.call.arguments": JSON.stringify(args),
+      "gen_ai.tool.call.result": ended.text,
+    }));
     return ended;
   });
   const hooks = [...exchange.packHooks(), ...exchange.hooks].filter(({ afterCall }) => afterCall);

@@ -63,6 +63,8 @@ export interface Exchange {
   readonly emit: (event: AgentEvent) => void;
   /** `""`, or the calls that led to this child agent. */
   readonly scope: string;
+  /** What a child agent is for, in the words of the tool that started it. */
+  readonly label: string | undefined;
   readonly depth: number;
   readonly meter: UsageMeter;
   readonly allowance: Allowance;
