@@ -18,6 +18,7 @@ test("the public API of @agent/core", async () => {
     "recordSession",
     "registerPack",
     "saveSession",
+    "terminateOnSignals",
   ]);
 });
 

@@ -39,6 +39,7 @@ export {
 export { PROVIDER_KEY_VARIABLES } from "./tools/secrets.js";
 export type { PendingTools } from "./tools/services.js";
 export { SaveSessionContextTool } from "./tools/sessionContext.js";
+export { type Terminable, terminateOnSignals } from "./tools/terminateOnSignals.js";
 export {
   type AccessNeed,
   type AccessRules,
