@@ -1,6 +1,7 @@
 import { isBuiltin } from "node:module";
 import type { Plugin } from "esbuild";
 import { packageBuild } from "../../tsup.base.ts";
+import { watPlugin } from "./build/wat.ts";
 
 /**
  * The glob libraries are CommonJS and ask for Node's modules with `require`, which no ES module has: unbundled that
@@ -22,8 +23,8 @@ const requiredBuiltins: Plugin = {
 export default packageBuild({
   // The worker is a file of its own: threads start from it.
   entry: { index: "src/index.ts", "agent-search-worker": "src/worker/agent-search-worker.ts" },
-  noExternal: ["fast-glob", "micromatch"],
-  esbuildPlugins: [requiredBuiltins],
+  noExternal: ["@eslint-community/regexpp", "fast-glob", "micromatch"],
+  esbuildPlugins: [requiredBuiltins, watPlugin],
   splitting: true,
   dts: { entry: "src/index.ts" },
 });

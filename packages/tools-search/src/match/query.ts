@@ -1,4 +1,4 @@
-import { quote } from "@agent/core/toolkit";
+import { errorMessage, quote } from "@agent/core/toolkit";
 import type { TextQuery } from "../protocol.js";
 import {
   createClassNeedle,
@@ -14,7 +14,6 @@ import { LinearMatcher } from "./regex/linearMatcher.js";
 import { buildNfa } from "./regex/nfa.js";
 import { type ParsedRegex, parseRegex } from "./regex/parse.js";
 import { sufficientStrings, usefulStrings } from "./regex/required.js";
-import { RegexSyntaxError } from "./regex/syntax.js";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole ASCII range is meant
 const ASCII = /^[\x00-\x7f]*$/;
@@ -103,9 +102,8 @@ function compileRegex(query: TextQuery, backtracking: boolean): CompiledQuery {
     return fromRegex(parsed, query.ignoreCase, backtracking);
   } catch (error) {
     if (error instanceof NeedsThreadError) throw new Error(`"query" ${quote(query.text)} ${error.message}`);
-    const reason = error instanceof RegexSyntaxError ? error.message : (error as Error).message;
     throw new Error(
-      `"query" ${quote(query.text)} is not a valid regular expression: ${reason}. The syntax is JavaScript's; set regex to false to search for the text as it is.`,
+      `"query" ${quote(query.text)} is not a valid regular expression: ${errorMessage(error)}. The syntax is JavaScript's; set regex to false to search for the text as it is.`,
     );
   }
 }

@@ -1,6 +1,0 @@
-import { test } from "vitest";
-import { expectLightImport } from "../../core/test/importCost.js";
-
-test("importing the pack reads its own file and the toolkit, and nothing heavy", () => {
-  expectLightImport("tools-bash/dist/index.js", ["core/dist/toolkit.js", "tools-bash/dist/index.js"]);
-});
