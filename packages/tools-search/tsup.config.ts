@@ -1,6 +1,7 @@
 import { isBuiltin } from "node:module";
 import type { Plugin } from "esbuild";
 import { packageBuild } from "../../tsup.base.ts";
+import { bundledPlugin } from "./build/bundled.ts";
 import { watPlugin } from "./build/wat.ts";
 
 /**
@@ -21,10 +22,9 @@ const requiredBuiltins: Plugin = {
 };
 
 export default packageBuild({
-  // The worker is a file of its own: threads start from it.
-  entry: { index: "src/index.ts", "agent-search-worker": "src/worker/agent-search-worker.ts" },
+  entry: ["src/index.ts"],
   noExternal: ["@eslint-community/regexpp", "fast-glob", "micromatch"],
-  esbuildPlugins: [requiredBuiltins, watPlugin],
+  esbuildPlugins: [requiredBuiltins, watPlugin, bundledPlugin],
+  // What only a search without threads needs is a file of its own.
   splitting: true,
-  dts: { entry: "src/index.ts" },
 });

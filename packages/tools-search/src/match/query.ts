@@ -160,13 +160,13 @@ function backtrackingEngine(
 function linearEngine({ tree }: ParsedRegex, ignoreCase: boolean): LineEngine {
   if (tree === undefined) {
     throw new NeedsThreadError(
-      "has a look-around or a back-reference. Such an expression can take forever, so it is matched only in a worker thread, and none runs here (the package is part of a bundle, or workers is 0). Search for the text around it without the look-around, and read the lines found.",
+      "has a look-around or a back-reference. Such an expression can take forever, so it is matched only in a worker thread, and none runs here (this runtime has no worker threads, or workers is 0). Search for the text around it without the look-around, and read the lines found.",
     );
   }
   const nfa = buildNfa(tree, ignoreCase, MAX_NFA_STATES);
   if (nfa === undefined) {
     throw new NeedsThreadError(
-      "repeats too much to be matched without a worker thread, and none runs here (the package is part of a bundle, or workers is 0). Use smaller numbers in its quantifiers.",
+      "repeats too much to be matched without a worker thread, and none runs here (this runtime has no worker threads, or workers is 0). Use smaller numbers in its quantifiers.",
     );
   }
   const matcher = new LinearMatcher(nfa, ignoreCase);
