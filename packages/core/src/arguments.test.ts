@@ -127,6 +127,7 @@ const CORE = [
   argument("ToolRegistry.hasTool", "name", ANY, (value) => registry().hasTool(value)),
   argument("ToolRegistry.isToolEnabled", "name", ANY, (value) => registry().isToolEnabled(value)),
   argument("ToolRegistry.getCapabilities", "name", ANY, (value) => registry().getCapabilities(value)),
+  argument("ToolRegistry.isRepeatable", "name", ANY, (value) => registry().isRepeatable(value)),
   argument("ToolRegistry.execute", "name", ANY, (value) => failing(withTool().execute(value))),
   argument("ToolRegistry.execute", "arguments", ["nothing", "object"], (value) =>
     failing(withTool().execute("t", value)),
