@@ -1,7 +1,7 @@
 import { escapeInvisible, escapeToLine } from "@agent/core/toolkit";
 import { COLOR_STYLE, MONOCHROME_STYLE } from "../display/style.js";
 import { transcriptLines } from "../display/transcript.js";
-import { note } from "../process/output.js";
+import { note, ownStandardOutput } from "../process/output.js";
 import { ChatController } from "./controller.js";
 import { PlainChat } from "./plainChat.js";
 import { TerminalChat } from "./terminalChat.js";
@@ -40,7 +40,7 @@ export function createChat(historyFile: string | undefined): Chat {
       // Plain lines cannot be put above a prompt that is there already.
       if (plain) ready = await load();
       const front: ChatFront = plain
-        ? new PlainChat(historyFile, process.stdin, process.stdout)
+        ? new PlainChat(historyFile, process.stdin, ownStandardOutput())
         : new TerminalChat(historyFile, process.stdin, process.stdout, style());
       view = front.view;
       const controller = new ChatController(front.view);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { priceOf } from "../assembly/provider/price.js";
 import type { SessionRecording } from "../assembly/sessionRecording.js";
 import { idOf, listSessions, openSession } from "../assembly/sessions.js";
 import type { CrashGuard } from "../process/crash.js";
@@ -61,11 +62,11 @@ async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat
       jobs: agent.registry.services.jobs,
       explain: ({ name }) => tools.reasons.get(name) ?? "",
       contextTokens: () => settings.contextTokens ?? provider.contextTokens,
-      price: (model) => settings.prices?.[model],
+      price: (model) => priceOf({ kind: chosen.kind, model }, settings.prices),
       ...(settings.notify !== false && { notifyAfterMs: settings.notify ?? NOTIFY_AFTER_MS }),
       ...(recording && { sessions: chatSessions(recording) }),
       ...(sessionContext.length > 0 && { resumed: [...sessionContext] }),
-      ...(listModels && { listModels }),
+      ...(listModels && { listModels: async () => (await listModels()).map(({ id }) => id) }),
       ...(withModel && {
         switchModel: async (model: string) => {
           provider.use(await withModel(model));

@@ -7,6 +7,7 @@ import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { note } from "../process/output.js";
 import { configDirectory } from "../process/paths.js";
 import { createReporter, OUTPUT_FORMATS, type OutputFormat } from "../run/reporters.js";
+import { readSchemaFile } from "../run/schemaFile.js";
 import type { SettingsFlags } from "../settings/flags.js";
 import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
 
@@ -19,6 +20,7 @@ export interface RunFlags extends SettingsFlags {
   readonly quiet?: boolean;
   readonly instructions?: boolean;
   readonly image?: readonly string[];
+  readonly schema?: string;
 }
 
 /** `agent`: a chat in a terminal, or one task from the arguments or standard input. */
@@ -31,7 +33,8 @@ export async function runCommand(
   const record = flags.session !== false;
   const format = checkedFormat(flags.output);
   const timeoutMs = flags.timeout === undefined ? undefined : parseDuration(flags.timeout);
-  if (task.length === 0 && !flags.print && process.stdin.isTTY) {
+  const output = flags.schema === undefined ? undefined : readSchemaFile(flags.schema);
+  if (task.length === 0 && !flags.print && !output && process.stdin.isTTY) {
     if (format !== "text")
       throw new CliError(`--output ${format} needs a task: agent --output ${format} "do this"`);
     // Either way only what it needs is loaded: the first prompt waits for no tool and no model.
@@ -43,6 +46,11 @@ export async function runCommand(
   }
   const quiet = flags.quiet ?? false;
   const reporter = createReporter(format, quiet);
+  // A caller that reads JSON gets the reason as JSON too, whatever it is.
+  const fail = (exitCode: ExitCode, error: string): void => {
+    if (format !== "text") reporter.finish({ exitCode, error });
+  };
+  const release = guard.onCrash((message) => fail(EXIT.crashed, message));
   try {
     const loaded = await loadRunSettings(flags);
     const { runTask } = await import("../run/runTask.js");
@@ -57,14 +65,13 @@ export async function runCommand(
       guard,
       instructions,
       images,
+      output,
     });
   } catch (error) {
-    // A caller that reads JSON gets the reason as JSON too.
-    if (format !== "text") {
-      const exitCode = error instanceof CliError ? error.exitCode : EXIT.config;
-      reporter.finish({ exitCode, error: errorMessage(error) });
-    }
+    fail(error instanceof CliError ? error.exitCode : EXIT.config, errorMessage(error));
     throw error;
+  } finally {
+    release();
   }
 }
 
@@ -72,8 +79,14 @@ export async function runCommand(
 async function loadRunSettings(flags: RunFlags): Promise<LoadedSettings> {
   const loaded = await loadSettings(flags);
   const { env } = loaded.keys;
-  const isDecided = loaded.settings.provider !== undefined || env.OPENAI_API_KEY || env.OPENAI_BASE_URL;
-  if (!isDecided && canAsk()) {
+  if (!canAsk() || loaded.settings.provider === "offline") return loaded;
+  const { missingProvider, selectByName } = await import("../assembly/provider/select.js");
+  const options = { env, projectFile: loaded.projectFile };
+  const missing = missingProvider(loaded.settings, options);
+  if (missing !== undefined) {
+    const { offerProvider } = await import("../assembly/provider/offer.js");
+    await offerProvider(missing);
+  } else if (loaded.settings.provider === undefined && !selectByName(loaded.settings, env)) {
     const { askAboutLocalServer } = await import("../assembly/provider/localServers.js");
     await askAboutLocalServer(env, askYesNo);
   }

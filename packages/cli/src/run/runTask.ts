@@ -1,6 +1,7 @@
-import type { Content, ContentPart } from "@agent/core";
+import type { Content, ContentPart, JsonSchema } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { assembleAgent } from "../assembly/assembleAgent.js";
+import { priceOf } from "../assembly/provider/price.js";
 import { attach, isImagePath } from "../chat/input/mentions.js";
 import { composeMessage } from "../chat/outgoing.js";
 import { canAsk } from "../process/ask.js";
@@ -27,13 +28,15 @@ export interface TaskOptions {
   readonly instructions: boolean;
   /** Files with images for the model. */
   readonly images: readonly string[];
+  /** The form the answer must have: a JSON Schema. */
+  readonly output?: JsonSchema | undefined;
 }
 
 /** One task, given in words or on standard input. */
 export async function runTask(
   words: readonly string[],
   loaded: LoadedSettings,
-  { resume, record, reporter, timeoutMs, quiet, guard, instructions, images }: TaskOptions,
+  { resume, record, reporter, timeoutMs, quiet, guard, instructions, images, output }: TaskOptions,
 ): Promise<ExitCode> {
   const task = await withImages(await readTask(words), images);
   const { agent, chosen, problems, recording, dispose } = await assembleAgent(loaded, {
@@ -51,7 +54,13 @@ export async function runTask(
   return await runOnce(agent, task, {
     reporter,
     timeoutMs,
-    info: { model: chosen.model, provider: chosen.kind, session: recording?.file },
+    output,
+    info: {
+      model: chosen.model,
+      provider: chosen.kind,
+      session: recording?.file,
+      price: priceOf(chosen, loaded.settings.prices),
+    },
     dispose,
   });
 }

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { CliError } from "../process/errors.js";
 import type { ConfigSource } from "./config/schema.js";
-import type { AgentConfig, AgentProfile, PackReference } from "./config/types.js";
+import type { AgentConfig, AgentProfile, ModelPrice, PackReference } from "./config/types.js";
 import type { ModuleLoader } from "./modules/moduleLoader.js";
 
 /** A part of the settings and where it comes from. Later layers win. */
@@ -43,14 +43,18 @@ export interface Settings {
   /** Rules about calls; those of all layers add up. */
   readonly permissions: Readonly<Record<"allow" | "ask" | "deny", readonly string[]>>;
   readonly mode: AgentConfig["mode"];
-  readonly prices: AgentConfig["prices"];
   readonly notify: AgentConfig["notify"];
   /** Absolute. */
   readonly addDirs: readonly string[];
   readonly provider: AgentConfig["provider"];
   readonly model: string | undefined;
   readonly systemPrompt: string | undefined;
+  /** A second model that answers where the first fails. */
+  readonly fallback: string | undefined;
+  /** Dollars a million tokens, by the model's name. */
+  readonly prices: Readonly<Record<string, ModelPrice>>;
   readonly maxTurns: number | undefined;
+  readonly maxRepeats: number | undefined;
   readonly contextTokens: number | undefined;
   readonly agents: Readonly<Record<string, AgentProfile>>;
   /** Where each value comes from; a key without one has its default. */
@@ -80,12 +84,13 @@ export function mergeLayers(
     for (const key of [
       "provider",
       "model",
+      "fallback",
       "systemPrompt",
       "maxTurns",
+      "maxRepeats",
       "contextTokens",
       "readOnly",
       "mode",
-      "prices",
       "notify",
     ] as const) {
       const value = key === "model" ? (config.model ?? providerModel(config)) : config[key];
@@ -114,7 +119,6 @@ export function mergeLayers(
       deny: layers.flatMap(({ config }) => config.permissions?.deny ?? []),
     },
     mode: values.mode,
-    prices: values.prices,
     notify: values.notify,
     addDirs: layers.flatMap(({ config, source }) =>
       (config.addDirs ?? []).map((path) => resolve(source ? dirname(source.file) : ".", path)),
@@ -122,7 +126,10 @@ export function mergeLayers(
     provider: values.provider,
     model: values.model,
     systemPrompt: values.systemPrompt,
+    fallback: values.fallback,
+    prices: Object.assign({}, ...layers.map(({ config }) => config.prices)),
     maxTurns: values.maxTurns,
+    maxRepeats: values.maxRepeats,
     contextTokens: values.contextTokens,
     agents,
     origins,

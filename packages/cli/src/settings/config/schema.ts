@@ -2,6 +2,7 @@ import { describeValue, isRecord, nearestMatch, quote } from "@agent/core/toolki
 import { MODES } from "../../permissions/mode.js";
 import { parseRule } from "../../permissions/rule.js";
 import { CliError } from "../../process/errors.js";
+import { isProviderName, PROVIDER_NAMES } from "../providerCatalog.js";
 import { hideCredentials } from "../secrets.js";
 import { keyPattern, locate } from "./locate.js";
 import type { AgentConfig } from "./types.js";
@@ -32,16 +33,19 @@ const KEYS: Readonly<Record<keyof AgentConfig, Check>> = {
   addDirs: listOf(isName, 'an array of directories, such as ["../shared"]', "a directory"),
   provider: checkProvider,
   model: text,
+  fallback: text,
   systemPrompt: (value) => (typeof value === "string" ? undefined : "a string"),
   agents: checkAgents,
   prices: checkPrices,
   notify: (value) =>
     value === false || positive(value) === undefined ? undefined : "a number of milliseconds, or false",
   maxTurns: positive,
+  maxRepeats: positive,
   contextTokens: positive,
 };
 
 const PROVIDER_KEYS: Readonly<Record<string, Check>> = {
+  name: (value) => (typeof value === "string" && isProviderName(value) ? undefined : PROVIDER_NAME),
   model: text,
   baseURL: (value) => (typeof value === "string" && URL.canParse(value) ? undefined : "a URL"),
   apiKey: text,
@@ -52,6 +56,8 @@ const PROVIDER_KEYS: Readonly<Record<string, Check>> = {
   body: (value) => (isRecord(value) ? undefined : "an object"),
   timeoutMs: positive,
 };
+
+const PROVIDER_NAME = `a provider's name (${PROVIDER_NAMES.map(quote).join(", ")} or a package)`;
 
 const PROFILE_KEYS: Readonly<Record<string, Check>> = {
   systemPrompt: KEYS.systemPrompt,
@@ -142,18 +148,8 @@ function isPack(item: unknown): boolean {
 }
 
 function checkProvider(value: unknown): string | undefined {
-  if (value === "offline" || value === "openai" || isRecord(value)) return undefined;
-  return '"offline", "openai", { model, baseURL, … } or a ChatProvider';
-}
-
-function checkPrices(value: unknown): string | undefined {
-  const isPrice = (price: unknown): boolean =>
-    isRecord(price) &&
-    typeof price.input === "number" &&
-    typeof price.output === "number" &&
-    Object.values(price).every((one) => typeof one === "number" && one >= 0);
-  if (isRecord(value) && Object.values(value).every(isPrice)) return undefined;
-  return 'prices by model, such as { "gpt-5": { input: 1.25, output: 10 } }';
+  if (isRecord(value) || (typeof value === "string" && isProviderName(value))) return undefined;
+  return `${PROVIDER_NAME}, { name, model, baseURL, … } or a ChatProvider`;
 }
 
 const RULE_LISTS = ["allow", "ask", "deny"];
@@ -184,6 +180,20 @@ function isRule(rule: unknown): boolean {
 function checkAgents(value: unknown): string | undefined {
   if (isRecord(value) && Object.values(value).every(isRecord)) return undefined;
   return "an object of profiles, such as { reviewer: { systemPrompt, tools, model } }";
+}
+
+const PRICE_KEYS = ["input", "output", "cachedInput", "cacheWrite"];
+
+function checkPrices(value: unknown): string | undefined {
+  const isPrice = (price: unknown): boolean =>
+    isRecord(price) &&
+    typeof price.input === "number" &&
+    typeof price.output === "number" &&
+    Object.entries(price).every(
+      ([key, amount]) => PRICE_KEYS.includes(key) && typeof amount === "number" && amount >= 0,
+    );
+  if (isRecord(value) && Object.values(value).every(isPrice)) return undefined;
+  return 'dollars a million tokens by model, such as { "gpt-5-mini": { input: 0.25, output: 2 } } (also cachedInput, cacheWrite)';
 }
 
 function text(value: unknown): string | undefined {
