@@ -30,15 +30,14 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     await answered(terminal, "first\nsecond\nthird");
   });
 
-  test("a paste of 200 kB is taken whole and shown in part", async () => {
+  test("a paste of 200 kB is taken whole and shown as a few words", async () => {
     const terminal = await chats.start();
     const lines = Array.from({ length: 10_000 }, (_, index) => `pasted line ${index}`);
     terminal.paste(`say received\n${lines.join("\n")}`);
-    const screen = await terminal.until("pasted line 9999");
-    expect(screen).not.toContain("pasted line 100\n");
+    await terminal.until(/› \[pasted 10001 lines\]$/);
     terminal.press("Enter");
     await terminal.until(/^received$/m);
-    expect(terminal.scrollback()).toContain("\n  pasted line 5000\n");
+    expect(terminal.scrollback()).toContain("› [pasted 10001 lines]\n");
   });
 
   test("keys move and delete as in a shell", async () => {
@@ -147,8 +146,9 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     await terminal.until("› /disable run_bash");
     terminal.press("C-u");
     terminal.type("/s");
-    terminal.press("Tab");
-    await terminal.until("/status\n  /save");
+    await terminal.until(/❯ \/save .*\n {2}\/status /);
+    terminal.press("Down", "Tab");
+    await terminal.until("› /status");
     terminal.press("C-u");
     terminal.type("look at sou");
     terminal.press("Tab");

@@ -99,8 +99,8 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     const mark = join(chats.newFolder(), "ran");
     terminal.send(runBash(`touch ${mark}`));
     await terminal.until(/Run it\?.*\n\?$/);
-    terminal.type("y");
-    await terminal.until(/\n\? y$/);
+    terminal.type("n");
+    await terminal.until("What should it do instead?");
     terminal.press("C-c");
     await terminal.until(/└ ✗ aborted[\s\S]*Stopped\.[\s\S]*›$/);
     expect(existsSync(mark)).toBe(false);
@@ -137,7 +137,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await terminal.until("tokens in");
     terminal.press("C-d");
     const screen = await terminal.until("[status 0]");
-    expect(screen).toMatch(/1 request\nleft with 0\n\[status 0\]/);
+    expect(screen).toMatch(/1 request\nEnding job-1: npm run dev\nleft with 0\n\[status 0\]/);
     await expectRestored(terminal);
   });
 

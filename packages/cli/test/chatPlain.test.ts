@@ -7,32 +7,43 @@ import { hasTmux } from "./terminal.js";
 describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () => {
   const chats = useChatTerminals();
 
-  test.each([{ NO_COLOR: "1" }, { TERM: "dumb" }])(
-    "H176: plain lines and no escape code with %o",
-    async (env) => {
-      const terminal = await chats.start({ env });
-      const log = join(chats.folder, `raw-${Object.keys(env)[0]}`);
-      terminal.record(log);
-      terminal.send(runBash('echo "out \\033[2J"; exit 3'));
-      const screen = await terminal.until("That is all.");
-      expect(screen).toContain("executing…\n● run_bash");
-      expect(screen).toContain("│ out \\x1b[2J\n└ ✗ exit code 3 · ");
-      terminal.send("first\\");
-      terminal.send("second");
-      await answered(terminal, "first\nsecond");
-      terminal.send("/stat");
-      await terminal.until("There is no command");
-      terminal.send("write working\\n\\");
-      terminal.send("hang");
-      await terminal.until(/^working$/m);
-      terminal.press("C-c");
-      await terminal.until("Stopped.");
-      terminal.press("C-d");
-      await terminal.until("[status 0]");
-      expect(existsSync(log)).toBe(true);
-      expect(terminal.recorded(log)).not.toContain("\x1b");
-    },
-  );
+  test.each([{ TERM: "dumb" }])("H176: plain lines and no escape code with %o", async (env) => {
+    const terminal = await chats.start({ env });
+    const log = join(chats.folder, `raw-${Object.keys(env)[0]}`);
+    terminal.record(log);
+    terminal.send(runBash('echo "out \\033[2J"; exit 3'));
+    const screen = await terminal.until("That is all.");
+    expect(screen).toContain("executing…\n● run_bash");
+    expect(screen).toContain("│ out \\x1b[2J\n└ ✗ exit code 3 · ");
+    terminal.send("first\\");
+    terminal.send("second");
+    await answered(terminal, "first\nsecond");
+    terminal.send("/stat");
+    await terminal.until("There is no command");
+    terminal.send("write working\\n\\");
+    terminal.send("hang");
+    await terminal.until(/^working$/m);
+    terminal.press("C-c");
+    await terminal.until("Stopped.");
+    terminal.press("C-d");
+    await terminal.until("[status 0]");
+    expect(existsSync(log)).toBe(true);
+    expect(terminal.recorded(log)).not.toContain("\x1b");
+  });
+
+  test("NO_COLOR removes colour and nothing else", async () => {
+    const terminal = await chats.start({ env: { NO_COLOR: "1" } });
+    const log = join(chats.newFolder(), "raw");
+    terminal.record(log);
+    terminal.send(runBash("printf '\\033[31mred\\033[0m\\n'"));
+    await terminal.until("│ red\n└ ✓");
+    await terminal.until("That is all.");
+    const written = terminal.recorded(log);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are what must not be there
+    expect(written).not.toMatch(/\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m/);
+    expect(written).toContain("\x1b[1m");
+    expect(written).toContain("\x1b[?2026h");
+  });
 
   test("/help names the keys that work where it is shown, and no others", async () => {
     const keysOf = async (env: Record<string, string>): Promise<string> => {
@@ -43,7 +54,7 @@ describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () =
     };
     const everywhere = /\\ at the end|Ctrl\+C|Ctrl\+D/g;
     const terminalOnly = /Alt\+Enter|Ctrl\+J|Tab|Up and Down|Esc|Ctrl\+O/g;
-    const [full, plain] = [await keysOf({}), await keysOf({ NO_COLOR: "1" })];
+    const [full, plain] = [await keysOf({}), await keysOf({ TERM: "dumb" })];
     expect(new Set(full.match(everywhere)).size).toBe(3);
     expect(new Set(full.match(terminalOnly)).size).toBe(6);
     expect(new Set(plain.match(everywhere)).size).toBe(3);
@@ -51,7 +62,7 @@ describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () =
   });
 
   test("plain lines ask for approval", async () => {
-    const terminal = await chats.start({ env: { NO_COLOR: "1", CHAT_CONFIRM: "run_bash" } });
+    const terminal = await chats.start({ env: { TERM: "dumb", CHAT_CONFIRM: "run_bash" } });
     terminal.send(runBash("echo ran"));
     await terminal.until(/Run it\?.*\n\?$/);
     terminal.send("what");

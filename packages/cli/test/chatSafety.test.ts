@@ -156,8 +156,6 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     open();
     await terminal.until(/Run it\?.*\n\?$/);
     terminal.press("Enter");
-    terminal.press("x");
-    await terminal.until("Please answer with one of the keys");
     terminal.press("Escape");
     await terminal.until(/└ ✗ aborted[\s\S]*Stopped\.[\s\S]*› yes$/);
     expect(existsSync(mark)).toBe(false);

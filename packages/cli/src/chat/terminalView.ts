@@ -19,6 +19,8 @@ const TICK_MS = 100;
 const PROMPT = "› ";
 const BELL = "\x07";
 const MOST_HINTS = 6;
+// Lower than this, every row is needed for what happens.
+const LOWEST_WITH_STATUS = 8;
 const KEYS = [
   "Enter sends · Alt+Enter, Ctrl+J or \\ at the end of a line starts a new one · a message sent while it works steers it",
   "Up and Down recall earlier input, Ctrl+R searches it · Ctrl+_ takes an edit back · Ctrl+G opens $EDITOR",
@@ -302,7 +304,10 @@ export class TerminalView implements ChatView {
     if (this.#hints.length > 0) {
       return [...lastOf(this.#hints, room)].map((line) => this.style.dim(cutToWidth(`  ${line}`, width)));
     }
-    return this.#status && room > 0 ? [clipRow(statusRow(this.#status, width, this.style), width)] : [];
+    const isTall = this.#screen.rows >= LOWEST_WITH_STATUS;
+    return this.#status && room > 0 && isTall
+      ? [clipRow(statusRow(this.#status, width, this.style), width)]
+      : [];
   }
 
   /** What goes on, what waits, or what is asked. */

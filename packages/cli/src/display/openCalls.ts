@@ -104,15 +104,11 @@ export class OpenCalls {
       const rows = render(tailLines).flat();
       if (rows.length <= maxRows) return rows;
     }
-    const shown: string[] = [];
-    let count = 0;
-    for (const block of render(0)) {
-      const compact = [block[0] ?? "", block.at(-1) ?? ""];
-      if (shown.length + compact.length > maxRows - 1) break;
-      shown.push(...compact);
-      count += 1;
-    }
-    return [...shown, options.style.dim(`… and ${calls.length - count} more calls (/status lists them)`)];
+    const compact = render(0).map((block) => [block[0] ?? "", block.at(-1) ?? ""]);
+    if (compact.flat().length <= maxRows) return compact.flat();
+    const fitting = Math.max(0, Math.floor((maxRows - 1) / 2));
+    const more = options.style.dim(`… and ${calls.length - fitting} more calls (/status lists them)`);
+    return [...compact.slice(0, fitting).flat(), more];
   }
 }
 
