@@ -10,7 +10,11 @@ import { type RegisterOptions, TOOL_CAPABILITIES, type ToolCapability } from "./
 
 const NO_ARGUMENTS: JsonSchema = { type: "object", properties: {} };
 
-const OPTIONS: OptionChecks<RegisterOptions> = { enabled: checkBoolean, source: checkText };
+const OPTIONS: OptionChecks<RegisterOptions> = {
+  enabled: checkBoolean,
+  source: checkText,
+  deferred: checkBoolean,
+};
 
 /** A registered tool with everything that was learned about it once, at registration. */
 export interface RegisteredTool {
@@ -24,6 +28,8 @@ export interface RegisteredTool {
   readonly schema: ChatTool;
   /** Checks arguments by the tool's own `parseArguments`, or by its schema. */
   readonly parseArguments: (args: Record<string, unknown>) => ParsedArguments | Promise<ParsedArguments>;
+  /** Whether its schema is kept out of requests. */
+  readonly deferred: boolean;
   enabled: boolean;
 }
 
@@ -57,6 +63,7 @@ export function examineTool(tool: ExecutableTool, options: RegisterOptions): Reg
     schemaText,
     schema: deepFreeze(schema),
     parseArguments: argumentParser(tool, compileParameters(schema.function.parameters ?? NO_ARGUMENTS, fail)),
+    deferred: options.deferred ?? false,
     enabled: options.enabled ?? true,
   };
 }
