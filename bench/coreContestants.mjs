@@ -1,8 +1,8 @@
 // The same conversation by hand over `openai`, with openai's own runner, with @agent/core, and with its peers.
 import OpenAI from "openai";
 import { Agent } from "../packages/core/dist/index.js";
-import { OpenAIProvider } from "../packages/provider-openai/dist/index.js";
 import { functionTool } from "../packages/core/dist/toolkit.js";
+import { OpenAIProvider } from "../packages/provider-openai/dist/index.js";
 import { peers } from "./corePeers.mjs";
 
 const PROPERTIES = { path: { type: "string" }, limit: { type: "integer", minimum: 1 } };
