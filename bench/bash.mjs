@@ -1,9 +1,11 @@
-// What run_bash costs, side by side with a bare spawn in the same run: node bench/bash.mjs
+// What run_bash costs, side by side with a bare spawn in the same run: pnpm bench bash
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { comparePairs, wallTime } from "./support/measure.mjs";
+import { createReport } from "./support/report.mjs";
 
 const entry = new URL("../packages/tools-bash/dist/index.js", import.meta.url);
 const { RunBashTool } = await import(entry.href);
@@ -22,98 +24,75 @@ function bareSpawn(command, onData = () => {}) {
   });
 }
 
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+const report = createReport("bash", "run_bash beside a bare spawn");
 
-async function timed(work) {
-  const started = performance.now();
-  await work();
-  return performance.now() - started;
+async function addRatio({ work, reach, rounds, ours, theirs }) {
+  const { ratios } = await comparePairs({ rounds, ours, theirs });
+  report.add({ work, unit: "× bare spawn", reach, values: ratios });
 }
 
-/** Runs both works in turn, so that noise hits both alike, and compares the medians. */
-async function compare(rounds, ours, bare) {
-  const times = { ours: [], bare: [] };
-  await ours();
-  await bare();
-  for (let round = 0; round < rounds; round++) {
-    times.ours.push(await timed(ours));
-    times.bare.push(await timed(bare));
-  }
-  return { ours: median(times.ours), bare: median(times.bare) };
-}
+// The shell checks one line in the run itself; several lines are checked by a shell of their own first.
+const one = 'echo "hello"';
+await addRatio({
+  work: "trivial command of one line",
+  reach: "≤ 1.3",
+  rounds: 300,
+  ours: () => runTool(one),
+  theirs: () => bareSpawn(one),
+});
+const two = 'echo "hello"\necho "again"';
+await addRatio({
+  work: "two lines, with the syntax check before them",
+  reach: "≤ 2.2",
+  rounds: 300,
+  ours: () => runTool(two),
+  theirs: () => bareSpawn(two),
+});
 
-const rows = [];
-function row(work, reach, figure, detail) {
-  rows.push(`| ${work} | ${reach} | ${figure} | ${detail} |`);
-  console.log(`${work}: ${figure} (${detail}; reach ${reach})`);
-}
-const ms = (value) => `${value.toFixed(1)} ms`;
-const ratio = ({ ours, bare }) => `${(ours / bare).toFixed(2)} ×`;
-
-// One line is checked by the shell in the run itself; several lines are checked by a shell of their own first.
-const plain = await compare(
-  300,
-  () => runTool('echo "hello"'),
-  () => bareSpawn('echo "hello"'),
-);
-row(
-  "trivial command of one line",
-  "≤ 1.3 × bare spawn",
-  ratio(plain),
-  `${ms(plain.ours)} against ${ms(plain.bare)}`,
-);
-const lines = 'echo "hello"\necho "again"';
-const checked = await compare(
-  300,
-  () => runTool(lines),
-  () => bareSpawn(lines),
-);
-row(
-  "two lines, with the syntax check before them",
-  "≤ 2.2 × bare spawn",
-  ratio(checked),
-  `${ms(checked.ours)} against ${ms(checked.bare)}`,
-);
-
-const fifty = (one) => () => Promise.all(Array.from({ length: 50 }, () => one("echo hello")));
-const many = await compare(15, fifty(runTool), fifty(bareSpawn));
-row(
-  "50 commands at once",
-  "≤ 1.3 × 50 bare spawns",
-  ratio(many),
-  `${ms(many.ours)} against ${ms(many.bare)}`,
-);
+const fifty = (run) => () => Promise.all(Array.from({ length: 50 }, () => run("echo hello")));
+await addRatio({
+  work: "50 commands at once",
+  reach: "≤ 1.3",
+  rounds: 15,
+  ours: fifty(runTool),
+  theirs: fifty(bareSpawn),
+});
 
 const flood = "head -c 400000000 /dev/zero";
-let grown = 0;
-const big = await compare(
-  5,
-  async () => {
+const grown = [];
+const { ratios } = await comparePairs({
+  rounds: 5,
+  ours: async () => {
     const before = process.memoryUsage.rss();
     let most = before;
     const timer = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 10);
     await runTool(flood);
     clearInterval(timer);
-    grown = Math.max(grown, most - before);
+    grown.push((most - before) / 1e6);
   },
-  () => bareSpawn(flood),
-);
-row(
-  "400 MB of output, complete in a file",
-  "≥ 0.7 × the speed of draining a bare pipe",
-  `${(big.bare / big.ours).toFixed(2)} ×`,
-  `${ms(big.ours)} against ${ms(big.bare)}`,
-);
-row("memory growth meanwhile", "≤ 64 MB", `${(grown / 1e6).toFixed(0)} MB`, "largest of 5 runs");
+  theirs: () => bareSpawn(flood),
+});
+report.add({
+  work: "400 MB of output, complete in a file: speed",
+  unit: "× draining a bare pipe",
+  reach: "≥ 0.7",
+  values: ratios.map((ratio) => 1 / ratio),
+});
+report.add({
+  work: "memory growth meanwhile, largest",
+  unit: "MB",
+  reach: "≤ 64",
+  values: [Math.max(...grown)],
+});
 
 const late = [];
-for (let round = 0; round < 10; round++) late.push((await timed(() => runTool("sleep 60", 200))) - 200);
-row(
-  "settles after the deadline when TERM is obeyed",
-  "≤ 300 ms",
-  ms(median(late)),
-  `largest of 10: ${ms(Math.max(...late))}`,
-);
+for (let round = 0; round < 10; round++) late.push((await wallTime(() => runTool("sleep 60", 200))) - 200);
+report.add({
+  work: "returns after the deadline when the command obeys SIGTERM",
+  unit: "ms",
+  reach: "≤ 300",
+  values: late,
+});
 
 // Each import in a fresh process that measures it itself: starting node varies more than the import takes.
 const importTime = (target) =>
@@ -124,21 +103,14 @@ const importTime = (target) =>
       `const t = performance.now(); await import(${JSON.stringify(target)}); process.stdout.write(String(performance.now() - t))`,
     ]),
   );
-// A bare node loads a module too, an empty one: what the loader itself takes is not the pack's.
+// The comparison loads an empty module: what Node's loader itself takes is not the pack's cost.
 const directory = mkdtempSync(join(tmpdir(), "bench-bash-"));
 const empty = join(directory, "empty.mjs");
 writeFileSync(empty, "");
-const imports = { ours: [], bare: [] };
-for (let round = 0; round < 25; round++) {
-  imports.ours.push(importTime(entry.href));
-  imports.bare.push(importTime(pathToFileURL(empty).href));
-}
-rmSync(directory, { recursive: true });
-row(
-  "import, on top of a bare node that loads an empty module",
-  "≤ 10 ms",
-  ms(Math.min(...imports.ours) - Math.min(...imports.bare)),
-  `fastest of 25: ${ms(Math.min(...imports.ours))} against ${ms(Math.min(...imports.bare))}; medians ${ms(median(imports.ours))} against ${ms(median(imports.bare))}`,
+const imports = Array.from(
+  { length: 25 },
+  () => importTime(entry.href) - importTime(pathToFileURL(empty).href),
 );
-
-console.log(`\n| work | reach | measured | detail |\n|---|---|---|---|\n${rows.join("\n")}`);
+rmSync(directory, { recursive: true });
+report.add({ work: "import over an empty module", unit: "ms", reach: "≤ 10", values: imports });
+report.save();

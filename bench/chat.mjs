@@ -11,6 +11,8 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { createReport } from "./support/report.mjs";
+import { median } from "./support/statistics.mjs";
 
 const DELTAS = 100_000;
 const PAIRS = 8;
@@ -21,6 +23,8 @@ const WARM_UP = 10;
 const FRAMES = 150;
 const EVENTS = 10_000;
 const SCREEN = { columns: 100, rows: 30, write: () => undefined };
+
+const report = createReport("chat", "The chat's display");
 
 const [part, ...partArguments] = process.argv.slice(2);
 if (part === "serve") serve();
@@ -35,6 +39,7 @@ async function main() {
     const base = await beside(path);
     displayAlone(TerminalView, base);
     memory(TerminalView);
+    report.save();
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -71,13 +76,13 @@ async function beside(path) {
     costs.shown.push(...(await inOwnProcess(port, path)));
   }
   server.kill();
-  const [base, shown] = [median(costs.without), median(costs.shown)];
-  const [least, leastShown] = [Math.min(...costs.without), Math.min(...costs.shown)];
-  report("provider and agent, per delta", `${base.toFixed(2)} µs of CPU, least ${least.toFixed(2)}`);
-  report(
-    "the same with the display",
-    `${shown.toFixed(2)} µs, ${percent(shown / base - 1)} more; least ${leastShown.toFixed(2)}, ${percent(leastShown / least - 1)} more`,
-  );
+  const base = median(costs.without);
+  report.add({ work: "provider and agent, per delta", unit: "µs of CPU", values: costs.without });
+  report.add({
+    work: "the same with the display",
+    unit: "× without the display",
+    values: costs.shown.map((cost) => cost / base),
+  });
   return base;
 }
 
@@ -127,17 +132,18 @@ function displayAlone(TerminalView, base) {
     return (user + system) / DELTAS;
   };
   for (let round = 0; round < WARM_UP; round++) measure(FRAMES);
-  const own = median(Array.from({ length: ROUNDS }, () => measure(FRAMES)));
-  report(
-    `the display alone, ${FRAMES} frames`,
-    `${own.toFixed(2)} µs, ${percent(own / base)} of the provider's`,
-  );
-  report("one frame, if every delta is drawn", `${measure(DELTAS).toFixed(1)} µs of CPU`);
+  report.add({
+    work: `the display alone, ${FRAMES} frames, per delta`,
+    unit: "% of the provider's cost",
+    reach: "≤ 5",
+    values: Array.from({ length: ROUNDS }, () => (100 * measure(FRAMES)) / base),
+  });
+  report.add({ work: "one frame, if every delta is drawn", unit: "µs of CPU", values: [measure(DELTAS)] });
 }
 
 function memory(TerminalView) {
   if (!globalThis.gc) {
-    report("memory", "not measured: run with --expose-gc");
+    console.log("memory: not measured. Run with --expose-gc.");
     return;
   }
   const view = new TerminalView(SCREEN, () => false);
@@ -158,8 +164,12 @@ function memory(TerminalView) {
   }
   const late = heap();
   view.close();
-  report(`heap after ${EVENTS / 10} events`, `${early.toFixed(1)} MB`);
-  report(`heap after ${EVENTS} events`, `${late.toFixed(1)} MB (${(late - early).toFixed(1)} MB more)`);
+  report.add({
+    work: `heap growth from ${EVENTS / 10} to ${EVENTS} events`,
+    unit: "MB",
+    reach: "≤ 2",
+    values: [Math.max(0.01, late - early)],
+  });
 }
 
 /** A server that streams as fast as it is read, in a process of its own so that its work is not counted. */
@@ -176,16 +186,4 @@ function serve() {
     response.end(`${chunk({}, "stop")}data: [DONE]\n\n`);
   });
   server.listen(0, "127.0.0.1", () => process.send(server.address().port));
-}
-
-function report(work, figure) {
-  console.log(`${work.padEnd(48)} ${figure}`);
-}
-
-function percent(ratio) {
-  return `${(ratio * 100).toFixed(1)} %`;
-}
-
-function median(values) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }

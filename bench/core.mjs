@@ -11,7 +11,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { contestants } from "./coreContestants.mjs";
+import { contestants } from "./support/coreContestants.mjs";
+import { createReport } from "./support/report.mjs";
+import { median } from "./support/statistics.mjs";
 
 const [rounds = "21", ...wanted] = process.argv.slice(2);
 const ROUNDS = Number(rounds);
@@ -26,7 +28,7 @@ const sweep = runInNewContext("gc");
 // openai's runTools adds a listener to one signal in every turn, and Node warns about it each time.
 process.removeAllListeners("warning");
 
-const server = fork(new URL("coreServer.mjs", import.meta.url));
+const server = fork(new URL("support/coreServer.mjs", import.meta.url));
 const [port] = await once(server, "message");
 const at = (conversation) => `http://127.0.0.1:${port}/${conversation}/v1`;
 
@@ -34,14 +36,14 @@ const small = async ({ path, limit }) => `${path}: ${limit} lines`;
 const FILLER = "x".repeat(4096);
 const large = async ({ path }) => `${path}\n${FILLER}`;
 
-console.log(`Node ${process.version}, ${ROUNDS} rounds, medians of ratios within a pair\n`);
+const report = createReport("core", "@agent/core beside a hand-written loop over openai");
 const parts = {
   json: () => compareCpu("CPU per turn, JSON", "turns", small, { stream: false, reach: 1.1 }),
   streaming: () => compareCpu("CPU per turn, streaming", "turns", small, { stream: true, reach: 1.1 }),
   json4k: () => compareCpu("CPU per turn, JSON, 4 KB results", "turns", large, { stream: false, reach: 1.1 }),
   streaming4k: () =>
     compareCpu("CPU per turn, streaming, 4 KB results", "turns", large, { stream: true, reach: 1.1 }),
-  deltas: () => compareCpu("CPU, 2000 streamed deltas", "deltas", small, { stream: true, reach: 1.05 }),
+  deltas: () => compareCpu("CPU, 2000 streamed deltas", "deltas", small, { stream: true, reach: 0.6 }),
   import: compareImports,
   packages: comparePackages,
   parallel: measureParallel,
@@ -50,6 +52,7 @@ for (const [name, run] of Object.entries(parts)) {
   if (wanted.length === 0 || wanted.includes(name)) await run();
 }
 server.disconnect();
+report.save({ isPartial: wanted.length > 0 });
 
 async function compareCpu(title, conversation, tool, { stream, reach }) {
   const { [BASELINE]: byHand, ...others } = await contestants(at(conversation), tool);
@@ -73,15 +76,24 @@ async function compareCpu(title, conversation, tool, { stream, reach }) {
       ratios.get(name).push(own / base);
     }
   }
-  const perTurn =
+  const base = median(baseline);
+  const note =
     conversation === "turns"
-      ? `${Math.round(median(baseline) / TURNS)} µs a turn`
-      : `${Math.round(median(baseline))} µs`;
-  console.log(`${title} (reach ≤ ${reach}; ${BASELINE}: ${perTurn})`);
-  for (const [name, list] of ratios) {
-    const quarters = `half of all pairs between ${quantile(list, 0.25).toFixed(2)} and ${quantile(list, 0.75).toFixed(2)}`;
-    console.log(`  ${name.padEnd(18)} ${median(list).toFixed(2)} (${quarters})`);
-  }
+      ? `the loop by hand takes ${Math.round(base / TURNS)} µs a turn`
+      : `the loop by hand takes ${Math.round(base)} µs`;
+  for (const [name, values] of ratios) add({ work: title, unit: "× by hand", reach, name, values, note });
+}
+
+/** One row; `reach` is ours alone. */
+function add({ work, unit, reach, name, values, note }) {
+  const isOurs = name === "@agent/core";
+  report.add({
+    work,
+    unit,
+    values,
+    ...(isOurs ? { reach: `≤ ${reach}` } : { who: name }),
+    ...(isOurs && note !== undefined && { note }),
+  });
 }
 
 async function compareImports() {
@@ -98,19 +110,21 @@ async function compareImports() {
       );
     }
   }
-  const ratio = median(times["@agent/core"].map((time, round) => time / times.openai[round]));
-  console.log(`import, CPU in fresh processes (reach ≤ 0.15 of importing openai)`);
-  console.log(
-    `  @agent/core        ${ratio.toFixed(2)} (${ms(times["@agent/core"])} against ${ms(times.openai)})`,
-  );
+  add({
+    work: "import, CPU in fresh processes",
+    unit: "× importing openai",
+    reach: 0.2,
+    name: "@agent/core",
+    values: times["@agent/core"].map((time, round) => time / times.openai[round]),
+  });
 }
 
 function comparePackages() {
-  console.log("packages installed (reach ≤ 2)");
-  console.log(`  @agent/core        ${installedBy("@agent/core", CORE, new Set()).size}`);
+  const common = { work: "packages installed", unit: "packages", reach: 1 };
+  add({ ...common, name: "@agent/core", values: [installedBy("@agent/core", CORE, new Set()).size] });
   for (const name of ["openai", "ai", "@openai/agents", "langchain"]) {
     const found = installedBy(name, undefined, new Set());
-    if (found.size > 0) console.log(`  ${name.padEnd(18)} ${found.size}`);
+    if (found.size > 0) add({ ...common, name, values: [found.size] });
   }
 }
 
@@ -143,7 +157,6 @@ async function measureParallel() {
     await sleep(100);
     return "done";
   };
-  console.log("8 calls of 100 ms in one turn, whole conversation (reach ≤ 112 ms)");
   for (const [name, run] of Object.entries(await contestants(at("parallel"), tool))) {
     const times = [];
     for (let round = -WARM_UP; round < ROUNDS; round++) {
@@ -151,18 +164,12 @@ async function measureParallel() {
       await run({ stream: false });
       if (round >= 0) times.push(performance.now() - before);
     }
-    console.log(`  ${name.padEnd(30)} ${median(times).toFixed(1)} ms`);
+    add({
+      work: "8 calls of 100 ms in one turn, whole conversation",
+      unit: "ms",
+      reach: 112,
+      name,
+      values: times,
+    });
   }
-}
-
-function ms(times) {
-  return `${(median(times) / 1000).toFixed(1)} ms`;
-}
-
-function median(values) {
-  return quantile(values, 0.5);
-}
-
-function quantile(values, share) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)];
 }

@@ -1,11 +1,13 @@
-// File tools against the programs and calls they stand in for, side by side in one run.
-// Build first, then: node bench/fs.mjs [list|window|read|write|import]
+// File tools against the programs and calls they replace, side by side in one run.
+// Build first, then: pnpm bench fs [list|window|read|write|import]
 import { execFileSync, spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { comparePairs, wallTime } from "./support/measure.mjs";
+import { createReport } from "./support/report.mjs";
 
 const PACK = new URL("../packages/tools-fs/dist/index.js", import.meta.url);
 const { ListDirTool, ReadFileTool, Workspace, WriteFileTool } = await import(PACK.href);
@@ -14,30 +16,15 @@ const base = mkdtempSync(join(tmpdir(), "bench-fs-"));
 process.on("exit", () => rmSync(base, { recursive: true, force: true }));
 const wanted = process.argv.slice(2);
 
-/** Runs every contestant in turn, `rounds` times, and gives the median of each in milliseconds. */
-async function compare(rounds, contestants, repeat = 1) {
-  const times = new Map(Object.keys(contestants).map((name) => [name, []]));
-  for (let round = 0; round < rounds + 1; round++) {
-    for (const [name, run] of Object.entries(contestants)) {
-      const start = performance.now();
-      for (let index = 0; index < repeat; index++) await run(index);
-      // The first round warms caches and compilers.
-      if (round > 0) times.get(name).push((performance.now() - start) / repeat);
-    }
-  }
-  return Object.fromEntries([...times].map(([name, list]) => [name, median(list)]));
-}
+const report = createReport("fs", "File tools");
 
-function median(list) {
-  return list.sort((a, b) => a - b)[list.length >> 1];
-}
-
-function report(work, reach, measured) {
-  console.log(`| ${work} | ${reach} | ${measured} |`);
-}
-
-function ratio(own, other, name) {
-  return `${(own / other).toFixed(2)} × ${name} (${own.toFixed(2)} ms against ${other.toFixed(2)} ms)`;
+/** Adds the ratio of ours to theirs, both measured in turn `rounds` times, each time `repeat` calls. */
+async function addRatio({ work, against, reach, rounds, repeat = 1, ours, theirs }) {
+  const times = (call) => async () => {
+    for (let index = 0; index < repeat; index++) await call();
+  };
+  const { ratios } = await comparePairs({ rounds, ours: times(ours), theirs: times(theirs) });
+  report.add({ work, unit: `× ${against}`, ...(reach !== undefined && { reach }), values: ratios });
 }
 
 const parts = {
@@ -49,13 +36,18 @@ const parts = {
     }
     const all = new ListDirTool(new Workspace({ maxEntries: 200_000 }));
     const capped = new ListDirTool();
-    const times = await compare(9, {
-      ls: () => spawnSync("ls", ["-1p", directory], { maxBuffer: 1e9 }),
-      all: () => all.execute({ path: directory }),
-      capped: () => capped.execute({ path: directory }),
+    const theirs = () => spawnSync("ls", ["-1p", directory], { maxBuffer: 1e9 });
+    const common = { against: "ls -1p", reach: "≤ 1.0", rounds: 9, theirs };
+    await addRatio({
+      ...common,
+      work: "list_dir, 100k entries, all shown",
+      ours: () => all.execute({ path: directory }),
     });
-    report("list_dir, 100k entries, all shown", "≤ 1.0 × ls -1p", ratio(times.all, times.ls, "ls -1p"));
-    report("list_dir, 100k entries, first 1000", "≤ 1.0 × ls -1p", ratio(times.capped, times.ls, "ls -1p"));
+    await addRatio({
+      ...common,
+      work: "list_dir, 100k entries, first 1000",
+      ours: () => capped.execute({ path: directory }),
+    });
   },
 
   async window() {
@@ -67,14 +59,30 @@ const parts = {
     closeSync(file);
     const line = 4_000_000;
     const sed = (script) => spawnSync("sed", ["-n", script, path], { maxBuffer: 1e9 });
-    const times = await compare(5, {
-      sed: () => sed(`${line},${line + 99}p`),
-      quit: () => sed(`${line},${line + 99}p;${line + 99}q`),
-      first: () => new ReadFileTool().execute({ path, offset: line, limit: 100 }),
+    const work = "read_file, 100 lines at line 4,000,000 of 500 MB";
+    const ours = () => new ReadFileTool().execute({ path, offset: line, limit: 100 });
+    await addRatio({
+      work,
+      against: "sed -n",
+      reach: "≤ 0.5",
+      rounds: 5,
+      ours,
+      theirs: () => sed(`${line},${line + 99}p`),
+    });
+    await addRatio({
+      work: `${work}, against sed that stops there`,
+      against: "sed -n …;q",
+      rounds: 5,
+      ours,
+      theirs: () => sed(`${line},${line + 99}p;${line + 99}q`),
     });
     const tool = new ReadFileTool();
     await tool.execute({ path, offset: line, limit: 100 });
-    const next = await compare(21, { next: () => tool.execute({ path, offset: line + 100, limit: 100 }) });
+    const next = [];
+    for (let round = 0; round < 21; round++) {
+      next.push(await wallTime(() => tool.execute({ path, offset: line + 100, limit: 100 })));
+    }
+    report.add({ work: "the next window", unit: "ms", reach: "≤ 5", values: next });
     const script = `
       const { ReadFileTool } = await import(${JSON.stringify(PACK.href)});
       const tool = new ReadFileTool();
@@ -82,10 +90,12 @@ const parts = {
       await tool.execute({ path: ${JSON.stringify(path)}, offset: ${line + 100}, limit: 100 });
       console.log(process.resourceUsage().maxRSS / 1024);`;
     const peak = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
-    report("read_file, line 4,000,000 of 500 MB", "≤ 0.5 × sed -n", ratio(times.first, times.sed, "sed -n"));
-    report("the same against sed that quits there", "", ratio(times.first, times.quit, "sed -n …;q"));
-    report("the next window", "≤ 5 ms", `${next.next.toFixed(2)} ms`);
-    report("peak memory of the whole process", "≤ 100 MB", `${Number(peak).toFixed(0)} MB`);
+    report.add({
+      work: "peak memory of a process that reads both windows",
+      unit: "MB",
+      reach: "≤ 100",
+      values: [Number(peak)],
+    });
   },
 
   async read() {
@@ -93,12 +103,15 @@ const parts = {
     for (const size of [1000, 4096, 65_536]) {
       const path = join(base, `small-${size}`);
       writeFileSync(path, "some text of a small file\n".repeat(size / 26));
-      const times = await compare(
-        31,
-        { own: () => tool.execute({ path }), plain: () => readFile(path, "utf8") },
-        50,
-      );
-      report(`read_file, ${size} bytes`, "≤ 1.3 × fs.readFile", ratio(times.own, times.plain, "fs.readFile"));
+      await addRatio({
+        work: `read_file, ${size} bytes`,
+        against: "fs.readFile",
+        reach: "≤ 1.3",
+        rounds: 31,
+        repeat: 50,
+        ours: () => tool.execute({ path }),
+        theirs: () => readFile(path, "utf8"),
+      });
     }
   },
 
@@ -106,26 +119,25 @@ const parts = {
     const tool = new WriteFileTool();
     for (const size of [4096, 65_536, 1_048_576]) {
       const content = "x".repeat(size);
-      const [own, plain, flushed] = ["own", "plain", "flushed"].map((name) => join(base, `${name}-${size}`));
-      const times = await compare(
-        31,
-        {
-          own: () => tool.execute({ path: own, content }),
-          plain: () => writeFile(plain, content),
-          flushed: () => writeFile(flushed, content, { flush: true }),
-        },
-        5,
-      );
-      report(
-        `write_file, ${size} bytes, replacing`,
-        "≤ 2.5 × fs.writeFile",
-        ratio(times.own, times.plain, "fs.writeFile"),
-      );
-      report(
-        "the same against a flushed write",
-        "",
-        ratio(times.own, times.flushed, "fs.writeFile with flush"),
-      );
+      const [own, plain] = ["own", "plain"].map((name) => join(base, `${name}-${size}`));
+      const common = {
+        work: `write_file, ${size} bytes, replacing`,
+        rounds: 31,
+        repeat: 5,
+        ours: () => tool.execute({ path: own, content }),
+      };
+      await addRatio({
+        ...common,
+        against: "fs.writeFile",
+        reach: "≤ 2.5",
+        theirs: () => writeFile(plain, content),
+      });
+      await addRatio({
+        ...common,
+        work: `${common.work}, against a flushed write`,
+        against: "fs.writeFile with flush",
+        theirs: () => writeFile(plain, content, { flush: true }),
+      });
     }
   },
 
@@ -134,16 +146,17 @@ const parts = {
     writeFileSync(bare, "");
     writeFileSync(pack, `import ${JSON.stringify(fileURLToPath(PACK))};`);
     const run = (path) => () => spawnSync(process.execPath, [path]);
-    const times = await compare(41, { bare: run(bare), pack: run(pack) });
-    report(
-      "import of the pack over bare node",
-      "≤ 10 ms",
-      `${(times.pack - times.bare).toFixed(1)} ms (bare node took ${times.bare.toFixed(0)} ms in the same run)`,
-    );
+    const { ours, theirs } = await comparePairs({ rounds: 41, ours: run(pack), theirs: run(bare) });
+    report.add({
+      work: "import of the pack over bare node",
+      unit: "ms",
+      reach: "≤ 10",
+      values: ours.map((time, round) => time - theirs[round]),
+    });
   },
 };
 
-console.log("| work | reach | measured |\n|---|---|---|");
 for (const [name, run] of Object.entries(parts)) {
   if (wanted.length === 0 || wanted.includes(name)) await run();
 }
+report.save({ isPartial: wanted.length > 0 });

@@ -1,11 +1,14 @@
 // pnpm bench <area>: runs bench/<area>.mjs. Without an area it lists them.
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const AREAS = ["bash", "chat", "cli", "core", "fs", "search"];
+const NOT_AREAS = new Set(["run.mjs", "charts.mjs"]);
+const AREAS = readdirSync(here)
+  .filter((name) => name.endsWith(".mjs") && !NOT_AREAS.has(name))
+  .map((name) => name.slice(0, -".mjs".length));
 const [area, ...rest] = process.argv.slice(2);
 
 if (area === undefined || !AREAS.includes(area)) {

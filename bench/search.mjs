@@ -6,9 +6,12 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import fastGlob from "fast-glob";
 import { SearchFilesTool, SearchTextTool } from "../packages/tools-search/dist/index.js";
 import { linuxTree, log, npmTree, oneLineFiles, smallDirectory, smallFiles } from "./corpora/search.mjs";
+import { createReport } from "./support/report.mjs";
+import { median } from "./support/statistics.mjs";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 7);
 const only = process.argv.slice(2);
+const report = createReport("search", "Search beside ripgrep");
 const text = new SearchTextTool({ timeoutMs: 120_000 });
 const files = new SearchFilesTool({ timeoutMs: 120_000 });
 
@@ -120,7 +123,35 @@ async function measure(run) {
   return { wall, cpu: result?.cpu ?? (user + system) / 1000 };
 }
 
-const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+/** What each measurement set out for, as CPU time against rg. */
+const REACH = [
+  [/^linux-(literal|absent|ignore-case|regex-literal|words)/, 1.25],
+  [/^linux-(regex-)?class/, 1.5],
+  [/^linux-common-cap/, 1.0],
+  [/^hundred-files/, 0.5],
+  [/^100k-small-files/, 1.15],
+  [/^500mb-log/, 1.3],
+  [/^one-line/, 1.0],
+  [/^files-100k/, 1.0],
+];
+
+function addRows(name, times, others) {
+  for (const key of Object.keys(others)) {
+    const bound = REACH.find(([pattern]) => pattern.test(name))?.[1];
+    const isMain = key.startsWith("rg");
+    const ratio = (kind) => times[key].map((theirs, round) => times.ours[round][kind] / theirs[kind]);
+    const wall = `wall ${median(ratio("wall")).toFixed(2)}, ${median(times.ours.map((time) => time.wall)).toFixed(0)} ms`;
+    report.add({
+      work: name,
+      unit: `× ${key}, CPU`,
+      ...(isMain && bound !== undefined && { reach: `≤ ${bound}` }),
+      ...(key === "fast-glob" && { reach: "≤ 0.7" }),
+      values: ratio("cpu"),
+      note: wall,
+    });
+  }
+}
+
 /** For start-up times: whatever else the machine does only adds to them. */
 const best = (values) => Math.min(...values);
 for (const { name, create } of MEASUREMENTS) {
@@ -137,23 +168,11 @@ for (const { name, create } of MEASUREMENTS) {
       if (round >= 0) times[key].push(time);
     }
   }
-  const result = Object.fromEntries(
-    Object.entries(times).map(([key, all]) => [
-      key,
-      { wall: median(all.map((t) => t.wall)), cpu: median(all.map((t) => t.cpu)) },
-    ]),
-  );
-  for (const key of Object.keys(others)) {
-    const [mine, theirs] = [result.ours, result[key]];
-    const row = `${name.padEnd(22)} ours ${ms(mine.wall)} wall ${ms(mine.cpu)} cpu | ${key.padEnd(10)} ${ms(theirs.wall)} wall ${ms(theirs.cpu)} cpu | ratio ${(mine.wall / theirs.wall).toFixed(2)} wall ${(mine.cpu / theirs.cpu).toFixed(2)} cpu`;
-    console.log(row);
-  }
-}
-function ms(value) {
-  return `${value.toFixed(value < 20 ? 1 : 0).padStart(6)} ms`;
+  addRows(name, times, others);
 }
 
 if (only.length === 0 || only.includes("host")) await hostFigures();
+report.save({ isPartial: only.length > 0 });
 
 /** What a search costs the program it runs in. */
 async function hostFigures() {
@@ -162,27 +181,38 @@ async function hostFigures() {
   delay.enable();
   await text.execute({ query: "EXPORT_SYMBOL_GPL", paths: [path] });
   delay.disable();
-  console.log(`longest event-loop stall during a search: ${(delay.max / 1e6).toFixed(1)} ms`);
+  report.add({
+    work: "longest event-loop stall during a search",
+    unit: "ms",
+    reach: "≤ 20",
+    values: [delay.max / 1e6],
+  });
   const script = (body) =>
     spawnSync(process.execPath, ["--input-type=module", "-e", body], { encoding: "utf8" }).stdout.trim();
   const entry = new URL("../packages/tools-search/dist/index.js", import.meta.url).href;
   const memory = script(`const { SearchTextTool } = await import("${entry}");
     for (const query of ["EXPORT_SYMBOL_GPL", "return"]) await new SearchTextTool().execute({ query, paths: ["${path}"] });
     console.log(process.resourceUsage().maxRSS);`);
-  console.log(
-    `peak memory of a program that searches the Linux tree: ${Math.round(Number(memory) / 1024)} MB`,
-  );
+  report.add({
+    work: "peak memory of a program that searches the Linux tree",
+    unit: "MB",
+    reach: "≤ 150",
+    values: [Number(memory) / 1024],
+  });
   const starts = Array.from({ length: 9 }, () => [time("0"), time(`await import("${entry}")`)]);
-  console.log(
-    `import of the package over bare node: ${(best(starts.map((pair) => pair[1])) - best(starts.map((pair) => pair[0]))).toFixed(1)} ms`,
-  );
+  report.add({
+    work: "import of the package over bare node, fastest",
+    unit: "ms",
+    reach: "≤ 10",
+    values: [best(starts.map((pair) => pair[1])) - best(starts.map((pair) => pair[0]))],
+  });
   const small = smallDirectory();
   const first = Array.from({ length: 7 }, () =>
     script(`const { SearchTextTool } = await import("${entry}"); const tool = new SearchTextTool();
       const run = async () => { const start = performance.now(); await tool.execute({ query: "needle", paths: ["${small}"] }); return performance.now() - start; };
       const first = await run(); await run(); console.log(first - (await run()));`),
   );
-  console.log(`first call over a warm one: ${best(first.map(Number)).toFixed(0)} ms`);
+  report.add({ work: "first call over a warm one", unit: "ms", reach: "≤ 150", values: first.map(Number) });
 }
 
 function time(body) {

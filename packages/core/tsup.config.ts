@@ -5,7 +5,8 @@ export default packageBuild({
   splitting: true,
   entry: {
     index: "src/index.ts",
-    provider: "src/providers/http/index.ts",
+    otel: "src/otel.ts",
+    provider: "src/providers/index.ts",
     replay: "src/providers/replay.ts",
     toolkit: "src/toolkit/index.ts",
   },

@@ -227,11 +227,7 @@ export class Agent {
       }
       this.conversation.append({ role: "user", content: wellFormed(message) });
       this.#steering.open();
-      const attributes = { "gen_ai.request.model": this.#provider.model ?? "" };
-      return await exchange.telemetry.inSpan(
-        { operation: "invoke_agent", name: this.#provider.model ?? "agent", attributes },
-        () => runLoop(exchange),
-      );
+      return await runLoop(exchange);
     });
     // Emitted once the agent is free: a listener may send the next message at once.
     emit(done);
@@ -262,6 +258,7 @@ export class Agent {
       signal,
       emit,
       scope: "",
+      label: undefined,
       depth: 0,
       meter: new UsageMeter(),
       allowance: { turns: limits.maxTurns, children: limits.maxChildAgents },

@@ -127,6 +127,7 @@ const CORE = [
   argument("ToolRegistry.hasTool", "name", ANY, (value) => registry().hasTool(value)),
   argument("ToolRegistry.isToolEnabled", "name", ANY, (value) => registry().isToolEnabled(value)),
   argument("ToolRegistry.getCapabilities", "name", ANY, (value) => registry().getCapabilities(value)),
+  argument("ToolRegistry.isRepeatable", "name", ANY, (value) => registry().isRepeatable(value)),
   argument("ToolRegistry.execute", "name", ANY, (value) => failing(withTool().execute(value))),
   argument("ToolRegistry.execute", "arguments", ["nothing", "object"], (value) =>
     failing(withTool().execute("t", value)),
@@ -266,8 +267,6 @@ const TOOLKIT = [
   argument("functionTool", "optional", ["nothing", "list"], (value) =>
     toolkit.functionTool("t", "", {}, value),
   ),
-  argument("lazyModule", "load", [], (value) => toolkit.lazyModule(value, () => new URL(import.meta.url))),
-  argument("lazyModule", "locate", [], (value) => toolkit.lazyModule(async () => undefined, value)),
   argument("compileSchema", "schema", ["object"], (value) => toolkit.compileSchema(value)),
   argument("compileSchema", "where", ["nothing", "text"], (value) => toolkit.compileSchema({}, value)),
   argument("nearestMatch", "name", ["text"], (value) => toolkit.nearestMatch(value, [])),

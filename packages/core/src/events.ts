@@ -7,6 +7,7 @@ export type AgentEvent =
   | TextEvent
   | ReasoningEvent
   | RetryEvent
+  | NoticeEvent
   | ToolDraftEvent
   | ToolRequestedEvent
   | ToolStartEvent
@@ -37,6 +38,12 @@ export interface RetryEvent {
   readonly attempt: number;
   readonly delayMs: number;
   readonly reason: string;
+}
+
+/** The provider tells the person something about the request, such as a schema it had to simplify for the server. */
+export interface NoticeEvent {
+  readonly type: "notice";
+  readonly text: string;
 }
 
 /** The model is writing a tool call. Void if a `retry` follows. */

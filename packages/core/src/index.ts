@@ -1,6 +1,13 @@
 export { Agent, type ChatOptions, type StructuredChatOptions } from "./agent.js";
 export type { AgentOptions } from "./agentOptions.js";
-export type { Content, ContentPart, FilePart, ImagePart, TextPart } from "./conversation/content.js";
+export {
+  type Content,
+  type ContentPart,
+  contentText,
+  type FilePart,
+  type ImagePart,
+  type TextPart,
+} from "./conversation/content.js";
 export {
   Conversation,
   type ConversationChange,
@@ -14,7 +21,8 @@ export type * from "./events.js";
 export type { ApprovalDecision, ApprovalRequest, Approve } from "./loop/approval.js";
 export type { AfterDecision, BeforeDecision, CallHooks, HookCall } from "./loop/hooks.js";
 export type { AnswerKey, CallKey, Steps } from "./loop/steps.js";
-export type { Telemetry, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
+export type { SetAttributes, Telemetry, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
+export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
 export type { Schema, SchemaValue, StandardSchema } from "./toolkit/standardSchema.js";
 export { defineTool, type ToolDefinition, type ToolInput, type ToolOutput } from "./tools/defineTool.js";
@@ -37,6 +45,7 @@ export {
 export { PROVIDER_KEY_VARIABLES } from "./tools/secrets.js";
 export type { PendingTools } from "./tools/services.js";
 export { SaveSessionContextTool } from "./tools/sessionContext.js";
+export { type Terminable, terminateOnSignals } from "./tools/terminateOnSignals.js";
 export {
   type AccessNeed,
   type AccessRules,

@@ -13,7 +13,12 @@ export function fakeTool(
   {
     parameters,
     ...rest
-  }: { parameters?: JsonSchema; capabilities?: ToolCapability[]; deadlineMs?: number } = {},
+  }: {
+    parameters?: JsonSchema;
+    capabilities?: ToolCapability[];
+    deadlineMs?: number;
+    repeatable?: boolean;
+  } = {},
 ): ExecutableTool {
   const schema: ChatTool = {
     type: "function",

@@ -12,6 +12,9 @@ const OPTIONS = [
   ["retryDelayMs", "nothing", "number"],
   ["maxRetryDelayMs", "nothing", "number"],
   ["body", "nothing", "object"],
+  ["api", "nothing"],
+  ["client", "nothing"],
+  ["accepts", "nothing", "list"],
 ] as const;
 
 const given = { model: "m", apiKey: "k", baseURL: "http://127.0.0.1:9", maxRetries: 0 };

@@ -1,2 +1,3 @@
-export type { OpenAIProviderOptions } from "./options.js";
+export { provider } from "./factory.js";
+export type { OpenAIApi, OpenAIClient, OpenAIProviderOptions } from "./options.js";
 export { OpenAIProvider } from "./provider.js";

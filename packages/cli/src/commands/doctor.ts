@@ -1,13 +1,13 @@
 import type { Diagnosis } from "@agent/core";
 import { countOf, errorMessage, escapeToLine } from "@agent/core/toolkit";
-import { EXIT, type ExitCode } from "../exitCodes.js";
-import type { SettingsFlags } from "../flags.js";
-import { print } from "../output.js";
-import type { LoadedPack } from "../packs/load.js";
-import { configDirectory, stateDirectory } from "../paths.js";
-import { chooseProvider } from "../provider/choose.js";
-import { type LoadedSettings, loadSettings } from "../settings.js";
-import { createToolbox, loadSelectedPacks, NO_CONVERSATION } from "../setup.js";
+import type { LoadedPack } from "../assembly/packs/load.js";
+import { chooseProvider } from "../assembly/provider/choose.js";
+import { type ToolsInUse, withTools } from "../assembly/withTools.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import { print } from "../process/output.js";
+import { configDirectory, stateDirectory } from "../process/paths.js";
+import type { SettingsFlags } from "../settings/flags.js";
+import type { LoadedSettings } from "../settings/loadSettings.js";
 
 const OLDEST_NODE = [20, 19] as const;
 const DIAGNOSIS_LIMIT_MS = 15_000;
@@ -21,27 +21,21 @@ export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
     if (!one.ok && one.cure) print(`    ${escapeToLine(one.cure)}\n`);
   };
   show(checkNode(), true);
-  let loaded: LoadedSettings;
-  let packs: LoadedPack[];
   try {
-    loaded = await loadSettings(flags);
-    show({ subject: "config", ok: true, detail: configDetail(loaded) });
-    packs = await loadSelectedPacks(loaded);
-    createToolbox(loaded, packs, NO_CONVERSATION);
+    await withTools(flags, async (tools) => {
+      const { loaded, packs } = tools;
+      show({ subject: "config", ok: true, detail: configDetail(loaded) });
+      for (const pack of packs) show(packDiagnosis(pack), true);
+      show(await checkProvider(loaded), true);
+      show({
+        subject: "state",
+        ok: true,
+        detail: `trust and sessions in ${stateDirectory()}, own config in ${configDirectory()}`,
+      });
+      for (const diagnosis of await diagnose(tools)) show(diagnosis);
+    });
   } catch (error) {
     show({ subject: "config", ok: false, detail: errorMessage(error) }, true);
-    return EXIT.config;
-  }
-  for (const pack of packs) show(packDiagnosis(pack), true);
-  show(await checkProvider(loaded), true);
-  show({
-    subject: "state",
-    ok: true,
-    detail: `trust and sessions in ${stateDirectory()}, own config in ${configDirectory()}`,
-  });
-  for (const pack of packs) {
-    for (const diagnosis of await diagnose(pack))
-      show({ ...diagnosis, subject: `${pack.name}, ${diagnosis.subject}` });
   }
   return broken ? EXIT.config : EXIT.done;
 }
@@ -75,20 +69,18 @@ async function checkProvider({ settings, keys }: LoadedSettings): Promise<Diagno
   }
 }
 
-/** A pack's own findings; one that fails or takes too long is a finding too. */
-async function diagnose({ module }: LoadedPack): Promise<readonly Diagnosis[]> {
-  if (!module?.diagnose) return [];
+/** What the packs found out about this machine. One that takes too long is a finding too. */
+async function diagnose({ registry }: ToolsInUse): Promise<readonly Diagnosis[]> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const late = new Promise<readonly Diagnosis[]>((resolve) => {
+    const detail = `no result after ${countOf(DIAGNOSIS_LIMIT_MS / 1000, "second")}`;
     timer = setTimeout(
-      () => reject(new Error(`no result after ${countOf(DIAGNOSIS_LIMIT_MS / 1000, "second")}`)),
+      () => resolve([{ subject: "the packs' own checks", ok: false, detail }]),
       DIAGNOSIS_LIMIT_MS,
     );
   });
   try {
-    return await Promise.race([Promise.resolve(module.diagnose()), late]);
-  } catch (error) {
-    return [{ subject: "diagnosis", ok: false, detail: errorMessage(error) }];
+    return await Promise.race([registry.services.diagnose(), late]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,10 +1,11 @@
 import { errorMessage } from "@agent/core/toolkit";
-import { askYesNo, canAsk } from "../ask.js";
-import { CliError } from "../errors.js";
-import { EXIT, type ExitCode } from "../exitCodes.js";
-import type { SettingsFlags } from "../flags.js";
+import { askYesNo, canAsk } from "../process/ask.js";
+import type { CrashGuard } from "../process/crash.js";
+import { CliError } from "../process/errors.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { createReporter, OUTPUT_FORMATS, type OutputFormat } from "../run/reporters.js";
-import { type LoadedSettings, loadSettings } from "../settings.js";
+import type { SettingsFlags } from "../settings/flags.js";
+import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
 
 export interface RunFlags extends SettingsFlags {
   readonly print?: boolean;
@@ -16,9 +17,13 @@ export interface RunFlags extends SettingsFlags {
 }
 
 /** `agent`: a chat in a terminal, or one task from the arguments or standard input. */
-export async function runCommand(words: readonly string[], flags: RunFlags): Promise<ExitCode> {
+export async function runCommand(
+  words: readonly string[],
+  flags: RunFlags,
+  guard: CrashGuard,
+): Promise<ExitCode> {
   const { resume, task } = splitResume(flags.resume, words);
-  const keepSession = flags.session !== false;
+  const record = flags.session !== false;
   const format = checkedFormat(flags.output);
   const timeoutMs = flags.timeout === undefined ? undefined : parseDuration(flags.timeout);
   if (task.length === 0 && !flags.print && process.stdin.isTTY) {
@@ -26,14 +31,14 @@ export async function runCommand(words: readonly string[], flags: RunFlags): Pro
       throw new CliError(`--output ${format} needs a task: agent --output ${format} "do this"`);
     // Either way only what it needs is loaded: the first prompt waits for no tool and no model.
     const { startChat } = await import("../chat/startChat.js");
-    return await startChat(await loadRunSettings(flags), { resume, keepSession });
+    return await startChat(await loadRunSettings(flags), { resume, record, guard });
   }
   const quiet = flags.quiet ?? false;
   const reporter = createReporter(format, quiet);
   try {
     const loaded = await loadRunSettings(flags);
     const { runTask } = await import("../run/runTask.js");
-    return await runTask(task, loaded, { resume, keepSession, reporter, timeoutMs, quiet });
+    return await runTask(task, loaded, { resume, record, reporter, timeoutMs, quiet, guard });
   } catch (error) {
     // A caller that reads JSON gets the reason as JSON too.
     if (format !== "text") {
@@ -50,7 +55,7 @@ async function loadRunSettings(flags: RunFlags): Promise<LoadedSettings> {
   const { env } = loaded.keys;
   const isDecided = loaded.settings.provider !== undefined || env.OPENAI_API_KEY || env.OPENAI_BASE_URL;
   if (!isDecided && canAsk()) {
-    const { askAboutLocalServer } = await import("../provider/localServers.js");
+    const { askAboutLocalServer } = await import("../assembly/provider/localServers.js");
     await askAboutLocalServer(env, askYesNo);
   }
   return loaded;

@@ -1,6 +1,6 @@
 import type { AgentEvent, TokenUsage, ToolOutcome } from "@agent/core";
 import { plainActivity } from "../display/plainActivity.js";
-import { note, print, printLine } from "../output.js";
+import { note, print, printLine } from "../process/output.js";
 import type { Outcome } from "./outcome.js";
 
 /** The version of the JSON the command prints. It rises only when a reader of the old form would break. */
@@ -20,7 +20,7 @@ export interface RunInfo {
 
 /** Tells the caller of the command what happens, in the form it asked for. */
 export interface Reporter {
-  start(info: RunInfo, asks: (name: string) => boolean): void;
+  start(info: RunInfo): void;
   event(event: AgentEvent): void;
   finish(outcome: Outcome): void;
 }
@@ -40,8 +40,8 @@ class TextReporter implements Reporter {
     this.#quiet = quiet;
   }
 
-  start(_info: RunInfo, asks: (name: string) => boolean): void {
-    if (!this.#quiet) this.#activity = plainActivity((text) => process.stderr.write(text), asks);
+  start(): void {
+    if (!this.#quiet) this.#activity = plainActivity((text) => process.stderr.write(text));
   }
 
   event(event: AgentEvent): void {

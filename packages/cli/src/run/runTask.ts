@@ -1,8 +1,9 @@
-import { canAsk } from "../ask.js";
-import { compose } from "../compose.js";
-import type { ExitCode } from "../exitCodes.js";
-import { note } from "../output.js";
-import type { LoadedSettings } from "../settings.js";
+import { assembleAgent } from "../assembly/assembleAgent.js";
+import { canAsk } from "../process/ask.js";
+import type { CrashGuard } from "../process/crash.js";
+import type { ExitCode } from "../process/exitCodes.js";
+import { note } from "../process/output.js";
+import type { LoadedSettings } from "../settings/loadSettings.js";
 import { askOnTerminal, refuseWithoutTerminal } from "./approval.js";
 import { runOnce } from "./once.js";
 import type { Reporter } from "./reporters.js";
@@ -10,37 +11,35 @@ import { readTask } from "./task.js";
 
 export interface TaskOptions {
   readonly resume: string | true | undefined;
-  readonly keepSession: boolean;
+  /** Whether the conversation is kept on disk. */
+  readonly record: boolean;
   readonly reporter: Reporter;
   readonly timeoutMs: number | undefined;
   /** Says nothing on standard error but what is wrong. */
   readonly quiet: boolean;
+  readonly guard: CrashGuard;
 }
 
 /** One task, given in words or on standard input. */
 export async function runTask(
   words: readonly string[],
   loaded: LoadedSettings,
-  { resume, keepSession, reporter, timeoutMs, quiet }: TaskOptions,
+  { resume, record, reporter, timeoutMs, quiet, guard }: TaskOptions,
 ): Promise<ExitCode> {
   const task = await readTask(words);
-  const approval = canAsk() ? askOnTerminal() : refuseWithoutTerminal();
-  const composition = await compose(loaded, resume, approval.approve);
-  const { agent, toolbox, chosen, problems, jobs, sessionFile, keep } = composition;
+  const { agent, chosen, problems, recording, dispose } = await assembleAgent(loaded, {
+    resume,
+    record,
+    approve: canAsk() ? askOnTerminal : refuseWithoutTerminal,
+    guard,
+    onProblem: (message) => note(`agent: ${message}`),
+  });
   for (const problem of problems) note(`agent: ${problem}`);
   if (!quiet) note(`agent: ${chosen.description}`);
   return await runOnce(agent, task, {
     reporter,
     timeoutMs,
-    asks: (name) => toolbox.confirm.has(name) && !approval.isSettled(name),
-    info: {
-      model: chosen.model,
-      provider: chosen.kind,
-      session: keepSession ? sessionFile : undefined,
-    },
-    jobs,
-    keep: async () => {
-      if (keepSession) await keep();
-    },
+    info: { model: chosen.model, provider: chosen.kind, session: recording?.file },
+    dispose,
   });
 }

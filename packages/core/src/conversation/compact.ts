@@ -1,7 +1,7 @@
 import { isAgentError } from "../errors.js";
 import type { ContextEvent } from "../events.js";
-import { respond } from "../loop/ask.js";
 import type { Exchange } from "../loop/exchange.js";
+import { respond } from "../loop/respond.js";
 import type { ChatMessage, ProviderState } from "../providers/interface.js";
 import { orAborted, throwIfAborted } from "../toolkit/abort.js";
 import { truncateMiddle } from "../toolkit/truncate.js";
@@ -133,10 +133,11 @@ function shortenOutput(conversation: Conversation, from: number, to: number, max
 
 async function summarise(
   older: readonly ChatMessage[],
-  { provider, signal, steps, scope, meter }: Exchange,
+  exchange: Exchange,
   turn: number,
   limit: number,
 ): Promise<{ action: "summarised" | "dropped"; text: string }> {
+  const { signal, steps, scope, meter } = exchange;
   throwIfAborted(signal);
   const transcript = truncateMiddle(
     older.map(transcribe).join("\n\n"),
@@ -145,7 +146,7 @@ async function summarise(
   try {
     const key = { scope, turn, kind: "summary", attempt: 1 } as const;
     const request = steps.answer(key, () =>
-      respond(provider, {
+      respond(exchange, {
         messages: [
           { role: "system", content: SUMMARY_PROMPT },
           { role: "user", content: transcript },

@@ -135,7 +135,8 @@ export function partBytes(part: ContentPart): number {
 }
 
 function decodedBytes(base64: string): number {
-  return Math.floor((base64.length * 3) / 4);
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
+  return Math.floor((base64.length * 3) / 4) - padding;
 }
 
 function isBase64(data: string): boolean {

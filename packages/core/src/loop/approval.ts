@@ -7,6 +7,9 @@ const ABORTED = "aborted before it was approved.";
 
 /** A call that waits for permission, with the very arguments the tool will get. */
 export interface ApprovalRequest {
+  /** `""`, or the calls that led to the child agent that asks: with `turn` and `id` the key of the call's step. */
+  readonly scope: string;
+  readonly turn: number;
   readonly id: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;

@@ -1,3 +1,4 @@
+import { isAgentError } from "../errors.js";
 import { orAborted } from "../toolkit/abort.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { PreparedCall } from "../tools/registry.js";
@@ -32,7 +33,15 @@ export async function runCall(
   const { name, args } = "outcome" in prepared ? call : prepared;
   // Refusals go through the steps too: a tool that is not there yet when a message is worked off again must not
   // change a result that was recorded.
-  const key = { scope, turn, callId: id, name, args, capabilities: tools.getCapabilities(name) };
+  const key = {
+    scope,
+    turn,
+    callId: id,
+    name,
+    args,
+    capabilities: tools.getCapabilities(name),
+    repeatable: tools.isRepeatable(name),
+  };
   const result = await steps.call(key, async (intent) => {
     replayed = false;
     if ("outcome" in prepared) return prepared;
@@ -64,7 +73,7 @@ async function decideAndRun(
   startAgent: ChildStarter,
   intent: (() => void | Promise<void>) | undefined,
 ): Promise<ToolResult> {
-  const decided = await decide(place.callId, prepared, exchange);
+  const decided = await decide(place, prepared, exchange);
   if ("outcome" in decided) return decided;
   await intent?.();
   return await execute(place, decided, exchange, startAgent);
@@ -78,8 +87,12 @@ interface Decided {
 }
 
 /** Hooks first, then the person. */
-async function decide(id: string, prepared: PreparedCall, exchange: Exchange): Promise<Decided | ToolResult> {
-  const { tools, gate, signal, context } = exchange;
+async function decide(
+  { turn, callId: id }: CallPlace,
+  prepared: PreparedCall,
+  exchange: Exchange,
+): Promise<Decided | ToolResult> {
+  const { tools, gate, signal, context, scope } = exchange;
   if (signal.aborted) return abortedBefore(prepared.name);
   let call = prepared;
   let allowed = false;
@@ -98,7 +111,7 @@ async function decide(id: string, prepared: PreparedCall, exchange: Exchange): P
   }
   if (allowed || !gate) return { call, isGranted: allowed };
   const { name, args, capabilities, needs } = call;
-  const refusal = await gate.check({ id, name, args, capabilities, needs, context, signal });
+  const refusal = await gate.check({ scope, turn, id, name, args, capabilities, needs, context, signal });
   if (signal.aborted) return abortedBefore(name);
   return refusal === undefined ? { call, isGranted: true } : denied(refusal);
 }
@@ -113,6 +126,7 @@ async function execute(
   const { name, args, needs } = call;
   const id = place.callId;
   const children = new Set<Promise<unknown>>();
+  let suspension: unknown;
   const attributes = { "gen_ai.tool.call.id": id, "gen_ai.tool.type": "function" };
   const result = await telemetry.inSpan({ operation: "execute_tool", name, attributes }, async (set) => {
     const ended = await call.run({
@@ -121,7 +135,11 @@ async function execute(
       context,
       startAgent: (request, childSignal = signal) => {
         const child = startAgent(place, request, childSignal);
-        children.add(child.catch(() => undefined));
+        children.add(
+          child.catch((error: unknown) => {
+            if (isAgentError(error, "suspended")) suspension = error;
+          }),
+        );
         return child;
       },
       onStart: () => emit({ type: "tool_start", id, name, args }),
@@ -130,7 +148,12 @@ async function execute(
     });
     // Children that the tool did not wait for were told to stop when it returned.
     await Promise.all(children);
-    if (ended.outcome !== "ok") set({ "error.type": ended.outcome });
+    // The tool may have made a result of it, but its child is not at its end.
+    if (suspension !== undefined) throw suspension;
+    set(ended.outcome === "ok" ? {} : { "error.type": ended.outcome }, () => ({
+      "gen_ai.tool.call.arguments": JSON.stringify(args),
+      "gen_ai.tool.call.result": ended.text,
+    }));
     return ended;
   });
   const hooks = [...exchange.packHooks(), ...exchange.hooks].filter(({ afterCall }) => afterCall);

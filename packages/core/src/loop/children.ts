@@ -58,6 +58,7 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
       limits: { ...parent.limits, ...(maxTurns !== undefined && { maxTurns }) },
       takeSteering: () => [],
       output: undefined,
+      label,
       scope: `${parent.scope}${place}/${child}/`,
       depth: parent.depth + 1,
       meter: new UsageMeter(parent.meter),
@@ -99,6 +100,7 @@ function subset(tools: LoopTools, names: ReadonlySet<string>): LoopTools {
     },
     getSharedSchemas: () => tools.getSharedSchemas().filter(({ function: { name } }) => names.has(name)),
     getCapabilities: (name) => tools.getCapabilities(name),
+    isRepeatable: (name) => tools.isRepeatable(name),
     redact: (text) => tools.redact(text),
   };
 }

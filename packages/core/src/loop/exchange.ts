@@ -31,6 +31,7 @@ export interface LoopTools {
   prepare(name: string, args: Record<string, unknown>): Promise<PreparedCall | ToolResult>;
   getSharedSchemas(): readonly ChatTool[];
   getCapabilities(name: string): readonly ToolCapability[];
+  isRepeatable(name: string): boolean;
   redact(text: string): string;
 }
 
@@ -62,6 +63,8 @@ export interface Exchange {
   readonly emit: (event: AgentEvent) => void;
   /** `""`, or the calls that led to this child agent. */
   readonly scope: string;
+  /** What a child agent is for, in the words of the tool that started it. */
+  readonly label: string | undefined;
   readonly depth: number;
   readonly meter: UsageMeter;
   readonly allowance: Allowance;

@@ -8,13 +8,24 @@ import { createChildStarter } from "./children.js";
 import type { Exchange } from "./exchange.js";
 import { outputCorrection, outputFailure } from "./output.js";
 import { RepeatCounter } from "./repeats.js";
+import { providerAttributes, usageAttributes } from "./respond.js";
 import { runToolRound, textOrNull } from "./toolRound.js";
 
 /**
  * The one loop behind `chat` and `streamChat`: ask the model, run the tools it wants, until it answers without any.
  * Returns the event that ends the exchange. The history stays valid on every exit.
  */
-export async function runLoop(exchange: Exchange): Promise<DoneEvent> {
+export function runLoop(exchange: Exchange): Promise<DoneEvent> {
+  const { telemetry, provider, label = "" } = exchange;
+  const attributes = providerAttributes(provider);
+  return telemetry.inSpan({ operation: "invoke_agent", name: label, attributes }, async (set) => {
+    const done = await loop(exchange);
+    set({ "gen_ai.response.finish_reasons": [done.finishReason], ...usageAttributes(done.usage) });
+    return done;
+  });
+}
+
+async function loop(exchange: Exchange): Promise<DoneEvent> {
   const { conversation, limits, signal, meter, output } = exchange;
   const repeats = new RepeatCounter(limits.maxRepeats);
   const startAgent = createChildStarter(exchange, runLoop);

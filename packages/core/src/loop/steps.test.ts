@@ -18,11 +18,7 @@ class Journal implements Steps {
   async call(...[key, run]: Parameters<Steps["call"]>): Promise<ToolResult> {
     const { args: _, ...rest } = key;
     const name = JSON.stringify(rest);
-    if (
-      this.intents.has(name) &&
-      !this.entries.has(name) &&
-      !key.capabilities.every((one) => one === "read")
-    ) {
+    if (this.intents.has(name) && !this.entries.has(name) && !key.repeatable) {
       return { outcome: "interrupted", text: "It may or may not have run.", durationMs: 0 };
     }
     return await this.#step(
@@ -209,4 +205,61 @@ describe("a journal under the agent", () => {
       message: "recorded: no credit",
     });
   });
+
+  test("a child agent that waits for a decision suspends its parent's message, whatever the tool makes of it", async () => {
+    const steps = new Journal();
+    const write = vi.fn(() => "wrote");
+    const asked: unknown[] = [];
+    const tools = [
+      fakeTool(
+        "ask",
+        async (_, running) => {
+          try {
+            return (await running?.startAgent?.({ message: "hi" }))?.text;
+          } catch {
+            return "the child failed";
+          }
+        },
+        { repeatable: true },
+      ),
+      fakeTool("write", write, { capabilities: ["write"] }),
+    ];
+    const waiting = agentWith([call("ask"), call("write")], tools, {
+      steps,
+      approve: ({ name, scope, turn, id }) => {
+        if (name === "ask") return "allow";
+        asked.push({ scope, turn, id });
+        throw new AgentError("suspended", "Somebody must decide.");
+      },
+    });
+    await expect(waiting.chat("go")).rejects.toMatchObject({ code: "suspended" });
+    expect(asked).toEqual([{ scope: "1/call_1_0/0/", turn: 1, id: "call_2_0" }]);
+    const resumed = agentWith(["child done", "Done."], tools, { steps, approve: () => "allow" });
+    expect(await resumed.chat("go")).toBe("Done.");
+    expect(write).toHaveBeenCalledOnce();
+    expect(toolTexts(resumed)).toEqual(["child done"]);
+  });
+
+  test.each([
+    [["read"], true],
+    [["read", "network"], true],
+    [["network"], false],
+    [["read", "execute"], false],
+    [[], false],
+  ] as const)(
+    "an interrupted call of a tool that can %j may be repeated: %s",
+    async (capabilities, expected) => {
+      const asked: boolean[] = [];
+      const steps: Steps = {
+        answer: (_, ask) => ask(),
+        call: (key, run) => {
+          asked.push(key.repeatable);
+          return run();
+        },
+      };
+      const tool = fakeTool("t", undefined, { capabilities: [...capabilities] });
+      await agentWith([call("t"), "Done."], [tool], { steps }).chat("go");
+      expect(asked).toEqual([expected]);
+    },
+  );
 });

@@ -21,6 +21,8 @@ export interface CallKey {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
+  /** Whether the call may be run again if an earlier run of it was interrupted (`ExecutableTool.repeatable`). */
+  readonly repeatable: boolean;
 }
 
 /**
@@ -30,7 +32,9 @@ export interface CallKey {
  *
  * Contract: `answer` may reject with a recorded `AgentError`. `call` must not record a result whose outcome is
  * `aborted`, and gives `run` an `intent` that is awaited after the call was approved and before the tool starts;
- * a call with an intent and no result is run again if its tool only reads, and ends `interrupted` otherwise.
+ * a call with an intent and no result is run again if it is `repeatable`, and ends `interrupted` otherwise. To end
+ * the message and go on later, or elsewhere, either rejects with an `AgentError` of code `suspended`: no tool can turn
+ * that into a result, also not one whose child agent was suspended.
  */
 export interface Steps {
   answer(key: AnswerKey, ask: () => Promise<ChatResponse>): Promise<ChatResponse>;

@@ -1,20 +1,23 @@
 /** A stretch of work that is worth a span: named and described by OpenTelemetry's conventions for generative AI. */
 export interface TelemetrySpan {
   readonly operation: "invoke_agent" | "chat" | "execute_tool";
-  /** What is invoked: the model, the tool. */
+  /** What is invoked: the agent, the model, the tool. */
   readonly name: string;
   readonly attributes: TelemetryAttributes;
 }
 
 export type TelemetryAttributes = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
+/**
+ * Adds attributes that are known only later. `error.type` marks the span as failed although its work resolves.
+ * `content` is what people and models wrote; it is built only if somebody wants to keep it.
+ */
+export type SetAttributes = (attributes: TelemetryAttributes, content?: () => TelemetryAttributes) => void;
+
 /** Sees the agent's work as nested spans. `@agent/core/otel` implements it with OpenTelemetry. */
 export interface Telemetry {
-  /** Runs `work` inside the span and ends it with the promise; `set` adds attributes that are known only later. */
-  inSpan<T>(
-    span: TelemetrySpan,
-    work: (set: (attributes: TelemetryAttributes) => void) => Promise<T>,
-  ): Promise<T>;
+  /** Runs `work` inside the span and ends it with the promise. */
+  inSpan<T>(span: TelemetrySpan, work: (set: SetAttributes) => Promise<T>): Promise<T>;
 }
 
 /** Sees nothing and costs nothing. */

@@ -3,6 +3,7 @@ import type { ChatRequest } from "./interface.js";
 
 const checkMessages = arrayOf("messages");
 const checkTools = arrayOf("tools");
+const CALLBACKS = ["onText", "onReasoning", "onToolDraft", "onRetry", "onNotice"] as const;
 
 /** Throws `invalid_argument` unless a provider of core was handed a whole request. */
 export function checkRequest(request: ChatRequest): void {
@@ -10,6 +11,7 @@ export function checkRequest(request: ChatRequest): void {
   checkMessages("request.messages", request.messages);
   checkTools("request.tools", request.tools);
   checkSignal("request.signal", request.signal);
-  if (request.onText !== undefined) checkFunction("request.onText", request.onText);
-  if (request.onRetry !== undefined) checkFunction("request.onRetry", request.onRetry);
+  for (const name of CALLBACKS) {
+    if (request[name] !== undefined) checkFunction(`request.${name}`, request[name]);
+  }
 }

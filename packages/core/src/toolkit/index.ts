@@ -26,7 +26,6 @@ export { functionTool } from "./functionTool.js";
 export { isRecord } from "./isRecord.js";
 export { compileSchema } from "./jsonSchema/compile.js";
 export { SchemaError } from "./jsonSchema/keywords.js";
-export { lazyModule } from "./lazyModule.js";
 export { didYouMean, nearestMatch } from "./nearest.js";
 export { onAbort } from "./onAbort.js";
 export { checkOptions, type OptionChecks } from "./options.js";

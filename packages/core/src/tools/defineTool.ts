@@ -1,6 +1,6 @@
 import type { ContentPart } from "../conversation/content.js";
 import { AgentError } from "../errors.js";
-import { checkFunction, checkObject, checkText } from "../toolkit/checks.js";
+import { checkBoolean, checkFunction, checkObject, checkText } from "../toolkit/checks.js";
 import { describeValue, quote } from "../toolkit/describe.js";
 import { isRecord } from "../toolkit/isRecord.js";
 import { checkOptions, type OptionChecks } from "../toolkit/options.js";
@@ -22,6 +22,8 @@ export interface ToolDefinition<S extends Schema> {
   readonly capabilities?: readonly ToolCapability[];
   /** Milliseconds the registry waits for a result. Default: ten minutes. */
   readonly deadlineMs?: number;
+  /** Whether an interrupted call may be run again. Default: only if it does nothing but read. */
+  readonly repeatable?: boolean;
   readonly execute: (input: ToolInput<S>, call?: ToolCall) => ToolOutput | Promise<ToolOutput>;
 }
 
@@ -33,6 +35,7 @@ const OPTIONS: OptionChecks<Record<keyof ToolDefinition<Schema>, unknown>> = {
   input: anything,
   capabilities: anything,
   deadlineMs: anything,
+  repeatable: checkBoolean,
   execute: checkFunction,
 };
 
@@ -55,7 +58,7 @@ const OPTIONS: OptionChecks<Record<keyof ToolDefinition<Schema>, unknown>> = {
 export function defineTool<const S extends Schema>(definition: ToolDefinition<S>): ExecutableTool {
   checkObject("definition", definition);
   checkOptions<Record<keyof ToolDefinition<S>, unknown>>("defineTool", definition as never, OPTIONS);
-  const { name, description, input, capabilities, deadlineMs, execute } = definition;
+  const { name, description, input, capabilities, deadlineMs, repeatable, execute } = definition;
   checkText("name", name);
   checkText("description", description);
   checkFunction("execute", execute);
@@ -74,6 +77,7 @@ export function defineTool<const S extends Schema>(definition: ToolDefinition<S>
     name,
     ...(capabilities && { capabilities }),
     ...(deadlineMs !== undefined && { deadlineMs }),
+    ...(repeatable !== undefined && { repeatable }),
     getSchema: () => schema,
     async parseArguments(args) {
       const parsed = await reader.parse(args);

@@ -38,6 +38,11 @@ export interface ExecutableTool {
    */
   readonly deadlineMs?: number;
   /**
+   * Whether a call that was interrupted may simply be run again: its effects are the same the second time, or all its
+   * work is done by child agents. Default: only if `read` is all it does, over the network or not.
+   */
+  readonly repeatable?: boolean;
+  /**
    * What a call with these valid arguments would need a person's yes for, under the host's `AccessRules`. Has no
    * side effect. The granted needs come back in `call.granted`.
    */

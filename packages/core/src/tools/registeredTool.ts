@@ -20,6 +20,8 @@ const OPTIONS: OptionChecks<RegisterOptions> = {
 export interface RegisteredTool {
   readonly tool: ExecutableTool;
   readonly capabilities: readonly ToolCapability[];
+  /** Whether an interrupted call may be run again. */
+  readonly repeatable: boolean;
   readonly description: string;
   readonly source: string | undefined;
   /** The schema as JSON text: parsing it hands out a fresh copy that nobody else can have changed. */
@@ -55,9 +57,14 @@ export function examineTool(tool: ExecutableTool, options: RegisterOptions): Reg
     fail(`its description must be a string, got ${describeValue(description)}`);
   if (hasHiddenTags(schemaText))
     fail("its schema holds invisible tag characters, which hide text from people");
+  const capabilities = checkedCapabilities(tool, fail);
+  const { repeatable = onlyReads(capabilities) } = tool;
+  if (typeof repeatable !== "boolean")
+    fail(`repeatable must be true or false, got ${describeValue(repeatable)}`);
   return {
     tool,
-    capabilities: checkedCapabilities(tool, fail),
+    capabilities,
+    repeatable,
     description,
     source: options.source,
     schemaText,
@@ -98,6 +105,11 @@ function checkedCapabilities(tool: ExecutableTool, fail: (problem: string) => ne
     fail(`${quote(String(unknown))} is not a capability. Known: ${TOOL_CAPABILITIES.join(", ")}`);
   }
   return [...capabilities];
+}
+
+/** A tool that declares nothing is not taken for a reader. */
+function onlyReads(capabilities: readonly ToolCapability[]): boolean {
+  return capabilities.includes("read") && capabilities.every((one) => one === "read" || one === "network");
 }
 
 function compileParameters(

@@ -186,6 +186,11 @@ export class ToolRegistry implements PackRegistry {
     return this.#tools.get(name)?.capabilities ?? [];
   }
 
+  /** Whether an interrupted call of this tool may be run again; not for a tool that is unknown. */
+  isRepeatable(name: string): boolean {
+    return this.#tools.get(name)?.repeatable ?? false;
+  }
+
   provide(services: PackServices): void {
     this.services.add(services);
   }

@@ -40,10 +40,11 @@ const SIGNATURES: readonly (readonly [signature: string, type: string, at?: numb
 /** Names the type of a binary file by its first bytes. */
 export function binaryType(head: Uint8Array): string {
   const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, 512)).toString("latin1");
-  const found = SIGNATURES.find(([signature, , at = 0]) => matches(text, signature, at));
+  const found = SIGNATURES.find(([signature, , at = 0]) => hasSignature(text, signature, at));
   return found?.[1] ?? "unknown type";
 }
 
-function matches(text: string, signature: string, at: number): boolean {
+/** Whether `text`, bytes as latin1, holds the signature; "?" in it stands for any byte. */
+export function hasSignature(text: string, signature: string, at = 0): boolean {
   return [...signature].every((byte, index) => byte === "?" || text[at + index] === byte);
 }

@@ -4,6 +4,7 @@ import { missingError } from "../errors/missing.js";
 import { showPath } from "../paths/pathText.js";
 import { readWindow, type WindowRequest } from "../read/fileWindow.js";
 import { LineIndex } from "../read/lineIndex.js";
+import { type MediaType, maxMediaBytes, mediaTypeOf, toMedia, tooLargeNotice } from "../read/media.js";
 import {
   afterNewline,
   BYTE_NEWLINE,
@@ -12,7 +13,7 @@ import {
   UTF16LE_NEWLINE,
 } from "../read/newlines.js";
 import { binaryNotice, cutNotice, shownText, withNotice } from "../read/notices.js";
-import { readFully, readWithPatience } from "../read/readBytes.js";
+import { readFully, readFullyAsync, readWithPatience } from "../read/readBytes.js";
 import { type OpenFile, openRegularFile } from "../read/regularFile.js";
 import { digestOf, stampOf } from "../read/seenFiles.js";
 import {
@@ -36,9 +37,14 @@ interface Reading {
   readonly given: BufferEncoding | undefined;
   readonly request: WindowRequest;
   readonly signal: AbortSignal | undefined;
+  /** Adds an image or a document to the result, where the caller can take one. */
+  readonly attach: ToolCall["attach"];
 }
 
-/** Reads a text file, whole or some of its lines. Never changes what it shows; a cut is announced. */
+/**
+ * Reads a text file, whole or some of its lines, or attaches an image or a PDF for a model that can see it. Never
+ * changes what it shows; a cut is announced.
+ */
 export class ReadFileTool extends FileTool {
   readonly name = "read_file";
   readonly capabilities = ["read"] as const;
@@ -47,7 +53,7 @@ export class ReadFileTool extends FileTool {
     const { maxReadBytes, maxReadLines } = this.workspace.limits;
     return functionTool(
       this.name,
-      `Read a file. Returns its content as it is; past ${maxReadBytes} bytes or ${maxReadLines} lines the first part and a last line that says how to read on.`,
+      `Read a file. Returns its content as it is; past ${maxReadBytes} bytes or ${maxReadLines} lines the first part and a last line that says how to read on. Images (PNG, JPEG, GIF, WebP) and PDF documents are attached to be looked at.`,
       {
         path: { type: "string", description: "File to read" },
         encoding: {
@@ -81,7 +87,8 @@ export class ReadFileTool extends FileTool {
       target = this.workspace.locate(path);
       const file = openRegularFile(this.workspace, target, path, call);
       try {
-        return await read(this.workspace, file, { path, target, given, request, signal: call?.signal });
+        const { signal, attach } = call ?? {};
+        return await read(this.workspace, file, { path, target, given, request, signal, attach });
       } finally {
         file.close();
       }
@@ -131,11 +138,14 @@ async function read(workspace: Workspace, file: OpenFile, reading: Reading): Pro
 function present(
   workspace: Workspace,
   file: OpenFile,
-  { path, target, given }: Reading,
+  reading: Reading,
   bytes: Buffer,
   part = bytes,
 ): string {
+  const { path, target, given } = reading;
   workspace.seen.remember(target, file.info, digestOf(bytes));
+  const type = mediaToAttach(reading, bytes);
+  if (type !== undefined) return attachMedia(reading, type, bytes);
   const encoding = given ?? markedEncoding(bytes) ?? "utf8";
   if (given === undefined && encoding === "utf8" && looksBinary(bytes)) {
     return binaryNotice(path, bytes, bytes.length);
@@ -168,6 +178,8 @@ async function readPart(
   workspace.seen.remember(target, file.info, undefined);
   const head = Buffer.allocUnsafe(Math.min(HEAD_BYTES, size ?? HEAD_BYTES));
   const start = head.subarray(0, readFully(file.fd, head, 0));
+  const type = mediaToAttach(reading, start);
+  if (type !== undefined) return await readMedia(file, reading, type, size ?? 0);
   const encoding = given ?? markedEncoding(start) ?? "utf8";
   if (given === undefined && encoding === "utf8" && looksBinary(start))
     return binaryNotice(path, start, size);
@@ -188,6 +200,24 @@ async function readPart(
   const text = shownText(window.bytes, encoding);
   if (window.cut === "no") return text;
   return withNotice(text, cutNotice(reading, window, size, await total()));
+}
+
+/** The type of an image or document that this call can attach. Lines mean nothing in one; bytes were asked for as such. */
+function mediaToAttach({ given, request, attach }: Reading, head: Buffer): MediaType | undefined {
+  return attach && given === undefined && request.byte === undefined ? mediaTypeOf(head) : undefined;
+}
+
+async function readMedia(file: OpenFile, reading: Reading, type: MediaType, size: number): Promise<string> {
+  if (size > maxMediaBytes(type)) return tooLargeNotice(reading.path, type, size);
+  const buffer = Buffer.allocUnsafe(size);
+  const length = await readFullyAsync(file.fd, buffer, 0);
+  return attachMedia(reading, type, buffer.subarray(0, length));
+}
+
+function attachMedia({ path, attach }: Reading, type: MediaType, bytes: Buffer): string {
+  const { part, text } = toMedia(path, type, bytes);
+  if (part !== undefined) attach?.(part);
+  return text;
 }
 
 /** Whether a file that is in memory whole has more lines than one call shows. */

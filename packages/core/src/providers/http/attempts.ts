@@ -11,8 +11,10 @@ import { AttemptError, type RetryPolicy, withRetries } from "./retry.js";
 const MAX_MESSAGE_BYTES = 2000;
 
 export interface AttemptOptions {
-  /** Named in the error. */
+  /** Who could not do it, for the error. */
   readonly model: string;
+  /** What could not be done. Default: `answer`. */
+  readonly task?: string;
   /** The longest silence of the server before an attempt fails. */
   readonly timeoutMs: number;
   readonly retries: RetryPolicy;
@@ -55,7 +57,7 @@ export async function runAttempts<T>(
     const overflow = error instanceof AttemptError && error.overflow;
     throw new AgentError(
       overflow ? "context_overflow" : "provider_failed",
-      `${options.model} could not answer: ${presentable(errorMessage(error))}`,
+      `${options.model} could not ${options.task ?? "answer"}: ${presentable(errorMessage(error))}`,
       { cause: options.redact(kindOf(error)) },
     );
   }

@@ -1,0 +1,94 @@
+// The same conversation by hand over `openai`, with openai's own runner, with @agent/core, and with its peers.
+import OpenAI from "openai";
+import { Agent } from "../../packages/core/dist/index.js";
+import { functionTool } from "../../packages/core/dist/toolkit.js";
+import { OpenAIProvider } from "../../packages/provider-openai/dist/index.js";
+import { peers } from "./corePeers.mjs";
+
+const PROPERTIES = { path: { type: "string" }, limit: { type: "integer", minimum: 1 } };
+const SCHEMA = functionTool("lookup", "Looks something up.", PROPERTIES);
+const QUESTION = "Look everything up.";
+const MODEL = "m";
+
+/**
+ * Each makes a function `({ stream }) => Promise<string>` that holds one whole conversation with the server at
+ * `baseURL`, running `tool(args)` for every call.
+ */
+export async function contestants(baseURL, tool) {
+  return {
+    "hand-written loop over openai": byHand(baseURL, tool),
+    "@agent/core": ours(baseURL, tool),
+    "openai runTools": runTools(baseURL, tool),
+    ...(await peers({ baseURL, tool, model: MODEL, schema: SCHEMA.function, question: QUESTION })),
+  };
+}
+
+function byHand(baseURL, tool) {
+  const client = new OpenAI({ apiKey: "k", baseURL, maxRetries: 0 });
+  return async ({ stream }) => {
+    const messages = [{ role: "user", content: QUESTION }];
+    for (;;) {
+      const request = { model: MODEL, messages, tools: [SCHEMA] };
+      const message = stream
+        ? await streamed(client, request)
+        : (await client.chat.completions.create(request)).choices[0].message;
+      messages.push(message);
+      if (!message.tool_calls?.length) return message.content;
+      const results = await Promise.all(
+        message.tool_calls.map((call) => tool(JSON.parse(call.function.arguments))),
+      );
+      for (const [index, { id }] of message.tool_calls.entries()) {
+        messages.push({ role: "tool", tool_call_id: id, content: results[index] });
+      }
+    }
+  };
+}
+
+async function streamed(client, request) {
+  const message = { role: "assistant", content: "", tool_calls: undefined };
+  const answer = await client.chat.completions.create({
+    ...request,
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+  for await (const { choices } of answer) {
+    const delta = choices[0]?.delta;
+    if (delta?.content) message.content += delta.content;
+    for (const { index, id, function: called } of delta?.tool_calls ?? []) {
+      message.tool_calls ??= [];
+      message.tool_calls[index] ??= { id, type: "function", function: { name: called.name, arguments: "" } };
+      message.tool_calls[index].function.arguments += called.arguments ?? "";
+    }
+  }
+  return message;
+}
+
+function ours(baseURL, tool) {
+  const provider = new OpenAIProvider({ apiKey: "k", baseURL, model: MODEL, maxRetries: 0 });
+  const lookup = { name: "lookup", capabilities: ["read"], getSchema: () => SCHEMA, execute: tool };
+  return async ({ stream }) => {
+    const agent = new Agent(provider);
+    agent.removeTool("save_session_context");
+    agent.addTool(lookup);
+    if (!stream) return await agent.chat(QUESTION);
+    let text = "";
+    for await (const event of agent.streamChat(QUESTION)) if (event.type === "done") text = event.text;
+    return text;
+  };
+}
+
+function runTools(baseURL, tool) {
+  const client = new OpenAI({ apiKey: "k", baseURL, maxRetries: 0 });
+  const { name, description, parameters } = SCHEMA.function;
+  const tools = [
+    { type: "function", function: { name, description, parameters, parse: JSON.parse, function: tool } },
+  ];
+  return async ({ stream }) => {
+    const messages = [{ role: "user", content: QUESTION }];
+    const runner = client.chat.completions.runTools(
+      { model: MODEL, messages, tools, stream },
+      { maxChatCompletions: 100 },
+    );
+    return await runner.finalContent();
+  };
+}

@@ -1,0 +1,72 @@
+// Where every figure goes: printed as it is measured, and kept in bench/results/<area>.json.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism, loadavg } from "node:os";
+import { fileURLToPath } from "node:url";
+import { median, quantile } from "./statistics.mjs";
+
+export const RESULTS = fileURLToPath(new URL("../results/", import.meta.url));
+
+/**
+ * Collects the figures of one area.
+ *
+ *   const report = createReport("fs", "File tools");
+ *   report.add({ work: "list_dir, 100k entries", unit: "× ls -1p", reach: "≤ 1.0", values: ratios });
+ *   report.save();
+ *
+ * `values` are all samples: the figure is their median, and its spread the quarters around it. `who` names another
+ * program that did the same work; rows without it are ours. `reach` is the bound the project set itself.
+ */
+export function createReport(area, title) {
+  const load = round(loadavg()[0]);
+  const rows = [];
+  return {
+    add({ work, unit, values, reach, who, note }) {
+      const row = {
+        work,
+        ...(who !== undefined && { who }),
+        unit,
+        ...(reach !== undefined && { reach }),
+        median: round(median(values)),
+        ...(values.length > 2 && { low: round(quantile(values, 0.25)), high: round(quantile(values, 0.75)) }),
+        samples: values.length,
+        ...(note !== undefined && { note }),
+      };
+      rows.push(row);
+      console.log(formatRow(row));
+    },
+    /** Writes the rows. Those of an earlier run that were not measured this time stay, if only a part was run. */
+    save({ isPartial = false } = {}) {
+      mkdirSync(RESULTS, { recursive: true });
+      const file = `${RESULTS}${area}.json`;
+      const kept = isPartial ? keptRows(file, rows) : [];
+      const machine = { node: process.version, cores: availableParallelism(), load };
+      const measured = new Date().toISOString().slice(0, 10);
+      const result = { title, command: `pnpm bench ${area}`, measured, ...machine, rows: [...kept, ...rows] };
+      writeFileSync(file, `${JSON.stringify(result, undefined, 2)}\n`);
+    },
+  };
+}
+
+function keptRows(file, rows) {
+  try {
+    const fresh = new Set(rows.map(rowKey));
+    return JSON.parse(readFileSync(file, "utf8")).rows.filter((row) => !fresh.has(rowKey(row)));
+  } catch {
+    return [];
+  }
+}
+
+function rowKey({ work, who }) {
+  return JSON.stringify([work, who]);
+}
+
+function formatRow({ work, who, unit, reach, median: figure, low, high, note }) {
+  const spread = low === undefined ? "" : ` (${low} – ${high})`;
+  const goal = reach === undefined ? "" : `, reach ${reach}`;
+  return `${who === undefined ? "" : `${who}: `}${work}: ${figure} ${unit}${spread}${goal}${note === undefined ? "" : `; ${note}`}`;
+}
+
+/** Three digits that count: more would claim a precision that no figure here has. */
+function round(value) {
+  return Number(value.toPrecision(3));
+}

@@ -1,0 +1,115 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
+import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createApp } from "./app.js";
+
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
+  existsSync,
+);
+const inBrowser = test.skipIf(CHROMIUM === undefined);
+if (CHROMIUM === undefined) console.log("The tests of the page are skipped: install chromium to run them.");
+
+let browser: Browser;
+beforeAll(async () => {
+  if (CHROMIUM === undefined) return;
+  // As root, in a container, Chromium cannot make its own sandbox; it opens only pages of this test.
+  browser = await puppeteer.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+});
+afterAll(async () => await browser?.close());
+
+/** Serves the app on an empty folder, with a model that gives the answers of `script`, and opens its page. */
+async function open(
+  script: (folder: string) => readonly ScriptedAnswer[],
+): Promise<{ page: Page; folder: string }> {
+  const folder = mkdtempSync(join(tmpdir(), "example-web-"));
+  const app = createApp({
+    provider: scriptedProvider(script(folder)),
+    workspace: folder,
+    sessions: join(folder, ".sessions"),
+    page: fileURLToPath(new URL("../dist/page", import.meta.url)),
+  });
+  await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  onTestFinished(async () => {
+    await context.close();
+    app.closeAllConnections();
+    await new Promise((resolve) => app.close(resolve));
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await page.goto(`http://127.0.0.1:${(app.address() as AddressInfo).port}/`);
+  return { page, folder };
+}
+
+async function send(page: Page, text: string): Promise<void> {
+  await page.type("textarea", text);
+  await page.keyboard.press("Enter");
+}
+
+async function shows(page: Page, text: string): Promise<void> {
+  await page.waitForFunction((wanted: string) => document.body.textContent.includes(wanted), {}, text);
+}
+
+async function click(page: Page, label: string): Promise<void> {
+  await (await page.waitForSelector(`button::-p-text(${label})`))?.click();
+}
+
+inBrowser(
+  "a command waits for a click, streams its output, and the page survives a reload meanwhile",
+  async () => {
+    const command = "echo first; until [ -e go ]; do sleep 0.05; done; echo last";
+    const { page, folder } = await open((cwd) => [
+      { calls: [{ name: "run_bash", args: { command, cwd } }] },
+      "It ran.",
+    ]);
+    await send(page, "Run it.");
+    await shows(page, command);
+    await page.reload();
+    await click(page, "Allow");
+    await shows(page, "first");
+    expect(await page.$eval(".call", (call) => call.getAttribute("data-state"))).toBe("running");
+    writeFileSync(join(folder, "go"), "");
+    await shows(page, "It ran.");
+    expect(await page.$eval(".call .output", (output) => output.textContent)).toContain("first\nlast");
+  },
+);
+
+inBrowser("an edit is shown as a diff once it was allowed, and not made when it was denied", async () => {
+  const { page, folder } = await open((workspace) => {
+    const args = { path: join(workspace, "a.txt"), old_text: "old", new_text: "new" };
+    const edit = { calls: [{ name: "edit_file", args }] };
+    return [edit, "Denied.", edit, "Edited."];
+  });
+  const file = join(folder, "a.txt");
+  writeFileSync(file, "old\n");
+  await send(page, "Change it.");
+  await click(page, "Deny");
+  await shows(page, "Denied.");
+  expect(readFileSync(file, "utf8")).toBe("old\n");
+  await send(page, "Do change it.");
+  await click(page, "Allow");
+  await shows(page, "Edited.");
+  expect(readFileSync(file, "utf8")).toBe("new\n");
+  expect(
+    await page.$$eval(".removed, .added", (lines) => lines.map(({ textContent }) => textContent?.trim())),
+  ).toEqual(expect.arrayContaining([expect.stringContaining("old"), expect.stringContaining("new")]));
+});
+
+inBrowser("stop ends the answer; the conversation is there again after a reload", async () => {
+  const forever = ({ signal }: { signal: AbortSignal }): Promise<string> =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const { page } = await open(() => [forever, "Here I am."]);
+  await send(page, "Think about it.");
+  await click(page, "Stop");
+  await shows(page, "Stopped.");
+  await send(page, "Are you there?");
+  await shows(page, "Here I am.");
+  await page.reload();
+  await shows(page, "Here I am.");
+  await shows(page, "Think about it.");
+});

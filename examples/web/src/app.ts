@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { join } from "node:path";
+import { Agent, type ChatProvider, Conversation, loadSession, recordSession } from "@agent/core";
+import * as bash from "@agent/tools-bash";
+import * as fs from "@agent/tools-fs";
+import { toNodeListener } from "@agent/web/node";
+import { createChatHandlers } from "@agent/web/server";
+
+export interface AppOptions {
+  readonly provider: ChatProvider;
+  /** The folder the agent works in. */
+  readonly workspace: string;
+  /** Where conversations are kept. */
+  readonly sessions: string;
+  /** Where the built page is. */
+  readonly page: string;
+}
+
+const COOKIE = /(?:^|; )chat=([0-9a-f-]{36})(?:;|$)/;
+const READS = new Set(["read_file", "list_dir"]);
+
+/** A server with the page at `/` and the agent at `/chat`. A conversation belongs to the browser that has its cookie. */
+export function createApp({ provider, workspace, sessions, page }: AppOptions): Server {
+  mkdirSync(sessions, { recursive: true, mode: 0o700 });
+  const handlers = createChatHandlers({
+    identify: (request) => COOKIE.exec(request.headers.get("cookie") ?? "")?.[1],
+    open: async (id, { approve }) => {
+      const file = join(sessions, `${id}.jsonl`);
+      const session = await loadSession(file).catch(() => undefined);
+      const conversation = new Conversation(session ? { session } : {});
+      const recorder = recordSession(conversation, file);
+      const agent = new Agent(provider, {
+        conversation,
+        systemPrompt: `You work on the files in ${workspace}. Be brief.`,
+        packs: [[fs, { root: workspace }], bash],
+        enable: ["run_bash"],
+        disable: ["save_session_context"],
+        approve: (request) => (READS.has(request.name) ? "allow" : approve(request)),
+      });
+      return { agent, close: () => recorder.close() };
+    },
+  });
+  const chat = toNodeListener(handlers);
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? "/", "http://localhost");
+    if (pathname === "/chat") void chat(request, response);
+    else sendPage(page, pathname, request, response);
+  });
+  server.on("close", () => void handlers.close());
+  return server;
+}
+
+function sendPage(page: string, pathname: string, request: IncomingMessage, response: ServerResponse): void {
+  if (pathname === "/page.js") {
+    response.writeHead(200, { "content-type": "text/javascript" }).end(readFileSync(join(page, "page.js")));
+    return;
+  }
+  if (pathname !== "/") {
+    response.writeHead(404).end("Not found");
+    return;
+  }
+  const isNew = !COOKIE.test(request.headers.cookie ?? "");
+  response.writeHead(200, {
+    "content-type": "text/html; charset=utf-8",
+    ...(isNew && { "set-cookie": `chat=${randomUUID()}; HttpOnly; SameSite=Strict; Path=/` }),
+  });
+  response.end(readFileSync(join(page, "index.html")));
+}

@@ -1,0 +1,59 @@
+import type { ApprovalDecision } from "@agent/core";
+import type { CallBlock } from "@agent/web";
+
+interface CallProps {
+  readonly call: CallBlock;
+  readonly decide: (id: string, decision: ApprovalDecision) => void;
+}
+
+/** One tool call: what is asked, its output while it runs, its result, and the question if it waits for a yes. */
+export function Call({ call, decide }: CallProps) {
+  const { id, name, args, state, draft, output, text, summary, durationMs } = call;
+  const shown = text === undefined || (name === "run_bash" && output !== "") ? output : text;
+  return (
+    <section className="call" data-state={state} aria-label={`${name}: ${state}`}>
+      <header>
+        {name} <small>{[state, summary, duration(durationMs)].filter(Boolean).join(" · ")}</small>
+      </header>
+      <pre className="arguments">{draft ?? describe(args)}</pre>
+      {shown !== "" && <pre className="output">{shown.split("\n").map(line)}</pre>}
+      {state === "waiting" && (
+        <p>
+          <button type="button" onClick={() => decide(id, "allow")}>
+            Allow
+          </button>{" "}
+          <button type="button" onClick={() => decide(id, "always")}>
+            Always
+          </button>{" "}
+          <button type="button" onClick={() => decide(id, { deny: "the person said no." })}>
+            Deny
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** A line of output; those of a diff in colour. */
+function line(text: string, index: number) {
+  const className = /^[+-]/.test(text) ? (text.startsWith("+") ? "added" : "removed") : undefined;
+  return (
+    <span key={index} className={className}>
+      {text}
+      {"\n"}
+    </span>
+  );
+}
+
+/** The argument that says most, or all of them. */
+function describe(args: CallBlock["args"]): string {
+  const { command, path } = args;
+  if (typeof command === "string") return command;
+  return typeof path === "string" && Object.keys(args).length === 1
+    ? path
+    : JSON.stringify(args, undefined, 2);
+}
+
+function duration(ms: number | undefined): string {
+  return ms === undefined ? "" : `${(ms / 1000).toFixed(1)} s`;
+}

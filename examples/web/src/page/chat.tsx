@@ -1,0 +1,98 @@
+import type { Content } from "@agent/core";
+import type { Block } from "@agent/web";
+import { useChat } from "@agent/web/react";
+import { type FormEvent, useEffect, useState } from "react";
+import { Call } from "./call.tsx";
+
+/** The whole page: the conversation, and the line to write on. */
+export function Chat() {
+  const { messages, status, error, connection, send, decide, stop } = useChat({ url: "/chat" });
+  const [problem, setProblem] = useState<string>();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is new at the end comes into view.
+  useEffect(() => window.scrollTo(0, document.body.scrollHeight), [messages]);
+  const report = (work: Promise<void>): void => {
+    setProblem(undefined);
+    work.catch((reason: Error) => setProblem(reason.message));
+  };
+  return (
+    <>
+      {messages.map((message, index) =>
+        message.role === "user" ? (
+          <div key={index} className="user">
+            {textOf(message.content)}
+          </div>
+        ) : (
+          <article key={index} className="assistant">
+            {message.blocks.map((block, position) => (
+              <BlockView
+                key={position}
+                block={block}
+                decide={(id, decision) => report(decide(id, decision))}
+              />
+            ))}
+            {message.stopped && <p className="stopped">Stopped.</p>}
+          </article>
+        ),
+      )}
+      {(problem ?? error) && <p role="alert">{problem ?? error}</p>}
+      {connection === "lost" && <p role="status">The connection was lost. Connecting again…</p>}
+      <Composer
+        isWorking={status !== "idle"}
+        onSend={(text) => report(send(text))}
+        onStop={() => report(stop())}
+      />
+    </>
+  );
+}
+
+type Decide = Parameters<typeof Call>[0]["decide"];
+
+function BlockView({ block, decide }: { readonly block: Block; readonly decide: Decide }) {
+  if (block.type === "call") return <Call call={block} decide={decide} />;
+  return <div className={block.type === "text" ? "text" : "text reasoning"}>{block.text}</div>;
+}
+
+interface ComposerProps {
+  readonly isWorking: boolean;
+  readonly onSend: (text: string) => void;
+  readonly onStop: () => void;
+}
+
+function Composer({ isWorking, onSend, onStop }: ComposerProps) {
+  const [text, setText] = useState("");
+  const submit = (event?: FormEvent): void => {
+    event?.preventDefault();
+    if (text.trim() === "") return;
+    onSend(text);
+    setText("");
+  };
+  return (
+    <form onSubmit={submit}>
+      <textarea
+        aria-label="Message"
+        placeholder={isWorking ? "Add to what it is doing…" : "Ask for something…"}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && !event.shiftKey) {
+            event.preventDefault();
+            submit();
+          }
+        }}
+      />
+      {isWorking && (
+        <button type="button" onClick={onStop}>
+          Stop
+        </button>
+      )}
+      <button type="submit">Send</button>
+    </form>
+  );
+}
+
+function textOf(content: Content): string {
+  if (typeof content === "string") return content;
+  return content
+    .map((part) => (part.type === "text" ? part.text : `[${part.name ?? part.mediaType}]`))
+    .join("\n");
+}

@@ -1,0 +1,47 @@
+import { isRecord } from "../../toolkit/isRecord.js";
+import type { JsonSchema } from "../../tools/interface.js";
+
+/** A schema in the form a server takes, and the keywords it lost on the way. */
+export interface AdaptedSchema {
+  readonly schema: JsonSchema;
+  readonly leftOut: readonly string[];
+}
+
+/** Keywords whose value is a schema, a list of schemas, or an object of schemas. */
+const WITH_SCHEMA = new Set(["items", "additionalProperties", "contains", "not"]);
+const WITH_LIST = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
+const WITH_NAMED = new Set(["properties", "$defs", "definitions", "patternProperties"]);
+// Deeper schemas are cut: a pack may declare one that never ends.
+const MAX_DEPTH = 64;
+
+/**
+ * A schema with only the keywords a server knows. `const` becomes an `enum` of one, and `allOf` with one branch that
+ * branch, where the server knows only the other form.
+ */
+export function pickKeywords(schema: JsonSchema, known: ReadonlySet<string>): AdaptedSchema {
+  const leftOut = new Set<string>();
+  return { schema: pick(schema, known, leftOut, 0), leftOut: [...leftOut].sort() };
+}
+
+function pick(
+  schema: JsonSchema,
+  known: ReadonlySet<string>,
+  leftOut: Set<string>,
+  depth: number,
+): JsonSchema {
+  const result: Record<string, unknown> = {};
+  if (depth > MAX_DEPTH) return result;
+  const inner = (value: unknown): unknown =>
+    isRecord(value) ? pick(value, known, leftOut, depth + 1) : value;
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (!known.has(keyword)) {
+      if (keyword === "const" && known.has("enum")) result.enum = [value];
+      else leftOut.add(keyword);
+    } else if (WITH_SCHEMA.has(keyword)) result[keyword] = inner(value);
+    else if (WITH_LIST.has(keyword) && Array.isArray(value)) result[keyword] = value.map(inner);
+    else if (WITH_NAMED.has(keyword) && isRecord(value)) {
+      result[keyword] = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inner(one)]));
+    } else result[keyword] = value;
+  }
+  return result;
+}

@@ -1,0 +1,113 @@
+import type { ChatRequest, ChatResponse, ChatToolCall, FinishReason, TokenUsage } from "../interface.js";
+import { AnswerLimits, callId, callName } from "./limits.js";
+import type { AnswerLayout, LayoutPiece } from "./pieces.js";
+
+type Callbacks = Pick<ChatRequest, "onText" | "onReasoning" | "onToolDraft">;
+
+interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+  arguments: string;
+}
+
+/**
+ * Puts an answer together in the order it arrives, tells the caller's callbacks about it, and keeps what the provider
+ * wants back: `answerPieces` gives it again. Throws an `AttemptError` for an answer without bounds.
+ */
+export class AnswerBuilder {
+  readonly #model: string;
+  readonly #callbacks: Callbacks;
+  readonly #limits = new AnswerLimits();
+  readonly #pieces: LayoutPiece[] = [];
+  readonly #calls: OpenCall[] = [];
+  #text = "";
+  #textStart = 0;
+
+  constructor(model: string, callbacks: Callbacks) {
+    this.#model = model;
+    this.#callbacks = callbacks;
+  }
+
+  get isEmpty(): boolean {
+    return this.#text === "" && this.#calls.length === 0;
+  }
+
+  get callCount(): number {
+    return this.#calls.length;
+  }
+
+  /** More text of the answer. */
+  addText(text: string): void {
+    if (text === "") return;
+    this.#limits.addCharacters(text.length);
+    this.#text += text;
+    this.#callbacks.onText?.(text);
+  }
+
+  /** Ends a piece of text. `companion` goes back beside it, such as its signature. */
+  endText(companion?: unknown): void {
+    const length = this.#text.length - this.#textStart;
+    if (length === 0) return;
+    this.#textStart = this.#text.length;
+    this.#pieces.push({ text: length, ...(companion !== undefined && { with: companion }) });
+  }
+
+  /** Reasoning, for whoever watches. What has to go back belongs into `addOwn`. */
+  addReasoning(text: string): void {
+    if (text === "") return;
+    this.#limits.addCharacters(text.length);
+    this.#callbacks.onReasoning?.(text);
+  }
+
+  /** Something that only the provider understands and wants back at this place. */
+  addOwn(value: unknown): void {
+    this.endText();
+    this.#pieces.push({ own: value });
+  }
+
+  /** A tool call; returns its position. `companion` goes back beside it. */
+  addCall(id: unknown, name: unknown, companion?: unknown): number {
+    this.endText();
+    this.#limits.addCall();
+    const index = this.#calls.length;
+    const call = { id: callId(id), name: callName(name), arguments: "" };
+    this.#calls.push(call);
+    this.#pieces.push({ call: true, ...(companion !== undefined && { with: companion }) });
+    this.#callbacks.onToolDraft?.({ index, name: call.name, delta: "" });
+    return index;
+  }
+
+  /** More of the JSON text of a call's arguments. */
+  addArguments(index: number, text: string): void {
+    const call = this.#calls[index];
+    if (!call || text === "") return;
+    this.#limits.addCharacters(text.length);
+    call.arguments += text;
+    this.#callbacks.onToolDraft?.({ index, name: call.name, delta: text });
+  }
+
+  finish(finishReason: FinishReason, usage?: TokenUsage): ChatResponse {
+    this.endText();
+    const toolCalls = this.#calls.map(
+      ({ id, name, arguments: text }): ChatToolCall => ({
+        id,
+        type: "function",
+        function: { name, arguments: text },
+      }),
+    );
+    return {
+      content: this.#text === "" ? null : this.#text,
+      toolCalls,
+      finishReason: finishReason === "stop" && toolCalls.length > 0 ? "tool_calls" : finishReason,
+      ...(usage && { usage }),
+      ...(this.#hasState && {
+        state: { model: this.#model, pieces: this.#pieces } satisfies AnswerLayout,
+      }),
+    };
+  }
+
+  /** Whether the layout says more than the text and the calls do. */
+  get #hasState(): boolean {
+    return this.#pieces.some((piece) => "own" in piece || piece.with !== undefined);
+  }
+}

@@ -1,0 +1,82 @@
+import { isRecord } from "../../toolkit/isRecord.js";
+import type { ChatMessage, ChatToolCall } from "../interface.js";
+
+type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
+
+/** How an answer was put together. Stored as the provider's state; text and calls are counted, not repeated. */
+export interface AnswerLayout {
+  /** State is bound to the model that wrote it: another one refuses the signatures. */
+  readonly model: string;
+  readonly pieces: readonly LayoutPiece[];
+}
+
+/** What only the provider understands, that many characters of the text, or the next call; `with` goes back beside it. */
+export type LayoutPiece =
+  | { readonly own: unknown }
+  | { readonly text: number; readonly with?: unknown }
+  | { readonly call: true; readonly with?: unknown };
+
+/** A piece of an earlier answer, to be sent again. */
+export type AnswerPiece =
+  | { readonly type: "own"; readonly value: unknown }
+  | { readonly type: "text"; readonly text: string; readonly with?: unknown }
+  | { readonly type: "call"; readonly call: ChatToolCall; readonly with?: unknown };
+
+/**
+ * An earlier answer in the order its provider sent it, with everything the provider wants back. An answer of another
+ * provider or model is its text, then its calls.
+ */
+export function answerPieces(message: AssistantMessage, model: string): AnswerPiece[] {
+  const { content, tool_calls: calls = [] } = message;
+  const text = content ?? "";
+  const layout = readLayout(message.state?.value, model);
+  if (layout !== undefined && fits(layout, text, calls)) return layOut(layout, text, calls);
+  // The answer was changed since, or nothing is known of it: what was signed goes first, as servers expect it.
+  const own = layout?.filter((piece) => "own" in piece).map(({ own }) => toOwn(own)) ?? [];
+  const companions = layout?.filter((piece) => "call" in piece) ?? [];
+  return [
+    ...own,
+    ...(text === "" ? [] : [{ type: "text", text } as const]),
+    ...calls.map((call, index): AnswerPiece => ({ type: "call", call, ...companion(companions[index]) })),
+  ];
+}
+
+function layOut(layout: readonly LayoutPiece[], text: string, calls: readonly ChatToolCall[]): AnswerPiece[] {
+  let position = 0;
+  let next = 0;
+  return layout.flatMap((piece): AnswerPiece[] => {
+    if ("own" in piece) return [toOwn(piece.own)];
+    if ("text" in piece) {
+      const start = position;
+      position += piece.text;
+      return [{ type: "text", text: text.slice(start, position), ...companion(piece) }];
+    }
+    const call = calls[next++];
+    return call ? [{ type: "call", call, ...companion(piece) }] : [];
+  });
+}
+
+function toOwn(value: unknown): AnswerPiece {
+  return { type: "own", value };
+}
+
+function companion(piece: { readonly with?: unknown } | undefined): { readonly with?: unknown } {
+  return piece?.with === undefined ? {} : { with: piece.with };
+}
+
+/** State comes from a file that anybody may have written: what is no layout is left out. */
+function readLayout(value: unknown, model: string): LayoutPiece[] | undefined {
+  if (!isRecord(value) || value.model !== model || !Array.isArray(value.pieces)) return undefined;
+  return value.pieces.every(isLayoutPiece) ? value.pieces : undefined;
+}
+
+function isLayoutPiece(piece: unknown): piece is LayoutPiece {
+  if (!isRecord(piece)) return false;
+  return "own" in piece || piece.call === true || (Number.isInteger(piece.text) && Number(piece.text) >= 0);
+}
+
+function fits(layout: readonly LayoutPiece[], text: string, calls: readonly unknown[]): boolean {
+  const characters = layout.reduce((sum, piece) => sum + ("text" in piece ? piece.text : 0), 0);
+  const count = layout.filter((piece) => "call" in piece).length;
+  return characters === text.length && count === calls.length;
+}

@@ -1,0 +1,29 @@
+import type { TokenUsage } from "../interface.js";
+
+/** The counts of an answer as a server sent them: each may be missing or no number. */
+export type ReportedUsage = { readonly [Name in keyof TokenUsage]: unknown };
+
+/** Token counts from what a server reported. A count that is none counts as 0, an optional one is left out. */
+export function readTokenUsage(reported: ReportedUsage): TokenUsage {
+  return {
+    inputTokens: tokens(reported.inputTokens) ?? 0,
+    outputTokens: tokens(reported.outputTokens) ?? 0,
+    ...optional("cachedTokens", reported.cachedTokens),
+    ...optional("cacheWriteTokens", reported.cacheWriteTokens),
+    ...optional("reasoningTokens", reported.reasoningTokens),
+  };
+}
+
+/** The sum of counts of which each may be missing; a server that splits its input needs it. */
+export function sumTokens(...counts: readonly unknown[]): number {
+  return counts.reduce<number>((sum, count) => sum + (tokens(count) ?? 0), 0);
+}
+
+function optional(name: keyof TokenUsage, count: unknown): Partial<TokenUsage> {
+  const known = tokens(count);
+  return known === undefined ? {} : { [name]: known };
+}
+
+function tokens(count: unknown): number | undefined {
+  return typeof count === "number" && Number.isFinite(count) && count >= 0 ? count : undefined;
+}

@@ -1,0 +1,59 @@
+import type { ChatProvider } from "./interface.js";
+
+/** What every provider of the `@agent/provider-*` packages takes. Each may take more. */
+export interface ProviderOptions {
+  readonly model: string;
+  /** Default: the first of the factory's `keyVariables` that is set. */
+  readonly apiKey?: string;
+  /** Another address that speaks the same API: a proxy, a gateway, a server of your own. */
+  readonly baseURL?: string;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The longest silence of the server before a request fails. Default: five minutes, which Node's `fetch` never exceeds. */
+  readonly timeoutMs?: number;
+  /** How often a failed request is repeated. Default 3. */
+  readonly maxRetries?: number;
+  /** The first wait before a repetition; it doubles. Default 500. */
+  readonly retryDelayMs?: number;
+  /** The longest wait. A server that asks for more ends the request. Default 60000. */
+  readonly maxRetryDelayMs?: number;
+  /** More fields for the body of each request, as the API names them. */
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+/** A model as its server lists it. */
+export interface ModelInfo {
+  /** What `model` has to be. */
+  readonly id: string;
+  /** What people call it. */
+  readonly name?: string;
+  /** Its context window in tokens, where the server says. */
+  readonly contextTokens?: number;
+}
+
+/**
+ * What a provider package exports under the name `provider`, so that a host can load it by its name without knowing
+ * it: `const { provider } = await import("@agent/provider-anthropic")`.
+ */
+export interface ProviderFactory<Options extends ProviderOptions = ProviderOptions> {
+  /** What people write: `anthropic`, as in `anthropic/claude-sonnet-4-5`. */
+  readonly name: string;
+  /** Environment variables for the key. The first that is set counts; a host offers the first one to the person. */
+  readonly keyVariables: readonly string[];
+  /** The environment variable that replaces `baseURL`. */
+  readonly baseURLVariable: string;
+  /** Where requests go unless an option or a variable says otherwise. */
+  readonly baseURL: string;
+  /** The model for a person who named none. */
+  readonly defaultModel: string;
+  /** Sends nothing yet. Throws `invalid_argument` for a wrong option, or if there is no key where one is needed. */
+  createProvider(options: Options): ChatProvider;
+  /**
+   * The models the server lists for this key, so it also proves the key. Rejects with an `AgentError`
+   * (`provider_failed`) that holds no key.
+   */
+  listModels(
+    options?: Omit<Options, "model">,
+    request?: { readonly signal?: AbortSignal },
+  ): Promise<readonly ModelInfo[]>;
+}

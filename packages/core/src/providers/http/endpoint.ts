@@ -1,0 +1,133 @@
+import { quote } from "../../toolkit/describe.js";
+import { createRedactor } from "../../toolkit/redact.js";
+import type { ChatRequest } from "../interface.js";
+import { runAttempts } from "./attempts.js";
+import { statusError } from "./failure.js";
+import type { IdleTimeout } from "./idleTimeout.js";
+import { parseJson } from "./json.js";
+import type { CheckedOptions } from "./options.js";
+import { fetchSameOrigin } from "./redirect.js";
+import { AttemptError } from "./retry.js";
+import { readEvents, readText } from "./sse.js";
+
+// What is looked through for secrets. Far more than a quotation shows.
+const MAX_QUOTED_CHARACTERS = 4096;
+
+/** Sends one request to a path below the base URL: a POST with the body, or without one a GET. */
+export type Send = (path: string, body: object | undefined, signal: AbortSignal) => Promise<Response>;
+
+export interface EndpointOptions
+  extends Pick<CheckedOptions, "model" | "baseURL" | "headers" | "timeoutMs" | "retries" | "secrets"> {
+  /** What to do about a status: `{ 401: "Check the API key." }`. */
+  readonly cures: Readonly<Record<number, string>>;
+  /** Replaces `fetch` with the headers above. */
+  readonly send?: Send;
+}
+
+/**
+ * One server that answers JSON or streams of JSON events. `attempts` runs a request with retries and turns every
+ * failure into what `ChatProvider.respond` promises; the other methods are for one attempt and throw `AttemptError`.
+ */
+export class HttpEndpoint {
+  readonly #options: EndpointOptions;
+  readonly #send: Send;
+  readonly #redact = createRedactor(() => this.#options.secrets);
+
+  constructor(options: EndpointOptions) {
+    this.#options = options;
+    this.#send = options.send ?? fetchBelow(options.baseURL, options.headers);
+  }
+
+  async attempts<T>(
+    request: Pick<ChatRequest, "signal" | "onRetry">,
+    attempt: (idle: IdleTimeout) => Promise<T>,
+    task?: string,
+  ): Promise<T> {
+    const { model, timeoutMs, retries } = this.#options;
+    const options = { model, timeoutMs, retries, redact: this.#redact, ...(task !== undefined && { task }) };
+    return await runAttempts(options, request, attempt);
+  }
+
+  /** The server's answer to one request. */
+  async open(path: string, body: object | undefined, idle: IdleTimeout): Promise<Response> {
+    const response = await this.#send(path, body, idle.signal);
+    idle.reset();
+    if (!response.ok) throw await statusError(response, this.#options.cures);
+    return response;
+  }
+
+  async readJson(response: Response, idle: IdleTimeout): Promise<unknown> {
+    return this.#parse(await readText(bodyOf(response), idle.reset));
+  }
+
+  /** Hands on each event of a stream. Resolves to whether the end mark came. */
+  async readStream(
+    response: Response,
+    idle: IdleTimeout,
+    onEvent: (event: unknown) => void,
+  ): Promise<boolean> {
+    const contentType = response.headers.get("content-type") ?? "";
+    let anyData = false;
+    const onData = (data: string): void => {
+      anyData = true;
+      onEvent(this.#parse(data));
+    };
+    const endMarkCame = await readEvents(bodyOf(response), onData, idle.reset);
+    // Asked only now: there are servers that call their events a web page.
+    if (!anyData && /html/i.test(contentType)) {
+      throw webPage(`its content-type is ${this.#quote(contentType)}`);
+    }
+    return endMarkCame;
+  }
+
+  #parse(text: string): unknown {
+    try {
+      return parseJson(text);
+    } catch (error) {
+      if (error instanceof AttemptError) throw error;
+      if (/^\s*</.test(text)) throw webPage(`it begins with ${this.#quote(text)}`);
+      // Cut off by a proxy, most likely: what came tells.
+      throw new AttemptError(`the answer is not JSON: ${this.#quote(text)}`, { retryable: true });
+    }
+  }
+
+  /** The beginning of a text, without secrets: replaced before the cut, which could leave half of one. */
+  #quote(text: string): string {
+    return quote(this.#redact(text.slice(0, MAX_QUOTED_CHARACTERS)));
+  }
+}
+
+function fetchBelow(baseURL: string, headers: Readonly<Record<string, string>>): Send {
+  return async (path, body, signal) => {
+    const url = below(baseURL, path);
+    if (body === undefined) return await fetchSameOrigin(url, { headers, signal });
+    return await fetchSameOrigin(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+      signal,
+    });
+  };
+}
+
+/** An address below the base URL, with the parameters of both. */
+function below(baseURL: string, path: string): string {
+  const url = new URL(baseURL);
+  const [rest = "", query = ""] = path.split("?");
+  url.pathname = `${url.pathname.replace(/\/$/, "")}${rest}`;
+  for (const [name, value] of new URLSearchParams(query)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+/** A page for people, with a status that says all is well: the address is not that of an API. */
+function webPage(sign: string): AttemptError {
+  return new AttemptError(
+    `the answer is a web page, not JSON: ${sign}. Check baseURL; it often has to end in /v1.`,
+    { retryable: false },
+  );
+}
+
+function bodyOf(response: Response): ReadableStream<Uint8Array> {
+  if (response.body) return response.body;
+  throw new AttemptError("the answer is empty", { retryable: true });
+}

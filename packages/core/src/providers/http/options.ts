@@ -1,0 +1,170 @@
+import { AgentError } from "../../errors.js";
+import type { ValueCheck } from "../../toolkit/checks.js";
+import { describeValue, quote } from "../../toolkit/describe.js";
+import { isRecord } from "../../toolkit/isRecord.js";
+import { checkOptions, type OptionChecks } from "../../toolkit/options.js";
+import type { ProviderFactory, ProviderOptions } from "../factory.js";
+import type { RetryPolicy } from "./retry.js";
+
+const DEFAULT_TIMEOUT_MS = 5 * 60 * 1000;
+// Headers and parameters that carry a credential, whatever a gateway calls them.
+const SECRET_NAME = /auth|key|token|secret|cookie/i;
+
+/** What a provider tells about itself, to have its options read. */
+export interface OptionRules<Options extends ProviderOptions>
+  extends Pick<ProviderFactory, "keyVariables" | "baseURLVariable" | "baseURL"> {
+  /** Who takes the options, for the messages: `AnthropicProvider`. */
+  readonly owner: string;
+  /** Fields of the body that the conversation decides. In `body` they would be overwritten without a word. */
+  readonly ownFields: readonly string[];
+  /** Checks of the options that only this provider has. */
+  readonly checks: Omit<OptionChecks<Options>, keyof ProviderOptions>;
+}
+
+/** `ProviderOptions` with their defaults. */
+export interface CheckedOptions {
+  readonly model: string;
+  /** Empty where the server wants none. */
+  readonly apiKey: string;
+  readonly baseURL: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly retries: RetryPolicy;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Values that must never appear in a message. */
+  readonly secrets: readonly string[];
+}
+
+/**
+ * The options with their defaults, the environment included. Throws `invalid_argument`, naming the option; a key is
+ * never echoed. No key is needed where the address is not the provider's own.
+ */
+export function readProviderOptions<Options extends ProviderOptions>(
+  options: Options,
+  rules: OptionRules<Options>,
+): CheckedOptions {
+  const { owner, keyVariables, baseURLVariable } = rules;
+  const common = commonChecks(owner, rules.ownFields);
+  checkOptions(owner, options, { ...common, ...rules.checks } as OptionChecks<Options>);
+  const {
+    model,
+    apiKey: key = fromEnvironment(keyVariables) ?? "",
+    baseURL: address = process.env[baseURLVariable] || undefined,
+    headers = {},
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+    maxRetries = 3,
+    retryDelayMs = 500,
+    maxRetryDelayMs = 60_000,
+    body = {},
+  } = options;
+  // Once more: these may be absent, or come from the environment.
+  common.model("model", model);
+  common.apiKey("apiKey", key);
+  if (address !== undefined) common.baseURL("baseURL", address);
+  const apiKey = key.trim();
+  if (apiKey === "" && address === undefined) {
+    throw invalidOption(owner, `there is no API key. Set ${keyVariables[0]}, or pass apiKey or baseURL`);
+  }
+  const baseURL = address ?? rules.baseURL;
+  return {
+    model,
+    apiKey,
+    baseURL,
+    headers: { ...headers },
+    timeoutMs,
+    retries: { maxRetries, baseDelayMs: retryDelayMs, maxDelayMs: maxRetryDelayMs },
+    body: { ...body },
+    secrets: [apiKey, ...headerSecrets(headers), ...addressSecrets(baseURL)],
+  };
+}
+
+/** The error for an option that is wrong: `AnthropicProvider: maxTokens must be …` */
+export function invalidOption(owner: string, problem: string): AgentError {
+  return new AgentError("invalid_argument", `${owner}: ${problem}${/[.?]$/.test(problem) ? "" : "."}`);
+}
+
+function fromEnvironment(names: readonly string[]): string | undefined {
+  return names.map((name) => process.env[name]).find((value) => value !== undefined && value !== "");
+}
+
+/** What follows the scheme in a header that carries a credential; of `Basic` also the password inside. */
+function headerSecrets(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers)
+    .filter(([name]) => SECRET_NAME.test(name))
+    .flatMap(([, value]) => {
+      const [, scheme = "", credential = ""] = /^(?:([\w-]+)\s+)?(.*)$/s.exec(value.trim()) ?? [];
+      if (scheme.toLowerCase() !== "basic") return [credential];
+      const password = Buffer.from(credential, "base64")
+        .toString()
+        .replace(/^[^:]*:/, "");
+      return [credential, password];
+    });
+}
+
+/** Gateways take a key in the address, too: `https://host/v1?api-key=…`. */
+function addressSecrets(baseURL: string): string[] {
+  return [...new URL(baseURL).searchParams]
+    .filter(([name]) => SECRET_NAME.test(name))
+    .map(([, value]) => value);
+}
+
+function commonChecks(
+  owner: string,
+  ownFields: readonly string[],
+): { readonly [Name in keyof Required<ProviderOptions>]: ValueCheck } {
+  const invalid = (problem: string): AgentError => invalidOption(owner, problem);
+  const entriesOf = (name: string, value: unknown): [string, unknown][] => {
+    if (isRecord(value)) return Object.entries(value);
+    throw invalid(`${name} must be an object, got ${describeValue(value)}`);
+  };
+  const atLeast =
+    (least: number): ValueCheck =>
+    (name, value) => {
+      if (typeof value === "number" && value >= least) return;
+      throw invalid(`${name} must be a number of at least ${least}, got ${describeValue(value)}`);
+    };
+  return {
+    model(name, value) {
+      if (typeof value === "string" && value !== "") return;
+      throw invalid(`${name} must be a non-empty string, got ${describeValue(value)}`);
+    },
+    apiKey(name, value) {
+      if (typeof value !== "string") throw invalid(`${name} must be a string, got ${typeof value}`);
+      // Said here in plain words: the error of the HTTP client would repeat the key.
+      if (/^[\x21-\x7e]*$/.test(value.trim())) return;
+      throw invalid(`${name} holds a space, a line break or another character that no HTTP header can carry`);
+    },
+    baseURL(name, value) {
+      if (typeof value !== "string") throw invalid(`${name} must be a string, got ${describeValue(value)}`);
+      const url = URL.canParse(value) ? new URL(value) : undefined;
+      if (!url || !/^https?:$/.test(url.protocol)) {
+        throw invalid(
+          `${name} must be an address such as "http://localhost:11434/v1", got ${describeValue(value)}`,
+        );
+      }
+      if (url.username !== "" || url.password !== "") {
+        throw invalid(`${name} must not hold a user name or a password. Pass apiKey or headers instead`);
+      }
+    },
+    headers(name, value) {
+      for (const [header, content] of entriesOf(name, value)) {
+        if (typeof content !== "string") {
+          throw invalid(`${name}[${quote(header)}] must be a string, got ${typeof content}`);
+        }
+        try {
+          new Headers([[header, content]]);
+        } catch {
+          throw invalid(`${name}[${quote(header)}] is not a header that HTTP can carry`);
+        }
+      }
+    },
+    timeoutMs: atLeast(1),
+    maxRetries: atLeast(0),
+    retryDelayMs: atLeast(0),
+    maxRetryDelayMs: atLeast(0),
+    body(name, value) {
+      const own = entriesOf(name, value).find(([field]) => ownFields.includes(field));
+      if (own !== undefined) throw invalid(`${name} must not hold "${own[0]}": the conversation decides it`);
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import type { ChatRequest, ChatResponse } from "../interface.js";
+import { checkRequest } from "../request.js";
+import type { HttpEndpoint } from "./endpoint.js";
+import type { IdleTimeout } from "./idleTimeout.js";
+import { AttemptError } from "./retry.js";
+
+// A server may refuse several things one after the other; one that refuses for ever must not be asked for ever.
+const MOST_LESSONS = 4;
+
+/** How one API is spoken: what is sent, and how its answers are read. */
+export interface Wire {
+  /** The path below the base URL, and the body. */
+  request(request: ChatRequest, stream: boolean): { readonly path: string; readonly body: object };
+  /** A reader for one answer to `request`. */
+  reader(request: ChatRequest): AnswerReader;
+  /**
+   * Whether this refusal taught the wire to ask differently, such as without a field the server does not know. Then
+   * the request is built and sent once more, at once.
+   */
+  learn?(refusal: AttemptError, request: ChatRequest): boolean;
+}
+
+/** Reads one answer, whole or in events. Throws an `AttemptError` for one that cannot be used. */
+export interface AnswerReader {
+  /** The answer of a request that does not stream. */
+  whole(answer: unknown): ChatResponse;
+  /** One event of a stream. */
+  add(event: unknown): void;
+  /** The answer after the last event. Throws unless it is complete. */
+  end(endMarkCame: boolean): ChatResponse;
+}
+
+/** What `respond` of a provider on HTTP does: asks in the words of a wire and reads the answer, with retries. */
+export async function askWire(
+  endpoint: HttpEndpoint,
+  wire: Wire,
+  request: ChatRequest,
+): Promise<ChatResponse> {
+  checkRequest(request);
+  return await endpoint.attempts(request, async (idle) => {
+    const stream = request.onText !== undefined;
+    const response = await openLearning(endpoint, wire, request, stream, idle);
+    const reader = wire.reader(request);
+    if (!stream) return reader.whole(await endpoint.readJson(response, idle));
+    return reader.end(await endpoint.readStream(response, idle, (event) => reader.add(event)));
+  });
+}
+
+async function openLearning(
+  endpoint: HttpEndpoint,
+  wire: Wire,
+  request: ChatRequest,
+  stream: boolean,
+  idle: IdleTimeout,
+): Promise<Response> {
+  for (let lessons = 0; ; lessons++) {
+    const { path, body } = wire.request(request, stream);
+    try {
+      return await endpoint.open(path, body, idle);
+    } catch (error) {
+      if (!(error instanceof AttemptError) || lessons >= MOST_LESSONS) throw error;
+      if (!wire.learn?.(error, request)) throw error;
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/** What a provider on HTTP needs, ours and yours alike: `@agent/core/provider`. */
+export { adaptContent, contentText } from "../conversation/content.js";
+export { outputInstruction } from "../loop/output.js";
+export { createRedactor } from "../toolkit/redact.js";
+export { fitCallId } from "./adapt/callIds.js";
+export { type AdaptedSchema, pickKeywords } from "./adapt/keywords.js";
+export { Notices } from "./adapt/notices.js";
+export { objectSchema } from "./adapt/objectSchema.js";
+export { contentParts, type PartLimit, withinLimits } from "./adapt/parts.js";
+export { type AdaptedTool, ToolAdapter } from "./adapt/tools.js";
+export { AnswerBuilder } from "./answer/builder.js";
+export { AnswerLimits, callId, callName } from "./answer/limits.js";
+export { type AnswerPiece, answerPieces } from "./answer/pieces.js";
+export { type ReportedUsage, readTokenUsage, sumTokens } from "./answer/usage.js";
+export { type AttemptOptions, runAttempts } from "./http/attempts.js";
+export { type EndpointOptions, HttpEndpoint, type Send } from "./http/endpoint.js";
+export { bodyError, statusError } from "./http/failure.js";
+export type { IdleTimeout } from "./http/idleTimeout.js";
+export { jsonText, parseJson } from "./http/json.js";
+export { listModelPages, type ModelPages, recordsIn } from "./http/models.js";
+export {
+  type CheckedOptions,
+  invalidOption,
+  type OptionRules,
+  readProviderOptions,
+} from "./http/options.js";
+export { fetchSameOrigin } from "./http/redirect.js";
+export { AttemptError, type Retryable, type RetryPolicy } from "./http/retry.js";
+export { readEvents, readText } from "./http/sse.js";
+export { type AnswerReader, askWire, type Wire } from "./http/wire.js";
+export { checkRequest } from "./request.js";

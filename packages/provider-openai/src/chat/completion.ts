@@ -1,0 +1,159 @@
+import type { ChatRequest, ChatResponse, FinishReason } from "@agent/core";
+import {
+  AnswerLimits,
+  type AnswerReader,
+  AttemptError,
+  bodyError,
+  readTokenUsage,
+  recordsIn,
+} from "@agent/core/provider";
+import { isRecord } from "@agent/core/toolkit";
+import { type ChatState, EchoedFields, reasoningOf } from "./echo.js";
+import { ToolCallAssembly } from "./toolCalls.js";
+
+type Maybe<T> = T | null | undefined;
+type Fields = Readonly<Record<string, unknown>>;
+
+/** An answer, or a piece of one, as servers that resemble the API really send it: anything may be missing. */
+interface WireCompletion {
+  readonly error?: unknown;
+  /** What some servers send instead of `error`. */
+  readonly message?: unknown;
+  readonly detail?: unknown;
+  readonly choices?: Maybe<readonly WireChoice[]>;
+  readonly usage?: Maybe<Fields>;
+}
+
+interface WireChoice {
+  readonly finish_reason?: Maybe<string>;
+  readonly message?: Maybe<Fields>;
+  readonly delta?: Maybe<Fields>;
+}
+
+/** Reads one answer of a chat completions server, whole or in chunks. */
+export class CompletionReader implements AnswerReader {
+  readonly #model: string;
+  readonly #request: ChatRequest;
+  readonly #limits = new AnswerLimits();
+  readonly #calls: ToolCallAssembly;
+  readonly #echoed: EchoedFields;
+  #text = "";
+  #finish: string | undefined;
+  #usage: Maybe<Fields>;
+
+  constructor(model: string, request: ChatRequest) {
+    this.#model = model;
+    this.#request = request;
+    this.#calls = new ToolCallAssembly(this.#limits, request.onToolDraft);
+    this.#echoed = new EchoedFields(this.#limits);
+  }
+
+  whole(answer: unknown): ChatResponse {
+    const completion = answer as WireCompletion | null;
+    throwIfError(completion);
+    const choice = completion?.choices?.[0];
+    if (!choice?.message) throw new AttemptError("the answer holds no message", { retryable: true });
+    this.#usage = completion?.usage;
+    this.#finish = choice.finish_reason ?? undefined;
+    // Whole calls are told apart by their place alone: some servers give two the same index.
+    this.#take(choice.message, (call, index) => ({ ...call, index }));
+    return this.#response();
+  }
+
+  add(event: unknown): void {
+    const chunk = event as WireCompletion | null;
+    throwIfError(chunk);
+    if (chunk?.usage) this.#usage = chunk.usage;
+    const choice = chunk?.choices?.[0];
+    if (!choice) return;
+    if (choice.finish_reason) this.#finish = choice.finish_reason;
+    // The whole answer at once, unless it only repeats at the end what came before.
+    const piece = choice.delta ?? (this.#isEmpty ? choice.message : undefined);
+    if (piece) this.#take(piece, (call) => call);
+  }
+
+  /** The stream is complete if the model gave a reason for stopping, or the server sent its end mark. */
+  end(endMarkCame: boolean): ChatResponse {
+    if (this.#finish === undefined && (this.#isEmpty || !endMarkCame)) {
+      throw new AttemptError("the stream ended before the answer was complete", { retryable: true });
+    }
+    return this.#response();
+  }
+
+  get #isEmpty(): boolean {
+    return this.#text === "" && this.#calls.size === 0;
+  }
+
+  #take(message: Fields, placed: (call: Fields, index: number) => Fields): void {
+    this.#echoed.add(message);
+    const reasoning = reasoningOf(message);
+    if (reasoning !== "") this.#request.onReasoning?.(reasoning);
+    for (const [index, call] of recordsIn(message.tool_calls).entries()) this.#calls.add(placed(call, index));
+    const text = textOf(message);
+    if (text === "") return;
+    this.#limits.addCharacters(text.length);
+    this.#text += text;
+    this.#request.onText?.(text);
+  }
+
+  #response(): ChatResponse {
+    const toolCalls = this.#calls.finished();
+    if (this.#isEmpty && /^(tool|function)_calls?$/.test(this.#finish ?? "")) {
+      throw new AttemptError("the answer announces a tool call and holds none that can be read", {
+        retryable: true,
+      });
+    }
+    const state = this.#state();
+    return {
+      content: this.#text === "" ? null : this.#text,
+      toolCalls,
+      finishReason: finishReason(this.#finish, toolCalls.length > 0),
+      ...(this.#usage && { usage: readUsage(this.#usage) }),
+      ...(state && { state }),
+    };
+  }
+
+  #state(): ChatState | undefined {
+    const message = this.#echoed.found;
+    const calls = this.#calls.ownFields();
+    if (message === undefined && calls === undefined) return undefined;
+    return { model: this.#model, ...(message && { message }), ...(calls && { calls }) };
+  }
+}
+
+/** Servers that only resemble the API answer 200 with an error inside, or with an error in place of the answer. */
+function throwIfError(completion: WireCompletion | null): void {
+  if (completion?.error) throw bodyError(completion.error);
+  if (!isRecord(completion) || completion.choices) return;
+  if (typeof (completion.message ?? completion.detail) === "string") throw bodyError(completion);
+}
+
+/** What the model says: its answer, or why it gives none. */
+function textOf(message: Fields): string {
+  return plainText(message.content) || plainText(message.refusal);
+}
+
+/** Text, or the text among several parts: some servers send thoughts and text as a list. */
+export function plainText(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part) => (typeof part?.text === "string" ? part.text : "")).join("");
+}
+
+function finishReason(reason: Maybe<string>, hasCalls: boolean): FinishReason {
+  if (reason === "length" || reason === "content_filter") return reason;
+  return hasCalls ? "tool_calls" : "stop";
+}
+
+/** Counts of OpenAI's own form; DeepSeek and OpenRouter have other names for the cached ones. */
+function readUsage(usage: Fields) {
+  const input = isRecord(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+  const output = isRecord(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
+  return readTokenUsage({
+    inputTokens: usage.prompt_tokens,
+    outputTokens: usage.completion_tokens,
+    cachedTokens: input.cached_tokens ?? usage.prompt_cache_hit_tokens,
+    cacheWriteTokens: input.cache_write_tokens,
+    reasoningTokens: output.reasoning_tokens,
+  });
+}

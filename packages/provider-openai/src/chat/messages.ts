@@ -1,0 +1,109 @@
+import type { ChatMessage, ContentPart } from "@agent/core";
+import { contentParts, contentText } from "@agent/core/provider";
+import { isRecord } from "@agent/core/toolkit";
+import { plainText } from "./completion.js";
+import { readChatState } from "./echo.js";
+
+type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
+
+/** What differs between the servers that speak chat completions. */
+export interface MessageRules {
+  readonly model: string;
+  /** A tool call's id as this server takes it. */
+  fitId(id: string): string;
+  /** What goes into the first call of an answer that the server itself did not give. */
+  readonly foreignCall: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * The conversation as chat completions messages. A message that needs no change is passed on as it is, and each
+ * message gives the same bytes in every request, so that caches hit.
+ */
+export function chatMessages(messages: readonly ChatMessage[], rules: MessageRules): object[] {
+  const sent: object[] = [];
+  // A tool's result can only be text here, so its images and files follow in a message of the user.
+  let shown: object[] = [];
+  for (const message of messages) {
+    if (message.role !== "tool" && shown.length > 0) {
+      if (message.role === "user") {
+        sent.push({ role: "user", content: [...shown, ...contentParts(message.content).map(wirePart)] });
+        shown = [];
+        continue;
+      }
+      sent.push({ role: "user", content: shown });
+      shown = [];
+    }
+    switch (message.role) {
+      case "assistant":
+        sent.push(assistantMessage(message, rules));
+        break;
+      case "tool":
+        sent.push(toolMessage(message, rules));
+        shown.push(...shownParts(message));
+        break;
+      default:
+        sent.push(
+          typeof message.content === "string"
+            ? message
+            : { role: "user", content: message.content.map(wirePart) },
+        );
+    }
+  }
+  if (shown.length > 0) sent.push({ role: "user", content: shown });
+  return sent;
+}
+
+function assistantMessage(message: AssistantMessage, rules: MessageRules): object {
+  const { content, tool_calls: calls } = message;
+  const state = readChatState(message.state?.value, rules.model);
+  const { content: parts, ...fields } = state?.message ?? {};
+  return {
+    role: "assistant",
+    // A list goes back only while it still says what the conversation says.
+    content: Array.isArray(parts) && plainText(parts) === (content ?? "") ? parts : content,
+    ...(calls && {
+      tool_calls: calls.map(({ id, ...call }, index) => ({
+        id: rules.fitId(id),
+        ...call,
+        ...(state?.calls?.[index] ?? (state === undefined && index === 0 ? rules.foreignCall : undefined)),
+      })),
+    }),
+    ...fields,
+  };
+}
+
+function toolMessage(message: Extract<ChatMessage, { role: "tool" }>, rules: MessageRules): object {
+  const { tool_call_id: id, content } = message;
+  return { role: "tool", tool_call_id: rules.fitId(id), content: contentText(content) };
+}
+
+/** The images and files of a result, after words that say whose they are. */
+function shownParts({ content, tool_call_id: id }: Extract<ChatMessage, { role: "tool" }>): object[] {
+  if (typeof content === "string") return [];
+  const parts = content.filter((part) => part.type !== "text");
+  if (parts.length === 0) return [];
+  return [{ type: "text", text: `Shown by the tool call ${id}:` }, ...parts.map(wirePart)];
+}
+
+function wirePart(part: ContentPart): object {
+  switch (part.type) {
+    case "text":
+      return part;
+    case "image":
+      return { type: "image_url", image_url: { url: dataUrl(part) } };
+    case "file":
+      return { type: "file", file: { filename: part.name ?? "file", file_data: dataUrl(part) } };
+  }
+}
+
+/** A file as the API wants it in JSON. */
+export function dataUrl({ mediaType, data }: { readonly mediaType: string; readonly data: string }): string {
+  return `data:${mediaType};base64,${data}`;
+}
+
+/** Whether any message holds an image or a file. */
+export function holdsParts(messages: readonly ChatMessage[]): boolean {
+  return messages.some(
+    ({ content }) => Array.isArray(content) && content.some((part) => isRecord(part) && part.type !== "text"),
+  );
+}

@@ -1,0 +1,125 @@
+import type { ChatMessage, ChatRequest } from "@agent/core";
+import {
+  type AnswerReader,
+  type AttemptError,
+  adaptContent,
+  fitCallId,
+  Notices,
+  objectSchema,
+  outputInstruction,
+  ToolAdapter,
+  type Wire,
+} from "@agent/core/provider";
+import { acceptsMedia } from "../media.js";
+import type { OpenAISettings } from "../options.js";
+import { jsonSchemaFormat } from "../outputFormat.js";
+import { CompletionReader } from "./completion.js";
+import { chatMessages, holdsParts, type MessageRules } from "./messages.js";
+
+const REFUSED = /^4(00|04|15|22) /;
+// Gemini 3 refuses a call without a signature, unless it says that there is none because another model wrote it.
+const NO_SIGNATURE = { extra_content: { google: { thought_signature: "skip_thought_signature_validator" } } };
+
+/** Servers that want ids of a certain form, and what fits them. Anywhere else an id goes back as it came. */
+const ID_RULES: readonly { host: RegExp; fits: RegExp; length: number }[] = [
+  { host: /(^|\.)(api\.openai\.com|openai\.azure\.com)$/, fits: /^.{1,40}$/s, length: 24 },
+  { host: /(^|\.)mistral\.ai$/, fits: /^[a-zA-Z0-9]{9}$/, length: 9 },
+];
+
+/** The chat completions API, as OpenAI and many other servers speak it. */
+export class ChatWire implements Wire {
+  readonly #settings: OpenAISettings;
+  readonly #rules: MessageRules;
+  readonly #notices = new Notices();
+  readonly #tools: ToolAdapter | undefined;
+  // Each is turned off for a server that refuses it.
+  #asksForUsage = true;
+  #takesParts = true;
+  #takesFormat = true;
+
+  constructor(settings: OpenAISettings) {
+    this.#settings = settings;
+    const { hostname } = new URL(settings.baseURL);
+    const idRule = ID_RULES.find(({ host }) => host.test(hostname));
+    this.#rules = {
+      model: settings.model,
+      fitId: (id) => (idRule ? fitCallId(id, idRule.fits, idRule.length) : id),
+      foreignCall: /(^|\.)googleapis\.com$/.test(hostname) ? NO_SIGNATURE : undefined,
+    };
+    this.#tools = settings.isOwn ? new ToolAdapter("OpenAI", objectSchema, this.#notices) : undefined;
+  }
+
+  accepts(mediaType: string): boolean {
+    return this.#takesParts && acceptsMedia(this.#settings, mediaType);
+  }
+
+  request(request: ChatRequest, stream: boolean) {
+    const { output } = request;
+    const tools = this.#toolsOf(request);
+    // The conversation comes last and only grows, so each request begins with the bytes of the one before.
+    const body = {
+      ...this.#settings.body,
+      model: this.#settings.model,
+      stream,
+      ...(stream && this.#asksForUsage && { stream_options: { include_usage: true } }),
+      // An empty list of tools is an error for several servers.
+      ...(tools.length > 0 && { tools }),
+      ...(output &&
+        this.#takesFormat && {
+          response_format: { type: "json_schema", json_schema: jsonSchemaFormat(output) },
+        }),
+      messages: chatMessages(this.#messagesOf(request), this.#rules),
+    };
+    return { path: "/chat/completions", body };
+  }
+
+  reader(request: ChatRequest): AnswerReader {
+    return new CompletionReader(this.#settings.model, request);
+  }
+
+  learn({ message }: AttemptError, request: ChatRequest): boolean {
+    if (!REFUSED.test(message)) return false;
+    if (this.#asksForUsage && /stream_options/.test(message)) {
+      this.#asksForUsage = false;
+      return true;
+    }
+    if (
+      this.#takesFormat &&
+      request.output &&
+      /response_format|json_schema|structured output/i.test(message)
+    ) {
+      this.#takesFormat = false;
+      return true;
+    }
+    const refusesParts = /image|vision|multi-?modal|content (type|part)|`text`|'text'/i.test(message);
+    if (this.#takesParts && refusesParts && holdsParts(request.messages)) {
+      this.#takesParts = false;
+      this.#notices.say(
+        request,
+        `${this.#settings.model} refuses images and files; it gets their descriptions instead.`,
+      );
+      return true;
+    }
+    return false;
+  }
+
+  #toolsOf(request: ChatRequest): readonly object[] {
+    // The tools are in the wire format already; only OpenAI's own server takes less than any JSON Schema.
+    if (!this.#tools) return request.tools;
+    return this.#tools.all(request).map(({ name, description, parameters, strict }) => ({
+      type: "function",
+      function: { name, description, parameters, ...(strict && { strict }) },
+    }));
+  }
+
+  #messagesOf({ messages, output }: ChatRequest): readonly ChatMessage[] {
+    const shown = this.#takesParts ? messages : messages.map(inWords);
+    if (!output || this.#takesFormat) return shown;
+    return [...shown, { role: "user", content: outputInstruction(output) }];
+  }
+}
+
+function inWords(message: ChatMessage): ChatMessage {
+  if (message.role !== "user" && message.role !== "tool") return message;
+  return { ...message, content: adaptContent(message.content, () => false) };
+}

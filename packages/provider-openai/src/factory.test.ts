@@ -1,0 +1,46 @@
+import { inspect } from "node:util";
+import { expect, test } from "vitest";
+import { json } from "../test/chatServer.js";
+import { errorReply, KEY, useOpenAIServer } from "../test/openaiServer.js";
+import { OpenAIProvider, provider } from "./index.js";
+
+const { server, failure } = await useOpenAIServer();
+const options = { apiKey: KEY, baseURL: server.baseURL, retryDelayMs: 1 };
+
+test("the public API of @agent/provider-openai", async () => {
+  expect(Object.keys(await import("./index.js")).sort()).toEqual(["OpenAIProvider", "provider"]);
+});
+
+test("a host finds what it needs to offer the provider by name", () => {
+  expect(provider).toMatchObject({
+    name: "openai",
+    keyVariables: ["OPENAI_API_KEY"],
+    baseURLVariable: "OPENAI_BASE_URL",
+    baseURL: "https://api.openai.com/v1",
+    defaultModel: expect.stringMatching(/^gpt-/),
+  });
+  expect(provider.createProvider({ ...options, model: "m" })).toBeInstanceOf(OpenAIProvider);
+});
+
+test("models are listed as the server lists them, and what is no model is left out", async () => {
+  server.script(json({ object: "list", data: [{ id: "a" }, { id: "b", owned_by: "x" }, {}, null] }));
+  expect(await provider.listModels(options)).toEqual([{ id: "a" }, { id: "b" }]);
+  expect(server.requests.at(-1)).toMatchObject({
+    url: "/v1/models",
+    headers: { authorization: `Bearer ${KEY}` },
+  });
+});
+
+test("a wrong key is an error with words, without the key", async () => {
+  server.script(errorReply(401, `Incorrect API key: ${KEY}`));
+  const error = await failure(provider.listModels(options));
+  expect(error.message).toBe(
+    "The server could not list its models: 401 Incorrect API key: [secret]. Check the API key (apiKey, or OPENAI_API_KEY).",
+  );
+  expect(inspect(error, { depth: 9 })).not.toContain(KEY);
+});
+
+test("an abort ends the listing", async () => {
+  const asking = provider.listModels(options, { signal: AbortSignal.abort("enough") });
+  expect(await failure(asking)).toMatchObject({ code: "aborted" });
+});

@@ -1,0 +1,14 @@
+import type { ProviderFactory } from "@agent/core";
+import { BASE_URL_VARIABLE, KEY_VARIABLE, type OpenAIProviderOptions, OWN_ADDRESS } from "./options.js";
+import { listOpenAIModels, OpenAIProvider } from "./provider.js";
+
+/** How a host that chooses providers by name finds this one. */
+export const provider: ProviderFactory<OpenAIProviderOptions> = {
+  name: "openai",
+  keyVariables: [KEY_VARIABLE],
+  baseURLVariable: BASE_URL_VARIABLE,
+  baseURL: OWN_ADDRESS,
+  defaultModel: "gpt-5-mini",
+  createProvider: (options) => new OpenAIProvider(options),
+  listModels: (options = {}, { signal } = {}) => listOpenAIModels(options, signal),
+};

@@ -1,0 +1,155 @@
+import type { ChatRequest, ChatResponse, FinishReason } from "@agent/core";
+import {
+  AnswerBuilder,
+  type AnswerReader,
+  AttemptError,
+  bodyError,
+  readTokenUsage,
+  recordsIn,
+} from "@agent/core/provider";
+import { isRecord } from "@agent/core/toolkit";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads one answer of the Responses API, whole or in events. */
+export class ResponsesReader implements AnswerReader {
+  readonly #answer: AnswerBuilder;
+  /** Positions of the calls by the place of their item in the output. */
+  readonly #calls = new Map<unknown, number>();
+  /** Items of which deltas came: their text is known already. */
+  readonly #streamed = new Set<unknown>();
+  #final: Fields | undefined;
+
+  constructor(model: string, request: ChatRequest) {
+    this.#answer = new AnswerBuilder(model, request);
+  }
+
+  whole(answer: unknown): ChatResponse {
+    if (isRecord(answer) && isRecord(answer.error)) throw bodyError(answer.error);
+    if (!isRecord(answer) || !Array.isArray(answer.output)) {
+      throw new AttemptError("the answer holds no output", { retryable: true });
+    }
+    this.#final = answer;
+    for (const [index, item] of recordsIn(answer.output).entries()) this.#finishItem(index, item);
+    return this.#response(answer);
+  }
+
+  add(event: unknown): void {
+    if (!isRecord(event)) return;
+    const { type, output_index: index, delta } = event;
+    // The whole answer of a server that does not stream, or an error in place of one.
+    if (typeof type !== "string") {
+      if (isRecord(event.error)) throw bodyError(event.error);
+      if (event.object === "response") this.#end(event);
+      return;
+    }
+    switch (type) {
+      case "response.output_item.added":
+        if (isRecord(event.item) && event.item.type === "function_call") this.#openCall(index, event.item);
+        return;
+      case "response.output_text.delta":
+      case "response.refusal.delta":
+        this.#streamed.add(index);
+        this.#answer.addText(textOf(delta));
+        return;
+      case "response.function_call_arguments.delta":
+        this.#streamed.add(index);
+        this.#answer.addArguments(this.#calls.get(index) ?? -1, textOf(delta));
+        return;
+      case "response.reasoning_summary_text.delta":
+      case "response.reasoning_text.delta":
+        this.#streamed.add(index);
+        this.#answer.addReasoning(textOf(delta));
+        return;
+      case "response.output_item.done":
+        if (isRecord(event.item)) this.#finishItem(index, event.item);
+        return;
+      case "response.completed":
+      case "response.incomplete":
+      case "response.failed":
+        this.#end(isRecord(event.response) ? event.response : {});
+        return;
+      case "error":
+        throw bodyError(isRecord(event.error) ? event.error : event);
+    }
+  }
+
+  end(): ChatResponse {
+    if (this.#final === undefined) {
+      throw new AttemptError("the stream ended before the answer was complete", { retryable: true });
+    }
+    return this.#response(this.#final);
+  }
+
+  #end(response: Fields): void {
+    if (isRecord(response.error)) throw bodyError(response.error);
+    // Some proxies send the items only here.
+    if (this.#final === undefined && this.#answer.isEmpty) {
+      for (const [index, item] of recordsIn(response.output).entries()) this.#finishItem(index, item);
+    }
+    this.#final = response;
+  }
+
+  #openCall(index: unknown, item: Fields): void {
+    this.#calls.set(index, this.#answer.addCall(item.call_id ?? item.id, item.name));
+  }
+
+  /** An item that is complete. What came of it in deltas is not repeated. */
+  #finishItem(index: unknown, item: Fields): void {
+    const known = this.#streamed.has(index);
+    switch (item.type) {
+      case "message":
+        if (!known) this.#answer.addText(recordsIn(item.content).map(partText).join(""));
+        this.#answer.endText(typeof item.phase === "string" ? { phase: item.phase } : undefined);
+        return;
+      case "function_call": {
+        if (!this.#calls.has(index)) this.#openCall(index, item);
+        if (!known) this.#answer.addArguments(this.#calls.get(index) ?? -1, textOf(item.arguments));
+        return;
+      }
+      case "reasoning":
+        if (!known) this.#answer.addReasoning(recordsIn(item.summary).map(partText).join("\n\n"));
+        // Without its encrypted content the server cannot know it again: it stores nothing.
+        if (typeof item.encrypted_content === "string") this.#answer.addOwn(withoutNulls(item));
+        return;
+    }
+  }
+
+  #response({ status, incomplete_details: details, usage }: Fields): ChatResponse {
+    if (status === "in_progress" || status === "queued" || status === "cancelled") {
+      throw new AttemptError(`the answer is ${status}, not complete`, { retryable: true });
+    }
+    return this.#answer.finish(finishReason(status, details), isRecord(usage) ? readUsage(usage) : undefined);
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The text of a part: what the model says, or why it will not. */
+function partText({ text, refusal }: Fields): string {
+  return textOf(text) || textOf(refusal);
+}
+
+/** A field that is `null` in an answer is refused in a request. */
+function withoutNulls(item: Fields): Fields {
+  return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null));
+}
+
+function finishReason(status: unknown, details: unknown): FinishReason {
+  if (status !== "incomplete") return "stop";
+  return isRecord(details) && details.reason === "content_filter" ? "content_filter" : "length";
+}
+
+function readUsage(usage: Fields) {
+  const input = isRecord(usage.input_tokens_details) ? usage.input_tokens_details : {};
+  const output = isRecord(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  return readTokenUsage({
+    inputTokens: usage.input_tokens,
+    outputTokens: usage.output_tokens,
+    cachedTokens: input.cached_tokens,
+    cacheWriteTokens: input.cache_write_tokens,
+    reasoningTokens: output.reasoning_tokens,
+  });
+}

@@ -1,0 +1,56 @@
+import type { ChatMessage, Content, ContentPart } from "@agent/core";
+import { type AnswerPiece, answerPieces, fitCallId } from "@agent/core/provider";
+import { isRecord } from "@agent/core/toolkit";
+import { dataUrl } from "../chat/messages.js";
+
+const CALL_ID = /^.{1,64}$/s;
+
+/** The conversation as input items. Each message gives the same bytes in every request, so that caches hit. */
+export function inputItems(messages: readonly ChatMessage[], model: string): object[] {
+  return messages.flatMap((message) => messageItems(message, model));
+}
+
+function messageItems(message: ChatMessage, model: string): object[] {
+  switch (message.role) {
+    case "system":
+      return [];
+    case "user":
+      return [{ role: "user", content: inputContent(message.content) }];
+    case "tool": {
+      const output = inputContent(message.content);
+      return [{ type: "function_call_output", call_id: fitCallId(message.tool_call_id, CALL_ID), output }];
+    }
+    case "assistant":
+      return answerPieces(message, model).flatMap(answerItem);
+  }
+}
+
+function answerItem(piece: AnswerPiece): object[] {
+  switch (piece.type) {
+    case "own":
+      return isRecord(piece.value) ? [piece.value] : [];
+    case "text": {
+      const phase = isRecord(piece.with) ? piece.with.phase : undefined;
+      return [{ role: "assistant", content: piece.text, ...(typeof phase === "string" && { phase }) }];
+    }
+    case "call": {
+      const { id, function: called } = piece.call;
+      return [{ type: "function_call", call_id: fitCallId(id, CALL_ID), ...called }];
+    }
+  }
+}
+
+function inputContent(content: Content): string | object[] {
+  return typeof content === "string" ? content : content.map(inputPart);
+}
+
+function inputPart(part: ContentPart): object {
+  switch (part.type) {
+    case "text":
+      return { type: "input_text", text: part.text };
+    case "image":
+      return { type: "input_image", image_url: dataUrl(part), detail: "auto" };
+    case "file":
+      return { type: "input_file", filename: part.name ?? "file", file_data: dataUrl(part) };
+  }
+}

@@ -1,0 +1,81 @@
+import type { ChatRequest } from "@agent/core";
+import {
+  type AnswerReader,
+  type AttemptError,
+  contentText,
+  Notices,
+  objectSchema,
+  ToolAdapter,
+  type Wire,
+} from "@agent/core/provider";
+import { isRecord } from "@agent/core/toolkit";
+import { acceptsMedia } from "../media.js";
+import type { OpenAISettings } from "../options.js";
+import { jsonSchemaFormat } from "../outputFormat.js";
+import { ResponsesReader } from "./answer.js";
+import { inputItems } from "./items.js";
+
+const ENCRYPTED_REASONING = "reasoning.encrypted_content";
+
+/** The Responses API. The server stores nothing: reasoning comes encrypted and goes back with the conversation. */
+export class ResponsesWire implements Wire {
+  readonly #settings: OpenAISettings;
+  readonly #tools: ToolAdapter;
+  // Turned off for a model without reasoning: it refuses the field.
+  #asksForReasoning = true;
+
+  constructor(settings: OpenAISettings) {
+    this.#settings = settings;
+    this.#tools = new ToolAdapter("OpenAI", objectSchema, new Notices());
+  }
+
+  accepts(mediaType: string): boolean {
+    return acceptsMedia(this.#settings, mediaType);
+  }
+
+  request(request: ChatRequest, stream: boolean) {
+    const { model, body: given } = this.#settings;
+    const { messages, output } = request;
+    const tools = this.#tools.all(request);
+    const instructions = messages.flatMap(({ role, content }) =>
+      role === "system" ? [contentText(content)] : [],
+    );
+    const include = this.#include();
+    // The conversation comes last and only grows, so each request begins with the bytes of the one before.
+    const body = {
+      store: false,
+      ...given,
+      model,
+      stream,
+      ...(include.length > 0 && { include }),
+      ...(output && {
+        text: {
+          ...(isRecord(given.text) && given.text),
+          format: { type: "json_schema", ...jsonSchemaFormat(output) },
+        },
+      }),
+      // Strict is what the server assumes otherwise, and it refuses most schemas.
+      ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", ...tool })) }),
+      ...(instructions.length > 0 && { instructions: instructions.join("\n\n") }),
+      input: inputItems(messages, model),
+    };
+    return { path: "/responses", body };
+  }
+
+  reader(request: ChatRequest): AnswerReader {
+    return new ResponsesReader(this.#settings.model, request);
+  }
+
+  learn({ message }: AttemptError): boolean {
+    if (!this.#asksForReasoning || !/^400 .*(encrypted content|include)/is.test(message)) return false;
+    this.#asksForReasoning = false;
+    return true;
+  }
+
+  #include(): readonly unknown[] {
+    const { include } = this.#settings.body;
+    const own = Array.isArray(include) ? include : [];
+    if (!this.#asksForReasoning || own.includes(ENCRYPTED_REASONING)) return own;
+    return [...own, ENCRYPTED_REASONING];
+  }
+}

@@ -1,0 +1,26 @@
+import type { AgentEvent, ApprovalDecision, ApprovalRequest, Content } from "@agent/core";
+import type { ChatState } from "./state/chatState.js";
+
+/** A call that waits for a person's decision. */
+export type PendingApproval = Pick<ApprovalRequest, "id" | "name" | "args" | "capabilities" | "needs">;
+
+/** What a page is told, in order: everything the agent reports, and what people did. */
+export type ChatEvent =
+  | AgentEvent
+  /** The whole state: the first event of every connection. */
+  | { readonly type: "snapshot"; readonly state: ChatState }
+  /** A person's message was accepted and is being answered. */
+  | { readonly type: "sent"; readonly content: Content }
+  | { readonly type: "approval"; readonly request: PendingApproval }
+  | { readonly type: "decided"; readonly id: string }
+  /** A person asked the agent to stop: running tools get a moment to end. */
+  | { readonly type: "stopping" }
+  | { readonly type: "stopped" }
+  | { readonly type: "failed"; readonly message: string };
+
+/** What a page asks for, as the JSON body of a POST. */
+export type ChatAction =
+  /** A new message, or an addition to the one being answered. */
+  | { readonly type: "send"; readonly content: Content }
+  | { readonly type: "decide"; readonly id: string; readonly decision: ApprovalDecision }
+  | { readonly type: "stop" };

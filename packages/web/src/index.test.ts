@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+
+test("the public API is what is documented", async () => {
+  const names = async (module: Promise<object>): Promise<string[]> => Object.keys(await module).sort();
+  expect(await names(import("./index.js"))).toEqual([
+    "EMPTY_CHAT",
+    "chatStateOf",
+    "createChatClient",
+    "reduceChat",
+  ]);
+  expect(await names(import("./server/index.js"))).toEqual(["createChatHandlers"]);
+  expect(await names(import("./server/node.js"))).toEqual(["toNodeListener"]);
+  expect(await names(import("./client/react.js"))).toEqual(["useChat"]);
+});

@@ -1,0 +1,75 @@
+import type { ApprovalDecision, Content } from "@agent/core";
+import { describeValue, isRecord } from "@agent/core/toolkit";
+import type { ChatAction } from "../events.js";
+
+/** A request that cannot be served, with the status and the words for whoever sent it. */
+export class ActionError extends Error {
+  override readonly name = "ActionError";
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Reads and checks the body of a POST. Throws an `ActionError` that says what is wrong. */
+export async function readAction(request: Request, maxBytes: number): Promise<ChatAction> {
+  // A form of another site can send any other type without asking first.
+  if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
+    throw new ActionError(415, "Send JSON with the header content-type: application/json.");
+  }
+  const body = parse(await readBody(request, maxBytes));
+  if (body.type === "stop") return { type: "stop" };
+  if (body.type === "send") return { type: "send", content: readContent(body.content) };
+  if (body.type === "decide") {
+    if (typeof body.id !== "string") {
+      throw new ActionError(400, `"id" must be the id of a call, got ${describeValue(body.id)}.`);
+    }
+    return { type: "decide", id: body.id, decision: readDecision(body.decision) };
+  }
+  throw new ActionError(400, `"type" must be "send", "decide" or "stop", got ${describeValue(body.type)}.`);
+}
+
+async function readBody(request: Request, maxBytes: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new ActionError(413, `The body is larger than ${maxBytes} bytes.`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function parse(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ActionError(400, "The body is not JSON.");
+  }
+  if (!isRecord(value))
+    throw new ActionError(400, `The body must be an object, got ${describeValue(value)}.`);
+  return value;
+}
+
+/** Whether it is a text or a list of parts; the agent checks each part. */
+function readContent(content: unknown): Content {
+  const isText = typeof content === "string" && content.trim() !== "";
+  if (isText || (Array.isArray(content) && content.length > 0)) return content as Content;
+  throw new ActionError(
+    400,
+    `"content" must be a non-empty string or an array of parts, got ${describeValue(content)}.`,
+  );
+}
+
+function readDecision(decision: unknown): ApprovalDecision {
+  if (decision === "allow" || decision === "always") return decision;
+  if (isRecord(decision) && typeof decision.deny === "string") return { deny: decision.deny };
+  throw new ActionError(
+    400,
+    `"decision" must be "allow", "always" or { "deny": "the reason" }, got ${describeValue(decision)}.`,
+  );
+}

@@ -1,0 +1,123 @@
+import type { Agent, Approve } from "@agent/core";
+import { isAgentError } from "@agent/core";
+import {
+  checkFunction,
+  checkObject,
+  checkOptions,
+  checkPositive,
+  type OptionChecks,
+} from "@agent/core/toolkit";
+import { ActionError, readAction } from "./actions.js";
+import { eventStream } from "./eventStream.js";
+import { LiveChat, type OpenedChat } from "./liveChat.js";
+
+export interface ChatHandlersOptions {
+  /**
+   * Names the conversation a request is about: from its cookie, header or URL. Check here who asks: `undefined`
+   * refuses the request with 403.
+   */
+  readonly identify: (request: Request) => string | undefined | Promise<string | undefined>;
+  /** Makes the agent of a conversation that is not open in this process. Pass `approve` on where people decide. */
+  readonly open: OpenChat;
+  /** How long a conversation that nobody watches and that does nothing stays open. Default ten minutes. */
+  readonly idleMs?: number;
+  /** How large the body of a request may be. Default 8 MiB: a message may hold images. */
+  readonly maxBodyBytes?: number;
+}
+
+type OpenChat = (
+  id: string,
+  chat: { readonly approve: Approve },
+) => Agent | OpenedChat | Promise<Agent | OpenedChat>;
+
+/** The pair of handlers, on the web's own `Request` and `Response`: `GET` streams events, `POST` takes actions. */
+export interface ChatHandlers {
+  GET(request: Request): Promise<Response>;
+  POST(request: Request): Promise<Response>;
+  /** Stops what runs, ends all streams and disposes of the agents. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_IDLE_MS = 600_000;
+const DEFAULT_BODY_BYTES = 8 * 1024 * 1024;
+
+const OPTIONS: OptionChecks<ChatHandlersOptions> = {
+  identify: checkFunction,
+  open: checkFunction,
+  idleMs: checkPositive,
+  maxBodyBytes: checkPositive,
+};
+
+/**
+ * Serves conversations over HTTP: one URL, `GET` for the events and `POST` for messages, decisions and stop.
+ *
+ * @example
+ * export const { GET, POST } = createChatHandlers({
+ *   identify: (request) => sessionOf(request),
+ *   open: (id, { approve }) => new Agent(provider, { packs: [fs], approve }),
+ * });
+ */
+export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
+  checkObject("options", options);
+  checkOptions("createChatHandlers", options, OPTIONS);
+  checkFunction("identify", options.identify);
+  checkFunction("open", options.open);
+  const { identify, open, idleMs = DEFAULT_IDLE_MS, maxBodyBytes = DEFAULT_BODY_BYTES } = options;
+  const chats = new Map<string, Promise<LiveChat>>();
+
+  const find = (id: string): Promise<LiveChat> => {
+    const opened = chats.get(id);
+    if (opened) return opened;
+    const opening = LiveChat.open(async (chat) => toOpened(await open(id, chat)), {
+      idleMs,
+      onIdle: () => {
+        if (chats.get(id) === opening) chats.delete(id);
+      },
+    });
+    chats.set(id, opening);
+    // A conversation that could not be opened is tried again by the next request.
+    opening.catch(() => chats.delete(id));
+    return opening;
+  };
+  const withChat = async (
+    request: Request,
+    serve: (chat: LiveChat) => Response | Promise<Response>,
+  ): Promise<Response> => {
+    try {
+      const id = await identify(request);
+      if (id === undefined) return problem(403, "This conversation is not yours, or you are not logged in.");
+      return await serve(await find(id));
+    } catch (error) {
+      if (error instanceof ActionError) return problem(error.status, error.message);
+      if (isAgentError(error, "invalid_argument")) return problem(400, error.message);
+      // The message of an unexpected error may hold what only the server should know.
+      return problem(500, isAgentError(error) ? error.message : "The conversation could not be opened.");
+    }
+  };
+
+  const follow = (request: Request): Promise<Response> =>
+    withChat(request, (chat) => eventStream(chat, request.signal));
+  const act = (request: Request): Promise<Response> =>
+    withChat(request, async (chat) => {
+      chat.act(await readAction(request, maxBodyBytes));
+      return Response.json({ ok: true }, { status: 202 });
+    });
+
+  return {
+    GET: follow,
+    POST: act,
+    async close() {
+      const open = [...chats.values()];
+      chats.clear();
+      await Promise.allSettled(open.map(async (chat) => (await chat).close()));
+    },
+  };
+}
+
+function toOpened(opened: Agent | OpenedChat): OpenedChat {
+  return "agent" in opened ? opened : { agent: opened };
+}
+
+function problem(status: number, error: string): Response {
+  return Response.json({ error }, { status });
+}

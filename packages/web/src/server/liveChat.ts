@@ -1,0 +1,158 @@
+import type { Agent, ApprovalDecision, ApprovalRequest, Approve, Content } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
+import type { ChatAction, ChatEvent } from "../events.js";
+import type { ChatState } from "../state/chatState.js";
+import { chatStateOf } from "../state/fromMessages.js";
+import { reduceChat } from "../state/reduce.js";
+import { ActionError } from "./actions.js";
+
+/** An agent, and what to do once its conversation was closed: end its recorder, for one. */
+export interface OpenedChat {
+  readonly agent: Agent;
+  readonly close?: () => void | Promise<void>;
+}
+
+export interface LiveChatOptions {
+  readonly idleMs: number;
+  /** Called when nobody watches and nothing runs for `idleMs`: the chat is closed. */
+  readonly onIdle: () => void;
+}
+
+/**
+ * A conversation that is open in this process: an agent, what pages show of it, and who watches. Work goes on when
+ * all pages are closed; a page that comes back is sent the state first.
+ */
+export class LiveChat {
+  readonly #followers = new Set<(event: ChatEvent) => void>();
+  readonly #waiting = new Map<string, (decision: ApprovalDecision) => void>();
+  readonly #options: LiveChatOptions;
+  readonly #opened: OpenedChat;
+  readonly #agent: Agent;
+  #state: ChatState;
+  #turn: AbortController | undefined;
+  #idleTimer: ReturnType<typeof setTimeout> | undefined;
+  #closed = false;
+
+  private constructor(opened: OpenedChat, options: LiveChatOptions) {
+    const { agent } = opened;
+    this.#opened = opened;
+    this.#agent = agent;
+    this.#options = options;
+    this.#state = chatStateOf(agent.conversation.sessionContext);
+    this.#restartIdleTimer();
+  }
+
+  static async open(
+    open: (chat: { readonly approve: Approve }) => Promise<OpenedChat>,
+    options: LiveChatOptions,
+  ): Promise<LiveChat> {
+    let chat: LiveChat | undefined;
+    const approve: Approve = (request) => {
+      if (chat) return chat.#ask(request);
+      return { deny: "nobody can be asked yet: the conversation is being opened." };
+    };
+    chat = new LiveChat(await open({ approve }), options);
+    return chat;
+  }
+
+  get state(): ChatState {
+    return this.#state;
+  }
+
+  /** Calls `listener` with every event from now on, until the returned function is called. */
+  follow(listener: (event: ChatEvent) => void): () => void {
+    this.#followers.add(listener);
+    this.#restartIdleTimer();
+    return () => {
+      this.#followers.delete(listener);
+      this.#restartIdleTimer();
+    };
+  }
+
+  /** Throws an `ActionError` for what cannot be done now. */
+  act(action: ChatAction): void {
+    if (this.#closed) throw new ActionError(503, "The server is closing this conversation. Try again.");
+    if (action.type === "send") this.#send(action.content);
+    else if (action.type === "decide") this.#decide(action.id, action.decision);
+    else this.#stop();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#idleTimer);
+    this.#turn?.abort();
+    this.#followers.clear();
+    await this.#agent.dispose();
+    await this.#opened.close?.();
+  }
+
+  #send(content: Content): void {
+    if (this.#turn) {
+      if (!this.#turn.signal.aborted && this.#agent.steer(content)) return;
+      throw new ActionError(409, "The agent is about to end. Send the message again in a moment.");
+    }
+    const turn = new AbortController();
+    this.#turn = turn;
+    void this.#answer(content, turn);
+  }
+
+  async #answer(content: Content, turn: AbortController): Promise<void> {
+    this.#tell({ type: "sent", content });
+    let end: ChatEvent | undefined;
+    try {
+      for await (const event of this.#agent.streamChat(content, { signal: turn.signal })) {
+        if (event.type === "done") end = event;
+        else this.#tell(event);
+      }
+    } catch (error) {
+      // After an abort the tools return what they had; the page shows that before it says "stopped".
+      for (const event of await this.#agent.settled()) this.#tell(event);
+      end = turn.signal.aborted ? { type: "stopped" } : { type: "failed", message: errorMessage(error) };
+    }
+    // The next message is accepted by the time a page learns that this one is over.
+    this.#turn = undefined;
+    this.#tell(end ?? { type: "stopped" });
+    this.#restartIdleTimer();
+  }
+
+  #stop(): void {
+    if (!this.#turn) return;
+    this.#turn.abort();
+    this.#tell({ type: "stopping" });
+  }
+
+  async #ask({ id, name, args, capabilities, needs, signal }: ApprovalRequest): Promise<ApprovalDecision> {
+    const decision = await new Promise<ApprovalDecision>((resolve) => {
+      this.#waiting.set(id, resolve);
+      signal.addEventListener("abort", () => resolve({ deny: "the person stopped the agent." }), {
+        once: true,
+      });
+      this.#tell({ type: "approval", request: { id, name, args, capabilities, needs } });
+    });
+    this.#waiting.delete(id);
+    this.#tell({ type: "decided", id });
+    return decision;
+  }
+
+  #decide(id: string, decision: ApprovalDecision): void {
+    const resolve = this.#waiting.get(id);
+    if (!resolve) throw new ActionError(409, "This call does not wait for a decision any more.");
+    resolve(decision);
+  }
+
+  #tell(event: ChatEvent): void {
+    this.#state = reduceChat(this.#state, event);
+    for (const follower of this.#followers) follower(event);
+  }
+
+  #restartIdleTimer(): void {
+    clearTimeout(this.#idleTimer);
+    if (this.#followers.size > 0 || this.#turn || this.#closed) return;
+    this.#idleTimer = setTimeout(() => {
+      this.#options.onIdle();
+      void this.close().catch(() => undefined);
+    }, this.#options.idleMs);
+    // An open conversation must not keep a process alive. Browsers and edge runtimes have numbers for timers.
+    if (typeof this.#idleTimer === "object") this.#idleTimer.unref();
+  }
+}

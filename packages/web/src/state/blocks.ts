@@ -1,0 +1,105 @@
+import type { AgentEvent, ChildEvent, ToolDraftEvent, ToolEndEvent } from "@agent/core";
+import type { Block, CallBlock, CallState, ChildBlocks } from "./chatState.js";
+import { head, tail } from "./shorten.js";
+
+/** The blocks of an answer after `event`. Returns the same array if nothing changes. */
+export function reduceBlocks(blocks: readonly Block[], event: AgentEvent): readonly Block[] {
+  switch (event.type) {
+    case "text":
+    case "reasoning":
+      return appendText(blocks, event.type, event.text);
+    case "tool_draft":
+      return writeDraft(blocks, event);
+    case "tool_requested":
+      return request(blocks, event);
+    case "tool_start":
+      return changeCall(blocks, event.id, (call) => ({ ...call, state: "running", args: event.args }));
+    case "tool_output":
+      return changeCall(blocks, event.id, (call) => ({ ...call, output: tail(call.output + event.chunk) }));
+    case "tool_end":
+      return changeCall(blocks, event.id, (call) => endCall(call, event));
+    case "child":
+      return changeCall(blocks, event.id, (call) => ({
+        ...call,
+        children: reduceChild(call.children, event),
+      }));
+    case "retry":
+      return withoutUnfinished(blocks);
+    default:
+      return blocks;
+  }
+}
+
+export function setCallState(blocks: readonly Block[], id: string, state: CallState): readonly Block[] {
+  return changeCall(blocks, id, (call) => ({ ...call, state }));
+}
+
+/** Without what an answer that is given again had written: everything after its last call that was requested. */
+export function withoutUnfinished(blocks: readonly Block[]): readonly Block[] {
+  const last = blocks.findLastIndex((block) => block.type === "call" && block.state !== "writing");
+  return last === blocks.length - 1 ? blocks : blocks.slice(0, last + 1);
+}
+
+function appendText(blocks: readonly Block[], type: "text" | "reasoning", text: string): readonly Block[] {
+  const last = blocks.at(-1);
+  if (last?.type === type) return [...blocks.slice(0, -1), { type, text: last.text + text }];
+  return [...blocks, { type, text }];
+}
+
+function writeDraft(blocks: readonly Block[], { index, name, delta }: ToolDraftEvent): readonly Block[] {
+  const id = draftId(index);
+  const written = blocks.findLast(
+    (block) => block.type === "call" && block.state === "writing" && block.id === id,
+  );
+  if (!written) {
+    return [...blocks, { type: "call", id, name, args: {}, state: "writing", draft: delta, output: "" }];
+  }
+  return changeCall(blocks, id, (call) => ({ ...call, draft: head((call.draft ?? "") + delta) }));
+}
+
+/** Calls are requested in the order they were written: the first draft becomes the call. */
+function request(
+  blocks: readonly Block[],
+  { id, name, args }: Pick<CallBlock, "id" | "name" | "args">,
+): readonly Block[] {
+  const call: CallBlock = { type: "call", id, name, args, state: "requested", output: "" };
+  const draft = blocks.findIndex((block) => block.type === "call" && block.state === "writing");
+  return draft === -1 ? [...blocks, call] : blocks.with(draft, call);
+}
+
+function endCall(call: CallBlock, event: ToolEndEvent): CallBlock {
+  const { outcome, text, parts, summary, durationMs } = event;
+  return {
+    ...call,
+    state: outcome,
+    text: head(text),
+    durationMs,
+    ...(parts && { parts }),
+    ...(summary !== undefined && { summary }),
+  };
+}
+
+function reduceChild(children: readonly ChildBlocks[] = [], event: ChildEvent): readonly ChildBlocks[] {
+  const all = [...children];
+  while (all.length <= event.child) all.push({ blocks: [] });
+  return all.map((child, index) => {
+    if (index !== event.child) return child;
+    const { label = child.label } = event;
+    return { blocks: reduceBlocks(child.blocks, event.event), ...(label !== undefined && { label }) };
+  });
+}
+
+/** Changes the newest call with this id: a server may use an id again in a later answer. */
+function changeCall(
+  blocks: readonly Block[],
+  id: string,
+  change: (call: CallBlock) => CallBlock,
+): readonly Block[] {
+  const index = blocks.findLastIndex((block) => block.type === "call" && block.id === id);
+  const call = blocks[index];
+  return call?.type === "call" ? blocks.with(index, change(call)) : blocks;
+}
+
+function draftId(index: number): string {
+  return `draft-${index}`;
+}

@@ -1,0 +1,65 @@
+import type { Content, ContentPart, TokenUsage, ToolOutcome } from "@agent/core";
+import type { PendingApproval } from "../events.js";
+
+/** Everything a page shows of a conversation. Plain JSON: it is sent to a page that connects. */
+export interface ChatState {
+  readonly messages: readonly ViewMessage[];
+  readonly status: "idle" | "working" | "stopping";
+  /** Calls that wait for a person, oldest first. */
+  readonly approvals: readonly PendingApproval[];
+  /** Why the last message failed. Gone with the next message. */
+  readonly error?: string;
+  /** The provider failed and is asked again after a pause. */
+  readonly retry?: { readonly attempt: number; readonly delayMs: number; readonly reason: string };
+  /** Tokens of the last message that was answered. */
+  readonly usage?: TokenUsage;
+}
+
+export type ViewMessage =
+  | { readonly role: "user"; readonly content: Content }
+  | { readonly role: "assistant"; readonly blocks: readonly Block[]; readonly stopped?: true };
+
+/** A part of an answer, in the order it came. */
+export type Block = TextBlock | ReasoningBlock | CallBlock;
+
+export interface TextBlock {
+  readonly type: "text";
+  readonly text: string;
+}
+
+export interface ReasoningBlock {
+  readonly type: "reasoning";
+  readonly text: string;
+}
+
+/**
+ * `writing`: the model writes its arguments. `requested`: not started. `waiting`: a person must decide. `running`: it
+ * runs. `ended`: over, in a conversation loaded from a file, which does not tell how. Else the outcome.
+ */
+export type CallState = "writing" | "requested" | "waiting" | "running" | "ended" | ToolOutcome;
+
+export interface CallBlock {
+  readonly type: "call";
+  readonly id: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly state: CallState;
+  /** The arguments' JSON as far as it was written, while `state` is `writing`. */
+  readonly draft?: string;
+  /** Live output: its last part. */
+  readonly output: string;
+  /** What the model read, shortened. */
+  readonly text?: string;
+  readonly parts?: readonly ContentPart[];
+  readonly summary?: string;
+  readonly durationMs?: number;
+  /** What its child agents do. */
+  readonly children?: readonly ChildBlocks[];
+}
+
+export interface ChildBlocks {
+  readonly label?: string;
+  readonly blocks: readonly Block[];
+}
+
+export const EMPTY_CHAT: ChatState = { messages: [], status: "idle", approvals: [] };

@@ -1,0 +1,67 @@
+import type { ChatMessage, Content } from "@agent/core";
+import type { Block, CallBlock, ChatState, ViewMessage } from "./chatState.js";
+import { EMPTY_CHAT } from "./chatState.js";
+import { head } from "./shorten.js";
+
+/** What a page shows of a saved conversation. */
+export function chatStateOf(messages: readonly ChatMessage[]): ChatState {
+  const shown: ViewMessage[] = [];
+  for (const message of messages) {
+    if (message.role === "user") shown.push({ role: "user", content: message.content });
+    if (message.role === "assistant") addAnswer(shown, message);
+    if (message.role === "tool") addResult(shown, message.tool_call_id, message.content);
+  }
+  return { ...EMPTY_CHAT, messages: shown };
+}
+
+/** Answers between two messages of a person are one answer to a reader. */
+function addAnswer(shown: ViewMessage[], answer: Extract<ChatMessage, { role: "assistant" }>): void {
+  const last = shown.at(-1);
+  const before = last?.role === "assistant" ? last.blocks : [];
+  if (last?.role === "assistant") shown.pop();
+  const text: Block[] = answer.content ? [{ type: "text", text: answer.content }] : [];
+  const calls = (answer.tool_calls ?? []).map(
+    ({ id, function: { name, arguments: json } }): CallBlock => ({
+      type: "call",
+      id,
+      name,
+      args: readArguments(json),
+      state: "requested",
+      output: "",
+    }),
+  );
+  shown.push({
+    role: "assistant",
+    blocks: [...before, ...text, ...calls],
+    ...(answer.stopped && { stopped: true }),
+  });
+}
+
+function addResult(shown: ViewMessage[], id: string, content: Content): void {
+  const last = shown.at(-1);
+  if (last?.role !== "assistant") return;
+  const index = last.blocks.findLastIndex((block) => block.type === "call" && block.id === id);
+  const call = last.blocks[index];
+  if (call?.type !== "call") return;
+  const ended: CallBlock = { ...call, state: "ended", text: head(textOf(content)) };
+  shown[shown.length - 1] = { ...last, blocks: last.blocks.with(index, ended) };
+}
+
+function textOf(content: Content): string {
+  if (typeof content === "string") return content;
+  return content
+    .map((part) => (part.type === "text" ? part.text : `[${part.name ?? part.mediaType}]`))
+    .join("\n");
+}
+
+function readArguments(json: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : {};
+  } catch {
+    // The model wrote arguments that are not JSON; its result says so.
+    return {};
+  }
+}

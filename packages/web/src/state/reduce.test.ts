@@ -1,0 +1,175 @@
+import type { AgentEvent } from "@agent/core";
+import { expect, test } from "vitest";
+import type { ChatEvent } from "../events.js";
+import { type CallBlock, type ChatState, EMPTY_CHAT } from "./chatState.js";
+import { reduceChat } from "./reduce.js";
+
+const USAGE = { inputTokens: 3, outputTokens: 2 };
+
+function reduceAll(events: readonly ChatEvent[], from: ChatState = EMPTY_CHAT): ChatState {
+  return events.reduce(reduceChat, from);
+}
+
+function requested(id: string, name = "run_bash"): AgentEvent {
+  return { type: "tool_requested", id, name, args: { command: "ls" } };
+}
+
+function ended(id: string, text = "done"): AgentEvent {
+  return { type: "tool_end", id, name: "run_bash", outcome: "ok", text, durationMs: 5 };
+}
+
+function lastCall(state: ChatState): CallBlock | undefined {
+  const message = state.messages.at(-1);
+  const call =
+    message?.role === "assistant" ? message.blocks.findLast(({ type }) => type === "call") : undefined;
+  return call?.type === "call" ? call : undefined;
+}
+
+test("an answer is one message with its text and calls in the order they came", () => {
+  const state = reduceAll([
+    { type: "sent", content: "go" },
+    { type: "text", text: "I " },
+    { type: "text", text: "look." },
+    requested("a"),
+    { type: "tool_start", id: "a", name: "run_bash", args: { command: "ls -a" } },
+    { type: "tool_output", id: "a", name: "run_bash", chunk: "one\n" },
+    ended("a"),
+    { type: "text", text: "Done." },
+    { type: "done", text: "Done.", finishReason: "stop", turns: 2, usage: USAGE },
+  ]);
+  expect(state).toEqual({
+    status: "idle",
+    approvals: [],
+    usage: USAGE,
+    messages: [
+      { role: "user", content: "go" },
+      {
+        role: "assistant",
+        blocks: [
+          { type: "text", text: "I look." },
+          {
+            type: "call",
+            id: "a",
+            name: "run_bash",
+            args: { command: "ls -a" },
+            state: "ok",
+            output: "one\n",
+            text: "done",
+            durationMs: 5,
+          },
+          { type: "text", text: "Done." },
+        ],
+      },
+    ],
+  });
+});
+
+test("a call is shown while the model writes it, and becomes the requested call", () => {
+  const writing = reduceAll([
+    { type: "sent", content: "go" },
+    { type: "tool_draft", index: 0, name: "write_file", delta: '{"path":' },
+    { type: "tool_draft", index: 0, name: "write_file", delta: '"a"' },
+  ]);
+  expect(lastCall(writing)).toMatchObject({ state: "writing", name: "write_file", draft: '{"path":"a"' });
+  const asked = reduceAll([requested("x", "write_file")], writing);
+  expect(lastCall(asked)).toMatchObject({ id: "x", state: "requested" });
+  expect(asked.messages.at(-1)).toMatchObject({ blocks: [{ id: "x" }] });
+});
+
+test("a call waits for a person only until the decision", () => {
+  const request = { id: "a", name: "run_bash", args: {}, capabilities: [], needs: [] };
+  const waiting = reduceAll([{ type: "sent", content: "go" }, requested("a"), { type: "approval", request }]);
+  expect(waiting.approvals).toEqual([request]);
+  expect(lastCall(waiting)?.state).toBe("waiting");
+  const decided = reduceAll([{ type: "decided", id: "a" }, ended("a")], waiting);
+  expect(decided.approvals).toEqual([]);
+  expect(lastCall(decided)?.state).toBe("ok");
+});
+
+test("text and drafts that a retry made void disappear; finished calls stay", () => {
+  const state = reduceAll([
+    { type: "sent", content: "go" },
+    requested("a"),
+    ended("a"),
+    { type: "text", text: "half an ans" },
+    { type: "tool_draft", index: 0, name: "mkdir", delta: "{" },
+    { type: "retry", attempt: 1, delayMs: 500, reason: "the connection was lost" },
+  ]);
+  expect(state.retry).toEqual({ attempt: 1, delayMs: 500, reason: "the connection was lost" });
+  expect(state.messages.at(-1)).toMatchObject({ blocks: [{ type: "call", id: "a", state: "ok" }] });
+  expect(reduceAll([{ type: "text", text: "whole" }], state).retry).toBeUndefined();
+});
+
+test("a stopped answer keeps what was written and is marked", () => {
+  const state = reduceAll([
+    { type: "sent", content: "go" },
+    { type: "text", text: "half" },
+    { type: "stopping" },
+    { type: "stopped" },
+  ]);
+  expect(state.status).toBe("idle");
+  expect(state.messages.at(-1)).toEqual({
+    role: "assistant",
+    blocks: [{ type: "text", text: "half" }],
+    stopped: true,
+  });
+});
+
+test("a failed message says why until the next one is sent", () => {
+  const failed = reduceAll([
+    { type: "sent", content: "go" },
+    { type: "failed", message: "no key" },
+  ]);
+  expect(failed).toMatchObject({ status: "idle", error: "no key" });
+  expect(reduceAll([{ type: "sent", content: "again" }], failed)).not.toHaveProperty("error");
+});
+
+test("what child agents do is nested under the call that started them", () => {
+  const child = (event: AgentEvent): AgentEvent => ({
+    type: "child",
+    id: "a",
+    child: 1,
+    label: "reader",
+    event,
+  });
+  const state = reduceAll([
+    { type: "sent", content: "go" },
+    requested("a"),
+    child({ type: "text", text: "reading" }),
+    child(requested("b")),
+    child(ended("b")),
+  ]);
+  expect(lastCall(state)?.children).toEqual([
+    { blocks: [] },
+    {
+      label: "reader",
+      blocks: [{ type: "text", text: "reading" }, expect.objectContaining({ id: "b", state: "ok" })],
+    },
+  ]);
+});
+
+test("the text of a provider that does not stream is shown at the end", () => {
+  const state = reduceAll([
+    { type: "sent", content: "go" },
+    { type: "done", text: "All at once.", finishReason: "stop", turns: 1, usage: USAGE },
+  ]);
+  expect(state.messages.at(-1)).toMatchObject({ blocks: [{ type: "text", text: "All at once." }] });
+});
+
+test("live output and results are kept within bounds", () => {
+  const flood = "x".repeat(100_000);
+  const state = reduceAll([
+    { type: "sent", content: "go" },
+    requested("a"),
+    { type: "tool_output", id: "a", name: "run_bash", chunk: `${flood}END` },
+    ended("a", flood),
+  ]);
+  expect(lastCall(state)?.output).toHaveLength(32_768);
+  expect(lastCall(state)?.output.endsWith("END")).toBe(true);
+  expect(lastCall(state)?.text).toMatch(/\[67232 more characters\]$/);
+});
+
+test("events of an id that no call has change nothing", () => {
+  const state = reduceAll([{ type: "sent", content: "go" }]);
+  expect(reduceAll([ended("unknown")], state)).toEqual(state);
+});

@@ -1,0 +1,221 @@
+import { EventEmitter, once } from "node:events";
+import { Agent, Conversation, defineTool, type ToolPack } from "@agent/core";
+import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type ChatHandlersOptions, createChatHandlers } from "../src/server/handlers.js";
+import { Page } from "./page.js";
+import { SERVERS, type StartServer } from "./servers.js";
+
+const GREET = { calls: [{ name: "greet", args: { who: "Ada" } }] };
+
+const greet = defineTool({
+  name: "greet",
+  description: "Greets somebody.",
+  input: { type: "object", properties: { who: { type: "string" } }, required: ["who"] },
+  execute: ({ who }, call) => {
+    call?.onOutput("greeting…\n");
+    return `Hello, ${who}.`;
+  },
+});
+
+const greeter: ToolPack = { packName: "greeter", register: (registry) => registry.register(greet) };
+
+/** Serves one conversation whose model gives these answers. */
+async function start(
+  startServer: StartServer,
+  answers: readonly ScriptedAnswer[],
+  options: Partial<ChatHandlersOptions> = {},
+): Promise<string> {
+  const handlers = createChatHandlers({
+    identify: (request) => new URL(request.url).searchParams.get("session") ?? undefined,
+    open: (_id, { approve }) => new Agent(scriptedProvider(answers), { packs: [greeter], approve }),
+    ...options,
+  });
+  const server = await startServer(handlers);
+  onTestFinished(async () => {
+    await handlers.close();
+    await server.stop();
+  });
+  return `${server.url}?session=1`;
+}
+
+async function open(url: string): Promise<Page> {
+  const page = await Page.open(url);
+  onTestFinished(() => page.close());
+  return page;
+}
+
+const [[, nodeHttp]] = SERVERS as [(typeof SERVERS)[number]];
+
+describe.each(SERVERS)("on %s", (_name, startServer) => {
+  test("a message is answered, a call waits for the page's decision, and output streams", async () => {
+    const page = await open(await start(startServer, [GREET, "Greeted."]));
+    expect((await page.post({ type: "send", content: "Greet Ada." })).status).toBe(202);
+    await page.until(({ approvals }) => approvals.length === 1);
+    const [approval] = page.state.approvals;
+    expect(approval).toMatchObject({ name: "greet", args: { who: "Ada" } });
+    await page.post({ type: "decide", id: approval?.id ?? "", decision: "allow" });
+    await page.until(({ status }) => status === "idle");
+    expect(page.state.messages.at(-1)).toMatchObject({
+      blocks: [
+        { type: "call", name: "greet", state: "ok", output: "greeting…\n", text: "Hello, Ada." },
+        { type: "text", text: "Greeted." },
+      ],
+    });
+  });
+
+  test("a page that comes back while a call waits is sent everything, and its decision counts", async () => {
+    const url = await start(startServer, [GREET, "I did not greet."]);
+    const first = await open(url);
+    await first.post({ type: "send", content: "Greet Ada." });
+    await first.until(({ approvals }) => approvals.length === 1);
+    first.close();
+    const second = await open(url);
+    expect(second.events[0]).toMatchObject({ type: "snapshot", state: { status: "working" } });
+    await second.post({
+      type: "decide",
+      id: second.state.approvals[0]?.id ?? "",
+      decision: { deny: "she is asleep" },
+    });
+    await second.until(({ status }) => status === "idle");
+    expect(second.state.messages.at(-1)).toMatchObject({
+      blocks: [{ state: "denied", text: "Tool call denied: she is asleep" }, { text: "I did not greet." }],
+    });
+  });
+});
+
+test("stop ends the answer, and the next message is answered", async () => {
+  const forever = ({ signal }: { signal: AbortSignal }): Promise<string> =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const page = await open(await start(nodeHttp, [forever, "Here."]));
+  await page.post({ type: "send", content: "Think." });
+  await page.until(({ status }) => status === "working");
+  await page.post({ type: "stop" });
+  await page.until(({ status }) => status === "idle");
+  expect(page.state.messages.at(-1)).toMatchObject({ stopped: true });
+  await page.post({ type: "send", content: "And now?" });
+  await page.until(({ messages }) => messages.length === 4);
+  await page.until(({ status }) => status === "idle");
+  expect(page.state.messages.at(-1)).toMatchObject({ blocks: [{ type: "text", text: "Here." }] });
+});
+
+test("a message sent while one is answered steers it", async () => {
+  const page = await open(await start(nodeHttp, [GREET, "Greeted both."]));
+  await page.post({ type: "send", content: "Greet Ada." });
+  await page.until(({ approvals }) => approvals.length === 1);
+  await page.post({ type: "send", content: "And Grace." });
+  await page.post({ type: "decide", id: page.state.approvals[0]?.id ?? "", decision: "always" });
+  await page.until(({ status }) => status === "idle");
+  expect(page.state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+});
+
+test("a provider's failure is told in words, and the conversation goes on", async () => {
+  const failing = (): never => {
+    throw new Error("no such model");
+  };
+  const page = await open(await start(nodeHttp, [failing, "Better."]));
+  await page.post({ type: "send", content: "Hello." });
+  await page.until(({ error }) => error !== undefined);
+  expect(page.state.error).toContain("no such model");
+  await page.post({ type: "send", content: "Again." });
+  await page.until(({ messages }) => messages.at(-1)?.role === "assistant");
+});
+
+test("a saved conversation is shown when it is opened", async () => {
+  const conversation = new Conversation({
+    session: { systemPrompt: "", messages: [{ role: "user", content: "Hi" }] },
+  });
+  const url = await start(nodeHttp, [], {
+    open: () => new Agent(scriptedProvider([]), { conversation }),
+  });
+  expect((await open(url)).state.messages).toEqual([{ role: "user", content: "Hi" }]);
+});
+
+test("two conversations share nothing", async () => {
+  const url = await start(nodeHttp, ["One."]);
+  const [one, two] = [await open(url), await open(url.replace("session=1", "session=2"))];
+  await one.post({ type: "send", content: "Hello." });
+  await one.until(({ messages, status }) => messages.length === 2 && status === "idle");
+  expect(two.state.messages).toEqual([]);
+});
+
+test("a request that identify() does not know is refused, with 403", async () => {
+  const url = await start(nodeHttp, []);
+  const stranger = url.replace("?session=1", "");
+  expect((await fetch(stranger)).status).toBe(403);
+  expect((await fetch(stranger, { method: "POST" })).status).toBe(403);
+});
+
+test("an agent that cannot be made answers 500 without its secrets, and is tried again", async () => {
+  let attempts = 0;
+  const url = await start(nodeHttp, [], {
+    open: () => {
+      attempts++;
+      throw new Error("password=hunter2");
+    },
+  });
+  for (const _ of [1, 2]) {
+    const response = await fetch(url);
+    expect([response.status, await response.text()]).toEqual([500, expect.not.stringContaining("hunter2")]);
+  }
+  expect(attempts).toBe(2);
+});
+
+const JSON_TYPE = { "content-type": "application/json" };
+test.each([
+  ["a form of another site", { "content-type": "text/plain" }, '{"type":"stop"}', 415, "application/json"],
+  ["text that is not JSON", JSON_TYPE, "{", 400, "not JSON"],
+  ["an array", JSON_TYPE, "[]", 400, "must be an object, got an empty array"],
+  ["an unknown type", JSON_TYPE, '{"type":"sned"}', 400, '"sned"'],
+  ["an empty message", JSON_TYPE, '{"type":"send","content":" "}', 400, "content"],
+  ["a decision that is none", JSON_TYPE, '{"type":"decide","id":"a","decision":true}', 400, "decision"],
+  ["a decision without an id", JSON_TYPE, '{"type":"decide","decision":"allow"}', 400, '"id"'],
+  [
+    "a decision nobody waits for",
+    JSON_TYPE,
+    '{"type":"decide","id":"a","decision":"allow"}',
+    409,
+    "any more",
+  ],
+  [
+    "a body that is too large",
+    JSON_TYPE,
+    `{"type":"send","content":"${"x".repeat(2000)}"}`,
+    413,
+    "1000 bytes",
+  ],
+])("%s is refused in words", async (_name, headers, body, status, words) => {
+  const page = await open(await start(nodeHttp, [], { maxBodyBytes: 1000 }));
+  const response = await page.post(body, headers);
+  const { error } = (await response.json()) as { error: string };
+  expect([response.status, error]).toEqual([status, expect.stringContaining(words)]);
+});
+
+test("a conversation that nobody watches is closed after a while, and opened again", async () => {
+  const disposals = new EventEmitter();
+  const disposed = once(disposals, "dispose");
+  let opened = 0;
+  const url = await start(nodeHttp, [], {
+    idleMs: 20,
+    open: () => {
+      opened++;
+      const watched: ToolPack = {
+        packName: "watched",
+        register: (registry) => registry.provide?.({ dispose: () => void disposals.emit("dispose") }),
+      };
+      return new Agent(scriptedProvider([]), { packs: [watched] });
+    },
+  });
+  (await open(url)).close();
+  await disposed;
+  await open(url);
+  expect(opened).toBe(2);
+});
+
+test("wrong options are named", () => {
+  expect(() => createChatHandlers({} as never)).toThrow("identify");
+  expect(() => createChatHandlers({ identify: () => "1", open: 3 as never })).toThrow("open");
+  expect(() =>
+    createChatHandlers({ identify: () => "1", open: () => null as never, idelMs: 3 } as never),
+  ).toThrow("idleMs");
+});
