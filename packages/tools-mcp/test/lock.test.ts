@@ -133,6 +133,7 @@ test("differences name what changed", async () => {
 test("a server sees the safe list and what the user named, and nothing else", async () => {
   process.env.OPENAI_API_KEY = "sk-never-passed-on";
   process.env.FIXTURE_NAMED = "passed-on-value";
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the pack replaces them
   const env = { FIXTURE_NAMED: "${FIXTURE_NAMED}", OTHER: "${FIXTURE_ABSENT:-fallback}" };
   const servers = { docs: fixtureServer({ tools: [{ name: "environment" }] }, { env }) };
   const { directory } = await lockServers(servers);
