@@ -34,7 +34,7 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
     const { code, stdout } = await box.runInTerminal(["--confirm", "write_file", task], [["Run it?", "y"]]);
     expect(code).toBe(0);
     expect(stdout).toContain("? write_file wants to run with");
-    expect(stdout).toContain("│ content: a\\u202eb\\u200b");
+    expect(stdout).toContain("│ +a\\u202eb\\u200b");
     // Nothing is said to run before the yes.
     expect(stdout).toMatch(/Run it\?[\s\S]*● write_file[^\n]* executing…[\s\S]*✓/);
     expect(stdout.match(/executing…/g)).toHaveLength(1);

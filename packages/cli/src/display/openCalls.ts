@@ -106,6 +106,8 @@ export class OpenCalls {
     }
     const compact = render(0).map((block) => [block[0] ?? "", block.at(-1) ?? ""]);
     if (compact.flat().length <= maxRows) return compact.flat();
+    // How it goes matters more than what it is about.
+    if (compact.length === 1) return compact.flat().slice(-maxRows);
     const fitting = Math.max(0, Math.floor((maxRows - 1) / 2));
     const more = options.style.dim(`… and ${calls.length - fitting} more calls (/status lists them)`);
     return [...compact.slice(0, fitting).flat(), more];

@@ -1,5 +1,5 @@
 import type { AskPerson } from "../assembly/gate.js";
-import { approvalLines, denial, describeNeed, readDecision } from "../chat/approvalQuestion.js";
+import { approvalLines, describeNeed, readDecision } from "../chat/approvalQuestion.js";
 import { PLAIN_STYLE } from "../display/style.js";
 import { ask } from "../process/ask.js";
 import { note } from "../process/output.js";
@@ -16,6 +16,9 @@ export const refuseWithoutTerminal: AskPerson = async ({ name, needs }) => ({
 export const askOnTerminal: AskPerson = async (request, diff) => {
   note(approvalLines(request, PLAIN_STYLE, diff).join("\n"));
   const answer = await ask("Run it? [y]es, [a]lways in this session, or no with a reason: ", request.signal);
+  const decision = readDecision(answer, request.name);
+  if (decision === "allow" || (decision && "always" in decision)) return decision;
   // Anything that is not a clear yes is a no, and the words are the reason.
-  return readDecision(answer, request.name) ?? { deny: denial(answer) };
+  const reason = answer.replace(/^no?\b[,:]?\s*/i, "");
+  return { deny: reason === "" ? "the person said no." : `the person said no: ${reason}` };
 };
