@@ -137,7 +137,7 @@ describe("a journal under the agent", () => {
     await expect(waiting.chat("go")).rejects.toMatchObject({ code: "suspended" });
     expect(write).not.toHaveBeenCalled();
     expectValidHistory(waiting);
-    expect(waiting.conversation.pending?.calls.map(({ name }) => name)).toEqual(["write", "write"]);
+    expect(waiting.conversation.pending?.calls.map(({ name }) => name)).toEqual(["write", "read"]);
     const resumed = agentWith(["Done."], tools, { steps, approve: () => "allow" });
     expect(await resumed.chat("go")).toBe("Done.");
     expect(read).toHaveBeenCalledTimes(2);
