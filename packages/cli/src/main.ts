@@ -1,8 +1,8 @@
 import { errorMessage } from "@agent/core/toolkit";
-import { watchCrashes } from "./crash.js";
-import { CliError } from "./errors.js";
-import { EXIT, type ExitCode } from "./exitCodes.js";
-import { flush, note, watchOutput } from "./output.js";
+import { CrashGuard } from "./process/crash.js";
+import { CliError } from "./process/errors.js";
+import { EXIT, type ExitCode } from "./process/exitCodes.js";
+import { flush, note, reserveStandardOutput, watchOutput } from "./process/output.js";
 
 const FIRST_SIGNAL = 128;
 
@@ -12,10 +12,12 @@ const FIRST_SIGNAL = 128;
  */
 export async function main(args: readonly string[], exit: (code: number) => never): Promise<ExitCode> {
   const outputProblem = watchOutput();
-  const endOnPurpose = watchCrashes(exit);
+  reserveStandardOutput();
+  const guard = new CrashGuard();
+  guard.watch(exit);
   let exitCode: ExitCode;
   try {
-    exitCode = await run(args);
+    exitCode = await run(args, guard);
   } catch (error) {
     exitCode = report(error);
   }
@@ -27,18 +29,18 @@ export async function main(args: readonly string[], exit: (code: number) => neve
     await flush();
     exitCode = EXIT.output;
   }
-  endOnPurpose();
+  guard.release();
   return exitCode;
 }
 
 /** Without arguments there is nothing to parse, and the first prompt need not wait for the parser. */
-async function run(args: readonly string[]): Promise<ExitCode> {
+async function run(args: readonly string[], guard: CrashGuard): Promise<ExitCode> {
   if (args.length === 0) {
     const { runCommand } = await import("./commands/run.js");
-    return await runCommand([], {});
+    return await runCommand([], {}, guard);
   }
   const { runProgram } = await import("./program.js");
-  return await runProgram(args);
+  return await runProgram(args, guard);
 }
 
 function report(error: unknown): ExitCode {

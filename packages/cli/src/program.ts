@@ -1,9 +1,10 @@
 import type { Command } from "commander";
-import { EXIT, type ExitCode } from "./exitCodes.js";
-import { print } from "./output.js";
-import { requireCommander } from "./requireCjs.js";
-import { readVersion } from "./version.js";
-import { enterDirectory } from "./workingDirectory.js";
+import type { CrashGuard } from "./process/crash.js";
+import { EXIT, type ExitCode } from "./process/exitCodes.js";
+import { print } from "./process/output.js";
+import { requireCommander } from "./process/requireCjs.js";
+import { readVersion } from "./process/version.js";
+import { enterDirectory } from "./settings/workingDirectory.js";
 
 const { Command: Program, CommanderError } = requireCommander();
 
@@ -20,9 +21,9 @@ Exit codes: 0 done, 1 model, 2 config, 3 tool, 4 refused, 5 turn limit, 6 timeou
 74 output not written, 130 interrupted.`;
 
 /** Parses a command line and runs its command. Only what that command needs is loaded. */
-export async function runProgram(args: readonly string[]): Promise<ExitCode> {
+export async function runProgram(args: readonly string[], guard: CrashGuard): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.done;
-  const program = createProgram((result) => {
+  const program = createProgram(guard, (result) => {
     exitCode = result;
   });
   try {
@@ -36,7 +37,7 @@ export async function runProgram(args: readonly string[]): Promise<ExitCode> {
 }
 
 /** The whole command line. `done` gets the exit code of the command that ran. */
-function createProgram(done: (exitCode: ExitCode) => void): Command {
+function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): Command {
   const program = new Program("agent")
     .description("An agent with tools. Without a task: a chat. With one: does it and ends.")
     .version(readVersion(), "-V, --version", "print the version")
@@ -49,13 +50,14 @@ function createProgram(done: (exitCode: ExitCode) => void): Command {
     .option("--output <format>", "text, json or stream-json", "text")
     .option("-q, --quiet", "no activity lines on standard error")
     .option("--timeout <time>", "stop the run after this time: 90s, 5m")
+    .option("--schema <file>", "print only JSON that fits this JSON Schema")
     .option("--resume [session]", "go on with a conversation; without a name the latest")
     .option("--no-session", "do not keep the conversation")
     .addHelpText("after", EXAMPLES);
   settingsOptions(program);
   program.action(async (task: string[]) => {
     const { runCommand } = await import("./commands/run.js");
-    done(await runCommand(task, program.opts()));
+    done(await runCommand(task, program.opts(), guard));
   });
 
   const flagsOf = (command: Command): Record<string, unknown> => ({
@@ -81,7 +83,7 @@ function createProgram(done: (exitCode: ExitCode) => void): Command {
     .addHelpText("after", "\nExample:\n  agent tool run search_text --query TODO --paths src --ignore-case")
     .action(async (name: string, words: string[], _, command: Command) => {
       const { toolRunCommand } = await import("./commands/toolRun.js");
-      done(await toolRunCommand(name, words, flagsOf(command)));
+      done(await toolRunCommand(name, words, flagsOf(command), guard));
     });
 
   settingsOptions(program.command("config").description("print the settings all layers give together"))
@@ -107,9 +109,16 @@ function createProgram(done: (exitCode: ExitCode) => void): Command {
   settingsOptions(
     program.command("doctor").description("check Node, config, packs and provider, and give the cure"),
   ).action(async (_, command: Command) => {
-    const { doctorCommand } = await import("./commands/doctor.js");
+    const { doctorCommand } = await import("./commands/doctor/doctor.js");
     done(await doctorCommand(flagsOf(command)));
   });
+
+  settingsOptions(program.command("models").description("list the models the provider's server offers"))
+    .option("--json", "as JSON")
+    .action(async (_, command: Command) => {
+      const { modelsCommand } = await import("./commands/models.js");
+      done(await modelsCommand(flagsOf(command)));
+    });
 
   packCommands(program.command("pack").description("make, check and list tool packs"), done);
 
@@ -153,7 +162,7 @@ function packCommands(pack: Command, done: (exitCode: ExitCode) => void): void {
     .option("--trust", "run the pack's code as it is now without asking")
     .action(async (target: string, { json, trust }: { json?: boolean; trust?: boolean }) => {
       const { packCheck } = await import("./commands/pack/check.js");
-      const { trustPolicy } = await import("./trustQuestion.js");
+      const { trustPolicy } = await import("./settings/trust/trustQuestion.js");
       const policy = trustPolicy(trust === true);
       done(await packCheck({ target, directory: process.cwd(), json: json === true, trust: policy, print }));
     });
@@ -177,9 +186,10 @@ function settingsOptions(command: Command): Command {
     .option("--cwd <directory>", "work there")
     .option("--confirm <tool>", "ask before each call of this tool (repeatable)", collect)
     .option("--agent <name>", "use this agent of the config")
-    .option("--provider <name>", "openai or offline")
-    .option("--model <name>", "the model to ask")
-    .option("--base-url <url>", "an OpenAI-compatible server")
+    .option("--provider <name>", "openai, anthropic, google, offline, or a provider's package")
+    .option("--model <name>", "the model to ask, also with its provider: anthropic/…")
+    .option("--base-url <url>", "another address of the provider, such as an OpenAI-compatible server")
+    .option("--fallback <model>", "a model that answers where the first one fails")
     .option("--max-turns <number>", "how often the model is asked for one message");
 }
 

@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { answered, runBash, useChatTerminals } from "./chatTerminal.js";
 import { hasTmux } from "./terminal.js";
@@ -85,7 +84,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     terminal.send("call read_note {}");
     await terminal.until("│ Tool not available: read_note\n└ ✗ not available");
     terminal.send(runBash("kill -9 $$"));
-    await terminal.until("└ ✗ exit code null");
+    await terminal.until("└ ✗ exit code 137");
   });
 
   test("an edit is shown as a diff in colour", async () => {
@@ -134,10 +133,13 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     expect(screen).toContain("↻ the stream broke off: asking again\n");
   });
 
-  test("a provider's error is shown and the chat goes on", async () => {
+  test("a provider's error is shown, the message is back on the line, and the chat goes on", async () => {
     const terminal = await chats.start();
     terminal.send("fail no route \\x1b[2Jto host");
-    await terminal.until("no route \\x1b[2Jto host");
+    await terminal.until(
+      /^The provider failed: no route \\x1b\[2Jto host\n[\s\S]*› fail no route \\x1b\[2Jto host$/m,
+    );
+    terminal.press("C-u");
     terminal.send("hello");
     await answered(terminal, "hello");
   });
@@ -186,8 +188,8 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     terminal.send("hello");
     await answered(terminal, "hello");
     terminal.send("/save before lunch");
-    await terminal.until(/[Ss]aved .*agent-session\.json/);
-    expect(existsSync(join(chats.folder, "agent-session.json"))).toBe(true);
+    await terminal.until(/[Ss]aved .*agent-session-\w+\.jsonl/);
+    expect(readdirSync(chats.folder)).toContainEqual(expect.stringMatching(/^agent-session-\w+\.jsonl$/));
   });
 
   test("/status lists background jobs and ends one", async () => {
@@ -207,7 +209,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     terminal.send(runBash("sleep 1000"));
     await terminal.until("│ executing…");
     terminal.send("/status end 1");
-    await terminal.until(/● run_bash {2}sleep 1000\n│ .*\n└ ✗ aborted · /);
+    await terminal.until(/● run_bash {2}sleep 1000\n└ ✗ exit code 137 · /);
     await terminal.until("Stopped.");
   });
 });

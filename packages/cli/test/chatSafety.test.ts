@@ -67,7 +67,8 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     const terminal = await chats.start();
     const foreign = await foreignCodes(terminal, async () => {
       terminal.send(`fail broken ${[...ATTACKS, ...MOVES].map(asEscapes).join("")} provider`);
-      await terminal.until(/broken [\s\S]*provider/);
+      await terminal.until(/^The provider failed: broken [\s\S]*provider$/m);
+      terminal.press("C-u");
       terminal.send(`call edit_file {"path":5,"${ATTACKS.map(asEscapes).join("")}":1}`);
       await terminal.until("└ ✗");
     });

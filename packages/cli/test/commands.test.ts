@@ -114,13 +114,17 @@ describe("agent doctor", () => {
     expect(healthy.stdout).toContain("✓ provider: offline assistant");
     box.write(
       "p.mjs",
-      `${packSource("one")}\nexport const diagnose = () => [{ subject: "sandbox", ok: false, detail: "bwrap is missing", cure: "Install bubblewrap." }];`,
+      packSource(
+        "one",
+        undefined,
+        'registry.provide({ diagnose: () => [{ subject: "sandbox", ok: false, detail: "bwrap is missing", cure: "Install bubblewrap." }] });',
+      ),
     );
     box.write("broken.mjs", 'throw new Error("bad day");');
     box.write("agent.config.json", '{"packs":["./p.mjs","./broken.mjs"]}');
     const { code, stdout } = await box.run(["doctor", "--trust"]);
     expect(code).toBe(2);
-    expect(stdout).toContain("✗ ./p.mjs, sandbox: bwrap is missing\n    Install bubblewrap.\n");
+    expect(stdout).toContain("✗ sandbox: bwrap is missing\n    Install bubblewrap.\n");
     expect(stdout).toMatch(/✗ pack \.\/broken\.mjs: .*bad day/);
   });
 

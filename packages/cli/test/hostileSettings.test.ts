@@ -62,7 +62,7 @@ describe("a home that cannot be written", () => {
     const { code, stdout, stderr } = await box.run(["list files"], { env: unwritable(box) });
     expect(code).toBe(0);
     expect(stdout).toContain("In the working directory:");
-    expect(stderr).toContain("the session was not kept");
+    expect(stderr).toContain("the session is not kept");
   });
 
   test("--trust holds for this run", async () => {
@@ -81,7 +81,7 @@ describe("a home that cannot be written", () => {
     async () => {
       const { code, stderr } = await new Sandbox().run(["list files"], { env: { HOME: "/proc" } });
       expect(code).toBe(0);
-      expect(stderr).toContain("the session was not kept");
+      expect(stderr).toContain("the session is not kept");
     },
   );
 });

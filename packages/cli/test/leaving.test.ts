@@ -31,7 +31,7 @@ describe.skipIf(!hasTmux)("the built command is left in a terminal (skipped with
     await task.until("Run it?");
     task.press("C-c");
     const screen = await task.until("[status 130]");
-    expect(screen).toContain("needs a yes");
+    expect(screen).toContain("✗ aborted");
     expect(screen).not.toContain("executing…");
     expect(existsSync(join(box.project, "x.txt"))).toBe(false);
     expectSameSettings(box);

@@ -17,8 +17,8 @@ import { entryOf } from "../src/commands/pack/entry.js";
 import { packList } from "../src/commands/pack/list.js";
 import { packNew, toolPrefix } from "../src/commands/pack/new.js";
 import { isProjectTrusted } from "../src/commands/pack/trusted.js";
-import type { TrustPolicy } from "../src/config/trust.js";
-import { EXIT } from "../src/exitCodes.js";
+import { EXIT } from "../src/process/exitCodes.js";
+import type { TrustPolicy } from "../src/settings/trust/trust.js";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const PACKAGE = fileURLToPath(new URL("../", import.meta.url));

@@ -62,7 +62,7 @@ describe("one task, no key and no network", () => {
       "I did not do anything, because I do not understand: write me a poem about the sea",
     );
     expect(stdout).toContain("list the files in src");
-    expect(stderr).toBe("");
+    expect(stderr).not.toContain("executing…");
   });
 
   test("a third-party pack's tool is called by its name and schema", async () => {
@@ -170,6 +170,7 @@ describe("--output", () => {
     const lines = events((await box.run(["--trust", "--output", "stream-json", "go"])).stdout);
     expect(lines.map(({ type }) => type)).toEqual([
       "start",
+      "tool_requested",
       "tool_start",
       "tool_end",
       "text",

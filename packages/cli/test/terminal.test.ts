@@ -15,13 +15,6 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
     expect((await box.run(["tools"])).code).toBe(0);
   });
 
-  test("an import that is put together at run time is told before the question", async () => {
-    const box = new Sandbox();
-    const file = box.write("agent.config.ts", "await import(process.env.HOME);\nexport default {};");
-    const { stdout } = await box.runInTerminal(["tools"], [["Trust it as it is now?", "n"]]);
-    expect(stdout).toContain(`${file} loads code that cannot be seen beforehand`);
-  });
-
   test("no runs without it, and nothing of it was executed", async () => {
     const box = new Sandbox();
     box.write(
@@ -43,7 +36,7 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
     expect(stdout).toContain("? write_file wants to run with");
     expect(stdout).toContain("│ content: a\\u202eb\\u200b");
     // Nothing is said to run before the yes.
-    expect(stdout).toMatch(/● write_file[^\n]* needs a yes\r\n[\s\S]*Run it\?[\s\S]*executing…[\s\S]*✓/);
+    expect(stdout).toMatch(/Run it\?[\s\S]*● write_file[^\n]* executing…[\s\S]*✓/);
     expect(stdout.match(/executing…/g)).toHaveLength(1);
     expect(readFileSync(join(box.project, "x.txt"), "utf8")).toBe("a\u202eb\u200b");
   });

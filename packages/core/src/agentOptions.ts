@@ -39,7 +39,7 @@ export interface AgentOptions {
   readonly systemPrompt?: string;
   /** The conversation to work on. Default: a new one. */
   readonly conversation?: Conversation;
-  /** The packs whose tools the agent has: `[fs, [bash, { limits: { timeoutMs: 5000 } }]]`. */
+  /** The packs whose tools the agent has, and single tools: `[fs, [bash, { limits: { timeoutMs: 5000 } }], myTool]`. */
   readonly packs?: readonly PackEntry[];
   /** Tools to turn on although their pack declares them disabled. */
   readonly enable?: readonly string[];

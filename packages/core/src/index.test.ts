@@ -10,6 +10,7 @@ test("the public API of @agent/core", async () => {
     "SaveSessionContextTool",
     "TOOL_CAPABILITIES",
     "ToolRegistry",
+    "contentText",
     "createToolRegistry",
     "defineTool",
     "isAgentError",
@@ -17,6 +18,7 @@ test("the public API of @agent/core", async () => {
     "recordSession",
     "registerPack",
     "saveSession",
+    "terminateOnSignals",
   ]);
 });
 

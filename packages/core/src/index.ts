@@ -1,6 +1,13 @@
 export { Agent, type ChatOptions, type StructuredChatOptions } from "./agent.js";
 export type { AgentOptions } from "./agentOptions.js";
-export type { Content, ContentPart, FilePart, ImagePart, TextPart } from "./conversation/content.js";
+export {
+  type Content,
+  type ContentPart,
+  contentText,
+  type FilePart,
+  type ImagePart,
+  type TextPart,
+} from "./conversation/content.js";
 export {
   Conversation,
   type ConversationChange,
@@ -32,6 +39,7 @@ export {
 export { PROVIDER_KEY_VARIABLES } from "./tools/secrets.js";
 export type { PendingTools } from "./tools/services.js";
 export { SaveSessionContextTool } from "./tools/sessionContext.js";
+export { type Terminable, terminateOnSignals } from "./tools/terminateOnSignals.js";
 export {
   type AccessNeed,
   type AccessRules,

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createToolRegistry } from "@agent/core";
 import { describe, expect, test } from "vitest";
-import { leaveNoProcessBehind } from "../test/processes.js";
+import { expectNoProcessWith, leaveNoProcessBehind, ownTag, processesWith } from "../test/processes.js";
 import * as pack from "./index.js";
 
 leaveNoProcessBehind();
@@ -44,7 +44,7 @@ describe("options", () => {
     [{ sandbox: { network: false } }, /sandbox/],
     [{ shell: "/bin/zsh", deny: ["rm"] }, /deny and allow understand sh and bash/],
     ["rm", /options must be an object/],
-  ])("B47, B49: %j is an error when the pack registers", (options, message) => {
+  ])("%j is an error when the pack registers", (options, message) => {
     expect(() => registryWith(options)).toThrow(message);
   });
 
@@ -62,7 +62,7 @@ describe("options", () => {
 });
 
 describe("through the registry", () => {
-  test("B41: a refused command is an error text with reason and rule, and did not run", async () => {
+  test("a refused command is an error text with reason and rule, and did not run", async () => {
     const registry = registryWith({ deny: [{ command: "touch", reason: "No new files." }] });
     const text = await registry.execute("run_bash", { command: "touch /tmp/tools-bash-refused" });
     expect(text).toBe(
@@ -87,6 +87,37 @@ describe("through the registry", () => {
       );
     }
   });
+});
+
+describe("an abort", () => {
+  test("gives the command's own result with what it had printed, and only when nothing of it runs", async () => {
+    const registry = registryWith({});
+    const controller = new AbortController();
+    const prepared = await registry.prepare("run_bash", {
+      command: "echo before; trap '' TERM; setsid sleep 100 & sleep 100; sleep 100",
+      timeout: 60_000,
+    });
+    if (!("run" in prepared)) throw new Error(prepared.text);
+    const onOutput = () => controller.abort();
+    const { outcome, text } = await prepared.run({ signal: controller.signal, onOutput });
+    expect(outcome).toBe("aborted");
+    expect(JSON.parse(text)).toMatchObject({ stdout: "before\n", exit_code: -1, aborted: true });
+    expect(JSON.parse(text).stderr).toContain("[aborted; the command and everything it started were ended.]");
+    expect(processesWith(ownTag)).toEqual([]);
+    await registry.dispose();
+  });
+});
+
+test("what a registration brings besides its tool ends with the registry", async () => {
+  const registry = registryWith({});
+  const text = await registry.execute("run_bash", { command: "sleep 100 >/dev/null 2>&1 &" });
+  expect(registry.services.jobs.list()).toMatchObject([{ id: JSON.parse(text).background_job }]);
+  expect((await registry.services.diagnose()).map(({ subject }) => subject)).toContain("sandbox");
+  registry.services.terminate();
+  await expectNoProcessWith(ownTag);
+  await registry.execute("run_bash", { command: "sleep 100 >/dev/null 2>&1 &" });
+  await registry.dispose();
+  expect(processesWith(ownTag)).toEqual([]);
 });
 
 test("importing the built package and making a tool starts nothing", (ctx) => {

@@ -1,6 +1,6 @@
 import { packOptions } from "@agent/core/toolkit";
-import type { LimitOptions } from "./limits.js";
 import type { PolicyRule } from "./policy/rules.js";
+import type { LimitOptions } from "./processes/limits.js";
 import type { SandboxMode, SandboxOptions } from "./sandbox/sandbox.js";
 
 export const packName = "@agent/tools-bash";

@@ -3,12 +3,13 @@ import { createPolicy } from "../src/policy/policy.js";
 import type { CommandWord } from "../src/policy/rules.js";
 import { simpleCommands } from "../src/policy/script.js";
 import { generateScript, seededRandom } from "./fuzz/generate.js";
-import { type Executed, execute, installedShells } from "./fuzz/shells.js";
+import { type Executed, execute, installedShells, type Shell } from "./fuzz/shells.js";
 
 // FUZZ_SECONDS makes a long run, with a seed of its own unless FUZZ_SEED gives one.
 const seconds = Number(process.env.FUZZ_SECONDS ?? 0);
 const seed = Number(process.env.FUZZ_SEED ?? (seconds > 0 ? Date.now() % 2 ** 31 : 20_261_116));
 const SCRIPTS_PER_BATCH = 1500;
+const DENIED_RAN = "ran the denied command";
 
 const denies = createPolicy({ deny: ["denied"] });
 const allows = createPolicy({ allow: ["ok_1", "ok_2", "ok_3"] });
@@ -26,12 +27,22 @@ function matches(words: readonly CommandWord[], ran: Executed): boolean {
 
 /** What is wrong with a script that the policy accepted, in view of what a shell ran. */
 function problem(script: string, ran: readonly Executed[]): string | undefined {
-  if (ran.some(([name]) => name === "denied")) return "ran the denied command";
+  if (ran.some(([name]) => name === "denied")) return DENIED_RAN;
   // What these are given is read as a script of its own.
   if (/eval|trap|command|exec|builtin|time/.test(script)) return undefined;
   const read = simpleCommands(script);
   const unread = ran.find((words) => !read.some((command) => matches(command.words, words)));
   return unread && `ran ${JSON.stringify(unread)}, which the policy did not read`;
+}
+
+/**
+ * The problem, if it is there every time. Two commands in the background that write to the log at the same moment can mix
+ * their lines: that is a fault of the log.
+ */
+async function confirm(script: string, shell: Shell): Promise<string | undefined> {
+  const runs = await Promise.all(Array.from({ length: 3 }, () => execute(shell, [script])));
+  const found = runs.map(([ran = []]) => problem(script, ran));
+  return found.includes(undefined) ? undefined : found[0];
 }
 
 test(
@@ -53,7 +64,8 @@ test(
         for (const [at, script] of accepted.entries()) {
           const ran = runs[index]?.[at] ?? [];
           counts.ran += ran.length;
-          const found = problem(script, ran);
+          const first = problem(script, ran);
+          const found = first === undefined || first === DENIED_RAN ? first : await confirm(script, shell);
           if (found !== undefined) problems.push(`${shell.join(" ")} ${found}: ${JSON.stringify(script)}`);
         }
       }

@@ -1,23 +1,48 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import type { BackgroundJob, ToolCall } from "@agent/core";
 import { afterEach, expect } from "vitest";
-import { jobs } from "../src/jobs.js";
-import { instanceMark } from "../src/lifetime.js";
+import type { RunBashResult } from "../src/command/result.js";
 import type { BashOptions } from "../src/options.js";
-import { environmentHolds, listPids } from "../src/processTable.js";
-import type { RunBashResult } from "../src/result.js";
+import { ProcessTable } from "../src/processes/processTable.js";
 import { RunBashTool } from "../src/tools/bash.js";
 
-/** Runs a command the way the registry would, and returns the parsed result. */
+const table = new ProcessTable();
+/** Every tool that `makeTool` made in this test. */
+const tools: RunBashTool[] = [];
+/** The start of the tag that every process of every command of this process carries. */
+export const ownTag = `AGENT_RUN_BASH=${process.env.AGENT_RUN_BASH ?? ""}${process.pid}-`;
+
+/** A tool that is disposed of after the test, if the file calls `leaveNoProcessBehind`. */
+export function makeTool(options?: BashOptions): RunBashTool {
+  const tool = new RunBashTool(options);
+  tools.push(tool);
+  return tool;
+}
+
+/** Runs a command the way the registry would, with a tool of its own, and returns the parsed result. */
 export async function runBash(
   args: Record<string, unknown>,
   options?: BashOptions,
   signal?: AbortSignal,
 ): Promise<RunBashResult> {
-  const tool = new RunBashTool(options);
-  const call = { signal: signal ?? new AbortController().signal, onOutput() {}, report() {} };
-  return JSON.parse(await tool.execute(args, call));
+  return runWith(makeTool(options), args, { signal: signal ?? new AbortController().signal });
 }
+
+/** The same with a given tool, and a call that may hold more than a signal. */
+export async function runWith(
+  tool: RunBashTool,
+  args: Record<string, unknown>,
+  call: Partial<ToolCall> = {},
+): Promise<RunBashResult> {
+  const { signal } = new AbortController();
+  return JSON.parse(await tool.execute(args, { signal, onOutput() {}, report() {}, ...call }));
+}
+
+/** The background jobs of all tools of this test, oldest first. */
+export const jobs = {
+  list: (): BackgroundJob[] => tools.flatMap((tool) => tool.services.jobs.list()),
+};
 
 /**
  * Runs a command that prints something and then waits, into its timeout. A machine that is too busy to print it in
@@ -35,12 +60,12 @@ export async function runIntoTimeout(
 
 /** The pids of all living processes with `text` in their environment. A zombie has none left. */
 export function processesWith(text: string): number[] {
-  return listPids().filter((pid) => pid !== process.pid && environmentHolds(pid, text));
+  return table.listPids().filter((pid) => pid !== process.pid && table.environmentHolds(pid, text));
 }
 
 /** The pids of all living processes with `text` on their command line. */
 export function commandsLike(text: string): number[] {
-  return listPids().filter((pid) => {
+  return table.listPids().filter((pid) => {
     try {
       return pid !== process.pid && readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(text);
     } catch {
@@ -55,10 +80,10 @@ export async function expectNoProcessWith(text: string): Promise<void> {
   expect(processesWith(text)).toEqual([]);
 }
 
-/** After every test: nothing that any command of this file started may still be alive. */
+/** After every test: all tools are disposed of, and nothing that any command started may still be alive. */
 export function leaveNoProcessBehind(): void {
   afterEach(async () => {
-    for (const { id } of jobs.list()) await jobs.end(id);
-    await expectNoProcessWith(instanceMark);
+    for (const tool of tools.splice(0)) await tool.services.dispose();
+    await expectNoProcessWith(ownTag);
   });
 }

@@ -1,4 +1,4 @@
-import { EXIT, type ExitCode } from "../exitCodes.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
 
 const EXIT_CODES = { SIGTERM: EXIT.terminated, SIGHUP: EXIT.hungUp, SIGINT: EXIT.interrupted } as const;
 

@@ -1,10 +1,10 @@
 import { createInterface, type Interface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { EXIT } from "../exitCodes.js";
+import { EXIT } from "../process/exitCodes.js";
+import type { ChatController } from "./controller.js";
 import { onEndingSignals } from "./endingSignals.js";
 import { History } from "./input/history.js";
 import { PlainView } from "./plainView.js";
-import type { ChatSession } from "./session.js";
 
 const PROMPT = "> ";
 
@@ -14,18 +14,13 @@ export class PlainChat {
   readonly #lines: Interface;
   readonly #output: Writable;
   readonly #history: History;
-  #session: ChatSession | undefined;
+  #controller: ChatController | undefined;
   #continued = "";
   #answer: ((line: string) => void) | undefined;
   #ended = false;
   #stopWatching: () => void = () => undefined;
 
-  constructor(
-    historyFile: string | undefined,
-    asks: (name: string) => boolean,
-    input: Readable,
-    output: Writable,
-  ) {
+  constructor(historyFile: string | undefined, input: Readable, output: Writable) {
     this.#output = output;
     this.#history = new History(historyFile);
     // Not as a terminal: then readline writes no escape codes, and the kernel handles the line.
@@ -34,20 +29,19 @@ export class PlainChat {
       write: (text) => output.write(text),
       readLine: (prompt, signal) => this.#ask(prompt, signal),
       idle: () => this.#idle(),
-      asks,
     });
   }
 
-  open(session: ChatSession): void {
-    this.#session = session;
+  open(controller: ChatController): void {
+    this.#controller = controller;
     this.#lines.on("line", (line) => this.#take(line));
     this.#lines.on("close", () => {
       this.#ended = true;
-      if (!session.busy) session.quit(EXIT.done);
+      if (!controller.busy) controller.quit(EXIT.done);
     });
-    this.#output.on("error", () => session.quit(EXIT.hungUp));
+    this.#output.on("error", () => controller.quit(EXIT.hungUp));
     process.on("SIGINT", this.#interrupt);
-    this.#stopWatching = onEndingSignals(["SIGTERM", "SIGHUP"], (code) => session.quit(code));
+    this.#stopWatching = onEndingSignals(["SIGTERM", "SIGHUP"], (code) => controller.quit(code));
     this.#idle();
   }
 
@@ -59,7 +53,7 @@ export class PlainChat {
 
   /** The person's turn, or the end if there is nobody left to write. */
   #idle(): void {
-    if (this.#ended) this.#session?.quit(EXIT.done);
+    if (this.#ended) this.#controller?.quit(EXIT.done);
     else this.#output.write(PROMPT);
   }
 
@@ -77,7 +71,7 @@ export class PlainChat {
     const text = this.#continued + line;
     this.#continued = "";
     if (text.trim() !== "") this.#history.add(text);
-    this.#session?.submit(text);
+    this.#controller?.submit(text);
   }
 
   #ask(prompt: string, signal: AbortSignal): Promise<string> {
@@ -93,7 +87,7 @@ export class PlainChat {
   }
 
   readonly #interrupt = (): void => {
-    if (this.#session?.busy && !this.#session.stopping) this.#session.stopTurn();
-    else this.#session?.quit(EXIT.interrupted);
+    if (this.#controller?.busy && !this.#controller.stopping) this.#controller.stopTurn();
+    else this.#controller?.quit(EXIT.interrupted);
   };
 }

@@ -18,8 +18,6 @@ interface PlainIo {
   readonly write: (text: string) => void;
   readonly readLine: (prompt: string, signal: AbortSignal) => Promise<string>;
   readonly idle: () => void;
-  /** Whether a call of this tool waits for a person before it runs. */
-  readonly asks: (name: string) => boolean;
 }
 
 /** The chat as plain lines: no colour, nothing that moves, nothing that is taken back. */
@@ -78,7 +76,6 @@ export class PlainView implements ChatView {
     for (;;) {
       const answer = await this.#io.readLine(`${approvalPrompt(request.name)}\n? `, request.signal);
       const decision = readDecision(answer);
-      if (decision === "allow" || decision === "always") this.print(["executing…"]);
       if (decision) return decision;
     }
   }
@@ -88,12 +85,14 @@ export class PlainView implements ChatView {
       case "retry":
         this.#unwritten = "";
         return [retryText(event, this.#writing)];
+      case "tool_requested":
+        this.#writing = false;
+        this.#titles.set(event.id, callTitle(event.args));
+        return [];
       case "tool_start": {
         const title = callTitle(event.args);
-        this.#writing = false;
         this.#titles.set(event.id, title);
-        const state = this.#io.asks(event.name) ? "waits for your answer" : "executing…";
-        return [`${headerLine(event.name, title, OPTIONS)}  ${state}`];
+        return [`${headerLine(event.name, title, OPTIONS)}  executing…`];
       }
       case "tool_end": {
         const title = this.#titles.get(event.id) ?? "";
@@ -104,9 +103,7 @@ export class PlainView implements ChatView {
         return [cutOffText(event), usageText(event)].filter((text) => text !== undefined);
       case "context":
         return [contextText(event)];
-      case "usage":
-      case "tool_output":
-      case "tool_process":
+      default:
         return [];
     }
   }

@@ -59,7 +59,7 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
     words: ({ log, settings }, before) => (before.length === 1 ? ["end"] : endableIds(log, settings.jobs)),
     run: status,
   },
-  "/clear": { usage: "/clear", help: "forget the conversation", run: clear },
+  "/clear": { usage: "/clear", help: "start a new conversation; this one can be resumed", run: clear },
   "/save": {
     usage: "/save [REASON]",
     help: "save the conversation to its file",
@@ -150,10 +150,14 @@ async function status(argument: string, context: CommandContext): Promise<readon
   ];
 }
 
-function clear(_argument: string, { agent, busy }: CommandContext): string[] {
+async function clear(_argument: string, { agent, settings, busy }: CommandContext): Promise<string[]> {
   if (busy()) return ["A message is being answered. Stop it with Ctrl+C first, then /clear."];
-  agent.clearContext();
-  return ["The conversation is forgotten."];
+  if (!settings.startNewSession) {
+    agent.clearContext();
+    return ["The conversation is forgotten."];
+  }
+  await settings.startNewSession();
+  return ["A new conversation. The one before can be resumed: agent sessions lists it."];
 }
 
 async function switchModel(name: string, { settings, model }: CommandContext): Promise<string[]> {

@@ -1,29 +1,32 @@
 import { join } from "node:path";
-import type { Approve } from "@agent/core";
-import type { ExitCode } from "../exitCodes.js";
-import { stateDirectory } from "../paths.js";
-import type { LoadedSettings } from "../settings.js";
+import type { CrashGuard } from "../process/crash.js";
+import type { ExitCode } from "../process/exitCodes.js";
+import { stateDirectory } from "../process/paths.js";
+import type { LoadedSettings } from "../settings/loadSettings.js";
 import { createChat } from "./createChat.js";
-import type { ReadyChat } from "./types.js";
+import type { Chat, ReadyChat } from "./types.js";
 
 export interface StartOptions {
   readonly resume: string | true | undefined;
-  readonly keepSession: boolean;
+  /** Whether the conversation is kept on disk. */
+  readonly record: boolean;
+  readonly guard: CrashGuard;
 }
 
 /** `agent` in a terminal. The prompt comes first; who answers and the tools are loaded behind it. */
 export async function startChat(loaded: LoadedSettings, options: StartOptions): Promise<ExitCode> {
   const chat = createChat(join(stateDirectory(), "history"));
-  return await chat.run(() => prepare(loaded, options, chat.approve));
+  return await chat.run(() => prepare(loaded, options, chat));
 }
 
 async function prepare(
   loaded: LoadedSettings,
-  { resume, keepSession }: StartOptions,
-  approve: Approve,
+  options: StartOptions,
+  { approve, notice }: Chat,
 ): Promise<ReadyChat> {
-  const { compose } = await import("../compose.js");
-  const { agent, toolbox, chosen, provider, jobs, problems, keep } = await compose(loaded, resume, approve);
+  const { assembleAgent } = await import("../assembly/assembleAgent.js");
+  const assembled = await assembleAgent(loaded, { ...options, approve, onProblem: notice });
+  const { agent, tools, chosen, provider, problems, recording, dispose } = assembled;
   const { withModel } = chosen;
   return {
     agent,
@@ -31,9 +34,10 @@ async function prepare(
       // A sentence a line: a terminal would break them in the middle of a word.
       banner: [...chosen.description.split(/(?<=\.) /), ...problems],
       model: chosen.model,
-      confirm: toolbox.confirm,
-      jobs,
-      explain: ({ name }) => toolbox.reasons.get(name) ?? "",
+      confirm: tools.confirm,
+      jobs: agent.registry.services.jobs,
+      explain: ({ name }) => tools.reasons.get(name) ?? "",
+      ...(recording && { startNewSession: () => recording.startNew() }),
       ...(withModel && {
         switchModel: async (model: string) => {
           provider.use(await withModel(model));
@@ -41,9 +45,6 @@ async function prepare(
         },
       }),
     },
-    end: async () => {
-      await Promise.all(jobs.list().map(({ id }) => jobs.end(id)));
-      if (keepSession) await keep();
-    },
+    end: dispose,
   };
 }

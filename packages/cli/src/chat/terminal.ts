@@ -1,5 +1,5 @@
 import type { ReadStream, WriteStream } from "node:tty";
-import { EXIT, type ExitCode } from "../exitCodes.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { onEndingSignals } from "./endingSignals.js";
 
 const ENTER = "\x1b[?2004h";

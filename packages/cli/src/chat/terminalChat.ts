@@ -1,10 +1,10 @@
 import type { ReadStream, WriteStream } from "node:tty";
 import { escapeToLine } from "@agent/core/toolkit";
-import { EXIT } from "../exitCodes.js";
+import { EXIT } from "../process/exitCodes.js";
+import type { ChatController } from "./controller.js";
 import { commonStart, complete } from "./input/completion.js";
 import { History } from "./input/history.js";
 import { type Key, KeyDecoder } from "./input/keys.js";
-import type { ChatSession } from "./session.js";
 import { Terminal } from "./terminal.js";
 import { TerminalView } from "./terminalView.js";
 
@@ -13,35 +13,30 @@ const ESCAPE_MS = 50;
 const CLEAR_SCREEN = "\x1b[H\x1b[2J";
 const LEAVE_HINT = "Ctrl-C again leaves.";
 
-/** The keyboard's side of the chat: what each key does to the line, the session or the view. */
+/** The keyboard's side of the chat: what each key does to the line, the conversation or the view. */
 export class TerminalChat {
   readonly view: TerminalView;
   readonly #terminal: Terminal;
   readonly #history: History;
   readonly #keys = new KeyDecoder();
-  #session: ChatSession | undefined;
+  #controller: ChatController | undefined;
   #escapeTimer: NodeJS.Timeout | undefined;
   #leaveArmed = false;
 
-  constructor(
-    historyFile: string | undefined,
-    asks: (name: string) => boolean,
-    input: ReadStream,
-    output: WriteStream,
-  ) {
+  constructor(historyFile: string | undefined, input: ReadStream, output: WriteStream) {
     this.#history = new History(historyFile);
     this.#terminal = new Terminal(input, output, {
       input: (chunk) => this.#receive(chunk),
       resize: () => this.view.resized(),
-      hangUp: (code) => this.#session?.quit(code),
+      hangUp: (code) => this.#controller?.quit(code),
       leaving: () => this.view.hide(),
       resumed: () => this.view.redraw(),
     });
-    this.view = new TerminalView(this.#terminal, asks);
+    this.view = new TerminalView(this.#terminal);
   }
 
-  open(session: ChatSession): void {
-    this.#session = session;
+  open(controller: ChatController): void {
+    this.#controller = controller;
     this.#terminal.open();
     this.view.draw();
   }
@@ -79,10 +74,10 @@ export class TerminalChat {
 
   readonly #actions: Readonly<Record<string, () => void>> = {
     enter: () => this.#enter(),
-    escape: () => this.#session?.stopTurn(),
+    escape: () => this.#controller?.stopTurn(),
     "ctrl-c": () => this.#interrupt(),
     "ctrl-d": () => {
-      if (this.view.editor.text === "" && !this.view.asking) this.#session?.quit(EXIT.done);
+      if (this.view.editor.text === "" && !this.view.asking) this.#controller?.quit(EXIT.done);
       else this.view.editor.press("ctrl-d");
     },
     "ctrl-l": () => {
@@ -103,16 +98,16 @@ export class TerminalChat {
     } else {
       const text = editor.take();
       if (text.trim() !== "") this.#history.add(text);
-      this.#session?.submit(text);
+      this.#controller?.submit(text);
     }
   }
 
   /** Ctrl-C stops the answer, then clears the line, then leaves. */
   #interrupt(): void {
-    const session = this.#session;
-    if (!session) return;
-    if (session.stopping || (this.#leaveArmed && !session.busy)) session.quit(EXIT.interrupted);
-    else if (session.busy) session.stopTurn();
+    const controller = this.#controller;
+    if (!controller) return;
+    if (controller.stopping || (this.#leaveArmed && !controller.busy)) controller.quit(EXIT.interrupted);
+    else if (controller.busy) controller.stopTurn();
     else if (this.view.editor.take() === "") {
       this.#leaveArmed = true;
       this.view.hint([LEAVE_HINT]);
@@ -129,9 +124,9 @@ export class TerminalChat {
   async #complete(): Promise<void> {
     const { editor } = this.view;
     const { text, cursor } = editor;
-    const session = this.#session;
-    if (!session || this.view.asking) return;
-    const { start, candidates } = await complete(text, cursor, (before) => session.complete(before));
+    const controller = this.#controller;
+    if (!controller || this.view.asking) return;
+    const { start, candidates } = await complete(text, cursor, (before) => controller.complete(before));
     // The person went on writing while a directory was read.
     if (editor.text !== text || editor.cursor !== cursor || candidates.length === 0) return;
     const [only = ""] = candidates;

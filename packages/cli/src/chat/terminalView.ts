@@ -54,10 +54,10 @@ export class TerminalView implements ChatView {
   #lastDrawn = 0;
   #closed = false;
 
-  constructor(screen: Screen, asks: (name: string) => boolean) {
+  constructor(screen: Screen) {
     this.#screen = screen;
     this.#region = new LiveRegion((text) => screen.write(text));
-    this.#activity = new Activity({ style: this.style, now: Date.now, asks });
+    this.#activity = new Activity({ style: this.style, now: Date.now });
   }
 
   get columns(): number {
@@ -110,18 +110,17 @@ export class TerminalView implements ChatView {
         if (this.#question?.request !== request) return;
         this.editor.set(this.#question.draft);
         this.#question = undefined;
+        this.#activity.asking(undefined);
         request.signal.removeEventListener("abort", close);
         this.#schedule();
       };
       const answer = (decision: ApprovalDecision): void => {
         close();
-        if (decision === "allow" || decision === "always") {
-          this.#activity.allowed(request.id, decision === "always" ? request.name : undefined);
-        }
         resolve(decision);
       };
       request.signal.addEventListener("abort", close, { once: true });
       this.#question = { request, draft: this.editor.take(), answer };
+      this.#activity.asking(request.id);
       this.print(approvalLines(request, this.style));
     });
   }

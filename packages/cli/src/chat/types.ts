@@ -1,5 +1,5 @@
 import type { Agent, Approve, BackgroundJobs, ToolInfo } from "@agent/core";
-import type { ExitCode } from "../exitCodes.js";
+import type { ExitCode } from "../process/exitCodes.js";
 
 /** What the interactive chat needs to know besides the agent itself. */
 export interface ChatSettings {
@@ -14,6 +14,8 @@ export interface ChatSettings {
   readonly explain: (tool: ToolInfo) => string;
   /** Switches to another model for the next message and resolves to its name; absent where that is not possible. */
   readonly switchModel?: (model: string) => Promise<string>;
+  /** Starts a new session, without the conversation so far; absent where none is kept. */
+  readonly startNewSession?: () => Promise<void>;
 }
 
 /** Who answers, and everything the chat needs to know about it. */
@@ -27,6 +29,8 @@ export interface ReadyChat {
 /** The chat in a terminal. Created first, because the agent asks it for approval. */
 export interface Chat {
   readonly approve: Approve;
+  /** Shows what went wrong beside the conversation. */
+  readonly notice: (message: string) => void;
   /**
    * Talks until the person quits; the terminal is restored whatever happens. What is written while `load` is at
    * work waits for its end. Rejects with what `load` rejects with.

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { CliError } from "../errors.js";
-import { EXIT, type ExitCode } from "../exitCodes.js";
-import { print } from "../output.js";
+import { CliError } from "../process/errors.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import { print } from "../process/output.js";
 
 /** What can follow a command: its own commands and flags. */
 interface Words {

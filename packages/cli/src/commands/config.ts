@@ -1,11 +1,11 @@
 import { escapeToLine, isRecord } from "@agent/core/toolkit";
-import type { ConfigLayer } from "../config/layers.js";
-import { EXIT, type ExitCode } from "../exitCodes.js";
-import type { SettingsFlags } from "../flags.js";
-import { columns, note, print } from "../output.js";
-import { hideSecrets } from "../secrets.js";
-import { type LoadedSettings, loadSettings } from "../settings.js";
-import { createToolbox, loadSelectedPacks, NO_CONVERSATION, packProblems } from "../setup.js";
+import { type ToolsInUse, withTools } from "../assembly/withTools.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import { columns, note, print } from "../process/output.js";
+import type { SettingsFlags } from "../settings/flags.js";
+import type { ConfigLayer } from "../settings/layers.js";
+import type { LoadedSettings } from "../settings/loadSettings.js";
+import { hideSecrets } from "../settings/secrets.js";
 
 export interface ConfigFlags extends SettingsFlags {
   readonly explain?: boolean;
@@ -15,13 +15,17 @@ const DEFAULT = "default";
 
 /** `agent config`: what all layers together say; with `--explain` where each value comes from. */
 export async function configCommand(flags: ConfigFlags): Promise<ExitCode> {
-  const loaded = await loadSettings(flags);
-  const packs = await loadSelectedPacks(loaded);
-  const { registry, reasons, confirm } = createToolbox(loaded, packs, NO_CONVERSATION);
-  for (const problem of packProblems(packs)) note(`agent: ${problem}`);
+  return await withTools(flags, (tools) => printSettings(tools, flags.explain ?? false));
+}
+
+function printSettings(
+  { loaded, registry, reasons, confirm, problems }: ToolsInUse,
+  explain: boolean,
+): ExitCode {
+  for (const problem of problems) note(`agent: ${problem}`);
   const values = effectiveValues(loaded);
   const tools = registry.describeTools();
-  if (!flags.explain) {
+  if (!explain) {
     const enabled = tools.filter((tool) => tool.enabled).map(({ name }) => name);
     print(`${JSON.stringify({ ...values, tools: enabled, confirm: [...confirm] }, undefined, 2)}\n`);
     return EXIT.done;
@@ -55,9 +59,11 @@ function effectiveValues({ settings }: LoadedSettings): Record<string, unknown> 
     ),
     provider: shownProvider(settings.provider),
     model: settings.model ?? "auto",
+    fallback: settings.fallback ?? "none",
     systemPrompt: settings.systemPrompt ?? "built-in",
     readOnly: settings.readOnly,
     maxTurns: settings.maxTurns ?? DEFAULT,
+    maxRepeats: settings.maxRepeats ?? DEFAULT,
     contextTokens: settings.contextTokens ?? "unlimited",
     agents: Object.keys(settings.agents),
   };

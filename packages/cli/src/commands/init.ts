@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { writeFileAtomic } from "@agent/core/toolkit";
-import { ask, canAsk } from "../ask.js";
-import { DEFAULT_PACK } from "../config/layers.js";
-import { PROJECT_PLACES } from "../config/places.js";
-import { ProjectFiles } from "../config/projectFiles.js";
-import { grantTrust } from "../config/trust.js";
-import { CliError } from "../errors.js";
-import { EXIT, type ExitCode } from "../exitCodes.js";
-import { note } from "../output.js";
-import { enterDirectory } from "../workingDirectory.js";
+import { ask, canAsk } from "../process/ask.js";
+import { CliError } from "../process/errors.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import { note } from "../process/output.js";
+import { PROJECT_PLACES } from "../settings/config/places.js";
+import { DEFAULT_PACK } from "../settings/layers.js";
+import { ProjectFiles } from "../settings/trust/projectFiles.js";
+import { grantTrust } from "../settings/trust/trust.js";
+import { enterDirectory } from "../settings/workingDirectory.js";
 
 const FILE = "agent.config.ts";
 /** The tools of the default packs that are off until somebody opts in, and what each can do. */

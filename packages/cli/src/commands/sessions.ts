@@ -1,8 +1,8 @@
 import { escapeToLine } from "@agent/core/toolkit";
-import { EXIT, type ExitCode } from "../exitCodes.js";
-import { columns, print } from "../output.js";
-import { listSessions } from "../session/store.js";
-import { enterDirectory } from "../workingDirectory.js";
+import { listSessions } from "../assembly/sessions.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import { columns, print } from "../process/output.js";
+import { enterDirectory } from "../settings/workingDirectory.js";
 
 export interface SessionsFlags {
   readonly json?: boolean;

@@ -1,14 +1,13 @@
 import type { ChatTool, JsonSchema, ToolRegistry } from "@agent/core";
 import { describeValue, didYouMean, errorMessage, isRecord, nearestMatch, quote } from "@agent/core/toolkit";
-import { CliError } from "../errors.js";
-import { EXIT, type ExitCode } from "../exitCodes.js";
-import type { SettingsFlags } from "../flags.js";
-import { note, printLine } from "../output.js";
-import { allJobs } from "../packs/jobs.js";
+import { withTools } from "../assembly/withTools.js";
+import type { CrashGuard } from "../process/crash.js";
+import { CliError } from "../process/errors.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import { note, printLine } from "../process/output.js";
 import { watchInterruption } from "../run/interruption.js";
-import { loadSettings } from "../settings.js";
-import { createToolbox, loadSelectedPacks, NO_CONVERSATION, packProblems } from "../setup.js";
-import { parseArgument, typesOf } from "../toolArguments.js";
+import type { SettingsFlags } from "../settings/flags.js";
+import { parseArgument, typesOf } from "./toolArguments.js";
 
 export interface ToolRunFlags extends SettingsFlags {
   readonly args?: string;
@@ -19,34 +18,42 @@ export async function toolRunCommand(
   name: string,
   words: readonly string[],
   flags: ToolRunFlags,
+  guard: CrashGuard,
 ): Promise<ExitCode> {
-  const loaded = await loadSettings(flags);
-  const packs = await loadSelectedPacks(loaded);
-  const { registry, reasons } = createToolbox(loaded, packs, NO_CONVERSATION);
-  for (const problem of packProblems(packs)) note(`agent: ${problem}`);
-  if (!registry.hasTool(name)) throw new CliError(unknownTool(name, registry));
-  if (!registry.isToolEnabled(name)) {
-    note(`Tool not available: ${name}`);
-    note(
-      `agent: it is off (${reasons.get(name)}). Turn it on for this call: agent tool run --enable ${name} ${name} …`,
-    );
-    return EXIT.refused;
-  }
-  const args = readArguments(words, flags.args, schemaOf(name, registry));
+  return await withTools(flags, async ({ registry, reasons, problems }) => {
+    for (const problem of problems) note(`agent: ${problem}`);
+    if (!registry.hasTool(name)) throw new CliError(unknownTool(name, registry));
+    if (!registry.isToolEnabled(name)) {
+      note(`Tool not available: ${name}`);
+      note(
+        `agent: it is off (${reasons.get(name)}). Turn it on for this call: agent tool run --enable ${name} ${name} …`,
+      );
+      return EXIT.refused;
+    }
+    const args = readArguments(words, flags.args, schemaOf(name, registry));
+    return await callTool(registry, name, args, guard);
+  });
+}
+
+async function callTool(
+  registry: ToolRegistry,
+  name: string,
+  args: Record<string, unknown>,
+  guard: CrashGuard,
+): Promise<ExitCode> {
   const interruption = watchInterruption(undefined);
-  const jobs = allJobs(packs);
+  const finished = guard.running(name);
   try {
-    const result = await registry.run(name, args, {
-      signal: interruption.signal,
-      // The person wrote this very call: that is the yes to whatever it needs.
-      approve: async () => undefined,
-    });
+    const call = await registry.prepare(name, args);
+    // The person wrote this very call: that is the yes to whatever it needs.
+    const result =
+      "outcome" in call ? call : await call.run({ signal: interruption.signal, granted: call.needs });
     printLine(result.text);
     if (interruption.stop) return interruption.stop.exitCode;
     return result.outcome === "ok" ? EXIT.done : EXIT.tool;
   } finally {
+    finished();
     interruption.release();
-    await Promise.all(jobs.list().map(({ id }) => jobs.end(id)));
   }
 }
 

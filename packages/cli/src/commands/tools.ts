@@ -1,10 +1,10 @@
 import type { ToolInfo } from "@agent/core";
 import { escapeToLine } from "@agent/core/toolkit";
-import { EXIT, type ExitCode } from "../exitCodes.js";
-import type { SettingsFlags } from "../flags.js";
-import { columns, note, print } from "../output.js";
-import { loadSettings } from "../settings.js";
-import { createToolbox, loadSelectedPacks, NO_CONVERSATION, packProblems, type Toolbox } from "../setup.js";
+import type { AssembledTools } from "../assembly/assembleTools.js";
+import { type ToolsInUse, withTools } from "../assembly/withTools.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import { columns, note, print } from "../process/output.js";
+import type { SettingsFlags } from "../settings/flags.js";
 
 export interface ToolsFlags extends SettingsFlags {
   readonly json?: boolean;
@@ -12,17 +12,18 @@ export interface ToolsFlags extends SettingsFlags {
 
 /** `agent tools`: every tool, whether it is on and why. */
 export async function toolsCommand(flags: ToolsFlags): Promise<ExitCode> {
-  const loaded = await loadSettings(flags);
-  const packs = await loadSelectedPacks(loaded);
-  const toolbox = createToolbox(loaded, packs, NO_CONVERSATION);
-  const problems = packProblems(packs);
-  if (flags.json) {
-    const tools = toolbox.registry.describeTools().map((tool) => describe(tool, toolbox));
-    print(`${JSON.stringify({ v: 1, tools, problems }, undefined, 2)}\n`);
-    return EXIT.done;
-  }
-  const rows = toolbox.registry.describeTools().map((tool) => {
-    const { on, reason, pack, capabilities, description, confirm } = describe(tool, toolbox);
+  return await withTools(flags, (tools) => (flags.json ? printJson(tools) : printTable(tools)));
+}
+
+function printJson(tools: ToolsInUse): ExitCode {
+  const list = tools.registry.describeTools().map((tool) => describe(tool, tools));
+  print(`${JSON.stringify({ v: 1, tools: list, problems: tools.problems }, undefined, 2)}\n`);
+  return EXIT.done;
+}
+
+function printTable(tools: ToolsInUse): ExitCode {
+  const rows = tools.registry.describeTools().map((tool) => {
+    const { on, reason, pack, capabilities, description, confirm } = describe(tool, tools);
     return [
       tool.name,
       on ? "on" : "off",
@@ -33,11 +34,11 @@ export async function toolsCommand(flags: ToolsFlags): Promise<ExitCode> {
     ].map(escapeToLine);
   });
   print(columns([["TOOL", "", "WHY", "CAN", "PACK", "WHAT IT DOES"], ...rows]));
-  for (const problem of problems) note(`agent: ${problem}`);
+  for (const problem of tools.problems) note(`agent: ${problem}`);
   return EXIT.done;
 }
 
-function describe(tool: ToolInfo, { reasons, confirm }: Toolbox) {
+function describe(tool: ToolInfo, { reasons, confirm }: AssembledTools) {
   return {
     name: tool.name,
     pack: tool.source ?? "",

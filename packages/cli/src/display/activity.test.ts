@@ -6,8 +6,8 @@ import { COLOR_STYLE, PLAIN_STYLE } from "./style.js";
 const WIDTH = 60;
 const ROWS = 20;
 
-function activity(asks = false): Activity {
-  return new Activity({ style: PLAIN_STYLE, now: () => 0, asks: () => asks });
+function activity(): Activity {
+  return new Activity({ style: PLAIN_STYLE, now: () => 0 });
 }
 
 const start = (id: string, args: Record<string, unknown> = { path: `file-${id}` }): AgentEvent => ({
@@ -90,11 +90,15 @@ describe("Activity", () => {
     expect(rows.at(-1)).toBe("… and 31 more calls (/status lists them)");
   });
 
-  test("a call that needs a yes waits until it has one", () => {
-    const subject = activity(true);
-    subject.event(start("1"));
+  test("a call executes from tool_start on; before that it waits, for its turn or for an answer", () => {
+    const subject = activity();
+    const asked: AgentEvent = { type: "tool_requested", id: "1", name: "read_file", args: { path: "a" } };
+    subject.event(asked);
+    expect(subject.frame(WIDTH, ROWS).rows).toEqual(["● read_file  a", "│ waiting"]);
+    subject.asking("1");
     expect(subject.frame(WIDTH, ROWS).rows).toContain("│ waits for your answer");
-    subject.allowed("1");
+    subject.asking(undefined);
+    subject.event(start("1"));
     expect(subject.frame(WIDTH, ROWS).rows).toContain("│ executing… 0.0s");
   });
 
@@ -145,7 +149,7 @@ describe("Activity", () => {
   });
 
   test("lines of the chat come between lines of an answer, not into one, and its code block goes on", () => {
-    const subject = new Activity({ style: COLOR_STYLE, now: () => 0, asks: () => false });
+    const subject = new Activity({ style: COLOR_STYLE, now: () => 0 });
     subject.event({ type: "text", text: "```\nlet a" });
     subject.frame(WIDTH, ROWS);
     subject.print(["status"]);

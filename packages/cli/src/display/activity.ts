@@ -1,4 +1,4 @@
-import type { AgentEvent, ToolStartEvent } from "@agent/core";
+import type { AgentEvent, ToolRequestedEvent } from "@agent/core";
 import { escapeToLine } from "@agent/core/toolkit";
 import { AnswerStream } from "./answerStream.js";
 import { callTitle } from "./callTitle.js";
@@ -6,7 +6,7 @@ import { ExpandStore } from "./expandStore.js";
 import { contextText, cutOffText, retryText, usageText } from "./notices.js";
 import { OutputTail } from "./outputTail.js";
 import type { Style } from "./style.js";
-import { type BlockOptions, finishedLines, runningLines } from "./toolBlock.js";
+import { type BlockOptions, finishedLines, openLines } from "./toolBlock.js";
 import { wrapWords } from "./width.js";
 
 const TAIL_LINES = 4;
@@ -15,10 +15,10 @@ const EXPAND_HINT = "ctrl+o expands";
 
 interface OpenCall {
   readonly name: string;
-  readonly title: string;
-  readonly startedAt: number;
+  title: string;
+  /** When it started to run; absent until then. */
+  startedAt: number | undefined;
   readonly tail: OutputTail;
-  asking: boolean;
 }
 
 /** Parts of the conversation, set apart by a blank line. */
@@ -27,8 +27,6 @@ type Section = "answer" | "calls" | "chat";
 export interface ActivityOptions {
   readonly style: Style;
   readonly now: () => number;
-  /** Whether a call of this tool waits for a person before it runs. */
-  readonly asks: (name: string) => boolean;
 }
 
 /**
@@ -40,6 +38,7 @@ export class Activity {
   readonly #answer: AnswerStream;
   readonly #calls = new Map<string, OpenCall>();
   readonly #expand = new ExpandStore();
+  #asking: string | undefined;
   #final: ((options: BlockOptions) => string[])[] = [];
   #lastSection: Section | undefined;
   #afterBlank = false;
@@ -64,9 +63,17 @@ export class Activity {
         this.#afterBlank = false;
         this.#answer.add(event.text);
         return;
-      case "tool_start":
-        this.#start(event);
+      case "tool_requested":
+        this.#open(event);
         return;
+      case "tool_start": {
+        if (!this.#calls.has(event.id)) this.#open(event);
+        const call = this.#calls.get(event.id);
+        if (!call) return;
+        call.title = callTitle(event.args);
+        call.startedAt = this.#options.now();
+        return;
+      }
       case "tool_output":
         this.#calls.get(event.id)?.tail.push(event.chunk);
         return;
@@ -96,11 +103,9 @@ export class Activity {
     }
   }
 
-  /** The person said yes: to one call, or to all of its tool. */
-  allowed(id: string, tool?: string): void {
-    for (const [key, call] of this.#calls) {
-      if (key === id || call.name === tool) call.asking = false;
-    }
+  /** The call a person is being asked about, or none. */
+  asking(id: string | undefined): void {
+    this.#asking = id;
   }
 
   /** Puts lines of the chat itself into the flow, in order with the events. They must be safe to show. */
@@ -151,15 +156,15 @@ export class Activity {
 
   #blocks(options: BlockOptions, maxRows: number): string[] {
     const now = this.#options.now();
-    const calls = [...this.#calls.values()];
+    const calls = [...this.#calls];
     const render = (tailLines: number): string[] =>
-      calls.flatMap(({ name, title, startedAt, tail, asking }) =>
-        runningLines(
+      calls.flatMap(([id, { name, title, startedAt, tail }]) =>
+        openLines(
           {
             name,
             title,
-            phase: asking ? "asking" : "executing",
-            elapsedMs: now - startedAt,
+            phase: startedAt !== undefined ? "executing" : id === this.#asking ? "asking" : "waiting",
+            elapsedMs: now - (startedAt ?? now),
             tail: tail.lines(tailLines),
           },
           options,
@@ -186,16 +191,10 @@ export class Activity {
     this.#afterBlank = false;
   }
 
-  #start({ id, name, args }: ToolStartEvent): void {
+  #open({ id, name, args }: Pick<ToolRequestedEvent, "id" | "name" | "args">): void {
     this.#finishAnswer();
     this.#section("calls");
-    this.#calls.set(id, {
-      name,
-      title: callTitle(args),
-      startedAt: this.#options.now(),
-      tail: new OutputTail(),
-      asking: this.#options.asks(name),
-    });
+    this.#calls.set(id, { name, title: callTitle(args), startedAt: undefined, tail: new OutputTail() });
   }
 
   #finishAnswer(): void {

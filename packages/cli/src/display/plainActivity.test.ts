@@ -36,6 +36,15 @@ describe("plainActivity", () => {
     ]);
   });
 
+  test("a call that never started has one line, with the reason", () => {
+    expect(
+      lines(
+        { type: "tool_requested", id: "1", name: "write_file", args: { path: "a.txt" } },
+        { type: "tool_end", id: "1", name: "write_file", outcome: "denied", text: "no", durationMs: 0 },
+      ),
+    ).toEqual(["└ write_file  a.txt  ✗ denied · 0.0s"]);
+  });
+
   test("a call is one line and no escape code, whatever is in it", () => {
     const id = "1";
     const [first = "", ...more] = lines({

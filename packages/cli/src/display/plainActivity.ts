@@ -10,20 +10,18 @@ import { cutToWidth } from "./width.js";
 const LONGEST_TITLE = 200;
 
 /**
- * Tells what the tools do in plain lines, for a pipe or a log: one when a call starts, one when it ends. No
- * escape code reaches `write`, whatever a tool or a model prints. The answer's text is not its business. A call of
- * a tool that `asks` does not run yet: whoever asks tells when it does.
+ * Tells what the tools do in plain lines, for a pipe or a log: one when a call starts, one when it ends; a call that
+ * never started has only the second. No escape code reaches `write`, whatever a tool or a model prints. The answer's
+ * text is not its business.
  */
-export function plainActivity(
-  write: (text: string) => void,
-  asks: (name: string) => boolean = () => false,
-): (event: AgentEvent) => void {
+export function plainActivity(write: (text: string) => void): (event: AgentEvent) => void {
   const titles = new Map<string, string>();
   return (event) => {
+    if (event.type === "tool_requested" || event.type === "tool_start") {
+      titles.set(event.id, cutToWidth(callTitle(event.args), LONGEST_TITLE));
+    }
     if (event.type === "tool_start") {
-      const title = cutToWidth(callTitle(event.args), LONGEST_TITLE);
-      titles.set(event.id, title);
-      write(`${line("●", event.name, title)}  ${asks(event.name) ? "needs a yes" : "executing…"}\n`);
+      write(`${line("●", event.name, titles.get(event.id) ?? "")}  executing…\n`);
     }
     if (event.type === "tool_end") {
       const title = titles.get(event.id) ?? "";

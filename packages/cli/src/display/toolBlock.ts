@@ -8,11 +8,11 @@ import { cutToWidth, expandTabs, textWidth } from "./width.js";
 const COLLAPSED_LINES = 5;
 const DIFF_LINES = 24;
 
-/** A call that has started. `phase` is what it does now: it waits for a yes, or it runs. */
-export interface RunningCall {
+/** A call that has not ended. It waits for its turn, waits for a person's answer, or runs. */
+export interface OpenCall {
   readonly name: string;
   readonly title: string;
-  readonly phase: "executing" | "asking";
+  readonly phase: "waiting" | "asking" | "executing";
   readonly elapsedMs: number;
   /** The last lines it printed, safe to show. */
   readonly tail: readonly string[];
@@ -39,10 +39,13 @@ export function headerLine(name: string, title: string, { style, width }: BlockO
   return `${style.cyan("●")} ${style.bold(shown)}  ${cutToWidth(title, width - 4 - textWidth(shown))}`.trimEnd();
 }
 
-export function runningLines(call: RunningCall, options: BlockOptions): string[] {
+export function openLines(call: OpenCall, options: BlockOptions): string[] {
   const { style } = options;
-  const state =
-    call.phase === "asking" ? "waits for your answer" : `executing… ${formatDuration(call.elapsedMs)}`;
+  const state = {
+    waiting: "waiting",
+    asking: "waits for your answer",
+    executing: `executing… ${formatDuration(call.elapsedMs)}`,
+  }[call.phase];
   return [
     headerLine(call.name, call.title, options),
     ...call.tail.map((line) => gutter(style.dim(fit(line, options)), options)),

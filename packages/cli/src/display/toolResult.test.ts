@@ -12,7 +12,7 @@ describe("judge", () => {
   test.each([
     ["exit code 2", ended({ outcome: "error", text: result(2), summary: "exit code 2" }), "exit code 2"],
     ["exit code -1", ended({ outcome: "error", text: result(-1), summary: "timed out" }), "timed out"],
-    ["a tool that forgot to report its exit code", ended({ text: result(3) }), "exit code 3"],
+    ["a call a killed program left open", ended({ outcome: "interrupted" }), "interrupted"],
     ["an error", ended({ outcome: "error", text: "Error executing run_bash: no" }), "failed"],
     ["a refusal", ended({ outcome: "denied" }), "denied"],
     ["an abort", ended({ outcome: "aborted" }), "aborted"],
@@ -25,10 +25,9 @@ describe("judge", () => {
   test("exit code 0 is a success, with the output of both streams", () => {
     expect(judge(ended({ text: result(0) }))).toEqual({
       ok: true,
-      words: "exit code 0",
+      words: "",
       output: ["out", "err"],
       kind: "command",
-      exitCode: 0,
     });
   });
 

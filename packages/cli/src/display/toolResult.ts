@@ -8,6 +8,7 @@ const OUTCOME_WORDS = {
   not_available: "not available",
   denied: "denied",
   aborted: "aborted",
+  interrupted: "interrupted",
 } as const;
 
 // A diff says so within its first lines, after at most a few words about the file.
@@ -22,16 +23,13 @@ export interface ToolVerdict {
   readonly output: readonly string[];
   /** Of a command, the end matters more than the start; of a diff, every line does. */
   readonly kind: "command" | "diff" | "text";
-  readonly exitCode?: number;
 }
 
-/** Reads a finished call. Only the outcome `ok` is a success, and never with an exit code other than 0. */
+/** Reads a finished call. Whether it succeeded is its outcome's business alone. */
 export function judge(event: ToolEndEvent): ToolVerdict {
   const command = asCommandResult(event.text);
-  const exitCode = command?.exitCode;
-  const ok = event.outcome === "ok" && (exitCode ?? 0) === 0;
-  const summary =
-    event.summary ?? (exitCode === undefined ? OUTCOME_WORDS[event.outcome] : `exit code ${exitCode}`);
+  const ok = event.outcome === "ok";
+  const summary = event.summary ?? OUTCOME_WORDS[event.outcome];
   const output = trimBlankEnds(safeLines(command?.output ?? event.text));
   const diff = ok && (event.name === "edit_file" || output.slice(0, DIFF_START).some(isDiffHeader));
   return {
@@ -39,7 +37,6 @@ export function judge(event: ToolEndEvent): ToolVerdict {
     words: safeLines(summary).join(" "),
     output,
     kind: command ? "command" : diff ? "diff" : "text",
-    ...(exitCode !== undefined && { exitCode }),
   };
 }
 
@@ -48,7 +45,7 @@ export function isDiffHeader(line: string): boolean {
 }
 
 /** The JSON that command tools return: `{"stdout","stderr","exit_code"}`, possibly with more. */
-function asCommandResult(text: string): { output: string; exitCode: number } | undefined {
+function asCommandResult(text: string): { output: string } | undefined {
   if (!text.startsWith("{") || !text.includes('"exit_code"')) return undefined;
   try {
     const { stdout, stderr, exit_code } = JSON.parse(text) as Record<string, unknown>;
@@ -56,7 +53,7 @@ function asCommandResult(text: string): { output: string; exitCode: number } | u
       return undefined;
     }
     const gap = stdout !== "" && stderr !== "" && !stdout.endsWith("\n") ? "\n" : "";
-    return { output: stdout + gap + stderr, exitCode: exit_code };
+    return { output: stdout + gap + stderr };
   } catch {
     return undefined;
   }

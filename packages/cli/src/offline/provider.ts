@@ -1,4 +1,11 @@
-import type { ChatMessage, ChatProvider, ChatRequest, ChatResponse, ChatToolCall } from "@agent/core";
+import {
+  type ChatMessage,
+  type ChatProvider,
+  type ChatRequest,
+  type ChatResponse,
+  type ChatToolCall,
+  contentText,
+} from "@agent/core";
 import { DISCLOSURE, decline, type Finished, hasFailed, help, reportCall } from "./answer.js";
 import { planRequest } from "./plan.js";
 import type { PlannedCall, Step } from "./types.js";
@@ -16,7 +23,7 @@ export class OfflineProvider implements ChatProvider {
     const start = request.messages.findLastIndex((message) => message.role === "user");
     const asked = request.messages[start];
     const since = request.messages.slice(start + 1);
-    const plan = planRequest(asked?.role === "user" ? asked.content : "", request.tools);
+    const plan = planRequest(asked?.role === "user" ? contentText(asked.content) : "", request.tools);
     if (plan.kind === "help") return this.#answer(request, help(request.tools));
     if (plan.kind === "declined") return this.#answer(request, decline(plan.part, plan.hint, request.tools));
 
@@ -57,5 +64,7 @@ function callTools(step: Step, position: number): ChatResponse {
 /** The calls of the steps so far with their results, which come in the same order. */
 function finishedCalls(steps: readonly Step[], since: readonly ChatMessage[]): Finished[] {
   const results = since.filter((message) => message.role === "tool");
-  return steps.flat().map((call: PlannedCall, index) => ({ call, result: results[index]?.content ?? "" }));
+  return steps
+    .flat()
+    .map((call: PlannedCall, index) => ({ call, result: contentText(results[index]?.content ?? "") }));
 }

@@ -1,5 +1,5 @@
 import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
-import { EXIT, type ExitCode } from "../exitCodes.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import type { Stop } from "./outcome.js";
 
 const SIGNALS: readonly (readonly [NodeJS.Signals, ExitCode])[] = [

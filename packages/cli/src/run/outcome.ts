@@ -1,8 +1,8 @@
 import { type AgentEvent, isAgentError, type ToolEndEvent } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { isEmptyAnswer } from "../display/notices.js";
-import { CliError } from "../errors.js";
-import { EXIT, type ExitCode } from "../exitCodes.js";
+import { CliError } from "../process/errors.js";
+import { EXIT, type ExitCode } from "../process/exitCodes.js";
 
 /** Why a run was stopped from outside: the reason of the abort. */
 export interface Stop {

@@ -1,8 +1,11 @@
-import { canAsk } from "../ask.js";
-import { compose } from "../compose.js";
-import type { ExitCode } from "../exitCodes.js";
-import { note } from "../output.js";
-import type { LoadedSettings } from "../settings.js";
+import type { JsonSchema } from "@agent/core";
+import { assembleAgent } from "../assembly/assembleAgent.js";
+import { priceOf } from "../assembly/provider/price.js";
+import { canAsk } from "../process/ask.js";
+import type { CrashGuard } from "../process/crash.js";
+import type { ExitCode } from "../process/exitCodes.js";
+import { note } from "../process/output.js";
+import type { LoadedSettings } from "../settings/loadSettings.js";
 import { askOnTerminal, refuseWithoutTerminal } from "./approval.js";
 import { runOnce } from "./once.js";
 import type { Reporter } from "./reporters.js";
@@ -10,37 +13,43 @@ import { readTask } from "./task.js";
 
 export interface TaskOptions {
   readonly resume: string | true | undefined;
-  readonly keepSession: boolean;
+  /** Whether the conversation is kept on disk. */
+  readonly record: boolean;
   readonly reporter: Reporter;
   readonly timeoutMs: number | undefined;
   /** Says nothing on standard error but what is wrong. */
   readonly quiet: boolean;
+  readonly guard: CrashGuard;
+  /** The form the answer must have: a JSON Schema. */
+  readonly output?: JsonSchema | undefined;
 }
 
 /** One task, given in words or on standard input. */
 export async function runTask(
   words: readonly string[],
   loaded: LoadedSettings,
-  { resume, keepSession, reporter, timeoutMs, quiet }: TaskOptions,
+  { resume, record, reporter, timeoutMs, quiet, guard, output }: TaskOptions,
 ): Promise<ExitCode> {
   const task = await readTask(words);
-  const approval = canAsk() ? askOnTerminal() : refuseWithoutTerminal();
-  const composition = await compose(loaded, resume, approval.approve);
-  const { agent, toolbox, chosen, problems, jobs, sessionFile, keep } = composition;
+  const { agent, chosen, problems, recording, dispose } = await assembleAgent(loaded, {
+    resume,
+    record,
+    approve: canAsk() ? askOnTerminal : refuseWithoutTerminal,
+    guard,
+    onProblem: (message) => note(`agent: ${message}`),
+  });
   for (const problem of problems) note(`agent: ${problem}`);
   if (!quiet) note(`agent: ${chosen.description}`);
   return await runOnce(agent, task, {
     reporter,
     timeoutMs,
-    asks: (name) => toolbox.confirm.has(name) && !approval.isSettled(name),
+    output,
     info: {
       model: chosen.model,
       provider: chosen.kind,
-      session: keepSession ? sessionFile : undefined,
+      session: recording?.file,
+      price: priceOf(chosen, loaded.settings.prices),
     },
-    jobs,
-    keep: async () => {
-      if (keepSession) await keep();
-    },
+    dispose,
   });
 }

@@ -1,4 +1,4 @@
-import { CliError } from "../errors.js";
+import { CliError } from "../process/errors.js";
 
 const MAX_TASK_BYTES = 10 * 1024 * 1024;
 /** Among the words of a task: standard input goes here. */

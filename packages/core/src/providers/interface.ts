@@ -110,13 +110,13 @@ export interface ProviderRetry {
  */
 export interface ChatProvider {
   /** Names the wire and the server's kind, such as `anthropic`: state is sent back only under the same id. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** The model's name, for display. */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** The model's context window in tokens, where it is known. */
-  readonly contextTokens?: number;
+  readonly contextTokens?: number | undefined;
   /** Whether `request.output` is enforced by the server. Otherwise the loop asks for JSON in words. */
-  readonly nativeOutput?: boolean;
+  readonly nativeOutput?: boolean | undefined;
   /** Whether the model takes content of this media type. Absent: text only. */
   accepts?(mediaType: string): boolean;
   respond(request: ChatRequest): Promise<ChatResponse>;

@@ -3,13 +3,14 @@ import { arrayOf, checkObject, textsOf } from "../toolkit/checks.js";
 import { quote } from "../toolkit/describe.js";
 import { didYouMean } from "../toolkit/nearest.js";
 import { checkOptions, type OptionChecks } from "../toolkit/options.js";
+import type { ExecutableTool } from "./interface.js";
 import { registerPack } from "./packs.js";
 import { REGISTRY_OPTIONS, ToolRegistry, type ToolRegistryOptions } from "./registry.js";
 import { SaveSessionContextTool } from "./sessionContext.js";
 import type { PackHost, ToolContext, ToolPack } from "./types.js";
 
-/** A pack, or a pack with its options: `fs` or `[fs, { root: "." }]`. */
-export type PackEntry = ToolPack | readonly [pack: ToolPack, options: unknown];
+/** A pack, a pack with its options, or a single tool: `fs`, `[fs, { root: "." }]`, `defineTool({ … })`. */
+export type PackEntry = ToolPack | readonly [pack: ToolPack, options: unknown] | ExecutableTool;
 
 export interface CreateRegistryOptions extends ToolRegistryOptions {
   /** Tools to turn on although their pack declares them disabled. */
@@ -42,6 +43,10 @@ export function createToolRegistry(
   const registry = new ToolRegistry(registryOptions);
   registry.register(new SaveSessionContextTool(context), { source: "@agent/core" });
   for (const entry of packs) {
+    if (isTool(entry)) {
+      registry.register(entry);
+      continue;
+    }
     const [pack, packOptions] = isPair(entry) ? entry : [entry, undefined];
     registerPack(registry, pack, { ...host, context, options: packOptions });
   }
@@ -61,6 +66,10 @@ function switchOnArrival(registry: ToolRegistry, action: "enable" | "disable", n
 
 function isPair(entry: PackEntry): entry is readonly [ToolPack, unknown] {
   return Array.isArray(entry);
+}
+
+function isTool(entry: PackEntry): entry is ExecutableTool {
+  return typeof (entry as Partial<ExecutableTool> | null)?.execute === "function" && !("register" in entry);
 }
 
 function switchTools(registry: ToolRegistry, action: "enable" | "disable", names: readonly string[]): void {

@@ -24,6 +24,7 @@ export class PackServiceList {
     if (services.hooks !== undefined) checkCallHooks("services.hooks", services.hooks);
     if (services.dispose !== undefined) checkFunction("services.dispose", services.dispose);
     if (services.diagnose !== undefined) checkFunction("services.diagnose", services.diagnose);
+    if (services.terminate !== undefined) checkFunction("services.terminate", services.terminate);
     this.#services.push(services);
     if (this.#ended.signal.aborted) this.dispose().catch(() => undefined);
   }
@@ -58,7 +59,7 @@ export class PackServiceList {
 
   /** Waits a bounded time for loads that were told to stop: they may have started something. */
   async #loadsEnded(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, LOAD_GRACE_MS);
     });
@@ -77,6 +78,7 @@ export class PackServiceList {
       list: () => sources.flatMap((jobs) => jobs.list()),
       end: (id) => first((jobs) => jobs.end(id)),
       endProcess: (pid) => first((jobs) => jobs.endProcess?.(pid)),
+      detachProcess: (pid) => first((jobs) => jobs.detachProcess?.(pid)),
     };
   }
 
@@ -98,6 +100,17 @@ export class PackServiceList {
       }
     });
     return (await Promise.all(found)).flat();
+  }
+
+  /** Ends at once what the packs started, without waiting: for a process that is about to end. Never throws. */
+  terminate(): void {
+    for (const { terminate } of this.#services) {
+      try {
+        terminate?.();
+      } catch {
+        // The next pack has something to end, too.
+      }
+    }
   }
 
   /** Ends what the packs started: every pack is asked, also after one has failed. */

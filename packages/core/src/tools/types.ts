@@ -126,6 +126,11 @@ export interface PackServices {
   readonly hooks?: CallHooks;
   /** Ends everything the registration started. Called once; the tools are gone by then. */
   readonly dispose?: () => void | Promise<void>;
+  /**
+   * Ends at once what must not outlive the process, without waiting and without throwing. A pack installs no handlers for
+   * signals: a host that has them, or wants them (`terminateOnSignals`), calls this when the process is about to end.
+   */
+  readonly terminate?: () => void;
 }
 
 /** A command for people. Its result is sent to the model as the person's message, or only shown. */
@@ -173,6 +178,12 @@ export interface BackgroundJobs {
    * such a command. Absent if the pack's calls cannot be ended one by one.
    */
   endProcess?(pid: number): Promise<boolean>;
+  /**
+   * Moves a command that a call is still waiting for to the background, by the same process id. The call returns what the
+   * command had printed and the id of the job; the command goes on and is listed. Resolves to whether there was such a
+   * command.
+   */
+  detachProcess?(pid: number): Promise<boolean>;
 }
 
 /** One thing a pack found out about the machine, for `agent doctor`. */

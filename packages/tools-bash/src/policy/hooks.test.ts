@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { lines, verdict } from "../../test/verdicts.js";
 
-describe("B42, B43: a command named by an option, a subcommand or a variable of another program", () => {
+describe("a command named by an option, a subcommand or a variable of another program", () => {
   test.each(
     lines(String.raw`
   npm exec rm x

@@ -1,20 +1,9 @@
-import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from "node:fs";
+import { readdirSync, readlinkSync, statfsSync, statSync } from "node:fs";
 
-const KIB = 1024;
 const BLOCK_BYTES = 512;
 const TMPFS = 0x01021994;
 /** Where a sandbox has file systems of its own that are kept in memory. */
 const PRIVATE_PLACES = ["tmp", "run", "dev/shm"];
-
-/** Shared memory of the whole machine: tmpfs, memfd and System V segments, mapped or not. One cheap figure. */
-export function machineSharedBytes(): number {
-  try {
-    const kib = /^Shmem:\s+(\d+) kB/m.exec(readFileSync("/proc/meminfo", "utf8"))?.[1];
-    return Number(kib ?? 0) * KIB;
-  } catch {
-    return 0;
-  }
-}
 
 /**
  * Shared memory that processes hold without having it mapped, which no memory figure of a process shows: files in

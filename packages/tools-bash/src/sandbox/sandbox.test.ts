@@ -11,7 +11,14 @@ import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { expectNoProcessWith, leaveNoProcessBehind, processesWith, runBash } from "../../test/processes.js";
+import {
+  expectNoProcessWith,
+  leaveNoProcessBehind,
+  makeTool,
+  processesWith,
+  runBash,
+  runWith,
+} from "../../test/processes.js";
 import { RunBashTool } from "../tools/bash.js";
 import { Sandbox } from "./sandbox.js";
 
@@ -68,7 +75,7 @@ describe.skipIf(status.program === undefined)(
       });
     });
 
-    test("A28: the agent's own environment and processes are out of sight", async () => {
+    test("the agent's own environment and processes are out of sight", async () => {
       const result = await runBash(
         { command: `ls -d /proc/${process.pid}; ls -d /proc/[0-9]* | wc -l` },
         require,
@@ -90,11 +97,14 @@ describe.skipIf(status.program === undefined)(
 
     test("exit codes, arguments, a long command and a truncated output work as outside", async () => {
       const command = `x='${"y".repeat(200_000)}'; echo "$x" "$1"; exit 7`;
-      const result = await runBash({ command, arguments: ["end"] }, require);
+      const tool = makeTool(require);
+      const result = await runWith(tool, { command, arguments: ["end"] });
       expect(result.exit_code).toBe(7);
       expect(result.truncated?.stdout?.total_bytes).toBe(200_005);
-      const again = await runBash({ command: `tail -c 4 ${result.truncated?.stdout?.file}` }, require);
-      expect(again.stdout).toBe("end\n");
+      const read = { command: `tail -c 4 ${result.truncated?.stdout?.file}` };
+      expect(await runWith(tool, read)).toMatchObject({ stdout: "end\n" });
+      // What another agent's commands printed is not for this one.
+      expect(await runBash(read, require)).toMatchObject({ stdout: "", exit_code: 1 });
     });
 
     test("what a command leaves is ended with it and not reported as running on", async () => {
@@ -113,7 +123,9 @@ describe.skipIf(status.program === undefined)(
       const tool = new RunBashTool(require);
       expect(tool.getSchema().function.description).toContain("Nothing runs on in the background");
       const { stderr } = await runBash({ command: "sleep 100", timeout: 300 }, require);
-      expect(stderr).toMatch(/ended\. Pass a longer "timeout"\.\]\n$/);
+      expect(stderr).toMatch(
+        /ended\. If it needs more time, pass a longer "timeout", such as 1200 \(at most 3600000\)\.\]\n$/,
+      );
     });
 
     test("without a working directory of the agent it says what is missing, also where cwd is given", async () => {

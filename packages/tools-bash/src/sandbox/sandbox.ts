@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { canonicalPath, isInside, quotePath } from "@agent/core/toolkit";
-import { HELPER_ENVIRONMENT } from "../host/programs.js";
+import { HELPER_ENVIRONMENT } from "../helpers/programs.js";
 import { FileGuard } from "./guard.js";
 import { listeningSockets, mountArguments, privatePlaces } from "./mounts.js";
 import { seccompFilter } from "./seccomp.js";
@@ -42,7 +42,7 @@ export interface SandboxedCommand {
   /** A directory of the agent to show, read-only. */
   readonly readable: string | undefined;
   /** The variable by which the processes of the command are found. */
-  readonly mark: Readonly<Record<string, string>>;
+  readonly tag: Readonly<Record<string, string>>;
 }
 
 /** How to start a command in its sandbox, and what to do when it has ended. */
@@ -136,7 +136,7 @@ export class Sandbox {
     }
     return {
       argv: [program, "--args", "3", "--", ...command.argv],
-      env: { ...HELPER_ENVIRONMENT, ...command.mark },
+      env: { ...HELPER_ENVIRONMENT, ...command.tag },
       inputs: [Buffer.from(options.map((option) => `${option}\0`).join("")), ...(filter ? [filter] : [])],
       finish: () => guard.finish(),
     };

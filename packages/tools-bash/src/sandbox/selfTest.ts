@@ -3,8 +3,8 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Diagnosis } from "@agent/core";
 import { canonicalPath, errorMessage } from "@agent/core/toolkit";
-import { probeProgram } from "../host/probe.js";
-import { HELPER_ENVIRONMENT } from "../host/programs.js";
+import { probeProgram } from "../helpers/probe.js";
+import { HELPER_ENVIRONMENT } from "../helpers/programs.js";
 import { Sandbox } from "./sandbox.js";
 
 /** A scratch directory with a workspace in it, and a way to run commands in a sandbox for that workspace. */
@@ -100,7 +100,7 @@ function makePlace(base: string): Place {
         cwd: workspace,
         workspace,
         readable: undefined,
-        mark: {},
+        tag: {},
       });
       try {
         const [program = "", ...args] = argv;

@@ -1,5 +1,5 @@
-import { probeProgram } from "../host/probe.js";
-import { findProgram } from "../host/programs.js";
+import { probeProgram } from "../helpers/probe.js";
+import { findProgram } from "../helpers/programs.js";
 import { seccompFilter } from "./seccomp.js";
 
 /** Whether and how commands can be sandboxed on this system. */

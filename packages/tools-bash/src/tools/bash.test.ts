@@ -145,23 +145,23 @@ describe("arguments", () => {
 });
 
 describe("bad input is refused by name, and nothing runs", () => {
-  test.each([undefined, "", "  \n\t", 42, null, ["echo"], {}])("A12: command %j", async (command) => {
+  test.each([undefined, "", "  \n\t", 42, null, ["echo"], {}])("command %j", async (command) => {
     await expect(runBash({ command })).rejects.toThrow(/"command"/);
   });
 
-  test("A11: NUL in the command or an argument", async () => {
+  test("NUL in the command or an argument", async () => {
     await expect(runBash({ command: "echo a\0b" })).rejects.toThrow(/"command" contains a NUL/);
     await expect(runBash({ command: "echo", arguments: ["x", "a\0b"] })).rejects.toThrow(
       /arguments\[1\].*NUL/,
     );
   });
 
-  test.each([Number.NaN, -5, "abc", 0, {}, null])("A14: timeout %j", async (timeout) => {
+  test.each([Number.NaN, -5, "abc", 0, {}, null])("timeout %j", async (timeout) => {
     await expect(runBash({ command: "echo", timeout })).rejects.toThrow(/"timeout" must be/);
   });
 
   test.each([1e12, Number.POSITIVE_INFINITY, 2 ** 31, 2 ** 31 - 1])(
-    "A13: timeout %d never fires early",
+    "timeout %d never fires early",
     async (timeout) => {
       const options = { limits: { timeoutMs: 1e13 } };
       const result = await runBash({ command: "sleep 0.1; echo done", timeout }, options);
@@ -169,7 +169,7 @@ describe("bad input is refused by name, and nothing runs", () => {
     },
   );
 
-  test.each([null, {}, ["x"], "x\0y", Number.NaN, true])("A16: env value %j", async (value) => {
+  test.each([null, {}, ["x"], "x\0y", Number.NaN, true])("env value %j", async (value) => {
     await expect(runBash({ command: "env", env: { NAME: value } })).rejects.toThrow(/"env" value of "NAME"/);
   });
 
@@ -177,7 +177,7 @@ describe("bad input is refused by name, and nothing runs", () => {
     await expect(runBash({ command: "env", env })).rejects.toThrow(/"env"/);
   });
 
-  test("A36: an environment of 3 MB, as one value or as many", async () => {
+  test("an environment of 3 MB, as one value or as many", async () => {
     await expect(runBash({ command: "true", env: { BIG: "x".repeat(3e6) } })).rejects.toThrow(
       /"env" value of "BIG" is 3000004 bytes/,
     );

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { ChatTool, ExecutableTool, PackHost, ToolCall } from "@agent/core";
+import type { ChatTool, ExecutableTool, PackHost, PackServices, ToolCall } from "@agent/core";
 import { functionTool, quote } from "@agent/core/toolkit";
 import {
   checkedCommand,
@@ -8,25 +8,27 @@ import {
   checkedTimeout,
   currentDirectory,
   DEFAULT_TIMEOUT_MS,
-} from "../arguments.js";
+} from "../command/arguments.js";
+import { confirmShell } from "../command/confirmShell.js";
 import {
   buildEnvironment,
   checkedEnv,
   DEFAULT_HIDDEN_ENV,
   hiddenNames,
-  markVariable,
-} from "../environment.js";
-import { prepareScript, type Script, SYSTEM_SHELL } from "../launch.js";
-import { nextMark } from "../lifetime.js";
-import { type Limits, limitPrelude, resolveLimits } from "../limits.js";
+  tagVariable,
+} from "../command/environment.js";
+import { SYSTEM_SHELL } from "../command/launch.js";
+import type { RunOutcome } from "../command/outcome.js";
+import { presentOutcome, summarize } from "../command/result.js";
+import { runCommand } from "../command/run.js";
+import { prepareScript, type Script } from "../command/script.js";
+import { findSyntaxError, isKnownShell, needsCheckFirst } from "../command/syntax.js";
+import { diagnose } from "../diagnose.js";
+import { CommandHost } from "../host/commandHost.js";
 import { type BashOptions, checkedOptions, packName } from "../options.js";
 import { createPolicy, type Policy } from "../policy/policy.js";
-import { presentOutcome, summarize } from "../result.js";
-import { type RunOutcome, runCommand } from "../run.js";
+import { type Limits, limitPrelude, resolveLimits } from "../processes/limits.js";
 import { Sandbox, type SandboxedStart } from "../sandbox/sandbox.js";
-import { confirmShell } from "../shellProbe.js";
-import { findSyntaxError, isKnownShell, needsCheckFirst } from "../syntax.js";
-import { existingOutputDirectory } from "../temporary.js";
 
 const DEFAULT_SHELL = "/bin/sh";
 /** What the host of the pack says about secrets and protected files. */
@@ -50,6 +52,8 @@ export class RunBashTool implements ExecutableTool {
   readonly #secret: readonly string[];
   readonly #policy: Policy | undefined;
   readonly #sandbox: Sandbox;
+  readonly #host = new CommandHost();
+  #shellCheck: Promise<void> | undefined;
 
   /** Throws on an unknown or mistyped option. `host` says what else is secret or protected. */
   constructor(options?: BashOptions, host: HostRules = {}) {
@@ -98,6 +102,16 @@ export class RunBashTool implements ExecutableTool {
     );
   }
 
+  /** What belongs to this tool besides itself: its background jobs, and the end of everything it started. */
+  get services(): Required<Pick<PackServices, "jobs" | "diagnose" | "dispose" | "terminate">> {
+    return {
+      jobs: this.#host.jobs,
+      diagnose: () => diagnose(this.#shell),
+      dispose: () => this.#host.dispose(),
+      terminate: () => this.#host.terminate(),
+    };
+  }
+
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
     const command = checkedCommand(args);
     const parameters = checkedParameters(args);
@@ -105,51 +119,62 @@ export class RunBashTool implements ExecutableTool {
     const timeoutMs = Math.min(checkedTimeout(args), this.#limits.timeoutMs);
     const extraEnv = checkedEnv(args.env);
     refuseAborted(call);
-    const script = prepareScript(command);
+    this.#host.assertUsable();
+    const script = prepareScript(command, this.#host.files);
     let sandboxed: SandboxedStart | undefined;
+    let refused: readonly string[] | undefined;
+    // Runs when the command has ended, which is later than the call if it is moved to the background.
+    const cleanUp = this.#host.cleanUpLater(() => {
+      refused = sandboxed?.finish();
+      script.remove();
+    });
     try {
-      if (!isKnownShell(this.#shell)) await confirmShell(this.#shell);
+      await this.#checkShell();
       const checksFirst = this.#policy !== undefined || needsCheckFirst(command, this.#shell);
       if (checksFirst) await this.#checkSyntax(script, call?.signal);
       this.#obeyPolicy(command, extraEnv);
       const level = await this.#sandbox.level();
       refuseAborted(call);
-      const mark = nextMark();
-      const env = buildEnvironment(this.#isHidden, this.#secret, extraEnv, mark);
+      const tag = this.#host.newTag();
+      const env = buildEnvironment(this.#isHidden, this.#secret, extraEnv, tag);
       const enterSandbox = async (argv: readonly string[]): Promise<SandboxedStart> => {
-        sandboxed = await this.#enterSandbox(argv, cwd, env, mark);
+        sandboxed = await this.#enterSandbox(argv, cwd, env, tag);
         return sandboxed;
       };
-      const outcome = await runCommand({
-        shell: this.#shell,
-        script,
-        args: parameters,
-        prelude: limitPrelude(this.#limits, level === "none" ? this.#shell : SYSTEM_SHELL),
-        cwd,
-        env,
-        enterSandbox: level === "none" ? undefined : enterSandbox,
-        mark,
-        timeoutMs,
-        limits: this.#limits,
-        endsWithShell: level !== "none",
-        signal: call?.signal,
-        onOutput: call?.onOutput && ((chunk) => call.onOutput(chunk)),
-        onProcess: (pid) => call?.onProcess?.(pid),
-      });
+      const outcome = await runCommand(
+        {
+          shell: this.#shell,
+          script,
+          args: parameters,
+          prelude: this.#limitPrelude(level === "none" ? this.#shell : SYSTEM_SHELL),
+          cwd,
+          env,
+          enterSandbox: level === "none" ? undefined : enterSandbox,
+          tag,
+          timeoutMs,
+          limits: this.#limits,
+          endsWithShell: level !== "none",
+          signal: call?.signal,
+          onOutput: call?.onOutput && ((chunk) => call.onOutput(chunk)),
+          onProcess: (pid) => call?.onProcess?.(pid),
+        },
+        this.#host,
+      );
+      const isRunning = outcome.background?.isDetached === true;
       // Without the signal: the command has run, and an abort now must not say that it has not.
       if (!checksFirst && mayBeSyntaxError(outcome)) await this.#checkSyntax(script);
-      const refused = sandboxed?.finish();
-      sandboxed = undefined;
+      if (isRunning) outcome.background?.onFinished(cleanUp);
+      else cleanUp();
       call?.report?.(summarize(outcome, timeoutMs));
       return presentOutcome(outcome, {
         timeoutMs,
-        isLongest: timeoutMs === this.#limits.timeoutMs,
+        longestMs: this.#limits.timeoutMs,
         sandbox: this.#sandbox.mode === "off" ? undefined : level,
         refused,
       });
-    } finally {
-      sandboxed?.finish();
-      script.remove();
+    } catch (error) {
+      cleanUp();
+      throw error;
     }
   }
 
@@ -157,6 +182,16 @@ export class RunBashTool implements ExecutableTool {
     return this.#sandbox.mode === "off"
       ? 'For a server or watcher append " &": it keeps running after the call.'
       : "Nothing runs on in the background: a sandbox ends it with the command.";
+  }
+
+  /** Throws if the program is no shell. Asked once, and only about a name that is not known. */
+  #checkShell(): Promise<void> {
+    this.#shellCheck ??= isKnownShell(this.#shell) ? Promise.resolve() : confirmShell(this.#shell);
+    return this.#shellCheck;
+  }
+
+  #limitPrelude(shell: string): string {
+    return limitPrelude(this.#limits, shell, this.#host.table.counts().threads);
   }
 
   /** Throws, with the line, if the shell cannot parse the command. */
@@ -175,13 +210,13 @@ export class RunBashTool implements ExecutableTool {
     argv: readonly string[],
     cwd: string,
     env: Readonly<Record<string, string>>,
-    mark: string,
+    tag: string,
   ): Promise<SandboxedStart> {
     const workspace = currentDirectory(
       "It is what the sandbox lets commands write to: start the agent in one that exists.",
     );
-    const readable = existingOutputDirectory();
-    return this.#sandbox.start({ argv, cwd, env, workspace, readable, mark: markVariable(mark) });
+    const readable = this.#host.files.outputDirectory;
+    return this.#sandbox.start({ argv, cwd, env, workspace, readable, tag: tagVariable(tag) });
   }
 }
 

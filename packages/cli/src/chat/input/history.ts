@@ -1,7 +1,7 @@
 import { appendFileSync, chmodSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { writeFileAtomic } from "@agent/core/toolkit";
-import { ensurePrivateDirectory } from "../../paths.js";
+import { ensurePrivateDirectory } from "../../process/paths.js";
 
 const MOST_ENTRIES = 1000;
 // The file is made shorter only when it is well over: two chats then rarely do it at the same time.

@@ -1,5 +1,5 @@
 import { countOf, escapeToLine } from "@agent/core/toolkit";
-import { EXIT, type ExitCode } from "../../exitCodes.js";
+import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { entryOf } from "./entry.js";
 import { findInstalledPacks, type InstalledPack } from "./installed.js";
 import { isPackTrusted } from "./trusted.js";

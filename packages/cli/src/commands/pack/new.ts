@@ -3,8 +3,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { createRequire, isBuiltin } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { quote, quotePath } from "@agent/core/toolkit";
-import { CliError } from "../../errors.js";
-import { EXIT, type ExitCode } from "../../exitCodes.js";
+import { CliError } from "../../process/errors.js";
+import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { renderTemplate } from "./template.js";
 
 // What npm accepts for a new package.

@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
-import { loadLayers } from "../../config/load.js";
-import { ProjectFiles } from "../../config/projectFiles.js";
-import { isInstalled } from "../../config/resolveModule.js";
-import { isTrusted } from "../../config/trust.js";
+import { loadLayers } from "../../settings/loadLayers.js";
+import { isInstalled } from "../../settings/modules/resolveModule.js";
+import { ProjectFiles } from "../../settings/trust/projectFiles.js";
+import { isTrusted } from "../../settings/trust/trust.js";
 
 /** Whether the person has trusted the project's config as it is now: then its packs run anyway. Never asks. */
 export async function isProjectTrusted(directory: string): Promise<boolean> {

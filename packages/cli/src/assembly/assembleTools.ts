@@ -1,0 +1,39 @@
+import { createToolRegistry, type ToolContext, type ToolRegistry } from "@agent/core";
+import { protectedPaths } from "../settings/access.js";
+import type { LoadedSettings } from "../settings/loadSettings.js";
+import { type LoadedPack, loadPacks, registerPacks } from "./packs/load.js";
+import { switchTools } from "./packs/switches.js";
+
+/** The tools of this run, why each is on or off, and which ask first. All three grow with tools that come late. */
+export interface AssembledTools {
+  readonly registry: ToolRegistry;
+  readonly reasons: ReadonlyMap<string, string>;
+  readonly confirm: ReadonlySet<string>;
+}
+
+export async function loadSelectedPacks({ settings, projectFile }: LoadedSettings): Promise<LoadedPack[]> {
+  return await loadPacks(settings.packs, projectFile);
+}
+
+/** Registers the packs' tools and turns them on and off. Problems of single packs are noted on the packs. */
+export function assembleTools(
+  { settings, keys, access }: LoadedSettings,
+  packs: readonly LoadedPack[],
+  context: ToolContext,
+): AssembledTools {
+  const registry = createToolRegistry(context, [], { secrets: () => keys.values });
+  registerPacks(registry, packs, {
+    context,
+    protectedPaths: protectedPaths(),
+    secretVariables: keys.variables,
+    access,
+  });
+  // With a broken pack an unknown name may well be one of its tools: that is not a second error.
+  const isIncomplete =
+    packs.some(({ problem }) => problem !== undefined) || registry.services.pending().length > 0;
+  return { registry, ...switchTools(registry, settings, { tolerant: isIncomplete }) };
+}
+
+export function packProblems(packs: readonly LoadedPack[]): string[] {
+  return packs.flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
+}

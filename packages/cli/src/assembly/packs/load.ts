@@ -1,0 +1,106 @@
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
+import { isAgentError, type PackHost, registerPack, type ToolPack, type ToolRegistry } from "@agent/core";
+import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
+import { CliError } from "../../process/errors.js";
+import { locate, valuePattern } from "../../settings/config/locate.js";
+import { DEFAULT_PACK, type SelectedPack } from "../../settings/layers.js";
+import { isInstalled } from "../../settings/modules/resolveModule.js";
+import { loadProblem, withinTime } from "../../settings/modules/runModule.js";
+import { isLocal, type ResolvedPack, resolvePack } from "./resolve.js";
+
+/** A pack that is there, or why it is not. */
+export interface LoadedPack {
+  readonly name: string;
+  readonly file: string | undefined;
+  readonly options: unknown;
+  readonly module: ToolPack | undefined;
+  /** What is wrong with it, with the cure. The other packs work all the same. */
+  problem: string | undefined;
+}
+
+/**
+ * Loads the selected packs. A pack that is not installed is an error, since the config asks for something that
+ * is not there; one that is there and breaks is reported in `problem`, and the rest works.
+ */
+export async function loadPacks(
+  packs: readonly SelectedPack[],
+  projectFile: string | undefined,
+): Promise<LoadedPack[]> {
+  const loaded: LoadedPack[] = [];
+  for (const pack of packs) loaded.push(await loadPack(pack, projectFile));
+  return loaded;
+}
+
+/** Registers the loaded packs, each on its own. Throws only where two packs want the same tool name. */
+export function registerPacks(
+  registry: ToolRegistry,
+  packs: readonly LoadedPack[],
+  host: Omit<PackHost, "options">,
+): void {
+  for (const pack of packs) {
+    if (!pack.module) continue;
+    const module = pack.module.packName ? pack.module : { ...pack.module, packName: pack.name };
+    try {
+      registerPack(registry, module, { ...host, options: pack.options });
+    } catch (error) {
+      if (isCollision(error)) throw new CliError(`${errorMessage(error)} Select only one of the two packs.`);
+      pack.problem = `${errorMessage(error)} Fix or update the pack, or take it out of "packs".`;
+    }
+  }
+}
+
+async function loadPack(pack: SelectedPack, projectFile: string | undefined): Promise<LoadedPack> {
+  const { name, options } = pack;
+  const directories = [pack.source?.file, projectFile].flatMap((file) => (file ? [dirname(file)] : []));
+  const found = resolvePack(name, directories);
+  if (!found) {
+    if (pack.origin !== "default") throw new CliError(missing(pack));
+    return { name, file: undefined, options, module: undefined, problem: withoutPreset() };
+  }
+  try {
+    const module = await importPack(pack, found);
+    return { name, file: found.file, options, module: module as unknown as ToolPack, problem: undefined };
+  } catch (error) {
+    const problem = `Pack ${quote(name)} could not be loaded: ${loadProblem(found.file, error)} Fix or reinstall the pack, or take it out of "packs".`;
+    return { name, file: found.file, options, module: undefined, problem: escapeInvisible(problem) };
+  }
+}
+
+/** A file of the project runs as it was trusted with the config that names the pack; Node loads what is installed. */
+async function importPack(
+  { source, modules }: SelectedPack,
+  { file, local, own }: ResolvedPack,
+): Promise<Record<string, unknown>> {
+  const installed = own || (!local && (source === undefined || isInstalled(file, dirname(source.file))));
+  if (installed || modules === undefined) return await importPackage(file);
+  return await withinTime(file, () => modules.import(file));
+}
+
+async function importPackage(file: string): Promise<Record<string, unknown>> {
+  const module: Record<string, unknown> = await withinTime(file, () => import(pathToFileURL(file).href));
+  // Node finds the named exports of most CommonJS modules; where it does not, they are all in the default.
+  const isCommonJs = createRequire(import.meta.url).cache[file] !== undefined;
+  return isCommonJs && typeof module.register !== "function"
+    ? (module.default as Record<string, unknown>)
+    : module;
+}
+
+function missing({ name, origin, source }: SelectedPack): string {
+  const place = source ? locate(source.file, source.text, valuePattern(name)) : origin;
+  if (isLocal(name)) return `${place}: the pack ${quote(name)} does not exist, or is not a file.`;
+  return `${place}: the pack ${quote(name)} is not installed. Run: npm install ${name}`;
+}
+
+function withoutPreset(): string {
+  return `${DEFAULT_PACK} is not installed, so there are no tools for files, search and commands. Run: npm install ${DEFAULT_PACK}`;
+}
+
+/** The collision may be inside a pack of packs, so the whole chain of causes is looked at. */
+function isCollision(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (isAgentError(cause, "tool_duplicate")) return true;
+  }
+  return false;
+}

@@ -1,0 +1,55 @@
+import { realpathSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { isAbsolute, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { requireJiti } from "../../process/requireCjs.js";
+import { DEFAULT_PACK } from "../../settings/layers.js";
+
+/** A pack's file, and whether it is a file of the project rather than an installed package. */
+export interface ResolvedPack {
+  /** The canonical path. */
+  readonly file: string;
+  readonly local: boolean;
+  /** Whether it came with the CLI. */
+  readonly own: boolean;
+}
+
+/**
+ * Where packs may come from: the directories are tried in order, then the CLI's own dependencies, and those of its
+ * preset: not every package manager puts them where the CLI could see them.
+ */
+export function resolvePack(name: string, directories: readonly string[]): ResolvedPack | undefined {
+  if (isLocal(name)) {
+    const file = directories
+      .map((directory) => resolve(directory, name))
+      .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
+    return file === undefined ? undefined : { file: realpathSync(file), local: true, own: false };
+  }
+  const own = fileURLToPath(import.meta.url);
+  const ownFile = resolvePackage(name, own) ?? resolveFromPreset(name, own);
+  for (const directory of directories) {
+    const file = resolvePackage(name, join(directory, "_"));
+    if (file !== undefined) return { file, local: false, own: file === ownFile };
+  }
+  return ownFile === undefined ? undefined : { file: ownFile, local: false, own: true };
+}
+
+function resolveFromPreset(name: string, own: string): string | undefined {
+  const preset = resolvePackage(DEFAULT_PACK, own);
+  return preset === undefined ? undefined : resolvePackage(name, preset);
+}
+
+export function isLocal(name: string): boolean {
+  return name.startsWith(".") || isAbsolute(name);
+}
+
+function resolvePackage(name: string, base: string): string | undefined {
+  try {
+    return realpathSync(createRequire(base).resolve(name));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") return undefined;
+    // It exists, but only for import: Node resolves that from another directory only through a helper.
+    const url = requireJiti().createJiti(pathToFileURL(base).href).esmResolve(name, { try: true });
+    return url === undefined ? undefined : realpathSync(fileURLToPath(url));
+  }
+}

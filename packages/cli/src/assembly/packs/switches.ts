@@ -1,0 +1,86 @@
+import type { ToolInfo, ToolRegistry } from "@agent/core";
+import { nearestMatch, quote } from "@agent/core/toolkit";
+import { CliError } from "../../process/errors.js";
+import { locate, valuePattern } from "../../settings/config/locate.js";
+import type { Settings, ToolSwitch } from "../../settings/layers.js";
+
+type SwitchSettings = Pick<Settings, "switches" | "confirm" | "readOnly">;
+
+/** What the switches gave: why each tool is on or off, and which tools ask first. */
+export interface SwitchedTools {
+  readonly reasons: ReadonlyMap<string, string>;
+  readonly confirm: ReadonlySet<string>;
+}
+
+/**
+ * Turns tools on and off as the settings say, also those that come later. Throws for a name no pack declares, unless
+ * `tolerant`: then a pack that is broken or still loading may declare it.
+ */
+export function switchTools(
+  registry: ToolRegistry,
+  settings: SwitchSettings,
+  { tolerant }: { readonly tolerant: boolean },
+): SwitchedTools {
+  if (!tolerant) {
+    for (const one of settings.switches)
+      checkNames(registry, one, one.action === "only" ? "tools" : one.action);
+    for (const one of settings.confirm) checkNames(registry, one, "confirm");
+  }
+  const reasons = new Map<string, string>();
+  const confirm = new Set<string>();
+  const apply = (tool: ToolInfo): void => {
+    // A tool that was taken back and comes again stays as the person left it.
+    if (reasons.has(tool.name)) return;
+    const { on, reason } = decideTool(tool, settings);
+    registry[on ? "enable" : "disable"](tool.name);
+    reasons.set(tool.name, reason);
+    if (settings.confirm.some(({ names }) => includes(names, tool.name))) confirm.add(tool.name);
+  };
+  for (const tool of registry.describeTools()) apply(tool);
+  registry.onRegister(apply);
+  return { reasons, confirm };
+}
+
+/** Follows the switches in order; read-only comes last and takes away whatever can change anything. */
+function decideTool(tool: ToolInfo, settings: SwitchSettings): { on: boolean; reason: string } {
+  let on = tool.enabled;
+  let reason = on ? "on by default" : "off by default";
+  for (const { action, names, origin } of settings.switches) {
+    const isNamed = includes(names, tool.name);
+    if (action === "only") {
+      if (on && !isNamed) [on, reason] = [false, `not a tool of ${origin}`];
+    } else if (isNamed && (action === "enable" || on)) {
+      [on, reason] = [action === "enable", `${action}d by ${origin}`];
+    }
+  }
+  if (on && settings.readOnly && !isReadOnly(tool))
+    return { on: false, reason: `read-only: ${abilities(tool)}` };
+  return { on, reason };
+}
+
+function includes(names: readonly string[], name: string): boolean {
+  return names.includes("*") || names.includes(name);
+}
+
+function checkNames(registry: ToolRegistry, { names, origin, source }: ToolSwitch, key: string): void {
+  for (const [index, name] of names.entries()) {
+    if (name === "*" || registry.hasTool(name)) continue;
+    const known = registry.getToolNames();
+    const meant = nearestMatch(name, known);
+    const hint = meant ? `Did you mean ${quote(meant)}?` : `Known: ${known.join(", ")}.`;
+    const problem = source
+      ? `${locate(source.file, source.text, valuePattern(name))}: ${key}[${index}] is ${quote(name)}`
+      : `${origin}: there is no tool ${quote(name)}`;
+    throw new CliError(`${problem}${source ? ", which no pack declares" : ""}. ${hint}`);
+  }
+}
+
+/** A tool that declares nothing might do anything. */
+function isReadOnly({ capabilities }: ToolInfo): boolean {
+  return capabilities.length > 0 && capabilities.every((one) => one === "read");
+}
+
+function abilities({ capabilities }: ToolInfo): string {
+  const beyond = capabilities.filter((one) => one !== "read");
+  return beyond.length === 0 ? "it does not say what it does" : `it can ${beyond.join(", ")}`;
+}

@@ -1,0 +1,173 @@
+import type { ChatProvider, ModelInfo, ProviderFactory, ProviderOptions } from "@agent/core";
+import { escapeToLine } from "@agent/core/toolkit";
+import { canAsk } from "../../process/ask.js";
+import { CliError } from "../../process/errors.js";
+import { splitModel } from "../../settings/providerCatalog.js";
+import { FallbackProvider } from "./fallback.js";
+import { describeOwner } from "./listeners.js";
+import { loadFactory } from "./loadFactory.js";
+import { checkSameOwner, findLocalServer, type LocalServer, listeningServers } from "./localServers.js";
+import {
+  type ChooseOptions,
+  isProvider,
+  type ProviderChoice,
+  type Selection,
+  selectByName,
+} from "./select.js";
+
+/** Who answers, and how that was decided. */
+export interface ChosenProvider {
+  readonly provider: ChatProvider;
+  /** The provider's name: `openai`, `anthropic`, `offline`, or `custom` for one the config brings. */
+  readonly kind: string;
+  readonly model: string;
+  /** One line for the person: which model, where, and why. */
+  readonly description: string;
+  /** The same place with another model; absent where there is only one. */
+  readonly withModel?: (model: string) => Promise<ChatProvider>;
+  /** What the server offers, where it says; proves the key. */
+  readonly listModels?: (signal?: AbortSignal) => Promise<readonly ModelInfo[]>;
+}
+
+/**
+ * Decides who answers: what flags and config say; then a provider's key or `OPENAI_BASE_URL`; then a model server on
+ * this machine that the person agreed to, if the person is there; else the offline provider. Throws if a model was
+ * asked for and nobody can serve it.
+ */
+export async function chooseProvider(
+  settings: ProviderChoice,
+  options: ChooseOptions,
+): Promise<ChosenProvider> {
+  const chosen = await chooseFirst(settings, options);
+  if (settings.fallback === undefined || chosen.kind === "offline") return chosen;
+  const { provider: name = chosen.kind, model } = splitModel(settings.fallback);
+  const why = `fallback by ${settings.origins.fallback}`;
+  const second =
+    name === chosen.kind && chosen.withModel
+      ? await chosen.withModel(model)
+      : (await byName({ name, settings: {}, model, why }, options)).provider;
+  const { withModel } = chosen;
+  const wrap = (provider: ChatProvider): ChatProvider => new FallbackProvider(provider, second);
+  return {
+    ...chosen,
+    provider: wrap(chosen.provider),
+    description: `${chosen.description}, ${escapeToLine(settings.fallback)} if it fails`,
+    ...(withModel && { withModel: async (wanted: string) => wrap(await withModel(wanted)) }),
+  };
+}
+
+async function chooseFirst(settings: ProviderChoice, options: ChooseOptions): Promise<ChosenProvider> {
+  const { provider } = settings;
+  if (provider === "offline") return await offline(`chosen by ${settings.origins.provider}`);
+  if (isProvider(provider)) {
+    const name = provider.model ?? "custom provider";
+    return { provider, kind: "custom", model: name, description: `${escapeToLine(name)} (from the config)` };
+  }
+  const selection = selectByName(settings, options.env);
+  if (selection) return await byName(selection, options);
+  const { model } = settings;
+  const server = canAsk() ? await findLocalServer(options.env) : undefined;
+  if (server) return await localServer(server, model, options);
+  const hint = unusedServers(options.env);
+  if (model === undefined) return await offline(`no key, no model server agreed to${hint}`);
+  throw new CliError(
+    `Model ${JSON.stringify(model)} (${settings.origins.model}): there is nobody to ask${hint}. Set OPENAI_API_KEY, pass --base-url, name a provider as in anthropic/…, or start a local server such as Ollama.`,
+  );
+}
+
+async function byName(selection: Selection, { env, projectFile }: ChooseOptions): Promise<ChosenProvider> {
+  const { name, why } = selection;
+  const factory = await loadFactory(name, projectFile);
+  const { name: _, ...settings } = selection.settings;
+  const baseURL = settings.baseURL ?? (env[factory.baseURLVariable] || undefined);
+  const key = settings.apiKey ?? factory.keyVariables.map((variable) => env[variable]).find(Boolean);
+  if (baseURL === undefined && key === undefined) throw new CliError(missingKey(factory));
+  const shared: Omit<ProviderOptions, "model"> = {
+    ...settings,
+    ...(key !== undefined && { apiKey: key }),
+    ...(baseURL !== undefined && { baseURL }),
+  };
+  const withModel = async (model: string): Promise<ChatProvider> =>
+    factory.createProvider({ ...shared, model: ownModel(model, factory.name) });
+  const model = selection.model ?? settings.model ?? factory.defaultModel;
+  const { model: __, ...listing } = shared as ProviderOptions;
+  return {
+    provider: await withModel(model),
+    kind: factory.name,
+    model,
+    description: `${escapeToLine(model)} at ${hostOf(baseURL ?? factory.baseURL)} (${why})`,
+    withModel,
+    listModels: (signal) => factory.listModels(listing, signal && { signal }),
+  };
+}
+
+function missingKey({ name, keyVariables }: ProviderFactory): string {
+  const [variable] = keyVariables;
+  return `There is no API key for ${name}. Set ${variable}, or provider.apiKey or provider.baseURL in the config.`;
+}
+
+/** `/model anthropic/x` where anthropic answers already means its model `x`. */
+function ownModel(model: string, provider: string): string {
+  const split = splitModel(model);
+  return split.provider === provider ? split.model : model;
+}
+
+/** A server that was found, not configured. Before each request it is looked at who listens there. */
+async function localServer(
+  server: LocalServer,
+  wanted: string | undefined,
+  options: ChooseOptions,
+): Promise<ChosenProvider> {
+  const { baseURL, name, owner } = server;
+  const why = `${name}, run by ${describeOwner(owner)}`;
+  const model = wanted ?? server.model;
+  const chosen = await byName({ name: "openai", settings: { baseURL }, model, why }, options);
+  const guarded = (provider: ChatProvider): ChatProvider => ({
+    ...described(provider),
+    respond: async (request) => {
+      checkSameOwner(server);
+      return await provider.respond(request);
+    },
+  });
+  const { withModel } = chosen;
+  return {
+    ...chosen,
+    provider: guarded(chosen.provider),
+    ...(withModel && { withModel: async (model: string) => guarded(await withModel(model)) }),
+  };
+}
+
+/** What a provider says of itself, for a wrapper that only changes how it is asked. */
+function described(provider: ChatProvider): Omit<ChatProvider, "respond"> {
+  const { id, model, contextTokens, nativeOutput } = provider;
+  return {
+    id,
+    model,
+    contextTokens,
+    nativeOutput,
+    accepts: (mediaType) => provider.accepts?.(mediaType) ?? false,
+  };
+}
+
+/** Says where something listens that could be meant. */
+function unusedServers(env: ChooseOptions["env"]): string {
+  const [first] = listeningServers(env);
+  return first === undefined
+    ? ""
+    : `; for what listens on port ${first.port}: --base-url http://127.0.0.1:${first.port}/v1`;
+}
+
+async function offline(why: string): Promise<ChosenProvider> {
+  const { OfflineProvider } = await import("../../offline/provider.js");
+  const provider = new OfflineProvider();
+  return {
+    provider,
+    kind: "offline",
+    model: provider.model,
+    description: `offline assistant, not a language model (${why}). Set OPENAI_API_KEY for a real one.`,
+  };
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : escapeToLine(url);
+}

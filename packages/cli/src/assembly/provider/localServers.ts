@@ -1,0 +1,140 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { errorMessage, escapeToLine, isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { note } from "../../process/output.js";
+import { ensurePrivateDirectory, stateDirectory } from "../../process/paths.js";
+import { checkFileSafety } from "../../settings/config/fileSafety.js";
+import { describeOwner, listenerOwner, ownerKind } from "./listeners.js";
+import { type ProbedServer, probeServer } from "./probe.js";
+
+const PRIVATE_FILE = 0o600;
+
+/** Where local model servers listen unless told otherwise. */
+const SERVERS: readonly KnownServer[] = [
+  { name: "Ollama", port: 11434 },
+  { name: "llama.cpp", port: 8080 },
+  { name: "LM Studio", port: 1234 },
+  { name: "vLLM", port: 8000 },
+];
+
+interface KnownServer {
+  readonly name: string;
+  readonly port: number;
+}
+
+/** A server that listens on this machine, and whose process it is. */
+interface ListeningServer extends KnownServer {
+  readonly owner: number;
+}
+
+/** A model server the person agreed to. */
+export interface LocalServer extends ProbedServer {
+  readonly owner: number;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `127.0.0.1:11434 of user 998` → whether it may answer. */
+type Decisions = Readonly<Record<string, boolean>>;
+
+/**
+ * Servers on well-known ports of this machine that the person may be asked about. One that another person runs is
+ * never among them: whoever answers decides what the tools do. `AGENT_LOCAL_PORTS` replaces the ports; set and empty,
+ * there are none.
+ */
+export function listeningServers(env: Environment): ListeningServer[] {
+  const self = process.getuid?.();
+  if (self === undefined) return [];
+  return servers(env.AGENT_LOCAL_PORTS).flatMap((server) => {
+    const owner = listenerOwner(server.port);
+    return owner === undefined || ownerKind(owner, self) === "other" ? [] : [{ ...server, owner }];
+  });
+}
+
+/** The first server that the person agreed to, that still has the same owner, and that answers. */
+export async function findLocalServer(env: Environment): Promise<LocalServer | undefined> {
+  const decisions = readDecisions();
+  for (const server of listeningServers(env)) {
+    if (decisions[keyOf(server)] !== true) continue;
+    const found = await probeServer(server);
+    if (found) return { ...found, owner: server.owner };
+  }
+  return undefined;
+}
+
+/**
+ * Asks about a model server nobody has decided about yet, and remembers the answer for this address and owner. Stops
+ * at the first one that may answer.
+ */
+export async function askAboutLocalServer(
+  env: Environment,
+  ask: (question: string) => Promise<boolean>,
+): Promise<void> {
+  const decisions = readDecisions();
+  for (const server of listeningServers(env)) {
+    const known = decisions[keyOf(server)];
+    if (known === true) return;
+    const found = known === undefined ? await probeServer(server) : undefined;
+    if (!found) continue;
+    const allowed = await ask(
+      [
+        `A model server answers at 127.0.0.1:${server.port} (${server.name}, model ${escapeToLine(found.model)}), run by ${describeOwner(server.owner)}.`,
+        "Whoever answers sees what you write and decides what the tools do.",
+        "Use it, now and later?",
+      ].join("\n"),
+    );
+    await remember(server, allowed);
+    if (allowed) return;
+  }
+}
+
+/** Throws if another user's process has taken the server's place. */
+export function checkSameOwner({ port, owner }: LocalServer): void {
+  const now = listenerOwner(port);
+  if (now === owner) return;
+  const who = now === undefined ? "nobody you agreed to" : describeOwner(now);
+  throw new Error(
+    `127.0.0.1:${port} now belongs to ${who}, not to ${describeOwner(owner)}. Nothing was sent. Start the server again, or name one with --base-url.`,
+  );
+}
+
+function servers(ports: string | undefined): readonly KnownServer[] {
+  if (ports === undefined) return SERVERS;
+  return ports
+    .split(/[\s,]+/)
+    .filter((port) => /^\d+$/.test(port))
+    .map(
+      (port) =>
+        SERVERS.find((known) => known.port === Number(port)) ?? { name: "local server", port: Number(port) },
+    );
+}
+
+function keyOf({ port, owner }: ListeningServer): string {
+  return `127.0.0.1:${port} of user ${owner}`;
+}
+
+function readDecisions(): Decisions {
+  try {
+    checkFileSafety(storePath());
+    const store: unknown = JSON.parse(readFileSync(storePath(), "utf8"));
+    return isRecord(store) && isRecord(store.servers) ? (store.servers as Decisions) : {};
+  } catch {
+    // Without a store that can be believed nobody was agreed to.
+    return {};
+  }
+}
+
+async function remember(server: ListeningServer, allowed: boolean): Promise<void> {
+  const servers = { ...readDecisions(), [keyOf(server)]: allowed };
+  try {
+    ensurePrivateDirectory(dirname(storePath()));
+    const text = `${JSON.stringify({ version: 1, servers }, undefined, 1)}\n`;
+    await writeFileAtomic(storePath(), text, { mode: PRIVATE_FILE });
+  } catch (error) {
+    note(`agent: the answer is not remembered, so the server is not used: ${errorMessage(error)}`);
+  }
+}
+
+function storePath(): string {
+  return join(stateDirectory(), "servers.json");
+}

@@ -1,0 +1,73 @@
+import { rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Conversation, recordSession, type SessionRecorder } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
+import { ensurePrivateDirectory } from "../process/paths.js";
+import { newSessionFile, oldSessionFiles } from "./sessions.js";
+
+/** What a conversation's recording needs to know. */
+export interface RecordingOptions {
+  readonly conversation: Conversation;
+  /** The file to write: a new one, or the one the conversation was resumed from. */
+  readonly file: string;
+  readonly cwd: string;
+  /** Told once if the conversation cannot be kept. The work goes on without. */
+  readonly onProblem: (message: string) => void;
+}
+
+/** Keeps one conversation on disk as it happens, so that a killed program loses nothing that was complete. */
+export class SessionRecording {
+  readonly #options: RecordingOptions;
+  #file: string;
+  #recorder: SessionRecorder | undefined;
+  #hasFailed = false;
+
+  constructor(options: RecordingOptions) {
+    this.#options = options;
+    this.#file = options.file;
+    this.#start();
+  }
+
+  /** Where the conversation is kept. */
+  get file(): string {
+    return this.#file;
+  }
+
+  /** Ends this recording and clears the conversation: what follows is a session of its own, this one stays. */
+  async startNew(): Promise<void> {
+    await this.#stop();
+    const { conversation, cwd } = this.#options;
+    conversation.clear();
+    this.#file = newSessionFile(cwd);
+    this.#hasFailed = false;
+    this.#start();
+  }
+
+  /** Writes what is left and lets the oldest sessions of the directory go. Never rejects. */
+  async close(): Promise<void> {
+    await this.#stop();
+    for (const old of oldSessionFiles(dirname(this.#file))) rmSync(old, { force: true });
+  }
+
+  #start(): void {
+    const { conversation } = this.#options;
+    try {
+      ensurePrivateDirectory(dirname(this.#file));
+      this.#recorder = recordSession(conversation, this.#file, { onError: (error) => this.#failed(error) });
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  async #stop(): Promise<void> {
+    const recorder = this.#recorder;
+    this.#recorder = undefined;
+    await recorder?.close().catch((error: unknown) => this.#failed(error));
+  }
+
+  #failed(error: unknown): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#options.onProblem(`the session is not kept: ${errorMessage(error)}`);
+  }
+}

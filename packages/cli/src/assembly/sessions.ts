@@ -1,0 +1,111 @@
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { contentText, loadSession, type Session } from "@agent/core";
+import { nearestMatch, quote } from "@agent/core/toolkit";
+import { CliError } from "../process/errors.js";
+import { stateDirectory } from "../process/paths.js";
+
+// Old conversations of a project are let go, the oldest first.
+const KEPT_SESSIONS = 100;
+const EXTENSION = ".jsonl";
+const SESSION_FILE = /^\d{8}-\d{6}-[0-9a-f]{4}\.jsonl$/;
+
+/** A conversation to go on with, and the file it lives in. */
+export interface OpenSession {
+  readonly file: string;
+  readonly session?: Session;
+}
+
+/** One line of `agent sessions`. */
+export interface SessionInfo {
+  readonly id: string;
+  readonly file: string;
+  readonly savedAt: string;
+  readonly messages: number;
+  /** How the conversation began. */
+  readonly title: string;
+}
+
+/** The name of a new session of this directory. Nothing is written yet. */
+export function newSessionFile(cwd: string): string {
+  const stamp = new Date().toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
+  return join(sessionDirectory(cwd), `${stamp}-${randomBytes(2).toString("hex")}${EXTENSION}`);
+}
+
+/** The session `wanted` names: an id or the start of one, a file, or with `true` the latest of this directory. */
+export async function openSession(cwd: string, wanted: string | true): Promise<OpenSession> {
+  const file = wanted === true ? latest(cwd) : byName(cwd, wanted);
+  return { file, session: await loadSession(file) };
+}
+
+/** The sessions of this directory, latest first. Files that are no sessions are left out. */
+export async function listSessions(cwd: string): Promise<SessionInfo[]> {
+  const directory = sessionDirectory(cwd);
+  const found: SessionInfo[] = [];
+  for (const name of sessionFiles(directory)) {
+    const file = join(directory, name);
+    const session = await loadSession(file).catch(() => undefined);
+    if (!session) continue;
+    const first = session.messages.find((message) => message.role === "user");
+    found.push({
+      id: idOf(name),
+      file,
+      savedAt: statSync(file).mtime.toISOString(),
+      messages: session.messages.length,
+      title: first?.role === "user" ? contentText(first.content) : "",
+    });
+  }
+  return found;
+}
+
+/** The sessions in this directory that are too many. */
+export function oldSessionFiles(directory: string): string[] {
+  return sessionFiles(directory)
+    .slice(KEPT_SESSIONS)
+    .map((name) => join(directory, name));
+}
+
+function latest(cwd: string): string {
+  const [newest] = sessionFiles(sessionDirectory(cwd));
+  if (newest === undefined) throw new CliError("--resume: there is no session for this directory yet.");
+  return join(sessionDirectory(cwd), newest);
+}
+
+function byName(cwd: string, wanted: string): string {
+  const directory = sessionDirectory(cwd);
+  const names = sessionFiles(directory);
+  const [match, ...others] = names.filter((name) => name.startsWith(wanted));
+  if (match !== undefined && (others.length === 0 || idOf(match) === wanted)) return join(directory, match);
+  if (existsSync(resolve(cwd, wanted))) return resolve(cwd, wanted);
+  if (match !== undefined) {
+    const ids = [match, ...others].map(idOf).join(", ");
+    throw new CliError(`--resume ${quote(wanted)}: several sessions start so: ${ids}. Write more of it.`);
+  }
+  const meant = nearestMatch(wanted, names.map(idOf));
+  throw new CliError(
+    `--resume ${quote(wanted)}: there is no such session.${meant ? ` Did you mean ${meant}?` : ""} See: agent sessions`,
+  );
+}
+
+function idOf(name: string): string {
+  return basename(name, EXTENSION);
+}
+
+/** Latest first: the names begin with the time. */
+function sessionFiles(directory: string): string[] {
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory)
+    .filter((name) => SESSION_FILE.test(name))
+    .sort()
+    .reverse();
+}
+
+function sessionDirectory(cwd: string): string {
+  const hash = createHash("sha256").update(resolve(cwd)).digest("hex").slice(0, 10);
+  const name =
+    basename(resolve(cwd))
+      .replace(/[^\w.-]/g, "_")
+      .slice(0, 40) || "root";
+  return join(stateDirectory(), "sessions", `${name}-${hash}`);
+}

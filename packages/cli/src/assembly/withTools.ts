@@ -1,0 +1,47 @@
+import { Conversation } from "@agent/core";
+import type { SettingsFlags } from "../settings/flags.js";
+import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
+import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
+import { endJobs } from "./endJobs.js";
+import type { LoadedPack } from "./packs/load.js";
+
+// A server that is asked for its tools may never answer.
+const LATE_TOOLS_LIMIT_MS = 15_000;
+
+/** Tools without a conversation, for commands that list or run them. */
+export interface ToolsInUse extends AssembledTools {
+  readonly loaded: LoadedSettings;
+  readonly packs: readonly LoadedPack[];
+  /** What is wrong with single packs, and which tools did not come. */
+  readonly problems: readonly string[];
+}
+
+/** Loads settings and packs, waits for tools that come late, calls `use`, and ends what the packs started. */
+export async function withTools<T>(
+  flags: SettingsFlags,
+  use: (tools: ToolsInUse) => T | Promise<T>,
+): Promise<T> {
+  const loaded = await loadSettings(flags);
+  const packs = await loadSelectedPacks(loaded);
+  const tools = assembleTools(loaded, packs, new Conversation());
+  const { services } = tools.registry;
+  try {
+    await withinLimit(services.loaded());
+    const late = services
+      .pending()
+      .map(({ description, problem }) => `${description}: ${problem ?? "still not there"}`);
+    return await use({ ...tools, loaded, packs, problems: [...packProblems(packs), ...late] });
+  } finally {
+    await endJobs(services.jobs);
+    await tools.registry.dispose();
+  }
+}
+
+async function withinLimit(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, LATE_TOOLS_LIMIT_MS);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,81 @@
+import type { Diagnosis } from "@agent/core";
+import { countOf, errorMessage, escapeToLine } from "@agent/core/toolkit";
+import type { LoadedPack } from "../../assembly/packs/load.js";
+import { type ToolsInUse, withTools } from "../../assembly/withTools.js";
+import { EXIT, type ExitCode } from "../../process/exitCodes.js";
+import { print } from "../../process/output.js";
+import type { SettingsFlags } from "../../settings/flags.js";
+import type { LoadedSettings } from "../../settings/loadSettings.js";
+import { checkProvider } from "./checkProvider.js";
+import { checkState } from "./checkState.js";
+
+const OLDEST_NODE = [20, 19] as const;
+const DIAGNOSIS_LIMIT_MS = 15_000;
+
+/** `agent doctor`: what works on this machine, proved by trying it; what does not, and the cure. */
+export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
+  let broken = false;
+  const show = (one: Diagnosis, counts = false): void => {
+    broken ||= counts && !one.ok;
+    print(`${one.ok ? "✓" : "✗"} ${escapeToLine(`${one.subject}: ${one.detail}`)}\n`);
+    if (!one.ok && one.cure) print(`    ${escapeToLine(one.cure)}\n`);
+  };
+  show(checkNode(), true);
+  try {
+    await withTools(flags, async (tools) => {
+      const { loaded, packs } = tools;
+      show({ subject: "config", ok: true, detail: configDetail(loaded) });
+      for (const pack of packs) show(packDiagnosis(pack), true);
+      for (const problem of lateProblems(tools)) show({ subject: "tools", ok: false, detail: problem }, true);
+      for (const one of await checkProvider(loaded)) show(one, true);
+      show(checkState(), true);
+      for (const diagnosis of await diagnose(tools)) show(diagnosis);
+    });
+  } catch (error) {
+    show({ subject: "config", ok: false, detail: errorMessage(error) }, true);
+  }
+  return broken ? EXIT.config : EXIT.done;
+}
+
+function checkNode(): Diagnosis {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const ok = major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
+  return {
+    subject: "Node",
+    ok,
+    detail: process.version,
+    cure: `Install Node ${OLDEST_NODE.join(".")} or newer.`,
+  };
+}
+
+function configDetail({ layers }: LoadedSettings): string {
+  const files = layers.flatMap(({ source }) => (source ? [source.file] : []));
+  return files.length === 0 ? "none, the defaults hold" : files.join(", ");
+}
+
+function packDiagnosis({ name, file, problem, module }: LoadedPack): Diagnosis {
+  if (problem !== undefined) return { subject: `pack ${name}`, ok: false, detail: problem };
+  return { subject: `pack ${name}`, ok: module !== undefined, detail: file ?? "from the config" };
+}
+
+/** Tools that were announced and did not come. What is wrong with a pack is said of the pack. */
+function lateProblems({ problems, packs }: ToolsInUse): string[] {
+  return problems.filter((problem) => !packs.some((pack) => pack.problem === problem));
+}
+
+/** What the packs found out about this machine. One that takes too long is a finding too. */
+async function diagnose({ registry }: ToolsInUse): Promise<readonly Diagnosis[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<readonly Diagnosis[]>((resolve) => {
+    const detail = `no result after ${countOf(DIAGNOSIS_LIMIT_MS / 1000, "second")}`;
+    timer = setTimeout(
+      () => resolve([{ subject: "the packs' own checks", ok: false, detail }]),
+      DIAGNOSIS_LIMIT_MS,
+    );
+  });
+  try {
+    return await Promise.race([registry.services.diagnose(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

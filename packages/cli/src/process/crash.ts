@@ -1,0 +1,75 @@
+import { writeSync } from "node:fs";
+import { EXIT } from "./exitCodes.js";
+
+const STDERR = 2;
+const CONTROL = /[^\P{Cc}\n\t]/gu;
+
+/**
+ * Handles what no caller can catch: an error in a timer of some pack, a promise nobody awaited, a tool that ends the
+ * process. It says which tools were running and ends the process with an exit code of its own.
+ */
+export class CrashGuard {
+  readonly #running = new Map<symbol, string>();
+  readonly #lastWords = new Set<(message: string) => void>();
+  #released = false;
+
+  /** Installs the handlers. `exit` ends the process: nothing can be awaited any more. */
+  watch(exit: (code: number) => never): void {
+    const crash = (error: unknown): void => {
+      this.#end(`an error nobody caught${this.#whileRunning()}: ${describe(error)}`);
+      exit(EXIT.crashed);
+    };
+    process.on("uncaughtException", crash);
+    process.on("unhandledRejection", crash);
+    process.on("exit", (code) => {
+      if (this.#released) return;
+      this.#end(`the process was ended${this.#whileRunning()}, before the run was over (exit code ${code}).`);
+      process.exitCode = EXIT.crashed;
+    });
+  }
+
+  /** The program ends on purpose. */
+  release(): void {
+    this.#released = true;
+  }
+
+  /** Notes that a tool runs until the returned function is called. */
+  running(name: string): () => void {
+    const key = Symbol(name);
+    this.#running.set(key, name);
+    return () => void this.#running.delete(key);
+  }
+
+  /** Calls `write` with the message of a crash, until the returned function is called. It must write at once. */
+  onCrash(write: (message: string) => void): () => void {
+    this.#lastWords.add(write);
+    return () => void this.#lastWords.delete(write);
+  }
+
+  #end(message: string): void {
+    this.#released = true;
+    say(`agent: ${message}`);
+    for (const write of this.#lastWords) write(message);
+  }
+
+  #whileRunning(): string {
+    const names = [...new Set(this.#running.values())];
+    return names.length === 0 ? "" : ` while ${names.join(", ")} was running`;
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (process.env.AGENT_DEBUG) return error.stack ?? error.message;
+  const origin = error.stack?.match(/(?:file:\/\/)?(\/[^\s():]+):\d+:\d+/)?.[1];
+  return `${error.message}${origin ? ` (in ${origin})` : ""}. Set AGENT_DEBUG=1 for the stack.`;
+}
+
+/** Writes synchronously: the process is about to end. */
+function say(message: string): void {
+  try {
+    writeSync(STDERR, `${message.replace(CONTROL, "?")}\n`);
+  } catch {
+    // Standard error is closed: nobody can be told.
+  }
+}

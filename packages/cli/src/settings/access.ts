@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import type { AccessRules } from "@agent/core";
+import { canonicalPath, isInside } from "@agent/core/toolkit";
+import { configDirectory, homeDirectory, stateDirectory } from "../process/paths.js";
+import { stopDirectory } from "./config/places.js";
+import { SECRET_PLACES, SYSTEM_SECRETS } from "./secretPlaces.js";
+
+/**
+ * Where tools may go without asking: they write in the project and in the directories the person added, and read
+ * everywhere but in places where secrets are kept. The project is the repository around the working directory, or
+ * the directory itself. A directory that holds the whole home, or lies in a secret place, is no project.
+ */
+export function accessRules(cwd: string, added: readonly string[]): AccessRules {
+  const homes = homeDirectories();
+  const opened = added.map(canonicalPath);
+  const secret = [
+    ...homes.flatMap((home) => SECRET_PLACES.map((place) => join(home, place))),
+    ...SYSTEM_SECRETS,
+    configDirectory(),
+    stateDirectory(),
+  ]
+    .map(canonicalPath)
+    .filter((place) => !opened.includes(place));
+  const project = canonicalPath(projectDirectory(cwd, homes));
+  const isProject =
+    !homes.some((home) => isInside(project, home)) && !secret.some((place) => isInside(place, project));
+  return {
+    writable: [...new Set([...(isProject ? [project] : []), ...opened])],
+    secret: [...new Set(secret)],
+  };
+}
+
+/** What no tool may change: the agent's own config, trust, sessions and compiled code. */
+export function protectedPaths(): string[] {
+  return [configDirectory(), stateDirectory()];
+}
+
+/** The repository's root, unless that is the home directory: many keep their settings in a repository. */
+function projectDirectory(cwd: string, homes: readonly string[]): string {
+  const stop = stopDirectory(cwd);
+  return homes.includes(canonicalPath(stop)) ? cwd : stop;
+}
+
+/** The home the environment names, and the account's own: a changed HOME must not open the real one. */
+function homeDirectories(): string[] {
+  return [...new Set([homeDirectory(), homeDirectory({})].map(canonicalPath))];
+}

@@ -1,0 +1,13 @@
+/** The light sub-path `@agent/cli/config`: types and `defineConfig`; the loader is loaded when it is called. */
+export { defineConfig } from "./defineConfig.js";
+export { type LoadConfigOptions, type LoadedConfig, loadConfig } from "./loadConfig.js";
+export type {
+  AgentConfig,
+  AgentProfile,
+  BuiltInTool,
+  ModelPrice,
+  PackReference,
+  ProviderName,
+  ProviderSettings,
+  ToolName,
+} from "./types.js";

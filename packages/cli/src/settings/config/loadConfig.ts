@@ -1,0 +1,31 @@
+import type { AgentConfig } from "./types.js";
+
+export interface LoadConfigOptions {
+  /** Where the search starts. Default: the working directory. */
+  readonly cwd?: string;
+  /** Trusts and remembers the config as it is now. Without it, one that was never trusted is an error. */
+  readonly trust?: boolean;
+}
+
+/** A project's config and the file it came from. */
+export interface LoadedConfig {
+  readonly file: string;
+  readonly config: AgentConfig;
+}
+
+/**
+ * Finds and loads the project's config as the `agent` command does, with the same checks. Resolves to
+ * `undefined` if there is none; rejects with one message for anything that is wrong with it.
+ */
+export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig | undefined> {
+  const { checkBoolean, checkOptions, checkText } = await import("@agent/core/toolkit");
+  checkOptions("loadConfig", options, { cwd: checkText, trust: checkBoolean });
+  const { loadLayers } = await import("../loadLayers.js");
+  const { layers } = await loadLayers({
+    cwd: options.cwd ?? process.cwd(),
+    trust: { grant: options.trust ?? false },
+    userConfig: false,
+  });
+  const project = layers.find(({ source }) => source !== undefined);
+  return project?.source && { file: project.source.file, config: project.config };
+}

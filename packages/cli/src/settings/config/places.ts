@@ -1,0 +1,44 @@
+import { existsSync, lstatSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { homeDirectory } from "../../process/paths.js";
+
+/** The names a project's config may have, in the order they are looked for. There are no others. */
+export const PROJECT_PLACES = [
+  "agent.config.ts",
+  "agent.config.js",
+  "agent.config.mjs",
+  "agent.config.json",
+  "agent.config.yaml",
+  "package.json",
+] as const;
+
+/** The names of the person's own config in the config directory. */
+export const USER_PLACES = ["config.ts", "config.js", "config.mjs", "config.json", "config.yaml"] as const;
+
+/**
+ * The last directory that is searched: the repository's root or the home directory, whichever comes first
+ * on the way up. Outside of both it is the working directory itself: a config in `/tmp` is nobody's project.
+ */
+export function stopDirectory(cwd: string, home: string = homeDirectory()): string {
+  const start = resolve(cwd);
+  for (let directory = start; ; directory = dirname(directory)) {
+    if (directory === resolve(home) || existsSync(join(directory, ".git"))) return directory;
+    if (dirname(directory) === directory) return start;
+  }
+}
+
+/** Every file from `cwd` up to `stop` that has a config's name, nearest first. */
+export function candidates(cwd: string, stop: string): string[] {
+  const found: string[] = [];
+  for (let directory = resolve(cwd); ; directory = dirname(directory)) {
+    for (const place of PROJECT_PLACES) {
+      if (isThere(join(directory, place))) found.push(join(directory, place));
+    }
+    if (directory === stop || dirname(directory) === directory) return found;
+  }
+}
+
+/** Also true for a link that leads nowhere: it is refused, not overlooked. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}

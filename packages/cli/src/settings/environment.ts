@@ -1,0 +1,46 @@
+import { describeValue, didYouMean } from "@agent/core/toolkit";
+import { CliError } from "../process/errors.js";
+import type { AgentConfig } from "./config/types.js";
+import type { ConfigLayer } from "./layers.js";
+import { isProviderName, PROVIDER_NAMES } from "./providerCatalog.js";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const VARIABLES: Readonly<Record<string, (value: string, name: string) => AgentConfig>> = {
+  AGENT_PROVIDER: (value, name) => ({ provider: providerName(value, name) }),
+  AGENT_MODEL: (value) => ({ model: value }),
+  AGENT_FALLBACK: (value) => ({ fallback: value }),
+  AGENT_ENABLE: (value) => ({ enable: splitNames(value) }),
+  AGENT_DISABLE: (value) => ({ disable: splitNames(value) }),
+  AGENT_CONFIRM: (value) => ({ confirm: splitNames(value) }),
+  AGENT_READ_ONLY: (value) => ({ readOnly: value !== "0" && value !== "false" }),
+  AGENT_MAX_TURNS: (value, name) => ({ maxTurns: positiveNumber(value, name) }),
+};
+
+/** The layers the environment gives, one for each variable that is set. */
+export function environmentLayers(env: Environment = process.env): ConfigLayer[] {
+  return Object.entries(VARIABLES).flatMap(([name, read]) => {
+    const value = env[name];
+    return value === undefined || value === "" ? [] : [{ origin: name, config: read(value, name) }];
+  });
+}
+
+/** `a, b` or `a b` as a list. */
+export function splitNames(value: string): string[] {
+  return value.split(/[\s,]+/).filter((name) => name !== "");
+}
+
+/** Throws, naming the flag or variable, unless the text is a number greater than 0. */
+export function positiveNumber(value: string, name: string): number {
+  const number = Number(value);
+  if (value.trim() !== "" && number > 0) return number;
+  throw new CliError(`${name} must be a number greater than 0, got ${describeValue(value)}.`);
+}
+
+/** Throws, naming the flag or variable, unless the text names a provider. */
+export function providerName(value: string, name: string): string {
+  if (isProviderName(value)) return value;
+  throw new CliError(
+    `${name} must name a provider, got ${describeValue(value)}. ${didYouMean(value, PROVIDER_NAMES)}`,
+  );
+}

@@ -1,0 +1,57 @@
+import { CliError } from "../process/errors.js";
+import { positiveNumber, providerName, splitNames } from "./environment.js";
+import type { ConfigLayer } from "./layers.js";
+import { hideCredentials } from "./secrets.js";
+
+/** The flags every command understands that needs settings, as the argument parser hands them over. */
+export interface SettingsFlags {
+  readonly cwd?: string;
+  readonly config?: string | false;
+  readonly trust?: boolean;
+  readonly agent?: string;
+  readonly enable?: readonly string[];
+  readonly disable?: readonly string[];
+  readonly confirm?: readonly string[];
+  readonly tools?: string;
+  readonly readOnly?: boolean;
+  readonly addDir?: readonly string[];
+  readonly provider?: string;
+  readonly model?: string;
+  readonly baseUrl?: string;
+  readonly fallback?: string;
+  readonly maxTurns?: string;
+}
+
+/** The layers the flags give, each named after its flag. */
+export function flagLayers(flags: SettingsFlags): ConfigLayer[] {
+  const layers: ConfigLayer[] = [];
+  const add = (origin: string, layer: Omit<ConfigLayer, "origin">): void =>
+    void layers.push({ origin, ...layer });
+  const provider = flags.provider === undefined ? undefined : providerName(flags.provider, "--provider");
+  if (flags.baseUrl !== undefined) {
+    const baseURL = checkedUrl(flags.baseUrl);
+    add("--base-url", {
+      config: { provider: { ...(provider !== undefined && { name: provider }), baseURL } },
+    });
+  } else if (provider !== undefined) {
+    add("--provider", { config: { provider } });
+  }
+  if (flags.fallback !== undefined) add("--fallback", { config: { fallback: flags.fallback } });
+  if (flags.model !== undefined) add("--model", { config: { model: flags.model } });
+  if (flags.maxTurns !== undefined)
+    add("--max-turns", { config: { maxTurns: positiveNumber(flags.maxTurns, "--max-turns") } });
+  if (flags.tools !== undefined) add("--tools", { config: {}, tools: splitNames(flags.tools) });
+  if (flags.enable) add("--enable", { config: { enable: flags.enable.flatMap(splitNames) } });
+  if (flags.disable) add("--disable", { config: { disable: flags.disable.flatMap(splitNames) } });
+  if (flags.confirm) add("--confirm", { config: { confirm: flags.confirm.flatMap(splitNames) } });
+  if (flags.readOnly) add("--read-only", { config: { readOnly: true } });
+  if (flags.addDir) add("--add-dir", { config: { addDirs: flags.addDir } });
+  return layers;
+}
+
+function checkedUrl(url: string): string {
+  if (URL.canParse(url) && /^https?:/.test(url)) return url;
+  throw new CliError(
+    `--base-url must be an http or https URL, such as http://127.0.0.1:11434/v1, got "${hideCredentials(url)}".`,
+  );
+}

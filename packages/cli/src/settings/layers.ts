@@ -1,0 +1,168 @@
+import { dirname, resolve } from "node:path";
+import { CliError } from "../process/errors.js";
+import type { ConfigSource } from "./config/schema.js";
+import type { AgentConfig, AgentProfile, ModelPrice, PackReference } from "./config/types.js";
+import type { ModuleLoader } from "./modules/moduleLoader.js";
+
+/** A part of the settings and where it comes from. Later layers win. */
+export interface ConfigLayer {
+  /** For `agent config --explain` and messages: `agent.config.ts`, `AGENT_MODEL`, `--model`. */
+  readonly origin: string;
+  readonly config: AgentConfig;
+  /** The file, where it is one. */
+  readonly source?: ConfigSource;
+  /** Runs the project's files that the config names. */
+  readonly modules?: ModuleLoader;
+  /** `--tools '-*,read_file'`: in order, `*` meaning every tool. */
+  readonly tools?: readonly string[];
+}
+
+/** One instruction to turn tools on or off, in the order in which they hold. */
+export interface ToolSwitch {
+  readonly action: "enable" | "disable" | "only";
+  readonly names: readonly string[];
+  readonly origin: string;
+  readonly source?: ConfigSource;
+}
+
+export interface SelectedPack {
+  readonly name: string;
+  readonly options: unknown;
+  readonly origin: string;
+  readonly source?: ConfigSource;
+  /** Runs the pack if it is a file of the project. */
+  readonly modules?: ModuleLoader;
+}
+
+/** What all layers together say. */
+export interface Settings {
+  readonly packs: readonly SelectedPack[];
+  readonly switches: readonly ToolSwitch[];
+  readonly confirm: readonly ToolSwitch[];
+  readonly readOnly: boolean;
+  /** Absolute. */
+  readonly addDirs: readonly string[];
+  readonly provider: AgentConfig["provider"];
+  readonly model: string | undefined;
+  readonly systemPrompt: string | undefined;
+  /** A second model that answers where the first fails. */
+  readonly fallback: string | undefined;
+  /** Dollars a million tokens, by the model's name. */
+  readonly prices: Readonly<Record<string, ModelPrice>>;
+  readonly maxTurns: number | undefined;
+  readonly maxRepeats: number | undefined;
+  readonly contextTokens: number | undefined;
+  readonly agents: Readonly<Record<string, AgentProfile>>;
+  /** Where each value comes from; a key without one has its default. */
+  readonly origins: Readonly<Record<string, string>>;
+}
+
+export const DEFAULT_PACK = "@agent/preset-default";
+
+type Values = { -readonly [Key in keyof AgentConfig]: AgentConfig[Key] };
+
+/**
+ * Puts the layers together, lowest first. `flags` come last, after the chosen profile, so that what the person
+ * types always has the last word. Throws for a profile that does not exist.
+ */
+export function mergeLayers(
+  files: readonly ConfigLayer[],
+  flags: readonly ConfigLayer[],
+  profileName?: string,
+): Settings {
+  const agents: Record<string, AgentProfile> = Object.assign({}, ...files.map(({ config }) => config.agents));
+  const profile = profileName === undefined ? [] : [profileLayer(profileName, agents)];
+  const layers = [...files, ...profile, ...flags];
+  const values: Values = {};
+  const origins: Record<string, string> = {};
+  let packs: readonly SelectedPack[] = [{ name: DEFAULT_PACK, options: undefined, origin: "default" }];
+  for (const { config, origin, source, modules } of layers) {
+    for (const key of [
+      "provider",
+      "model",
+      "fallback",
+      "systemPrompt",
+      "maxTurns",
+      "maxRepeats",
+      "contextTokens",
+      "readOnly",
+    ] as const) {
+      const value = key === "model" ? (config.model ?? providerModel(config)) : config[key];
+      if (value === undefined || (key === "readOnly" && value === false)) continue;
+      Object.assign(values, { [key]: value });
+      origins[key] = origin;
+    }
+    if (config.packs) {
+      packs = config.packs.map((pack) => ({
+        ...readPack(pack),
+        origin,
+        ...(source && { source }),
+        ...(modules && { modules }),
+      }));
+      origins.packs = origin;
+    }
+  }
+  return {
+    packs,
+    switches: layers.flatMap(toSwitches),
+    confirm: layers.flatMap((layer) => named(layer, "enable", layer.config.confirm)),
+    readOnly: values.readOnly ?? false,
+    addDirs: layers.flatMap(({ config, source }) =>
+      (config.addDirs ?? []).map((path) => resolve(source ? dirname(source.file) : ".", path)),
+    ),
+    provider: values.provider,
+    model: values.model,
+    systemPrompt: values.systemPrompt,
+    fallback: values.fallback,
+    prices: Object.assign({}, ...layers.map(({ config }) => config.prices)),
+    maxTurns: values.maxTurns,
+    maxRepeats: values.maxRepeats,
+    contextTokens: values.contextTokens,
+    agents,
+    origins,
+  };
+}
+
+function profileLayer(
+  name: string,
+  agents: Readonly<Record<string, AgentProfile>>,
+): ConfigLayer & { only?: readonly string[] } {
+  const profile = Object.hasOwn(agents, name) ? agents[name] : undefined;
+  if (!profile) {
+    const known = Object.keys(agents);
+    throw new CliError(
+      known.length === 0
+        ? `--agent ${name}: the config defines no agents.`
+        : `--agent ${name}: there is no such agent. Defined: ${known.join(", ")}.`,
+    );
+  }
+  const { tools, ...config } = profile;
+  return { origin: `agent ${name}`, config, ...(tools && { only: tools }) };
+}
+
+function toSwitches(layer: ConfigLayer & { only?: readonly string[] }): ToolSwitch[] {
+  return [
+    ...named(layer, "only", layer.only),
+    ...named(layer, "enable", layer.config.enable),
+    ...named(layer, "disable", layer.config.disable),
+    ...(layer.tools ?? []).flatMap((item) =>
+      named(layer, item.startsWith("-") ? "disable" : "enable", [item.replace(/^[+-]/, "")]),
+    ),
+  ];
+}
+
+function named(
+  { origin, source }: ConfigLayer,
+  action: ToolSwitch["action"],
+  names: readonly string[] | undefined,
+): ToolSwitch[] {
+  return names === undefined ? [] : [{ action, names, origin, ...(source && { source }) }];
+}
+
+function readPack(pack: PackReference): { name: string; options: unknown } {
+  return typeof pack === "string" ? { name: pack, options: undefined } : { name: pack[0], options: pack[1] };
+}
+
+function providerModel({ provider }: AgentConfig): string | undefined {
+  return typeof provider === "object" ? provider.model : undefined;
+}

@@ -1,0 +1,99 @@
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { resolvePack } from "../assembly/packs/resolve.js";
+import { CliError } from "../process/errors.js";
+import { configDirectory } from "../process/paths.js";
+import { checkFileSafety } from "./config/fileSafety.js";
+import { USER_PLACES } from "./config/places.js";
+import { type FoundConfig, findProjectConfig, isNarrowing, readConfigFile } from "./config/readFile.js";
+import { environmentLayers } from "./environment.js";
+import type { ConfigLayer } from "./layers.js";
+import { ModuleLoader } from "./modules/moduleLoader.js";
+import { isInstalled } from "./modules/resolveModule.js";
+import { ProjectFiles, readProjectFile } from "./trust/projectFiles.js";
+import { requireTrust, TrustedSources, type TrustPolicy } from "./trust/trust.js";
+
+export interface LoadOptions {
+  readonly cwd: string;
+  /** `--config`: this file instead of the project's. Naming it is trusting it. */
+  readonly file?: string;
+  /** `--no-config`: neither the project's config nor the person's own. */
+  readonly none?: boolean;
+  readonly trust: TrustPolicy;
+  /** `false` leaves out the person's own config. */
+  readonly userConfig?: boolean;
+}
+
+/** The layers below the flags: the person's own config, the project's, the environment. */
+export interface LoadedLayers {
+  readonly layers: readonly ConfigLayer[];
+  /** The project's config file, if it is in use. */
+  readonly projectFile: string | undefined;
+}
+
+/** Finds, checks and runs the config files. Throws a `CliError` with one message for whatever is wrong. */
+export async function loadLayers(options: LoadOptions): Promise<LoadedLayers> {
+  if (options.none) return { layers: environmentLayers(), projectFile: undefined };
+  const user = options.userConfig === false ? undefined : await loadUserConfig();
+  const project = options.file
+    ? await loadNamedFile(resolve(options.cwd, options.file))
+    : await loadProjectConfig(options.cwd, options.trust);
+  return {
+    layers: [...[user, project].flatMap((found) => (found ? [toLayer(found)] : [])), ...environmentLayers()],
+    // Data that was taken without trust must not decide where packs come from.
+    projectFile: project && !(isNarrowing(project.config) && !options.file) ? project.source.file : undefined,
+  };
+}
+
+async function loadUserConfig(): Promise<FoundConfig | undefined> {
+  const file = USER_PLACES.map((name) => join(configDirectory(), name)).find((path) => existsSync(path));
+  if (file === undefined) return undefined;
+  checkFileSafety(file);
+  return await readConfigFile(file, admitAnything);
+}
+
+async function loadNamedFile(file: string): Promise<FoundConfig | undefined> {
+  if (!existsSync(file)) throw new CliError(`--config ${file}: there is no such file.`);
+  checkFileSafety(file, { anyOwner: true });
+  return await readConfigFile(file, admitAnything);
+}
+
+/** For a file the person wrote or named: it and what it leads to run without a question. */
+async function admitAnything(file: string, text: string): Promise<ModuleLoader> {
+  const canonical = realpathSync(file);
+  return new ModuleLoader(dirname(canonical), {
+    read: (path) => (path === canonical ? text : readProjectFile(path)),
+  });
+}
+
+async function loadProjectConfig(cwd: string, trust: TrustPolicy): Promise<FoundConfig | undefined> {
+  let files: ProjectFiles | undefined;
+  const found = await findProjectConfig(cwd, async (file, text) => {
+    files = new ProjectFiles(file);
+    files.add(file, text);
+    if (!(await requireTrust(file, files, trust))) return undefined;
+    return new ModuleLoader(files.root, new TrustedSources(file, files, trust));
+  });
+  if (!found || !files || isNarrowing(found.config)) return found;
+  // Most packs were seen in the text already; one whose path is put together at run time is seen only now.
+  for (const pack of projectPacks(found, files.root)) files.add(pack);
+  return (await requireTrust(found.source.file, files, trust)) ? found : undefined;
+}
+
+/** The files of selected packs that belong to the project: named by a path, or linked from `node_modules`. */
+function projectPacks({ config, source }: FoundConfig, root: string): string[] {
+  return (config.packs ?? []).flatMap((pack) => {
+    const found = resolvePack(typeof pack === "string" ? pack : pack[0], [dirname(source.file)]);
+    return found && (found.local || (!found.own && !isInstalled(found.file, root))) ? [found.file] : [];
+  });
+}
+
+function toLayer({ config, source, modules }: FoundConfig): ConfigLayer {
+  const way = relative(process.cwd(), source.file);
+  return {
+    origin: way.startsWith("..") ? source.file : way,
+    config,
+    source,
+    ...(modules && { modules }),
+  };
+}

@@ -1,0 +1,48 @@
+import { existsSync } from "node:fs";
+import type { AccessRules } from "@agent/core";
+import { quotePath } from "@agent/core/toolkit";
+import { CliError } from "../process/errors.js";
+import { accessRules } from "./access.js";
+import { flagLayers, type SettingsFlags } from "./flags.js";
+import { type ConfigLayer, mergeLayers, type Settings } from "./layers.js";
+import { type LoadedLayers, loadLayers } from "./loadLayers.js";
+import { type ProviderKeys, takeProviderKeys } from "./providerKeys.js";
+import { trustPolicy } from "./trust/trustQuestion.js";
+import { enterDirectory } from "./workingDirectory.js";
+
+/** The settings of this run and every layer they come from. */
+export interface LoadedSettings {
+  readonly settings: Settings;
+  readonly layers: readonly ConfigLayer[];
+  readonly projectFile: string | undefined;
+  /** Taken out of the environment, so that no tool finds them there. */
+  readonly keys: ProviderKeys;
+  readonly access: AccessRules;
+}
+
+/** Goes to the working directory and loads the settings. Apart from the tools, which the first prompt need not wait for. */
+export async function loadSettings(flags: SettingsFlags): Promise<LoadedSettings> {
+  enterDirectory(flags.cwd);
+  const loaded: LoadedLayers = await loadLayers({
+    cwd: process.cwd(),
+    none: flags.config === false,
+    ...(typeof flags.config === "string" && { file: flags.config }),
+    trust: trustPolicy(flags.trust ?? false),
+  });
+  const fromFlags = flagLayers(flags);
+  const settings = mergeLayers(loaded.layers, fromFlags, flags.agent);
+  for (const path of settings.addDirs) checkAdded(path);
+  return {
+    settings,
+    layers: [...loaded.layers, ...fromFlags],
+    projectFile: loaded.projectFile,
+    keys: takeProviderKeys(process.env, settings.provider),
+    access: accessRules(process.cwd(), settings.addDirs),
+  };
+}
+
+/** A misspelt directory would widen nothing, and a link that leads nowhere could lead anywhere later. */
+function checkAdded(path: string): void {
+  if (existsSync(path)) return;
+  throw new CliError(`${quotePath(path)} (--add-dir, addDirs): there is no such directory.`);
+}

@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { runInThisContext } from "node:vm";
+import { writeFileAtomic } from "@agent/core/toolkit";
+import { ensurePrivateDirectory, stateDirectory } from "../../process/paths.js";
+import { requireJiti } from "../../process/requireCjs.js";
+import { checkFileSafety } from "../config/fileSafety.js";
+import { hashOf } from "../trust/projectFiles.js";
+import type { ModuleKind } from "./resolveModule.js";
+
+const TYPESCRIPT = /\.[mc]?tsx?$/;
+const MODULE_SYNTAX = /\b(?:import|export)\b/;
+const PRIVATE_FILE = 0o600;
+const PARAMETERS = "exports, require, module, __filename, __dirname, jitiImport, jitiESMResolve";
+
+/** A module's code as a function. The names of its parameters are those the compiler writes. */
+export type ModuleFunction = (
+  exports: unknown,
+  require: unknown,
+  module: unknown,
+  filename: string,
+  directory: string,
+  importModule: (specifier: string) => Promise<unknown>,
+  resolveUrl: (specifier: string) => string,
+) => unknown;
+
+/** Turns a module, TypeScript or not, into a function; an imported one may wait at its top level. */
+export function compileModule(file: string, source: string, kind: ModuleKind): ModuleFunction {
+  const isAsync = kind === "import";
+  const code = needsCompiler(file, source) ? compiled(file, source, isAsync) : source.replace(/^#!/, "//");
+  return runInThisContext(`(${isAsync ? "async " : ""}function (${PARAMETERS}) { ${code}\n})`, {
+    filename: file,
+    displayErrors: false,
+  });
+}
+
+/** Plain CommonJS runs as it is. */
+function needsCompiler(file: string, source: string): boolean {
+  return TYPESCRIPT.test(file) || MODULE_SYNTAX.test(source);
+}
+
+/**
+ * The compiled code. Starting the compiler takes longer than everything else together, so its results are kept beside
+ * the trust store: whoever can write there can trust anything anyway. Each is bound to the source it was made of.
+ */
+function compiled(file: string, source: string, isAsync: boolean): string {
+  const { version } = createRequire(import.meta.url)("jiti/package.json") as { version: string };
+  const key = hashOf(JSON.stringify([version, process.version, file, isAsync, source]));
+  const kept = join(compiledDirectory(), `${key}.js`);
+  try {
+    checkFileSafety(kept);
+    return readFileSync(kept, "utf8");
+  } catch {
+    // Not there, or not to be believed: it is made anew.
+  }
+  const code = transform(file, source, isAsync);
+  if (!code.includes("__JITI_ERROR__")) keep(kept, code);
+  return code;
+}
+
+/** Where compiled code is kept. */
+export function compiledDirectory(): string {
+  return join(stateDirectory(), "compiled");
+}
+
+function transform(file: string, source: string, isAsync: boolean): string {
+  const jiti = requireJiti().createJiti(file, { fsCache: false, interopDefault: false });
+  return jiti.transform({ filename: file, source, ts: TYPESCRIPT.test(file), async: isAsync });
+}
+
+function keep(path: string, code: string): void {
+  try {
+    ensurePrivateDirectory(compiledDirectory());
+  } catch {
+    // A home that cannot be written only costs time.
+    return;
+  }
+  writeFileAtomic(path, code, { mode: PRIVATE_FILE }).catch(() => undefined);
+}

@@ -1,0 +1,176 @@
+import { createRequire, Module } from "node:module";
+import { extname } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { quote, quotePath } from "@agent/core/toolkit";
+import { CliError } from "../../process/errors.js";
+import { compileModule } from "./compileModule.js";
+import { asNamespace, CommonJsModule, throwCompileError } from "./moduleExports.js";
+import { type ModuleKind, type ResolvedModule, resolveModule } from "./resolveModule.js";
+
+/** Gives the content of a project's file that may run, and throws for one that may not. */
+export interface ModuleSources {
+  read(file: string): string;
+  /** Called when a module and all it imports have been loaded. */
+  loaded?(): Promise<void>;
+}
+
+/** A module whose code runs or has run. */
+interface StartedModule {
+  readonly commonJs: CommonJsModule;
+  /** When its code has run. */
+  done: Promise<void>;
+  /** Modules whose code has to run before its own goes on. */
+  readonly waitsFor: Set<StartedModule>;
+}
+
+/**
+ * Runs files of a project, TypeScript or not. Every file comes through `sources`, by whatever name it is reached:
+ * relative, through a link, as a package's `imports`, by `require` or by a name put together at run time. Packages in
+ * `node_modules` are loaded by Node.
+ */
+export class ModuleLoader {
+  readonly #root: string;
+  readonly #sources: ModuleSources;
+  readonly #modules = new Map<string, StartedModule>();
+
+  /** `root` is the directory of the config. */
+  constructor(root: string, sources: ModuleSources) {
+    this.#root = root;
+    this.#sources = sources;
+  }
+
+  /** Runs a project's file, given by its canonical path, and resolves to its exports. */
+  async import(file: string): Promise<Record<string, unknown>> {
+    const exports = await this.#importFile(file, undefined);
+    await this.#sources.loaded?.();
+    return exports;
+  }
+
+  async #import(specifier: string, parent: StartedModule): Promise<unknown> {
+    const { filename } = parent.commonJs;
+    const found = this.#resolve(specifier, filename, "import");
+    if (found.from === "node") return this.#builtin(found.name, await import(found.name));
+    if (found.from === "installed") return await import(pathToFileURL(found.file).href);
+    return await this.#importFile(found.file, parent);
+  }
+
+  async #importFile(file: string, parent: StartedModule | undefined): Promise<Record<string, unknown>> {
+    const module = this.#modules.get(file) ?? this.#start(file);
+    if (parent === undefined) await module.done;
+    // In a cycle nobody can wait: the importer sees what has been exported so far, as everywhere.
+    else if (!leadsTo(module, parent)) {
+      parent.waitsFor.add(module);
+      await module.done.finally(() => parent.waitsFor.delete(module));
+    }
+    return asNamespace(module.commonJs.exports);
+  }
+
+  #start(file: string): StartedModule {
+    const module = this.#register(file);
+    module.done = (async () => {
+      await this.#evaluate(module, "import");
+      throwCompileError(module.commonJs.exports);
+    })();
+    // Whoever imported it gets the error; one that nobody waits for must not end the process.
+    module.done.catch(() => this.#modules.delete(file));
+    return module;
+  }
+
+  #require(specifier: string, parent: string): unknown {
+    const found = this.#resolve(specifier, parent, "require");
+    if (found.from === "node") return this.#builtin(found.name, createRequire(parent)(found.name));
+    if (found.from === "installed") return createRequire(parent)(found.file);
+    const known = this.#modules.get(found.file);
+    if (known) return known.commonJs.exports;
+    const module = this.#register(found.file);
+    try {
+      this.#evaluate(module, "require");
+      throwCompileError(module.commonJs.exports);
+    } catch (error) {
+      this.#modules.delete(found.file);
+      throw error;
+    }
+    return module.commonJs.exports;
+  }
+
+  #register(file: string): StartedModule {
+    const commonJs = new CommonJsModule(file, this.#requireOf(file));
+    const module = { commonJs, done: Promise.resolve(), waitsFor: new Set<StartedModule>() };
+    this.#modules.set(file, module);
+    return module;
+  }
+
+  /** Runs a module's code. What comes back is a promise if the code was asked for by an import. */
+  #evaluate(module: StartedModule, kind: ModuleKind): unknown {
+    const { commonJs } = module;
+    const { filename } = commonJs;
+    if (extname(filename) === ".node") {
+      throw new CliError(
+        `${quotePath(filename)}: a native addon cannot be run from what was trusted. Install it as a package.`,
+      );
+    }
+    const source = this.#sources.read(filename);
+    if (extname(filename) === ".json") {
+      commonJs.exports = JSON.parse(source.replace(/^\ufeff/, ""));
+      return undefined;
+    }
+    const run = compileModule(filename, source, kind);
+    return run(
+      commonJs.exports,
+      commonJs.require,
+      commonJs,
+      filename,
+      commonJs.path,
+      (specifier) => this.#import(specifier, module),
+      (specifier) => this.#resolveUrl(specifier, filename),
+    );
+  }
+
+  #resolve(specifier: string, parent: string, kind: ModuleKind): ResolvedModule {
+    const found = resolveModule(String(specifier), parent, this.#root, kind);
+    if (found) return found;
+    throw Object.assign(
+      new Error(`Cannot find module ${quote(String(specifier))} from ${quotePath(parent)}`),
+      {
+        code: kind === "import" ? "ERR_MODULE_NOT_FOUND" : "MODULE_NOT_FOUND",
+      },
+    );
+  }
+
+  #resolveUrl(specifier: string, parent: string): string {
+    const found = this.#resolve(specifier, parent, "import");
+    return found.from === "node" ? found.name : pathToFileURL(found.file).href;
+  }
+
+  #requireOf(file: string): (specifier: string) => unknown {
+    const resolve = (specifier: string): string => {
+      const found = this.#resolve(specifier, file, "require");
+      return found.from === "node" ? found.name : found.file;
+    };
+    return Object.assign((specifier: string) => this.#require(specifier, file), { resolve, cache: {} });
+  }
+
+  /** Node's own module; the one that makes other loaders makes this one. */
+  #builtin(name: string, module: object): unknown {
+    if (name !== "module" && name !== "node:module") return module;
+    const create = (from: string | URL): unknown => {
+      const isUrl = from instanceof URL || from.startsWith("file:");
+      return this.#requireOf(isUrl ? fileURLToPath(from) : from);
+    };
+    const patched: object = new Proxy(Module, {
+      get: (target, key) => {
+        if (key === "createRequire") return create;
+        return key === "default" || key === "Module" ? patched : Reflect.get(target, key);
+      },
+    });
+    return patched;
+  }
+}
+
+/** Whether a module, directly or not, waits for another: waiting for it in turn would never end. */
+function leadsTo(module: StartedModule, wanted: StartedModule, seen = new Set<StartedModule>()): boolean {
+  if (module === wanted) return true;
+  if (seen.has(module)) return false;
+  seen.add(module);
+  return [...module.waitsFor].some((next) => leadsTo(next, wanted, seen));
+}

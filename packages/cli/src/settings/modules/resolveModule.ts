@@ -1,0 +1,121 @@
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { createRequire, isBuiltin } from "node:module";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { requireJiti } from "../../process/requireCjs.js";
+
+// In the order in which a loader prefers them.
+const ENDINGS = [".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx", ".json"];
+const COMPILED = /\.([mc]?)js(x?)$/;
+
+/** What the CLI itself depends on. A project that did not install it gets the CLI's copy. */
+const OWN_PACKAGES = ["@agent/core/toolkit", "@agent/core", "@agent/cli/config"];
+
+/** How a module is asked for: the two use different entries of a package. */
+export type ModuleKind = "import" | "require";
+
+/** Where a module is. `project` files run only if they were trusted; `installed` ones and Node's own run as they are. */
+export type ResolvedModule =
+  | { readonly from: "node"; readonly name: string }
+  | { readonly from: "project" | "installed"; readonly file: string };
+
+/**
+ * Finds what a file means by a specifier, as Node and TypeScript do. `root` is the directory of the config: a package
+ * counts as installed if its files, with every link resolved, lie in a `node_modules` as seen from there. A link from
+ * `node_modules` into the project leads to a file of the project. Resolves to `undefined` if there is nothing.
+ */
+export function resolveModule(
+  specifier: string,
+  parent: string,
+  root: string,
+  kind: ModuleKind,
+): ResolvedModule | undefined {
+  if (isBuiltin(specifier)) return { from: "node", name: specifier };
+  if (isPath(specifier)) {
+    const file = fromPath(specifier, parent, kind);
+    return file === undefined ? undefined : { from: "project", file: realpathSync(file) };
+  }
+  const found = fromPackage(specifier, parent, kind) ?? ownFile(specifier);
+  if (found === undefined) return undefined;
+  const file = realpathSync(found);
+  const installed = isInstalled(file, root) || ownFile(specifier) === file;
+  return { from: installed ? "installed" : "project", file };
+}
+
+/** Whether a canonical path lies in a `node_modules`, as seen from the directory of the config. */
+export function isInstalled(file: string, root: string): boolean {
+  return relative(realpathSync(root), file).split(sep).includes("node_modules");
+}
+
+/** The files a path may stand for, the best first: `./a` is `a.ts` or `a/index.js`, `./a.js` may be written in `a.ts`. */
+export function filesFor(path: string): string[] {
+  const variants = [path, ...ENDINGS.map((ending) => path + ending)];
+  if (COMPILED.test(path)) variants.push(path.replace(COMPILED, ".$1ts$2"));
+  const main = mainOf(path);
+  if (main !== undefined && main !== path) variants.push(...filesFor(main));
+  variants.push(...ENDINGS.map((ending) => join(path, `index${ending}`)));
+  return variants.filter(isFile);
+}
+
+function isPath(specifier: string): boolean {
+  return /^\.{0,2}\/|^\.{1,2}$|^file:/.test(specifier) || isAbsolute(specifier);
+}
+
+function fromPath(specifier: string, parent: string, kind: ModuleKind): string | undefined {
+  // An import is a URL: "./x.ts?a" is the file x.ts. For require it is a file with a question mark in its name.
+  const paths = kind === "require" ? [] : [pathOfUrl(specifier, parent)];
+  if (!specifier.startsWith("file:")) paths.push(resolve(dirname(parent), specifier));
+  return paths.flatMap((path) => (path === undefined ? [] : filesFor(path)))[0];
+}
+
+function pathOfUrl(specifier: string, parent: string): string | undefined {
+  try {
+    return fileURLToPath(new URL(specifier, pathToFileURL(parent)));
+  } catch {
+    return undefined;
+  }
+}
+
+function fromPackage(specifier: string, parent: string, kind: ModuleKind): string | undefined {
+  const ways = [
+    () => createRequire(parent).resolve(specifier),
+    () => {
+      const loader = requireJiti().createJiti(pathToFileURL(parent).href, { fsCache: false });
+      const url = loader.esmResolve(specifier, { try: true });
+      return url === undefined ? undefined : fileURLToPath(url);
+    },
+  ];
+  for (const way of kind === "require" ? ways : ways.reverse()) {
+    try {
+      const file = way();
+      if (file !== undefined && isAbsolute(file)) return file;
+    } catch {
+      // The other way may know: a package may have an entry for import alone.
+    }
+  }
+  return undefined;
+}
+
+/** The CLI's own copy of a package. */
+function ownFile(specifier: string): string | undefined {
+  if (!OWN_PACKAGES.includes(specifier)) return undefined;
+  return realpathSync(createRequire(import.meta.url).resolve(specifier));
+}
+
+function mainOf(directory: string): string | undefined {
+  try {
+    const { main } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+    return typeof main === "string" && main !== "" ? join(directory, main) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Also false where a part of the path is a file: "a.ts/index.ts". */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

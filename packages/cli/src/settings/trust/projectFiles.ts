@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { errorMessage, quotePath } from "@agent/core/toolkit";
+import { CliError } from "../../process/errors.js";
+import { filesFor, resolveModule } from "../modules/resolveModule.js";
+
+// Anything that looks like a relative path, quoted or bare: imports and packs alike.
+const QUOTED = /(["'`])(\.{1,2}\/[^"'`\n]{1,500})\1/g;
+const BARE = /\.{1,2}\/[^\s"'`,\])}]{1,500}/g;
+// Whatever is imported or required by a plain string.
+const IMPORTED = /\b(?:from|import|require(?:\.resolve)?)\s*\(?\s*(["'`])([^"'`\n]{1,500})\1/g;
+const CODE = /\.[mc]?[jt]sx?$/;
+const MAX_FILES = 500;
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Files and the SHA-256 of their content. */
+export type FileHashes = Readonly<Record<string, string>>;
+
+interface ReadFile {
+  readonly text: string;
+  readonly hash: string;
+}
+
+/**
+ * The files that a config leads to. Each is read once: the content that was hashed and asked about is the content
+ * that runs. Paths are canonical, so a link that is pointed elsewhere is another file.
+ */
+export class ProjectFiles {
+  /** The directory of the config. */
+  readonly root: string;
+  readonly #config: string;
+  readonly #files = new Map<string, ReadFile>();
+
+  constructor(config: string) {
+    this.#config = config;
+    this.root = dirname(realpathSync(config));
+  }
+
+  get hashes(): FileHashes {
+    return Object.fromEntries([...this.#files].map(([path, { hash }]) => [path, hash]));
+  }
+
+  /** The content as it was read, or `undefined` for a file nothing led to. */
+  text(path: string): string | undefined {
+    return this.#files.get(path)?.text;
+  }
+
+  /** Reads a file and every file of the project that its text leads to, and so on. `text` stands for its content. */
+  add(file: string, text?: string): void {
+    const first = realpathSync(file);
+    if (text !== undefined) this.#files.set(first, { text, hash: hashOf(text) });
+    const queue = [first];
+    const seen = new Set<string>();
+    for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+      if (seen.has(path)) continue;
+      seen.add(path);
+      queue.push(...this.#mentionedFiles(path, this.take(path)));
+    }
+  }
+
+  /** The content of a file, read now if it was not before. From now on the file belongs to the set. */
+  take(path: string): string {
+    const known = this.#files.get(path);
+    if (known) return known.text;
+    if (this.#files.size >= MAX_FILES) {
+      throw new CliError(
+        `${quotePath(this.#config)}: it leads to more than ${MAX_FILES} files of the project, too many to vouch for.`,
+      );
+    }
+    const text = readProjectFile(path);
+    this.#files.set(path, { text, hash: hashOf(text) });
+    return text;
+  }
+
+  /** It rather takes in too much than too little: what is left out is refused when it is loaded. */
+  #mentionedFiles(file: string, text: string): string[] {
+    const mentions = new Set<string>();
+    for (const match of text.matchAll(QUOTED)) mentions.add(match[2] ?? "");
+    for (const match of text.matchAll(BARE)) mentions.add(match[0]);
+    const found = [...mentions].flatMap((mention) => filesFor(resolve(dirname(file), mention)));
+    if (CODE.test(file)) {
+      for (const [, , specifier = ""] of text.matchAll(IMPORTED)) {
+        for (const kind of ["import", "require"] as const) {
+          const module = resolveModule(specifier, file, this.root, kind);
+          if (module?.from === "project") found.push(module.file);
+        }
+      }
+    }
+    return found.map((path) => realpathSync(path));
+  }
+}
+
+/** The SHA-256 of a text, in hexadecimal. */
+export function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** Reads a regular file of bounded size. A file too large to be looked at is an error: it could change unseen. */
+export function readProjectFile(path: string): string {
+  let descriptor: number;
+  try {
+    // Not blocking: a FIFO put there must not hold up the program.
+    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  } catch (error) {
+    throw new CliError(`${quotePath(path)}: it cannot be read: ${errorMessage(error)}`);
+  }
+  try {
+    const info = fstatSync(descriptor);
+    if (!info.isFile()) throw new CliError(`${quotePath(path)}: it is not a regular file.`);
+    if (info.size > MAX_BYTES) {
+      throw new CliError(
+        `${quotePath(path)}: the config leads to this file, and with ${info.size} bytes it is too large to vouch for.`,
+      );
+    }
+    return readFileSync(descriptor, "utf8");
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,163 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { errorMessage, escapeToLine, isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { CliError } from "../../process/errors.js";
+import { EXIT } from "../../process/exitCodes.js";
+import { note } from "../../process/output.js";
+import { ensurePrivateDirectory, stateDirectory } from "../../process/paths.js";
+import { checkFileSafety } from "../config/fileSafety.js";
+import type { ModuleSources } from "../modules/moduleLoader.js";
+import { type FileHashes, hashOf, type ProjectFiles, readProjectFile } from "./projectFiles.js";
+
+const PRIVATE_FILE = 0o600;
+
+/** What kind of code wants to run. */
+export type TrustSubject = "config" | "pack";
+
+/** What the person is asked about. */
+export interface TrustRequest {
+  readonly subject: TrustSubject;
+  readonly file: string;
+  /** Everything that would run, and was never trusted in this form. */
+  readonly untrusted: readonly string[];
+  /** It was trusted before, and has changed since. */
+  readonly changed: boolean;
+}
+
+/** Answers for the person; absent where nobody can be asked. */
+export type AskTrust = (request: TrustRequest) => Promise<boolean>;
+
+export interface TrustPolicy {
+  /** `--trust`: trust what is there now, and remember it. */
+  readonly grant: boolean;
+  readonly ask?: AskTrust;
+}
+
+/**
+ * Whether these files may run. Without an earlier trust of exactly this content it asks; where it cannot ask it
+ * throws, with an exit code of its own. Resolves to `false` if the person says no.
+ */
+export async function requireTrust(
+  file: string,
+  { hashes }: Pick<ProjectFiles, "hashes">,
+  policy: TrustPolicy,
+  subject: TrustSubject = "config",
+): Promise<boolean> {
+  const known = trustedHashes(file);
+  const untrusted = Object.keys(hashes).filter((path) => known[path] !== hashes[path]);
+  if (untrusted.length === 0) return true;
+  const changed = Object.keys(known).length > 0;
+  const request = { subject, file, untrusted, changed };
+  if (!policy.grant) {
+    if (!policy.ask) throw new CliError(refusal(request), EXIT.refused);
+    if (!(await policy.ask(request))) return false;
+  }
+  await grantTrust(file, hashes);
+  return true;
+}
+
+/** Whether exactly this content was trusted before. Never asks. */
+export function isTrusted(file: string, { hashes }: Pick<ProjectFiles, "hashes">): boolean {
+  const known = trustedHashes(file);
+  return Object.entries(hashes).every(([path, hash]) => known[path] === hash);
+}
+
+/**
+ * Remembers that exactly this content is trusted, in a file only its owner can read. Where that cannot be written
+ * it says so, and the trust holds for this run.
+ */
+export async function grantTrust(file: string, hashes: FileHashes): Promise<void> {
+  const path = storePath();
+  const trusted = { ...readStore(), [file]: hashes };
+  try {
+    ensurePrivateDirectory(dirname(path));
+    await writeFileAtomic(path, `${JSON.stringify({ version: 1, trusted }, undefined, 1)}\n`, {
+      mode: PRIVATE_FILE,
+    });
+  } catch (error) {
+    note(`agent: the trust is not remembered: ${errorMessage(error)}`);
+  }
+}
+
+/**
+ * The files that may run after a yes, as they were when it was asked for. A file the config reaches under a name that
+ * is put together at run time is not among them: it runs if `--trust` covered this very content, and is refused else.
+ */
+export class TrustedSources implements ModuleSources {
+  readonly #config: string;
+  readonly #files: ProjectFiles;
+  readonly #policy: TrustPolicy;
+  #grown = false;
+
+  constructor(config: string, files: ProjectFiles, policy: TrustPolicy) {
+    this.#config = config;
+    this.#files = files;
+    this.#policy = policy;
+  }
+
+  read(path: string): string {
+    const asked = this.#files.text(path);
+    if (asked !== undefined) return asked;
+    if (this.#policy.grant) {
+      this.#grown = true;
+      return this.#files.take(path);
+    }
+    const text = readProjectFile(path);
+    if (trustedHashes(this.#config)[path] === hashOf(text)) return text;
+    throw new CliError(
+      `${escapeToLine(path)}: not run, because it is not part of what was trusted with ${escapeToLine(this.#config)}. Look at it, then pass --trust, or name it there by a plain relative path.`,
+      EXIT.refused,
+    );
+  }
+
+  async loaded(): Promise<void> {
+    if (!this.#grown) return;
+    this.#grown = false;
+    await grantTrust(this.#config, this.#files.hashes);
+  }
+}
+
+/** What was trusted with a config: each file with the hash it had. */
+function trustedHashes(config: string): FileHashes {
+  const store = readStore();
+  return Object.hasOwn(store, config) ? (store[config] ?? {}) : {};
+}
+
+/** Why the run stops, for a run nobody watches. */
+function refusal({ subject, file, untrusted, changed }: TrustRequest): string {
+  const why = changed ? "has changed since it was trusted" : "has not been trusted on this machine";
+  const others = untrusted.filter((path) => path !== file).map(escapeToLine);
+  const also = others.length === 0 ? "" : ` It also loads: ${others.join(", ")}.`;
+  return (
+    `${escapeToLine(file)} ${why}, and a ${subject} is code, so nothing was run.${also} ` +
+    `Look at it, then run agent in a terminal and say yes, ${cure(subject)}.`
+  );
+}
+
+function cure(subject: TrustSubject): string {
+  return subject === "pack" ? "or pass --trust" : "pass --trust, or leave it out with --no-config";
+}
+
+function storePath(): string {
+  return join(stateDirectory(), "trust.json");
+}
+
+function readStore(): Record<string, FileHashes> {
+  const path = storePath();
+  let text: string;
+  try {
+    checkFileSafety(path);
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    // Also where a part of the path is a file: nothing was ever kept there.
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return {};
+    throw error;
+  }
+  try {
+    const store: unknown = JSON.parse(text);
+    // A damaged or foreign store trusts nothing: the person is asked again.
+    return isRecord(store) && isRecord(store.trusted) ? (store.trusted as Record<string, FileHashes>) : {};
+  } catch {
+    return {};
+  }
+}

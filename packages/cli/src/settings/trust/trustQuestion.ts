@@ -1,0 +1,23 @@
+import { escapeToLine } from "@agent/core/toolkit";
+import { askYesNo, canAsk } from "../../process/ask.js";
+import type { AskTrust, TrustPolicy } from "./trust.js";
+
+/** How trust is decided on this command line: `--trust` grants it; else a person is asked, where there is one. */
+export function trustPolicy(grant: boolean): TrustPolicy {
+  return { grant, ...(canAsk() && { ask: askForTrust }) };
+}
+
+const askForTrust: AskTrust = async ({ subject, file, untrusted, changed }) => {
+  // Each path on one line of its own: a newline in a name must not write a line of this question.
+  const others = untrusted.filter((path) => path !== file).map(escapeToLine);
+  const news = subject === "config" ? "This project brings a config" : "This is a pack";
+  const lines = [
+    changed
+      ? `${escapeToLine(file)} has changed since you trusted it.`
+      : `${news} you have not trusted: ${escapeToLine(file)}`,
+    ...others.map((path) => `  it also loads ${path}`),
+    `A ${subject} is code and runs with your rights.`,
+    `Trust it as it is now?${subject === "config" ? " (No runs without it.)" : ""}`,
+  ];
+  return await askYesNo(lines.join("\n"));
+};

@@ -1,0 +1,57 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { terminateOnSignals } from "./terminateOnSignals.js";
+
+const CORE = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
+
+/** Runs a program that waits, sends it a signal, and says what it printed and how it ended. */
+async function endBySignal(setUp: string, signal: NodeJS.Signals) {
+  const code = `
+    const { terminateOnSignals } = await import(${JSON.stringify(CORE)});
+    const { writeSync } = await import("node:fs");
+    const terminable = (name) => ({ terminate: () => writeSync(1, name + "\\n") });
+    ${setUp}
+    setInterval(() => {}, 1000);
+    writeSync(1, "ready\\n");`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+    if (text.includes("ready")) child.kill(signal);
+  });
+  const [exitCode, endedBy] = await once(child, "close");
+  return { output, exitCode, endedBy };
+}
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "%s ends what every registry started, and then the process",
+  async (signal) => {
+    const setUp = 'terminateOnSignals(terminable("one")); terminateOnSignals(terminable("two"));';
+    expect(await endBySignal(setUp, signal)).toEqual({
+      output: "ready\none\ntwo\n",
+      exitCode: null,
+      endedBy: signal,
+    });
+  },
+);
+
+test("a program that handles the signal itself decides what happens", async () => {
+  const setUp = 'terminateOnSignals(terminable("one")); process.on("SIGTERM", () => process.exit(7));';
+  expect(await endBySignal(setUp, "SIGTERM")).toEqual({ output: "ready\n", exitCode: 7, endedBy: null });
+});
+
+test("released, it leaves no handler behind", () => {
+  const before = process.listenerCount("SIGTERM");
+  const release = terminateOnSignals({ terminate: () => undefined });
+  expect(process.listenerCount("SIGTERM")).toBe(before + 1);
+  release();
+  expect(process.listenerCount("SIGTERM")).toBe(before);
+});
+
+test("something that cannot be terminated is refused at once", () => {
+  expect(() => terminateOnSignals({} as never)).toThrow("services.terminate");
+});

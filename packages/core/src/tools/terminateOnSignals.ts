@@ -1,0 +1,39 @@
+import { checkFunction, checkObject } from "../toolkit/checks.js";
+
+/** Signals that end a program that has no handler for them, and that a program can handle. */
+const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+/** Tells the handlers of this function from those of the program. */
+const IS_TERMINATOR = Symbol.for("@agent/core/terminateOnSignals");
+
+/** What has something to end when the process ends, such as `registry.services`. */
+export interface Terminable {
+  terminate(): void;
+}
+
+/**
+ * Ends what the packs started (commands, servers) when SIGINT, SIGTERM or SIGHUP ends the process, and then lets the signal
+ * do so. A signal for which the program has a handler of its own is left to that handler. Returns a function that removes
+ * the handlers.
+ *
+ *     const release = terminateOnSignals(agent.registry.services);
+ */
+export function terminateOnSignals(services: Terminable): () => void {
+  checkObject("services", services);
+  checkFunction("services.terminate", services.terminate);
+  const onSignal = Object.assign(
+    (signal: NodeJS.Signals): void => {
+      const others = process.listeners(signal).filter((listener) => listener !== onSignal);
+      if (others.some((listener) => !(IS_TERMINATOR in listener))) return;
+      services.terminate();
+      release();
+      // The last of several hands the signal on.
+      if (others.length === 0) process.kill(process.pid, signal);
+    },
+    { [IS_TERMINATOR]: true },
+  );
+  const release = (): void => {
+    for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
+  };
+  for (const signal of ENDING_SIGNALS) process.on(signal, onSignal);
+  return release;
+}

@@ -1,0 +1,140 @@
+import type { TokenUsage } from "@agent/core";
+import type { FollowedEvent, RunEvent } from "./events.js";
+import type {
+  Approval,
+  Decision,
+  NewRun,
+  Run,
+  RunError,
+  RunResult,
+  RunState,
+  RunSummary,
+  TenantLimits,
+} from "./run.js";
+
+/**
+ * Keeps runs and hands them out to workers. `@agent/durable` has one on plain files, `@agent/durable/bullmq` one for
+ * many machines; `@agent/durable/testing` has the tests that any other must pass.
+ *
+ * Contract: a method that rejects has changed nothing, or its caller may call it again. Methods other than
+ * `work` may be called by any process at any time.
+ */
+export interface RunEngine {
+  /** Stores a run and queues it. Resolves to `false` if there is a run with this id: it stays as it is. */
+  create(run: NewRun): Promise<boolean>;
+  get(id: string): Promise<Run | undefined>;
+  /** The newest first. */
+  list(query?: RunQuery): Promise<readonly RunSummary[]>;
+  count(query?: Omit<RunQuery, "limit">): Promise<Readonly<Record<RunState, number>>>;
+  /** What ended and what was started since then, in stretches of `bucketMs`, oldest first. */
+  activity(since: number, bucketMs: number): Promise<readonly ActivityBucket[]>;
+  /**
+   * The events of a run after a cursor, in order, without gap or duplicate across workers. With `follow` it goes on
+   * until the run has ended or `signal` aborts, and reports the run itself whenever its state changes, first and last.
+   * Ends at once for a run that does not exist.
+   */
+  events(id: string, options?: EventsOptions): AsyncIterable<FollowedEvent>;
+  /** Resolves to `false` if nothing with this key waits for a decision: somebody else was faster. */
+  decide(id: string, key: string, decision: Decision): Promise<boolean>;
+  /** Ends a run that is queued or waiting, tells the worker of one that runs. `false` if it has ended or is unknown. */
+  cancel(id: string, reason: string): Promise<boolean>;
+  /** Queues a run again that failed, was cancelled or was set aside. Completed steps stay completed. */
+  retry(id: string): Promise<boolean>;
+  setLimits(tenant: string, limits: TenantLimits): Promise<void>;
+  getLimits(tenant: string): Promise<TenantLimits>;
+  /** Removes runs that ended before that time, with journals and events. Resolves to how many. */
+  prune(endedBefore: number): Promise<number>;
+  /**
+   * Claims runs and passes each to `handle`, at most `concurrency` at a time, until the worker is closed. A run is
+   * held by one worker at a time; if that worker is lost, another gets the run with a higher epoch.
+   */
+  work(handle: ClaimHandler, options: EngineWorkOptions): Promise<EngineWorker>;
+  close(): Promise<void>;
+}
+
+export interface RunQuery {
+  readonly state?: RunState;
+  readonly tenant?: string;
+  /** Default 100. */
+  readonly limit?: number;
+}
+
+export interface EventsOptions {
+  readonly after?: string;
+  readonly follow?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface ActivityBucket {
+  /** When the stretch began. */
+  readonly at: number;
+  readonly done: number;
+  /** Failed and set aside. */
+  readonly failed: number;
+  readonly cancelled: number;
+  /** How many runs a worker took for the first time. */
+  readonly started: number;
+  /** How long those had waited for a worker, on average. */
+  readonly averageWaitMs: number;
+}
+
+export interface EngineWorkOptions {
+  /** Names the worker for people. */
+  readonly name: string;
+  readonly concurrency: number;
+  /** Only runs of these definitions are claimed. */
+  readonly definitions: readonly string[];
+  readonly labels: readonly string[];
+  /** How long a worker may give no sign of life before its runs are given to another. */
+  readonly leaseMs: number;
+  /** After how many lost workers a run is set aside. */
+  readonly maxCrashes: number;
+  /** Told of faults that pass, such as a database that is away. */
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface EngineWorker {
+  /** Claims no more runs, tells those that run to stop (`closing`), and resolves when all handlers have returned. */
+  close(): Promise<void>;
+}
+
+/** Works a claim off. What it resolves to is written if the claim still holds; a rejection gives the run back. */
+export type ClaimHandler = (claim: RunClaim) => Promise<ClaimEnding>;
+
+/** Why `RunClaim.signal` aborted: its reason is a `StoppedError` with this `stop`. */
+export type StopCode = "lost" | "cancelled" | "closing";
+
+/** A run in a worker's hands. */
+export interface RunClaim {
+  readonly run: Run;
+  readonly epoch: number;
+  /** The worker's name and process. */
+  readonly worker: string;
+  readonly signal: AbortSignal;
+  /** What earlier claims and this one have recorded, in order. Later entries of a key replace earlier ones. */
+  journal(): Promise<readonly JournalEntry[]>;
+  /**
+   * Adds to the journal and to the event log, all or nothing. Rejects with a `StoppedError` (`lost`) if another
+   * worker has taken the run, or if it is not known whether it has: what was to be written then never counts for
+   * that worker, and nothing may be done that relies on it.
+   */
+  append(entries: readonly JournalEntry[], events: readonly RunEvent[]): Promise<void>;
+  /** Takes one of the tenant's model calls. Resolves to 0, or to how many milliseconds to wait before trying again. */
+  takeModelCall(): Promise<number>;
+}
+
+/** What is known of a step. */
+export interface JournalEntry {
+  readonly key: string;
+  /** `intent`: about to happen. `result` and `error`: how it ended. */
+  readonly kind: "intent" | "result" | "error";
+  /** A JSON value. */
+  readonly value: unknown;
+}
+
+export type ClaimEnding =
+  | { readonly state: "done"; readonly result: RunResult; readonly usage?: TokenUsage }
+  | { readonly state: "failed" | "cancelled"; readonly error: RunError; readonly usage?: TokenUsage }
+  | { readonly state: "waiting"; readonly approvals: readonly Approval[]; readonly usage?: TokenUsage }
+  /** Back to the queue, for any worker. */
+  | { readonly state: "queued" };

@@ -1,0 +1,39 @@
+import type { AgentEvent } from "@agent/core";
+import type { RunSummary } from "./run.js";
+
+/** An event of a run: what its agent did, or what happened to the run itself. */
+export type RunEvent = AgentEvent | ClaimedEvent | VersionEvent;
+
+/**
+ * A worker took the run. From the second time on it continues where an earlier worker stopped: text since the last
+ * tool call is void, since the model is asked for that answer again.
+ */
+export interface ClaimedEvent {
+  readonly type: "claimed";
+  readonly epoch: number;
+  readonly worker: string;
+}
+
+/** The run goes on with code of another version than the one it was last worked on. */
+export interface VersionEvent {
+  readonly type: "version";
+  readonly from: string;
+  readonly to: string;
+}
+
+/** One entry of a run's event log. */
+export interface LoggedEvent {
+  /** Pass it as `after` to read on behind this event. */
+  readonly cursor: string;
+  readonly at: number;
+  readonly epoch: number;
+  readonly event: RunEvent;
+}
+
+/** The run's state has changed. Followers get it between events; it is no entry of the log. */
+export interface StateChange {
+  readonly cursor: string;
+  readonly run: RunSummary;
+}
+
+export type FollowedEvent = LoggedEvent | StateChange;

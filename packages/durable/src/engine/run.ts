@@ -1,0 +1,107 @@
+import type { AccessNeed, FinishReason, TokenUsage, ToolCapability } from "@agent/core";
+
+/** Where a run stands. The last four are ends; `set_aside` is a run whose workers kept dying. */
+export const RUN_STATES = [
+  "queued",
+  "running",
+  "waiting",
+  "done",
+  "failed",
+  "cancelled",
+  "set_aside",
+] as const;
+export type RunState = (typeof RUN_STATES)[number];
+
+const ENDED: ReadonlySet<RunState> = new Set(["done", "failed", "cancelled", "set_aside"]);
+
+/** Whether nothing happens any more in this state, unless somebody asks for a retry. */
+export function isEnded(state: RunState): boolean {
+  return ENDED.has(state);
+}
+
+/** A run as it is given to an engine: everything is settled, nothing is a default any more. */
+export interface NewRun {
+  /** 1 to 100 letters, digits, `_` or `-`. Creating a run whose id exists does nothing. */
+  readonly id: string;
+  /** The name of the definition that works it off. */
+  readonly definition: string;
+  /** The version of the definition's code where the run was started. */
+  readonly version: string;
+  readonly tenant: string;
+  /** Only workers that have all of these labels take the run. */
+  readonly labels: readonly string[];
+  /** Higher is taken first, among runs of one tenant. */
+  readonly priority: number;
+  /** A JSON value. */
+  readonly input: unknown;
+  /** The W3C `traceparent` of whoever started the run. */
+  readonly trace?: string;
+}
+
+/** A call that waits for somebody's decision. */
+export interface Approval {
+  /** Names the call within the run: stable while the run is worked off again. */
+  readonly key: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly capabilities: readonly ToolCapability[];
+  readonly needs: readonly AccessNeed[];
+}
+
+/** `always` allows the tool for the rest of the run; the reason of a denial goes to the model. */
+export type Decision = "allow" | "always" | { readonly deny: string };
+
+/** An approval somebody decided. */
+export interface DecidedApproval {
+  readonly key: string;
+  readonly name: string;
+  readonly decision: Decision;
+}
+
+/** What can be listed of a run without reading its input and result. Times are milliseconds since 1970. */
+export interface RunSummary extends Omit<NewRun, "input"> {
+  readonly state: RunState;
+  /** How often the run was claimed: a write of an earlier claim is refused. */
+  readonly epoch: number;
+  /** How often a worker was lost while it worked on the run. */
+  readonly crashes: number;
+  readonly createdAt: number;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  /** The worker that has, or last had, the run. */
+  readonly worker?: string;
+  /** What waits for a decision. */
+  readonly approvals: readonly Approval[];
+  readonly decisions: readonly DecidedApproval[];
+  /** Why it failed, was cancelled or set aside. */
+  readonly error?: RunError;
+  /** Set while the run is running and somebody asked to cancel it. */
+  readonly cancelReason?: string;
+  readonly usage?: TokenUsage;
+}
+
+export interface Run extends RunSummary {
+  readonly input: unknown;
+  /** Present when the state is `done`. */
+  readonly result?: RunResult;
+}
+
+export interface RunError {
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface RunResult {
+  readonly text: string;
+  readonly output?: unknown;
+  readonly finishReason: FinishReason;
+  readonly turns: number;
+}
+
+/** What a tenant's runs may use together, on all workers. Absent: no limit. */
+export interface TenantLimits {
+  /** How many runs are worked off at one time. */
+  readonly concurrency?: number;
+  /** How often a model may be asked in a minute. */
+  readonly modelCallsPerMinute?: number;
+}

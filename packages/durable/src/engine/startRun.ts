@@ -1,0 +1,95 @@
+import { AgentError } from "@agent/core";
+import {
+  checkObject,
+  checkOptions,
+  checkText,
+  errorMessage,
+  invalidArgument,
+  type OptionChecks,
+} from "@agent/core/toolkit";
+import type { RunEngine } from "./engine.js";
+
+const ID = /^[\w-]{1,100}$/;
+const MAX_INPUT_BYTES = 16 * 1024 * 1024;
+
+export interface StartOptions {
+  /** The same id twice starts one run: for a caller that may have to ask again. Default: a new one. */
+  readonly id?: string;
+  /** Whose limits it counts against. Default `default`. */
+  readonly tenant?: string;
+  /** Only a worker with all of these takes the run: `["workspace:shop"]`. */
+  readonly labels?: readonly string[];
+  /** Higher is taken first, among runs of one tenant. Default 0. */
+  readonly priority?: number;
+  /** A W3C `traceparent`, to find the run in the trace of whoever started it. */
+  readonly trace?: string;
+}
+
+const OPTIONS: OptionChecks<StartOptions> = {
+  id: (name, value) => {
+    if (typeof value !== "string" || !ID.test(value)) {
+      throw invalidArgument(name, '1 to 100 letters, digits, "_" or "-"', value);
+    }
+  },
+  tenant: (name, value) => {
+    if (typeof value !== "string" || value === "" || value.length > 200) {
+      throw invalidArgument(name, "a string of 1 to 200 characters", value);
+    }
+  },
+  labels: (name, value) => {
+    if (!Array.isArray(value)) throw invalidArgument(name, "an array of strings", value);
+    for (const [index, label] of value.entries()) checkText(`${name}[${index}]`, label);
+  },
+  priority: (name, value) => {
+    if (!Number.isInteger(value) || Math.abs(value as number) > 1000) {
+      throw invalidArgument(name, "a whole number from -1000 to 1000", value);
+    }
+  },
+  trace: checkText,
+};
+
+/**
+ * Queues a run of a definition and resolves to its id, once it is stored. The input must be a JSON value: it is what
+ * the definition gets, in whichever process works the run off.
+ */
+export async function startRun<Input>(
+  engine: RunEngine,
+  definition: { readonly name: string; readonly version: string; create?(run: { input: Input }): unknown },
+  input: Input,
+  options: StartOptions = {},
+): Promise<string> {
+  checkObject("definition", definition);
+  checkText("definition.name", definition.name);
+  checkText("definition.version", definition.version);
+  checkOptions("startRun", options, OPTIONS);
+  const { id = crypto.randomUUID(), tenant = "default", labels = [], priority = 0, trace } = options;
+  await engine.create({
+    id,
+    definition: definition.name,
+    version: definition.version,
+    tenant,
+    labels: [...new Set(labels)].sort(),
+    priority,
+    input: asJson(input),
+    ...(trace !== undefined && { trace }),
+  });
+  return id;
+}
+
+/** The value as another process will read it. */
+function asJson(input: unknown): unknown {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(input);
+  } catch (error) {
+    throw new AgentError("invalid_argument", `input is no JSON value: ${errorMessage(error)}`);
+  }
+  if (text === undefined) throw invalidArgument("input", "a JSON value", input);
+  if (text.length > MAX_INPUT_BYTES) {
+    throw new AgentError(
+      "invalid_argument",
+      `input has ${text.length} characters as JSON; at most ${MAX_INPUT_BYTES} are kept. Pass the name of a file instead.`,
+    );
+  }
+  return JSON.parse(text);
+}

@@ -1,0 +1,63 @@
+import type { TokenUsage } from "@agent/core";
+import type {
+  Approval,
+  Decision,
+  NewRun,
+  RunError,
+  RunState,
+  RunSummary,
+  TenantLimits,
+} from "../engine/run.js";
+
+/** The format of the directory. A program that knows only lower ones refuses it. */
+export const FORMAT = 1;
+
+/**
+ * What processes write to the shared log. Whether a command takes effect is decided by the commands before it, in the
+ * same way by everybody who reads the log (`RunTable.apply`): that is all the locking there is.
+ */
+export type Command =
+  | { readonly op: "format"; readonly version: number }
+  /** A run as it stands: from a log that was rewritten. */
+  | { readonly op: "run"; readonly run: RunSummary; readonly resumed: boolean }
+  | { readonly op: "create"; readonly at: number; readonly run: Omit<NewRun, "input"> }
+  | {
+      readonly op: "claim";
+      readonly at: number;
+      readonly id: string;
+      readonly epoch: number;
+      readonly worker: string;
+    }
+  /** The worker of this claim was lost. */
+  | {
+      readonly op: "crash";
+      readonly at: number;
+      readonly id: string;
+      readonly epoch: number;
+      readonly maxCrashes: number;
+      readonly reason: string;
+    }
+  | {
+      readonly op: "end";
+      readonly at: number;
+      readonly id: string;
+      readonly epoch: number;
+      readonly state: Exclude<RunState, "running" | "set_aside">;
+      readonly approvals?: readonly Approval[];
+      readonly error?: RunError;
+      readonly usage?: TokenUsage;
+    }
+  | {
+      readonly op: "decide";
+      readonly at: number;
+      readonly id: string;
+      readonly key: string;
+      readonly decision: Decision;
+    }
+  | { readonly op: "cancel"; readonly at: number; readonly id: string; readonly reason: string }
+  | { readonly op: "retry"; readonly at: number; readonly id: string }
+  | { readonly op: "forget"; readonly ids: readonly string[] }
+  | { readonly op: "limits"; readonly tenant: string; readonly limits: TenantLimits }
+  | { readonly op: "model"; readonly at: number; readonly tenant: string }
+  /** Nothing after this counts: the next log goes on from here. */
+  | { readonly op: "seal" };

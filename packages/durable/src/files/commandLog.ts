@@ -1,0 +1,188 @@
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { isRecord, processTag } from "@agent/core/toolkit";
+import { type Command, FORMAT } from "./command.js";
+import { RunTable } from "./runTable.js";
+import { writeAllSync } from "./writeAll.js";
+
+const LOG_NAME = /^log\.(\d+)\.jsonl$/;
+const NEWLINE = 0x0a;
+const READ_BYTES = 1024 * 1024;
+// Below this a log is read in a few milliseconds; above it is rewritten once most of it is history.
+const COMPACT_AT_BYTES = 4 * 1024 * 1024;
+const LIVE_BYTES_PER_RUN = 600;
+
+/**
+ * The commands of all processes in one file, and the table they give. A command is one `write` at the end of the
+ * file, which the system never mixes with another; it counts from there on. No lock is held at any time, so a
+ * process that is killed or stopped holds up nobody.
+ */
+export class CommandLog {
+  readonly #directory: string;
+  readonly #flush: boolean;
+  readonly #tag = `${processTag()}.${crypto.randomUUID().slice(0, 8)}`;
+  #table = new RunTable();
+  #number = 0;
+  #fd = -1;
+  #offset = 0;
+  #counter = 0;
+  /** The verdict about the command this process wrote last. */
+  #verdict: { readonly mark: string; applied?: boolean } | undefined;
+
+  constructor(directory: string, flush: boolean) {
+    this.#directory = directory;
+    this.#flush = flush;
+    this.#openNewest();
+    this.read();
+  }
+
+  get table(): RunTable {
+    return this.#table;
+  }
+
+  /** Reads what others have written. Returns whether there was anything. */
+  read(): boolean {
+    const { size } = fstatSync(this.#fd);
+    if (size <= this.#offset) return false;
+    for (;;) {
+      const chunk = this.#readLines();
+      if (chunk === undefined) return true;
+      this.#applyLines(chunk);
+    }
+  }
+
+  /** Writes a command and returns whether it took effect. Throws, and nothing took effect, if it cannot be written. */
+  submit(command: Command): boolean {
+    for (;;) {
+      const mark = `${this.#tag}.${++this.#counter}`;
+      this.#verdict = { mark };
+      const written = this.#number;
+      // A line that an earlier writer could not end must not swallow this one: hence the first line break.
+      writeAllSync(this.#fd, `\n${JSON.stringify({ ...command, mark })}\n`);
+      if (this.#flush) fdatasyncSync(this.#fd);
+      this.read();
+      const { applied } = this.#verdict;
+      if (applied !== undefined) return applied;
+      if (written === this.#number)
+        throw new Error("A command was written to the log and cannot be read again.");
+      // The log was sealed before the command: it is written to the next one.
+    }
+  }
+
+  /** Starts a new log without history, if that is worth it. */
+  compact(): void {
+    const live = this.#table.size * LIVE_BYTES_PER_RUN;
+    if (this.#offset < COMPACT_AT_BYTES || this.#offset < 2 * live) return;
+    this.submit({ op: "seal" });
+  }
+
+  close(): void {
+    if (this.#fd !== -1) closeSync(this.#fd);
+    this.#fd = -1;
+  }
+
+  #openNewest(): void {
+    for (;;) {
+      const numbers = readdirSync(this.#directory).flatMap((name) => {
+        const number = LOG_NAME.exec(name)?.[1];
+        return number === undefined ? [] : [Number(number)];
+      });
+      const newest = Math.max(0, ...numbers);
+      if (newest === 0) this.#publish(1, [{ op: "format", version: FORMAT }]);
+      try {
+        this.#open(newest || 1);
+        return;
+      } catch (error) {
+        // It was replaced by a newer one between the two calls.
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      }
+    }
+  }
+
+  #open(number: number): void {
+    const fd = openSync(this.#path(number), "a+");
+    this.close();
+    this.#fd = fd;
+    this.#number = number;
+    this.#offset = 0;
+    this.#table = new RunTable();
+  }
+
+  #path(number: number): string {
+    return join(this.#directory, `log.${number}.jsonl`);
+  }
+
+  /** Makes a log appear with its whole beginning, once: whoever comes second finds the same in it. */
+  #publish(number: number, commands: Iterable<Command>): void {
+    const temporary = join(this.#directory, `.log.${this.#tag}`);
+    const lines = Array.from(commands, (command) => `${JSON.stringify(command)}\n`);
+    writeFileSync(temporary, lines.join(""), { flush: true });
+    try {
+      linkSync(temporary, this.#path(number));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    } finally {
+      unlinkSync(temporary);
+    }
+  }
+
+  /** The next bytes up to a line's end, or `undefined` if no whole line follows. */
+  #readLines(): Buffer | undefined {
+    for (let length = READ_BYTES; ; length *= 2) {
+      const buffer = Buffer.allocUnsafe(length);
+      const count = readSync(this.#fd, buffer, 0, length, this.#offset);
+      const end = buffer.subarray(0, count).lastIndexOf(NEWLINE);
+      if (end !== -1) {
+        this.#offset += end + 1;
+        return buffer.subarray(0, end);
+      }
+      if (count < length) return undefined;
+    }
+  }
+
+  #applyLines(chunk: Buffer): void {
+    for (const line of chunk.toString("utf8").split("\n")) {
+      const command = line === "" ? undefined : parse(line);
+      if (command === undefined) continue;
+      const applied = this.#table.apply(command);
+      if (this.#verdict && this.#verdict.mark === command.mark) this.#verdict.applied = applied;
+      if (command.op === "seal") {
+        this.#moveOn();
+        return;
+      }
+    }
+  }
+
+  /** Everybody who reads a seal makes the next log, if it is not there yet. */
+  #moveOn(): void {
+    const next = this.#number + 1;
+    this.#publish(next, this.#table.snapshot());
+    const old = this.#path(this.#number);
+    this.#open(next);
+    try {
+      unlinkSync(old);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  }
+}
+
+/** `undefined` for a line that its writer could not end: its command never took effect. */
+function parse(line: string): (Command & { mark?: string }) | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) && typeof value.op === "string" ? (value as never) : undefined;
+  } catch {
+    return undefined;
+  }
+}

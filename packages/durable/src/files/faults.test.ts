@@ -1,0 +1,173 @@
+import { spawn, spawnSync } from "node:child_process";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { eventsOf, follow, openEngine, scripted, temporaryDirectory, workWith } from "../../test/helpers.js";
+import { spawnWorker } from "../../test/killing.js";
+import { startRun } from "../engine/startRun.js";
+import { createFileEngine } from "./fileEngine.js";
+
+const ENGINE = new URL("../../test/fixtures/fileEngine.mjs", import.meta.url).href;
+const crowd = (directory: string) => ({
+  engineModule: ENGINE,
+  address: join(directory, "runs"),
+  effects: join(directory, "effects"),
+  leaseMs: 60_000,
+});
+
+describe("a directory of runs", () => {
+  test("a line that its writer could not end is ignored, and swallows nothing", async () => {
+    const directory = temporaryDirectory();
+    const engine = openEngine(directory);
+    const definition = scripted(["Done."]);
+    const first = await startRun(engine, definition, {});
+    appendFileSync(join(directory, "log.1.jsonl"), '{"op":"create","at":1,"run":{"id":"torn');
+    const second = await startRun(engine, definition, {});
+    const other = openEngine(directory);
+    expect((await other.list()).map(({ id }) => id)).toEqual([second, first]);
+    await workWith(other, definition);
+    await follow(engine, second);
+    expect((await engine.count()).done).toBe(2);
+  });
+
+  test("a torn last line of a journal does not count, and the run goes on without it", async () => {
+    const directory = temporaryDirectory();
+    const engine = openEngine(directory);
+    const definition = scripted(["Done."]);
+    const id = await startRun(engine, definition, {});
+    const worker = await engine.work(
+      async (claim) => {
+        await claim.append([{ key: "x", kind: "intent", value: null }], []);
+        appendFileSync(join(directory, "runs", id, "journal.1.jsonl"), '{"at":1,"j":[{"key":"torn","ki');
+        return { state: "queued" };
+      },
+      {
+        name: "torn",
+        concurrency: 1,
+        definitions: ["scripted"],
+        labels: [],
+        leaseMs: 1000,
+        maxCrashes: 1,
+        onFault: () => undefined,
+      },
+    );
+    for await (const one of engine.events(id, { follow: true })) if ("run" in one && one.run.epoch > 0) break;
+    await worker.close();
+    await workWith(engine, definition);
+    const all = await follow(engine, id);
+    expect(all.at(-1)).toMatchObject({ run: { state: "done" } });
+  });
+
+  test("a directory of a newer version is refused with words, also while it is in use", async () => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, "log.1.jsonl"), '{"op":"format","version":2}\n');
+    expect(() => createFileEngine(directory)).toThrow(/written by a newer version .* Upgrade/);
+    const used = temporaryDirectory();
+    const engine = openEngine(used);
+    appendFileSync(join(used, "log.1.jsonl"), '{"op":"teleport","id":"x"}\n');
+    await expect(engine.list()).rejects.toThrow('the command "teleport"');
+  });
+
+  test("a directory that cannot be used says so", () => {
+    const directory = temporaryDirectory();
+    const file = join(directory, "file");
+    writeFileSync(file, "");
+    expect(() => createFileEngine(join(file, "runs"))).toThrow("cannot be used: ENOTDIR");
+    expect(() => createFileEngine(directory, { flsh: true } as never)).toThrow('Did you mean "flush"?');
+    expect(() => createFileEngine(5 as never)).toThrow("directory must be a string, got number 5.");
+  });
+
+  test("history is dropped from a long log while others use it", async () => {
+    const directory = temporaryDirectory();
+    const [engine, other] = [openEngine(directory), openEngine(directory)];
+    const definition = scripted(["Done."]);
+    const kept = await startRun(engine, definition, { kept: true }, { tenant: "a", labels: ["nowhere"] });
+    await engine.setLimits("a", { concurrency: 3 });
+    const log = join(directory, "log.1.jsonl");
+    for (let index = 0; index < 5; index++) appendFileSync(log, `${" ".repeat(1024 * 1024)}\n`);
+    await workWith(other, definition);
+    const ended = await startRun(engine, definition, {});
+    await follow(engine, ended);
+    expect(await engine.prune(Date.now() + 1000)).toBe(1);
+    expect(readFileSync(join(directory, "log.2.jsonl")).length).toBeLessThan(2000);
+    // Both, and one that comes new, go on with the new log.
+    const last = await startRun(other, definition, {});
+    await follow(engine, last);
+    const fresh = openEngine(directory);
+    expect((await fresh.list()).map(({ id, state }) => [id, state])).toEqual([
+      [last, "done"],
+      [kept, "queued"],
+    ]);
+    expect(await fresh.getLimits("a")).toEqual({ concurrency: 3 });
+  });
+
+  test("a killed worker's run goes on in another process at once, long before its lease ends", async () => {
+    const directory = temporaryDirectory();
+    const engine = openEngine(join(directory, "runs"));
+    const doomed = spawnWorker(crowd(directory), "after write:1");
+    onTestFinished(() => void doomed.kill("SIGKILL"));
+    const died = new Promise((resolve) => doomed.once("exit", resolve));
+    const id = await startRun(engine, { name: "kills", version: "1" }, {});
+    await died;
+    const other = spawnWorker(crowd(directory));
+    onTestFinished(() => void other.kill("SIGKILL"));
+    const all = await follow(engine, id);
+    expect(all.at(-1)).toMatchObject({ run: { state: "done", crashes: 1, epoch: 2 } });
+    const ends = eventsOf(all).filter(
+      (event) => event.type === "tool_end" && event.outcome === "interrupted",
+    );
+    expect(ends).toHaveLength(1);
+  });
+
+  test("a run that kills its worker every time is set aside, and says by whom and how often", async () => {
+    const directory = temporaryDirectory();
+    const engine = openEngine(join(directory, "runs"));
+    const id = await startRun(engine, { name: "kills", version: "1" }, {});
+    const program = `
+      import { createFileEngine, startWorker } from ${JSON.stringify(fileURLToPath(new URL("../../dist/index.js", import.meta.url)))};
+      const create = () => process.kill(process.pid, "SIGKILL");
+      await startWorker(createFileEngine(process.argv[1]), { maxCrashes: 3, definitions: [{ name: "kills", version: "1", create }] });
+    `;
+    for (let index = 0; index < 3; index++) {
+      spawnSync(process.execPath, ["--input-type=module", "-e", program, join(directory, "runs")]);
+    }
+    await workWith(engine, { ...scripted(["Done."]), name: "other" }, { maxCrashes: 3 });
+    await follow(engine, id);
+    const run = await engine.get(id);
+    expect(run).toMatchObject({ state: "set_aside", crashes: 3, error: { code: "set_aside" } });
+    expect(run?.error?.message).toMatch(
+      /^3 workers were lost with it\. The last: worker .*: its process has ended\.$/,
+    );
+  });
+
+  test.skipIf(spawnSync("unshare", ["-rm", "true"]).status !== 0)(
+    "a full disk stops runs without breaking them, and they go on when there is room (needs unshare)",
+    async () => {
+      const directory = temporaryDirectory();
+      const mount = join(directory, "disk");
+      mkdirSync(mount);
+      const script = fileURLToPath(new URL("../../test/fixtures/fullDisk.mjs", import.meta.url));
+      const child = spawn("unshare", [
+        "-rm",
+        "sh",
+        "-c",
+        `mount -t tmpfs -o size=600k none "$1" && exec "$2" "$3" "$1"`,
+        "sh",
+        mount,
+        process.execPath,
+        script,
+      ]);
+      let output = "";
+      child.stdout.on("data", (chunk) => (output += chunk));
+      child.stderr.on("data", (chunk) => (output += chunk));
+      await new Promise((resolve) => child.once("close", resolve));
+      expect(output.trim().split("\n")).toEqual([
+        "a fault was told: ENOSPC",
+        "state while full: running or queued",
+        "state with room: done",
+        "writes: 3",
+      ]);
+    },
+  );
+});

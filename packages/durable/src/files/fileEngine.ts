@@ -1,0 +1,191 @@
+import { mkdirSync } from "node:fs";
+import { resolve } from "node:path";
+import { AgentError } from "@agent/core";
+import { checkBoolean, checkOptions, checkText, errorMessage, quotePath } from "@agent/core/toolkit";
+import { countActivity } from "../engine/activity.js";
+import type {
+  ActivityBucket,
+  ClaimHandler,
+  EngineWorker,
+  EngineWorkOptions,
+  EventsOptions,
+  RunEngine,
+  RunQuery,
+} from "../engine/engine.js";
+import type { FollowedEvent } from "../engine/events.js";
+import {
+  type Decision,
+  isEnded,
+  type NewRun,
+  RUN_STATES,
+  type Run,
+  type RunState,
+  type RunSummary,
+  type TenantLimits,
+} from "../engine/run.js";
+import { CommandLog } from "./commandLog.js";
+import { readEvents } from "./fileEvents.js";
+import { FileWorker } from "./fileWorker.js";
+import { Heartbeats } from "./heartbeats.js";
+import { RunFiles } from "./runFiles.js";
+import { watchDirectory } from "./watch.js";
+
+const DEFAULT_LIST_LIMIT = 100;
+// A directory without a run in the log is one whose creation was interrupted, unless it is being created.
+const ABANDONED_AFTER_MS = 3_600_000;
+const FORGET_AT_ONCE = 1000;
+
+export interface FileEngineOptions {
+  /**
+   * Whether each step is flushed to the disk before the run goes on: then a power failure loses nothing either, and a
+   * step takes as long as the disk does. Default `false`: what is written survives the process, not the machine.
+   */
+  readonly flush?: boolean;
+}
+
+/**
+ * Runs in a directory, shared by any number of processes on one machine. Nothing needs to be installed or started.
+ * Throws if the directory cannot be used, or was written by a newer version. Not for network file systems.
+ */
+export function createFileEngine(directory: string, options: FileEngineOptions = {}): RunEngine {
+  checkText("directory", directory);
+  checkOptions("createFileEngine", options, { flush: checkBoolean });
+  const path = resolve(directory);
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    return new FileEngine(path, options.flush ?? false);
+  } catch (error) {
+    if (error instanceof AgentError) throw error;
+    throw new AgentError(
+      "invalid_argument",
+      `The directory of runs ${quotePath(path)} cannot be used: ${errorMessage(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+class FileEngine implements RunEngine {
+  readonly #directory: string;
+  readonly #flush: boolean;
+  readonly #log: CommandLog;
+  readonly #files: RunFiles;
+  readonly #heartbeats: Heartbeats;
+  readonly #workers = new Set<EngineWorker>();
+
+  constructor(directory: string, flush: boolean) {
+    this.#directory = directory;
+    this.#flush = flush;
+    this.#log = new CommandLog(directory, flush);
+    this.#files = new RunFiles(directory);
+    this.#heartbeats = new Heartbeats(directory);
+  }
+
+  async create({ input, ...run }: NewRun): Promise<boolean> {
+    this.#log.read();
+    if (this.#log.table.get(run.id)) return false;
+    this.#files.create(run.id, input);
+    return this.#log.submit({ op: "create", at: Date.now(), run });
+  }
+
+  async get(id: string): Promise<Run | undefined> {
+    this.#log.read();
+    const run = this.#log.table.get(id);
+    if (!run) return undefined;
+    const result = run.state === "done" ? this.#files.readResult(id, run.epoch) : undefined;
+    return { ...run, input: this.#files.readInput(id), ...(result && { result }) };
+  }
+
+  async list({ limit = DEFAULT_LIST_LIMIT, ...query }: RunQuery = {}): Promise<readonly RunSummary[]> {
+    const found = [...this.#select(query)];
+    return found.reverse().slice(0, limit);
+  }
+
+  async count(query: Omit<RunQuery, "limit"> = {}): Promise<Readonly<Record<RunState, number>>> {
+    const counts = Object.fromEntries(RUN_STATES.map((state) => [state, 0])) as Record<RunState, number>;
+    for (const { state } of this.#select(query)) counts[state]++;
+    return counts;
+  }
+
+  async activity(since: number, bucketMs: number): Promise<readonly ActivityBucket[]> {
+    return countActivity(this.#select({}), since, bucketMs);
+  }
+
+  events(id: string, options: EventsOptions = {}): AsyncIterable<FollowedEvent> {
+    return readEvents(id, this.#directory, this.#log, this.#files, options);
+  }
+
+  async decide(id: string, key: string, decision: Decision): Promise<boolean> {
+    return this.#log.submit({ op: "decide", at: Date.now(), id, key, decision });
+  }
+
+  async cancel(id: string, reason: string): Promise<boolean> {
+    return this.#log.submit({ op: "cancel", at: Date.now(), id, reason });
+  }
+
+  async retry(id: string): Promise<boolean> {
+    return this.#log.submit({ op: "retry", at: Date.now(), id });
+  }
+
+  async setLimits(tenant: string, limits: TenantLimits): Promise<void> {
+    this.#log.submit({ op: "limits", tenant, limits });
+  }
+
+  async getLimits(tenant: string): Promise<TenantLimits> {
+    this.#log.read();
+    return this.#log.table.limits(tenant);
+  }
+
+  async prune(endedBefore: number): Promise<number> {
+    const ids: string[] = [];
+    for (const { id, state, endedAt = Infinity } of this.#select({})) {
+      if (isEnded(state) && endedAt < endedBefore) ids.push(id);
+    }
+    for (let start = 0; start < ids.length; start += FORGET_AT_ONCE) {
+      const some = ids.slice(start, start + FORGET_AT_ONCE);
+      this.#log.submit({ op: "forget", ids: some });
+      // A run that somebody retried in between is still in the table.
+      for (const id of some) if (!this.#log.table.get(id)) this.#files.remove(id);
+    }
+    for (const id of this.#files.untouchedSince(Date.now() - ABANDONED_AFTER_MS)) {
+      if (!this.#log.table.get(id)) this.#files.remove(id);
+    }
+    this.#log.compact();
+    return ids.filter((id) => !this.#log.table.get(id)).length;
+  }
+
+  async work(handle: ClaimHandler, options: EngineWorkOptions): Promise<EngineWorker> {
+    const worker = new FileWorker(
+      {
+        log: this.#log,
+        files: this.#files,
+        heartbeats: this.#heartbeats,
+        flush: this.#flush,
+        onChange: (listener) => watchDirectory(this.#directory, listener),
+      },
+      handle,
+      options,
+    );
+    this.#workers.add(worker);
+    return {
+      close: async () => {
+        await worker.close();
+        this.#workers.delete(worker);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.close()));
+    this.#workers.clear();
+    this.#log.close();
+  }
+
+  *#select({ state, tenant }: Omit<RunQuery, "limit">): Iterable<RunSummary> {
+    this.#log.read();
+    for (const run of this.#log.table.all()) {
+      if (state !== undefined && run.state !== state) continue;
+      if (tenant !== undefined && run.tenant !== tenant) continue;
+      yield { ...run };
+    }
+  }
+}

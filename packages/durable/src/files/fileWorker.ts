@@ -1,0 +1,183 @@
+import { errorMessage } from "@agent/core/toolkit";
+import type { ClaimEnding, ClaimHandler, EngineWorker, EngineWorkOptions } from "../engine/engine.js";
+import type { RunSummary } from "../engine/run.js";
+import { isStopped } from "../engine/stopped.js";
+import { sleep } from "../worker/sleep.js";
+import type { Command } from "./command.js";
+import type { CommandLog } from "./commandLog.js";
+import { FileClaim } from "./fileClaim.js";
+import type { Heartbeats } from "./heartbeats.js";
+import type { RunFiles } from "./runFiles.js";
+import type { WorkerFilter } from "./runQueue.js";
+
+const RETRY_MS = 200;
+
+interface Parts {
+  readonly log: CommandLog;
+  readonly files: RunFiles;
+  readonly heartbeats: Heartbeats;
+  readonly flush: boolean;
+  /** Calls the listener when the log may have grown, until the returned function is called. */
+  readonly onChange: (listener: () => void) => () => void;
+}
+
+/** Claims runs of a directory while there are any, and gives back those of workers that are gone. */
+export class FileWorker implements EngineWorker {
+  readonly #parts: Parts;
+  readonly #handle: ClaimHandler;
+  readonly #options: EngineWorkOptions;
+  readonly #filter: WorkerFilter;
+  readonly #name: string;
+  readonly #id: string;
+  readonly #stopHeartbeat: () => void;
+  readonly #stopListening: () => void;
+  readonly #claims = new Set<FileClaim>();
+  readonly #handlers = new Set<Promise<void>>();
+  readonly #closed = new AbortController();
+  #isClosing = false;
+
+  constructor(parts: Parts, handle: ClaimHandler, options: EngineWorkOptions) {
+    this.#parts = parts;
+    this.#handle = handle;
+    this.#options = options;
+    this.#filter = { definitions: new Set(options.definitions), labels: new Set(options.labels) };
+    const { id, stop } = parts.heartbeats.start(options.leaseMs, options.onFault);
+    this.#id = id;
+    this.#name = `${options.name} ${id}`;
+    this.#stopHeartbeat = stop;
+    this.#stopListening = parts.onChange(() => this.#onChange());
+    this.#onChange();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    for (const claim of this.#claims) claim.stop("closing");
+    await Promise.all(this.#handlers);
+    this.#closed.abort();
+    this.#stopListening();
+    this.#stopHeartbeat();
+  }
+
+  #onChange(): void {
+    try {
+      this.#parts.log.read();
+      for (const claim of this.#claims) this.#tell(claim);
+      this.#giveBackLost();
+      this.#fill();
+    } catch (error) {
+      this.#options.onFault(error);
+    }
+  }
+
+  #tell(claim: FileClaim): void {
+    if (claim.signal.aborted) return;
+    if (!claim.holds) {
+      claim.stop("lost");
+      return;
+    }
+    const reason = this.#parts.log.table.get(claim.run.id)?.cancelReason;
+    if (reason !== undefined) claim.stop("cancelled", reason);
+  }
+
+  #giveBackLost(): void {
+    const { log, heartbeats } = this.#parts;
+    const { leaseMs, maxCrashes } = this.#options;
+    for (const [worker, ids] of [...log.table.workers()]) {
+      const id = worker.slice(worker.lastIndexOf(" ") + 1);
+      const loss = id === this.#id ? undefined : heartbeats.findLoss(id, leaseMs);
+      if (loss === undefined) continue;
+      const reason = `${worker}: ${loss}`;
+      for (const run of ids) {
+        const { epoch = 0 } = log.table.get(run) ?? {};
+        log.submit({ op: "crash", at: Date.now(), id: run, epoch, maxCrashes, reason });
+      }
+    }
+  }
+
+  #fill(): void {
+    while (!this.#isClosing && this.#handlers.size < this.#options.concurrency) {
+      const next = this.#parts.log.table.next(this.#filter);
+      if (!next) return;
+      if (!this.#claim(next)) continue;
+      const claimed = this.#parts.log.table.get(next.id);
+      if (!claimed) continue;
+      const handled: Promise<void> = this.#work({ ...claimed }).finally(() => {
+        this.#handlers.delete(handled);
+        this.#onChange();
+      });
+      this.#handlers.add(handled);
+    }
+  }
+
+  /** Another worker may have been faster, and the table has changed then. */
+  #claim({ id, epoch }: RunSummary): boolean {
+    const { log } = this.#parts;
+    return log.submit({ op: "claim", at: Date.now(), id, epoch: epoch + 1, worker: this.#name });
+  }
+
+  async #work(summary: RunSummary): Promise<void> {
+    const { log, files, flush } = this.#parts;
+    const { id, epoch } = summary;
+    let claim: FileClaim;
+    try {
+      claim = new FileClaim({ ...summary, input: files.readInput(id) }, log, files, flush);
+    } catch (error) {
+      this.#options.onFault(error);
+      return await this.#end(() => this.#crashed(summary, error));
+    }
+    this.#claims.add(claim);
+    try {
+      const ending = await this.#handle(claim);
+      await this.#end(() => {
+        if (!claim.holds) return;
+        if (ending.state === "done") files.writeResult(id, epoch, ending.result);
+        log.submit(endCommand(id, epoch, ending));
+      });
+    } catch (error) {
+      this.#options.onFault(error);
+      const isGivenBack = isStopped(error);
+      await this.#end(() => {
+        if (!claim.holds) return;
+        if (isGivenBack) log.submit(endCommand(id, epoch, { state: "queued" }));
+        else this.#crashed(summary, error);
+      });
+    } finally {
+      this.#claims.delete(claim);
+      claim.close();
+    }
+  }
+
+  #crashed({ id, epoch }: RunSummary, error: unknown): void {
+    const reason = `${this.#name}: ${errorMessage(error)}`;
+    const { maxCrashes } = this.#options;
+    this.#parts.log.submit({ op: "crash", at: Date.now(), id, epoch, maxCrashes, reason });
+  }
+
+  /** Tries again while the disk is full: nobody else can end a claim of a worker that lives. */
+  async #end(write: () => void): Promise<void> {
+    while (!this.#closed.signal.aborted) {
+      try {
+        this.#parts.log.read();
+        write();
+        return;
+      } catch (error) {
+        this.#options.onFault(error);
+        await sleep(RETRY_MS, this.#closed.signal);
+      }
+    }
+  }
+}
+
+function endCommand(id: string, epoch: number, ending: ClaimEnding): Command {
+  const { state } = ending;
+  return {
+    op: "end",
+    at: Date.now(),
+    id,
+    epoch,
+    state,
+    ...("approvals" in ending && { approvals: ending.approvals }),
+    ...("error" in ending && { error: ending.error }),
+    ...("usage" in ending && ending.usage && { usage: ending.usage }),
+  };
+}

@@ -1,0 +1,83 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { hasEnded, isRecord, processTag } from "@agent/core/toolkit";
+
+const BEATS_PER_LEASE = 4;
+const LONGEST_BEAT_MS = 1000;
+
+/** Signs of life of the workers that share a directory: a file each, rewritten while the worker lives. */
+export class Heartbeats {
+  readonly #directory: string;
+  readonly #seen = new Map<string, { readonly beat: string; readonly at: number }>();
+
+  constructor(directory: string) {
+    this.#directory = join(directory, "workers");
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+  }
+
+  /** Starts giving signs of life. Returns the worker's id, and what ends them. */
+  start(leaseMs: number, onFault: (error: unknown) => void): { id: string; stop: () => void } {
+    const id = `${processTag()}.${crypto.randomUUID().slice(0, 8)}`;
+    let beat = 0;
+    const write = (): void => {
+      beat++;
+      try {
+        writeFileSync(this.#path(id), JSON.stringify({ beat, leaseMs }), { mode: 0o600 });
+      } catch (error) {
+        onFault(error);
+      }
+    };
+    write();
+    const timer = setInterval(write, Math.min(LONGEST_BEAT_MS, leaseMs / BEATS_PER_LEASE));
+    return {
+      id,
+      stop: () => {
+        clearInterval(timer);
+        rmSync(this.#path(id), { force: true });
+      },
+    };
+  }
+
+  /**
+   * Why a worker counts as lost, or `undefined` while it does not. A process that is gone is known at once; one that
+   * is stopped or hangs, when its beat has not changed for a lease, by this process's own steady clock: neither
+   * clocks that are set nor clocks that differ make a difference.
+   */
+  findLoss(id: string, leaseMs: number): string | undefined {
+    if (hasEnded(id.slice(0, id.lastIndexOf("."))) === true) {
+      this.#forget(id);
+      return "its process has ended.";
+    }
+    const { beat, lease } = this.#read(id, leaseMs);
+    const now = performance.now();
+    const seen = this.#seen.get(id);
+    if (seen?.beat !== beat) {
+      this.#seen.set(id, { beat, at: now });
+      return undefined;
+    }
+    if (now - seen.at <= lease) return undefined;
+    this.#forget(id);
+    return `it gave no sign of life for ${lease} ms.`;
+  }
+
+  #read(id: string, leaseMs: number): { beat: string; lease: number } {
+    try {
+      const text = readFileSync(this.#path(id), "utf8");
+      const value: unknown = JSON.parse(text);
+      const lease = isRecord(value) && typeof value.leaseMs === "number" ? value.leaseMs : leaseMs;
+      return { beat: text, lease };
+    } catch {
+      // Not there, or being written: no sign of life either way.
+      return { beat: "", lease: leaseMs };
+    }
+  }
+
+  #forget(id: string): void {
+    this.#seen.delete(id);
+    rmSync(this.#path(id), { force: true });
+  }
+
+  #path(id: string): string {
+    return join(this.#directory, `${id}.json`);
+  }
+}

@@ -1,0 +1,195 @@
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { isRecord } from "@agent/core/toolkit";
+import type { RunResult } from "../engine/run.js";
+import { writeAllSync } from "./writeAll.js";
+
+const NEWLINE = 0x0a;
+// Room for the sizes of ten thousand earlier claims.
+const MAX_HEADER_BYTES = 512 * 1024;
+const FILE_MODE = 0o600;
+const DIRECTORY_MODE = 0o700;
+
+/** A part of a run's journal that counts: the file of one claim, up to `size`. */
+export interface Segment {
+  readonly epoch: number;
+  /** `Infinity` for the newest. */
+  readonly size: number;
+}
+
+/** The first line of a claim's file: what counts of the files before it. Later writes to those never do. */
+interface Header {
+  readonly epoch: number;
+  readonly previous: readonly Segment[];
+}
+
+/** The files of the runs: input, result, and one journal file a claim. */
+export class RunFiles {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = join(directory, "runs");
+    mkdirSync(this.#directory, { recursive: true, mode: DIRECTORY_MODE });
+  }
+
+  directory(id: string): string {
+    return join(this.#directory, id);
+  }
+
+  create(id: string, input: unknown): void {
+    mkdirSync(this.directory(id), { recursive: true, mode: DIRECTORY_MODE });
+    // `wx`: the input of a run that exists must not change under it.
+    try {
+      writeFileSync(join(this.directory(id), "input.json"), JSON.stringify(input), {
+        mode: FILE_MODE,
+        flag: "wx",
+      });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  }
+
+  readInput(id: string): unknown {
+    return readJson(join(this.directory(id), "input.json"));
+  }
+
+  writeResult(id: string, epoch: number, result: RunResult): void {
+    writeFileSync(join(this.directory(id), `result.${epoch}.json`), JSON.stringify(result), {
+      mode: FILE_MODE,
+    });
+  }
+
+  readResult(id: string, epoch: number): RunResult | undefined {
+    return readJson(join(this.directory(id), `result.${epoch}.json`)) as RunResult | undefined;
+  }
+
+  /** Starts the journal of a claim: what is in earlier ones now counts, and nothing they get later. */
+  openJournal(id: string, epoch: number): JournalFile {
+    const previous = this.segments(id, epoch - 1).map(({ epoch: number, size }) => ({
+      epoch: number,
+      size: size === Infinity ? this.#wholeLines(id, number) : size,
+    }));
+    return new JournalFile(this.journalPath(id, epoch), { epoch, previous });
+  }
+
+  /** What counts of a run that was claimed `epoch` times; the newest file is open-ended. */
+  segments(id: string, epoch: number): readonly Segment[] {
+    for (let number = epoch; number > 0; number--) {
+      const header = this.readHeader(id, number);
+      if (header) return [...header.previous, { epoch: number, size: Infinity }];
+    }
+    return [];
+  }
+
+  /** `undefined` if the claim has not begun its file, or was lost before it had. */
+  readHeader(id: string, epoch: number): Header | undefined {
+    const first = this.readFrom(id, epoch, 0, MAX_HEADER_BYTES, 1)[0]?.text;
+    const header: unknown = first === undefined ? undefined : JSON.parse(first);
+    return isRecord(header) && header.epoch === epoch ? (header as unknown as Header) : undefined;
+  }
+
+  /** The whole lines of a journal file from a byte on, with the byte after each. */
+  readFrom(id: string, epoch: number, from: number, size: number, most = Infinity): readonly Line[] {
+    let fd: number;
+    try {
+      fd = openSync(this.journalPath(id, epoch), "r");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      throw error;
+    }
+    try {
+      const end = Math.min(size, fstatSync(fd).size);
+      if (end <= from) return [];
+      const buffer = Buffer.allocUnsafe(end - from);
+      const count = readSync(fd, buffer, 0, buffer.length, from);
+      return splitLines(buffer.subarray(0, count), from, most);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  remove(id: string): void {
+    rmSync(this.directory(id), { recursive: true, force: true });
+  }
+
+  /** Runs that have a directory which has not changed since then. */
+  *untouchedSince(time: number): Iterable<string> {
+    for (const id of readdirSync(this.#directory)) {
+      const stats = statSync(this.directory(id), { throwIfNoEntry: false });
+      if (stats && stats.mtimeMs < time) yield id;
+    }
+  }
+
+  journalPath(id: string, epoch: number): string {
+    return join(this.directory(id), `journal.${epoch}.jsonl`);
+  }
+
+  #wholeLines(id: string, epoch: number): number {
+    return this.readFrom(id, epoch, 0, Infinity).at(-1)?.end ?? 0;
+  }
+}
+
+export interface Line {
+  readonly text: string;
+  /** The byte after the line break. */
+  readonly end: number;
+}
+
+function splitLines(buffer: Buffer, from: number, most: number): Line[] {
+  const lines: Line[] = [];
+  for (let start = 0; lines.length < most; ) {
+    const end = buffer.indexOf(NEWLINE, start);
+    if (end === -1) break;
+    lines.push({ text: buffer.toString("utf8", start, end), end: from + end + 1 });
+    start = end + 1;
+  }
+  return lines;
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** The journal file of one claim. A line is one write; after a failed one nothing more is written. */
+export class JournalFile {
+  readonly #fd: number;
+  #isBroken = false;
+
+  constructor(path: string, header: Header) {
+    this.#fd = openSync(path, "ax", FILE_MODE);
+    this.append(header, false);
+  }
+
+  append(line: unknown, flush: boolean): void {
+    if (this.#isBroken) throw new Error("An earlier write to this journal failed.");
+    try {
+      writeAllSync(this.#fd, `${JSON.stringify(line)}\n`);
+      if (flush) fdatasyncSync(this.#fd);
+    } catch (error) {
+      this.#isBroken = true;
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#isBroken = true;
+    closeSync(this.#fd);
+  }
+}

@@ -1,0 +1,7 @@
+import { writeSync } from "node:fs";
+
+/** Writes everything, or throws: a full disk takes a part first. */
+export function writeAllSync(fd: number, text: string): void {
+  const data = Buffer.from(text, "utf8");
+  for (let done = 0; done < data.length; ) done += writeSync(fd, data, done);
+}

@@ -1,0 +1,46 @@
+export type {
+  ActivityBucket,
+  ClaimEnding,
+  ClaimHandler,
+  EngineWorker,
+  EngineWorkOptions,
+  EventsOptions,
+  JournalEntry,
+  RunClaim,
+  RunEngine,
+  RunQuery,
+  StopCode,
+} from "./engine/engine.js";
+export type {
+  ClaimedEvent,
+  FollowedEvent,
+  LoggedEvent,
+  RunEvent,
+  StateChange,
+  VersionEvent,
+} from "./engine/events.js";
+export {
+  type Approval,
+  type DecidedApproval,
+  type Decision,
+  isEnded,
+  type NewRun,
+  RUN_STATES,
+  type Run,
+  type RunError,
+  type RunResult,
+  type RunState,
+  type RunSummary,
+  type TenantLimits,
+} from "./engine/run.js";
+export { type StartOptions, startRun } from "./engine/startRun.js";
+export { isStopped, StoppedError } from "./engine/stopped.js";
+export { createFileEngine, type FileEngineOptions } from "./files/fileEngine.js";
+export {
+  defineRun,
+  type PreparedRun,
+  type RunAgent,
+  type RunContext,
+  type RunDefinition,
+} from "./worker/definition.js";
+export { startWorker, type WorkerOptions } from "./worker/worker.js";

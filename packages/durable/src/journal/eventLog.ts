@@ -1,0 +1,115 @@
+import type { AgentEvent } from "@agent/core";
+import type { FollowedEvent, RunEvent } from "../engine/events.js";
+
+// Long enough to put many small pieces of text into one write, short enough to look live.
+const FLUSH_AFTER_MS = 10;
+const FLUSH_AT_EVENTS = 256;
+
+// A run that is worked off again reports these again for every step it replays.
+const REPORTED_AGAIN: ReadonlySet<RunEvent["type"]> = new Set([
+  "tool_requested",
+  "tool_end",
+  "usage",
+  "context",
+  "steered",
+  "done",
+]);
+
+/**
+ * Collects the events of a claim and writes them in few pieces, in order. Events that an earlier claim has logged
+ * are left out when replayed steps report them again; one that was lost with its worker is logged now.
+ */
+export class EventLog {
+  readonly #write: (events: readonly RunEvent[]) => Promise<void>;
+  readonly #onFault: (error: unknown) => void;
+  readonly #logged: Map<string, number>;
+  #waiting: RunEvent[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    logged: ReadonlyMap<string, number>,
+    write: (events: readonly RunEvent[]) => Promise<void>,
+    onFault: (error: unknown) => void,
+  ) {
+    this.#logged = new Map(logged);
+    this.#write = write;
+    this.#onFault = onFault;
+  }
+
+  add(event: RunEvent): void {
+    if (isDraft(event) || this.#isLogged(event)) return;
+    const last = this.#waiting.at(-1);
+    const joined = last && join(last, event);
+    if (joined) this.#waiting[this.#waiting.length - 1] = joined;
+    else this.#waiting.push(event);
+    if (this.#waiting.length >= FLUSH_AT_EVENTS) this.#flushSoon(0);
+    else this.#flushSoon(FLUSH_AFTER_MS);
+  }
+
+  /** Hands over what waits, for a write that holds something else too. */
+  take(): readonly RunEvent[] {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const events = this.#waiting;
+    this.#waiting = [];
+    return events;
+  }
+
+  async flush(): Promise<void> {
+    const events = this.take();
+    if (events.length > 0) await this.#write(events);
+  }
+
+  #flushSoon(delayMs: number): void {
+    if (this.#timer && delayMs > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.flush().catch(this.#onFault), delayMs);
+  }
+
+  #isLogged(event: RunEvent): boolean {
+    const name = nameOf(event);
+    const count = name === undefined ? 0 : (this.#logged.get(name) ?? 0);
+    if (name === undefined || count === 0) return false;
+    this.#logged.set(name, count - 1);
+    return true;
+  }
+}
+
+/** How often each event that comes again with a replay is in the log. */
+export async function countLogged(events: AsyncIterable<FollowedEvent>): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  for await (const entry of events) {
+    const name = "event" in entry ? nameOf(entry.event) : undefined;
+    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** The same for an event and its repetition. Ids come again in later turns, in the same order both times. */
+function nameOf(event: RunEvent): string | undefined {
+  if (event.type === "child") {
+    const inner = nameOf(event.event);
+    return inner === undefined ? undefined : `${event.id}/${event.child}/${inner}`;
+  }
+  if (!REPORTED_AGAIN.has(event.type)) return undefined;
+  return "id" in event ? `${event.type}/${event.id}` : event.type;
+}
+
+/** Arguments while they are written: the log has them whole in `tool_requested`. */
+function isDraft(event: RunEvent): boolean {
+  return event.type === "tool_draft" || (event.type === "child" && isDraft(event.event));
+}
+
+/** Two pieces of one text as one. */
+function join(first: RunEvent, second: RunEvent): AgentEvent | undefined {
+  if (first.type === "text" && second.type === "text") {
+    return { type: "text", text: first.text + second.text };
+  }
+  if (first.type === "reasoning" && second.type === "reasoning") {
+    return { type: "reasoning", text: first.text + second.text };
+  }
+  if (first.type === "tool_output" && second.type === "tool_output" && first.id === second.id) {
+    return { ...first, chunk: first.chunk + second.chunk };
+  }
+  return undefined;
+}

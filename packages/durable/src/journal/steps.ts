@@ -1,0 +1,118 @@
+import {
+  AgentError,
+  type AgentErrorCode,
+  type AnswerKey,
+  type CallKey,
+  type ChatResponse,
+  isAgentError,
+  type Steps,
+  type ToolResult,
+} from "@agent/core";
+import type { JournalEntry } from "../engine/engine.js";
+import type { RunError } from "../engine/run.js";
+import { StoppedError } from "../engine/stopped.js";
+import { answerKey, callKey } from "./keys.js";
+
+const INTERRUPTED =
+  "Interrupted: the worker that ran this call was lost before the call ended, so it may or may not have run, wholly or in part. What it had started in the background may have ended. Check before you repeat it.";
+
+export interface JournalOptions {
+  readonly entries: readonly JournalEntry[];
+  /** Stores an entry for good before it resolves, or rejects. */
+  readonly record: (entry: JournalEntry) => Promise<void>;
+  /** Resolves when the model may be asked. */
+  readonly beforeModelCall: () => Promise<void>;
+}
+
+/**
+ * The steps of a run, kept in a journal. A step with a result is never run again; an interrupted call is run again
+ * only if it is repeatable, and otherwise the model is told once that it may or may not have run.
+ */
+export class JournalSteps implements Steps {
+  readonly #entries = new Map<string, JournalEntry>();
+  readonly #record: JournalOptions["record"];
+  readonly #beforeModelCall: JournalOptions["beforeModelCall"];
+  #isClosed = false;
+  #asked = 0;
+
+  constructor({ entries, record, beforeModelCall }: JournalOptions) {
+    for (const entry of entries) this.#entries.set(entry.key, entry);
+    this.#record = record;
+    this.#beforeModelCall = beforeModelCall;
+  }
+
+  /** How many answers went through here, recorded ones included. */
+  get asked(): number {
+    return this.#asked;
+  }
+
+  /** No step starts any more; those that run may end and are recorded. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async answer(key: AnswerKey, ask: () => Promise<ChatResponse>): Promise<ChatResponse> {
+    const name = answerKey(key);
+    this.#asked++;
+    const known = this.#entries.get(name);
+    if (known?.kind === "result") return known.value as ChatResponse;
+    if (known?.kind === "error") throw recordedError(known.value as RunError);
+    this.#checkOpen();
+    await this.#beforeModelCall();
+    let response: ChatResponse;
+    try {
+      response = await ask();
+    } catch (error) {
+      if (decidesTheRest(key, error)) {
+        await this.#keep({ key: name, kind: "error", value: { code: error.code, message: error.message } });
+      }
+      throw error;
+    }
+    await this.#keep({ key: name, kind: "result", value: response });
+    return response;
+  }
+
+  async call(
+    key: CallKey,
+    run: (intent?: () => void | Promise<void>) => Promise<ToolResult>,
+  ): Promise<ToolResult> {
+    const name = callKey(key);
+    const known = this.#entries.get(name);
+    if (known?.kind === "result") return known.value as ToolResult;
+    this.#checkOpen();
+    if (known?.kind === "intent" && !key.repeatable) {
+      const told: ToolResult = { outcome: "interrupted", text: INTERRUPTED, durationMs: 0 };
+      await this.#keep({ key: name, kind: "result", value: told });
+      return told;
+    }
+    const result = await run(async () => {
+      this.#checkOpen();
+      // A repeatable call needs none: without a result it is run again in any case.
+      if (!key.repeatable) await this.#keep({ key: name, kind: "intent", value: null });
+    });
+    if (result.outcome !== "aborted") await this.#keep({ key: name, kind: "result", value: result });
+    return result;
+  }
+
+  async #keep(entry: JournalEntry): Promise<void> {
+    await this.#record(entry);
+    this.#entries.set(entry.key, entry);
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new StoppedError("closing");
+  }
+}
+
+/**
+ * Whether what follows depends on this failure: a conversation that was too long is shortened, a summary that could
+ * not be had is left out. Any other failure ends the run, and a retry of the run asks again.
+ */
+function decidesTheRest({ kind }: AnswerKey, error: unknown): error is AgentError {
+  if (isAgentError(error, "context_overflow")) return true;
+  return kind === "summary" && isAgentError(error, "provider_failed");
+}
+
+function recordedError({ code, message }: RunError): AgentError {
+  return new AgentError(code as AgentErrorCode, message);
+}

@@ -1,0 +1,121 @@
+import type { ClaimEnding, EngineWorker, EngineWorkOptions, RunClaim, RunEngine } from "../engine/engine.js";
+import type { FollowedEvent, RunEvent } from "../engine/events.js";
+import type { NewRun, RunState } from "../engine/run.js";
+
+/** A claim that a test holds until it says how it ends. */
+export interface HeldClaim extends RunClaim {
+  end(ending: ClaimEnding): void;
+  fail(error: unknown): void;
+}
+
+/** A worker whose claims are handed to the test. */
+export class TestWorker {
+  readonly #waiting: HeldClaim[] = [];
+  #wake: (() => void) | undefined;
+  #worker: EngineWorker | undefined;
+
+  static async start(engine: RunEngine, options: Partial<EngineWorkOptions> = {}): Promise<TestWorker> {
+    const tester = new TestWorker();
+    tester.#worker = await engine.work(
+      (claim) =>
+        new Promise((end, fail) => {
+          tester.#waiting.push(hold(claim, end, fail));
+          tester.#wake?.();
+        }),
+      {
+        name: "test",
+        concurrency: 1,
+        definitions: ["test"],
+        labels: [],
+        leaseMs: 2000,
+        maxCrashes: 3,
+        onFault: () => undefined,
+        ...options,
+      },
+    );
+    return tester;
+  }
+
+  /** The next claim; waits for it. */
+  async next(): Promise<HeldClaim> {
+    for (;;) {
+      const claim = this.#waiting.shift();
+      if (claim) return claim;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** How many claims wait to be taken with `next`. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  async close(): Promise<void> {
+    await this.#worker?.close();
+  }
+}
+
+function hold(
+  claim: RunClaim,
+  end: (ending: ClaimEnding) => void,
+  fail: (error: unknown) => void,
+): HeldClaim {
+  return {
+    run: claim.run,
+    epoch: claim.epoch,
+    worker: claim.worker,
+    signal: claim.signal,
+    journal: () => claim.journal(),
+    append: (entries, events) => claim.append(entries, events),
+    takeModelCall: () => claim.takeModelCall(),
+    end,
+    fail,
+  };
+}
+
+let counter = 0;
+
+export function newRun(overrides: Partial<NewRun> = {}): NewRun {
+  return {
+    id: `test-${Date.now().toString(36)}-${process.pid}-${counter++}`,
+    definition: "test",
+    version: "1",
+    tenant: "default",
+    labels: [],
+    priority: 0,
+    input: { message: "hi" },
+    ...overrides,
+  };
+}
+
+export const DONE: ClaimEnding = {
+  state: "done",
+  result: { text: "ok", finishReason: "stop", turns: 1 },
+  usage: { inputTokens: 3, outputTokens: 2 },
+};
+
+export function text(value: string): RunEvent {
+  return { type: "text", text: value };
+}
+
+export async function collectEvents(events: AsyncIterable<FollowedEvent>): Promise<FollowedEvent[]> {
+  const all: FollowedEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+/** The texts among the events, in order. */
+export function texts(events: readonly FollowedEvent[]): string[] {
+  return events.flatMap((one) => ("event" in one && one.event.type === "text" ? [one.event.text] : []));
+}
+
+/** Resolves once the run is in that state, as a follower sees it. */
+export async function reached(engine: RunEngine, id: string, state: RunState): Promise<void> {
+  for await (const one of engine.events(id, { follow: true })) {
+    if ("run" in one && one.run.state === state) return;
+  }
+  const run = await engine.get(id);
+  if (run?.state !== state) throw new Error(`The run ended as ${run?.state}, not as ${state}.`);
+}

@@ -1,0 +1,1 @@
+export { type EngineCase, type EngineHarness, engineConformance } from "./conformance.js";

@@ -1,0 +1,31 @@
+import { AgentError, type ApprovalDecision, type ApprovalRequest } from "@agent/core";
+import type { Approval, Run } from "../engine/run.js";
+import { callKey } from "../journal/keys.js";
+
+/** Answers from what was decided about a run; what was not is collected, and suspends the run. */
+export class RunApprovals {
+  readonly #run: Run;
+  readonly #pending = new Map<string, Approval>();
+
+  constructor(run: Run) {
+    this.#run = run;
+  }
+
+  get pending(): readonly Approval[] {
+    return [...this.#pending.values()];
+  }
+
+  readonly approve = (request: ApprovalRequest): ApprovalDecision => {
+    const { name, args, capabilities, needs } = request;
+    const key = callKey({ ...request, callId: request.id });
+    const { decisions } = this.#run;
+    const own = decisions.find((one) => one.key === key);
+    if (own) return own.decision;
+    // "Always" was said of the tool's ordinary calls; what goes beyond the access rules is asked each time.
+    if (needs.length === 0 && decisions.some((one) => one.name === name && one.decision === "always")) {
+      return "always";
+    }
+    this.#pending.set(key, { key, name, args, capabilities, needs });
+    throw new AgentError("suspended", `${name} waits for a decision.`);
+  };
+}

@@ -1,0 +1,69 @@
+import type { AgentEvent, Approve, Content, Schema, Steps } from "@agent/core";
+import { checkFunction, checkObject, checkOptions, checkText, invalidArgument } from "@agent/core/toolkit";
+
+/** What a definition gets to make an agent for one run. */
+export interface RunContext<Input = unknown> {
+  readonly id: string;
+  readonly tenant: string;
+  readonly labels: readonly string[];
+  readonly input: Input;
+  /** The version of the definition with which the run was started; it may differ from the one that works now. */
+  readonly startedVersion: string;
+  /** Must be passed to the agent as `steps`: without it nothing survives. */
+  readonly steps: Steps;
+  /**
+   * Suspends the run until somebody has decided. Pass it to the agent as `approve`, or call it from an `approve` of
+   * your own for the calls that need a person.
+   */
+  readonly approve: Approve;
+  readonly signal: AbortSignal;
+}
+
+/** The part of an `Agent` a worker uses. */
+export interface RunAgent {
+  streamChat(
+    message: Content,
+    options?: { readonly signal?: AbortSignal; readonly output?: Schema; readonly context?: unknown },
+  ): AsyncIterable<AgentEvent>;
+  settled(): Promise<unknown>;
+  dispose(): Promise<void>;
+}
+
+/** An agent and what it is to do. */
+export interface PreparedRun {
+  readonly agent: RunAgent;
+  readonly message: Content;
+  /** As in `agent.chat`. */
+  readonly output?: Schema;
+  readonly context?: unknown;
+}
+
+/**
+ * How runs of one name are worked off. `create` is called again whenever a run goes on in another process: with the
+ * same input it must give an agent with the same conversation to start from.
+ */
+export interface RunDefinition<Input = unknown> {
+  readonly name: string;
+  /** Changes whenever prompts, tools or the model change. A run that goes on under another version says so. */
+  readonly version: string;
+  create(run: RunContext<Input>): PreparedRun | Promise<PreparedRun>;
+}
+
+const NAME = /^[\w.-]{1,100}$/;
+
+/** Checks a definition and returns it. Throws `invalid_argument` for one that is incomplete. */
+export function defineRun<Input>(definition: RunDefinition<Input>): RunDefinition<Input> {
+  checkObject("definition", definition);
+  checkOptions<RunDefinition<Input>>("defineRun", definition, {
+    name: checkText,
+    version: checkText,
+    create: checkFunction,
+  });
+  const { name, version, create } = definition;
+  if (typeof name !== "string" || !NAME.test(name)) {
+    throw invalidArgument("name", 'a name of 1 to 100 letters, digits, "_", "." or "-"', name);
+  }
+  checkText("version", version);
+  checkFunction("create", create);
+  return definition;
+}

@@ -1,0 +1,80 @@
+import {
+  checkFunction,
+  checkOptions,
+  checkPositive,
+  checkText,
+  invalidArgument,
+  type OptionChecks,
+  type ValueCheck,
+} from "@agent/core/toolkit";
+import type { EngineWorker, RunEngine } from "../engine/engine.js";
+import { attemptRun } from "./attempt.js";
+import { defineRun, type RunDefinition } from "./definition.js";
+
+const DEFAULTS = { name: "worker", concurrency: 4, leaseMs: 10_000, maxCrashes: 5, closeGraceMs: 10_000 };
+
+export interface WorkerOptions {
+  // biome-ignore lint/suspicious/noExplicitAny: each definition has an input of its own.
+  readonly definitions: readonly RunDefinition<any>[];
+  /** For people: who works on a run. Default `worker`. */
+  readonly name?: string;
+  /** How many runs at a time. Default 4. */
+  readonly concurrency?: number;
+  /** What this worker has: a run is given only to a worker with all the labels it asks for. */
+  readonly labels?: readonly string[];
+  /** How long this worker may give no sign of life before its runs are given to another. Default 10 s. */
+  readonly leaseMs?: number;
+  /** After how many lost workers a run is set aside. Default 5. */
+  readonly maxCrashes?: number;
+  /** How long steps that run may take to end when the worker closes. Default 10 s. */
+  readonly closeGraceMs?: number;
+  /** Told of faults that pass, such as a database that is away. */
+  readonly onFault?: (error: unknown) => void;
+}
+
+const texts: ValueCheck = (name, value) => {
+  if (!Array.isArray(value)) throw invalidArgument(name, "an array of strings", value);
+  for (const [index, item] of value.entries()) checkText(`${name}[${index}]`, item);
+};
+
+const OPTIONS: OptionChecks<WorkerOptions> = {
+  definitions: (name, value) => {
+    if (!Array.isArray(value) || value.length === 0) {
+      throw invalidArgument(name, "an array with at least one definition", value);
+    }
+  },
+  name: checkText,
+  concurrency: checkPositive,
+  labels: texts,
+  leaseMs: checkPositive,
+  maxCrashes: checkPositive,
+  closeGraceMs: checkPositive,
+  onFault: checkFunction,
+};
+
+/**
+ * Works off runs of these definitions until it is closed. Any number of workers, in any number of processes, share
+ * the runs of an engine.
+ */
+export async function startWorker(engine: RunEngine, options: WorkerOptions): Promise<EngineWorker> {
+  checkOptions("startWorker", options, OPTIONS);
+  OPTIONS.definitions("definitions", options.definitions);
+  const definitions = new Map(options.definitions.map((one) => [defineRun(one).name, one]));
+  const { closeGraceMs = DEFAULTS.closeGraceMs, onFault = () => undefined } = options;
+  return await engine.work(
+    async (claim) => {
+      const definition = definitions.get(claim.run.definition);
+      if (!definition) return { state: "queued" };
+      return await attemptRun(engine, claim, definition, { closeGraceMs, onFault });
+    },
+    {
+      name: options.name ?? DEFAULTS.name,
+      concurrency: options.concurrency ?? DEFAULTS.concurrency,
+      definitions: [...definitions.keys()],
+      labels: options.labels ?? [],
+      leaseMs: options.leaseMs ?? DEFAULTS.leaseMs,
+      maxCrashes: options.maxCrashes ?? DEFAULTS.maxCrashes,
+      onFault,
+    },
+  );
+}

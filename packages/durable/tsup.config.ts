@@ -1,0 +1,9 @@
+import { packageBuild } from "../../tsup.base.ts";
+
+export default packageBuild({
+  splitting: true,
+  entry: {
+    index: "src/index.ts",
+    testing: "src/testing/index.ts",
+  },
+});

@@ -1,0 +1,83 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
+import { RunBashTool } from "../tools/bash.js";
+import { hiddenNames } from "./environment.js";
+
+leaveNoProcessBehind();
+afterEach(() => vi.unstubAllEnvs());
+const SECRET = "sk-test-0123456789";
+
+describe("the provider key", () => {
+  test("is not in a command's environment; the rest is", async () => {
+    vi.stubEnv("OPENAI_API_KEY", SECRET);
+    vi.stubEnv("TOOLS_BASH_OTHER", "kept");
+    const { stdout } = await runBash({ command: "env" });
+    expect(stdout).not.toContain(SECRET);
+    expect(stdout).toContain("TOOLS_BASH_OTHER=kept\n");
+  });
+
+  test("is there if hideEnv says so", async () => {
+    vi.stubEnv("OPENAI_API_KEY", SECRET);
+    expect((await runBash({ command: "env" }, { hideEnv: [] })).stdout).toContain(SECRET);
+  });
+
+  test("hideEnv takes wildcards", async () => {
+    vi.stubEnv("MY_TOKEN", SECRET);
+    expect((await runBash({ command: "env" }, { hideEnv: ["*_TOKEN"] })).stdout).not.toContain(SECRET);
+  });
+
+  test("a value the call itself sets is passed on", async () => {
+    const result = await runBash({ command: 'echo "$OPENAI_API_KEY"', env: { OPENAI_API_KEY: "given" } });
+    expect(result.stdout).toBe("given\n");
+  });
+});
+
+describe("secrets of the host", () => {
+  const tool = (options = {}) => new RunBashTool(options, { secretVariables: ["MY_PROVIDER_KEY"] });
+  const env = async (options = {}) =>
+    JSON.parse(await tool(options).execute({ command: "env" })).stdout as string;
+
+  test("are withheld beside hideEnv, also under another name and inside another value", async () => {
+    vi.stubEnv("MY_PROVIDER_KEY", SECRET);
+    vi.stubEnv("SAME_KEY", SECRET);
+    vi.stubEnv("HEADERS", `{"authorization": "Bearer ${SECRET}"}`);
+    vi.stubEnv("TOOLS_BASH_OTHER", "kept");
+    for (const options of [{}, { hideEnv: [] }, { hideEnv: ["X"] }]) {
+      expect(await env(options)).not.toContain(SECRET);
+      expect(await env(options)).toContain("TOOLS_BASH_OTHER=kept\n");
+    }
+  });
+
+  test("a value too short to be a secret hides nothing else", async () => {
+    vi.stubEnv("MY_PROVIDER_KEY", "a");
+    vi.stubEnv("TOOLS_BASH_OTHER", "banana");
+    expect(await env()).toContain("TOOLS_BASH_OTHER=banana\n");
+  });
+
+  test.each([
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "HF_TOKEN",
+  ])("%s is withheld without being named", async (name) => {
+    vi.stubEnv(name, SECRET);
+    vi.stubEnv("COPY_OF_IT", SECRET);
+    expect(await env()).not.toContain(SECRET);
+  });
+});
+
+test("__proto__ in env is a variable like any other", async () => {
+  const env = JSON.parse('{"__proto__": "x", "constructor": "y"}');
+  const { stdout } = await runBash({ command: "env", env });
+  expect(stdout).toContain("__proto__=x\n");
+  expect(stdout).toContain("constructor=y\n");
+  expect(({} as Record<string, unknown>).x).toBeUndefined();
+});
+
+test("wildcards match whole names and nothing else", () => {
+  const isHidden = hiddenNames(["A*", "*.B", "EXACT"]);
+  expect(["A", "ABC", "x.B", "EXACT"].every(isHidden)).toBe(true);
+  expect(["BA", "xxB", "EXACTLY", ""].some(isHidden)).toBe(false);
+});

@@ -1,0 +1,113 @@
+import { describeValue, isRecord, quote } from "@agent/core/toolkit";
+
+/** What commands never see unless `hideEnv` says otherwise: keys that model providers are paid with. */
+export const DEFAULT_HIDDEN_ENV: readonly string[] = [
+  "OPENAI_API_KEY",
+  "OPENAI_ADMIN_KEY",
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_AUTH_TOKEN",
+  "CLAUDE_CODE_OAUTH_TOKEN",
+  "GEMINI_API_KEY",
+  "GOOGLE_API_KEY",
+  "GOOGLE_GENERATIVE_AI_API_KEY",
+  "AZURE_API_KEY",
+  "AZURE_OPENAI_API_KEY",
+  "AWS_BEARER_TOKEN_BEDROCK",
+  "MISTRAL_API_KEY",
+  "GROQ_API_KEY",
+  "XAI_API_KEY",
+  "DEEPSEEK_API_KEY",
+  "OPENROUTER_API_KEY",
+  "TOGETHER_API_KEY",
+  "TOGETHERAI_API_KEY",
+  "FIREWORKS_API_KEY",
+  "PERPLEXITY_API_KEY",
+  "COHERE_API_KEY",
+  "CO_API_KEY",
+  "CEREBRAS_API_KEY",
+  "DASHSCOPE_API_KEY",
+  "MOONSHOT_API_KEY",
+  "ZHIPUAI_API_KEY",
+  "ZAI_API_KEY",
+  "HF_TOKEN",
+  "HUGGINGFACE_API_KEY",
+  "HUGGING_FACE_HUB_TOKEN",
+  "REPLICATE_API_TOKEN",
+  "NVIDIA_API_KEY",
+  "AI_GATEWAY_API_KEY",
+];
+/** The variable that holds the tag of every process a command starts. */
+const TAG_VARIABLE = "AGENT_RUN_BASH";
+/** A shorter value is no secret, and would be found in many variables by chance. */
+const SHORTEST_SECRET = 8;
+
+// The kernel refuses a single "NAME=value" beyond 32 pages.
+const MAX_ENTRY_BYTES = 128 * 1024 - 1;
+
+/** Checks the `env` argument. Numbers become text; anything else that is not a string is an error. */
+export function checkedEnv(value: unknown): Record<string, string> {
+  if (value === undefined) return {};
+  if (!isRecord(value)) {
+    throw new Error(`"env" must be an object of strings, got ${describeValue(value)}.`);
+  }
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, checkedEntry(name, entry)]));
+}
+
+function checkedEntry(name: string, value: unknown): string {
+  const label = `"env" value of ${quote(name)}`;
+  if (name === "" || /[=\0]/.test(name)) {
+    throw new Error(`"env" has the name ${quote(name)}: a name must not be empty or contain "=" or NUL.`);
+  }
+  const text = typeof value === "number" && Number.isFinite(value) ? String(value) : value;
+  if (typeof text !== "string") throw new Error(`${label} must be a string, got ${describeValue(value)}.`);
+  if (text.includes("\0")) throw new Error(`${label} contains a NUL character, which no variable can hold.`);
+  const bytes = Buffer.byteLength(name) + 1 + Buffer.byteLength(text);
+  if (bytes > MAX_ENTRY_BYTES) {
+    throw new Error(
+      `${label} is ${bytes} bytes; the system allows ${MAX_ENTRY_BYTES}. Write it to a file and pass the path.`,
+    );
+  }
+  return text;
+}
+
+/**
+ * The environment of a command: the agent's own without what is hidden, then `extra`, then the tag. A variable whose
+ * value holds that of a `secret` one is hidden too: the same key under another name.
+ */
+export function buildEnvironment(
+  hidden: (name: string) => boolean,
+  secret: readonly string[],
+  extra: Readonly<Record<string, string>>,
+  tag: string,
+): Record<string, string> {
+  // No prototype: a variable may be called "__proto__".
+  const env: Record<string, string> = Object.create(null);
+  const secrets = secret
+    .map((name) => process.env[name] ?? "")
+    .filter((value) => value.length >= SHORTEST_SECRET);
+  // Not `entries`: reading a variable of this object asks the system, and `entries` asks twice.
+  for (const name of Object.keys(process.env)) {
+    const value = hidden(name) ? undefined : process.env[name];
+    if (value !== undefined && !secrets.some((text) => value.includes(text))) env[name] = value;
+  }
+  Object.assign(env, extra);
+  return Object.assign(env, tagVariable(tag));
+}
+
+/** The variable that says which command a process belongs to. */
+export function tagVariable(tag: string): Record<string, string> {
+  // Appended, so that an agent started by an agent's command is still found by the outer one.
+  return { [TAG_VARIABLE]: `${process.env[TAG_VARIABLE] ?? ""}${tag}` };
+}
+
+/** Tells whether a variable is hidden. `*` in a pattern stands for any characters. */
+export function hiddenNames(patterns: readonly string[]): (name: string) => boolean {
+  const exact = new Set(patterns.filter((pattern) => !pattern.includes("*")));
+  const wild = patterns.filter((pattern) => pattern.includes("*")).map(wildcard);
+  return (name) => exact.has(name) || wild.some((matches) => matches.test(name));
+}
+
+function wildcard(pattern: string): RegExp {
+  const parts = pattern.split(/\*+/).map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`, "s");
+}

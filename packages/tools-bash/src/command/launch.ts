@@ -1,0 +1,116 @@
+import type { ChildProcess } from "node:child_process";
+import { closeSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { errorMessage } from "@agent/core/toolkit";
+import { feedInputs } from "../helpers/inputs.js";
+import { spawn } from "../helpers/spawn.js";
+import type { PipePool } from "../output/pipes.js";
+import type { SandboxedStart } from "../sandbox/sandbox.js";
+import type { Script } from "./script.js";
+
+/** Sets limits in front of a sandbox. */
+export const SYSTEM_SHELL = "/bin/sh";
+
+/** A running shell and its output. */
+export interface ShellProcess {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+}
+
+export interface LaunchOptions {
+  readonly shell: string;
+  readonly script: Script;
+  /** Arrive as `"$@"`. */
+  readonly args: readonly string[];
+  /** Shell text to run first, ending in `; `. */
+  readonly prelude: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Puts a sandbox around the shell and its arguments. */
+  readonly enterSandbox?: ((argv: readonly string[]) => Promise<SandboxedStart>) | undefined;
+}
+
+/**
+ * Starts the shell as leader of a session and process group of its own: it has no terminal, so nothing can
+ * ask the user's, and the group can be ended as one. Standard input is empty.
+ */
+export async function launchShell(options: LaunchOptions, pool: PipePool): Promise<ShellProcess> {
+  const pipes = [await pool.open(), await pool.open()] as const;
+  try {
+    const { child, pid } = await spawnShell(options, await startOf(options), [
+      pipes[0]?.fd ?? "pipe",
+      pipes[1]?.fd ?? "pipe",
+    ]);
+    const [stdout, stderr] = [pipes[0]?.stream ?? child.stdout, pipes[1]?.stream ?? child.stderr];
+    if (stdout === null || stderr === null) throw new Error("The shell started without its output.");
+    return { child, pid, stdout, stderr };
+  } catch (error) {
+    for (const pipe of pipes) pipe?.stream.destroy();
+    throw error;
+  } finally {
+    // Only the command may hold the ends it writes to: else they would never come to an end.
+    for (const pipe of pipes) if (pipe) closeSync(pipe.fd);
+  }
+}
+
+/** The program to start with its arguments, and what it reads from further file descriptors. */
+interface Start {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly inputs: readonly Uint8Array[];
+}
+
+async function startOf({
+  shell,
+  script,
+  prelude,
+  args,
+  cwd,
+  env,
+  enterSandbox,
+}: LaunchOptions): Promise<Start> {
+  const body = script.file === undefined ? script.text : `. '${script.file.replaceAll("'", "'\\''")}'`;
+  if (enterSandbox === undefined) {
+    return { argv: [shell, "-c", prelude + body, "sh", ...args], cwd, env, inputs: [] };
+  }
+  const start = await enterSandbox([shell, "-c", body, "sh", ...args]);
+  // The limits are set outside, before anything of the call runs: a variable of the call could undo them.
+  const limited =
+    prelude === "" ? start.argv : [SYSTEM_SHELL, "-c", `${prelude}exec "$@"`, "sh", ...start.argv];
+  return { argv: limited, cwd: "/", env: start.env, inputs: start.inputs };
+}
+
+function spawnShell(
+  options: LaunchOptions,
+  { argv: [program = "", ...args], cwd, env, inputs }: Start,
+  output: readonly [number | "pipe", number | "pipe"],
+) {
+  return new Promise<{ child: ChildProcess; pid: number }>((resolve, reject) => {
+    const fail = (error: unknown): void => reject(new Error(startFailure(error, options)));
+    try {
+      const stdio = ["ignore" as const, ...output, ...inputs.map(() => "pipe" as const)];
+      const child = spawn(program, args, { cwd, env, detached: true, stdio });
+      child.once("error", fail);
+      if (child.pid === undefined) return; // "error" follows
+      feedInputs(child, inputs);
+      resolve({ child, pid: child.pid });
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+function startFailure(error: unknown, { shell, args, env, script }: LaunchOptions): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "E2BIG") {
+    const sizes = [script.text, ...args].map((text) => Buffer.byteLength(text));
+    const variables = Object.entries(env).map(([name, value]) => Buffer.byteLength(name + value) + 2);
+    const total = [...sizes, ...variables].reduce((sum, size) => sum + size, 0);
+    return `The command, its arguments and its environment are ${total} bytes together, more than the system passes to a program. Write the data to a file and pass the path.`;
+  }
+  if (code === "ENOENT" || code === "EACCES") return `The shell ${shell} cannot be started: ${code}.`;
+  return `The shell ${shell} cannot be started: ${errorMessage(error)}`;
+}

@@ -1,0 +1,97 @@
+import { constants } from "node:os";
+import type { Captured } from "../output/capture.js";
+import { dataLimitMb, type Limits } from "../processes/limits.js";
+import type { Exceeded } from "../processes/watch.js";
+
+/** Why a command was stopped. */
+export type StopReason = "timeout" | "abort" | "user" | Exceeded;
+
+/** How a shell ended. */
+export interface ShellExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** How a command ended and what it printed. */
+export interface RunOutcome {
+  /**
+   * The shell's exit code, 128 + n for death by signal n, -1 if the command was stopped by time or the caller, or was
+   * moved to the background.
+   */
+  readonly exitCode: number;
+  readonly signal: NodeJS.Signals | null;
+  readonly stoppedBy: StopReason | undefined;
+  /** A limit that is probably the reason for a failure, although only the words of the command say so. */
+  readonly suspected?: Suspected | undefined;
+  readonly durationMs: number;
+  readonly stdout: Captured;
+  readonly stderr: Captured;
+  readonly background?: BackgroundWork | undefined;
+  /** Pids that did not end, not even by SIGKILL (a process stuck in the kernel, or one of another user). */
+  readonly unkillable: readonly number[];
+}
+
+/** What goes on after the call has returned. */
+export interface BackgroundWork {
+  readonly jobId: string;
+  readonly pids: readonly number[];
+  readonly log?: string | undefined;
+  /** Whether a person moved the command itself there. */
+  readonly isDetached: boolean;
+  /** Calls `callback` when nothing of it runs any more. */
+  onFinished(callback: () => void): void;
+}
+
+/** The kernel's memory limit for one process, and the most the whole tree was seen to use, in MB. */
+export interface Suspected {
+  readonly limit: "memoryMb";
+  readonly per_process: number;
+  readonly peak_seen: number;
+}
+
+// How programs say that they were refused memory: the C library, shells, Python, C++, Go, Java, node, Rust.
+const OUT_OF_MEMORY =
+  /cannot allocate|out of memory|outofmemory|memory exhausted|memoryerror|bad_alloc|allocation failed|memory allocation of|memory_allocation_failed|enomem/i;
+
+const TITLES = { cpuSeconds: "CPU time", memoryMb: "memory", processes: "process", fileMb: "file size" };
+
+/** `memory limit exceeded` */
+export function exceededSummary({ limit }: Exceeded): string {
+  return `${TITLES[limit]} limit exceeded`;
+}
+
+export function exitOf({ code, signal }: ShellExit, stoppedBy: StopReason | undefined) {
+  if (typeof stoppedBy === "string") return { exitCode: -1, signal };
+  return { exitCode: code ?? 128 + (signal ? constants.signals[signal] : 0), signal };
+}
+
+/** The limits that the kernel enforces itself end a process with a signal of their own. */
+export function exceededBySignal(exit: ShellExit | undefined, limits: Limits): Exceeded | undefined {
+  if (!exit) return undefined;
+  const died = (signal: "SIGXCPU" | "SIGXFSZ"): boolean =>
+    exit.signal === signal || exit.code === 128 + constants.signals[signal];
+  if (died("SIGXCPU") && Number.isFinite(limits.cpuSeconds)) {
+    return { limit: "cpuSeconds", allowed: limits.cpuSeconds, used: limits.cpuSeconds };
+  }
+  if (died("SIGXFSZ") && Number.isFinite(limits.fileMb)) {
+    return { limit: "fileMb", allowed: limits.fileMb, used: limits.fileMb };
+  }
+  return undefined;
+}
+
+/** The kernel ended the command at its limit, so that is what it used. */
+export function memoryExceeded({ memoryMb }: Limits): Exceeded {
+  return { limit: "memoryMb", allowed: memoryMb, used: Math.ceil(memoryMb) };
+}
+
+/** A process that asks the kernel for more than it may have is refused, not ended: only its own words tell. */
+export function suspectMemory(
+  exit: ShellExit | undefined,
+  { text }: Captured,
+  limits: Limits,
+  peakMb: number,
+): Suspected | undefined {
+  const failed = exit !== undefined && exit.code !== 0;
+  if (!failed || !Number.isFinite(limits.memoryMb) || !OUT_OF_MEMORY.test(text)) return undefined;
+  return { limit: "memoryMb", per_process: dataLimitMb(limits), peak_seen: peakMb };
+}

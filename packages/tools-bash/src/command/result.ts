@@ -1,0 +1,160 @@
+import { escapeToLine } from "@agent/core/toolkit";
+import { type Captured, presentCapture } from "../output/capture.js";
+import type { Exceeded } from "../processes/watch.js";
+import type { SandboxLevel } from "../sandbox/sandbox.js";
+import { type BackgroundWork, exceededSummary, type RunOutcome, type Suspected } from "./outcome.js";
+
+/** What `run_bash` returns as JSON. Names are stable; a field that is not always there says when it is. */
+export interface RunBashResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** 128 + n for death by signal n; -1 if the command was ended by its timeout or the user, or still runs. */
+  readonly exit_code: number;
+  /** The signal the shell died of. */
+  readonly signal: string | null;
+  readonly timed_out: boolean;
+  readonly duration_ms: number;
+  /** For each stream that was cut: how long it was, and the file that holds it. */
+  readonly truncated?: { readonly stdout?: TruncatedStream; readonly stderr?: TruncatedStream };
+  /** If a limit was exceeded: its option name, its value, and what the command used. */
+  readonly limit_exceeded?: Exceeded;
+  /** If the command failed with words of missing memory: the kernel's limit for one process, and the peak seen. */
+  readonly limit_suspected?: Suspected;
+  /** If the user cancelled the call. */
+  readonly aborted?: true;
+  /** If the user ended this command, and not the whole turn. */
+  readonly ended_by?: "user";
+  /** If a person moved the command to the background: it still runs, and what it prints goes to `background_log`. */
+  readonly moved_to_background?: true;
+  /** If something of the command still runs: the name by which a person sees and ends it. */
+  readonly background_job?: string;
+  readonly background_pids?: readonly number[];
+  /** The file that gets what they print from now on. */
+  readonly background_log?: string;
+  /** If a sandbox is configured: the one the command ran in. */
+  readonly sandbox?: SandboxLevel;
+  /** Processes that could not be ended. */
+  readonly unkillable_pids?: readonly number[];
+}
+
+export interface TruncatedStream {
+  readonly total_bytes: number;
+  readonly file?: string;
+}
+
+const UNITS = { cpuSeconds: "s of CPU time", memoryMb: "MB", processes: "processes", fileMb: "MB" };
+
+/** What a command was allowed. */
+export interface Allowance {
+  readonly timeoutMs: number;
+  /** The most that a call may ask for. */
+  readonly longestMs: number;
+  /** The level in force, if a sandbox is configured. */
+  readonly sandbox?: SandboxLevel | undefined;
+  /** Protected files that the command made, below the workspace. */
+  readonly refused?: readonly string[] | undefined;
+}
+
+/** The JSON text for the model. */
+export function presentOutcome(outcome: RunOutcome, allowance: Allowance): string {
+  const { sandbox } = allowance;
+  const { stdout, stderr, stoppedBy, background, unkillable } = outcome;
+  const cut = {
+    ...(stdout.truncated && { stdout: truncatedStream(stdout) }),
+    ...(stderr.truncated && { stderr: truncatedStream(stderr) }),
+  };
+  const result: RunBashResult = {
+    stdout: presentCapture("stdout", stdout),
+    stderr: withNotice(
+      presentCapture("stderr", stderr),
+      stopNotice(stoppedBy, allowance) ?? detachNotice(background) ?? suspicionNotice(outcome.suspected),
+      refusedNotice(allowance.refused),
+    ),
+    exit_code: outcome.exitCode,
+    signal: outcome.signal,
+    timed_out: stoppedBy === "timeout",
+    duration_ms: outcome.durationMs,
+    ...(Object.keys(cut).length > 0 && { truncated: cut }),
+    ...(typeof stoppedBy === "object" && { limit_exceeded: stoppedBy }),
+    ...(outcome.suspected && { limit_suspected: outcome.suspected }),
+    ...(stoppedBy === "abort" && { aborted: true as const }),
+    ...(stoppedBy === "user" && { ended_by: "user" as const }),
+    ...(background?.isDetached && { moved_to_background: true as const }),
+    ...(background && { background_job: background.jobId }),
+    ...(background && background.pids.length > 0 && { background_pids: background.pids }),
+    ...(background?.log !== undefined && { background_log: background.log }),
+    ...(sandbox !== undefined && { sandbox }),
+    ...(unkillable.length > 0 && { unkillable_pids: unkillable }),
+  };
+  return JSON.stringify(result);
+}
+
+/** A few words for a display; never `ok` for anything but exit code 0. */
+export function summarize(outcome: RunOutcome, timeoutMs: number): { ok: boolean; summary: string } {
+  const { stoppedBy, exitCode, signal } = outcome;
+  if (stoppedBy === "timeout") return { ok: false, summary: `timed out after ${timeoutMs} ms` };
+  if (stoppedBy === "abort") return { ok: false, summary: "aborted" };
+  if (stoppedBy === "user") return { ok: false, summary: "ended by the user" };
+  if (stoppedBy) return { ok: false, summary: exceededSummary(stoppedBy) };
+  if (outcome.background?.isDetached) {
+    return { ok: true, summary: `moved to the background as ${outcome.background.jobId}` };
+  }
+  const died = signal === null ? "" : ` (${signal})`;
+  return { ok: exitCode === 0, summary: `exit code ${exitCode}${died}` };
+}
+
+function stopNotice(stoppedBy: RunOutcome["stoppedBy"], allowance: Allowance): string | undefined {
+  if (stoppedBy === undefined) return undefined;
+  if (stoppedBy === "timeout") {
+    return `[timed out after ${allowance.timeoutMs} ms; the command and everything it started were ended. ${moreTime(allowance)}]`;
+  }
+  if (stoppedBy === "abort") return "[aborted; the command and everything it started were ended.]";
+  if (stoppedBy === "user") {
+    return "[ended by the user; the command and everything it started were ended. Do not run it again unasked.]";
+  }
+  const { limit, used, allowed } = stoppedBy;
+  return `[${exceededSummary(stoppedBy)}: ${used} ${UNITS[limit]} used, ${allowed} allowed (limits.${limit}). The command and everything it started were ended.]`;
+}
+
+function detachNotice(background: BackgroundWork | undefined): string | undefined {
+  if (!background?.isDetached) return undefined;
+  const log = background.log === undefined ? "" : ` What it prints from now on goes to ${background.log}.`;
+  return `[moved to the background by the user as ${background.jobId}; it has not ended.${log}]`;
+}
+
+/** How the model can ask for more time, as far as there is a way. */
+function moreTime({ timeoutMs, longestMs, sandbox }: Allowance): string {
+  // A sandbox ends with its command.
+  const orBackground = sandbox === "bubblewrap" ? "" : ', or append " &" to let it run on in the background';
+  if (timeoutMs >= longestMs) {
+    return `No command may take longer (limits.timeoutMs)${orBackground.replace(", or", ";")}.`;
+  }
+  const more = Math.min(timeoutMs * 4, longestMs);
+  return `If it needs more time, pass a longer "timeout", such as ${more} (at most ${longestMs})${orBackground}.`;
+}
+
+function suspicionNotice(suspected: Suspected | undefined): string | undefined {
+  if (suspected === undefined) return undefined;
+  const seen =
+    suspected.peak_seen === 0
+      ? "it ended before it was looked at"
+      : `${suspected.peak_seen} MB were seen in use`;
+  return `[probably the memory limit: one process may have ${suspected.per_process} MB of data here (limits.memoryMb); ${seen}.]`;
+}
+
+function refusedNotice(refused: readonly string[] = []): string | undefined {
+  if (refused.length === 0) return undefined;
+  const names = refused.map((path) => escapeToLine(path)).join(", ");
+  return `[commands in the sandbox may not make ${names}: other programs run or obey it unasked. It was renamed to end in ".refused".]`;
+}
+
+/** Added after the cut, each on a line of its own, so that none is cut itself. */
+function withNotice(text: string, ...notices: readonly (string | undefined)[]): string {
+  const lines = notices.filter((notice) => notice !== undefined).map((notice) => `${notice}\n`);
+  if (lines.length === 0) return text;
+  return `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${lines.join("")}`;
+}
+
+function truncatedStream({ totalBytes, file }: Captured): TruncatedStream {
+  return { total_bytes: totalBytes, ...(file !== undefined && { file }) };
+}

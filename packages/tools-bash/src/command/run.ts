@@ -1,0 +1,98 @@
+import { delay } from "../helpers/delay.js";
+import type { CommandHost } from "../host/commandHost.js";
+import { captureOutput } from "../output/commandOutput.js";
+import type { Limits } from "../processes/limits.js";
+import { type LaunchOptions, launchShell } from "./launch.js";
+import {
+  exceededBySignal,
+  exitOf,
+  memoryExceeded,
+  type RunOutcome,
+  type ShellExit,
+  type StopReason,
+  suspectMemory,
+} from "./outcome.js";
+import { watchForStop } from "./stop.js";
+
+/** How long a command may take to end by itself after SIGTERM. */
+const GRACE_MS = 1000;
+/** How long to wait for the exit of a shell that has been killed. */
+const REAP_MS = 500;
+
+export interface RunOptions extends LaunchOptions {
+  readonly tag: string;
+  readonly timeoutMs: number;
+  readonly limits: Limits;
+  /** Whether what the command leaves is ended with it: a sandbox keeps no background work. */
+  readonly endsWithShell?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onOutput?: ((chunk: string) => void) | undefined;
+  readonly onProcess?: ((pid: number) => void) | undefined;
+}
+
+/** Runs one command to its end, or until it is moved to the background. Rejects only if the shell cannot be started. */
+export async function runCommand(options: RunOptions, host: CommandHost): Promise<RunOutcome> {
+  const started = performance.now();
+  const shell = await launchShell(options, host.pipes);
+  const tree = host.killOnExit(shell.pid, options.tag);
+  const output = captureOutput(shell, host.spills, options.onOutput);
+  const shellIsGone = host.survivors.noteShell(shell.pid);
+  const exited = new Promise<ShellExit>((resolve) => {
+    shell.child.once("exit", (code, signal) => {
+      shellIsGone();
+      resolve({ code, signal });
+    });
+  });
+  const stop = watchForStop(tree, host.running, options, started);
+  options.onProcess?.(shell.pid);
+  const adopt = (pids: readonly number[], isDetached: boolean) => {
+    const { script, limits } = options;
+    const job = host.jobs.adopt({ tree, pids, command: script.text, limits, shell, isDetached });
+    const { id: jobId, log } = job;
+    return { jobId, pids, log, isDetached, onFinished: (callback: () => void) => job.onFinished(callback) };
+  };
+  try {
+    const first = await Promise.race([exited, stop.requested]);
+    if (first === "detach") {
+      const background = adopt(tree.pids(), true);
+      return {
+        ...{ exitCode: -1, signal: null, stoppedBy: undefined, unkillable: [], background },
+        durationMs: Math.round(performance.now() - started),
+        ...output.finish(),
+      };
+    }
+    const stoppedBy = isExit(first) ? undefined : first;
+    if (stoppedBy !== undefined) await tree.end(typeof stoppedBy === "object" ? 0 : GRACE_MS);
+    const exit = isExit(first) ? first : await Promise.race([exited, delay(REAP_MS)]);
+    const hasSurvivors = () => host.survivors.hasSurvivors(tree);
+    // The kernel is about to end them; until then they would be reported as running on.
+    if (options.endsWithShell && (await hasSurvivors())) await tree.end(0);
+    await output.drain();
+    const left = (await hasSurvivors()) ? tree.pids() : [];
+    const goesOn = stoppedBy === undefined && (left.length > 0 || output.isOpen());
+    const background = goesOn ? adopt(left, false) : undefined;
+    const result = output.finish();
+    if (!goesOn) output.close();
+    const ranOutOfMemory = tree.ranOutOfMemory();
+    // What could not be ended stays with the host: the end of the agent is another chance.
+    if (left.length === 0 && !goesOn) host.release(tree);
+    return {
+      ...exitOf(exit ?? { code: null, signal: "SIGKILL" }, stoppedBy),
+      stoppedBy:
+        stoppedBy ??
+        (ranOutOfMemory ? memoryExceeded(options.limits) : exceededBySignal(exit, options.limits)),
+      suspected:
+        stoppedBy === undefined ? suspectMemory(exit, result.stderr, options.limits, stop.peakMb) : undefined,
+      durationMs: Math.round(performance.now() - started),
+      ...result,
+      background,
+      unkillable: stoppedBy === undefined ? [] : left,
+    };
+  } finally {
+    stop.cancel();
+  }
+}
+
+function isExit(ending: ShellExit | StopReason): ending is ShellExit {
+  return typeof ending === "object" && "code" in ending;
+}

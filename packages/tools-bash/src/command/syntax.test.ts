@@ -1,0 +1,102 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, test } from "vitest";
+import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
+import { findSyntaxError } from "./syntax.js";
+
+leaveNoProcessBehind();
+const directory = mkdtempSync(join(tmpdir(), "tools-bash-syntax-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const corpus = fileURLToPath(new URL("../../../../shared/data/tldr-commands.txt", import.meta.url));
+
+describe("Scenario: Command validation (syntax)", () => {
+  test("an error on line 2 is found before line 1 runs", async () => {
+    const command = "touch ran\nif true; then echo; done";
+    await expect(runBash({ command, cwd: directory })).rejects.toThrow(/Syntax error on line 2: .*done/);
+    expect(existsSync(join(directory, "ran"))).toBe(false);
+  });
+
+  test("Windows line endings are named as the reason", async () => {
+    const command = "if true; then\r\n  echo yes\r\nfi\r\n";
+    await expect(runBash({ command })).rejects.toThrow(/Windows line endings \(CR LF\).*LF alone\.$/);
+  });
+
+  test("bash gives its line too", async () => {
+    const problem = await findSyntaxError("/bin/bash", { text: "echo 'a'\necho )" });
+    expect(problem).toMatch(/Syntax error on line 2: .*unexpected token `\)'/);
+  });
+
+  describe.each(["/bin/sh", "/bin/bash"])(
+    "%s finds an error in one line before it runs any of it",
+    (shell) => {
+      test.each([
+        "touch one; fi",
+        "touch one & fi",
+        "touch one; (",
+        'touch one; echo "',
+        "touch one; echo '",
+        "touch one; if true",
+        "touch one; case x in",
+        "touch one && echo $(",
+        "touch one || echo `",
+        "touch one | ;",
+        "touch one; }",
+      ])("%s", async (command) => {
+        const running = runBash({ command, cwd: directory }, { shell });
+        await expect(running).rejects.toThrow(/^Syntax error .*Nothing was run/);
+        expect(existsSync(join(directory, "one"))).toBe(false);
+      });
+    },
+  );
+
+  test("a failure that is not a syntax error is a result", async () => {
+    expect(await runBash({ command: "cat /no/such/file" })).toMatchObject({ exit_code: 1, stdout: "" });
+    expect(await runBash({ command: "eval 'if'" })).toMatchObject({ exit_code: 2, stdout: "" });
+    const liar = "echo 'sh: 1: Syntax error: x' >&2; exit 2";
+    expect(await runBash({ command: liar })).toMatchObject({ exit_code: 2 });
+  });
+
+  test.each([
+    "if",
+    "do echo",
+    "echo 'open",
+    'echo "open',
+    "a &&",
+    "| b",
+    "(echo",
+    "case x in",
+    "then x",
+    "fi",
+  ])("refused: %s", async (text) => {
+    expect(await findSyntaxError("/bin/sh", { text })).toMatch(/^Syntax error .* Nothing was run\./);
+  });
+
+  test.each([
+    "cat <<EOF\n$(date) `date`\nEOF",
+    "for i in 1 2; do echo $i; done",
+    'echo "a # b" # comment',
+    "f() { echo x; }\nf",
+    "a=1 b=2 env",
+    "! true",
+    "echo if then fi",
+  ])("accepted: %s", async (text) => {
+    expect(await findSyntaxError("/bin/sh", { text })).toBeUndefined();
+  });
+});
+
+test("every line of a large set of real commands passes or gets a reason", async (context) => {
+  if (!existsSync(corpus)) return context.skip("the folder ../shared/data is not here");
+  const lines = readFileSync(corpus, "utf8").split("\n").filter(Boolean);
+  const sample = lines.filter((_, index) => index % 25 === 0);
+  let refused = 0;
+  for (const text of sample) {
+    const problem = await findSyntaxError("/bin/sh", { text });
+    if (problem === undefined) continue;
+    refused++;
+    expect(problem, text).toMatch(/^Syntax error on line \d+: .+ Nothing was run\./);
+  }
+  expect(sample.length).toBeGreaterThan(100);
+  expect(refused).toBeLessThan(sample.length * 0.05);
+});

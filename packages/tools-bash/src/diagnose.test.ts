@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { diagnose } from "./diagnose.js";
+
+test("every protection is named, with whether it works here", async () => {
+  const found = await diagnose();
+  expect(found.map(({ subject }) => subject).slice(0, 6)).toEqual([
+    "timeout",
+    "limits per process",
+    "limits for the whole tree",
+    "ending what left the process group",
+    "control group",
+    "sandbox",
+  ]);
+  for (const { ok, detail } of found) {
+    expect(typeof ok).toBe("boolean");
+    expect(detail).not.toBe("");
+  }
+});
+
+test("each way out of the sandbox is tried, and said to be stopped", async (context) => {
+  const found = await diagnose();
+  const attempts = found.filter(({ subject }) => subject.startsWith("sandbox: "));
+  if (found.find(({ subject }) => subject === "sandbox")?.ok === false)
+    return context.skip("no sandbox here");
+  expect(attempts.length).toBeGreaterThanOrEqual(10);
+  expect(attempts.filter(({ ok }) => !ok)).toEqual([]);
+});
+
+test("a shell whose limits are not known is said to have none", async () => {
+  const limits = (await diagnose("/usr/bin/fish")).find(({ subject }) => subject === "limits per process");
+  expect(limits).toMatchObject({ ok: false, detail: expect.stringContaining("/usr/bin/fish") });
+});

@@ -1,0 +1,69 @@
+import type { Diagnosis } from "@agent/core";
+import { ControlGroup } from "./processes/controlGroup.js";
+import { shellHasUlimit } from "./processes/limits.js";
+import { ProcessTable } from "./processes/processTable.js";
+import { Sandbox } from "./sandbox/sandbox.js";
+import { testSandbox } from "./sandbox/selfTest.js";
+
+/** Says which limits and protections work on this system with this shell, for `agent doctor`. */
+export async function diagnose(shell = "/bin/sh"): Promise<Diagnosis[]> {
+  const table = new ProcessTable().isAvailable;
+  const ulimit = shellHasUlimit(shell);
+  const group = canGroup();
+  const sandbox = await new Sandbox("auto").status();
+  return [
+    { subject: "timeout", ok: true, detail: "the command and its process group are ended" },
+    {
+      subject: "limits per process",
+      ok: ulimit,
+      detail: ulimit
+        ? `ulimit of ${shell}: CPU time, data size, file size${isRoot() ? "; the process limit does not bind root" : ", processes"}`
+        : `the ulimit of ${shell} is not known; use sh, dash, bash, ksh or zsh`,
+    },
+    {
+      subject: "limits for the whole tree",
+      ok: table,
+      detail: table
+        ? "memory, CPU time and processes are added up from /proc"
+        : `${process.platform} has no /proc: only the limits per process hold`,
+    },
+    {
+      subject: "ending what left the process group",
+      ok: table,
+      detail: table
+        ? "found by parentage and by a tag in the environment"
+        : `${process.platform} has no /proc: a daemon that called setsid is not found`,
+    },
+    {
+      subject: "control group",
+      ok: group,
+      detail: group
+        ? "the kernel adds up CPU time of processes that ended unseen"
+        : "this user may make none: CPU time of detached short processes is not seen without a sandbox",
+    },
+    {
+      subject: "sandbox",
+      ok: sandbox.program !== undefined && sandbox.weaknesses.length === 0,
+      detail:
+        sandbox.problem ??
+        [
+          `${sandbox.program}: read-only system, writable workspace, own processes`,
+          ...sandbox.weaknesses,
+        ].join("; "),
+    },
+    ...(sandbox.program === undefined ? [] : await testSandbox()),
+  ];
+}
+
+function canGroup(): boolean {
+  const group = ControlGroup.create({
+    memoryMb: Number.POSITIVE_INFINITY,
+    processes: Number.POSITIVE_INFINITY,
+  });
+  group?.remove();
+  return group !== undefined;
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}

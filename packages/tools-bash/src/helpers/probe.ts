@@ -1,0 +1,65 @@
+import { onAbort } from "@agent/core/toolkit";
+import { feedInputs } from "./inputs.js";
+import { HELPER_ENVIRONMENT } from "./programs.js";
+import { spawn } from "./spawn.js";
+
+const TIMEOUT_MS = 10_000;
+const MAX_CHARACTERS = 4096;
+
+interface ProbeOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** What the program reads from file descriptors 3, 4… */
+  readonly inputs?: readonly Uint8Array[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+interface Probe {
+  /** `null` if it was ended: on abort, or because it took too long. */
+  readonly code: number | null;
+  /** The start of what it printed. */
+  readonly output: string;
+}
+
+/**
+ * Runs a program that is only asked something, without standard input and with no variable of the agent, and resolves to the
+ * start of what it prints on one stream. Rejects if it cannot be started.
+ */
+export function probeProgram(
+  program: string,
+  args: readonly string[],
+  stream: "stdout" | "stderr",
+  { signal, inputs = [], env = HELPER_ENVIRONMENT }: ProbeOptions = {},
+): Promise<Probe> {
+  return new Promise((resolve, reject) => {
+    let output = "";
+    const child = spawn(program, args, {
+      stdio: [
+        "ignore",
+        stream === "stdout" ? "pipe" : "ignore",
+        stream === "stderr" ? "pipe" : "ignore",
+        ...inputs.map(() => "pipe" as const),
+      ],
+      timeout: TIMEOUT_MS,
+      killSignal: "SIGKILL",
+      env,
+    });
+    feedInputs(child, inputs);
+    // Not the option of spawn: Node would warn about the eleventh run that shares one signal.
+    const release = onAbort(signal, () => {
+      child.kill("SIGKILL");
+      // At once: what it started may hold the stream open.
+      resolve({ code: null, output });
+    });
+    child[stream]?.setEncoding("utf8").on("data", (text: string) => {
+      if (output.length < MAX_CHARACTERS) output = (output + text).slice(0, MAX_CHARACTERS);
+    });
+    child.on("error", (error) => {
+      release();
+      reject(error);
+    });
+    child.on("close", (code) => {
+      release();
+      resolve({ code, output });
+    });
+  });
+}

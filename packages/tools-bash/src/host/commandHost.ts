@@ -1,0 +1,130 @@
+import { PipePool } from "../output/pipes.js";
+import { SpillStore } from "../output/spill.js";
+import { ProcessTable } from "../processes/processTable.js";
+import { ProcessTree } from "../processes/processTree.js";
+import { JobList } from "./jobs.js";
+import { onProcessExit } from "./processExit.js";
+import { RunningCommands } from "./runningCommands.js";
+import { SurvivorCheck } from "./survivors.js";
+import { TemporaryFiles } from "./temporaryFiles.js";
+import { Watchdog } from "./watchdog.js";
+
+// Pipes and watchdog outlast the last command by this: making them anew for each of a row of commands is slow.
+const IDLE_MS = 10_000;
+const END_POLL_MS = 5;
+
+/**
+ * Everything that outlives one command: processes, temporary files, pipes and background jobs. Each registration of the
+ * pack has one, so that two agents in one process share nothing.
+ */
+export class CommandHost {
+  readonly table = new ProcessTable();
+  readonly files = new TemporaryFiles();
+  readonly spills = new SpillStore(this.files);
+  readonly pipes = new PipePool(this.files);
+  readonly running = new RunningCommands();
+  readonly survivors = new SurvivorCheck(this.table);
+  readonly jobs = new JobList(this);
+  /**
+   * The tags of all commands of this host begin with this; no other process on the machine carries it. It is a name,
+   * not a secret, so no cryptography has to be loaded for it.
+   */
+  readonly #tag = `${process.pid}-${Math.random().toString(36).slice(2)}${Date.now().toString(36)}.`;
+  readonly #alive = new Set<ProcessTree>();
+  readonly #cleanups = new Set<() => void>();
+  #commands = 0;
+  #watchdog: Watchdog | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #releaseExit: (() => void) | undefined;
+  #isDisposed = false;
+
+  /** Throws once the host is disposed of: nothing could end a command that is started then. */
+  assertUsable(): void {
+    if (this.#isDisposed) throw new Error("The agent has ended, and run_bash with it. Nothing was run.");
+  }
+
+  /** The tag for the next command. Every process of the command carries it in its environment. */
+  newTag(): string {
+    this.assertUsable();
+    this.#releaseExit ??= onProcessExit(() => this.terminate());
+    this.#commands++;
+    return `${this.#tag}${this.#commands};`;
+  }
+
+  /** The tree of a command that was just started. From now on it ends with the agent, however the agent ends. */
+  killOnExit(root: number, tag: string): ProcessTree {
+    const tree = new ProcessTree(root, tag, this.table);
+    this.#alive.add(tree);
+    if (this.#isDisposed) tree.kill(); // the agent ended while the shell was being started
+    clearTimeout(this.#idleTimer);
+    if (this.#watchdog) this.#watchdog.update(this.#groups());
+    else this.#watchdog = new Watchdog(this.#tag, this.#groups());
+    return tree;
+  }
+
+  /** Forgets a tree of which nothing is left. */
+  release(tree: ProcessTree): void {
+    if (!this.#alive.delete(tree)) return;
+    tree.dispose();
+    this.#watchdog?.update(this.#groups());
+    if (this.#alive.size > 0) return;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => this.#rest(), IDLE_MS).unref();
+  }
+
+  /** Runs `cleanUp` when the returned function is called, or when the agent ends before that. Never twice. */
+  cleanUpLater(cleanUp: () => void): () => void {
+    const once = (): void => {
+      if (this.#cleanups.delete(once)) cleanUp();
+    };
+    this.#cleanups.add(once);
+    return once;
+  }
+
+  /** Kills everything at once, without waiting: for a process that is about to end. */
+  terminate(): void {
+    for (const tree of this.#alive) tree.kill();
+    // A process that left its tree unseen still carries the tag.
+    for (const pid of this.table.listPids()) {
+      if (pid !== process.pid && this.table.environmentHolds(pid, this.#tag)) kill(pid);
+    }
+    for (const cleanUp of this.#cleanups) cleanUp();
+    this.files.remove();
+  }
+
+  /** Ends every command and job, and gives back all that the host has of the system. Calls that wait return. */
+  async dispose(): Promise<void> {
+    this.#isDisposed = true;
+    this.running.endAll();
+    await this.jobs.endAll();
+    while (this.running.size > 0) await new Promise((resolve) => setTimeout(resolve, END_POLL_MS));
+    this.terminate();
+    this.#alive.clear();
+    this.#rest();
+  }
+
+  #groups(): number[] {
+    return [...this.#alive].map((tree) => tree.root);
+  }
+
+  /** Gives back what an agent that runs no commands does not need. Output that a model may still read stays. */
+  #rest(): void {
+    if (this.#alive.size > 0) return;
+    clearTimeout(this.#idleTimer);
+    this.#watchdog?.dismiss();
+    this.#watchdog = undefined;
+    this.pipes.removeFree();
+    if (!this.files.isEmpty || this.#cleanups.size > 0 || this.running.size > 0) return;
+    this.files.remove();
+    this.#releaseExit?.();
+    this.#releaseExit = undefined;
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended by itself.
+  }
+}

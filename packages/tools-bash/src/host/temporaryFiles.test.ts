@@ -1,0 +1,44 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { processTag } from "@agent/core/toolkit";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { RunBashTool } from "../tools/bash.js";
+import { TemporaryFiles } from "./temporaryFiles.js";
+
+test("what killed agents left is removed, but not what a living one or one that cannot be seen has", async () => {
+  const shared = mkdtempSync(join(tmpdir(), "shared-"));
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    rmSync(shared, { recursive: true, force: true });
+  });
+  vi.stubEnv("TMPDIR", shared);
+  const [home] = processTag().split("-");
+  const { pid: ended } = spawnSync("true");
+  const left = (tag: string): string => {
+    const path = join(shared, `agent-bash-${tag}-abcdef`);
+    mkdirSync(path);
+    return path;
+  };
+  const paths = {
+    ended: left(`${home}-${ended}`),
+    living: left(`${home}-${process.ppid}`),
+    // The same process id, in a container that shares the directory.
+    unseen: left(`zzzzzz-${ended}`),
+    alien: left("notes"),
+  };
+  expect(new TemporaryFiles().path("out")).toContain(join(shared, `agent-bash-${processTag()}-`));
+  expect(existsSync(paths.ended)).toBe(false);
+  expect([paths.living, paths.unseen, paths.alien].filter((path) => !existsSync(path))).toEqual([]);
+});
+
+test("a long command that finds no room in the temporary directory is not run, and the message says where", async () => {
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  vi.stubEnv("TMPDIR", "/no/such/directory");
+  await expect(new RunBashTool().execute({ command: `: ${"x".repeat(200_000)}` })).rejects.toThrow(
+    /^A command of 200002 bytes has to go through a file in \/no\/such\/directory, and that failed: ENOENT.*set TMPDIR.*Nothing was run\.$/,
+  );
+});

@@ -1,0 +1,126 @@
+import { closeSync, constants, openSync, rmSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { findProgram, HELPER_ENVIRONMENT } from "../helpers/programs.js";
+import { spawn } from "../helpers/spawn.js";
+import type { TemporaryFiles } from "../host/temporaryFiles.js";
+
+const SMALLEST_BATCH = 16;
+/** What a pipe holds, so no read brings more. */
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * One output of a command: the end it writes to, to be closed after the start, and the end to read. A chunk
+ * that the stream hands out is good until the listener returns.
+ */
+export interface OutputPipe {
+  readonly fd: number;
+  readonly stream: Readable;
+}
+
+/**
+ * Named pipes for the output of commands, used again and again. Node connects children by sockets, which cannot be opened
+ * by name: `echo x > /dev/stderr` fails on them. A named pipe can, and it is faster.
+ */
+export class PipePool {
+  readonly #files: TemporaryFiles;
+  readonly #free: string[] = [];
+  // Each read of any pipe goes here: nothing is faster than memory that is still in the cache, and nothing has to be
+  // collected afterwards.
+  #chunk: Buffer | undefined;
+  #isAvailable: boolean | undefined;
+  #waiting = 0;
+  #making: Promise<void> | undefined;
+
+  constructor(files: TemporaryFiles) {
+    this.#files = files;
+  }
+
+  /** A pipe; `undefined` where none can be had. Then a socket must do. */
+  async open(): Promise<OutputPipe | undefined> {
+    this.#isAvailable ??= canOwnDescriptors();
+    this.#waiting++;
+    while (this.#free.length === 0 && this.#isAvailable) {
+      this.#making ??= this.#make(Math.max(SMALLEST_BATCH, this.#waiting)).finally(() => {
+        this.#making = undefined;
+      });
+      await this.#making;
+    }
+    this.#waiting--;
+    for (let path = this.#free.pop(); path !== undefined; path = this.#free.pop()) {
+      const pipe = this.#open(path);
+      if (pipe !== undefined) return pipe;
+    }
+    return undefined;
+  }
+
+  /** Removes the pipes that nobody uses. */
+  removeFree(): void {
+    for (const path of this.#free.splice(0)) rmSync(path, { force: true });
+  }
+
+  #open(path: string): OutputPipe | undefined {
+    let reader: number | undefined;
+    try {
+      // The reader first, and without waiting: a writer alone would wait for it.
+      reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const fd = openSync(path, constants.O_WRONLY);
+      this.#chunk ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      const onread = {
+        buffer: this.#chunk,
+        callback: (length: number, buffer: Uint8Array): boolean => {
+          stream.emit("data", buffer.subarray(0, length));
+          return true;
+        },
+      };
+      const { Socket } = process.getBuiltinModule("node:net");
+      const options = { fd: reader, readable: true, writable: false, onread };
+      const stream = new Socket(options);
+      let ended = false;
+      stream.once("end", () => {
+        ended = true;
+      });
+      stream.once("close", () => {
+        // At its end no process holds it, so that it can serve again; otherwise a child still writes to it.
+        if (ended) this.#free.push(path);
+        else rmSync(path, { force: true });
+      });
+      return { fd, stream };
+    } catch {
+      if (reader !== undefined) closeSync(reader);
+      return undefined; // someone cleaned up the temporary directory
+    }
+  }
+
+  #make(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      const fail = (): void => {
+        this.#isAvailable = false;
+        resolve();
+      };
+      const mkfifo = findProgram("mkfifo");
+      if (mkfifo === undefined) return fail();
+      try {
+        const paths = Array.from({ length: count }, () => this.#files.path("pipe", "pipes"));
+        const child = spawn(mkfifo, ["-m", "600", ...paths], { stdio: "ignore", env: HELPER_ENVIRONMENT });
+        child.once("error", fail);
+        child.once("exit", (code) => {
+          if (code !== 0) return fail();
+          this.#free.push(...paths);
+          resolve();
+        });
+      } catch {
+        fail();
+      }
+    });
+  }
+}
+
+/**
+ * Whether a file descriptor that `fs` opened can be handed to a socket, which closes it. In a worker thread it cannot:
+ * `fs` keeps a list of what the thread opened and closes those numbers when the thread ends, and by then a number may
+ * belong to a file of the program around it. Bun and Deno do not read from such a descriptor.
+ */
+function canOwnDescriptors(): boolean {
+  const isNode = process.versions.bun === undefined && !("Deno" in globalThis);
+  return isNode && process.getBuiltinModule("node:worker_threads").isMainThread;
+}

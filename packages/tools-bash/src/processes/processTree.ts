@@ -1,0 +1,172 @@
+import { delay } from "../helpers/delay.js";
+import { ControlGroup, type GroupLimits } from "./controlGroup.js";
+import type { ProcessEntry, ProcessTable } from "./processTable.js";
+
+const POLL_MS = 10;
+const KILL_ROUNDS = 60;
+const SYNC_KILL_ROUNDS = 8;
+const MOVE_ROUNDS = 5;
+
+/**
+ * Everything a command started: its session and process group, the descendants, and what left both
+ * (`setsid`, a double fork) but still carries the command's tag in its environment.
+ */
+export class ProcessTree {
+  readonly #known = new Map<number, number>();
+  #group: ControlGroup | undefined;
+  #cpuBeforeGroup: number | undefined;
+
+  /** `root` leads the session and the group; `tag` is the text in the environment of all its children. */
+  constructor(
+    readonly root: number,
+    readonly tag: string,
+    readonly table: ProcessTable,
+  ) {}
+
+  /** The living members, also those that only their environment identifies. */
+  members(): ProcessEntry[] {
+    return this.#among(this.table.read(), true);
+  }
+
+  /** The members in `table` that can be told without reading environments, which is slow. */
+  relatives(table: readonly ProcessEntry[]): ProcessEntry[] {
+    return this.#among(table, false);
+  }
+
+  #among(table: readonly ProcessEntry[], byTag: boolean): ProcessEntry[] {
+    const found = new Map<number, ProcessEntry>();
+    const grouped = new Set(this.#group?.pids());
+    const add = (entry: ProcessEntry): void => {
+      if (entry.pid !== process.pid) found.set(entry.pid, entry);
+    };
+    for (const entry of table) {
+      if (grouped.has(entry.pid) || this.#belongs(entry)) add(entry);
+      else if (byTag && this.table.environmentHolds(entry.pid, this.tag)) add(entry);
+    }
+    addDescendants(table, found, add);
+    // Remembered with its start time: a member stays one when its parents are gone, its number reused is not one.
+    this.#known.clear();
+    for (const entry of found.values()) this.#known.set(entry.pid, entry.started);
+    return [...found.values()];
+  }
+
+  /**
+   * CPU seconds of the whole tree, of which `seen` were found by looking at processes. The first call puts the members
+   * into a control group, if there can be one: from then on also those count that ended unseen. Not at the start, since
+   * moving a process costs more than a short command.
+   */
+  cpuSeconds(limits: GroupLimits, seen: number): number {
+    if (this.#cpuBeforeGroup === undefined) {
+      this.#cpuBeforeGroup = seen;
+      this.#group = ControlGroup.create(limits);
+      // Until no new one has come meanwhile.
+      for (let rounds = 0, moved = -1; rounds < MOVE_ROUNDS; rounds++) {
+        const outside = this.members().map(({ pid }) => pid);
+        if (outside.length === moved) break;
+        this.#group?.add(outside);
+        moved = outside.length;
+      }
+    }
+    return Math.max(seen, this.#cpuBeforeGroup + (this.#group?.cpuSeconds() ?? 0));
+  }
+
+  /** Whether the kernel ended the tree because its memory was used up. */
+  ranOutOfMemory(): boolean {
+    return this.#group?.ranOutOfMemory() ?? false;
+  }
+
+  /** Gives back what the tree has of the system. Nothing of it may run any more. */
+  dispose(): void {
+    this.#group?.remove();
+  }
+
+  /** The pids of the living members; where there is no process table, the group in place of them. */
+  pids(): number[] {
+    if (!this.table.isAvailable) return this.groupLives() ? [this.root] : [];
+    return this.members().map((entry) => entry.pid);
+  }
+
+  isEmpty(): boolean {
+    return this.pids().length === 0;
+  }
+
+  /** Sends a signal to every member. The group gets it in one step, so nothing in it can fork away. */
+  signal(signal: NodeJS.Signals): void {
+    if (signal === "SIGKILL") this.#group?.kill();
+    send(-this.root, signal);
+    for (const entry of this.members()) {
+      if (entry.group !== this.root) send(entry.pid, signal);
+    }
+  }
+
+  /** Holds the process group still, and lets it go on: at once and as a whole. */
+  pause(): void {
+    send(-this.root, "SIGSTOP");
+  }
+
+  resume(): void {
+    send(-this.root, "SIGCONT");
+  }
+
+  /** Asks politely, waits `graceMs`, then kills until nothing is left. Resolves to whether nothing is. */
+  async end(graceMs: number): Promise<boolean> {
+    if (graceMs > 0) {
+      this.signal("SIGTERM");
+      const deadline = performance.now() + graceMs;
+      while (performance.now() < deadline) {
+        if (this.isEmpty()) return true;
+        await delay(POLL_MS);
+      }
+    }
+    for (let round = 0; round < KILL_ROUNDS; round++) {
+      this.signal("SIGKILL");
+      await delay(POLL_MS);
+      if (this.isEmpty()) return true;
+    }
+    return false;
+  }
+
+  /** Kills without waiting: for the moment in which the agent itself ends. */
+  kill(): void {
+    for (let round = 0; round < SYNC_KILL_ROUNDS; round++) {
+      this.signal("SIGKILL");
+      if (this.isEmpty()) return;
+    }
+  }
+
+  #belongs(entry: ProcessEntry): boolean {
+    return (
+      entry.group === this.root ||
+      entry.session === this.root ||
+      entry.pid === this.root ||
+      this.#known.get(entry.pid) === entry.started
+    );
+  }
+
+  /** Whether the process group has a living member, or a dead one that nobody has collected yet. */
+  groupLives(): boolean {
+    return send(-this.root, 0);
+  }
+}
+
+function addDescendants(
+  table: readonly ProcessEntry[],
+  found: Map<number, ProcessEntry>,
+  add: (entry: ProcessEntry) => void,
+): void {
+  for (let before = -1; before !== found.size; ) {
+    before = found.size;
+    for (const entry of table) {
+      if (!found.has(entry.pid) && found.has(entry.parent)) add(entry);
+    }
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch {
+    return false; // it is gone, or it changed its user and is out of reach
+  }
+}
