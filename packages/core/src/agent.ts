@@ -69,11 +69,13 @@ export class Agent {
     this.conversation = options.conversation ?? new Conversation();
     if (options.systemPrompt !== undefined) this.conversation.setSystemPrompt(options.systemPrompt);
     const { registry, packs, enable, disable } = options;
+    const contextTokens = options.contextTokens ?? provider.contextTokens;
     this.registry =
       registry ??
       createToolRegistry(this.conversation, packs, {
         ...(enable && { enable }),
         ...(disable && { disable }),
+        ...(contextTokens !== undefined && { host: { contextTokens } }),
       });
   }
 

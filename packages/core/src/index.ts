@@ -28,7 +28,13 @@ export type { Schema, SchemaValue, StandardSchema } from "./toolkit/standardSche
 export { defineTool, type ToolDefinition, type ToolInput, type ToolOutput } from "./tools/defineTool.js";
 export type { RunOptions, ToolOutcome, ToolResult } from "./tools/execution.js";
 export { type CreateRegistryOptions, createToolRegistry, type PackEntry } from "./tools/factory.js";
-export type { ChatTool, ExecutableTool, JsonSchema, ParsedArguments } from "./tools/interface.js";
+export type {
+  ChatTool,
+  ExecutableTool,
+  JsonSchema,
+  ParsedArguments,
+  RedirectedCall,
+} from "./tools/interface.js";
 export { PACK_API_VERSION, registerPack } from "./tools/packs.js";
 export {
   type PreparedCall,
@@ -49,10 +55,15 @@ export {
   type ChildAgentRequest,
   type Diagnosis,
   type LoadTools,
+  type MentionItem,
+  type MentionSource,
   type PackCommand,
   type PackHost,
   type PackRegistry,
   type PackServices,
+  type PersonAnswer,
+  type PersonQuestion,
+  type QuestionField,
   type RegisterOptions,
   TOOL_CAPABILITIES,
   type ToolCall,

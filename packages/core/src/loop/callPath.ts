@@ -25,11 +25,12 @@ export async function runCall(
   exchange: Exchange,
   startAgent: ChildStarter,
 ): Promise<ToolResult> {
-  const { id, name } = call;
+  const { id } = call;
   const prepared = await prepare(call, exchange);
   let replayed = true;
   const { scope, tools, steps } = exchange;
-  const { args } = "outcome" in prepared ? call : prepared;
+  // A call that stands for another tool's is reported as that one.
+  const { name, args } = "outcome" in prepared ? call : prepared;
   // Refusals go through the steps too: a tool that is not there yet when a message is worked off again must not
   // change a result that was recorded.
   const key = {
