@@ -2,7 +2,7 @@ import { errorMessage } from "@agent/core/toolkit";
 import { CrashGuard } from "./process/crash.js";
 import { CliError } from "./process/errors.js";
 import { EXIT, type ExitCode } from "./process/exitCodes.js";
-import { flush, note, watchOutput } from "./process/output.js";
+import { flush, note, reserveStandardOutput, watchOutput } from "./process/output.js";
 
 const FIRST_SIGNAL = 128;
 
@@ -12,6 +12,7 @@ const FIRST_SIGNAL = 128;
  */
 export async function main(args: readonly string[], exit: (code: number) => never): Promise<ExitCode> {
   const outputProblem = watchOutput();
+  reserveStandardOutput();
   const guard = new CrashGuard();
   guard.watch(exit);
   let exitCode: ExitCode;

@@ -50,6 +50,7 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
     .option("--output <format>", "text, json or stream-json", "text")
     .option("-q, --quiet", "no activity lines on standard error")
     .option("--timeout <time>", "stop the run after this time: 90s, 5m")
+    .option("--schema <file>", "print only JSON that fits this JSON Schema")
     .option("--resume [session]", "go on with a conversation; without a name the latest")
     .option("--no-session", "do not keep the conversation")
     .addHelpText("after", EXAMPLES);
@@ -108,9 +109,16 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
   settingsOptions(
     program.command("doctor").description("check Node, config, packs and provider, and give the cure"),
   ).action(async (_, command: Command) => {
-    const { doctorCommand } = await import("./commands/doctor.js");
+    const { doctorCommand } = await import("./commands/doctor/doctor.js");
     done(await doctorCommand(flagsOf(command)));
   });
+
+  settingsOptions(program.command("models").description("list the models the provider's server offers"))
+    .option("--json", "as JSON")
+    .action(async (_, command: Command) => {
+      const { modelsCommand } = await import("./commands/models.js");
+      done(await modelsCommand(flagsOf(command)));
+    });
 
   packCommands(program.command("pack").description("make, check and list tool packs"), done);
 
@@ -178,9 +186,10 @@ function settingsOptions(command: Command): Command {
     .option("--cwd <directory>", "work there")
     .option("--confirm <tool>", "ask before each call of this tool (repeatable)", collect)
     .option("--agent <name>", "use this agent of the config")
-    .option("--provider <name>", "openai or offline")
-    .option("--model <name>", "the model to ask")
-    .option("--base-url <url>", "an OpenAI-compatible server")
+    .option("--provider <name>", "openai, anthropic, google, offline, or a provider's package")
+    .option("--model <name>", "the model to ask, also with its provider: anthropic/…")
+    .option("--base-url <url>", "another address of the provider, such as an OpenAI-compatible server")
+    .option("--fallback <model>", "a model that answers where the first one fails")
     .option("--max-turns <number>", "how often the model is asked for one message");
 }
 

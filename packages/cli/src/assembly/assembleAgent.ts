@@ -48,7 +48,7 @@ export async function assembleAgent(
   const cwd = process.cwd();
   // A server on this machine may take a while to answer: the packs are loaded meanwhile.
   const loading = await Promise.allSettled([
-    chooseProvider(settings, loaded.keys.env),
+    chooseProvider(settings, { env: loaded.keys.env, projectFile: loaded.projectFile }),
     loadSelectedPacks(loaded),
   ]);
   const [chosen, packs] = [fulfilled(loading[0]), fulfilled(loading[1])];
@@ -68,6 +68,7 @@ export async function assembleAgent(
       tools.confirm.has(request.name) || request.needs.length > 0 ? options.approve(request) : "allow",
     steps: notedSteps(guard),
     ...(settings.maxTurns !== undefined && { maxTurns: settings.maxTurns }),
+    ...(settings.maxRepeats !== undefined && { maxRepeats: settings.maxRepeats }),
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
   });
   const recording = options.record

@@ -1,5 +1,5 @@
 import { escapeInvisible } from "@agent/core/toolkit";
-import { note } from "../process/output.js";
+import { note, ownStandardOutput } from "../process/output.js";
 import { ChatController } from "./controller.js";
 import { PlainChat } from "./plainChat.js";
 import { TerminalChat } from "./terminalChat.js";
@@ -35,7 +35,7 @@ export function createChat(historyFile: string | undefined): Chat {
       // Plain lines cannot be put above a prompt that is there already.
       if (plain) ready = await load();
       const front: ChatFront = plain
-        ? new PlainChat(historyFile, process.stdin, process.stdout)
+        ? new PlainChat(historyFile, process.stdin, ownStandardOutput())
         : new TerminalChat(historyFile, process.stdin, process.stdout);
       view = front.view;
       const controller = new ChatController(front.view);

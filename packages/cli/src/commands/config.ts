@@ -59,9 +59,11 @@ function effectiveValues({ settings }: LoadedSettings): Record<string, unknown> 
     ),
     provider: shownProvider(settings.provider),
     model: settings.model ?? "auto",
+    fallback: settings.fallback ?? "none",
     systemPrompt: settings.systemPrompt ?? "built-in",
     readOnly: settings.readOnly,
     maxTurns: settings.maxTurns ?? DEFAULT,
+    maxRepeats: settings.maxRepeats ?? DEFAULT,
     contextTokens: settings.contextTokens ?? "unlimited",
     agents: Object.keys(settings.agents),
   };

@@ -4,6 +4,7 @@ import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { createReporter, OUTPUT_FORMATS, type OutputFormat } from "../run/reporters.js";
+import { readSchemaFile } from "../run/schemaFile.js";
 import type { SettingsFlags } from "../settings/flags.js";
 import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
 
@@ -14,6 +15,7 @@ export interface RunFlags extends SettingsFlags {
   readonly resume?: string | true;
   readonly session?: boolean;
   readonly quiet?: boolean;
+  readonly schema?: string;
 }
 
 /** `agent`: a chat in a terminal, or one task from the arguments or standard input. */
@@ -26,7 +28,8 @@ export async function runCommand(
   const record = flags.session !== false;
   const format = checkedFormat(flags.output);
   const timeoutMs = flags.timeout === undefined ? undefined : parseDuration(flags.timeout);
-  if (task.length === 0 && !flags.print && process.stdin.isTTY) {
+  const output = flags.schema === undefined ? undefined : readSchemaFile(flags.schema);
+  if (task.length === 0 && !flags.print && !output && process.stdin.isTTY) {
     if (format !== "text")
       throw new CliError(`--output ${format} needs a task: agent --output ${format} "do this"`);
     // Either way only what it needs is loaded: the first prompt waits for no tool and no model.
@@ -35,17 +38,28 @@ export async function runCommand(
   }
   const quiet = flags.quiet ?? false;
   const reporter = createReporter(format, quiet);
+  // A caller that reads JSON gets the reason as JSON too, whatever it is.
+  const fail = (exitCode: ExitCode, error: string): void => {
+    if (format !== "text") reporter.finish({ exitCode, error });
+  };
+  const release = guard.onCrash((message) => fail(EXIT.crashed, message));
   try {
     const loaded = await loadRunSettings(flags);
     const { runTask } = await import("../run/runTask.js");
-    return await runTask(task, loaded, { resume, record, reporter, timeoutMs, quiet, guard });
+    return await runTask(task, loaded, {
+      resume,
+      record,
+      reporter,
+      timeoutMs,
+      quiet,
+      guard,
+      output,
+    });
   } catch (error) {
-    // A caller that reads JSON gets the reason as JSON too.
-    if (format !== "text") {
-      const exitCode = error instanceof CliError ? error.exitCode : EXIT.config;
-      reporter.finish({ exitCode, error: errorMessage(error) });
-    }
+    fail(error instanceof CliError ? error.exitCode : EXIT.config, errorMessage(error));
     throw error;
+  } finally {
+    release();
   }
 }
 
@@ -53,8 +67,14 @@ export async function runCommand(
 async function loadRunSettings(flags: RunFlags): Promise<LoadedSettings> {
   const loaded = await loadSettings(flags);
   const { env } = loaded.keys;
-  const isDecided = loaded.settings.provider !== undefined || env.OPENAI_API_KEY || env.OPENAI_BASE_URL;
-  if (!isDecided && canAsk()) {
+  if (!canAsk() || loaded.settings.provider === "offline") return loaded;
+  const { missingProvider, selectByName } = await import("../assembly/provider/select.js");
+  const options = { env, projectFile: loaded.projectFile };
+  const missing = missingProvider(loaded.settings, options);
+  if (missing !== undefined) {
+    const { offerProvider } = await import("../assembly/provider/offer.js");
+    await offerProvider(missing);
+  } else if (loaded.settings.provider === undefined && !selectByName(loaded.settings, env)) {
     const { askAboutLocalServer } = await import("../assembly/provider/localServers.js");
     await askAboutLocalServer(env, askYesNo);
   }

@@ -1,11 +1,15 @@
 import type { ContextEvent, DoneEvent, RetryEvent } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/core/toolkit";
+import type { ModelPrice } from "../settings/config/types.js";
+import { costOf, formatCost } from "./cost.js";
 
-/** `1,204 tokens in, 310 out · 2 requests`, or nothing where the provider did not count. */
-export function usageText({ usage: { inputTokens, outputTokens }, turns }: DoneEvent): string | undefined {
+/** `1,204 tokens in, 310 out · 2 requests · $0.012`, or nothing where the provider did not count. */
+export function usageText({ usage, turns }: DoneEvent, price?: ModelPrice): string | undefined {
+  const { inputTokens, outputTokens } = usage;
   if (inputTokens === 0 && outputTokens === 0) return undefined;
   const count = (tokens: number): string => tokens.toLocaleString("en-US");
-  return `${count(inputTokens)} tokens in, ${count(outputTokens)} out · ${countOf(turns, "request")}`;
+  const cost = price ? ` · ${formatCost(costOf(usage, price))}` : "";
+  return `${count(inputTokens)} tokens in, ${count(outputTokens)} out · ${countOf(turns, "request")}${cost}`;
 }
 
 /** Whether the model neither did nor said anything. One that only did something may well leave it at that. */

@@ -2,7 +2,7 @@ import { escapeInvisible } from "@agent/core/toolkit";
 
 /** Writes to standard output. On a terminal nothing in the text can control it; in a pipe it stays as it is. */
 export function print(text: string): void {
-  process.stdout.write(process.stdout.isTTY ? escapeInvisible(text) : text);
+  writeOut(process.stdout.isTTY ? escapeInvisible(text) : text);
 }
 
 export function printLine(text: string): void {
@@ -12,6 +12,25 @@ export function printLine(text: string): void {
 /** A message for the person, on standard error. Always escaped: it may quote a file or a server. */
 export function note(text: string): void {
   process.stderr.write(`${escapeInvisible(text)}\n`);
+}
+
+/**
+ * Keeps standard output for what the command itself prints, where a program may read it: what a tool, a pack or a
+ * config prints there goes to standard error from now on.
+ */
+export function reserveStandardOutput(): void {
+  const { stdout, stderr } = process;
+  if (!stdout.isTTY) stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
+}
+
+/** Standard output as a stream that is written also while it is reserved. */
+export function ownStandardOutput(): NodeJS.WriteStream {
+  return Object.create(process.stdout, { write: { value: writeOut } });
+}
+
+/** Writes by the stream's own method, which a reservation has replaced. */
+function writeOut(text: string, done?: () => void): boolean {
+  return Object.getPrototypeOf(process.stdout).write.call(process.stdout, text, done);
 }
 
 /** Resolves when everything written so far has left the process. */
@@ -25,7 +44,8 @@ function drained(stream: NodeJS.WriteStream): Promise<void> {
     if (stream.destroyed || stream.writableNeedDrain === undefined) return resolve();
     stream.once("error", () => resolve());
     stream.once("close", () => resolve());
-    stream.write("", () => resolve());
+    if (stream === process.stdout) writeOut("", () => resolve());
+    else stream.write("", () => resolve());
   });
 }
 

@@ -18,6 +18,11 @@ export function stateDirectory(env: Environment = process.env): string {
   return join(base(env, "XDG_STATE_HOME", ".local/state"), "agent");
 }
 
+/** Where packages the person installed for every project are: `$XDG_DATA_HOME/agent` or `~/.local/share/agent`. */
+export function userPackagesDirectory(env: Environment = process.env): string {
+  return join(base(env, "XDG_DATA_HOME", ".local/share"), "agent");
+}
+
 /**
  * The person's home: `$HOME`, or the account's where that is empty or relative. Never a relative path: what is kept
  * there would get into the project.

@@ -1,4 +1,4 @@
-import type { Agent, AgentEvent } from "@agent/core";
+import type { Agent, AgentEvent, JsonSchema } from "@agent/core";
 import type { ExitCode } from "../process/exitCodes.js";
 import { watchInterruption } from "./interruption.js";
 import { type Outcome, OutcomeWatcher } from "./outcome.js";
@@ -7,7 +7,9 @@ import type { Reporter, RunInfo } from "./reporters.js";
 export interface OnceOptions {
   readonly reporter: Reporter;
   readonly timeoutMs: number | undefined;
-  readonly info: Pick<RunInfo, "model" | "provider" | "session">;
+  readonly info: Pick<RunInfo, "model" | "provider" | "session" | "price">;
+  /** The form the answer must have: a JSON Schema. */
+  readonly output?: JsonSchema | undefined;
   /** Ends what the tools left running, and closes the session. */
   readonly dispose: () => Promise<void>;
 }
@@ -25,7 +27,9 @@ export async function runOnce(agent: Agent, task: string, options: OnceOptions):
   try {
     const tools = agent.getTools().map((tool) => tool.function.name);
     reporter.start({ ...options.info, cwd: process.cwd(), tools });
-    for await (const event of agent.streamChat(task, { signal: interruption.signal })) see(event);
+    const { signal } = interruption;
+    const { output } = options;
+    for await (const event of agent.streamChat(task, { signal, ...(output && { output }) })) see(event);
     outcome = watcher.finished();
   } catch (error) {
     // Tools that were told to stop return their own results after the run was given up.

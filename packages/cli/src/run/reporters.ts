@@ -1,6 +1,9 @@
-import type { AgentEvent, TokenUsage, ToolOutcome } from "@agent/core";
+import type { AgentEvent, DoneEvent, TokenUsage, ToolOutcome } from "@agent/core";
+import { costOf } from "../display/cost.js";
+import { usageText } from "../display/notices.js";
 import { plainActivity } from "../display/plainActivity.js";
 import { note, print, printLine } from "../process/output.js";
+import type { ModelPrice } from "../settings/config/types.js";
 import type { Outcome } from "./outcome.js";
 
 /** The version of the JSON the command prints. It rises only when a reader of the old form would break. */
@@ -11,6 +14,8 @@ export const OUTPUT_FORMATS: readonly OutputFormat[] = ["text", "json", "stream-
 
 /** What is known before the first answer. */
 export interface RunInfo {
+  /** What the model costs, where that is configured. */
+  readonly price: ModelPrice | undefined;
   readonly model: string;
   readonly provider: string;
   readonly cwd: string;
@@ -34,23 +39,27 @@ export function createReporter(format: OutputFormat, quiet: boolean): Reporter {
 class TextReporter implements Reporter {
   readonly #quiet: boolean;
   #activity: (event: AgentEvent) => void = () => undefined;
-  #answer: string | undefined;
+  #price: ModelPrice | undefined;
+  #done: DoneEvent | undefined;
 
   constructor(quiet: boolean) {
     this.#quiet = quiet;
   }
 
-  start(): void {
+  start({ price }: RunInfo): void {
+    this.#price = price;
     if (!this.#quiet) this.#activity = plainActivity((text) => process.stderr.write(text));
   }
 
   event(event: AgentEvent): void {
-    if (event.type === "done") this.#answer = event.text;
+    if (event.type === "done") this.#done = event;
     this.#activity(event);
   }
 
   finish({ error }: Outcome): void {
-    if (this.#answer !== undefined && this.#answer !== "") printLine(this.#answer);
+    const answer = this.#done && answerText(this.#done);
+    if (answer) printLine(answer);
+    if (this.#done && this.#price && !this.#quiet) note(`agent: ${usageText(this.#done, this.#price)}`);
     if (error !== undefined) note(`agent: ${error}`);
   }
 }
@@ -69,6 +78,7 @@ class JsonReporter implements Reporter {
   readonly #started = performance.now();
   #info: RunInfo | undefined;
   #text = "";
+  #output: unknown;
   #turns = 0;
   #usage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
 
@@ -78,7 +88,8 @@ class JsonReporter implements Reporter {
 
   start(info: RunInfo): void {
     this.#info = info;
-    if (this.#stream) this.#write({ type: "start", ...info });
+    const { price: _, ...facts } = info;
+    if (this.#stream) this.#write({ type: "start", ...facts });
   }
 
   event(event: AgentEvent): void {
@@ -89,6 +100,7 @@ class JsonReporter implements Reporter {
     if (event.type === "usage") this.#usage = event.total;
     if (event.type === "done") {
       this.#text = event.text;
+      this.#output = event.output;
       this.#turns = event.turns;
     }
     if (this.#stream) this.#write(event);
@@ -99,12 +111,14 @@ class JsonReporter implements Reporter {
       type: "result",
       exitCode,
       text: this.#text,
+      ...(this.#output !== undefined && { output: this.#output }),
       ...(error !== undefined && { error }),
       model: this.#info?.model,
       provider: this.#info?.provider,
       session: this.#info?.session,
       turns: this.#turns,
       usage: this.#usage,
+      ...(this.#info?.price && { cost: costOf(this.#usage, this.#info.price) }),
       toolCalls: this.#calls,
       durationMs: performance.now() - this.#started,
     });
@@ -113,4 +127,9 @@ class JsonReporter implements Reporter {
   #write(value: object): void {
     print(`${JSON.stringify({ v: SCHEMA_VERSION, ...value })}\n`);
   }
+}
+
+/** With `--schema` only the value, as JSON. */
+function answerText({ text, output }: DoneEvent): string {
+  return output === undefined ? text : JSON.stringify(output, undefined, 2);
 }

@@ -1,4 +1,6 @@
+import type { JsonSchema } from "@agent/core";
 import { assembleAgent } from "../assembly/assembleAgent.js";
+import { priceOf } from "../assembly/provider/price.js";
 import { canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import type { ExitCode } from "../process/exitCodes.js";
@@ -18,13 +20,15 @@ export interface TaskOptions {
   /** Says nothing on standard error but what is wrong. */
   readonly quiet: boolean;
   readonly guard: CrashGuard;
+  /** The form the answer must have: a JSON Schema. */
+  readonly output?: JsonSchema | undefined;
 }
 
 /** One task, given in words or on standard input. */
 export async function runTask(
   words: readonly string[],
   loaded: LoadedSettings,
-  { resume, record, reporter, timeoutMs, quiet, guard }: TaskOptions,
+  { resume, record, reporter, timeoutMs, quiet, guard, output }: TaskOptions,
 ): Promise<ExitCode> {
   const task = await readTask(words);
   const { agent, chosen, problems, recording, dispose } = await assembleAgent(loaded, {
@@ -39,7 +43,13 @@ export async function runTask(
   return await runOnce(agent, task, {
     reporter,
     timeoutMs,
-    info: { model: chosen.model, provider: chosen.kind, session: recording?.file },
+    output,
+    info: {
+      model: chosen.model,
+      provider: chosen.kind,
+      session: recording?.file,
+      price: priceOf(chosen, loaded.settings.prices),
+    },
     dispose,
   });
 }

@@ -1,13 +1,15 @@
-import { describeValue } from "@agent/core/toolkit";
+import { describeValue, didYouMean } from "@agent/core/toolkit";
 import { CliError } from "../process/errors.js";
 import type { AgentConfig } from "./config/types.js";
 import type { ConfigLayer } from "./layers.js";
+import { isProviderName, PROVIDER_NAMES } from "./providerCatalog.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const VARIABLES: Readonly<Record<string, (value: string, name: string) => AgentConfig>> = {
   AGENT_PROVIDER: (value, name) => ({ provider: providerName(value, name) }),
   AGENT_MODEL: (value) => ({ model: value }),
+  AGENT_FALLBACK: (value) => ({ fallback: value }),
   AGENT_ENABLE: (value) => ({ enable: splitNames(value) }),
   AGENT_DISABLE: (value) => ({ disable: splitNames(value) }),
   AGENT_CONFIRM: (value) => ({ confirm: splitNames(value) }),
@@ -36,7 +38,9 @@ export function positiveNumber(value: string, name: string): number {
 }
 
 /** Throws, naming the flag or variable, unless the text names a provider. */
-export function providerName(value: string, name: string): "offline" | "openai" {
-  if (value === "offline" || value === "openai") return value;
-  throw new CliError(`${name} must be "offline" or "openai", got ${describeValue(value)}.`);
+export function providerName(value: string, name: string): string {
+  if (isProviderName(value)) return value;
+  throw new CliError(
+    `${name} must name a provider, got ${describeValue(value)}. ${didYouMean(value, PROVIDER_NAMES)}`,
+  );
 }

@@ -18,6 +18,7 @@ export interface SettingsFlags {
   readonly provider?: string;
   readonly model?: string;
   readonly baseUrl?: string;
+  readonly fallback?: string;
   readonly maxTurns?: string;
 }
 
@@ -26,10 +27,16 @@ export function flagLayers(flags: SettingsFlags): ConfigLayer[] {
   const layers: ConfigLayer[] = [];
   const add = (origin: string, layer: Omit<ConfigLayer, "origin">): void =>
     void layers.push({ origin, ...layer });
-  if (flags.provider !== undefined)
-    add("--provider", { config: { provider: providerName(flags.provider, "--provider") } });
-  if (flags.baseUrl !== undefined)
-    add("--base-url", { config: { provider: { baseURL: checkedUrl(flags.baseUrl) } } });
+  const provider = flags.provider === undefined ? undefined : providerName(flags.provider, "--provider");
+  if (flags.baseUrl !== undefined) {
+    const baseURL = checkedUrl(flags.baseUrl);
+    add("--base-url", {
+      config: { provider: { ...(provider !== undefined && { name: provider }), baseURL } },
+    });
+  } else if (provider !== undefined) {
+    add("--provider", { config: { provider } });
+  }
+  if (flags.fallback !== undefined) add("--fallback", { config: { fallback: flags.fallback } });
   if (flags.model !== undefined) add("--model", { config: { model: flags.model } });
   if (flags.maxTurns !== undefined)
     add("--max-turns", { config: { maxTurns: positiveNumber(flags.maxTurns, "--max-turns") } });

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { CliError } from "../process/errors.js";
 import type { ConfigSource } from "./config/schema.js";
-import type { AgentConfig, AgentProfile, PackReference } from "./config/types.js";
+import type { AgentConfig, AgentProfile, ModelPrice, PackReference } from "./config/types.js";
 import type { ModuleLoader } from "./modules/moduleLoader.js";
 
 /** A part of the settings and where it comes from. Later layers win. */
@@ -45,7 +45,12 @@ export interface Settings {
   readonly provider: AgentConfig["provider"];
   readonly model: string | undefined;
   readonly systemPrompt: string | undefined;
+  /** A second model that answers where the first fails. */
+  readonly fallback: string | undefined;
+  /** Dollars a million tokens, by the model's name. */
+  readonly prices: Readonly<Record<string, ModelPrice>>;
   readonly maxTurns: number | undefined;
+  readonly maxRepeats: number | undefined;
   readonly contextTokens: number | undefined;
   readonly agents: Readonly<Record<string, AgentProfile>>;
   /** Where each value comes from; a key without one has its default. */
@@ -75,8 +80,10 @@ export function mergeLayers(
     for (const key of [
       "provider",
       "model",
+      "fallback",
       "systemPrompt",
       "maxTurns",
+      "maxRepeats",
       "contextTokens",
       "readOnly",
     ] as const) {
@@ -106,7 +113,10 @@ export function mergeLayers(
     provider: values.provider,
     model: values.model,
     systemPrompt: values.systemPrompt,
+    fallback: values.fallback,
+    prices: Object.assign({}, ...layers.map(({ config }) => config.prices)),
     maxTurns: values.maxTurns,
+    maxRepeats: values.maxRepeats,
     contextTokens: values.contextTokens,
     agents,
     origins,

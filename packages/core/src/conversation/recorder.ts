@@ -1,23 +1,7 @@
-import {
-  closeSync,
-  constants,
-  fdatasync,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
-import { dirname, join } from "node:path";
 import { AgentError } from "../errors.js";
 import { checkFunction, checkText, invalidArgument } from "../toolkit/checks.js";
 import { errorMessage, quotePath } from "../toolkit/describe.js";
+import { nodeFs, nodePath } from "../toolkit/nodeModules.js";
 import { checkOptions, type OptionChecks } from "../toolkit/options.js";
 import { temporaryName } from "../toolkit/temporaryName.js";
 import type { Conversation } from "./conversation.js";
@@ -32,8 +16,15 @@ import {
 } from "./sessionFile.js";
 
 // Without O_NONBLOCK, opening a FIFO would stop the whole program until somebody reads from it.
-const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK;
-const CREATE = APPEND | constants.O_CREAT | constants.O_EXCL;
+function appendFlags(): number {
+  const { O_WRONLY, O_APPEND, O_NONBLOCK } = nodeFs.constants;
+  return O_WRONLY | O_APPEND | O_NONBLOCK;
+}
+
+function createFlags(): number {
+  const { O_CREAT, O_EXCL } = nodeFs.constants;
+  return appendFlags() | O_CREAT | O_EXCL;
+}
 
 export interface RecorderOptions {
   /**
@@ -130,7 +121,7 @@ export class SessionRecorder {
     try {
       await this.flush();
     } finally {
-      if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+      if (this.#descriptor !== undefined) nodeFs.closeSync(this.#descriptor);
       this.#descriptor = undefined;
     }
   }
@@ -148,12 +139,12 @@ export class SessionRecorder {
   /** Appends what is not in the file yet, all of it or nothing. */
   #write(): void {
     this.#descriptor ??= this.#open();
-    if (fstatSync(this.#descriptor).size !== this.#size) throw this.#changedByOther();
+    if (nodeFs.fstatSync(this.#descriptor).size !== this.#size) throw this.#changedByOther();
     const bytes = Buffer.from(this.#opening + this.#unwritten.join(""));
     try {
       writeWhole(this.#descriptor, bytes);
     } catch (error) {
-      ftruncateSync(this.#descriptor, this.#size);
+      nodeFs.ftruncateSync(this.#descriptor, this.#size);
       throw error;
     }
     this.#size += bytes.length;
@@ -168,7 +159,7 @@ export class SessionRecorder {
     if (descriptor === undefined || !this.#dirty) return Promise.resolve();
     this.#dirty = false;
     this.#syncing = new Promise<void>((resolve) => {
-      fdatasync(descriptor, (error) => {
+      nodeFs.fdatasync(descriptor, (error) => {
         // Some file systems cannot say when something is on the disk.
         if (error && error.code !== "EINVAL" && error.code !== "ENOSYS") {
           this.#syncFailure = error;
@@ -213,8 +204,8 @@ export class SessionRecorder {
 
   #open(): number {
     if (this.#found === "nothing") {
-      mkdirSync(dirname(this.path), { recursive: true });
-      const descriptor = openSync(this.path, CREATE, PRIVATE_FILE);
+      nodeFs.mkdirSync(nodePath.dirname(this.path), { recursive: true });
+      const descriptor = nodeFs.openSync(this.path, createFlags(), PRIVATE_FILE);
       this.#found = "appendable";
       return descriptor;
     }
@@ -223,35 +214,35 @@ export class SessionRecorder {
       this.#found = "appendable";
       return descriptor;
     }
-    const descriptor = openSync(this.path, APPEND);
+    const descriptor = nodeFs.openSync(this.path, appendFlags());
     try {
-      const stats = fstatSync(descriptor);
+      const stats = nodeFs.fstatSync(descriptor);
       if (!stats.isFile() || stats.size !== this.#foundSize) throw this.#changedByOther();
       // A writer that was killed left a part of a line.
-      ftruncateSync(descriptor, this.#size);
+      nodeFs.ftruncateSync(descriptor, this.#size);
       return descriptor;
     } catch (error) {
-      closeSync(descriptor);
+      nodeFs.closeSync(descriptor);
       throw error;
     }
   }
 
   /** Puts a new file with the whole conversation in place of one of an older version. */
   #replace(): number {
-    const path = realpathSync(this.path);
-    const temporary = join(dirname(path), temporaryName());
-    const descriptor = openSync(temporary, CREATE, PRIVATE_FILE);
+    const path = nodeFs.realpathSync(this.path);
+    const temporary = nodePath.join(nodePath.dirname(path), temporaryName());
+    const descriptor = nodeFs.openSync(temporary, createFlags(), PRIVATE_FILE);
     try {
       const bytes = Buffer.from(this.#opening);
       writeWhole(descriptor, bytes);
-      fsyncSync(descriptor);
-      renameSync(temporary, path);
+      nodeFs.fsyncSync(descriptor);
+      nodeFs.renameSync(temporary, path);
       this.#size = bytes.length;
       this.#opening = "";
       return descriptor;
     } catch (error) {
-      closeSync(descriptor);
-      rmSync(temporary, { force: true });
+      nodeFs.closeSync(descriptor);
+      nodeFs.rmSync(temporary, { force: true });
       throw error;
     }
   }
@@ -266,10 +257,10 @@ export class SessionRecorder {
 
 function readExisting(path: string): Buffer | undefined {
   try {
-    const stats = statSync(path, { throwIfNoEntry: false });
+    const stats = nodeFs.statSync(path, { throwIfNoEntry: false });
     if (!stats) return undefined;
     if (!stats.isFile()) throw new Error("it is not a regular file.");
-    return readFileSync(path);
+    return nodeFs.readFileSync(path);
   } catch (error) {
     throw new AgentError(
       "session_invalid",
@@ -281,6 +272,6 @@ function readExisting(path: string): Buffer | undefined {
 
 function writeWhole(descriptor: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.length; ) {
-    written += writeSync(descriptor, bytes, written);
+    written += nodeFs.writeSync(descriptor, bytes, written);
   }
 }

@@ -1,10 +1,9 @@
-import { mkdir, readFile, stat } from "node:fs/promises";
-import { dirname } from "node:path";
 import { AgentError } from "../errors.js";
 import type { ChatMessage } from "../providers/interface.js";
 import { writeFileAtomic } from "../toolkit/atomicWrite.js";
 import { arrayOf, checkObject, checkText } from "../toolkit/checks.js";
 import { errorMessage, quotePath } from "../toolkit/describe.js";
+import { nodeFs, nodePath } from "../toolkit/nodeModules.js";
 import { formatSession, parseSessionFile } from "./sessionFile.js";
 
 // A conversation is private: only its owner may read it.
@@ -39,7 +38,7 @@ export async function saveSession(path: string, session: Omit<Session, "savedAt"
     throw error;
   });
   if (existing !== "") parseSession(existing, path);
-  await mkdir(dirname(path), { recursive: true });
+  await nodeFs.promises.mkdir(nodePath.dirname(path), { recursive: true });
   await writeFileAtomic(path, formatSession(session), { mode: PRIVATE_FILE });
 }
 
@@ -73,6 +72,7 @@ export function parseSession(text: string, path: string): Session {
 
 async function readSessionText(path: string): Promise<string> {
   // Checked before it is opened: opening a FIFO waits for a writer.
-  if (!(await stat(path)).isFile()) throw new Error(`${quotePath(path)} is not a regular file.`);
-  return await readFile(path, "utf8");
+  if (!(await nodeFs.promises.stat(path)).isFile())
+    throw new Error(`${quotePath(path)} is not a regular file.`);
+  return await nodeFs.promises.readFile(path, "utf8");
 }

@@ -141,7 +141,7 @@ async function withinTime<T>(
   signal: AbortSignal | undefined,
   work: () => T | Promise<T>,
 ): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     const fail = () => reject(new Error(`${quote(name)} did not decide within ${timeoutMs} ms`));
     if (timeoutMs <= LONGEST_TIMER_MS) timer = setTimeout(fail, timeoutMs);

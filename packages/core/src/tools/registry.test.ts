@@ -45,7 +45,7 @@ describe("lifecycle", () => {
     expect(registryWith(tool).getEnabledSchemas()).toEqual([tool.getSchema()]);
   });
 
-  test("F148: a tool that describes itself otherwise later is offered as it was registered", () => {
+  test("a tool that describes itself otherwise later is offered as it was registered", () => {
     let description = "Reads a file.";
     const getSchema = () => ({ type: "function" as const, function: { name: "a", description } });
     const registry = registryWith({ ...fakeTool("a"), getSchema });
@@ -64,7 +64,7 @@ describe("lifecycle", () => {
     expect(await registry.execute("mock", {})).toBe("result");
   });
 
-  test("E121: enable and disable of an unknown name do nothing and return false", () => {
+  test("enable and disable of an unknown name do nothing and return false", () => {
     const registry = registryWith();
     expect(registry.enable("nope")).toBe(false);
     expect(registry.disable("nope")).toBe(false);

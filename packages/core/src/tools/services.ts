@@ -59,7 +59,7 @@ export class PackServiceList {
 
   /** Waits a bounded time for loads that were told to stop: they may have started something. */
   async #loadsEnded(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, LOAD_GRACE_MS);
     });

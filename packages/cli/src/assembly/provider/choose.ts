@@ -1,65 +1,127 @@
-import type { ChatProvider } from "@agent/core";
+import type { ChatProvider, ModelInfo, ProviderFactory, ProviderOptions } from "@agent/core";
 import { escapeToLine } from "@agent/core/toolkit";
 import { canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
-import type { ProviderSettings } from "../../settings/config/types.js";
-import type { Settings } from "../../settings/layers.js";
+import { splitModel } from "../../settings/providerCatalog.js";
+import { FallbackProvider } from "./fallback.js";
 import { describeOwner } from "./listeners.js";
+import { loadFactory } from "./loadFactory.js";
 import { checkSameOwner, findLocalServer, type LocalServer, listeningServers } from "./localServers.js";
-
-/** The model asked for where only a key says what to do. */
-const DEFAULT_OPENAI_MODEL = "gpt-5-mini";
+import {
+  type ChooseOptions,
+  isProvider,
+  type ProviderChoice,
+  type Selection,
+  selectByName,
+} from "./select.js";
 
 /** Who answers, and how that was decided. */
 export interface ChosenProvider {
   readonly provider: ChatProvider;
-  readonly kind: "openai" | "offline" | "custom";
+  /** The provider's name: `openai`, `anthropic`, `offline`, or `custom` for one the config brings. */
+  readonly kind: string;
   readonly model: string;
   /** One line for the person: which model, where, and why. */
   readonly description: string;
   /** The same place with another model; absent where there is only one. */
   readonly withModel?: (model: string) => Promise<ChatProvider>;
+  /** What the server offers, where it says; proves the key. */
+  readonly listModels?: (signal?: AbortSignal) => Promise<readonly ModelInfo[]>;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-type Choice = Pick<Settings, "provider" | "model" | "origins">;
-
 /**
- * Decides who answers: what flags and config say; then `OPENAI_API_KEY` or `OPENAI_BASE_URL`; then a model server
- * on this machine that the person agreed to, if the person is there; else the offline provider. Throws if a model was
+ * Decides who answers: what flags and config say; then a provider's key or `OPENAI_BASE_URL`; then a model server on
+ * this machine that the person agreed to, if the person is there; else the offline provider. Throws if a model was
  * asked for and nobody can serve it.
  */
-export async function chooseProvider(settings: Choice, env: Environment): Promise<ChosenProvider> {
-  const { provider, model } = settings;
+export async function chooseProvider(
+  settings: ProviderChoice,
+  options: ChooseOptions,
+): Promise<ChosenProvider> {
+  const chosen = await chooseFirst(settings, options);
+  if (settings.fallback === undefined || chosen.kind === "offline") return chosen;
+  const { provider: name = chosen.kind, model } = splitModel(settings.fallback);
+  const why = `fallback by ${settings.origins.fallback}`;
+  const second =
+    name === chosen.kind && chosen.withModel
+      ? await chosen.withModel(model)
+      : (await byName({ name, settings: {}, model, why }, options)).provider;
+  const { withModel } = chosen;
+  const wrap = (provider: ChatProvider): ChatProvider => new FallbackProvider(provider, second);
+  return {
+    ...chosen,
+    provider: wrap(chosen.provider),
+    description: `${chosen.description}, ${escapeToLine(settings.fallback)} if it fails`,
+    ...(withModel && { withModel: async (wanted: string) => wrap(await withModel(wanted)) }),
+  };
+}
+
+async function chooseFirst(settings: ProviderChoice, options: ChooseOptions): Promise<ChosenProvider> {
+  const { provider } = settings;
   if (provider === "offline") return await offline(`chosen by ${settings.origins.provider}`);
   if (isProvider(provider)) {
     const name = provider.model ?? "custom provider";
     return { provider, kind: "custom", model: name, description: `${escapeToLine(name)} (from the config)` };
   }
-  if (provider === "openai" || provider !== undefined) {
-    return await openai(provider === "openai" ? {} : provider, model, env, `by ${settings.origins.provider}`);
-  }
-  if (env.OPENAI_API_KEY || env.OPENAI_BASE_URL) {
-    return await openai({}, model, env, env.OPENAI_API_KEY ? "by OPENAI_API_KEY" : "by OPENAI_BASE_URL");
-  }
-  const server = canAsk() ? await findLocalServer(env) : undefined;
-  if (server) return await localServer(server, model, env);
-  const hint = unusedServers(env);
+  const selection = selectByName(settings, options.env);
+  if (selection) return await byName(selection, options);
+  const { model } = settings;
+  const server = canAsk() ? await findLocalServer(options.env) : undefined;
+  if (server) return await localServer(server, model, options);
+  const hint = unusedServers(options.env);
   if (model === undefined) return await offline(`no key, no model server agreed to${hint}`);
   throw new CliError(
-    `Model ${JSON.stringify(model)} (${settings.origins.model}): there is nobody to ask${hint}. Set OPENAI_API_KEY, pass --base-url, or start a local server such as Ollama.`,
+    `Model ${JSON.stringify(model)} (${settings.origins.model}): there is nobody to ask${hint}. Set OPENAI_API_KEY, pass --base-url, name a provider as in anthropic/…, or start a local server such as Ollama.`,
   );
+}
+
+async function byName(selection: Selection, { env, projectFile }: ChooseOptions): Promise<ChosenProvider> {
+  const { name, why } = selection;
+  const factory = await loadFactory(name, projectFile);
+  const { name: _, ...settings } = selection.settings;
+  const baseURL = settings.baseURL ?? (env[factory.baseURLVariable] || undefined);
+  const key = settings.apiKey ?? factory.keyVariables.map((variable) => env[variable]).find(Boolean);
+  if (baseURL === undefined && key === undefined) throw new CliError(missingKey(factory));
+  const shared: Omit<ProviderOptions, "model"> = {
+    ...settings,
+    ...(key !== undefined && { apiKey: key }),
+    ...(baseURL !== undefined && { baseURL }),
+  };
+  const withModel = async (model: string): Promise<ChatProvider> =>
+    factory.createProvider({ ...shared, model: ownModel(model, factory.name) });
+  const model = selection.model ?? settings.model ?? factory.defaultModel;
+  const { model: __, ...listing } = shared as ProviderOptions;
+  return {
+    provider: await withModel(model),
+    kind: factory.name,
+    model,
+    description: `${escapeToLine(model)} at ${hostOf(baseURL ?? factory.baseURL)} (${why})`,
+    withModel,
+    listModels: (signal) => factory.listModels(listing, signal && { signal }),
+  };
+}
+
+function missingKey({ name, keyVariables }: ProviderFactory): string {
+  const [variable] = keyVariables;
+  return `There is no API key for ${name}. Set ${variable}, or provider.apiKey or provider.baseURL in the config.`;
+}
+
+/** `/model anthropic/x` where anthropic answers already means its model `x`. */
+function ownModel(model: string, provider: string): string {
+  const split = splitModel(model);
+  return split.provider === provider ? split.model : model;
 }
 
 /** A server that was found, not configured. Before each request it is looked at who listens there. */
 async function localServer(
   server: LocalServer,
   wanted: string | undefined,
-  env: Environment,
+  options: ChooseOptions,
 ): Promise<ChosenProvider> {
   const { baseURL, name, owner } = server;
   const why = `${name}, run by ${describeOwner(owner)}`;
-  const chosen = await openai({ baseURL }, wanted ?? server.model, env, why);
+  const model = wanted ?? server.model;
+  const chosen = await byName({ name: "openai", settings: { baseURL }, model, why }, options);
   const guarded = (provider: ChatProvider): ChatProvider => ({
     ...described(provider),
     respond: async (request) => {
@@ -75,8 +137,20 @@ async function localServer(
   };
 }
 
+/** What a provider says of itself, for a wrapper that only changes how it is asked. */
+function described(provider: ChatProvider): Omit<ChatProvider, "respond"> {
+  const { id, model, contextTokens, nativeOutput } = provider;
+  return {
+    id,
+    model,
+    contextTokens,
+    nativeOutput,
+    accepts: (mediaType) => provider.accepts?.(mediaType) ?? false,
+  };
+}
+
 /** Says where something listens that could be meant. */
-function unusedServers(env: Environment): string {
+function unusedServers(env: ChooseOptions["env"]): string {
   const [first] = listeningServers(env);
   return first === undefined
     ? ""
@@ -92,52 +166,6 @@ async function offline(why: string): Promise<ChosenProvider> {
     model: provider.model,
     description: `offline assistant, not a language model (${why}). Set OPENAI_API_KEY for a real one.`,
   };
-}
-
-async function openai(
-  settings: ProviderSettings,
-  wanted: string | undefined,
-  env: Environment,
-  why: string,
-): Promise<ChosenProvider> {
-  const { OpenAIProvider } = await import("@agent/provider-openai");
-  const baseURL = settings.baseURL ?? (env.OPENAI_BASE_URL || undefined);
-  if (!baseURL && !settings.apiKey && !env.OPENAI_API_KEY) {
-    throw new CliError(
-      "There is no API key. Set OPENAI_API_KEY, or provider.apiKey or provider.baseURL in the config.",
-    );
-  }
-  const withModel = async (model: string): Promise<ChatProvider> =>
-    new OpenAIProvider({
-      ...settings,
-      model,
-      ...(env.OPENAI_API_KEY && !settings.apiKey && { apiKey: env.OPENAI_API_KEY }),
-    });
-  const model = wanted ?? settings.model ?? DEFAULT_OPENAI_MODEL;
-  const place = baseURL === undefined ? "api.openai.com" : hostOf(baseURL);
-  return {
-    provider: await withModel(model),
-    kind: "openai",
-    model,
-    description: `${escapeToLine(model)} at ${place} (${why})`,
-    withModel,
-  };
-}
-
-/** What a provider says of itself, for a wrapper that only changes how it is asked. */
-function described(provider: ChatProvider): Omit<ChatProvider, "respond"> {
-  const { id, model, contextTokens, nativeOutput } = provider;
-  return {
-    id,
-    model,
-    contextTokens,
-    nativeOutput,
-    accepts: (mediaType) => provider.accepts?.(mediaType) ?? false,
-  };
-}
-
-function isProvider(provider: Settings["provider"]): provider is ChatProvider {
-  return typeof provider === "object" && "respond" in provider && typeof provider.respond === "function";
 }
 
 function hostOf(url: string): string {

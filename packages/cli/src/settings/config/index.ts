@@ -5,7 +5,9 @@ export type {
   AgentConfig,
   AgentProfile,
   BuiltInTool,
+  ModelPrice,
   PackReference,
+  ProviderName,
   ProviderSettings,
   ToolName,
 } from "./types.js";

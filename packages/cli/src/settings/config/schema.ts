@@ -1,5 +1,6 @@
 import { describeValue, isRecord, nearestMatch, quote } from "@agent/core/toolkit";
 import { CliError } from "../../process/errors.js";
+import { isProviderName, PROVIDER_NAMES } from "../providerCatalog.js";
 import { hideCredentials } from "../secrets.js";
 import { keyPattern, locate } from "./locate.js";
 import type { AgentConfig } from "./types.js";
@@ -25,13 +26,17 @@ const KEYS: Readonly<Record<keyof AgentConfig, Check>> = {
   addDirs: listOf(isName, 'an array of directories, such as ["../shared"]', "a directory"),
   provider: checkProvider,
   model: text,
+  fallback: text,
+  prices: checkPrices,
   systemPrompt: (value) => (typeof value === "string" ? undefined : "a string"),
   agents: checkAgents,
   maxTurns: positive,
+  maxRepeats: positive,
   contextTokens: positive,
 };
 
 const PROVIDER_KEYS: Readonly<Record<string, Check>> = {
+  name: (value) => (typeof value === "string" && isProviderName(value) ? undefined : PROVIDER_NAME),
   model: text,
   baseURL: (value) => (typeof value === "string" && URL.canParse(value) ? undefined : "a URL"),
   apiKey: text,
@@ -42,6 +47,8 @@ const PROVIDER_KEYS: Readonly<Record<string, Check>> = {
   body: (value) => (isRecord(value) ? undefined : "an object"),
   timeoutMs: positive,
 };
+
+const PROVIDER_NAME = `a provider's name (${PROVIDER_NAMES.map(quote).join(", ")} or a package)`;
 
 const PROFILE_KEYS: Readonly<Record<string, Check>> = {
   systemPrompt: KEYS.systemPrompt,
@@ -132,13 +139,27 @@ function isPack(item: unknown): boolean {
 }
 
 function checkProvider(value: unknown): string | undefined {
-  if (value === "offline" || value === "openai" || isRecord(value)) return undefined;
-  return '"offline", "openai", { model, baseURL, … } or a ChatProvider';
+  if (isRecord(value) || (typeof value === "string" && isProviderName(value))) return undefined;
+  return `${PROVIDER_NAME}, { name, model, baseURL, … } or a ChatProvider`;
 }
 
 function checkAgents(value: unknown): string | undefined {
   if (isRecord(value) && Object.values(value).every(isRecord)) return undefined;
   return "an object of profiles, such as { reviewer: { systemPrompt, tools, model } }";
+}
+
+const PRICE_KEYS = ["input", "output", "cachedInput", "cacheWrite"];
+
+function checkPrices(value: unknown): string | undefined {
+  const isPrice = (price: unknown): boolean =>
+    isRecord(price) &&
+    typeof price.input === "number" &&
+    typeof price.output === "number" &&
+    Object.entries(price).every(
+      ([key, amount]) => PRICE_KEYS.includes(key) && typeof amount === "number" && amount >= 0,
+    );
+  if (isRecord(value) && Object.values(value).every(isPrice)) return undefined;
+  return 'dollars a million tokens by model, such as { "gpt-5-mini": { input: 0.25, output: 2 } } (also cachedInput, cacheWrite)';
 }
 
 function text(value: unknown): string | undefined {

@@ -20,8 +20,13 @@ export type ToolName = BuiltInTool | (string & {});
 /** A pack: a package name or a path relative to the config file, with its options if it has any. */
 export type PackReference = string | readonly [name: string, options: Readonly<Record<string, unknown>>];
 
-/** An OpenAI-compatible endpoint. What is left out comes from `OPENAI_API_KEY` and `OPENAI_BASE_URL`. */
+/** A provider that can be named: those with a package of their own, or any other package that is one. */
+export type ProviderName = "offline" | "openai" | "anthropic" | "google" | (string & {});
+
+/** A provider with its settings. What is left out comes from its variables, such as `OPENAI_API_KEY` and `OPENAI_BASE_URL`. */
 export interface ProviderSettings {
+  /** Which one. Default: `"openai"`, which speaks to every OpenAI-compatible server. */
+  readonly name?: ProviderName;
   readonly model?: string;
   readonly baseURL?: string;
   readonly apiKey?: string;
@@ -30,6 +35,16 @@ export interface ProviderSettings {
   readonly body?: Readonly<Record<string, unknown>>;
   /** The longest silence of the server in milliseconds. */
   readonly timeoutMs?: number;
+}
+
+/** What a model costs, in dollars a million tokens. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  /** Input that came from the server's cache. Default: `input`. */
+  readonly cachedInput?: number;
+  /** Input the server wrote to its cache. Default: `input`. */
+  readonly cacheWrite?: number;
 }
 
 /** A named role for `--agent`. It draws on the same registered tools as every other one. */
@@ -56,13 +71,20 @@ export interface AgentConfig {
    * place, such as `~/.kube`, may also be read. The lists of all layers add up.
    */
   readonly addDirs?: readonly string[];
-  /** `"offline"`, `"openai"`, settings for an OpenAI-compatible endpoint, or an own `ChatProvider`. */
-  readonly provider?: "offline" | "openai" | ProviderSettings | ChatProvider;
+  /** A provider's name, one with settings, or a `ChatProvider` of your own. */
+  readonly provider?: ProviderName | ProviderSettings | ChatProvider;
+  /** The model's name, with its provider if you like: `"anthropic/claude-sonnet-4-5"`. */
   readonly model?: string;
+  /** A model that answers where the first one fails: `"openai/gpt-5-mini"`. It is announced whenever it does. */
+  readonly fallback?: string;
+  /** What models cost, so that the cost is shown: `{ "gpt-5-mini": { input: 0.25, output: 2 } }`. */
+  readonly prices?: Readonly<Record<string, ModelPrice>>;
   readonly systemPrompt?: string;
   readonly agents?: Readonly<Record<string, AgentProfile>>;
   /** How often the model is asked for one message. */
   readonly maxTurns?: number;
+  /** How often the same calls may give the same results in a row before the run ends. */
+  readonly maxRepeats?: number;
   /** The conversation's budget in tokens, estimated. */
   readonly contextTokens?: number;
 }

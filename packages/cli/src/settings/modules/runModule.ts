@@ -3,10 +3,7 @@ import { CliError } from "../../process/errors.js";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/**
- * Loads a module; rejects with the file's name if that never ends. What the module prints meanwhile goes to
- * standard error where a program reads standard output: its JSON must stay JSON.
- */
+/** Loads a module; rejects with the file's name if that never ends. */
 export async function withinTime<T>(file: string, load: () => Promise<T>): Promise<T> {
   const limit = Number(process.env.AGENT_LOAD_TIMEOUT_MS) || DEFAULT_TIMEOUT_MS;
   let timer: NodeJS.Timeout | undefined;
@@ -19,31 +16,11 @@ export async function withinTime<T>(file: string, load: () => Promise<T>): Promi
       );
     }, limit);
   });
-  const giveBack = lendStandardError();
   try {
     return await Promise.race([load(), late]);
   } finally {
     clearTimeout(timer);
-    giveBack();
   }
-}
-
-let borrowers = 0;
-let lent: typeof process.stdout.write | undefined;
-
-/** Until the result is called, what is written to standard output goes to standard error, unless it is a terminal. */
-function lendStandardError(): () => void {
-  const { stdout, stderr } = process;
-  if (stdout.isTTY) return () => undefined;
-  if (borrowers++ === 0) {
-    lent = stderr.write.bind(stderr);
-    stdout.write = lent;
-  }
-  return () => {
-    borrowers--;
-    // The stream's own method comes back from its prototype. What a module put there itself stays its own affair.
-    if (borrowers === 0 && stdout.write === lent) Reflect.deleteProperty(stdout, "write");
-  };
 }
 
 /** What went wrong in a file, on one line, with the line number if the loader gave one. */

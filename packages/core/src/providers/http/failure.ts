@@ -1,3 +1,4 @@
+import { concatBytes, fromUtf8 } from "../../toolkit/bytes.js";
 import { isRecord } from "../../toolkit/isRecord.js";
 import { jsonText, parseJson } from "./json.js";
 import { AttemptError, retryAfterMs } from "./retry.js";
@@ -69,7 +70,7 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
   } catch {
     // The status says enough; what arrived of the body is a bonus.
   }
-  return Buffer.concat(parts).toString("utf8", 0, MAX_ERROR_BODY_BYTES);
+  return fromUtf8(concatBytes(parts).subarray(0, MAX_ERROR_BODY_BYTES));
 }
 
 /** The explanation in a body: the API's `error`, another server's `message` or `detail`, or the text itself. */

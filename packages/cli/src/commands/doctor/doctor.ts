@@ -1,18 +1,18 @@
 import type { Diagnosis } from "@agent/core";
 import { countOf, errorMessage, escapeToLine } from "@agent/core/toolkit";
-import type { LoadedPack } from "../assembly/packs/load.js";
-import { chooseProvider } from "../assembly/provider/choose.js";
-import { type ToolsInUse, withTools } from "../assembly/withTools.js";
-import { EXIT, type ExitCode } from "../process/exitCodes.js";
-import { print } from "../process/output.js";
-import { configDirectory, stateDirectory } from "../process/paths.js";
-import type { SettingsFlags } from "../settings/flags.js";
-import type { LoadedSettings } from "../settings/loadSettings.js";
+import type { LoadedPack } from "../../assembly/packs/load.js";
+import { type ToolsInUse, withTools } from "../../assembly/withTools.js";
+import { EXIT, type ExitCode } from "../../process/exitCodes.js";
+import { print } from "../../process/output.js";
+import type { SettingsFlags } from "../../settings/flags.js";
+import type { LoadedSettings } from "../../settings/loadSettings.js";
+import { checkProvider } from "./checkProvider.js";
+import { checkState } from "./checkState.js";
 
 const OLDEST_NODE = [20, 19] as const;
 const DIAGNOSIS_LIMIT_MS = 15_000;
 
-/** `agent doctor`: what works on this machine, what does not, and the cure. */
+/** `agent doctor`: what works on this machine, proved by trying it; what does not, and the cure. */
 export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
   let broken = false;
   const show = (one: Diagnosis, counts = false): void => {
@@ -26,12 +26,9 @@ export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
       const { loaded, packs } = tools;
       show({ subject: "config", ok: true, detail: configDetail(loaded) });
       for (const pack of packs) show(packDiagnosis(pack), true);
-      show(await checkProvider(loaded), true);
-      show({
-        subject: "state",
-        ok: true,
-        detail: `trust and sessions in ${stateDirectory()}, own config in ${configDirectory()}`,
-      });
+      for (const problem of lateProblems(tools)) show({ subject: "tools", ok: false, detail: problem }, true);
+      for (const one of await checkProvider(loaded)) show(one, true);
+      show(checkState(), true);
       for (const diagnosis of await diagnose(tools)) show(diagnosis);
     });
   } catch (error) {
@@ -58,15 +55,12 @@ function configDetail({ layers }: LoadedSettings): string {
 
 function packDiagnosis({ name, file, problem, module }: LoadedPack): Diagnosis {
   if (problem !== undefined) return { subject: `pack ${name}`, ok: false, detail: problem };
-  return { subject: `pack ${name}`, ok: module !== undefined, detail: file ?? "not found" };
+  return { subject: `pack ${name}`, ok: module !== undefined, detail: file ?? "from the config" };
 }
 
-async function checkProvider({ settings, keys }: LoadedSettings): Promise<Diagnosis> {
-  try {
-    return { subject: "provider", ok: true, detail: (await chooseProvider(settings, keys.env)).description };
-  } catch (error) {
-    return { subject: "provider", ok: false, detail: errorMessage(error) };
-  }
+/** Tools that were announced and did not come. What is wrong with a pack is said of the pack. */
+function lateProblems({ problems, packs }: ToolsInUse): string[] {
+  return problems.filter((problem) => !packs.some((pack) => pack.problem === problem));
 }
 
 /** What the packs found out about this machine. One that takes too long is a finding too. */

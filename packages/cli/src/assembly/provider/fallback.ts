@@ -1,0 +1,86 @@
+import {
+  type ChatMessage,
+  type ChatProvider,
+  type ChatRequest,
+  type ChatResponse,
+  isAgentError,
+} from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
+
+// A server that failed is left alone for a while: each attempt costs its retries.
+const RETRY_FIRST_AFTER_MS = 60_000;
+
+/**
+ * Asks a second model where the first one fails, and says so each time: the retry event names both. What only one of
+ * the two can do is not offered. The second one's state is not kept, since it would be sent to the first.
+ */
+export class FallbackProvider implements ChatProvider {
+  readonly #first: ChatProvider;
+  readonly #second: ChatProvider;
+  readonly #now: () => number;
+  #failure: { readonly at: number; readonly reason: string } | undefined;
+
+  constructor(first: ChatProvider, second: ChatProvider, now: () => number = Date.now) {
+    this.#first = first;
+    this.#second = second;
+    this.#now = now;
+  }
+
+  get id(): string | undefined {
+    return this.#first.id;
+  }
+
+  get model(): string | undefined {
+    return this.#first.model;
+  }
+
+  get contextTokens(): number | undefined {
+    const known = [this.#first, this.#second].flatMap(({ contextTokens }) => contextTokens ?? []);
+    return known.length === 0 ? undefined : Math.min(...known);
+  }
+
+  get nativeOutput(): boolean {
+    return this.#first.nativeOutput === true && this.#second.nativeOutput === true;
+  }
+
+  accepts(mediaType: string): boolean {
+    return [this.#first, this.#second].every((one) => one.accepts?.(mediaType) ?? false);
+  }
+
+  async respond(request: ChatRequest): Promise<ChatResponse> {
+    const earlier = this.#failure;
+    if (earlier && this.#now() - earlier.at < RETRY_FIRST_AFTER_MS) {
+      return await this.#askSecond(request, earlier.reason);
+    }
+    try {
+      const response = await this.#first.respond(request);
+      this.#failure = undefined;
+      return response;
+    } catch (error) {
+      if (request.signal.aborted || !isAgentError(error, "provider_failed")) throw error;
+      const reason = errorMessage(error);
+      this.#failure = { at: this.#now(), reason };
+      return await this.#askSecond(request, reason);
+    }
+  }
+
+  async #askSecond(request: ChatRequest, reason: string): Promise<ChatResponse> {
+    const words = `${nameOf(this.#first)} failed (${reason.replace(/\.$/, "")}); the fallback ${nameOf(this.#second)} answers`;
+    request.onRetry?.({ attempt: 1, delayMs: 0, reason: words });
+    const { state: _, ...response } = await this.#second.respond({
+      ...request,
+      messages: request.messages.map(withoutState),
+    });
+    return response;
+  }
+}
+
+function nameOf({ model }: ChatProvider): string {
+  return model ?? "the model";
+}
+
+function withoutState(message: ChatMessage): ChatMessage {
+  if (message.role !== "assistant" || message.state === undefined) return message;
+  const { state: _, ...rest } = message;
+  return rest;
+}

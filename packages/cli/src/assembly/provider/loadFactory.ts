@@ -1,0 +1,43 @@
+import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { ProviderFactory } from "@agent/core";
+import { errorMessage, isRecord, quote } from "@agent/core/toolkit";
+import { CliError } from "../../process/errors.js";
+import { userPackagesDirectory } from "../../process/paths.js";
+import { providerPackage } from "../../settings/providerCatalog.js";
+import { resolvePack } from "../packs/resolve.js";
+
+/**
+ * Loads a provider by its name: from the project if its config is trusted, else from the person's own packages, else
+ * the CLI's own. Throws a `CliError` that says what to install.
+ */
+export async function loadFactory(name: string, projectFile: string | undefined): Promise<ProviderFactory> {
+  const file = findProvider(name, projectFile);
+  const packageName = providerPackage(name);
+  if (file === undefined) throw new CliError(notInstalled(name));
+  let module: { provider?: unknown };
+  try {
+    module = await import(pathToFileURL(file).href);
+  } catch (error) {
+    throw new CliError(
+      `The provider ${quote(packageName)} could not be loaded: ${errorMessage(error)} Reinstall it: npm install ${packageName}`,
+    );
+  }
+  const { provider } = module;
+  if (isRecord(provider) && typeof provider.createProvider === "function") {
+    return provider as unknown as ProviderFactory;
+  }
+  throw new CliError(
+    `${quote(packageName)} is no provider package: it has no export named "provider" with createProvider().`,
+  );
+}
+
+/** The file of a provider's package, or `undefined` if it is not installed. A project without trust brings none. */
+export function findProvider(name: string, projectFile: string | undefined): string | undefined {
+  const directories = [...(projectFile === undefined ? [] : [dirname(projectFile)]), userPackagesDirectory()];
+  return resolvePack(providerPackage(name), directories)?.file;
+}
+
+export function notInstalled(name: string): string {
+  return `The provider ${quote(name)} is not installed. Run: npm install --global ${providerPackage(name)}, or: agent pack add --user ${providerPackage(name)}`;
+}

@@ -1,0 +1,68 @@
+import type { ChatProvider } from "@agent/core";
+import type { ProviderSettings } from "../../settings/config/types.js";
+import type { Settings } from "../../settings/layers.js";
+import { KNOWN_PROVIDERS, splitModel } from "../../settings/providerCatalog.js";
+import { findProvider } from "./loadFactory.js";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+export type ProviderChoice = Pick<Settings, "provider" | "model" | "fallback" | "origins">;
+
+export interface ChooseOptions {
+  readonly env: Environment;
+  /** The project's config if it is trusted: its packages count then. */
+  readonly projectFile: string | undefined;
+}
+
+/** A provider package by name, with what the settings say about it. */
+export interface Selection {
+  readonly name: string;
+  readonly settings: ProviderSettings;
+  readonly model: string | undefined;
+  readonly why: string;
+}
+
+/** The provider that settings, the model's name or a key in the environment name; `undefined` if nothing does. */
+export function selectByName(
+  { provider, model, origins }: Omit<ProviderChoice, "fallback">,
+  env: Environment,
+): Selection | undefined {
+  if (provider === "offline" || isProvider(provider)) return undefined;
+  const settings: ProviderSettings = typeof provider === "object" ? provider : {};
+  const named = typeof provider === "string" ? provider : settings.name;
+  // Behind an address of one's own, "anthropic/…" is what that server calls its model.
+  const isAddressed = settings.baseURL !== undefined || (named === undefined && Boolean(env.OPENAI_BASE_URL));
+  const split = model === undefined || isAddressed ? { model } : splitModel(model);
+  if ("provider" in split && split.provider !== undefined && split.provider !== named) {
+    return { name: split.provider, settings: {}, model: split.model, why: `by ${origins.model}` };
+  }
+  if (provider !== undefined) {
+    return { name: named ?? "openai", settings, model: split.model, why: `by ${origins.provider}` };
+  }
+  const variable = keyVariable(env);
+  if (!variable) return undefined;
+  return { name: variable.provider, settings: {}, model: split.model, why: `by ${variable.name}` };
+}
+
+/** The first variable that is set and says whom to ask. */
+function keyVariable(env: Environment): { readonly name: string; readonly provider: string } | undefined {
+  if (env.OPENAI_API_KEY) return { name: "OPENAI_API_KEY", provider: "openai" };
+  if (env.OPENAI_BASE_URL) return { name: "OPENAI_BASE_URL", provider: "openai" };
+  for (const { name: provider, keyVariables } of KNOWN_PROVIDERS) {
+    const name = keyVariables.find((variable) => env[variable]);
+    if (name !== undefined) return { name, provider };
+  }
+  return undefined;
+}
+
+/** The provider that was asked for by name and is not installed, so that a person can be offered it. */
+export function missingProvider(settings: ProviderChoice, options: ChooseOptions): string | undefined {
+  const selection = selectByName(settings, options.env);
+  return selection && findProvider(selection.name, options.projectFile) === undefined
+    ? selection.name
+    : undefined;
+}
+
+/** Whether the config brings a provider of its own. */
+export function isProvider(provider: Settings["provider"]): provider is ChatProvider {
+  return typeof provider === "object" && "respond" in provider && typeof provider.respond === "function";
+}

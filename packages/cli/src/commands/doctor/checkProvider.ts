@@ -1,0 +1,72 @@
+import { type ChatProvider, type Diagnosis, isAgentError } from "@agent/core";
+import { countOf, errorMessage } from "@agent/core/toolkit";
+import { type ChosenProvider, chooseProvider } from "../../assembly/provider/choose.js";
+import { formatDuration } from "../../display/duration.js";
+import type { LoadedSettings } from "../../settings/loadSettings.js";
+
+const LIMIT_MS = 30_000;
+const QUESTION = "Answer with the word OK and nothing else.";
+
+/** Asks the server for its models and the model for one word: only an answer proves key, address and model. */
+export async function checkProvider({ settings, keys, projectFile }: LoadedSettings): Promise<Diagnosis[]> {
+  let chosen: ChosenProvider;
+  try {
+    chosen = await chooseProvider(settings, { env: keys.env, projectFile });
+  } catch (error) {
+    return [{ subject: "provider", ok: false, detail: errorMessage(error) }];
+  }
+  if (chosen.kind === "offline") return [{ subject: "provider", ok: true, detail: chosen.description }];
+  const models = chosen.listModels && (await checkModels(chosen));
+  return [await checkAnswer(chosen), ...(models ? [models] : [])];
+}
+
+async function checkAnswer({ provider, description }: ChosenProvider): Promise<Diagnosis> {
+  const started = performance.now();
+  try {
+    await askOneWord(provider);
+    const time = formatDuration(performance.now() - started);
+    return { subject: "provider", ok: true, detail: `${description}, answered in ${time}` };
+  } catch (error) {
+    const detail = `${description} did not answer: ${reasonOf(error)}`;
+    return {
+      subject: "provider",
+      ok: false,
+      detail,
+      cure: "Check the key, the model's name and the address.",
+    };
+  }
+}
+
+async function askOneWord(provider: ChatProvider): Promise<void> {
+  await provider.respond({
+    messages: [{ role: "user", content: QUESTION }],
+    tools: [],
+    signal: AbortSignal.timeout(LIMIT_MS),
+  });
+}
+
+/** Many servers list no models, and answer all the same: that is no failure. */
+async function checkModels({ listModels, model }: ChosenProvider): Promise<Diagnosis | undefined> {
+  try {
+    const models = (await listModels?.(AbortSignal.timeout(LIMIT_MS))) ?? [];
+    if (models.length === 0) return undefined;
+    const ok = models.some(({ id }) => id === model || model.endsWith(`/${id}`));
+    return {
+      subject: "models",
+      ok,
+      detail: ok
+        ? `${countOf(models.length, "model")} listed, ${model} among them`
+        : `the server lists ${countOf(models.length, "model")}, and ${model} is not among them`,
+      cure: "See them with: agent models",
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (isAgentError(error, "aborted") || (error instanceof Error && error.name === "TimeoutError")) {
+    return `no answer within ${LIMIT_MS / 1000} seconds.`;
+  }
+  return errorMessage(error);
+}

@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+import type { JsonSchema } from "@agent/core";
+import { compileSchema, describeValue, errorMessage, isRecord } from "@agent/core/toolkit";
+import { CliError } from "../process/errors.js";
+import { checkReadable } from "../settings/config/fileSafety.js";
+
+/** `--schema FILE`: the JSON Schema the answer has to fit. Throws a `CliError` for a file that holds none. */
+export function readSchemaFile(file: string): JsonSchema {
+  try {
+    checkReadable(file);
+    const schema: unknown = JSON.parse(readFileSync(file, "utf8"));
+    if (!isRecord(schema))
+      throw new Error(`it must hold a JSON Schema object, got ${describeValue(schema)}.`);
+    compileSchema(schema as JsonSchema);
+    return schema as JsonSchema;
+  } catch (error) {
+    throw new CliError(`--schema ${file}: ${errorMessage(error)}`);
+  }
+}

@@ -1,0 +1,152 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { Sandbox, scripted } from "./agent.js";
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** A server that refuses every request, as one with a wrong key does; resolves to its address. */
+async function refusingServer(): Promise<string> {
+  const server = createServer((_, response) => {
+    response.statusCode = 401;
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ error: { message: "bad key" } }));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+/** Installs a provider package for the person alone, which answers with what it was given. */
+function installProvider(box: Sandbox, name = "@agent/provider-anthropic"): void {
+  const folder = join(box.home, ".local/share/agent/node_modules", name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({ name, type: "module", exports: "./index.js" }),
+  );
+  writeFileSync(
+    join(folder, "index.js"),
+    `export const provider = {
+      name: "anthropic",
+      keyVariables: ["ANTHROPIC_API_KEY"],
+      baseURLVariable: "ANTHROPIC_BASE_URL",
+      baseURL: "https://api.anthropic.com",
+      defaultModel: "claude-default",
+      createProvider: ({ model, apiKey }) => ({
+        id: "anthropic",
+        model,
+        async respond(request) {
+          const content = model + " with " + (apiKey === "sk-ant-secret" ? "the key" : "no key");
+          request.onText?.(content);
+          return { content, toolCalls: [], finishReason: "stop", usage: { inputTokens: 1000, outputTokens: 100 } };
+        },
+      }),
+      listModels: async () => [{ id: "claude-default", name: "Claude" }, { id: "claude-x" }],
+    };`,
+  );
+}
+
+const KEY = { ANTHROPIC_API_KEY: "sk-ant-secret" };
+
+describe("a provider is chosen by name", () => {
+  test("one that is not installed says what to install", async () => {
+    const { code, stderr } = await new Sandbox().run(["--model", "anthropic/claude-x", "hi"], { env: KEY });
+    expect(code).toBe(2);
+    expect(stderr).toContain('The provider "anthropic" is not installed. Run: npm install');
+    expect(stderr).toContain("@agent/provider-anthropic");
+  });
+
+  test.each([
+    [["--model", "anthropic/claude-x"], "claude-x with the key"],
+    [["--provider", "anthropic"], "claude-default with the key"],
+    [["--provider", "anthropic", "--model", "anthropic/claude-y"], "claude-y with the key"],
+    [[], "claude-default with the key"],
+  ])("by %j, with its own key variable", async (flags, answer) => {
+    const box = new Sandbox();
+    installProvider(box);
+    expect((await box.run([...flags, "hi"], { env: KEY })).stdout).toBe(`${answer}\n`);
+  });
+
+  test("in the config, with or without settings", async () => {
+    const box = new Sandbox();
+    installProvider(box);
+    box.write("agent.config.json", '{"provider":{"name":"anthropic","model":"claude-z"}}');
+    expect((await box.run(["--trust", "hi"], { env: KEY })).stdout).toBe("claude-z with the key\n");
+  });
+
+  test("no key is an error that names its variable", async () => {
+    const box = new Sandbox();
+    installProvider(box);
+    const { code, stderr } = await box.run(["--provider", "anthropic", "hi"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("There is no API key for anthropic. Set ANTHROPIC_API_KEY");
+  });
+
+  test("a misspelt one is corrected", async () => {
+    const { code, stderr } = await new Sandbox().run(["--provider", "antropic", "hi"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('Did you mean "anthropic"?');
+  });
+
+  test("an untrusted project's own package of that name does not run", async () => {
+    const box = new Sandbox();
+    box.write("node_modules/@agent/provider-anthropic/package.json", '{"name":"x","exports":"./i.cjs"}');
+    box.write("node_modules/@agent/provider-anthropic/i.cjs", 'require("fs").writeFileSync("ran", "")');
+    const { stderr } = await box.run(["--provider", "anthropic", "hi"], { env: KEY });
+    expect(stderr).toContain("is not installed");
+  });
+
+  test("agent models lists what the server offers; agent doctor proves that the model answers", async () => {
+    const box = new Sandbox();
+    installProvider(box);
+    const models = await box.run(["models", "--provider", "anthropic"], { env: KEY });
+    expect(models.stdout).toMatch(/anthropic\/claude-default +Claude\nanthropic\/claude-x/);
+    const doctor = await box.run(["doctor", "--model", "anthropic/claude-x"], { env: KEY });
+    expect(doctor.stdout).toMatch(/✓ provider: claude-x at api.anthropic.com \(by --model\), answered in \d/);
+    expect(doctor.stdout).toContain("✓ models: 2 models listed, claude-x among them");
+    const wrong = await box.run(["doctor", "--model", "anthropic/claude-w"], { env: KEY });
+    expect(wrong.stdout).toContain("✗ models: the server lists 2 models, and claude-w is not among them");
+    expect(wrong.code).toBe(2);
+  });
+});
+
+test("agent doctor gives no tick to a server that refuses the key", async () => {
+  const url = await refusingServer();
+  const { code, stdout } = await new Sandbox().run(["doctor", "--base-url", url], {
+    env: { OPENAI_API_KEY: "sk-wrong-key" },
+  });
+  expect(code).toBe(2);
+  expect(stdout).toMatch(
+    /✗ provider: gpt-5-mini at 127\.0\.0\.1:\d+ \(by --base-url\) did not answer: .*bad key/,
+  );
+  expect(stdout).not.toContain("sk-wrong-key");
+});
+
+test("a fallback answers where the first model fails, and is announced each time", async () => {
+  const box = new Sandbox();
+  installProvider(box);
+  const url = await refusingServer();
+  const args = ["--base-url", url, "--model", "first", "--fallback", "anthropic/claude-x", "hi"];
+  const { code, stdout, stderr } = await box.run(args, { env: { ...KEY, OPENAI_API_KEY: "sk-wrong-key" } });
+  expect(code).toBe(0);
+  expect(stdout).toBe("claude-x with the key\n");
+  expect(stderr).toMatch(/↻ first failed \(.*bad key.*\); the fallback claude-x answers/);
+});
+
+test("prices in the config are shown as cost", async () => {
+  const box = new Sandbox();
+  box.write(
+    "agent.config.mjs",
+    scripted(["done"], "prices: { scripted: { input: 100_000, output: 1_000_000 } },"),
+  );
+  const text = await box.run(["--trust", "hi"]);
+  expect(text.stderr).toContain("10 tokens in, 5 out · 1 request · $6.00");
+  const { stdout } = await box.run(["--output", "json", "hi"]);
+  expect(JSON.parse(stdout)).toMatchObject({ cost: 6 });
+});
