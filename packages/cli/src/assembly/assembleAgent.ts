@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Agent, Conversation } from "@agent/core";
+import { Agent, Conversation, type Steps } from "@agent/core";
 import { describeSkills, type OwnCommand, readOwnCommands } from "../chat/ownCommands.js";
 import { Grants } from "../permissions/grants.js";
 import { type Mode, modeOf } from "../permissions/mode.js";
@@ -33,6 +33,8 @@ export interface AssemblyOptions {
   readonly mode?: Mode;
   /** Told what a call is about to change in a file, as lines of a diff. */
   readonly onPreview?: (id: string, diff: readonly string[]) => void;
+  /** Where answers and calls go through, for a run that is kept in a journal. */
+  readonly steps?: Steps;
   readonly guard: CrashGuard;
   /** Told what went wrong beside the work, such as a session that cannot be kept. */
   readonly onProblem: (message: string) => void;
@@ -109,7 +111,7 @@ export async function assembleAgent(
       undoHooks(undo),
       ...(options.instructions ? [instructionHooks(cwd, instructions, (one) => instructions.push(one))] : []),
     ],
-    steps: notedSteps(guard),
+    steps: notedSteps(guard, options.steps),
     ...(settings.maxTurns !== undefined && { maxTurns: settings.maxTurns }),
     ...(settings.maxRepeats !== undefined && { maxRepeats: settings.maxRepeats }),
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
