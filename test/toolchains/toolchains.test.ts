@@ -115,23 +115,14 @@ describe.skipIf(!isInstalled)(`the built-in tools${why}`, () => {
   });
 });
 
-describe.skipIf(!isInstalled)(`an expression that backtracks without end${why}`, () => {
-  test.each([
-    ["esbuild", "hostile-esbuild.cjs"],
-    ["webpack", "hostile-webpack/main.cjs"],
-  ])("does not hang a program bundled by %s", async (name, outfile) => {
+test.skipIf(!isInstalled)(
+  `an expression that backtracks without end does not hang a bundled program${why}`,
+  async () => {
     writeFileSync(join(app, "line.txt"), `${"x".repeat(60)}\n`);
-    const webpack = ["--mode=production", "--target=node", "--output-path=hostile-webpack"];
-    if (name === "webpack") {
-      await tool(name, "--entry=./hostile.mjs", ...webpack, "--output-filename=main.cjs");
-    } else {
-      await tool(name, "hostile.mjs", "--bundle", "--platform=node", `--outfile=${outfile}`);
-    }
-    expect(await run(process.execPath, outfile, "line.txt")).toContain(
-      "The expression backtracks without end",
-    );
-  });
-});
+    await tool("esbuild", "hostile.mjs", "--bundle", "--platform=node", "--outfile=hostile.cjs");
+    expect(await run(process.execPath, "hostile.cjs", "line.txt")).toContain("backtracks without end");
+  },
+);
 
 /** What the route answers, from a server that is started for one request. */
 async function answerOfNext(): Promise<string> {
