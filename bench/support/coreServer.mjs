@@ -1,5 +1,5 @@
 // A chat completions endpoint on the loopback interface, in a process of its own so that its work is not
-// counted. The first part of the path names the conversation: /turns/v1, /deltas/v1, /parallel/v1.
+// counted. The first part of the path names the conversation: /turns/v1, /deltas/v1, /parallel/v1, /once/v1.
 import { createServer } from "node:http";
 
 const TURNS = 50;
@@ -30,6 +30,7 @@ process.on("disconnect", () => process.exit());
 function nextMessage(conversation, results) {
   const message = { role: "assistant", content: null };
   if (conversation === "turns" && results < TURNS) return { ...message, tool_calls: [toolCall(results)] };
+  if (conversation === "once" && results === 0) return { ...message, tool_calls: [toolCall(0)] };
   if (conversation === "parallel" && results === 0) {
     return { ...message, tool_calls: Array.from({ length: PARALLEL_CALLS }, (_, index) => toolCall(index)) };
   }

@@ -13,7 +13,7 @@ import { checkedOptions, DEFAULT_LIMITS, type FsOptions, type Limits } from "./o
 import { PathLocks } from "./paths/pathLocks.js";
 import { showPath } from "./paths/pathText.js";
 import { type PinnedDirectory, pinDirectory } from "./paths/pinnedDirectory.js";
-import { Protection } from "./protect/protection.js";
+import { Protection, type ProtectionOptions } from "./protect/protection.js";
 import type { Change } from "./protect/rules.js";
 import { LineIndexes } from "./read/lineIndexes.js";
 import { SeenFiles } from "./read/seenFiles.js";
@@ -35,13 +35,14 @@ export type WorkspaceHost = Pick<PackHost, "access" | "protectedPaths">;
 export class Workspace {
   readonly limits: Limits;
   readonly guard: PathGuard;
-  readonly protection: Protection;
   readonly seen = new SeenFiles();
   readonly lineIndexes = new LineIndexes();
   readonly #access: AccessRules | undefined;
   /** Whether paths are confined or under rules, so that directories are opened and checked before they are used. */
   readonly pins: boolean;
   readonly #locks = new PathLocks();
+  readonly #protectionOptions: ProtectionOptions;
+  #protection: Protection | undefined;
 
   /** Throws on an unknown or mistyped option, and if `root` does not exist. */
   constructor(given?: FsOptions, { access, protectedPaths = [] }: WorkspaceHost = {}) {
@@ -55,14 +56,20 @@ export class Workspace {
     const confined = this.guard.root !== undefined;
     this.#access = access;
     this.pins = confined || access !== undefined || protectedPaths.length > 0;
-    this.protection = new Protection({
+    this.#protectionOptions = {
       base: this.guard.root ?? process.cwd(),
       protect: options.protect,
       confined,
       asks: access !== undefined,
       // With its locks removed, another process could change a file at the same time.
       hostPaths: [...protectedPaths, lockDirectory()],
-    });
+    };
+  }
+
+  /** Made when it is first asked: its rules take 12 KB, and a server has many agents that never change a file. */
+  get protection(): Protection {
+    this.#protection ??= new Protection(this.#protectionOptions);
+    return this.#protection;
   }
 
   /** The canonical path of what an argument means, links followed; also for what does not exist yet. */

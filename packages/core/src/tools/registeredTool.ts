@@ -1,14 +1,11 @@
 import { AgentError } from "../errors.js";
 import { checkBoolean, checkText } from "../toolkit/checks.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
-import { compileSchema } from "../toolkit/jsonSchema/compile.js";
 import { checkOptions, type OptionChecks } from "../toolkit/options.js";
-import { hasHiddenTags } from "../toolkit/visible.js";
-import type { ChatTool, ExecutableTool, JsonSchema, ParsedArguments } from "./interface.js";
+import type { ExecutableTool, ParsedArguments } from "./interface.js";
+import { type SharedSchema, shareSchema } from "./sharedSchema.js";
 import { isToolName } from "./toolName.js";
 import { type RegisterOptions, TOOL_CAPABILITIES, type ToolCapability } from "./types.js";
-
-const NO_ARGUMENTS: JsonSchema = { type: "object", properties: {} };
 
 const OPTIONS: OptionChecks<RegisterOptions> = {
   enabled: checkBoolean,
@@ -24,10 +21,7 @@ export interface RegisteredTool {
   readonly repeatable: boolean;
   readonly description: string;
   readonly source: string | undefined;
-  /** The schema as JSON text: parsing it hands out a fresh copy that nobody else can have changed. */
-  readonly schemaText: string;
-  /** The schema, frozen through and through: for readers that need no copy. */
-  readonly schema: ChatTool;
+  readonly schema: SharedSchema;
   /** Checks arguments by the tool's own `parseArguments`, or by its schema. */
   readonly parseArguments: (args: Record<string, unknown>) => ParsedArguments | Promise<ParsedArguments>;
   /** Whether its schema is kept out of requests. */
@@ -44,19 +38,11 @@ export function examineTool(tool: ExecutableTool, options: RegisterOptions): Reg
     throw new AgentError("tool_invalid", `Tool ${quote(name)}: ${sentence}`);
   };
   if (typeof tool.execute !== "function") fail("it has no execute(args) method");
-  const schemaText = readSchema(tool, fail);
-  const schema = JSON.parse(schemaText);
-  if (schema?.type !== "function" || typeof schema.function !== "object" || schema.function === null) {
-    fail('getSchema() must return { type: "function", function: { name, … } }');
+  const schema = readSchema(tool, fail);
+  const { name: schemaName, description = "" } = schema.schema.function;
+  if (schemaName !== name) {
+    fail(`its schema is named ${quote(String(schemaName))}; both names must be the same`);
   }
-  if (schema.function.name !== name) {
-    fail(`its schema is named ${quote(String(schema.function.name))}; both names must be the same`);
-  }
-  const description = schema.function.description ?? "";
-  if (typeof description !== "string")
-    fail(`its description must be a string, got ${describeValue(description)}`);
-  if (hasHiddenTags(schemaText))
-    fail("its schema holds invisible tag characters, which hide text from people");
   const capabilities = checkedCapabilities(tool, fail);
   const { repeatable = onlyReads(capabilities) } = tool;
   if (typeof repeatable !== "boolean")
@@ -67,9 +53,8 @@ export function examineTool(tool: ExecutableTool, options: RegisterOptions): Reg
     repeatable,
     description,
     source: options.source,
-    schemaText,
-    schema: deepFreeze(schema),
-    parseArguments: argumentParser(tool, compileParameters(schema.function.parameters ?? NO_ARGUMENTS, fail)),
+    schema,
+    parseArguments: argumentParser(tool, schema.check),
     deferred: options.deferred ?? false,
     enabled: options.enabled ?? true,
   };
@@ -87,13 +72,19 @@ function checkedName(tool: ExecutableTool): string {
   );
 }
 
-function readSchema(tool: ExecutableTool, fail: (problem: string) => never): string {
+function readSchema(tool: ExecutableTool, fail: (problem: string) => never): SharedSchema {
   if (typeof tool.getSchema !== "function") fail("it has no getSchema() method");
+  let text: string | undefined;
   try {
-    const text = JSON.stringify(tool.getSchema());
-    return text === undefined ? fail("getSchema() returned nothing") : text;
+    text = JSON.stringify(tool.getSchema());
   } catch (error) {
-    return fail(`getSchema() failed: ${errorMessage(error)}`);
+    fail(`getSchema() failed: ${errorMessage(error)}`);
+  }
+  if (text === undefined) return fail("getSchema() returned nothing");
+  try {
+    return shareSchema(text);
+  } catch (error) {
+    return fail(errorMessage(error));
   }
 }
 
@@ -112,19 +103,6 @@ function onlyReads(capabilities: readonly ToolCapability[]): boolean {
   return capabilities.includes("read") && capabilities.every((one) => one === "read" || one === "network");
 }
 
-function compileParameters(
-  parameters: JsonSchema,
-  fail: (problem: string) => never,
-): (args: unknown) => string | undefined {
-  try {
-    const check = compileSchema(parameters, "parameters");
-    if (parameters.type === "object") return check;
-  } catch (error) {
-    return fail(`its schema is not valid: ${errorMessage(error)}`);
-  }
-  return fail(`parameters.type must be "object", got ${describeValue(parameters.type)}`);
-}
-
 function argumentParser(
   tool: ExecutableTool,
   check: (args: unknown) => string | undefined,
@@ -134,10 +112,4 @@ function argumentParser(
     const problem = check(args);
     return problem === undefined ? { value: args } : { problem };
   };
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value !== "object" || value === null) return value;
-  for (const child of Object.values(value)) deepFreeze(child);
-  return Object.freeze(value);
 }

@@ -166,14 +166,14 @@ export class ToolRegistry implements PackRegistry {
   getEnabledSchemas(): ChatTool[] {
     const schemas: ChatTool[] = [];
     for (const entry of this.#tools.values()) {
-      if (isOffered(entry)) schemas.push(JSON.parse(entry.schemaText));
+      if (isOffered(entry)) schemas.push(JSON.parse(entry.schema.text));
     }
     return schemas;
   }
 
   /** As `getEnabledSchemas`, without the copies: frozen, for a caller that asks in every turn and only reads. */
   getSharedSchemas(): readonly ChatTool[] {
-    return [...this.#tools.values()].filter(isOffered).map((entry) => entry.schema);
+    return [...this.#tools.values()].filter(isOffered).map((entry) => entry.schema.schema);
   }
 
   /** What a person may want to know about every tool, in registration order. */

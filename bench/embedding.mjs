@@ -1,0 +1,130 @@
+// What many agents cost the program they are embedded in, beside the AI SDK, in one run: pnpm bench embedding
+// Idle agents: heap per agent with file, search and shell tools. Chats: CPU of 1,000 concurrent ones with a tool call each.
+import { execFileSync, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { comparePairs, cpuTime } from "./support/measure.mjs";
+import { createReport } from "./support/report.mjs";
+
+const AGENTS = 1000;
+const ROUNDS = 5;
+const DESCRIPTION = "Looks something up.";
+const PARAMETERS = {
+  type: "object",
+  properties: { path: { type: "string" }, limit: { type: "integer" } },
+  required: ["path"],
+};
+const lookUp = async ({ path }) => `${path}: found`;
+
+const [role] = process.argv.slice(2);
+if (role === "heap-agent") await printHeap(idleAgents);
+else if (role === "heap-ai-sdk") await printHeap(idleAiSdk);
+else await main();
+
+async function main() {
+  const report = createReport("embedding", "Many agents in one program");
+  const heap = (who) =>
+    Array.from({ length: ROUNDS }, () =>
+      Number(
+        execFileSync(process.execPath, ["--expose-gc", fileURLToPath(import.meta.url), who], {
+          encoding: "utf8",
+        }),
+      ),
+    );
+  const work = `heap per idle agent with three packs, of ${AGENTS}`;
+  const ours = heap("heap-agent");
+  report.add({ work, unit: "KB", reach: "≤ 20", values: ours });
+  report.add({ work, unit: "KB", who: "AI SDK", values: heap("heap-ai-sdk") });
+  const server = fork(fileURLToPath(new URL("support/coreServer.mjs", import.meta.url)));
+  const [serverPort] = await once(server, "message");
+  const baseURL = `http://127.0.0.1:${serverPort}/once/v1`;
+  const { ratios } = await comparePairs({
+    rounds: ROUNDS,
+    measure: cpuTime,
+    ours: await agentChats(baseURL),
+    theirs: await aiSdkChats(baseURL),
+  });
+  report.add({
+    work: `CPU of ${AGENTS} concurrent chats with a tool call each`,
+    unit: "× AI SDK",
+    reach: "≤ 1.0",
+    values: ratios,
+  });
+  server.disconnect();
+  report.save();
+}
+
+async function printHeap(create) {
+  const made = await create(1);
+  globalThis.gc();
+  const before = process.memoryUsage().heapUsed;
+  made.push(...(await create(AGENTS)));
+  globalThis.gc();
+  console.log((process.memoryUsage().heapUsed - before) / AGENTS / 1024);
+  if (made.length !== AGENTS + 1) throw new Error("An agent is missing.");
+}
+
+async function idleAgents(count) {
+  const { Agent, packs } = await ourParts();
+  const { scriptedProvider } = await import("../packages/core/dist/replay.js");
+  const provider = scriptedProvider([]);
+  return Array.from({ length: count }, () => new Agent(provider, { packs }));
+}
+
+async function ourParts() {
+  const { Agent } = await import("../packages/core/dist/index.js");
+  const packs = await Promise.all(
+    ["fs", "search", "bash"].map((name) => import(`../packages/tools-${name}/dist/index.js`)),
+  );
+  return { Agent, packs };
+}
+
+/** The same tools by schema; what they would do is not written. */
+async function idleAiSdk(count) {
+  const { ToolLoopAgent, jsonSchema, tool } = await import("ai");
+  const model = await aiSdkModel("http://127.0.0.1:1/v1");
+  const [{ Agent, packs }, { scriptedProvider }] = [
+    await ourParts(),
+    await import("../packages/core/dist/replay.js"),
+  ];
+  const schemas = new Agent(scriptedProvider([]), { packs, enable: ["remove", "run_bash"] }).getTools();
+  return Array.from({ length: count }, () => {
+    const tools = Object.fromEntries(
+      schemas.map(({ function: { name, description, parameters } }) => [
+        name,
+        tool({ description, inputSchema: jsonSchema(parameters), execute: async () => "" }),
+      ]),
+    );
+    return new ToolLoopAgent({ model, tools });
+  });
+}
+
+async function aiSdkModel(baseURL) {
+  const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+  return createOpenAICompatible({ name: "bench", apiKey: "k", baseURL })("m");
+}
+
+async function agentChats(baseURL) {
+  const { Agent, defineTool } = await import("../packages/core/dist/index.js");
+  const { OpenAIProvider } = await import("../packages/provider-openai/dist/index.js");
+  const provider = new OpenAIProvider({ baseURL, apiKey: "k", model: "m" });
+  const lookup = defineTool({ name: "lookup", description: DESCRIPTION, input: PARAMETERS, execute: lookUp });
+  return () => inParallel(() => new Agent(provider, { packs: [lookup] }).chat("Look it up."));
+}
+
+async function aiSdkChats(baseURL) {
+  const { ToolLoopAgent, jsonSchema, tool } = await import("ai");
+  const model = await aiSdkModel(baseURL);
+  const lookup = tool({ description: DESCRIPTION, inputSchema: jsonSchema(PARAMETERS), execute: lookUp });
+  return () =>
+    inParallel(async () => {
+      const agent = new ToolLoopAgent({ model, tools: { lookup } });
+      return (await agent.generate({ prompt: "Look it up." })).text;
+    });
+}
+
+async function inParallel(chat) {
+  const answers = await Promise.all(Array.from({ length: AGENTS }, chat));
+  const wrong = answers.find((answer) => answer !== "All done.");
+  if (wrong !== undefined) throw new Error(`answered ${JSON.stringify(wrong)}`);
+}

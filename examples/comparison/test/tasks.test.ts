@@ -1,0 +1,93 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import * as agentFiles from "../src/files/agent.js";
+import * as aiSdkFiles from "../src/files/aiSdk.js";
+import * as agentHttp from "../src/http/agent.js";
+import * as aiSdkHttp from "../src/http/aiSdk.js";
+import * as agentTyped from "../src/typed/agent.js";
+import * as aiSdkTyped from "../src/typed/aiSdk.js";
+import { startModelServer } from "./modelServer.js";
+
+const TASKS = ["http", "files", "typed"];
+
+describe.each([
+  ["@agent", agentHttp],
+  ["AI SDK", aiSdkHttp],
+])("an HTTP app with %s", (_name, { createApp }) => {
+  test("streams an answer for which a tool was called", async () => {
+    const { baseURL, seen } = await startModelServer([{ name: "weather", args: { city: "Oslo" } }, "Sunny!"]);
+    const answer = await fetch(await listen(createApp(baseURL)), { method: "POST", body: "How is Oslo?" });
+    expect(await answer.text()).toBe("Sunny!");
+    expect(JSON.stringify(seen[1])).toContain("It is sunny in Oslo.");
+  });
+});
+
+describe.each([
+  ["@agent", agentFiles],
+  ["AI SDK", aiSdkFiles],
+])("questions about files with %s", (_name, { ask }) => {
+  test("reads and searches the folder, and nothing outside of it", async () => {
+    const root = mkdtempSync(join(tmpdir(), "comparison-"));
+    onTestFinished(() => rmSync(root, { recursive: true }));
+    writeFileSync(join(root, "a.txt"), "the needle\n");
+    const { baseURL, seen } = await startModelServer([
+      { name: "search_text", args: { query: "needle", paths: [root] } },
+      { name: "read_file", args: { path: join(root, "a.txt") } },
+      { name: "read_file", args: { path: "/etc/hostname" } },
+      "In a.txt.",
+    ]);
+    expect(await ask("Where is the needle?", root, baseURL)).toBe("In a.txt.");
+    const results = seen
+      .at(-1)
+      ?.filter(({ role }) => role === "tool")
+      .map(({ content }) => JSON.stringify(content));
+    expect(results?.[0]).toContain("a.txt:1:the needle");
+    expect(results?.[1]).toContain("the needle");
+    expect(results?.[2]).toContain("outside");
+  });
+});
+
+describe.each([
+  ["@agent", agentTyped],
+  ["AI SDK", aiSdkTyped],
+])("a typed tool with a structured answer with %s", (_name, { compare }) => {
+  test("gives a value of the schema's type", async () => {
+    const { baseURL } = await startModelServer([
+      { name: "population", args: { city: "Paris" } },
+      '{"city":"Paris","people":2100000}',
+    ]);
+    const answer: { city: string; people: number } = await compare("How many live in Paris?", baseURL);
+    expect(answer).toEqual({ city: "Paris", people: 2_100_000 });
+  });
+});
+
+test.each(TASKS)("the program for %s takes no more lines than with the AI SDK", (task) => {
+  expect(lines(`../src/${task}/agent.ts`)).toBeLessThanOrEqual(lines(`../src/${task}/aiSdk.ts`));
+});
+
+test("docs/comparison.md shows the programs that run here", () => {
+  const page = readFileSync(new URL("../../../docs/comparison.md", import.meta.url), "utf8");
+  for (const task of TASKS) {
+    for (const side of ["agent", "aiSdk"]) {
+      expect(page).toContain(readFileSync(new URL(`../src/${task}/${side}.ts`, import.meta.url), "utf8"));
+    }
+  }
+});
+
+function lines(path: string): number {
+  const text = readFileSync(new URL(path, import.meta.url), "utf8");
+  return text.split("\n").filter((line) => line.trim() !== "").length;
+}
+
+async function listen(app: Server): Promise<string> {
+  await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    app.closeAllConnections();
+    app.close();
+  });
+  return `http://127.0.0.1:${(app.address() as AddressInfo).port}/`;
+}
