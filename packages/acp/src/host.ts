@@ -2,7 +2,11 @@ import type { Agent, Approve } from "@agent/core";
 
 /** A server that the editor wants the agent to use, in the form of the options of `@agent/tools-mcp`. */
 export type EditorServer =
-  | { readonly command: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
+  | {
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+    }
   | { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
 export interface OpenSessionRequest {

@@ -20,7 +20,10 @@ export function findMode(id: string): ModeId | undefined {
 }
 
 /** What a mode says about a call, before anybody is asked. */
-export function decideByMode(mode: ModeId, { capabilities, needs }: ApprovalRequest): "allow" | "ask" | "refuse" {
+export function decideByMode(
+  mode: ModeId,
+  { capabilities, needs }: ApprovalRequest,
+): "allow" | "ask" | "refuse" {
   const reads = capabilities.length > 0 && capabilities.every((one) => one === "read");
   if (reads && needs.length === 0) return "allow";
   if (mode === "read-only") return reads ? "ask" : "refuse";

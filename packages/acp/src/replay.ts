@@ -11,7 +11,12 @@ export function* replayUpdates({ conversation }: Agent, writer: UpdateWriter): G
     if (message.role === "assistant") {
       if (message.content) yield chunk("agent_message_chunk", message.content);
       for (const { id, function: call } of message.tool_calls ?? []) {
-        yield* writer.updatesFor({ type: "tool_requested", id, name: call.name, args: readArguments(call.arguments) });
+        yield* writer.updatesFor({
+          type: "tool_requested",
+          id,
+          name: call.name,
+          args: readArguments(call.arguments),
+        });
       }
     }
     if (message.role === "tool") {

@@ -2,8 +2,8 @@ import { isAbsolute } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { errorMessage } from "@agent/core/toolkit";
 import {
-  agent as agentApp,
   type AgentContext,
+  agent as agentApp,
   type McpServer,
   methods,
   ndJsonStream,
@@ -128,10 +128,18 @@ function standardStream(): Stream {
 function toServers(servers: readonly McpServer[]): Record<string, EditorServer> {
   const found: Record<string, EditorServer> = {};
   for (const server of servers) {
-    const name = server.name.replace(/[^A-Za-z0-9-]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 32) || "server";
+    const name =
+      server.name
+        .replace(/[^A-Za-z0-9-]+/g, "-")
+        .replace(/^-+|-+$/g, "")
+        .slice(0, 32) || "server";
     if ("command" in server) {
       const { command, args, env } = server;
-      found[name] = { command, args, env: Object.fromEntries(env.map(({ name: key, value }) => [key, value])) };
+      found[name] = {
+        command,
+        args,
+        env: Object.fromEntries(env.map(({ name: key, value }) => [key, value])),
+      };
     } else if (server.type === "http") {
       const headers = Object.fromEntries(server.headers.map(({ name: key, value }) => [key, value]));
       found[name] = { url: server.url, headers };

@@ -1,4 +1,11 @@
-import { type Agent, type AgentEvent, type ApprovalDecision, type ApprovalRequest, type Content, isAgentError } from "@agent/core";
+import {
+  type Agent,
+  type AgentEvent,
+  type ApprovalDecision,
+  type ApprovalRequest,
+  type Content,
+  isAgentError,
+} from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import {
   type AgentContext,
@@ -7,6 +14,7 @@ import {
   type PermissionOption,
   type PromptResponse,
   RequestError,
+  type RequestPermissionRequest,
   type SessionConfigOption,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
@@ -14,7 +22,7 @@ import type { HostSession } from "./host.js";
 import { DEFAULT_MODE, decideByMode, findMode, type ModeId } from "./modes.js";
 import { toContent } from "./prompt.js";
 import { replayUpdates } from "./replay.js";
-import { describeCall } from "./toolCalls.js";
+import { describeCall, textContent } from "./toolCalls.js";
 import { chunk, UpdateWriter } from "./updates.js";
 
 /** How long a cancelled message waits for its tools before the editor gets its answer. They go on ending after it. */
@@ -55,7 +63,8 @@ export class AcpSession {
 
   /** Answers a message. Rejects with words for a person if the model or its server fails. */
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
-    if (this.#running) throw RequestError.invalidRequest(undefined, "this session is answering another message");
+    if (this.#running)
+      throw RequestError.invalidRequest(undefined, "this session is answering another message");
     const running = new AbortController();
     this.#running = running;
     try {
@@ -82,24 +91,20 @@ export class AcpSession {
     const { host, writer } = this.#parts();
     const view = describeCall(name, args, capabilities, this.#cwd);
     const reasons = needs.map(({ kind, path, reason }) => `${kind} ${path}: ${reason}`);
-    const { outcome } = await this.#client.request(
-      methods.client.session.requestPermission,
-      {
-        sessionId: host.id,
-        toolCall: {
-          toolCallId: writer.idOf(id),
-          ...view,
-          content: [
-            ...view.content,
-            ...reasons.map((text) => ({ type: "content" as const, content: { type: "text" as const, text } })),
-          ],
-          status: "pending",
-          rawInput: args,
-        },
-        options: OPTIONS.filter(({ optionId }) => optionId !== "always" || needs.length === 0),
+    const question: RequestPermissionRequest = {
+      sessionId: host.id,
+      toolCall: {
+        toolCallId: writer.idOf(id),
+        ...view,
+        content: [...view.content, ...reasons.map(textContent)],
+        status: "pending",
+        rawInput: args,
       },
-      { cancellationSignal: request.signal },
-    );
+      options: OPTIONS.filter(({ optionId }) => optionId !== "always" || needs.length === 0),
+    };
+    const { outcome } = await this.#client.request(methods.client.session.requestPermission, question, {
+      cancellationSignal: request.signal,
+    });
     if (outcome.outcome !== "selected") return { deny: "the person cancelled the question." };
     if (outcome.optionId === "always") this.#always.add(name);
     return outcome.optionId === "allow" || outcome.optionId === "always"
@@ -131,7 +136,8 @@ export class AcpSession {
 
   async setConfigOption(id: string, value: unknown): Promise<SessionConfigOption[]> {
     const { model } = this.#parts().host;
-    const isKnown = typeof value === "string" && (model?.current === value || model?.available.includes(value));
+    const isKnown =
+      typeof value === "string" && (model?.current === value || model?.available.includes(value));
     if (id !== MODEL_OPTION || !model || !isKnown) {
       throw RequestError.invalidParams(undefined, `there is no option "${id}" with this value`);
     }
@@ -145,7 +151,11 @@ export class AcpSession {
     const { commands } = host.agent.registry.services;
     await this.#send({
       sessionUpdate: "available_commands_update",
-      availableCommands: commands.map(({ name, description }) => ({ name, description, input: { hint: "arguments" } })),
+      availableCommands: commands.map(({ name, description }) => ({
+        name,
+        description,
+        input: { hint: "arguments" },
+      })),
     });
     for (const problem of host.problems ?? []) await this.#send(chunk("agent_thought_chunk", `${problem}\n`));
   }
@@ -218,7 +228,8 @@ export class AcpSession {
   }
 
   #parts(): { readonly host: HostSession; readonly writer: UpdateWriter } {
-    if (!this.#host || !this.#writer) throw RequestError.internalError(undefined, "the session has no agent yet");
+    if (!this.#host || !this.#writer)
+      throw RequestError.internalError(undefined, "the session has no agent yet");
     return { host: this.#host, writer: this.#writer };
   }
 }

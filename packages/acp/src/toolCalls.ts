@@ -64,7 +64,9 @@ function kindOf(name: string, capabilities: readonly ToolCapability[]): ToolKind
 }
 
 function pathsOf(args: Args, cwd: string): string[] {
-  const named = [args.path, args.source, args.destination].filter((one): one is string => typeof one === "string");
+  const named = [args.path, args.source, args.destination].filter(
+    (one): one is string => typeof one === "string",
+  );
   return named.map((path) => (isAbsolute(path) ? path : resolve(cwd, path)));
 }
 
@@ -73,7 +75,9 @@ function contentOf(name: string, args: Args, cwd: string): ToolCallContent[] {
   if (diff) return [diff];
   if (typeof args.command === "string") {
     // The fence is longer than any in the command, so that nothing in it can end the block.
-    const fence = "`".repeat(Math.max(3, ...(args.command.match(/`+/g) ?? []).map(({ length }) => length + 1)));
+    const fence = "`".repeat(
+      Math.max(3, ...(args.command.match(/`+/g) ?? []).map(({ length }) => length + 1)),
+    );
     const rest = Object.entries(args).filter(([key]) => key !== "command");
     const more = rest.length === 0 ? "" : `\n${JSON.stringify(Object.fromEntries(rest), undefined, 2)}`;
     return [textContent(`${fence}sh\n${args.command}\n${fence}${more}`)];
@@ -82,7 +86,10 @@ function contentOf(name: string, args: Args, cwd: string): ToolCallContent[] {
 }
 
 /** The difference a write or an edit would make: judged by its arguments, so that tools of other packs have it too. */
-function diffOf({ path, content, old_text, new_text, replace_all }: Args, cwd: string): ToolCallContent | undefined {
+function diffOf(
+  { path, content, old_text, new_text, replace_all }: Args,
+  cwd: string,
+): ToolCallContent | undefined {
   if (typeof path !== "string") return undefined;
   const file = isAbsolute(path) ? path : resolve(cwd, path);
   if (typeof content === "string") {
@@ -94,7 +101,10 @@ function diffOf({ path, content, old_text, new_text, replace_all }: Args, cwd: s
   if (before === undefined || !before.includes(old_text)) {
     return { type: "diff", path: file, oldText: old_text, newText: new_text };
   }
-  const after = replace_all === true ? before.replaceAll(old_text, () => new_text) : before.replace(old_text, () => new_text);
+  const after =
+    replace_all === true
+      ? before.replaceAll(old_text, () => new_text)
+      : before.replace(old_text, () => new_text);
   return { type: "diff", path: file, oldText: before, newText: after };
 }
 

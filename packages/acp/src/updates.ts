@@ -45,7 +45,9 @@ export class UpdateWriter {
       case "tool_requested":
         return [this.#requested(event.id, event.name, event.args)];
       case "tool_start":
-        return [{ sessionUpdate: "tool_call_update", toolCallId: this.idOf(event.id), status: "in_progress" }];
+        return [
+          { sessionUpdate: "tool_call_update", toolCallId: this.idOf(event.id), status: "in_progress" },
+        ];
       case "tool_output":
         return this.#output(event.id, event.chunk);
       case "tool_end":
@@ -93,7 +95,11 @@ export class UpdateWriter {
   #usage(usage: Extract<AgentEvent, { type: "usage" }>["usage"]): SessionUpdate[] {
     if (this.#contextTokens === undefined) return [];
     return [
-      { sessionUpdate: "usage_update", used: usage.inputTokens + usage.outputTokens, size: this.#contextTokens },
+      {
+        sessionUpdate: "usage_update",
+        used: usage.inputTokens + usage.outputTokens,
+        size: this.#contextTokens,
+      },
     ];
   }
 }

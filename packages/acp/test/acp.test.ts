@@ -50,9 +50,15 @@ test("a session has the modes read-only, ask and auto, and the model as a config
   expect(created.modes).toMatchObject({ currentModeId: "ask" });
   expect(created.modes?.availableModes.map(({ id }) => id)).toEqual(["read-only", "ask", "auto"]);
   expect(created.configOptions).toMatchObject([{ id: "model", type: "select", currentValue: "small" }]);
-  const changed = await agent.request(session.setConfigOption, { sessionId, configId: "model", value: "large" });
+  const changed = await agent.request(session.setConfigOption, {
+    sessionId,
+    configId: "model",
+    value: "large",
+  });
   expect(changed.configOptions).toMatchObject([{ currentValue: "large" }]);
-  await expect(agent.request(session.setConfigOption, { sessionId, configId: "model", value: "none" })).rejects.toThrow();
+  await expect(
+    agent.request(session.setConfigOption, { sessionId, configId: "model", value: "none" }),
+  ).rejects.toThrow();
   await expect(agent.request(session.setMode, { sessionId, modeId: "none" })).rejects.toThrow();
 });
 
@@ -69,7 +75,9 @@ test("a permission request holds the whole command", async () => {
     permission: () => "reject",
   });
   await editor.prompt("Go.");
-  expect(JSON.stringify(editor.permissions[0]?.toolCall.content)).toContain(JSON.stringify(command).slice(1, -1));
+  expect(JSON.stringify(editor.permissions[0]?.toolCall.content)).toContain(
+    JSON.stringify(command).slice(1, -1),
+  );
   expect(editor.permissions[0]?.toolCall).toMatchObject({ kind: "execute", rawInput: { command } });
   expect(existsSync(join(editor.cwd, "out"))).toBe(false);
 });
@@ -80,7 +88,10 @@ test("a permission request for a write holds the difference, and so does the fin
   writeFileSync(path, "one\ntwo\n");
   const editor = await started(
     {
-      answers: [{ calls: [{ name: "edit_file", args: { path, old_text: "two", new_text: "three" } }] }, "Done."],
+      answers: [
+        { calls: [{ name: "edit_file", args: { path, old_text: "two", new_text: "three" } }] },
+        "Done.",
+      ],
     },
     cwd,
   );
@@ -94,8 +105,13 @@ test("a permission request for a write holds the difference, and so does the fin
 
 test("read-only refuses without asking, also what was allowed for good before", async () => {
   const cwd = project();
-  const write = (name: string) => ({ calls: [{ name: "write_file", args: { path: join(cwd, name), content: "x" } }] });
-  const editor = await started({ answers: [write("a"), "1", write("b"), "2"], permission: () => "always" }, cwd);
+  const write = (name: string) => ({
+    calls: [{ name: "write_file", args: { path: join(cwd, name), content: "x" } }],
+  });
+  const editor = await started(
+    { answers: [write("a"), "1", write("b"), "2"], permission: () => "always" },
+    cwd,
+  );
   await editor.prompt("Go.");
   expect(readdirSync(cwd)).toEqual(["a"]);
   await editor.agent.request(session.setMode, { sessionId: editor.sessionId, modeId: "read-only" });
@@ -107,7 +123,10 @@ test("read-only refuses without asking, also what was allowed for good before", 
 test("auto asks for nothing inside the project", async () => {
   const cwd = project();
   const path = join(cwd, "a");
-  const editor = await started({ answers: [{ calls: [{ name: "write_file", args: { path, content: "x" } }] }, "ok"] }, cwd);
+  const editor = await started(
+    { answers: [{ calls: [{ name: "write_file", args: { path, content: "x" } }] }, "ok"] },
+    cwd,
+  );
   await editor.agent.request(session.setMode, { sessionId: editor.sessionId, modeId: "auto" });
   await editor.prompt("Go.");
   expect(editor.permissions).toEqual([]);
@@ -119,7 +138,8 @@ test("a cancelled message ends with its own stop reason, and its process is gone
   const command = `echo $$ > ${join(cwd, "pid")}; sleep 300`;
   const editor = await started({ answers: [{ calls: [{ name: "run_bash", args: { command } }] }] }, cwd);
   const answer = editor.prompt("Go.");
-  while (!existsSync(join(cwd, "pid")) || readFileSync(join(cwd, "pid"), "utf8") === "") await new Promise(setImmediate);
+  while (!existsSync(join(cwd, "pid")) || readFileSync(join(cwd, "pid"), "utf8") === "")
+    await new Promise(setImmediate);
   const pid = Number(readFileSync(join(cwd, "pid"), "utf8"));
   await editor.agent.notify(session.cancel, { sessionId: editor.sessionId });
   expect(await answer).toEqual({ stopReason: "cancelled" });
@@ -147,6 +167,7 @@ test("load replays the conversation, resume does not", async () => {
     ],
   };
   const editor = openEditor({ session: kept as never });
+  await editor.agent.request(methods.agent.initialize, { protocolVersion: 1 });
   const cwd = project();
   await editor.agent.request(session.load, { sessionId: "kept", cwd, mcpServers: [] });
   expect(editor.updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual([
@@ -157,7 +178,9 @@ test("load replays the conversation, resume does not", async () => {
   ]);
   editor.updates.length = 0;
   await editor.agent.request(session.resume, { sessionId: "kept", cwd });
-  expect(editor.updates.filter(({ sessionUpdate }) => sessionUpdate !== "available_commands_update")).toEqual([]);
+  expect(editor.updates.filter(({ sessionUpdate }) => sessionUpdate !== "available_commands_update")).toEqual(
+    [],
+  );
   expect(await editor.agent.request(session.list, {})).toMatchObject({ sessions: [{ sessionId: "kept" }] });
 });
 
@@ -184,13 +207,18 @@ test("commands of packs are advertised and run", async () => {
   await editor.prompt("/show this");
   expect(seen).toEqual(["Say hello to Ada"]);
   expect(texts(editor, "agent_message_chunk")).toEqual(["Hello Ada.", "shown this"]);
-  const advertised = editor.updates.find(({ sessionUpdate }) => sessionUpdate === "available_commands_update");
+  // Sent after the answer to session/new, and thus after everything that only awaits promises.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const advertised = editor.updates.find(
+    ({ sessionUpdate }) => sessionUpdate === "available_commands_update",
+  );
   expect(advertised).toMatchObject({ availableCommands: [{ name: "greet" }, { name: "show" }] });
 });
 
 test("the editor's MCP servers reach the host in the form of our pack", async () => {
   const opened: unknown[] = [];
   const { agent } = openEditor({ onOpen: ({ servers }) => opened.push(servers) });
+  await agent.request(methods.agent.initialize, { protocolVersion: 1 });
   await agent.request(session.new, {
     cwd: project(),
     mcpServers: [
@@ -229,22 +257,46 @@ test("every message is valid under the published schema, whatever the model does
   const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;
   const call = () => {
     const args: Record<string, unknown> = {};
-    for (const key of ["path", "content", "old_text", "new_text", "command", "query", "paths", "timeout", "pattern"]) {
+    for (const key of [
+      "path",
+      "content",
+      "old_text",
+      "new_text",
+      "command",
+      "query",
+      "paths",
+      "timeout",
+      "pattern",
+    ]) {
       if (random(3) === 0) args[key] = pick([pick(hostile), random(100), null, [], {}, true]);
     }
-    return { name: pick(["read_file", "write_file", "edit_file", "run_bash", "search_text", "nope", ""]), args };
+    return {
+      name: pick(["read_file", "write_file", "edit_file", "run_bash", "search_text", "nope", ""]),
+      args,
+    };
   };
   const answers = Array.from({ length: 60 }, (_, n) =>
-    n % 3 === 2 ? pick([...hostile, "Fine."]) || "ok" : { calls: Array.from({ length: 1 + random(3) }, call) },
+    n % 3 === 2
+      ? pick([...hostile, "Fine."]) || "ok"
+      : { calls: Array.from({ length: 1 + random(3) }, call) },
   );
-  const editor = await started({ answers, permission: () => pick(["allow", "always", "reject", "nonsense"]) });
+  const editor = await started({
+    answers,
+    permission: () => pick(["allow", "always", "reject", "nonsense"]),
+  });
   for (let n = 0; n < 20; n++) {
-    await editor.agent.request(session.setMode, { sessionId: editor.sessionId, modeId: pick(["read-only", "ask"]) });
+    await editor.agent.request(session.setMode, {
+      sessionId: editor.sessionId,
+      modeId: pick(["read-only", "ask"]),
+    });
     await editor.prompt(pick([...hostile, "Go."]) || "Go.").catch(() => undefined);
   }
   expect(editor.sent.length).toBeGreaterThan(100);
   for (const message of editor.sent) {
-    const method = "result" in message && message.result && "stopReason" in (message.result as object) ? "session/prompt" : undefined;
+    const method =
+      "result" in message && message.result && "stopReason" in (message.result as object)
+        ? "session/prompt"
+        : undefined;
     expect(schemaProblem(message, method)).toBeUndefined();
   }
 });

@@ -5,8 +5,8 @@ import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
 import * as preset from "@agent/preset-default";
 import {
   type AnyMessage,
-  client as clientApp,
   type ClientConnection,
+  client as clientApp,
   methods,
   type RequestPermissionRequest,
   type SessionNotification,
@@ -18,7 +18,10 @@ import type { AcpHost, OpenSessionRequest } from "../src/host.js";
 import { serveAcp } from "../src/serve.js";
 
 const schema = JSON.parse(
-  readFileSync(createRequire(import.meta.url).resolve("@agentclientprotocol/sdk/schema/v1/schema.json"), "utf8"),
+  readFileSync(
+    createRequire(import.meta.url).resolve("@agentclientprotocol/sdk/schema/v1/schema.json"),
+    "utf8",
+  ),
 );
 
 export interface EditorOptions {
@@ -32,7 +35,12 @@ export interface EditorOptions {
 
 /** An editor that is connected to an agent with a scripted model, and checks every message against the schema. */
 export function openEditor(options: EditorOptions = {}) {
-  const toAgent = new TransformStream<AnyMessage, AnyMessage>();
+  let hangUp = (): void => undefined;
+  const toAgent = new TransformStream<AnyMessage, AnyMessage>({
+    start: (controller) => {
+      hangUp = () => controller.terminate();
+    },
+  });
   const toEditor = new TransformStream<AnyMessage, AnyMessage>();
   const sent: AnyMessage[] = [];
   const checked = new TransformStream<AnyMessage, AnyMessage>({
@@ -48,15 +56,19 @@ export function openEditor(options: EditorOptions = {}) {
     .onNotification(methods.client.session.update, ({ params }: { params: SessionNotification }) => {
       updates.push(params.update);
     })
-    .onRequest(methods.client.session.requestPermission, ({ params }: { params: RequestPermissionRequest }) => {
-      permissions.push(params);
-      const optionId = options.permission?.(params) ?? "allow";
-      return { outcome: { outcome: "selected", optionId } };
-    })
+    .onRequest(
+      methods.client.session.requestPermission,
+      ({ params }: { params: RequestPermissionRequest }) => {
+        permissions.push(params);
+        const optionId = options.permission?.(params) ?? "allow";
+        return { outcome: { outcome: "selected", optionId } };
+      },
+    )
     .connect({ writable: toAgent.writable, readable: checked.readable });
   const served = serveAcp(hostOf(options), { writable: toEditor.writable, readable: toAgent.readable });
   onTestFinished(async () => {
     connection.close();
+    hangUp();
     await served;
   });
   return { agent: connection.agent, connection, updates, permissions, sent, served };
@@ -71,8 +83,14 @@ function hostOf({ answers = [], session, host, onOpen, packs }: EditorOptions): 
     openSession: async (request) => {
       onOpen?.(request);
       const conversation = new Conversation(request.resume !== undefined && session ? { session } : {});
-      const registry = createToolRegistry(conversation, packs ?? [[preset, {}]], { enable: packs ? [] : ["run_bash"] });
-      const agent = new Agent(scriptedProvider(answers), { conversation, registry, approve: request.approve });
+      const registry = createToolRegistry(conversation, packs ?? [[preset, {}]], {
+        enable: packs ? [] : ["run_bash"],
+      });
+      const agent = new Agent(scriptedProvider(answers), {
+        conversation,
+        registry,
+        approve: request.approve,
+      });
       const choice = { current: "small", available: ["small", "large"] };
       return {
         id: request.resume ?? `session-${++count}`,

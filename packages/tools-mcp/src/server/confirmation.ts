@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { escapeInvisible, truncateMiddle } from "@agent/core/toolkit";
-import { acceptedContent, inputRequired, type InputRequiredResult } from "@modelcontextprotocol/server";
+import { acceptedContent, type InputRequiredResult, inputRequired } from "@modelcontextprotocol/server";
 
 const KEY = "confirm";
 const MAX_SHOWN_BYTES = 16 * 1024;
@@ -32,7 +32,10 @@ export class Confirmations {
     return acceptedContent(responses, KEY)?.allow === true ? "yes" : "no";
   }
 
-  #ask(subject: string, { name, args }: { readonly name: string; readonly args: Readonly<Record<string, unknown>> }) {
+  #ask(
+    subject: string,
+    { name, args }: { readonly name: string; readonly args: Readonly<Record<string, unknown>> },
+  ) {
     const shown = truncateMiddle(escapeInvisible(JSON.stringify(args, undefined, 2)), MAX_SHOWN_BYTES);
     return inputRequired({
       requestState: this.#state(subject, Date.now() + this.#timeoutMs),

@@ -40,12 +40,14 @@ export interface HttpServerHandle {
  */
 export async function listenHttp(factory: McpServerFactory, options: HttpOptions): Promise<HttpServerHandle> {
   const { port = 0, host = LOOPBACK, allowedHosts = [] } = options;
-  const token = options.token === false ? undefined : (options.token ?? randomBytes(24).toString("base64url"));
+  const token =
+    options.token === false ? undefined : (options.token ?? randomBytes(24).toString("base64url"));
   const handler = createMcpHandler(factory, { maxRequestBodySize: MAX_BODY_BYTES });
   const hosts = [...localhostAllowedHostnames(), ...allowedHosts];
   const origins = [...localhostAllowedOrigins(), ...allowedHosts];
   const respond = async (request: Request): Promise<Response> => {
-    const refusal = hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, origins);
+    const refusal =
+      hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, origins);
     if (refusal) return refusal;
     if (new URL(request.url).pathname !== PATH) return new Response("Not found", { status: 404 });
     if (token !== undefined && !hasToken(request, token)) {

@@ -1,7 +1,15 @@
 import type { ContentPart, PreparedCall, ToolInfo, ToolRegistry, ToolResult } from "@agent/core";
-import { checkFunction, checkOptions, checkPositive, checkText, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
+import {
+  checkFunction,
+  checkOptions,
+  checkPositive,
+  checkText,
+  invalidArgument,
+  type OptionChecks,
+} from "@agent/core/toolkit";
 import {
   type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
   type ContentBlock,
   type InputRequiredResult,
   type McpServerFactory,
@@ -81,7 +89,9 @@ export function toMcpServer(registry: ToolRegistry, options: McpServerOptions = 
     factory,
     serveStdio: async () => {
       const { serveStdio, StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
-      const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: 64 * 1024 * 1024 });
+      const transport = new StdioServerTransport(process.stdin, process.stdout, {
+        maxBufferSize: 64 * 1024 * 1024,
+      });
       const ended = new Promise<void>((resolve) => process.stdin.once("end", resolve).once("close", resolve));
       const handle = serveStdio(factory, { transport });
       await ended;
@@ -120,8 +130,8 @@ function ask(prepared: PreparedCall, confirmations: Confirmations, { mcpReq }: S
 
 /** Whether the client can put a question to its person. */
 function canAsk(server: Server, { mcpReq }: ServerContext): boolean {
-  const envelope: unknown = mcpReq.envelope?.["io.modelcontextprotocol/clientCapabilities"];
-  const capabilities = envelope ?? server.getClientCapabilities();
+  const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
+  const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
   return typeof capabilities === "object" && capabilities !== null && "elicitation" in capabilities;
 }
 
@@ -145,14 +155,20 @@ async function run(
 }
 
 function toResult({ text, parts = [], outcome }: ToolResult): CallToolResult {
-  return { content: [{ type: "text", text }, ...parts.map(toBlock)], ...(outcome !== "ok" && { isError: true }) };
+  return {
+    content: [{ type: "text", text }, ...parts.map(toBlock)],
+    ...(outcome !== "ok" && { isError: true }),
+  };
 }
 
 function toBlock(part: ContentPart, index: number): ContentBlock {
   if (part.type === "text") return { type: "text", text: part.text };
   const { mediaType, data, name } = part;
   if (part.type === "image") return { type: "image", data, mimeType: mediaType };
-  return { type: "resource", resource: { uri: `attachment:${index}/${name ?? "file"}`, blob: data, mimeType: mediaType } };
+  return {
+    type: "resource",
+    resource: { uri: `attachment:${index}/${name ?? "file"}`, blob: data, mimeType: mediaType },
+  };
 }
 
 function failure(text: string): CallToolResult {
