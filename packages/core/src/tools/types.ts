@@ -1,6 +1,8 @@
 import type { Content, ContentPart } from "../conversation/content.js";
+import type { PendingRound } from "../conversation/pending.js";
 import type { CallHooks } from "../loop/hooks.js";
 import type { ChatMessage, FinishReason, TokenUsage } from "../providers/interface.js";
+import type { CallContext } from "./callContext.js";
 import type { ExecutableTool } from "./interface.js";
 
 /** What a tool can do to the world: the vocabulary of `--read-only`, call ordering and display. */
@@ -52,7 +54,7 @@ export interface ToolCall {
   /** Adds an image or a file to the result, after its text. Throws for what no model can be given. */
   attach?(part: ContentPart): void;
   /** What the caller of `chat` passed as `context`: the user, the tenant. */
-  readonly context?: unknown;
+  readonly context?: CallContext;
   /** Starts an agent of this call's own. Absent where no agent made the call. */
   startAgent?(request: ChildAgentRequest): Promise<ChildAgentAnswer>;
 }
@@ -83,6 +85,8 @@ export interface ToolContext {
   readonly sessionContextFilePath: string;
   /** Saves the conversation where it is recorded already. Absent: it is written to `sessionContextFilePath`. */
   readonly save?: ((reason: string) => Promise<void>) | undefined;
+  /** The answer whose calls wait for a decision, if there is one. */
+  readonly pending?: PendingRound | undefined;
 }
 
 export interface RegisterOptions {
