@@ -138,7 +138,7 @@ describe("the command line says what is wrong with it", () => {
     const box = new Sandbox();
     box.write("a.txt", "");
     expect((await box.run(["run", "list files"])).stdout).toContain("a.txt");
-    expect((await box.run(["run", "list", "files"])).stdout).toContain("I do not understand: run list files");
+    expect((await box.run(["run", "list", "files"])).stdout).toContain("That needs the tool run_bash");
   });
 
   test("maxRepeats in the config ends a model that repeats itself", async () => {

@@ -41,7 +41,7 @@ async function registryWith(
     if (request.url?.startsWith("/-/v1/search")) {
       const other = { ...manifest, name: "left-pad", keywords: [] };
       const objects = [manifest, other].map((found) => ({
-        package: { ...found, date: "2026-01-01", links: {} },
+        package: { ...found, date: "2026-01-01", links: {}, maintainers: [] },
       }));
       return response.end(JSON.stringify({ objects, total: 2 }));
     }

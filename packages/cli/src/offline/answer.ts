@@ -53,8 +53,15 @@ export function reportCall(finished: Finished): string {
     case "read_file":
       return result === "" ? `${args.path} is empty.` : result;
     case "search_files":
+      if (call.count) return reportCount(`${filesMatching(args)}`, result);
       return withHeading(`Files matching ${args.pattern}:`, result);
     case "search_text":
+      if (call.count) {
+        return reportCount(
+          `${call.count === "files" ? "files contain" : "lines contain"} ${JSON.stringify(args.query)}`,
+          result,
+        );
+      }
       return withHeading(
         `${args.files_only ? "Files that contain" : "Matches for"} ${JSON.stringify(args.query)}:`,
         result,
@@ -64,6 +71,23 @@ export function reportCall(finished: Finished): string {
     default:
       return result;
   }
+}
+
+// What the search tools say after results that are not all.
+const CAPPED = /^\[?(?:\.\.\.|…|Stopped|Only|Showing|More|more than|At least)/i;
+
+/** `12 lines contain "x".`, by counting what the tool listed; a capped list gives "more than". */
+function reportCount(what: string, result: string): string {
+  if (FOUND_NOTHING.test(result)) return `0 ${what}.`;
+  const lines = result.split("\n").filter((line) => line.trim() !== "");
+  const notices = lines.filter((line) => CAPPED.test(line) || /\bmax_results\b/.test(line));
+  const found = lines.length - notices.length;
+  return notices.length === 0 ? `${found} ${what}.` : `More than ${found} ${what}.`;
+}
+
+function filesMatching(args: Readonly<Record<string, unknown>>): string {
+  const place = args.path === undefined ? "" : ` in ${args.path}`;
+  return args.pattern === "**/*" ? `files${place}` : `files match ${args.pattern}${place}`;
 }
 
 function withHeading(heading: string, result: string): string {
