@@ -73,16 +73,15 @@ export function reportCall(finished: Finished): string {
   }
 }
 
-// What the search tools say after results that are not all.
-const CAPPED = /^\[?(?:\.\.\.|…|Stopped|Only|Showing|More|more than|At least)/i;
+// The search tools end with an account in brackets: "[3 matching lines (2 files); …]", "[2 of more than 90 files shown; …]".
+const ACCOUNT = /^\[(?:[\d,]+ of )?((?:more than |at least )?[\d,]+) (?:matching )?(?:lines?|files?)\b/;
 
-/** `12 lines contain "x".`, by counting what the tool listed; a capped list gives "more than". */
+/** `12 lines contain "x".`: the number is the tool's own, or counted where it gives none. */
 function reportCount(what: string, result: string): string {
-  if (FOUND_NOTHING.test(result)) return `0 ${what}.`;
   const lines = result.split("\n").filter((line) => line.trim() !== "");
-  const notices = lines.filter((line) => CAPPED.test(line) || /\bmax_results\b/.test(line));
-  const found = lines.length - notices.length;
-  return notices.length === 0 ? `${found} ${what}.` : `More than ${found} ${what}.`;
+  const found = lines.at(-1)?.match(ACCOUNT)?.[1];
+  if (found !== undefined) return `${found.charAt(0).toUpperCase()}${found.slice(1)} ${what}.`;
+  return FOUND_NOTHING.test(result) ? `0 ${what}.` : `${lines.length} ${what}.`;
 }
 
 function filesMatching(args: Readonly<Record<string, unknown>>): string {
