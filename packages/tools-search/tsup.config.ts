@@ -1,6 +1,8 @@
 import { isBuiltin } from "node:module";
 import type { Plugin } from "esbuild";
 import { packageBuild } from "../../tsup.base.ts";
+import { bundledPlugin } from "./build/bundled.ts";
+import { watPlugin } from "./build/wat.ts";
 
 /**
  * The glob libraries are CommonJS and ask for Node's modules with `require`, which no ES module has: unbundled that
@@ -20,10 +22,9 @@ const requiredBuiltins: Plugin = {
 };
 
 export default packageBuild({
-  // The worker is a file of its own: threads start from it.
-  entry: { index: "src/index.ts", "agent-search-worker": "src/worker/agent-search-worker.ts" },
-  noExternal: ["fast-glob", "micromatch"],
-  esbuildPlugins: [requiredBuiltins],
+  entry: ["src/index.ts"],
+  noExternal: ["@eslint-community/regexpp", "fast-glob", "micromatch"],
+  esbuildPlugins: [requiredBuiltins, watPlugin, bundledPlugin],
+  // What only a search without threads needs is a file of its own.
   splitting: true,
-  dts: { entry: "src/index.ts" },
 });

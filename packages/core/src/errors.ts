@@ -16,6 +16,7 @@ export type AgentErrorCode =
   | "provider_failed"
   | "context_overflow"
   | "session_invalid"
+  | "unsupported"
   | "replay_mismatch";
 
 /** The error of `@agent/core`. Recognise it by `isAgentError`, which also works across two copies of core. */

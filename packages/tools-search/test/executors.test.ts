@@ -24,8 +24,8 @@ const QUERIES = [
 ];
 
 /** Starts another file in place of the worker. */
-function workerFrom(file: string): (options: WorkerOptions) => Worker {
-  return (options) => new Worker(file, options);
+function workerFrom(file: string): (options: WorkerOptions) => Promise<Worker> {
+  return async (options) => new Worker(file, options);
 }
 
 /** The whole answer for a query, from a pool. */

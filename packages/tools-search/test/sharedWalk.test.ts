@@ -63,7 +63,8 @@ test("all workers take part in a large walk, and one is enough for a small one",
   const tasks = await tasksPerLane(makeLargeTree(9));
   expect(tasks).toHaveLength(2);
   for (const count of tasks) expect(count).toBeGreaterThan(0);
-  expect(await tasksPerLane(makeTree({ "a/b.ts": "", "c/d/e.ts": "" }))).toEqual([1]);
+  const ofSmallTree = await tasksPerLane(makeTree({ "a/b.ts": "", "c/d/e.ts": "" }));
+  expect(ofSmallTree.filter((count) => count > 0)).toEqual([1]);
 });
 
 /** How many tasks each executor of a pool of two was given for one search. */

@@ -4,6 +4,7 @@ import { deferred, fakeTool } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
 import { AgentError } from "../errors.js";
 import type { ChatMessage, ChatProvider } from "../providers/interface.js";
+import { scriptedProvider } from "../providers/replay.js";
 import { estimateTokens } from "./compact.js";
 
 const isSummaryRequest = (messages: readonly ChatMessage[]): boolean =>
@@ -117,7 +118,7 @@ describe("a conversation that outgrows its budget", () => {
   });
 });
 
-describe("F142: a model that says the conversation is too long", () => {
+describe("a model that says the conversation is too long", () => {
   const tooLong = (limit: number, asked: number[]): ChatProvider => ({
     async respond({ messages }) {
       if (isSummaryRequest(messages))
@@ -147,5 +148,58 @@ describe("F142: a model that says the conversation is too long", () => {
     const agent = new Agent(tooLong(1, []));
     await expect(agent.chat("go")).rejects.toMatchObject({ code: "context_overflow" });
     expectValidHistory(agent);
+  });
+});
+
+describe("compaction on demand", () => {
+  test("replaces older turns by a summary, keeps the first request and the latest turn, and says whether it did", async () => {
+    const { agent } = await longConversation(1_000_000, 6, async () => "Six files were read.");
+    const before = agent.context.sessionContext.length;
+    expect(await agent.compact()).toBe(true);
+    const messages = agent.context.sessionContext;
+    expect(messages.length).toBeLessThan(before);
+    expect(messages[0]).toEqual({ role: "user", content: "request 1" });
+    expect(messages[1]?.content).toContain("Six files were read.");
+    expect(messages.at(-1)).toMatchObject({ role: "assistant", content: "answer 6" });
+    expectValidHistory(agent);
+    expect(await agentWith([]).compact()).toBe(false);
+  });
+
+  test("is refused while a message is answered, and can be stopped", async () => {
+    const { agent } = await longConversation(1_000_000, 4, async () => "Summary.");
+    const controller = new AbortController();
+    controller.abort();
+    await expect(agent.compact({ signal: controller.signal })).rejects.toMatchObject({ code: "aborted" });
+    const chat = agent.chat("Go on.");
+    await expect(agent.compact()).rejects.toMatchObject({ code: "busy" });
+    await chat;
+    expectValidHistory(agent);
+  });
+});
+
+describe("the budget that a model is known for", () => {
+  const modelOf = (contextTokens?: number): ChatProvider => ({
+    ...scriptedProvider([call("read"), "Done."]),
+    ...(contextTokens !== undefined && { contextTokens }),
+  });
+  const read = fakeTool("read", () => "x".repeat(400_000));
+
+  test("bounds what one large read may take of it", async () => {
+    const agent = new Agent(modelOf(10_000));
+    agent.addTool(read);
+    await agent.chat("Read.");
+    expect(estimateTokens(agent.context.sessionContext)).toBeLessThan(2600);
+    expect(toolTexts(agent)[0]).toContain("ask for less at a time");
+  });
+
+  test("gives way to what the program says, and an unknown model has the fixed bound", async () => {
+    const wide = new Agent(modelOf(10_000), { contextTokens: 1_000_000 });
+    wide.addTool(read);
+    await wide.chat("Read.");
+    expect(toolTexts(wide)[0]).toHaveLength(400_000);
+    const unknown = new Agent(modelOf());
+    unknown.addTool(fakeTool("read", () => "x".repeat(900_000)));
+    await unknown.chat("Read.");
+    expect(toolTexts(unknown)[0]?.length).toBeLessThan(513 * 1024);
   });
 });

@@ -1,3 +1,4 @@
+import { utf8Length } from "../toolkit/bytes.js";
 import { truncateMiddle } from "../toolkit/truncate.js";
 
 // Until this many times the budget has arrived, a result may take all of it; later ones get an equal share.
@@ -26,7 +27,7 @@ export class OutputBudget {
     const limit = this.#arrived > this.#maxBytes * SLACK ? this.#share : this.#maxBytes;
     const kept = truncateMiddle(text, limit, HINT);
     this.#texts[index] = kept;
-    this.#arrived += Buffer.byteLength(kept);
+    this.#arrived += utf8Length(kept);
     return kept;
   }
 
@@ -42,7 +43,7 @@ export class OutputBudget {
  */
 function shareOutputBudget(texts: readonly string[], maxBytes: number): string[] {
   const limit = commonLimit(
-    texts.map((text) => Buffer.byteLength(text)),
+    texts.map((text) => utf8Length(text)),
     maxBytes,
   );
   return texts.map((text) => truncateMiddle(text, limit, HINT));

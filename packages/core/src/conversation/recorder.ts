@@ -1,23 +1,8 @@
-import {
-  closeSync,
-  constants,
-  fdatasync,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
-import { dirname, join } from "node:path";
 import { AgentError } from "../errors.js";
 import { checkFunction, checkText, invalidArgument } from "../toolkit/checks.js";
 import { errorMessage, quotePath } from "../toolkit/describe.js";
+import { makeDirectory } from "../toolkit/makeDirectory.js";
+import { nodeFs, nodePath } from "../toolkit/nodeModules.js";
 import { checkOptions, type OptionChecks } from "../toolkit/options.js";
 import { temporaryName } from "../toolkit/temporaryName.js";
 import type { Conversation } from "./conversation.js";
@@ -32,8 +17,15 @@ import {
 } from "./sessionFile.js";
 
 // Without O_NONBLOCK, opening a FIFO would stop the whole program until somebody reads from it.
-const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK;
-const CREATE = APPEND | constants.O_CREAT | constants.O_EXCL;
+function appendFlags(): number {
+  const { O_WRONLY, O_APPEND, O_NONBLOCK } = nodeFs.constants;
+  return O_WRONLY | O_APPEND | O_NONBLOCK;
+}
+
+function createFlags(): number {
+  const { O_CREAT, O_EXCL } = nodeFs.constants;
+  return appendFlags() | O_CREAT | O_EXCL;
+}
 
 export interface RecorderOptions {
   /**
@@ -130,7 +122,7 @@ export class SessionRecorder {
     try {
       await this.flush();
     } finally {
-      if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+      if (this.#descriptor !== undefined) nodeFs.closeSync(this.#descriptor);
       this.#descriptor = undefined;
     }
   }
@@ -148,12 +140,12 @@ export class SessionRecorder {
   /** Appends what is not in the file yet, all of it or nothing. */
   #write(): void {
     this.#descriptor ??= this.#open();
-    if (fstatSync(this.#descriptor).size !== this.#size) throw this.#changedByOther();
+    if (nodeFs.fstatSync(this.#descriptor).size !== this.#size) throw this.#changedByOther();
     const bytes = Buffer.from(this.#opening + this.#unwritten.join(""));
     try {
       writeWhole(this.#descriptor, bytes);
     } catch (error) {
-      ftruncateSync(this.#descriptor, this.#size);
+      nodeFs.ftruncateSync(this.#descriptor, this.#size);
       throw error;
     }
     this.#size += bytes.length;
@@ -168,7 +160,7 @@ export class SessionRecorder {
     if (descriptor === undefined || !this.#dirty) return Promise.resolve();
     this.#dirty = false;
     this.#syncing = new Promise<void>((resolve) => {
-      fdatasync(descriptor, (error) => {
+      nodeFs.fdatasync(descriptor, (error) => {
         // Some file systems cannot say when something is on the disk.
         if (error && error.code !== "EINVAL" && error.code !== "ENOSYS") {
           this.#syncFailure = error;
@@ -185,23 +177,23 @@ export class SessionRecorder {
 
   /** Looks at what is at the path. Throws unless it is nothing, or this very conversation. */
   #examine(conversation: Conversation): Found {
-    const { systemPrompt, sessionContext } = conversation;
+    const { systemPrompt, sessionContext, pending } = conversation;
     const bytes = readExisting(this.path);
     const text = bytes?.toString("utf8") ?? "";
     this.#foundSize = bytes?.length ?? 0;
     if (!bytes || text === "" || isCutHeader(text)) {
-      this.#opening = formatHistory(systemPrompt, sessionContext);
+      this.#opening = formatHistory(systemPrompt, sessionContext, pending);
       return bytes ? "appendable" : "nothing";
     }
     const session = parseSession(text, this.path);
-    if (JSON.stringify(session.messages) !== JSON.stringify(sessionContext)) {
+    if (JSON.stringify([session.messages, session.pending]) !== JSON.stringify([sessionContext, pending])) {
       throw new AgentError(
         "session_invalid",
         `${quotePath(this.path)} holds another conversation. Load it with loadSession first, or choose another file.`,
       );
     }
     if (!isAppendable(text)) {
-      this.#opening = formatHistory(systemPrompt, sessionContext);
+      this.#opening = formatHistory(systemPrompt, sessionContext, pending);
       return "replaceable";
     }
     this.#size = wholeLines(bytes);
@@ -213,8 +205,8 @@ export class SessionRecorder {
 
   #open(): number {
     if (this.#found === "nothing") {
-      mkdirSync(dirname(this.path), { recursive: true });
-      const descriptor = openSync(this.path, CREATE, PRIVATE_FILE);
+      makeDirectory(nodePath.dirname(this.path));
+      const descriptor = nodeFs.openSync(this.path, createFlags(), PRIVATE_FILE);
       this.#found = "appendable";
       return descriptor;
     }
@@ -223,35 +215,35 @@ export class SessionRecorder {
       this.#found = "appendable";
       return descriptor;
     }
-    const descriptor = openSync(this.path, APPEND);
+    const descriptor = nodeFs.openSync(this.path, appendFlags());
     try {
-      const stats = fstatSync(descriptor);
+      const stats = nodeFs.fstatSync(descriptor);
       if (!stats.isFile() || stats.size !== this.#foundSize) throw this.#changedByOther();
       // A writer that was killed left a part of a line.
-      ftruncateSync(descriptor, this.#size);
+      nodeFs.ftruncateSync(descriptor, this.#size);
       return descriptor;
     } catch (error) {
-      closeSync(descriptor);
+      nodeFs.closeSync(descriptor);
       throw error;
     }
   }
 
   /** Puts a new file with the whole conversation in place of one of an older version. */
   #replace(): number {
-    const path = realpathSync(this.path);
-    const temporary = join(dirname(path), temporaryName());
-    const descriptor = openSync(temporary, CREATE, PRIVATE_FILE);
+    const path = nodeFs.realpathSync(this.path);
+    const temporary = nodePath.join(nodePath.dirname(path), temporaryName());
+    const descriptor = nodeFs.openSync(temporary, createFlags(), PRIVATE_FILE);
     try {
       const bytes = Buffer.from(this.#opening);
       writeWhole(descriptor, bytes);
-      fsyncSync(descriptor);
-      renameSync(temporary, path);
+      nodeFs.fsyncSync(descriptor);
+      nodeFs.renameSync(temporary, path);
       this.#size = bytes.length;
       this.#opening = "";
       return descriptor;
     } catch (error) {
-      closeSync(descriptor);
-      rmSync(temporary, { force: true });
+      nodeFs.closeSync(descriptor);
+      nodeFs.rmSync(temporary, { force: true });
       throw error;
     }
   }
@@ -266,10 +258,10 @@ export class SessionRecorder {
 
 function readExisting(path: string): Buffer | undefined {
   try {
-    const stats = statSync(path, { throwIfNoEntry: false });
+    const stats = nodeFs.statSync(path, { throwIfNoEntry: false });
     if (!stats) return undefined;
     if (!stats.isFile()) throw new Error("it is not a regular file.");
-    return readFileSync(path);
+    return nodeFs.readFileSync(path);
   } catch (error) {
     throw new AgentError(
       "session_invalid",
@@ -281,6 +273,6 @@ function readExisting(path: string): Buffer | undefined {
 
 function writeWhole(descriptor: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.length; ) {
-    written += writeSync(descriptor, bytes, written);
+    written += nodeFs.writeSync(descriptor, bytes, written);
   }
 }

@@ -117,7 +117,7 @@ describe("save_session_context", () => {
     });
   });
 
-  test("F144: an unwritable target is an error string and the old file stays intact", async () => {
+  test("an unwritable target is an error string and the old file stays intact", async () => {
     const path = join(temporaryDirectory(), "session.json");
     await saveSession(path, { systemPrompt: "old", messages: [] });
     const agent = new Agent(scriptedProvider([]), {

@@ -1,10 +1,11 @@
-import { mkdir, readFile, stat } from "node:fs/promises";
-import { dirname } from "node:path";
 import { AgentError } from "../errors.js";
 import type { ChatMessage } from "../providers/interface.js";
 import { writeFileAtomic } from "../toolkit/atomicWrite.js";
 import { arrayOf, checkObject, checkText } from "../toolkit/checks.js";
 import { errorMessage, quotePath } from "../toolkit/describe.js";
+import { makeDirectory } from "../toolkit/makeDirectory.js";
+import { nodeFs, nodePath } from "../toolkit/nodeModules.js";
+import type { PendingRound } from "./pending.js";
 import { formatSession, parseSessionFile } from "./sessionFile.js";
 
 // A conversation is private: only its owner may read it.
@@ -14,6 +15,8 @@ export const PRIVATE_FILE = 0o600;
 export interface Session {
   readonly systemPrompt: string;
   readonly messages: readonly ChatMessage[];
+  /** An answer whose calls wait for a decision. */
+  readonly pending?: PendingRound;
   readonly reason?: string;
   /** When it was last saved, as an ISO date. */
   readonly savedAt?: string;
@@ -39,7 +42,7 @@ export async function saveSession(path: string, session: Omit<Session, "savedAt"
     throw error;
   });
   if (existing !== "") parseSession(existing, path);
-  await mkdir(dirname(path), { recursive: true });
+  makeDirectory(nodePath.dirname(path));
   await writeFileAtomic(path, formatSession(session), { mode: PRIVATE_FILE });
 }
 
@@ -73,6 +76,7 @@ export function parseSession(text: string, path: string): Session {
 
 async function readSessionText(path: string): Promise<string> {
   // Checked before it is opened: opening a FIFO waits for a writer.
-  if (!(await stat(path)).isFile()) throw new Error(`${quotePath(path)} is not a regular file.`);
-  return await readFile(path, "utf8");
+  if (!(await nodeFs.promises.stat(path)).isFile())
+    throw new Error(`${quotePath(path)} is not a regular file.`);
+  return await nodeFs.promises.readFile(path, "utf8");
 }

@@ -20,7 +20,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expectValidHistory(agent);
   });
 
-  test("F141: the same call with the same result is pointed out to the model, then stopped", async () => {
+  test("the same call with the same result is pointed out to the model, then stopped", async () => {
     const agent = agentWith(Array(20).fill(call("t")), [fakeTool("t")], { maxRepeats: 5 });
     await expect(exchange(agent, "go", mode)).rejects.toMatchObject({ code: "repeated_calls" });
     expect(toolTexts(agent)).toHaveLength(5);
@@ -39,7 +39,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expect(await exchange(agent, "go", mode)).toBe("ready");
   });
 
-  test("F138: a provider error rejects, keeps the user's text, and the next message works", async () => {
+  test("a provider error rejects, keeps the user's text, and the next message works", async () => {
     let failing = true;
     const provider: ChatProvider = {
       async respond(request) {
@@ -115,7 +115,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expect(order[0]).toBe("rejected");
   });
 
-  test("F143: abort inside a tool signals the tool, rejects, and leaves every call with a result", async () => {
+  test("abort inside a tool signals the tool, rejects, and leaves every call with a result", async () => {
     const controller = new AbortController();
     const running = deferred();
     const signalled = deferred();

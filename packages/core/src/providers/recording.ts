@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { AgentError } from "../errors.js";
 import { describeValue, errorMessage, quotePath } from "../toolkit/describe.js";
 import { isRecord } from "../toolkit/isRecord.js";
+import { nodeFs } from "../toolkit/nodeModules.js";
 import type { ChatMessage, ChatResponse } from "./interface.js";
 
 const FORMAT = "agent-recording";
@@ -26,7 +26,7 @@ export function readRecording(path: string): Exchange[] {
   };
   let data: { format?: unknown; version?: unknown; exchanges?: unknown } | null;
   try {
-    data = JSON.parse(readFileSync(path, "utf8"));
+    data = JSON.parse(nodeFs.readFileSync(path, "utf8"));
   } catch (error) {
     return fail(errorMessage(error));
   }

@@ -1,23 +1,8 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  fsync,
-  lstatSync,
-  openSync,
-  renameSync,
-  type Stats,
-  unlinkSync,
-  write,
-  writeSync,
-} from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { promisify } from "node:util";
+import type { Stats } from "node:fs";
+import { toUtf8 } from "./bytes.js";
 import { checkBoolean, checkFunction, checkNumber, checkText, invalidArgument } from "./checks.js";
 import { canonicalPath } from "./confine.js";
+import { nodeFs, nodePath } from "./nodeModules.js";
 import { checkOptions, type OptionChecks } from "./options.js";
 import { removeAbandoned, temporaryName } from "./temporaryName.js";
 
@@ -35,8 +20,6 @@ const OPTIONS: OptionChecks<WriteOptions> = {
 const SET_ID_BITS = 0o6000;
 // So much is copied to the system's memory in a fraction of a millisecond, often less than a trip to another thread.
 const SMALL_BYTES = 1024 * 1024;
-
-const flush = promisify(fsync);
 
 // What this process has begun and not yet renamed or removed: an orderly exit takes it along.
 const unfinished = new Set<string>();
@@ -61,28 +44,28 @@ export async function writeFileAtomic(
     throw invalidArgument("data", "a string or a Uint8Array", data);
   }
   checkOptions("writeFileAtomic", options, OPTIONS);
-  const target = options.follow === false ? resolve(path) : canonicalPath(path);
-  const existing = lstatSync(target, { throwIfNoEntry: false });
+  const target = options.follow === false ? nodePath.resolve(path) : canonicalPath(path);
+  const existing = nodeFs.lstatSync(target, { throwIfNoEntry: false });
   if (existing?.isSymbolicLink() === false) checkReplaceable(path, target, existing);
   const keep = existing?.isFile() ? existing : undefined;
-  const temporary = join(dirname(target), temporaryName());
+  const temporary = nodePath.join(nodePath.dirname(target), temporaryName());
   cleanUpAtExit();
-  removeAbandoned(dirname(target));
-  const fd = openSync(temporary, "wx", keep ? 0o600 : (options.mode ?? 0o666));
+  removeAbandoned(nodePath.dirname(target));
+  const fd = nodeFs.openSync(temporary, "wx", keep ? 0o600 : (options.mode ?? 0o666));
   unfinished.add(temporary);
   try {
     try {
       // Only these two take time: the steps around them are single entries in a directory.
-      await writeAll(fd, typeof data === "string" ? Buffer.from(data, "utf8") : data);
+      await writeAll(fd, typeof data === "string" ? toUtf8(data) : data);
       if (keep) keepOwnerAndMode(fd, keep);
       await flush(fd);
     } finally {
-      closeSync(fd);
+      nodeFs.closeSync(fd);
     }
     options.beforeRename?.();
-    renameSync(temporary, target);
+    nodeFs.renameSync(temporary, target);
   } catch (error) {
-    throw removeQuietly(temporary) ? error : withLeftBehind(error, basename(temporary));
+    throw removeQuietly(temporary) ? error : withLeftBehind(error, nodePath.basename(temporary));
   } finally {
     unfinished.delete(temporary);
   }
@@ -91,16 +74,22 @@ export async function writeFileAtomic(
 
 async function writeAll(fd: number, data: Uint8Array): Promise<void> {
   for (let done = 0; done < data.length; ) {
-    done += data.length <= SMALL_BYTES ? writeSync(fd, data, done) : await writeSome(fd, data, done);
+    done += data.length <= SMALL_BYTES ? nodeFs.writeSync(fd, data, done) : await writeSome(fd, data, done);
   }
 }
 
 function writeSome(fd: number, data: Uint8Array, from: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    write(fd, data, from, data.length - from, null, (error, count) => {
+  return new Promise((done, reject) => {
+    nodeFs.write(fd, data, from, data.length - from, null, (error, count) => {
       if (error) reject(error);
-      else resolve(count);
+      else done(count);
     });
+  });
+}
+
+function flush(fd: number): Promise<void> {
+  return new Promise((done, reject) => {
+    nodeFs.fsync(fd, (error) => (error ? reject(error) : done()));
   });
 }
 
@@ -109,21 +98,21 @@ function checkReplaceable(path: string, target: string, existing: Stats): void {
     throw new Error(`${path} is ${existing.isDirectory() ? "a directory" : "not a regular file"}.`);
   }
   // A rename needs no permission on the file itself: without this, read-only files would be replaced.
-  accessSync(target, constants.W_OK);
+  nodeFs.accessSync(target, nodeFs.constants.W_OK);
 }
 
 function keepOwnerAndMode(fd: number, like: Stats): void {
   const mode = like.mode & 0o7777;
-  const { uid, gid } = fstatSync(fd);
+  const { uid, gid } = nodeFs.fstatSync(fd);
   const kept = (uid === like.uid && gid === like.gid) || tryChown(fd, like.uid, like.gid);
   // Only root may give a file away; everyone else may still keep a group they belong to.
   if (!kept) tryChown(fd, uid, like.gid);
-  fchmodSync(fd, kept ? mode : mode & ~SET_ID_BITS);
+  nodeFs.fchmodSync(fd, kept ? mode : mode & ~SET_ID_BITS);
 }
 
 function tryChown(fd: number, uid: number, gid: number): boolean {
   try {
-    fchownSync(fd, uid, gid);
+    nodeFs.fchownSync(fd, uid, gid);
     return true;
   } catch {
     return false;
@@ -141,7 +130,7 @@ function cleanUpAtExit(): void {
 /** Whether nothing is there any more. */
 function removeQuietly(path: string): boolean {
   try {
-    unlinkSync(path);
+    nodeFs.unlinkSync(path);
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ENOENT";

@@ -1,7 +1,6 @@
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
-import { dirname, isAbsolute, parse, relative, resolve, sep } from "node:path";
 import { checkObject, checkText } from "./checks.js";
 import { quote, quotePath } from "./describe.js";
+import { nodeFs, nodePath } from "./nodeModules.js";
 
 const MAX_LINKS = 40;
 // Taken as a path it would quietly mean a directory named "file:" below the working directory.
@@ -42,11 +41,11 @@ export function createPathGuard(root?: string): PathGuard {
       if (FILE_URL.test(path)) {
         throw new Error(`${quote(path)} is a URL, not a path. Pass the plain path instead.`);
       }
-      const absolute = resolve(path);
+      const absolute = nodePath.resolve(path);
       if (canonicalRoot === undefined) return absolute;
       const canonical =
         options.follow === false
-          ? resolve(canonicalPath(dirname(absolute)), parse(absolute).base)
+          ? nodePath.resolve(canonicalPath(nodePath.dirname(absolute)), nodePath.parse(absolute).base)
           : canonicalPath(absolute);
       if (!contains(canonical)) {
         throw new Error(
@@ -62,16 +61,16 @@ export function createPathGuard(root?: string): PathGuard {
 export function isInside(directory: string, path: string): boolean {
   checkText("directory", directory);
   checkText("path", path);
-  const way = relative(directory, path);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+  const way = nodePath.relative(directory, path);
+  return way === "" || (way !== ".." && !way.startsWith(`..${nodePath.sep}`) && !nodePath.isAbsolute(way));
 }
 
 /** The path with every link resolved, as far as it exists; what does not exist yet is appended as it is. */
 export function canonicalPath(path: string): string {
   checkText("path", path);
-  const absolute = resolve(path);
+  const absolute = nodePath.resolve(path);
   try {
-    return realpathSync.native(absolute);
+    return nodeFs.realpathSync.native(absolute);
   } catch {
     return walk(absolute);
   }
@@ -79,23 +78,23 @@ export function canonicalPath(path: string): string {
 
 // `realpath` stops at the first missing name, so a dangling link that leads outside would look harmless.
 function walk(absolute: string): string {
-  const { root } = parse(absolute);
-  const pending = absolute.slice(root.length).split(sep).filter(Boolean);
+  const { root } = nodePath.parse(absolute);
+  const pending = absolute.slice(root.length).split(nodePath.sep).filter(Boolean);
   let current = root;
   let links = 0;
   for (let name = pending.shift(); name !== undefined; name = pending.shift()) {
-    const next = name === ".." ? dirname(current) : resolve(current, name);
+    const next = name === ".." ? nodePath.dirname(current) : nodePath.resolve(current, name);
     const target = linkTarget(next);
     if (target === undefined) {
       current = next;
       continue;
     }
     if (++links > MAX_LINKS) throw new Error(`${quote(absolute)} is a loop of symbolic links.`);
-    if (isAbsolute(target)) current = parse(target).root;
+    if (nodePath.isAbsolute(target)) current = nodePath.parse(target).root;
     pending.unshift(
       ...target
-        .slice(isAbsolute(target) ? parse(target).root.length : 0)
-        .split(sep)
+        .slice(nodePath.isAbsolute(target) ? nodePath.parse(target).root.length : 0)
+        .split(nodePath.sep)
         .filter((part) => part !== "" && part !== "."),
     );
   }
@@ -104,7 +103,7 @@ function walk(absolute: string): string {
 
 function linkTarget(path: string): string | undefined {
   try {
-    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
+    return nodeFs.lstatSync(path).isSymbolicLink() ? nodeFs.readlinkSync(path) : undefined;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
@@ -115,7 +114,7 @@ function linkTarget(path: string): string | undefined {
 function canonicalDirectory(root: string): string {
   checkText("root", root);
   try {
-    return realpathSync.native(resolve(root));
+    return nodeFs.realpathSync.native(nodePath.resolve(root));
   } catch (error) {
     throw new Error(`root ${quote(root)} cannot be used: ${(error as Error).message}`);
   }

@@ -54,7 +54,7 @@ describe("describeValue names", () => {
     ["a revoked proxy of an array", () => revoked([])],
     ["a proxy that throws", () => hostile],
     ["an array whose length throws", () => new Proxy([], { get: () => JSON.parse("{") })],
-  ])("E126: %s, without throwing", (_name, create) => {
+  ])("%s, without throwing", (_name, create) => {
     expect(describeValue(create())).toBe("object");
   });
 });
@@ -110,7 +110,7 @@ describe("errorMessage", () => {
     ["an object", { code: 4 }, 'unknown error ({"code":4})'],
     ["a null-prototype object", Object.create(null), "unknown error ({})"],
     ["an object without JSON", { toJSON: () => undefined }, "unknown error (object)"],
-  ])("E114: of %s", (_name, thrown, message) => {
+  ])("of %s", (_name, thrown, message) => {
     expect(errorMessage(thrown)).toBe(message);
   });
 
@@ -128,7 +128,7 @@ describe("errorMessage", () => {
     expect(errorMessage(create())).toBe("unknown error (the thrown value cannot be read)");
   });
 
-  test("E114: of a getter that gives something else each time is still a string", () => {
+  test("of a getter that gives something else each time is still a string", () => {
     const answers: unknown[] = ["text", 42, {}];
     const thrown = Object.defineProperty(new Error(), "message", { get: () => answers.shift() });
     expect(errorMessage(thrown)).toBe("text");

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { checkFunction, checkSignal } from "./checks.js";
 
 /**
@@ -9,8 +8,9 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
   checkFunction("listener", listener);
   if (signal === undefined) return () => undefined;
   checkSignal("signal", signal);
-  // Node would print a warning about the eleventh call that waits.
-  if (signal instanceof EventTarget) setMaxListeners(0, signal);
+  // Node would print a warning about the eleventh call that waits. Other runtimes have no such limit.
+  const events = globalThis.process?.getBuiltinModule?.("node:events");
+  if (signal instanceof EventTarget) events?.setMaxListeners?.(0, signal);
   signal.addEventListener("abort", listener, { once: true });
   return () => signal.removeEventListener("abort", listener);
 }

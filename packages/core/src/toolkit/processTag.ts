@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { toUtf8 } from "./bytes.js";
 import { checkText } from "./checks.js";
+import { nodeFs, nodeOs } from "./nodeModules.js";
 
 const TAG = /^([0-9a-z]{1,7})-([1-9]\d{0,9})$/;
 
@@ -35,25 +36,23 @@ let ownHome: string | undefined;
 
 /** Where process ids mean what they mean here: this boot of this machine, and this container. */
 function home(): string {
-  // Loaded with the first write, not with every program that could write.
-  const { hostname } = process.getBuiltinModule("node:os");
-  ownHome ??= shortHash(`${hostname()} ${bootId()} ${processNamespace()}`);
+  ownHome ??= shortHash(`${nodeOs.hostname()} ${bootId()} ${processNamespace()}`);
   return ownHome;
 }
 
 function bootId(): string {
   const path = "/proc/sys/kernel/random/boot_id";
-  return existsSync(path) ? readFileSync(path, "utf8") : "";
+  return nodeFs.existsSync(path) ? nodeFs.readFileSync(path, "utf8") : "";
 }
 
 function processNamespace(): string {
   const path = "/proc/self/ns/pid";
-  return existsSync(path) ? readlinkSync(path) : "";
+  return nodeFs.existsSync(path) ? nodeFs.readlinkSync(path) : "";
 }
 
 /** FNV-1a with 32 bits. */
 function shortHash(text: string): string {
   let hash = 0x811c9dc5;
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  for (const byte of toUtf8(text)) hash = Math.imul(hash ^ byte, 0x01000193);
   return (hash >>> 0).toString(36);
 }

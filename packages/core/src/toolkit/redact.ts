@@ -1,3 +1,5 @@
+import { concatBytes, toBase64, toUtf8 } from "./bytes.js";
+
 // A shorter secret is an everyday word: replacing it would tear holes into honest text.
 const SHORTEST_SECRET = 8;
 // A longer one, such as a private key, is looked for piece by piece: one expression for all of it grows too large.
@@ -76,7 +78,7 @@ function literal(text: string): string {
 
 /** The bytes as in an address; encoding it once more turns "%" into "%25". */
 function percentForm(character: string): string {
-  return [...Buffer.from(character)].map((byte) => `%(?:25)*${hex(byte, 2)}`).join("");
+  return [...toUtf8(character)].map((byte) => `%(?:25)*${hex(byte, 2)}`).join("");
 }
 
 function unicodeForm(character: string): string {
@@ -90,14 +92,14 @@ function unitsOf(text: string): number[] {
 }
 
 function hexForm(secret: string): string {
-  return [...Buffer.from(secret)].map((byte) => hex(byte, 2)).join(HEX_SEPARATORS);
+  return [...toUtf8(secret)].map((byte) => hex(byte, 2)).join(HEX_SEPARATORS);
 }
 
 /** The characters of base64 that only the secret decides, for each position it can have among the bytes. */
 function base64Forms(secret: string): string[] {
-  const bytes = Buffer.from(secret);
+  const bytes = toUtf8(secret);
   return [0, 1, 2].map((offset) => {
-    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64");
+    const encoded = toBase64(concatBytes([new Uint8Array(offset), bytes]));
     const start = Math.ceil((offset * 8) / 6);
     const end = Math.floor(((offset + bytes.length) * 8) / 6);
     // Base64 for addresses has "-" and "_" where the other has "+" and "/".

@@ -101,7 +101,7 @@ function jsonSchemaOf(schema: StandardSchema, where: string): JsonSchema {
   }
   throw new AgentError(
     "invalid_argument",
-    `${where}: this version of ${vendor} cannot write its schemas as JSON Schema, which is what a model reads. Update it (zod ≥ 4.2, arktype ≥ 2.1), or convert the schema yourself and pass the JSON Schema.`,
+    `${where}: this version of ${vendor} cannot write its schemas as JSON Schema, which is what a model reads. Update it (zod ≥ 4.2, arktype ≥ 2.1), wrap the schema (valibot: toStandardJsonSchema of @valibot/to-json-schema), or pass a JSON Schema.`,
   );
 }
 

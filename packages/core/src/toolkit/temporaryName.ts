@@ -1,5 +1,4 @@
-import { lstatSync, opendirSync, statSync, unlinkSync } from "node:fs";
-import { join } from "node:path";
+import { nodeFs, nodePath } from "./nodeModules.js";
 import { hasEnded, processTag } from "./processTag.js";
 
 const NAME = /^\.agent-([0-9a-z]{1,7}-[1-9]\d{0,9})-[0-9a-z]{1,16}\.tmp$/;
@@ -27,19 +26,19 @@ const searched = new Set<string>();
  */
 export function removeAbandoned(directory: string): void {
   try {
-    const { dev, ino, birthtimeMs } = statSync(directory);
+    const { dev, ino, birthtimeMs } = nodeFs.statSync(directory);
     const key = `${dev}:${ino}:${birthtimeMs}`;
     if (searched.has(key)) return;
     if (searched.size >= MAX_REMEMBERED) searched.clear();
     searched.add(key);
-    for (const name of temporaries(directory)) removeIfAbandoned(join(directory, name), name);
+    for (const name of temporaries(directory)) removeIfAbandoned(nodePath.join(directory, name), name);
   } catch {
     // What cannot be read or removed is no business of the write that looked.
   }
 }
 
 function* temporaries(directory: string): Generator<string> {
-  const handle = opendirSync(directory, { bufferSize: 1000 });
+  const handle = nodeFs.opendirSync(directory, { bufferSize: 1000 });
   try {
     for (let count = 0; count < MAX_ENTRIES; count++) {
       const entry = handle.readSync();
@@ -53,8 +52,8 @@ function* temporaries(directory: string): Generator<string> {
 
 function removeIfAbandoned(path: string, name: string): void {
   const [, tag = ""] = NAME.exec(name) ?? [];
-  const info = lstatSync(path);
+  const info = nodeFs.lstatSync(path);
   const user = process.geteuid?.() ?? info.uid;
   if (!info.isFile() || (user !== 0 && info.uid !== user)) return;
-  if (hasEnded(tag) || Date.now() - info.mtimeMs > ABANDONED_AFTER_MS) unlinkSync(path);
+  if (hasEnded(tag) || Date.now() - info.mtimeMs > ABANDONED_AFTER_MS) nodeFs.unlinkSync(path);
 }

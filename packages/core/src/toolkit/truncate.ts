@@ -1,3 +1,4 @@
+import { fromUtf8, toUtf8, utf8Length } from "./bytes.js";
 import { checkNumber, checkText, invalidArgument } from "./checks.js";
 
 // A character has at most three continuation bytes. A longer row of them is no text, and is cut anywhere.
@@ -23,21 +24,21 @@ function isContinuation(bytes: Uint8Array, index: number): boolean {
 export function truncateUtf8(text: string, maxBytes: number): string {
   checkLimit(text, maxBytes);
   // A UTF-16 unit is at most 3 bytes of UTF-8: most texts need no encoding at all.
-  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
-  const bytes = Buffer.from(text.slice(0, maxBytes), "utf8");
-  return bytes.toString("utf8", 0, utf8Boundary(bytes, maxBytes));
+  if (text.length * 3 <= maxBytes || utf8Length(text) <= maxBytes) return text;
+  const bytes = toUtf8(text.slice(0, maxBytes));
+  return fromUtf8(bytes.subarray(0, utf8Boundary(bytes, maxBytes)));
 }
 
 /** The longest end of `text` within `maxBytes` of UTF-8, never cut inside a character. */
 export function truncateUtf8Start(text: string, maxBytes: number): string {
   checkLimit(text, maxBytes);
-  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
+  if (text.length * 3 <= maxBytes || utf8Length(text) <= maxBytes) return text;
   const limit = Math.trunc(maxBytes);
   if (!(limit > 0)) return "";
-  const bytes = Buffer.from(text.slice(-limit), "utf8");
+  const bytes = toUtf8(text.slice(-limit));
   let start = Math.max(0, bytes.length - limit);
   while (isContinuation(bytes, start)) start++;
-  return bytes.toString("utf8", start);
+  return fromUtf8(bytes.subarray(start));
 }
 
 /**
@@ -51,7 +52,7 @@ export function truncateMiddle(text: string, maxBytes: number, hint = "Ask for l
   if (size <= maxBytes) return text;
   const head = truncateUtf8(text, Math.ceil(maxBytes * 0.75));
   const tail = truncateUtf8Start(text, Math.floor(maxBytes * 0.25));
-  const cut = size - Buffer.byteLength(head) - Buffer.byteLength(tail);
+  const cut = size - utf8Length(head) - utf8Length(tail);
   return `${head}\n[… truncated: ${cut} of ${size} bytes left out here. ${hint}]\n${tail}`;
 }
 
@@ -61,5 +62,5 @@ function checkLimit(text: string, maxBytes: number): void {
 }
 
 function utf8Size(text: string, enough: number): number {
-  return text.length * 3 <= enough ? text.length : Buffer.byteLength(text);
+  return text.length * 3 <= enough ? text.length : utf8Length(text);
 }

@@ -14,13 +14,13 @@ describe("execute", () => {
   });
 
   test.each(["constructor", "toString", "__proto__", "hasOwnProperty", ""])(
-    "E111: %j is an unknown tool like any other",
+    "%j is an unknown tool like any other",
     async (name) => {
       expect(await registryWith().execute(name, {})).toBe(`Tool not found: ${name}`);
     },
   );
 
-  test("E112: Scenario: Execute disabled tool", async () => {
+  test("Scenario: Execute disabled tool", async () => {
     const registry = registryWith(fakeTool("run_bash"));
     registry.disable("run_bash");
     expect(await registry.execute("run_bash", {})).toBe("Tool not available: run_bash");
@@ -68,7 +68,7 @@ describe("execute", () => {
     ["a proxy", proxy],
     ["a symbol", Symbol("s")],
     ["an empty error", new Error("")],
-  ])("E114: a tool that throws %s gives a readable error and never rejects", async (_, thrown) => {
+  ])("a tool that throws %s gives a readable error and never rejects", async (_, thrown) => {
     const registry = registryWith(
       fakeTool("t", () => {
         throw thrown;
@@ -80,7 +80,7 @@ describe("execute", () => {
   });
 
   test.each([[7], [undefined], [null], [{}], [cyclic], [["x"]]])(
-    "E114: a tool that returns %j instead of a string is an error",
+    "a tool that returns %j instead of a string is an error",
     async (value) => {
       const result = await registryWith(fakeTool("t", () => value)).run("t", {});
       expect(result.outcome).toBe("error");
@@ -88,7 +88,7 @@ describe("execute", () => {
     },
   );
 
-  test("E128: a thenable that settles twice gives one result", async () => {
+  test("a thenable that settles twice gives one result", async () => {
     const twice = {
       // biome-ignore lint/suspicious/noThenProperty: a misbehaving thenable is what this tests
       then(resolve: (text: string) => void, reject: (error: Error) => void) {
@@ -99,7 +99,7 @@ describe("execute", () => {
     expect(await registryWith(fakeTool("t", () => twice)).execute("t", {})).toBe("once");
   });
 
-  test("E116: a tool that never settles ends at its deadline and is told to stop", async () => {
+  test("a tool that never settles ends at its deadline and is told to stop", async () => {
     const told = deferred<unknown>();
     const tool = fakeTool(
       "t",
@@ -165,7 +165,7 @@ describe("execute", () => {
     expect(execute).not.toHaveBeenCalled();
   });
 
-  test("E117: a result of 100 MB is cut with a notice that gives its size", async () => {
+  test("a result of 100 MB is cut with a notice that gives its size", async () => {
     const registry = registryWith(fakeTool("t", () => "é".repeat(50_000_000)));
     const text = await registry.execute("t", {});
     expect(Buffer.byteLength(text)).toBeLessThan(1024 * 1024 + 200);
@@ -173,7 +173,7 @@ describe("execute", () => {
     expect(text).not.toContain("\ufffd");
   });
 
-  test("E127: an error text is capped, without control characters and without the key", async () => {
+  test("an error text is capped, without control characters and without the key", async () => {
     const registry = new ToolRegistry({ secrets: () => ["sk-very-secret-1"] });
     registry.register(
       fakeTool("t", () => {
@@ -245,5 +245,18 @@ describe("execute", () => {
       expect(results).toEqual(Array.from({ length: 50 }, (_, n) => `n=${n}`));
     });
     expect(warnings).toEqual([]);
+  });
+});
+
+test("a list of secrets that fails withholds the result, and the call still ends", async () => {
+  const registry = new ToolRegistry({
+    secrets: () => {
+      throw new Error("vault closed");
+    },
+  });
+  registry.register(fakeTool("look", () => "the key is abc"));
+  expect(await registry.run("look")).toMatchObject({
+    outcome: "error",
+    text: "Error executing look: its result was withheld, since it could not be checked for secrets: vault closed",
   });
 });

@@ -103,7 +103,7 @@ class Execution {
   #report: ToolReport | undefined;
   #stopped: StopReason | undefined;
   #settled = false;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #release = (): void => undefined;
 
   constructor(
@@ -127,10 +127,14 @@ class Execution {
     }
     this.#options.onStart?.();
     // Started inside a promise, so that a tool that throws synchronously ends like one that rejects.
-    new Promise<unknown>((started) => started(this.#tool.execute(input, this.#call()))).then(
-      (text) => this.#settle(this.#returned(text)),
-      (error: unknown) => this.#settle(this.#threw(error)),
-    );
+    new Promise<unknown>((started) => started(this.#tool.execute(input, this.#call())))
+      .then(
+        (text) => this.#returned(text),
+        (error: unknown) => this.#threw(error),
+      )
+      // The host's own list of secrets may fail: the text stays back rather than go out with what it may hold.
+      .catch((error: unknown) => this.#unreadable(error))
+      .then((ending) => this.#settle(ending));
   }
 
   #call(): ToolCall {
@@ -224,6 +228,14 @@ class Execution {
     const { name } = this.#tool;
     if (this.#stopped === "aborted") return abortedEnding(name);
     return failure(name, this.#stopped === "deadline" ? this.#lateness() : error, this.#limits);
+  }
+
+  #unreadable(error: unknown): ToolEnding {
+    const reason = truncateMiddle(escapeInvisible(errorMessage(error)), MAX_ERROR_BYTES);
+    return {
+      outcome: "error",
+      text: `Error executing ${this.#tool.name}: its result was withheld, since it could not be checked for secrets: ${reason}`,
+    };
   }
 
   #lateness(): string {

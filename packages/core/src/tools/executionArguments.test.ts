@@ -33,7 +33,7 @@ describe("arguments", () => {
     expect(execute).not.toHaveBeenCalled();
   });
 
-  test("E113: __proto__ is refused at any depth and pollutes nothing", async () => {
+  test("__proto__ is refused at any depth and pollutes nothing", async () => {
     const registry = registryWith(fakeTool("t", (args) => JSON.stringify({ ...args })));
     for (const json of ['{"__proto__":{"polluted":1}}', '{"env":{"__proto__":{"polluted":1}}}']) {
       expect(await registry.execute("t", JSON.parse(json))).toBe(
@@ -43,7 +43,7 @@ describe("arguments", () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
-  test("E119: a tool that changes its arguments changes a copy, and a schema handed out is a copy", async () => {
+  test("a tool that changes its arguments changes a copy, and a schema handed out is a copy", async () => {
     const args = { list: [1], nested: { a: 1 } };
     const registry = registryWith(
       fakeTool("t", (given) => {
@@ -60,7 +60,7 @@ describe("arguments", () => {
     expect(registry.getEnabledSchemas()[0]?.function.name).toBe("t");
   });
 
-  test("E126: arguments with a getter that throws are an error; frozen ones work", async () => {
+  test("arguments with a getter that throws are an error; frozen ones work", async () => {
     const { registry } = strict();
     const trap = {
       get path(): string {

@@ -18,6 +18,12 @@ export interface ChatTool {
 /** Valid arguments as the tool wants them, or what is wrong with them in words for the model. */
 export type ParsedArguments = { readonly value: Record<string, unknown> } | { readonly problem: string };
 
+/** The call of another tool that a call stands for. */
+export interface RedirectedCall {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
 /**
  * One thing the model can do. `getSchema().function.name` equals `name`; `execute` resolves to the text
  * the model reads, and throws to fail: the registry alone turns errors into text.
@@ -46,6 +52,11 @@ export interface ExecutableTool {
    * place: a date for a text, defaults filled in. Used by `defineTool` for schema libraries.
    */
   parseArguments?(args: Readonly<Record<string, unknown>>): ParsedArguments | Promise<ParsedArguments>;
+  /**
+   * The call that is meant by these valid arguments: the tool with that name is looked up, validated, approved and
+   * run instead of this one. For a tool that stands for many, such as those of a large server. Has no side effect.
+   */
+  redirect?(args: Readonly<Record<string, unknown>>): RedirectedCall | undefined;
   getSchema(): ChatTool;
   execute(args: Record<string, unknown>, call?: ToolCall): Promise<string>;
 }

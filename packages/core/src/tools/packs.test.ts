@@ -49,7 +49,7 @@ describe("registerPack", () => {
     expect(registry.getToolNames()).toEqual(["before"]);
   });
 
-  test("E158: two packs with one tool name: both are named, the first stays, the second leaves nothing", () => {
+  test("two packs with one tool name: both are named, the first stays, the second leaves nothing", () => {
     const registry = new ToolRegistry();
     registerPack(
       registry,
@@ -68,7 +68,7 @@ describe("registerPack", () => {
     expect(registry.getToolNames()).toEqual(["same"]);
   });
 
-  test("E159: a pack cannot enable a tool, its own or another's", () => {
+  test("a pack cannot enable a tool, its own or another's", () => {
     const registry = new ToolRegistry();
     registry.register(fakeTool("run_bash"), { enabled: false });
     const greedy = (name: string) =>
@@ -119,7 +119,7 @@ describe("registerPack", () => {
     expect(() => kept?.register(fakeTool("late"))).toThrow(/after register\(\) returned/);
   });
 
-  test("E156: an async register is a clear error and leaves nothing", async () => {
+  test("an async register is a clear error and leaves nothing", async () => {
     const registry = new ToolRegistry();
     const later = pack(async (to) => {
       to.register(fakeTool("early"));
@@ -138,7 +138,7 @@ describe("registerPack", () => {
     ],
     [{ register: "yes" }, /got string "yes"/],
     [null, /^pack must be a module .*, got null\.$/],
-  ])("E156: %j is not a pack", (value, message) => {
+  ])("%j is not a pack", (value, message) => {
     expect(() => registerPack(new ToolRegistry(), value as unknown as ToolPack)).toThrow(message);
   });
 

@@ -18,7 +18,7 @@ describe("what register refuses", () => {
   });
 
   test.each(["", "has space", "dot.name", "a".repeat(65), "аdmin", "name\n", "../x"])(
-    "E124: the name %j, which the model API would refuse",
+    "the name %j, which the model API would refuse",
     (name) => {
       expect(() => registryWith(fakeTool(name))).toThrow(/name must be 1 to 64 letters/);
     },
@@ -35,7 +35,7 @@ describe("what register refuses", () => {
     );
   });
 
-  test("E118: a getSchema that throws, is cyclic, or returns no valid JSON Schema; the others stay", () => {
+  test("a getSchema that throws, is cyclic, or returns no valid JSON Schema; the others stay", () => {
     const registry = registryWith(fakeTool("good"));
     const cyclic: Record<string, unknown> = { type: "function" };
     cyclic.function = cyclic;
@@ -75,7 +75,7 @@ describe("what register refuses", () => {
     expect(() => registryWith(tool)).toThrow(new AgentError("tool_invalid", `Tool "a": ${message}`));
   });
 
-  test("F147: a description with invisible tag characters", () => {
+  test("a description with invisible tag characters", () => {
     const hidden = fakeTool("a");
     const getSchema = () => ({
       type: "function" as const,

@@ -7,7 +7,11 @@ import { type SharedSchema, shareSchema } from "./sharedSchema.js";
 import { isToolName } from "./toolName.js";
 import { type RegisterOptions, TOOL_CAPABILITIES, type ToolCapability } from "./types.js";
 
-const OPTIONS: OptionChecks<RegisterOptions> = { enabled: checkBoolean, source: checkText };
+const OPTIONS: OptionChecks<RegisterOptions> = {
+  enabled: checkBoolean,
+  source: checkText,
+  deferred: checkBoolean,
+};
 
 /** A registered tool with everything that was learned about it once, at registration. */
 export interface RegisteredTool {
@@ -20,6 +24,8 @@ export interface RegisteredTool {
   readonly schema: SharedSchema;
   /** Checks arguments by the tool's own `parseArguments`, or by its schema. */
   readonly parseArguments: (args: Record<string, unknown>) => ParsedArguments | Promise<ParsedArguments>;
+  /** Whether its schema is kept out of requests. */
+  readonly deferred: boolean;
   enabled: boolean;
 }
 
@@ -49,6 +55,7 @@ export function examineTool(tool: ExecutableTool, options: RegisterOptions): Reg
     source: options.source,
     schema,
     parseArguments: argumentParser(tool, schema.check),
+    deferred: options.deferred ?? false,
     enabled: options.enabled ?? true,
   };
 }

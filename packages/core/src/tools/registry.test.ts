@@ -45,7 +45,7 @@ describe("lifecycle", () => {
     expect(registryWith(tool).getEnabledSchemas()).toEqual([tool.getSchema()]);
   });
 
-  test("F148: a tool that describes itself otherwise later is offered as it was registered", () => {
+  test("a tool that describes itself otherwise later is offered as it was registered", () => {
     let description = "Reads a file.";
     const getSchema = () => ({ type: "function" as const, function: { name: "a", description } });
     const registry = registryWith({ ...fakeTool("a"), getSchema });
@@ -64,7 +64,7 @@ describe("lifecycle", () => {
     expect(await registry.execute("mock", {})).toBe("result");
   });
 
-  test("E121: enable and disable of an unknown name do nothing and return false", () => {
+  test("enable and disable of an unknown name do nothing and return false", () => {
     const registry = registryWith();
     expect(registry.enable("nope")).toBe(false);
     expect(registry.disable("nope")).toBe(false);
@@ -149,4 +149,47 @@ test("shared schemas are those of the enabled tools in order, the same frozen ob
   expect(registry.getSharedSchemas()).toHaveLength(2);
   registry.disable("b");
   expect(registry.getSharedSchemas().map((schema) => schema.function.name)).toEqual(["a"]);
+});
+
+describe("deferred tools", () => {
+  function gateway(to: string): ExecutableTool {
+    const tool = fakeTool("call_tool", () => "never run");
+    return { ...tool, redirect: (args) => ({ name: to, args: { ...args, through: "call_tool" } }) };
+  }
+
+  test("a deferred tool is enabled, and its schema is not sent", () => {
+    const registry = registryWith(fakeTool("a"));
+    registry.register(fakeTool("b"), { deferred: true });
+    expect(registry.isToolEnabled("b")).toBe(true);
+    expect(registry.getEnabledSchemas().map((schema) => schema.function.name)).toEqual(["a"]);
+    expect(registry.getSharedSchemas().map((schema) => schema.function.name)).toEqual(["a"]);
+    expect(registry.describeTools()[1]).toMatchObject({ name: "b", deferred: true });
+  });
+
+  test("a call that redirects is prepared, and run, as a call of the other tool", async () => {
+    const registry = registryWith(gateway("b"));
+    registry.register(
+      fakeTool("b", (args) => JSON.stringify(args), { capabilities: ["destroy"] }),
+      { deferred: true },
+    );
+    const prepared = await registry.prepare("call_tool", { x: 1 });
+    expect(prepared).toMatchObject({
+      name: "b",
+      args: { x: 1, through: "call_tool" },
+      capabilities: ["destroy"],
+    });
+    expect(await registry.execute("call_tool", { x: 1 })).toBe('{"x":1,"through":"call_tool"}');
+  });
+
+  test("a redirected call ends like one of a tool that is off, unknown or redirects itself", async () => {
+    const registry = registryWith(gateway("b"));
+    expect(await registry.run("call_tool")).toMatchObject({
+      outcome: "not_found",
+      text: "Tool not found: b",
+    });
+    registry.register(fakeTool("b"), { enabled: false, deferred: true });
+    expect(await registry.run("call_tool")).toMatchObject({ outcome: "not_available" });
+    const circular = registryWith(gateway("call_tool"));
+    expect(await circular.execute("call_tool")).toContain("redirects calls itself");
+  });
 });

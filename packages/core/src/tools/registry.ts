@@ -21,7 +21,7 @@ import {
   type ToolEnding,
   type ToolResult,
 } from "./execution.js";
-import type { ChatTool, ExecutableTool } from "./interface.js";
+import type { ChatTool, ExecutableTool, RedirectedCall } from "./interface.js";
 import { examineTool, type RegisteredTool } from "./registeredTool.js";
 import { defaultSecrets } from "./secrets.js";
 import { PackServiceList } from "./services.js";
@@ -67,6 +67,8 @@ export interface ToolInfo {
   readonly name: string;
   readonly description: string;
   readonly enabled: boolean;
+  /** The model finds it by searching instead of seeing its schema in every request. */
+  readonly deferred?: true;
   readonly capabilities: readonly ToolCapability[];
   /** Who brought it, where that is known. */
   readonly source?: string;
@@ -160,18 +162,18 @@ export class ToolRegistry implements PackRegistry {
     return this.#tools.get(name)?.enabled ?? false;
   }
 
-  /** What the model may use now: schemas of the enabled tools in registration order, as fresh copies. */
+  /** What the model is sent: schemas of the enabled tools in registration order, as fresh copies. Deferred ones are left out. */
   getEnabledSchemas(): ChatTool[] {
     const schemas: ChatTool[] = [];
     for (const entry of this.#tools.values()) {
-      if (entry.enabled) schemas.push(JSON.parse(entry.schema.text));
+      if (isOffered(entry)) schemas.push(JSON.parse(entry.schema.text));
     }
     return schemas;
   }
 
   /** As `getEnabledSchemas`, without the copies: frozen, for a caller that asks in every turn and only reads. */
   getSharedSchemas(): readonly ChatTool[] {
-    return [...this.#tools.values()].filter((entry) => entry.enabled).map((entry) => entry.schema.schema);
+    return [...this.#tools.values()].filter(isOffered).map((entry) => entry.schema.schema);
   }
 
   /** What a person may want to know about every tool, in registration order. */
@@ -209,6 +211,8 @@ export class ToolRegistry implements PackRegistry {
       const copy = copyArguments(args);
       const parsed = await found.parseArguments(copy);
       if ("problem" in parsed) return { ...failure(name, parsed.problem, this.#limits), durationMs: 0 };
+      const target = tool.redirect?.(copy);
+      if (target !== undefined) return await this.#prepareTarget(name, target);
       return {
         name,
         args: copy,
@@ -221,6 +225,15 @@ export class ToolRegistry implements PackRegistry {
     } catch (error) {
       return { ...failure(name, error, this.#limits), durationMs: 0 };
     }
+  }
+
+  /** The call that another one stands for. Only once: two tools that redirect to each other must not go round for ever. */
+  async #prepareTarget(name: string, target: RedirectedCall): Promise<PreparedCall | ToolResult> {
+    if (this.#tools.get(target.name)?.tool.redirect) {
+      const problem = `${quote(target.name)} redirects calls itself and cannot be called through another tool.`;
+      return { ...failure(name, problem, this.#limits), durationMs: 0 };
+    }
+    return await this.prepare(target.name, { ...target.args });
   }
 
   /** Runs a tool and resolves to the text for the model. Never rejects. */
@@ -295,14 +308,20 @@ export function unavailable(outcome: "not_found" | "not_available", name: string
   return { outcome, text: `Tool ${outcome === "not_found" ? "not found" : "not available"}: ${shown}` };
 }
 
-function describe(name: string, { description, enabled, capabilities, source }: RegisteredTool): ToolInfo {
+function describe(name: string, entry: RegisteredTool): ToolInfo {
+  const { description, enabled, deferred, capabilities, source } = entry;
   return {
     name,
     description,
     enabled,
+    ...(deferred && { deferred }),
     capabilities: [...capabilities],
     ...(source !== undefined && { source }),
   };
+}
+
+function isOffered({ enabled, deferred }: RegisteredTool): boolean {
+  return enabled && !deferred;
 }
 
 function by(source: string | undefined): string {

@@ -1,7 +1,7 @@
 import type { CallHooks } from "../loop/hooks.js";
 import { checkFunction, checkObject, checkPositive, checkText, invalidArgument } from "../toolkit/checks.js";
 import { errorMessage } from "../toolkit/describe.js";
-import type { BackgroundJobs, Diagnosis, PackCommand, PackServices } from "./types.js";
+import type { BackgroundJobs, Diagnosis, MentionSource, PackCommand, PackServices } from "./types.js";
 
 const LOAD_GRACE_MS = 5000;
 
@@ -59,7 +59,7 @@ export class PackServiceList {
 
   /** Waits a bounded time for loads that were told to stop: they may have started something. */
   async #loadsEnded(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, LOAD_GRACE_MS);
     });
@@ -88,6 +88,10 @@ export class PackServiceList {
 
   get commands(): readonly PackCommand[] {
     return this.#services.flatMap(({ commands }) => commands ?? []);
+  }
+
+  get mentions(): readonly MentionSource[] {
+    return this.#services.flatMap(({ mentions }) => mentions ?? []);
   }
 
   /** What every pack found out about this machine. One that fails says so. */

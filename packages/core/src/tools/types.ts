@@ -1,6 +1,8 @@
 import type { Content, ContentPart } from "../conversation/content.js";
+import type { PendingRound } from "../conversation/pending.js";
 import type { CallHooks } from "../loop/hooks.js";
 import type { ChatMessage, FinishReason, TokenUsage } from "../providers/interface.js";
+import type { CallContext } from "./callContext.js";
 import type { ExecutableTool } from "./interface.js";
 
 /** What a tool can do to the world: the vocabulary of `--read-only`, call ordering and display. */
@@ -52,7 +54,7 @@ export interface ToolCall {
   /** Adds an image or a file to the result, after its text. Throws for what no model can be given. */
   attach?(part: ContentPart): void;
   /** What the caller of `chat` passed as `context`: the user, the tenant. */
-  readonly context?: unknown;
+  readonly context?: CallContext;
   /** Starts an agent of this call's own. Absent where no agent made the call. */
   startAgent?(request: ChildAgentRequest): Promise<ChildAgentAnswer>;
 }
@@ -83,6 +85,8 @@ export interface ToolContext {
   readonly sessionContextFilePath: string;
   /** Saves the conversation where it is recorded already. Absent: it is written to `sessionContextFilePath`. */
   readonly save?: ((reason: string) => Promise<void>) | undefined;
+  /** The answer whose calls wait for a decision, if there is one. */
+  readonly pending?: PendingRound | undefined;
 }
 
 export interface RegisterOptions {
@@ -90,6 +94,11 @@ export interface RegisterOptions {
   readonly enabled?: boolean;
   /** Who brings the tool, for messages and listings. Set by `registerPack`; a pack need not. */
   readonly source?: string;
+  /**
+   * `true` keeps the tool's schema out of what the model is sent with every request. The tool is called through
+   * another one that redirects to it, and is switched, approved and reported under its own name.
+   */
+  readonly deferred?: boolean;
 }
 
 /** The part of the registry a pack works with. An interface, so that two copies of core work together. */
@@ -124,6 +133,8 @@ export interface PackServices {
   readonly commands?: readonly PackCommand[];
   /** Asked about every call of every tool. A pack can deny and change, never allow what a person must decide. */
   readonly hooks?: CallHooks;
+  /** What a person can mention in a message, such as the resources of a server. */
+  readonly mentions?: readonly MentionSource[];
   /** Ends everything the registration started. Called once; the tools are gone by then. */
   readonly dispose?: () => void | Promise<void>;
   /**
@@ -141,6 +152,51 @@ export interface PackCommand {
   run(input: string, signal: AbortSignal): Promise<{ readonly send: Content } | { readonly show: string }>;
 }
 
+/** Things that a person can mention with `@` in a message, to be put into it. */
+export interface MentionSource {
+  /** What the mentions begin with: `@docs:`. Letters, digits, `-` and `_`. */
+  readonly name: string;
+  /** What can be mentioned, for completion: at most a few dozen that fit `query`, the best first. */
+  list(query: string, signal: AbortSignal): Promise<readonly MentionItem[]>;
+  /** What stands for a mention in the message. */
+  read(id: string, signal: AbortSignal): Promise<Content>;
+}
+
+export interface MentionItem {
+  /** What is typed after the name: `@docs:guide/start`. */
+  readonly id: string;
+  readonly description?: string;
+}
+
+/** A question of a pack to the person who uses the agent. */
+export interface PersonQuestion {
+  /** Who asks: `the MCP server "github"`. Shown with the question, so that nobody can pretend to be the agent. */
+  readonly source: string;
+  readonly message: string;
+  /** What the person is to fill in. None: a plain yes or no. */
+  readonly fields: readonly QuestionField[];
+  /** An address the person is asked to open. The host shows it whole and opens nothing by itself. */
+  readonly url?: string;
+  /** Aborts when the answer is no longer wanted. */
+  readonly signal: AbortSignal;
+}
+
+export interface QuestionField {
+  readonly name: string;
+  readonly type: "text" | "number" | "integer" | "boolean" | "choice" | "choices";
+  readonly title?: string;
+  readonly description?: string;
+  readonly required: boolean;
+  /** What can be chosen, for `choice` and `choices`. */
+  readonly options?: readonly { readonly value: string; readonly title?: string }[];
+  readonly default?: unknown;
+}
+
+/** `values` has what was filled in by name; `no` is a refusal, `dismissed` is no answer at all. */
+export type PersonAnswer =
+  | { readonly answer: "yes"; readonly values: Readonly<Record<string, unknown>> }
+  | { readonly answer: "no" | "dismissed" };
+
 /** What the host hands to a pack: the agent's live state and the pack's own options block. */
 export interface PackHost {
   readonly context: ToolContext;
@@ -153,6 +209,12 @@ export interface PackHost {
   readonly secretVariables?: readonly string[];
   /** Where tools may go without asking. Absent: everywhere. */
   readonly access?: AccessRules;
+  /** Where relative paths in the options start: the directory of the config. Absent: the working directory. */
+  readonly baseDirectory?: string;
+  /** How many tokens the model's context holds. Absent where that is not known. */
+  readonly contextTokens?: number;
+  /** Asks the person who uses the agent. Absent where nobody can answer. */
+  readonly ask?: (question: PersonQuestion) => Promise<PersonAnswer>;
 }
 
 /** Something a pack keeps running after the call that started it returned, such as a development server. */

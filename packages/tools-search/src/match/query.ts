@@ -1,4 +1,4 @@
-import { quote } from "@agent/core/toolkit";
+import { errorMessage, quote } from "@agent/core/toolkit";
 import type { TextQuery } from "../protocol.js";
 import {
   createClassNeedle,
@@ -14,7 +14,6 @@ import { LinearMatcher } from "./regex/linearMatcher.js";
 import { buildNfa } from "./regex/nfa.js";
 import { type ParsedRegex, parseRegex } from "./regex/parse.js";
 import { sufficientStrings, usefulStrings } from "./regex/required.js";
-import { RegexSyntaxError } from "./regex/syntax.js";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole ASCII range is meant
 const ASCII = /^[\x00-\x7f]*$/;
@@ -103,9 +102,8 @@ function compileRegex(query: TextQuery, backtracking: boolean): CompiledQuery {
     return fromRegex(parsed, query.ignoreCase, backtracking);
   } catch (error) {
     if (error instanceof NeedsThreadError) throw new Error(`"query" ${quote(query.text)} ${error.message}`);
-    const reason = error instanceof RegexSyntaxError ? error.message : (error as Error).message;
     throw new Error(
-      `"query" ${quote(query.text)} is not a valid regular expression: ${reason}. The syntax is JavaScript's; set regex to false to search for the text as it is.`,
+      `"query" ${quote(query.text)} is not a valid regular expression: ${errorMessage(error)}. The syntax is JavaScript's; set regex to false to search for the text as it is.`,
     );
   }
 }
@@ -162,13 +160,13 @@ function backtrackingEngine(
 function linearEngine({ tree }: ParsedRegex, ignoreCase: boolean): LineEngine {
   if (tree === undefined) {
     throw new NeedsThreadError(
-      "has a look-around or a back-reference. Such an expression can take forever, so it is matched only in a worker thread, and none runs here (the package is part of a bundle, or workers is 0). Search for the text around it without the look-around, and read the lines found.",
+      "has a look-around or a back-reference. Such an expression can take forever, so it is matched only in a worker thread, and none runs here (this runtime has no worker threads, or workers is 0). Search for the text around it without the look-around, and read the lines found.",
     );
   }
   const nfa = buildNfa(tree, ignoreCase, MAX_NFA_STATES);
   if (nfa === undefined) {
     throw new NeedsThreadError(
-      "repeats too much to be matched without a worker thread, and none runs here (the package is part of a bundle, or workers is 0). Use smaller numbers in its quantifiers.",
+      "repeats too much to be matched without a worker thread, and none runs here (this runtime has no worker threads, or workers is 0). Use smaller numbers in its quantifiers.",
     );
   }
   const matcher = new LinearMatcher(nfa, ignoreCase);

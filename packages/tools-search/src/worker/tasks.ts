@@ -1,5 +1,5 @@
 import { compileQuery } from "../match/query.js";
-import type { ByteWindow } from "../match/window/window.js";
+import type { ByteWindow } from "../match/window/byteWindow.js";
 import {
   addNotSearched,
   emptyTally,

@@ -1,4 +1,7 @@
-import { createHash } from "node:crypto";
+import { toUtf8 } from "../../toolkit/bytes.js";
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
 
 /**
  * A tool call's id in the form a server takes. An id that fits stays; any other, such as one of another provider's, is
@@ -6,5 +9,19 @@ import { createHash } from "node:crypto";
  */
 export function fitCallId(id: string, fits: RegExp, length = 24): string {
   if (fits.test(id)) return id;
-  return createHash("sha256").update(id).digest("hex").slice(0, length);
+  const bytes = toUtf8(id);
+  let digits = "";
+  for (let seed = 0; digits.length < length; seed++) {
+    digits += hash(bytes, seed).toString(16).padStart(8, "0");
+  }
+  return digits.slice(0, length);
+}
+
+/** FNV-1a with 32 bits. It tells ids apart, and needs no cryptography, which some runtimes have only as a promise. */
+function hash(bytes: Uint8Array, seed: number): number {
+  let value = Math.imul(FNV_OFFSET ^ seed, FNV_PRIME);
+  for (const byte of bytes) value = Math.imul(value ^ byte, FNV_PRIME);
+  // Spreads the last bytes over all digits.
+  value = Math.imul(value ^ (value >>> 15), 0x2c1b3c6d);
+  return (value ^ (value >>> 13)) >>> 0;
 }

@@ -1,4 +1,5 @@
 import { AgentError } from "../../errors.js";
+import { fromUtf8 } from "../../toolkit/bytes.js";
 import type { ValueCheck } from "../../toolkit/checks.js";
 import { describeValue, quote } from "../../toolkit/describe.js";
 import { isRecord } from "../../toolkit/isRecord.js";
@@ -49,7 +50,7 @@ export function readProviderOptions<Options extends ProviderOptions>(
   const {
     model,
     apiKey: key = fromEnvironment(keyVariables) ?? "",
-    baseURL: address = process.env[baseURLVariable] || undefined,
+    baseURL: address = fromEnvironment([baseURLVariable]),
     headers = {},
     timeoutMs = DEFAULT_TIMEOUT_MS,
     maxRetries = 3,
@@ -84,21 +85,29 @@ export function invalidOption(owner: string, problem: string): AgentError {
 }
 
 function fromEnvironment(names: readonly string[]): string | undefined {
-  return names.map((name) => process.env[name]).find((value) => value !== undefined && value !== "");
+  return names
+    .map((name) => globalThis.process?.env?.[name])
+    .find((value) => value !== undefined && value !== "");
 }
 
 /** What follows the scheme in a header that carries a credential; of `Basic` also the password inside. */
-function headerSecrets(headers: Readonly<Record<string, string>>): string[] {
+export function headerSecrets(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers)
     .filter(([name]) => SECRET_NAME.test(name))
     .flatMap(([, value]) => {
       const [, scheme = "", credential = ""] = /^(?:([\w-]+)\s+)?(.*)$/s.exec(value.trim()) ?? [];
       if (scheme.toLowerCase() !== "basic") return [credential];
-      const password = Buffer.from(credential, "base64")
-        .toString()
-        .replace(/^[^:]*:/, "");
+      const password = decodeBase64(credential).replace(/^[^:]*:/, "");
       return [credential, password];
     });
+}
+
+function decodeBase64(text: string): string {
+  try {
+    return fromUtf8(Uint8Array.from(atob(text), (character) => character.charCodeAt(0)));
+  } catch {
+    return "";
+  }
 }
 
 /** Gateways take a key in the address, too: `https://host/v1?api-key=…`. */

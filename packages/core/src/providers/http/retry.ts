@@ -1,5 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { abortedError } from "../../toolkit/abort.js";
+import { abortedError, orAborted } from "../../toolkit/abort.js";
 import { LONGEST_TIMER_MS } from "../../toolkit/timer.js";
 import type { ProviderRetry } from "../interface.js";
 
@@ -66,11 +65,18 @@ export async function withRetries<T>(
         );
       }
       onRetry?.({ attempt: failures, delayMs, reason: error.message });
-      await delay(Math.min(delayMs, LONGEST_TIMER_MS), undefined, { signal }).catch(() => {
-        throw abortedError(signal);
-      });
+      await wait(Math.min(delayMs, LONGEST_TIMER_MS), signal);
     }
   }
+}
+
+/** Rejects with an `aborted` error as soon as the signal fires. */
+async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const passed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await orAborted(passed, signal).finally(() => clearTimeout(timer));
 }
 
 function mostRetries({ retryable }: AttemptError, { maxRetries }: RetryPolicy): number {

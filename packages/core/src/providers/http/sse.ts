@@ -1,3 +1,4 @@
+import { concatBytes } from "../../toolkit/bytes.js";
 import { AttemptError } from "./retry.js";
 
 const END_MARK = "[DONE]";
@@ -30,7 +31,7 @@ export async function readEvents(
   const events = new EventParser();
   let count = 0;
   let idle = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     for await (const text of decodedText(reader, MAX_STREAM_BYTES)) {
       if (timer) continue;
@@ -76,7 +77,7 @@ export async function readText(
     size = checkedSize(reader, size + value.byteLength, MAX_TEXT_BYTES);
     pieces.push(value);
   }
-  return new TextDecoder().decode(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces));
+  return new TextDecoder().decode(pieces.length === 1 ? pieces[0] : concatBytes(pieces));
 }
 
 async function* decodedText(reader: ReadableStreamDefaultReader<Uint8Array>, maxBytes: number) {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { randomNumbers } from "../../../test/tree.js";
-import { PlainWindow, SimdWindow } from "../window/window.js";
+import { PlainWindow } from "../window/plainWindow.js";
+import { SimdWindow } from "../window/simdWindow.js";
 import { createNeedle } from "./needle.js";
 import { NeedleSet } from "./needleSet.js";
 

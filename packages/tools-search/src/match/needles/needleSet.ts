@@ -10,7 +10,7 @@ const RARE = 1 / 1000;
 const MAX_OFFSET = 16;
 
 /**
- * Where what `programMany.ts` needs lies in the table. For each place that is looked at there are 16 bytes by the lower
+ * Where `findMany2.wat` and `findMany3.wat` find what they need in the table. For each place that is looked at there are 16 bytes by the lower
  * half of the byte there and 16 by its upper half: which buckets have a needle with such a byte, as bits. Then room for
  * the buckets of 32 places of the text, for each bucket where its needles begin (16 bits), and the needles. A needle is
  * its length (16 bits), its bytes and its folds; a length of 0 ends the bucket.

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { randomNumbers } from "../../../test/tree.js";
-import { type ByteWindow, createWindow } from "../window/window.js";
+import type { ByteWindow } from "../window/byteWindow.js";
+import { createWindow } from "../window/window.js";
 import { characterSet } from "./characterSet.js";
 import { buildDfa, type Dfa } from "./dfa.js";
 import { parseRegex } from "./parse.js";

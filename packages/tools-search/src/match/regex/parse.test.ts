@@ -67,15 +67,15 @@ describe("mistakes", () => {
     ["a**", 3, "nothing to repeat"],
     ["a++", 3, "nothing to repeat"],
     ["x[abc", 2, "never closed"],
-    ["[z-a]", 2, "out of order"],
-    ["a{3,1}", 2, "out of order"],
+    ["[z-a]", 4, "out of order"],
+    ["a{3,1}", 6, "out of order"],
     ["^*", 2, "nothing to repeat"],
     ["(?i)a", 1, "ignore_case"],
     ["(?P<n>a)", 1, '"(?"'],
     ["ab\\", 3, "escapes nothing"],
     ["\\Qa", 1, "\\Q is not JavaScript"],
-    ["a\\u{110000}", 2, "not a character"],
-    ["x\\p{Nope}", 2, "not a Unicode property"],
+    ["a\\u{110000}", 3, "not a character"],
+    ["x\\p{Nope}", 8, "not a Unicode property"],
     ["ab\\ncd", 3, "within one line"],
     ["a(b|\\r?\\x0a)", 8, "within one line"],
     ["a\\u{a}", 2, "within one line"],
@@ -90,11 +90,22 @@ describe("mistakes", () => {
   });
 });
 
+test("syntax that is valid only with the u flag mixes with syntax that is valid only without it", () => {
+  const { source } = parseRegex(String.raw`\p{Lu}]\u{62}{a}[\w-.]\-`);
+  expect(new RegExp(`^(?:${source})$`, "u").test("Ä]b{a}--")).toBe(true);
+  expect(new RegExp(`^(?:${source})$`, "u").test("ä]b{a}--")).toBe(false);
+});
+
+test("ten thousand brackets that need a backslash are read in one pass", () => {
+  const text = "{]}".repeat(3333);
+  expect(parseRegex(text).source).toBe("\\{\\]\\}".repeat(3333));
+});
+
 test("what is valid JavaScript stays what it was, in all the forms it is compiled to", () => {
   const random = randomNumbers(5);
   const pick = (values: readonly string[]): string => values[random(values.length)] ?? "";
   const atoms =
-    String.raw`a b ab . \w \W \d \D \s \S [ab] [^ab] [\s\d] [^\s] [\w-] [a-] \- \. \/ [\n] [a\n] [^\n] [\n-\r] \t \x41 A é (a|b) (?:ab) (a)\1 \b \B ] } { {a , (?=a) (?!b) (?<=a) (?<!b) ^ $`.split(
+    String.raw`a b ab . \w \W \d \D \s \S [ab] [^ab] [\s\d] [^\s] [\w-] [a-] [\w-a] [a-\d] [\s-\d] [-a] [--1] [\-a] [.\"] [[{}] \- \_ \" \. \/ [\n] [a\n] [^\n] [\n-\r] \t \x41 A é (a|b) (?:ab) (a)\1 \b \B ] } { {a , (?=a) (?!b) (?<=a) (?<!b) ^ $`.split(
       " ",
     );
   const marks = ["", "", "", "*", "+?", "?", "{2}", "{0,1}"];

@@ -1,22 +1,22 @@
-import { describeRequired, type Required } from "./required.js";
+import { type AST, RegExpParser, RegExpSyntaxError } from "@eslint-community/regexpp";
 import {
   ANY_CHARACTER,
   assertionPart,
-  CONTROL_ESCAPES,
   characterPart,
+  choicePart,
+  groupPart,
   NOTHING,
-  ON_A_LINE,
-  OTHER_DIALECTS,
   type Part,
-  printable,
-  RegexSyntaxError,
-  SPACE_ON_A_LINE,
-  SYNTAX,
+  repeatPart,
+  sequencePart,
   verbatim,
-} from "./syntax.js";
-import { type Assertion, type MaybeTree, treeOf } from "./tree.js";
+} from "./part.js";
+import type { Required } from "./required.js";
+import { RegexSyntaxError } from "./syntaxError.js";
+import type { MaybeTree } from "./tree.js";
+import { toUnicodeSyntax, type UnicodeSyntax } from "./unicodeSyntax.js";
 
-/** What a search needs to know about a regular expression (JavaScript syntax), found in one reading. */
+/** What a search needs to know about a regular expression (JavaScript syntax). */
 export interface ParsedRegex {
   /** The same expression in the stricter form that is valid with and without the `u` flag. */
   readonly source: string;
@@ -34,267 +34,197 @@ export interface ParsedRegex {
   readonly asksForReturn: boolean;
 }
 
+/** The parser's messages in words that say what to do; any other is shown as it is. */
+const MESSAGES: Readonly<Record<string, string>> = {
+  "Nothing to repeat": "nothing to repeat",
+  "numbers out of order in {} quantifier": "the numbers of the quantifier are out of order",
+  "Range out of order in character class": "the range in the class is out of order",
+  "Invalid property name": "this is not a Unicode property",
+  "Invalid unicode escape": "this is not a character",
+  "Invalid escape": "this escape is not JavaScript syntax",
+  "Invalid named capture referenced": "no group has this name",
+};
+const NEWLINE = "\n";
+const SYNTAX = /[\\^$.*+?()[\]{}|/]/;
+/** The white space of `\s` without the line feed, for use inside a class. */
+const SPACE_ON_A_LINE =
+  "\\t\\v\\f\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff";
+const ON_A_LINE: Readonly<Record<string, string>> = {
+  "\\s": "[^\\S\\n]",
+  "\\W": "[^\\w\\n]",
+  "\\D": "[^\\d\\n]",
+};
+
 /** Reads an expression. Throws a `RegexSyntaxError` that says where and why it is not valid. */
 export function parseRegex(text: string): ParsedRegex {
-  return new Parser(text).parse();
+  const syntax = toUnicodeSyntax(text);
+  const pattern = parsePattern(syntax);
+  const parsed = new Reader(syntax).read(pattern);
+  // The parser may know newer syntax than the engine that has to match it.
+  new RegExp(parsed.source, "u");
+  return parsed;
 }
 
-class Parser {
-  readonly #text: string;
-  #at = 0;
-  #depth = 0;
+function parsePattern({ text, placeOf }: UnicodeSyntax): AST.Pattern {
+  try {
+    return new RegExpParser().parsePattern(text, 0, text.length, { unicode: true });
+  } catch (error) {
+    if (!(error instanceof RegExpSyntaxError)) throw error;
+    const reason = error.message.slice(error.message.lastIndexOf(": ") + 2);
+    // The parser has read past the mistake.
+    throw new RegexSyntaxError(MESSAGES[reason] ?? reason, placeOf(Math.max(0, error.index - 1)));
+  }
+}
+
+/** Turns the parser's tree into what the search needs. */
+class Reader {
+  readonly #syntax: UnicodeSyntax;
   #anchored = false;
   #spansLines = false;
   #needsUnicode = false;
   #asksForReturn = false;
 
-  constructor(text: string) {
-    this.#text = text;
+  constructor(syntax: UnicodeSyntax) {
+    this.#syntax = syntax;
   }
 
-  parse(): ParsedRegex {
-    const whole = this.#alternatives();
-    if (this.#at < this.#text.length) this.#fail('")" without a "(" before it');
+  read(pattern: AST.Pattern): ParsedRegex {
+    const { source, line, required, tree } = this.#alternatives(pattern);
     return {
-      source: whole.source,
-      lineSource: this.#spansLines ? undefined : whole.line,
-      required: whole.required,
-      tree: whole.tree,
+      source,
+      lineSource: this.#spansLines ? undefined : line,
+      required,
+      tree,
       anchored: this.#anchored,
       needsUnicode: this.#needsUnicode,
       asksForReturn: this.#asksForReturn,
     };
   }
 
-  #fail(problem: string, at = this.#at): never {
-    throw new RegexSyntaxError(problem, at + 1);
+  #alternatives({ alternatives }: { readonly alternatives: readonly AST.Alternative[] }): Part {
+    return choicePart(
+      alternatives.map(({ elements }) => sequencePart(elements.map((element) => this.#element(element)))),
+    );
   }
 
-  #peek(text: string): boolean {
-    return this.#text.startsWith(text, this.#at);
-  }
-
-  #take(expression: RegExp): string | undefined {
-    expression.lastIndex = this.#at;
-    const found = expression.exec(this.#text)?.[0];
-    if (found !== undefined) this.#at += found.length;
-    return found;
-  }
-
-  #alternatives(): Part {
-    const branches = [this.#sequence()];
-    while (this.#peek("|")) {
-      this.#at++;
-      branches.push(this.#sequence());
+  #element(node: AST.Element): Part {
+    switch (node.type) {
+      case "Assertion":
+        return this.#assertion(node);
+      case "Quantifier": {
+        const quantifier = node.raw.slice(node.element.raw.length);
+        return repeatPart(this.#element(node.element), quantifier, node.min, node.max);
+      }
+      case "CapturingGroup":
+        return groupPart(node.name === null ? "(" : `(?<${node.name}>`, this.#alternatives(node));
+      case "Group":
+        return groupPart("(?:", this.#alternatives(node));
+      case "Backreference":
+        return verbatim(node.raw);
+      case "Character":
+        return this.#character(node);
+      case "CharacterSet":
+        return this.#set(node);
+      case "CharacterClass":
+        return this.#class(node);
+      case "ExpressionCharacterClass":
+        return this.#fail("this class needs the v flag, which is not supported", node);
     }
-    return {
-      source: branches.map((branch) => branch.source).join("|"),
-      line: branches.map((branch) => branch.line).join("|"),
-      required: describeRequired.oneOf(branches.map((branch) => branch.required)),
-      tree: treeOf.choice(branches.map((branch) => branch.tree)),
-    };
   }
 
-  #sequence(): Part {
-    const parts: Part[] = [];
-    while (this.#at < this.#text.length && !this.#peek("|") && !this.#peek(")")) parts.push(this.#term());
-    return {
-      source: parts.map((part) => part.source).join(""),
-      line: parts.map((part) => part.line).join(""),
-      required: describeRequired.allOf(parts.map((part) => part.required)),
-      tree: treeOf.sequence(parts.map((part) => part.tree)),
-    };
-  }
-
-  #term(): Part {
-    const start = this.#at;
-    if (this.#take(/[*+?]|\{\d+(,\d*)?\}/y) !== undefined) this.#fail("nothing to repeat", start);
-    const assertion = this.#take(/[\^$]|\\[bB]|\(\?<?[=!]/y);
-    const atom = assertion === undefined ? this.#atom() : this.#assertion(assertion, start);
-    return this.#quantified(atom, assertion !== undefined);
-  }
-
-  #assertion(token: string, start: number): Part {
-    if (!token.startsWith("\\")) this.#anchored = true;
-    if (!token.startsWith("(")) return assertionPart(token as Assertion);
+  #assertion(node: AST.Assertion): Part {
+    if (node.kind === "word") return assertionPart(node.negate ? "\\B" : "\\b");
+    this.#anchored = true;
+    if (!("alternatives" in node)) return assertionPart(node.kind === "start" ? "^" : "$");
     // A look-around sees the neighbouring lines in a longer text, and only its own line in a line.
     this.#spansLines = true;
-    const inside = this.#group(start);
-    return verbatim(`${token}${inside.source})`);
+    return this.#lookAround(node);
   }
 
-  #quantified(atom: Part, isAssertion: boolean): Part {
-    const start = this.#at;
-    const quantifier = this.#take(/(?:[*+?]|\{\d+(?:,\d*)?\})\??/y);
-    if (quantifier === undefined) return atom;
-    if (isAssertion) this.#fail("nothing to repeat (an anchor or look-around matches no character)", start);
-    const [, low = "", high = ""] = /^\{(\d+),?(\d*)/.exec(quantifier) ?? [];
-    if (high !== "" && Number(low) > Number(high)) {
-      this.#fail("the numbers of the quantifier are out of order", start);
+  #lookAround(node: AST.LookaroundAssertion): Part {
+    const open = `(?${node.kind === "lookbehind" ? "<" : ""}${node.negate ? "!" : "="}`;
+    return verbatim(`${open}${this.#alternatives(node).source})`);
+  }
+
+  #character(node: AST.Character): Part {
+    const character = String.fromCodePoint(node.value);
+    if (character === NEWLINE) {
+      this.#fail("a match lies within one line and can hold no line break (search for one line of it)", node);
     }
-    const optional = /^[*?]/.test(quantifier) || Number(low || 1) === 0;
-    return {
-      source: atom.source + quantifier,
-      line: atom.line + quantifier,
-      required: optional ? NOTHING : describeRequired.repeated(atom.required),
-      tree: treeOf.repeat(atom.tree, quantifier),
-    };
-  }
-
-  #atom(): Part {
-    const start = this.#at;
-    if (this.#peek("(")) {
-      const token = this.#take(/\((?:\?:|\?<[A-Za-z_$][\w$]*>)?/y) ?? "(";
-      if (token === "(" && this.#peek("?")) {
-        this.#fail(
-          '"(?" is not followed by ":", "=", "!", "<=", "<!" or "<name>"; for (?i) set ignore_case',
-          start,
-        );
-      }
-      const inside = this.#group(start);
-      return { ...inside, source: `${token}${inside.source})`, line: `${token}${inside.line})` };
-    }
-    if (this.#peek("[")) return this.#class();
-    if (this.#peek("\\")) return this.#escape();
-    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
-    this.#at += character.length;
-    return character === "." ? ANY_CHARACTER : this.#literal(character, start);
-  }
-
-  #group(start: number): Part {
-    if (++this.#depth > 200) this.#fail("groups are nested more than 200 levels deep", start);
-    const inside = this.#alternatives();
-    if (!this.#peek(")")) this.#fail('the group "(" is never closed', start);
-    this.#at++;
-    this.#depth--;
-    return inside;
-  }
-
-  #literal(character: string, start: number): Part {
-    if (character === "\n") {
-      this.#fail(
-        "a match lies within one line and can hold no line break (search for one line of it)",
-        start,
-      );
-    }
-    if (character > "\x7f") this.#needsUnicode = true;
-    if (character === "\r") this.#asksForReturn = true;
+    this.#note(character, false);
     const source = SYNTAX.test(character) ? `\\${character}` : printable(character);
     // Beyond ASCII the bytes depend on the file's encoding, so such characters are left to the expression.
-    const exact = character <= "\x7f" ? [character] : undefined;
-    return { ...characterPart(source), required: { exact, anyOf: undefined } };
+    const required = character <= "\x7f" ? { exact: [character], anyOf: undefined } : NOTHING;
+    return { ...characterPart(source), required };
   }
 
-  #escape(): Part {
-    const start = this.#at++;
-    const set = this.#take(/[dDwWsS]/y);
-    if (set !== undefined) {
-      return characterPart(`\\${set}`, ON_A_LINE[set]);
-    }
-    const reference = this.#take(/[1-9]\d*|k<[^>]*>/y);
-    if (reference !== undefined) return verbatim(`\\${reference}`);
-    const property = this.#property(start);
-    if (property !== undefined) return characterPart(property);
-    return this.#literal(this.#escapedCharacter(start), start);
+  #set(node: AST.CharacterSet): Part {
+    if (node.kind === "any") return ANY_CHARACTER;
+    if (node.kind === "property") this.#property(node.raw);
+    return characterPart(node.raw, ON_A_LINE[node.raw]);
   }
 
-  /** `\p{…}`, after the backslash. */
-  #property(start: number): string | undefined {
-    const property = this.#take(/[pP]\{[^}]*\}/y);
-    if (property === undefined) return undefined;
+  #property(source: string): void {
     this.#needsUnicode = true;
-    try {
-      if (new RegExp(`\\${property}`, "u").test("\n")) this.#spansLines = true;
-    } catch {
-      this.#fail(`\\${property} is not a Unicode property`, start);
-    }
-    return `\\${property}`;
+    if (new RegExp(source, "u").test(NEWLINE)) this.#spansLines = true;
   }
 
-  /** The character that an escape stands for, after the backslash. */
-  #escapedCharacter(start: number): string {
-    const code = this.#take(/u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z]|0(?!\d)/y);
-    if (code !== undefined) {
-      if (code.startsWith("c")) return String.fromCharCode(code.charCodeAt(1) % 32);
-      const value = Number.parseInt(code.replace(/[ux{}]/g, ""), 16);
-      if (value > 0x10ffff) this.#fail(`\\${code} is not a character`, start);
-      return String.fromCodePoint(value);
-    }
-    const character = this.#text[this.#at];
-    if (character === undefined) this.#fail("a backslash at the end escapes nothing", start);
-    this.#at++;
-    const control = CONTROL_ESCAPES[character];
-    if (control !== undefined) return control;
-    if (/[A-Za-z0-9]/.test(character)) {
-      const advice = OTHER_DIALECTS[character];
-      this.#fail(`\\${character} is not JavaScript syntax${advice ? ` (${advice})` : ""}`, start);
-    }
-    return character;
-  }
-
-  #class(): Part {
-    const start = this.#at;
-    if (this.#take(/\[\[:\w*:\]/y) !== undefined) {
-      this.#fail(
-        "POSIX classes such as [[:alpha:]] are not JavaScript syntax (use \\w, \\d, \\s or a-z)",
-        start,
-      );
-    }
-    const negated = this.#take(/\[\^?/y) === "[^";
-    let source = "";
-    let line = negated ? "\\n" : "";
-    while (!this.#peek("]")) {
-      if (this.#at >= this.#text.length) this.#fail('the class "[" is never closed', start);
-      const item = this.#classRange(negated);
-      source += item.source;
-      line += item.line;
-    }
-    this.#at++;
-    const open = negated ? "[^" : "[";
+  #class({ negate, elements }: AST.CharacterClass): Part {
+    const items = elements.map((element) => this.#classItem(element, negate));
+    const open = negate ? "[^" : "[";
+    const source = items.map((item) => item.source).join("");
     // [^] matches everything and [] nothing; the former must stay off the line break too.
+    const line = (negate ? "\\n" : "") + items.map((item) => item.line).join("");
     return characterPart(`${open}${source}]`, `${open}${line}]`);
   }
 
-  #classRange(negated: boolean): { source: string; line: string } {
-    const start = this.#at;
-    const low = this.#classItem(negated);
-    if (low.code === undefined || !/^-[^\]]/s.test(this.#text.slice(this.#at, this.#at + 2))) return low;
-    this.#at++;
-    const high = this.#classItem(negated);
-    if (high.code === undefined)
-      return { source: `${low.source}\\-${high.source}`, line: `${low.line}\\-${high.line}` };
-    if (low.code > high.code) this.#fail("the range in the class is out of order", start);
-    if (!negated && low.code <= 10 && high.code >= 10) this.#spansLines = true;
-    const range = `${low.source}-${high.source}`;
-    return { source: range, line: range };
-  }
-
-  #classItem(negated: boolean): { source: string; line: string; code?: number } {
-    const start = this.#at;
-    if (this.#at >= this.#text.length) this.#fail("the class is never closed", start);
-    if (this.#peek("\\")) {
-      this.#at++;
-      const set = this.#take(/[dDwWsS]/y);
-      if (set !== undefined) {
-        if (!negated && (set === "W" || set === "D")) this.#spansLines = true;
-        return { source: `\\${set}`, line: !negated && set === "s" ? SPACE_ON_A_LINE : `\\${set}` };
+  #classItem(node: AST.CharacterClassElement, negate: boolean): ClassItem {
+    switch (node.type) {
+      case "Character":
+        return this.#classCharacter(node.value, negate);
+      case "CharacterClassRange": {
+        const { min, max } = node;
+        if (!negate && min.value <= 10 && max.value >= 10) this.#spansLines = true;
+        const low = this.#classCharacter(min.value, negate);
+        const high = this.#classCharacter(max.value, negate);
+        const range = `${low.source}-${high.source}`;
+        return { source: range, line: range };
       }
-      const property = this.#property(start);
-      if (property !== undefined) return { source: property, line: property };
-      const character = this.#take(/b/y) === undefined ? this.#escapedCharacter(start) : "\b";
-      return this.#classCharacter(character, negated);
+      case "CharacterSet": {
+        const { raw } = node;
+        if (node.kind === "property") this.#property(raw);
+        if (!negate && (raw === "\\W" || raw === "\\D")) this.#spansLines = true;
+        return { source: raw, line: !negate && raw === "\\s" ? SPACE_ON_A_LINE : raw };
+      }
+      default:
+        return this.#fail("this class needs the v flag, which is not supported", node);
     }
-    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
-    this.#at += character.length;
-    return this.#classCharacter(character, negated);
   }
 
-  #classCharacter(character: string, negated: boolean): { source: string; line: string; code: number } {
-    if (character > "\x7f") this.#needsUnicode = true;
-    if (character === "\r" && !negated) this.#asksForReturn = true;
+  #classCharacter(value: number, negate: boolean): ClassItem {
+    const character = String.fromCodePoint(value);
+    this.#note(character, negate);
     const source = SYNTAX.test(character) || character === "-" ? `\\${character}` : printable(character);
     // A line break among the characters of a class is one that no line has.
-    const line = character === "\n" && !negated ? "" : source;
-    return { source, line, code: character.codePointAt(0) ?? 0 };
+    return { source, line: character === NEWLINE && !negate ? "" : source };
   }
+
+  #note(character: string, negate: boolean): void {
+    if (character > "\x7f") this.#needsUnicode = true;
+    if (character === "\r" && !negate) this.#asksForReturn = true;
+  }
+
+  #fail(problem: string, node: AST.Node): never {
+    throw new RegexSyntaxError(problem, this.#syntax.placeOf(node.start));
+  }
+}
+
+interface ClassItem {
+  readonly source: string;
+  readonly line: string;
+}
+
+/** A character as it can stand in the source of an expression: control characters as `\xNN`. */
+function printable(character: string): string {
+  return character < " " ? `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}` : character;
 }

@@ -23,14 +23,8 @@ export const treeOf = {
     return branches.every(isKnown) ? { kind: "choice", branches } : undefined;
   },
 
-  /** `quantifier` is written as in an expression: `*`, `+?`, `{2,}`. */
-  repeat(part: MaybeTree, quantifier: string): MaybeTree {
-    if (part === undefined) return undefined;
-    if (quantifier.startsWith("?")) return { kind: "repeat", part, least: 0, most: 1 };
-    const [, low, comma, high] = /^\{(\d+)(,?)(\d*)/.exec(quantifier) ?? [];
-    const least = Number(low ?? (quantifier.startsWith("+") ? 1 : 0));
-    const most = high ? Number(high) : low !== undefined && !comma ? least : Number.POSITIVE_INFINITY;
-    return { kind: "repeat", part, least, most };
+  repeat(part: MaybeTree, least: number, most: number): MaybeTree {
+    return part && { kind: "repeat", part, least, most };
   },
 };
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { randomNumbers } from "../../../test/tree.js";
 import { createClassNeedle, createNeedle, MAX_RUN } from "../needles/needle.js";
-import { createWindow, PlainWindow, SimdWindow } from "./window.js";
+import { PlainWindow } from "./plainWindow.js";
+import { SimdWindow } from "./simdWindow.js";
+import { createWindow } from "./window.js";
 
 const SIZE = 4096;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PlainWindow } from "../../match/window/window.js";
+import { PlainWindow } from "../../match/window/plainWindow.js";
 import { ByteView, StringView } from "./view.js";
 
 test("a cut never goes through a character, in bytes or in text", () => {

@@ -1,6 +1,8 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import type { CompiledQuery } from "../../match/query.js";
-import { type ByteWindow, createWindow, PlainWindow } from "../../match/window/window.js";
+import type { ByteWindow } from "../../match/window/byteWindow.js";
+import { PlainWindow } from "../../match/window/plainWindow.js";
+import { createWindow } from "../../match/window/window.js";
 import type { TextQuery } from "../../protocol.js";
 import type { Boundary } from "../boundary.js";
 import { NotSearched } from "../notSearched.js";

@@ -1,6 +1,6 @@
 import { isAscii } from "node:buffer";
 import type { CompiledQuery } from "../../match/query.js";
-import type { ByteWindow } from "../../match/window/window.js";
+import type { ByteWindow } from "../../match/window/byteWindow.js";
 import { decode } from "./encoding.js";
 import type { RowCollector } from "./rows.js";
 import { ByteView, StringView } from "./view.js";

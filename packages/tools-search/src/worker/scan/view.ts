@@ -1,4 +1,4 @@
-import type { ByteWindow } from "../../match/window/window.js";
+import type { ByteWindow } from "../../match/window/byteWindow.js";
 import { decode, withoutReturn } from "./encoding.js";
 import { excerpt } from "./excerpt.js";
 

@@ -1,0 +1,217 @@
+import { describe, expect, test, vi } from "vitest";
+import { agentWith, call, collect, toolTexts } from "../../test/conversation.js";
+import { deferred, fakeTool } from "../../test/fixtures.js";
+import type { AgentEvent } from "../events.js";
+import type { ChatRequest, ChatResponse } from "../providers/interface.js";
+import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/types.js";
+
+/** A tool that starts one child agent with this request, and answers with its text. */
+const delegate = (request: ChildAgentRequest, onAnswer?: (answer: ChildAgentAnswer) => void) =>
+  fakeTool("delegate", async (_args, running) => {
+    const answer = await running?.startAgent?.(request);
+    if (answer) onAnswer?.(answer);
+    return answer?.text ?? "no agent";
+  });
+
+const usage = { inputTokens: 10, outputTokens: 1 };
+const say = (content: string): ChatResponse => ({ content, toolCalls: [], finishReason: "stop", usage });
+
+describe("a child agent", () => {
+  test("has a conversation of its own, and its answer is the tool's to use", async () => {
+    const requests: ChatRequest[] = [];
+    const agent = agentWith(
+      [
+        call("delegate"),
+        (request) => {
+          requests.push(request);
+          return "Found it.";
+        },
+        "Done.",
+      ],
+      [delegate({ message: "Find it.", systemPrompt: "You find things." })],
+    );
+    expect(await agent.chat("Go.")).toBe("Done.");
+    expect(requests[0]?.messages).toEqual([
+      { role: "system", content: "You find things." },
+      { role: "user", content: "Find it." },
+    ]);
+    expect(toolTexts(agent)).toEqual(["Found it."]);
+  });
+
+  test("gets the named tools among those its parent has enabled, and cannot call the others", async () => {
+    let offered: string[] = [];
+    const secret = vi.fn(() => "secret");
+    const agent = agentWith(
+      [
+        call("delegate"),
+        (request) => {
+          offered = request.tools.map((tool) => tool.function.name);
+          return { calls: [{ name: "secret" }, { name: "off" }, { name: "read" }] };
+        },
+        "Tried.",
+        "Done.",
+      ],
+      [delegate({ message: "Try.", tools: ["read", "off"] }), fakeTool("read"), fakeTool("secret", secret)],
+    );
+    agent.addTool(fakeTool("off"), { enabled: false });
+    const { events } = await collect(agent, "Go.");
+    expect(offered).toEqual(["read"]);
+    expect(secret).not.toHaveBeenCalled();
+    expect(childEnds(events)).toEqual(["not_available", "not_available", "ok"]);
+  });
+
+  test("reports its events inside the call that started it, and its tokens count for the whole", async () => {
+    let answer: ChildAgentAnswer | undefined;
+    const agent = agentWith(
+      [{ ...call("delegate"), usage } as never, say("Found."), say("Done.")],
+      [
+        delegate({ message: "Find.", label: "finder" }, (given) => {
+          answer = given;
+        }),
+      ],
+    );
+    const { events } = await collect(agent, "Go.");
+    expect(answer).toEqual({ text: "Found.", finishReason: "stop", turns: 1, usage });
+    const nested = events.filter((event) => event.type === "child");
+    expect(nested.map(({ event }) => event.type)).toEqual(["text", "usage", "done"]);
+    expect(nested[0]).toMatchObject({ id: "call_1_0", child: 0, label: "finder" });
+    expect(events.at(-1)).toMatchObject({ type: "done", usage: { inputTokens: 20, outputTokens: 2 } });
+  });
+
+  test("is asked about like its parent: hooks and approve see its calls", async () => {
+    const approve = vi.fn(({ name }: { name: string }) =>
+      name === "write" ? { deny: "Not you." } : ("allow" as const),
+    );
+    const agent = agentWith(
+      [call("delegate"), call("write"), "Could not.", "Done."],
+      [delegate({ message: "Write." }), fakeTool("write")],
+      { approve },
+    );
+    const { events } = await collect(agent, "Go.");
+    expect(approve.mock.calls.map(([request]) => request.name)).toEqual(["delegate", "write"]);
+    expect(childEnds(events)).toEqual(["denied"]);
+  });
+
+  test("stops with its parent", async () => {
+    const asked = deferred();
+    let signal: AbortSignal | undefined;
+    const agent = agentWith(
+      [
+        call("delegate"),
+        (request) => {
+          signal = request.signal;
+          asked.resolve();
+          return new Promise<never>(() => undefined);
+        },
+      ],
+      [delegate({ message: "Wait." })],
+    );
+    const controller = new AbortController();
+    const chat = agent.chat("Go.", { signal: controller.signal });
+    await asked.promise;
+    controller.abort();
+    await expect(chat).rejects.toMatchObject({ code: "aborted" });
+    await agent.settled();
+    expect(signal?.aborted).toBe(true);
+  });
+
+  test("that the tool did not wait for is stopped when the tool returns", async () => {
+    const asked = deferred();
+    let signal: AbortSignal | undefined;
+    const agent = agentWith(
+      [
+        call("start"),
+        async (request) => {
+          signal = request.signal;
+          asked.resolve();
+          return await new Promise<never>((_resolve, reject) => {
+            request.signal.addEventListener("abort", () => reject(request.signal.reason));
+          });
+        },
+        "Done.",
+      ],
+      [
+        fakeTool("start", async (_args, running) => {
+          void running?.startAgent?.({ message: "Go on for ever." });
+          await asked.promise;
+          return "started";
+        }),
+      ],
+    );
+    expect(await agent.chat("Go.")).toBe("Done.");
+    expect(signal?.aborted).toBe(true);
+  });
+
+  test("cannot start children without end: neither deep nor many", async () => {
+    const agent = agentWith(
+      Array.from({ length: 10 }, () => call("delegate")),
+      [delegate({ message: "Again." })],
+      { maxChildDepth: 2 },
+    );
+    const { error } = await collect(agent, "Go.");
+    expect(error).toBeDefined();
+    const wide = agentWith(
+      [call("many"), ...Array.from({ length: 3 }, () => "one"), "Done."],
+      [
+        fakeTool("many", async (_args, running) => {
+          for (;;) await running?.startAgent?.({ message: "One more." });
+        }),
+      ],
+      { maxChildAgents: 3 },
+    );
+    expect(await wide.chat("Go.")).toBe("Done.");
+    expect(toolTexts(wide)).toEqual([
+      "Error executing many: At most 3 child agents may be started for one message. Raise maxChildAgents if more are needed.",
+    ]);
+  });
+
+  test("below the deepest level a start is refused with words, and the work goes on there", async () => {
+    const agent = agentWith(
+      [call("delegate"), call("delegate"), "Then here.", "Done."],
+      [delegate({ message: "Deeper." })],
+      { maxChildDepth: 1 },
+    );
+    const { events } = await collect(agent, "Go.");
+    const ends = events.flatMap((event) => (event.type === "child" ? [event.event] : []));
+    expect(ends.find(({ type }) => type === "tool_end")).toMatchObject({
+      outcome: "error",
+      text: "Error executing delegate: An agent 1 levels below the first may not start another. Do the work here, or raise maxChildDepth.",
+    });
+  });
+
+  test("uses up its parent's turns, so a tree of agents ends", async () => {
+    const agent = agentWith(
+      Array.from({ length: 50 }, (_, index) => call(index === 0 ? "delegate" : "read", { index })),
+      [delegate({ message: "Read on." }), fakeTool("read", ({ index }) => `page ${index}`)],
+      { maxTurns: 5 },
+    );
+    await expect(agent.chat("Go.")).rejects.toMatchObject({ code: "turn_limit" });
+  });
+
+  test("may have fewer turns than its parent", async () => {
+    const agent = agentWith(
+      [call("delegate"), call("read"), "Done."],
+      [delegate({ message: "Read.", maxTurns: 1 }), fakeTool("read")],
+    );
+    expect(await agent.chat("Go.")).toBe("Done.");
+    expect(toolTexts(agent)[0]).toContain("Stopped after 1 turns without an answer");
+  });
+
+  test.each([
+    [{ message: "" }, "message is empty"],
+    [{ message: 7 }, "must be a string or an array of parts"],
+    [{ message: "x", tools: "read" }, "tools must be an array"],
+    [{ message: "x", maxTurn: 1 }, 'Did you mean "maxTurns"?'],
+    [undefined, "must be an object"],
+  ])("a request that is none, %j, is refused by name", async (request, problem) => {
+    const agent = agentWith([call("delegate"), "Done."], [delegate(request as never)]);
+    await agent.chat("Go.");
+    expect(toolTexts(agent)[0]).toContain(problem);
+  });
+});
+
+function childEnds(events: readonly AgentEvent[]): string[] {
+  return events.flatMap((event) =>
+    event.type === "child" && event.event.type === "tool_end" ? [event.event.outcome] : [],
+  );
+}

@@ -1,0 +1,118 @@
+import { toStandardJsonSchema } from "@valibot/to-json-schema";
+import { type } from "arktype";
+import * as v from "valibot";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import { agentWith, call, collect } from "../../test/conversation.js";
+import { fakeTool } from "../../test/fixtures.js";
+import { Agent } from "../agent.js";
+import type { ChatProvider, ChatRequest } from "../providers/interface.js";
+import { scriptedProvider } from "../providers/replay.js";
+
+const JSON_SCHEMA = {
+  type: "object",
+  properties: { city: { type: "string" }, people: { type: "integer" } },
+  required: ["city", "people"],
+  additionalProperties: false,
+} as const;
+
+const SCHEMAS = [
+  ["JSON Schema", JSON_SCHEMA],
+  ["zod", z.object({ city: z.string(), people: z.number().int() })],
+  ["valibot", toStandardJsonSchema(v.object({ city: v.string(), people: v.pipe(v.number(), v.integer()) }))],
+  ["arktype", type({ city: "string", people: "number.integer" })],
+] as const;
+
+const OSLO = { city: "Oslo", people: 717_710 };
+
+describe.each(SCHEMAS)("an answer by a schema of %s", (_library, schema) => {
+  test("is a validated value", async () => {
+    const agent = agentWith([JSON.stringify(OSLO)]);
+    expect(await agent.chat("Oslo?", { output: schema as never })).toEqual(OSLO);
+  });
+
+  test("that does not fit is sent back with the reason, and the next one counts", async () => {
+    const corrections: unknown[] = [];
+    const agent = agentWith([
+      '{"city":"Oslo","people":"many"}',
+      ({ messages }) => {
+        corrections.push(messages.at(-1)?.content);
+        return JSON.stringify(OSLO);
+      },
+    ]);
+    expect(await agent.chat("Oslo?", { output: schema as never })).toEqual(OSLO);
+    expect(corrections[0]).toMatch(/^Your answer does not fit the required form: .*people/s);
+  });
+});
+
+test("the value is typed by the schema", async () => {
+  const agent = agentWith([JSON.stringify(OSLO)]);
+  const value = await agent.chat("Oslo?", { output: z.object({ city: z.string(), people: z.number() }) });
+  expectTypeOf(value).toEqualTypeOf<{ city: string; people: number }>();
+  expectTypeOf(await agentWith(["x"]).chat("?")).toEqualTypeOf<string>();
+});
+
+test("a schema that changes the value gives the changed one", async () => {
+  const agent = agentWith(['{"at":"2026-01-02"}']);
+  const schema = z.object({ at: z.string().transform((text) => new Date(text)) });
+  const { at } = await agent.chat("When?", { output: schema });
+  expect(at).toEqual(new Date("2026-01-02"));
+});
+
+test("tools run before the answer, which may stand in a code fence", async () => {
+  const agent = agentWith([call("read"), `\`\`\`json\n${JSON.stringify(OSLO)}\n\`\`\``], [fakeTool("read")]);
+  expect(await agent.chat("Oslo?", { output: JSON_SCHEMA })).toEqual(OSLO);
+});
+
+test("a schema no answer can satisfy ends after the allowed number of attempts", async () => {
+  const agent = agentWith(
+    Array.from({ length: 10 }, () => "{}"),
+    [],
+    { maxOutputRetries: 2 },
+  );
+  await expect(agent.chat("?", { output: { not: {} } })).rejects.toMatchObject({
+    code: "output_invalid",
+    message: expect.stringContaining("in 3 attempts"),
+  });
+  // The conversation goes on as an ordinary one.
+  expect(await agent.chat("Never mind.")).toBe("{}");
+});
+
+test("a server's own mode is used where there is one; otherwise the model is told in words", async () => {
+  const requests: ChatRequest[] = [];
+  const ask = async (nativeOutput: boolean) => {
+    const script = scriptedProvider([
+      (request) => {
+        requests.push(request);
+        return JSON.stringify(OSLO);
+      },
+    ]);
+    const provider: ChatProvider = { ...script, nativeOutput };
+    await new Agent(provider, { systemPrompt: "Be brief." }).chat("?", { output: JSON_SCHEMA });
+  };
+  await ask(true);
+  await ask(false);
+  const [native, told] = requests;
+  expect(native?.output).toMatchObject({ schema: JSON_SCHEMA });
+  expect(native?.messages[0]).toEqual({ role: "system", content: "Be brief." });
+  expect(told?.messages[0]?.content).toMatch(/^Be brief\.\n\n.*write only JSON/s);
+});
+
+test("streamChat gives the value with the last event", async () => {
+  const agent = agentWith([JSON.stringify(OSLO)]);
+  const events = [];
+  for await (const event of agent.streamChat("?", { output: JSON_SCHEMA })) events.push(event);
+  expect(events.at(-1)).toMatchObject({ type: "done", output: OSLO });
+});
+
+test.each([null, 7, "object", [], { type: "nonsense" }, { $ref: "https://example.com/x" }])(
+  "a schema that is none, %j, is refused before anything is sent",
+  async (schema) => {
+    const agent = agentWith(["never sent"]);
+    await expect(agent.chat("?", { output: schema as never })).rejects.toMatchObject({
+      code: "invalid_argument",
+      message: expect.stringContaining("output"),
+    });
+    expect((await collect(agent, "Now?")).error).toBeUndefined();
+  },
+);

@@ -1,0 +1,121 @@
+import { toStandardJsonSchema } from "@valibot/to-json-schema";
+import { type } from "arktype";
+import * as v from "valibot";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
+import { z } from "zod";
+import { registryWith } from "../../test/fixtures.js";
+import { defineTool } from "./defineTool.js";
+
+const schemas = {
+  zod: z.object({ city: z.string(), days: z.number().int().default(1) }),
+  valibot: toStandardJsonSchema(v.object({ city: v.string(), days: v.optional(v.number(), 1) })),
+  arktype: type({ city: "string", days: "number = 1" }),
+};
+
+describe.each(Object.entries(schemas))("a tool whose input is a schema of %s", (_library, input) => {
+  const execute = vi.fn((args: { city: string; days: number }) => `${args.city} for ${args.days}`);
+  const registry = registryWith(
+    defineTool({
+      name: "weather",
+      description: "Tells the weather.",
+      input: input as never,
+      execute: execute as never,
+    }),
+  );
+
+  test("is offered to the model as JSON Schema", () => {
+    expect(registry.getEnabledSchemas()[0]).toMatchObject({
+      type: "function",
+      function: {
+        name: "weather",
+        description: "Tells the weather.",
+        parameters: { type: "object", properties: { city: { type: "string" } } },
+      },
+    });
+  });
+
+  test("gets validated arguments with defaults filled in", async () => {
+    expect(await registry.execute("weather", { city: "Oslo" })).toBe("Oslo for 1");
+  });
+
+  test("is not run with wrong arguments, and the model learns which", async () => {
+    execute.mockClear();
+    expect(await registry.execute("weather", { city: 7 })).toMatch(/^Error executing weather: .*city/s);
+    expect(execute).not.toHaveBeenCalled();
+  });
+});
+
+test("arguments are typed in execute", () => {
+  defineTool({
+    name: "typed",
+    description: "Test.",
+    input: schemas.zod,
+    execute: (args) => {
+      expectTypeOf(args).toEqualTypeOf<{ city: string; days: number }>();
+      return args.city;
+    },
+  });
+  defineTool({
+    name: "untyped",
+    description: "Test.",
+    input: { type: "object" },
+    execute: (args) => {
+      expectTypeOf(args).toEqualTypeOf<Record<string, unknown>>();
+      return "";
+    },
+  });
+});
+
+test("a check may wait for something, such as a database", async () => {
+  const input = z.object({ id: z.string().refine(async (id) => id === "known", "nobody knows it") });
+  const registry = registryWith(
+    defineTool({ name: "look", description: "Test.", input, execute: ({ id }) => `found ${id}` }),
+  );
+  expect(await registry.execute("look", { id: "known" })).toBe("found known");
+  expect(await registry.execute("look", { id: "other" })).toContain("nobody knows it");
+});
+
+test("a schema of valibot that was not wrapped says how", () => {
+  const input = v.object({ city: v.string() });
+  const define = () => defineTool({ name: "t", description: "Test.", input, execute: () => "" });
+  expect(define).toThrow("toStandardJsonSchema of @valibot/to-json-schema");
+});
+
+test("a result may hold images and files besides its text", async () => {
+  const image = { type: "image", mediaType: "image/png", data: "aGk=" } as const;
+  const registry = registryWith(
+    defineTool({
+      name: "draw",
+      description: "Test.",
+      input: { type: "object" },
+      execute: () => ({ text: "Here it is.", parts: [image] }),
+    }),
+  );
+  expect(await registry.run("draw")).toMatchObject({ outcome: "ok", text: "Here it is.", parts: [image] });
+});
+
+test("a result that is none is the tool's error", async () => {
+  const execute = (() => 42) as never;
+  const registry = registryWith(
+    defineTool({ name: "bad", description: "Test.", input: { type: "object" }, execute }),
+  );
+  expect(await registry.execute("bad")).toBe(
+    "Error executing bad: it returned number 42 instead of a string or { text, parts }.",
+  );
+});
+
+test.each([
+  ["input that is no object", { input: z.string() }, "must be a schema of an object"],
+  ["input that is no schema", { input: 7 }, "input"],
+  ["no description", { description: undefined }, "description"],
+  ["a misspelt option", { excute: () => "" }, 'Did you mean "execute"?'],
+])("%s is refused when the tool is defined", (_what, change, problem) => {
+  const definition = {
+    name: "t",
+    description: "Test.",
+    input: { type: "object" },
+    execute: () => "",
+    ...change,
+  };
+  expect(() => defineTool(definition as never)).toThrow(problem);
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test, vi } from "vitest";
+import { fakeContext, fakeTool } from "../../test/fixtures.js";
+import { createToolRegistry } from "./factory.js";
+import type { BackgroundJob, PackServices, ToolPack } from "./types.js";
+
+const packOf = (services: PackServices, name = "serving"): ToolPack => ({
+  packName: name,
+  register: (registry) => registry.provide?.(services),
+});
+
+const registryOf = (...packs: ToolPack[]) => createToolRegistry(fakeContext(), packs);
+
+const job = (id: string): BackgroundJob => ({ id, command: `run ${id}`, pids: [1], startedAt: 0 });
+
+describe("what packs bring besides tools", () => {
+  test("belongs to one registration: two registries share nothing", () => {
+    const commands = [{ name: "deploy", description: "Deploys.", run: async () => ({ show: "ok" }) }];
+    const first = registryOf(packOf({ commands }));
+    const second = registryOf();
+    expect(first.services.commands.map(({ name }) => name)).toEqual(["deploy"]);
+    expect(second.services.commands).toEqual([]);
+  });
+
+  test("background work of all packs is listed and ended as one", async () => {
+    const ended: string[] = [];
+    const jobs = (id: string) => ({
+      list: () => [job(id)],
+      end: async (given: string) => given === id && ended.push(id) > 0,
+    });
+    const { services } = registryOf(
+      packOf({ jobs: jobs("a") }, "first"),
+      packOf({ jobs: jobs("b") }, "second"),
+    );
+    expect(services.jobs.list().map(({ id }) => id)).toEqual(["a", "b"]);
+    expect(await services.jobs.end("b")).toBe(true);
+    expect(await services.jobs.end("c")).toBe(false);
+    expect(await services.jobs.endProcess?.(7)).toBe(false);
+    expect(ended).toEqual(["b"]);
+  });
+
+  test("a check of the machine that fails says so beside the others", async () => {
+    const fine = { subject: "disk", ok: true, detail: "there" };
+    const { services } = registryOf(
+      packOf({ diagnose: () => [fine] }, "first"),
+      packOf({ diagnose: () => Promise.reject(new Error("no ruler")) }, "second"),
+    );
+    expect(await services.diagnose()).toEqual([
+      fine,
+      { subject: "a pack's own check", ok: false, detail: "no ruler" },
+    ]);
+  });
+
+  test("dispose is called once for every pack, also after one has failed, and the tools are gone", async () => {
+    const dispose = vi.fn();
+    const registry = registryOf(
+      packOf({ dispose: () => Promise.reject(new Error("stuck")) }, "first"),
+      packOf({ dispose }, "second"),
+    );
+    registry.register(fakeTool("look"));
+    await expect(registry.dispose()).rejects.toThrow("stuck");
+    await registry.dispose();
+    expect(dispose).toHaveBeenCalledTimes(1);
+    expect(registry.getToolNames()).toEqual([]);
+    expect(await registry.execute("look")).toBe("Tool not found: look");
+    expect(() => registry.register(fakeTool("late"))).toThrow("disposed of");
+  });
+
+  test("what a pack provides after the end is ended at once", async () => {
+    const registry = registryOf();
+    await registry.dispose();
+    const dispose = vi.fn();
+    registry.provide({ dispose });
+    await vi.waitFor(() => expect(dispose).toHaveBeenCalledTimes(1));
+  });
+
+  test("a pack that throws half-way has what it provided ended, and nothing of it stays", () => {
+    const dispose = vi.fn();
+    const broken: ToolPack = {
+      register(registry) {
+        registry.provide?.({ dispose, commands: [] });
+        throw new Error("half-way");
+      },
+    };
+    expect(() => registryOf(broken)).toThrow("half-way");
+    expect(dispose).toHaveBeenCalledTimes(1);
+  });
+
+  test.each([
+    [{ dispose: "x" }, "services.dispose must be a function"],
+    [{ diagnose: 1 }, "services.diagnose must be a function"],
+    [{ hooks: { name: "h", beforCall: () => undefined } }, "beforeCall() or afterCall()"],
+    ["text", "services must be an object"],
+  ])("services that are none, %j, are refused by name", (services, problem) => {
+    expect(() => registryOf(packOf(services as never))).toThrow(problem);
+  });
+});

@@ -1,0 +1,86 @@
+import { quote } from "@agent/core/toolkit";
+import type { StdioServerOptions } from "./options.js";
+
+// What programs need to find themselves and their files. No variable here holds a secret.
+const SAFE_NAMES = new Set([
+  "HOME",
+  "LANG",
+  "LANGUAGE",
+  "LOGNAME",
+  "PATH",
+  "SHELL",
+  "TERM",
+  "TMPDIR",
+  "TZ",
+  "USER",
+  "XDG_CACHE_HOME",
+  "XDG_CONFIG_HOME",
+  "XDG_DATA_HOME",
+  "NODE_EXTRA_CA_CERTS",
+  "SSL_CERT_DIR",
+  "SSL_CERT_FILE",
+  // What Windows programs do not start without.
+  "APPDATA",
+  "HOMEDRIVE",
+  "HOMEPATH",
+  "LOCALAPPDATA",
+  "PATHEXT",
+  "PROGRAMFILES",
+  "SYSTEMDRIVE",
+  "SYSTEMROOT",
+  "TEMP",
+  "TMP",
+  "USERNAME",
+  "USERPROFILE",
+]);
+const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+
+/** A program's environment, and which values in it must never be shown. */
+export interface ServerEnvironment {
+  readonly variables: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+}
+
+/** The environment of a server: the safe list plus what the user named. Throws for a named variable that is not set. */
+export function serverEnvironment(
+  env: StdioServerOptions["env"],
+  own: NodeJS.ProcessEnv = process.env,
+): ServerEnvironment {
+  const variables: Record<string, string> = {};
+  for (const [name, value] of Object.entries(own)) {
+    const upper = name.toUpperCase();
+    if (value !== undefined && (SAFE_NAMES.has(upper) || upper.startsWith("LC_"))) variables[name] = value;
+  }
+  const secrets: string[] = [];
+  for (const [name, text] of namedVariables(env)) {
+    const value = expand(text, own, secrets);
+    if (/[\0=]/.test(name) || value.includes("\0")) {
+      throw new Error(`The environment variable ${quote(name)} cannot be passed on: it holds "=" or NUL.`);
+    }
+    variables[name] = value;
+    secrets.push(value);
+  }
+  return { variables, secrets };
+}
+
+/** Name and value of each variable the user named. A name alone stands for the variable of that name. */
+function namedVariables(env: StdioServerOptions["env"] = []): [name: string, value: string][] {
+  if (!isList(env)) return Object.entries(env);
+  return env.map((name) => [name, `\${${name}}`]);
+}
+
+function isList(env: NonNullable<StdioServerOptions["env"]>): env is readonly string[] {
+  return Array.isArray(env);
+}
+
+/** Replaces `${NAME}` and `${NAME:-default}`. What came from the environment is added to `secrets`. */
+export function expand(text: string, own: NodeJS.ProcessEnv, secrets: string[]): string {
+  return text.replace(REFERENCE, (_, name: string, fallback: string | undefined) => {
+    const value = own[name] ?? fallback;
+    if (value === undefined) {
+      throw new Error(`The environment variable ${name} is not set. Set it before you start the agent.`);
+    }
+    if (own[name] !== undefined) secrets.push(value);
+    return value;
+  });
+}

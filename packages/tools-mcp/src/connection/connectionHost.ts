@@ -1,0 +1,34 @@
+import type { PackHost } from "@agent/core";
+import { createRedactor } from "@agent/core/provider";
+import type { McpOptions } from "../config/options.js";
+import { LoginStore, loginPath } from "../oauth/store.js";
+import { ProcessGuard } from "../stdio/guard.js";
+
+/** What all servers of one registration share. */
+export interface ConnectionHost {
+  readonly guard: ProcessGuard;
+  readonly logins: LoginStore;
+  /** Where relative paths start. */
+  readonly directory: string;
+  readonly ask: PackHost["ask"];
+  /** Replaces the secrets of all servers in a text. */
+  readonly redact: (text: string) => string;
+  /** Values that `redact` replaces; servers add theirs. */
+  readonly secrets: string[];
+}
+
+export function createConnectionHost(
+  options: McpOptions,
+  directory: string,
+  ask: PackHost["ask"],
+): ConnectionHost {
+  const secrets: string[] = [];
+  return {
+    guard: new ProcessGuard(),
+    logins: new LoginStore(loginPath(options.loginFile, directory)),
+    directory,
+    ask,
+    secrets,
+    redact: createRedactor(() => secrets),
+  };
+}

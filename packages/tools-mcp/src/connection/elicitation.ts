@@ -1,0 +1,102 @@
+import type { PackHost, QuestionField } from "@agent/core";
+import { escapeInvisible, escapeToLine, isRecord, quote, truncateUtf8 } from "@agent/core/toolkit";
+import type { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
+
+const MAX_MESSAGE = 4000;
+const MAX_LABEL = 200;
+const MAX_FIELDS = 50;
+const MAX_OPTIONS = 200;
+
+/**
+ * Puts a server's question to the person. Without somebody to ask the answer is a refusal. What the server wrote is
+ * shown without control characters and under the server's name.
+ */
+export async function elicit(
+  server: string,
+  ask: PackHost["ask"],
+  params: ElicitRequestParams,
+  signal: AbortSignal,
+): Promise<ElicitResult> {
+  if (!ask) return { action: "decline" };
+  const isUrl = params.mode === "url";
+  const answer = await ask({
+    source: `the MCP server ${quote(server)}`,
+    message: escapeInvisible(truncateUtf8(params.message, MAX_MESSAGE)),
+    fields: isUrl ? [] : toFields(params),
+    ...(isUrl && { url: escapeToLine(params.url) }),
+    signal,
+  });
+  if (answer.answer === "yes") {
+    return isUrl ? { action: "accept" } : { action: "accept", content: toContent(answer.values) };
+  }
+  return { action: answer.answer === "no" ? "decline" : "cancel" };
+}
+
+function toFields(params: ElicitRequestParams): QuestionField[] {
+  const schema: unknown = "requestedSchema" in params ? params.requestedSchema : undefined;
+  const properties = isRecord(schema) && isRecord(schema.properties) ? schema.properties : {};
+  const required = isRecord(schema) && Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(properties)
+    .slice(0, MAX_FIELDS)
+    .map(([name, property]) => toField(name, isRecord(property) ? property : {}, required.includes(name)));
+}
+
+function toField(name: string, property: Record<string, unknown>, required: boolean): QuestionField {
+  const { title, description, default: byDefault } = property;
+  return {
+    name,
+    required,
+    ...fieldType(property),
+    ...(typeof title === "string" && { title: label(title) }),
+    ...(typeof description === "string" && { description: label(description) }),
+    ...(byDefault !== undefined && { default: byDefault }),
+  };
+}
+
+function fieldType(property: Record<string, unknown>): Pick<QuestionField, "type" | "options"> {
+  if (property.type === "array") {
+    return { type: "choices", options: toOptions(isRecord(property.items) ? property.items : {}) };
+  }
+  const options = toOptions(property);
+  if (options.length > 0) return { type: "choice", options };
+  if (property.type === "boolean" || property.type === "number" || property.type === "integer") {
+    return { type: property.type };
+  }
+  return { type: "text" };
+}
+
+/** The choices, in any of the forms the revisions of the protocol have: `enum` with names, `oneOf`, `anyOf`. */
+function toOptions(schema: Record<string, unknown>): { value: string; title?: string }[] {
+  if (Array.isArray(schema.enum)) {
+    const names: unknown[] = Array.isArray(schema.enumNames) ? schema.enumNames : [];
+    return schema.enum.slice(0, MAX_OPTIONS).map((value: unknown, index) => {
+      const title = names[index];
+      return { value: String(value), ...(typeof title === "string" && { title: label(title) }) };
+    });
+  }
+  const titled = [schema.oneOf, schema.anyOf].find(Array.isArray) ?? [];
+  return titled
+    .filter(isRecord)
+    .slice(0, MAX_OPTIONS)
+    .map(({ const: value, title }) => ({
+      value: String(value),
+      ...(typeof title === "string" && { title: label(title) }),
+    }));
+}
+
+function label(text: string): string {
+  return escapeToLine(truncateUtf8(text, MAX_LABEL));
+}
+
+/** Only what the protocol allows: texts, numbers, booleans and lists of texts. */
+function toContent(
+  values: Readonly<Record<string, unknown>>,
+): Record<string, string | number | boolean | string[]> {
+  const content: Record<string, string | number | boolean | string[]> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
+      content[name] = value;
+    else if (Array.isArray(value)) content[name] = value.map(String);
+  }
+  return content;
+}

@@ -1,0 +1,181 @@
+import { errorMessage, onAbort, quote } from "@agent/core/toolkit";
+import type { CallToolResult } from "@modelcontextprotocol/client";
+import { isHttp, type ServerOptions } from "../config/options.js";
+import { examineTools } from "../lock/examine.js";
+import type { LockedServer, LockedTool } from "../lock/lock.js";
+import { LoginProvider } from "../oauth/provider.js";
+import { ErrorLog } from "../stdio/errorLog.js";
+import type { ConnectionHost } from "./connectionHost.js";
+import type { CallOptions, Session } from "./session.js";
+
+const START_MS = 15_000;
+const DEFAULT_CALL_MS = 60_000;
+/** How often a server that died is started again before somebody has to look at it. */
+const MAX_RESTARTS = 1;
+
+/**
+ * One server: started by its first call, compared with the lock, kept open, started once more if it died. Calls of
+ * a tool that is not as it was agreed to are refused.
+ */
+export class ServerConnection {
+  readonly name: string;
+  readonly options: ServerOptions;
+  readonly #locked: LockedServer;
+  readonly #host: ConnectionHost;
+  readonly #onDiffering: (tools: readonly string[]) => void;
+  readonly #ended = new AbortController();
+  #opening: Promise<Session> | undefined;
+  #deaths = 0;
+  #differing = new Set<string>();
+  #closing: Promise<void> = Promise.resolve();
+
+  /** `onDiffering` is called with the tools that are no longer as agreed, each time the server's list was read. */
+  constructor(
+    name: string,
+    options: ServerOptions,
+    locked: LockedServer,
+    host: ConnectionHost,
+    onDiffering: (tools: readonly string[]) => void,
+  ) {
+    this.name = name;
+    this.options = options;
+    this.#locked = locked;
+    this.#host = host;
+    this.#onDiffering = onDiffering;
+  }
+
+  /** Whether the server runs, or is being started. */
+  get isOpen(): boolean {
+    return this.#opening !== undefined;
+  }
+
+  async callTool(
+    tool: LockedTool,
+    args: Record<string, unknown>,
+    options: Omit<CallOptions, "timeoutMs">,
+  ): Promise<CallToolResult> {
+    return await this.use(options.signal, async (session, timeoutMs) => {
+      if (this.#differing.has(tool.tool)) throw new Error(differsText(this.name, tool.tool));
+      return await session.callTool(tool, args, { ...options, timeoutMs });
+    });
+  }
+
+  /** Runs `work` with the open connection. Rejects with words for a model: which server, what went wrong, what to do. */
+  async use<T>(
+    signal: AbortSignal | undefined,
+    work: (session: Session, timeoutMs: number) => Promise<T>,
+  ): Promise<T> {
+    try {
+      const session = await untilAborted(this.#open(), signal);
+      const result = await untilAborted(work(session, this.options.timeoutMs ?? DEFAULT_CALL_MS), signal);
+      this.#deaths = 0;
+      return result;
+    } catch (error) {
+      throw new Error(this.#host.redact(`MCP server ${quote(this.name)}: ${errorMessage(error)}`));
+    }
+  }
+
+  /** Ends the server and everything it started. */
+  async dispose(): Promise<void> {
+    this.#ended.abort(new Error("the agent is ending"));
+    const session = await this.#opening?.catch(() => undefined);
+    await session?.close();
+    await this.#closing;
+  }
+
+  #open(): Promise<Session> {
+    if (this.#ended.signal.aborted) return Promise.reject(new Error("the agent is ending"));
+    if (this.#opening) return this.#opening;
+    if (this.#deaths > MAX_RESTARTS) {
+      return Promise.reject(
+        new Error(
+          `it died ${this.#deaths} times in a row and is not started again. Run "agent mcp check ${this.name}".`,
+        ),
+      );
+    }
+    const opening = this.#connect();
+    this.#opening = opening;
+    opening.catch(() => {
+      this.#deaths++;
+      this.#opening = undefined;
+    });
+    return opening;
+  }
+
+  async #connect(): Promise<Session> {
+    const { guard, logins, directory, ask, redact, secrets } = this.#host;
+    // What the last process left behind must be gone before the next one starts.
+    await this.#closing;
+    // Loaded by the first call: the SDK takes longer to load than the agent itself.
+    const [{ Session }, { openTransport }] = await Promise.all([
+      import("./session.js"),
+      import("./openTransport.js"),
+    ]);
+    const log = new ErrorLog(redact);
+    const auth = isHttp(this.options)
+      ? new LoginProvider(this.name, this.options.url, logins, secrets)
+      : undefined;
+    const { transport, endReason } = openTransport(this.options, { guard, log, directory, secrets, auth });
+    const timer = AbortSignal.timeout(START_MS);
+    const signal = AbortSignal.any([timer, this.#ended.signal]);
+    let session: Session | undefined;
+    transport.onclose = () => {
+      if (session === undefined) return;
+      this.#deaths++;
+      this.#opening = undefined;
+      // Waits until the processes are gone.
+      this.#closing = transport.close();
+    };
+    try {
+      const era = this.#locked.era;
+      const onToolsChanged = (): void => void (session && this.#compare(session).catch(() => undefined));
+      session = await Session.open(
+        { server: this.name, transport, endReason, era, ask, onToolsChanged },
+        signal,
+      );
+      await this.#compare(session, signal);
+      return session;
+    } catch (error) {
+      session = undefined;
+      await transport.close();
+      if (timer.aborted) throw new Error(`it did not start within ${START_MS} ms.${tail(log)}`);
+      throw endReason() === "" ? error : new Error(endReason());
+    }
+  }
+
+  /** Finds out which tools are no longer as they were agreed to. */
+  async #compare(session: Session, signal?: AbortSignal): Promise<void> {
+    const { tools } = examineTools(this.name, await session.listTools(signal));
+    const now = new Map(tools.map(({ tool, hash }) => [tool, hash]));
+    this.#differing = new Set(
+      this.#locked.tools.filter(({ tool, hash }) => now.get(tool) !== hash).map(({ tool }) => tool),
+    );
+    this.#onDiffering([...this.#differing]);
+  }
+}
+
+export function differsText(server: string, tool: string): string {
+  return `its tool ${quote(tool)} is not the one that was agreed to: it changed or is gone. A person can look at the difference with "agent mcp update ${server}".`;
+}
+
+function tail(log: ErrorLog): string {
+  const text = log.tail();
+  return text === "" ? "" : `\nIts standard error ends with:\n${text}`;
+}
+
+/** Rejects on abort without waiting for `promise`, which goes on. */
+async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await promise;
+  promise.catch(() => undefined);
+  let release = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    const stop = (): void => reject(new Error("the call was aborted"));
+    if (signal.aborted) stop();
+    else release = onAbort(signal, stop);
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    release();
+  }
+}

@@ -1,0 +1,126 @@
+import type { JsonSchema } from "@agent/core";
+import {
+  compileSchema,
+  describeValue,
+  errorMessage,
+  escapeToLine,
+  isRecord,
+  truncateUtf8,
+} from "@agent/core/toolkit";
+import { hashOf } from "./canonical.js";
+import type { LockedPrompt, LockedTool, SetAside } from "./lock.js";
+import { toolName } from "./toolName.js";
+
+/** More tools than this from one server are a mistake or an attack. */
+export const MAX_TOOLS = 1000;
+const MAX_NAME = 128;
+const MAX_DESCRIPTION = 16 * 1024;
+const MAX_SCHEMA = 128 * 1024;
+const MAX_PROMPTS = 200;
+const ANNOTATIONS = ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+
+export interface ExaminedTools {
+  readonly tools: readonly LockedTool[];
+  readonly setAside: readonly SetAside[];
+}
+
+/** Sorts what a server listed into tools that can be used and others, each with its reason. */
+export function examineTools(server: string, listed: readonly unknown[]): ExaminedTools {
+  const tools: LockedTool[] = [];
+  const setAside: SetAside[] = [];
+  const seen = new Set<string>();
+  for (const [index, raw] of listed.slice(0, MAX_TOOLS).entries()) {
+    const label = shownName(raw, index);
+    try {
+      const tool = examineTool(server, raw);
+      if (seen.has(tool.tool)) throw new Error("another tool has the same name");
+      seen.add(tool.tool);
+      tools.push(tool);
+    } catch (error) {
+      setAside.push({ tool: label, reason: escapeToLine(truncateUtf8(errorMessage(error), 500)) });
+    }
+  }
+  if (listed.length > MAX_TOOLS) {
+    setAside.push({
+      tool: `${listed.length - MAX_TOOLS} more`,
+      reason: `a server may have ${MAX_TOOLS} tools, this one has ${listed.length}`,
+    });
+  }
+  return { tools, setAside };
+}
+
+/** The hash of a tool's definition: what a person agrees to. */
+export function toolHash(tool: Omit<LockedTool, "hash" | "name">): string {
+  const { tool: name, title, description, inputSchema, annotations } = tool;
+  return hashOf({ name, title, description, inputSchema, annotations });
+}
+
+function examineTool(server: string, raw: unknown): LockedTool {
+  if (!isRecord(raw)) throw new Error(`it is ${describeValue(raw)}, not an object`);
+  const { name, title, description = "", inputSchema = {}, annotations } = raw;
+  if (typeof name !== "string" || name === "") throw new Error(`its name is ${describeValue(name)}`);
+  if (name.length > MAX_NAME)
+    throw new Error(`its name has ${name.length} characters; ${MAX_NAME} are allowed`);
+  if (typeof description !== "string") throw new Error(`its description is ${describeValue(description)}`);
+  if (description.length > MAX_DESCRIPTION) {
+    throw new Error(`its description has ${description.length} characters; ${MAX_DESCRIPTION} are allowed`);
+  }
+  const entry = {
+    tool: name,
+    ...(typeof title === "string" && title.length <= MAX_NAME && { title }),
+    description,
+    inputSchema: checkedSchema(inputSchema),
+    ...(isRecord(annotations) && { annotations: knownAnnotations(annotations) }),
+  };
+  return { ...entry, name: toolName(server, name), hash: toolHash(entry) };
+}
+
+function checkedSchema(schema: unknown): JsonSchema {
+  if (!isRecord(schema)) throw new Error(`its inputSchema is ${describeValue(schema)}, not an object`);
+  const { type = "object" } = schema;
+  if (type !== "object")
+    throw new Error(`the type of its inputSchema is ${describeValue(type)}, not "object"`);
+  const size = JSON.stringify(schema).length;
+  if (size > MAX_SCHEMA) throw new Error(`its inputSchema has ${size} characters; ${MAX_SCHEMA} are allowed`);
+  const whole = { ...schema, type };
+  compileSchema(whole, "inputSchema");
+  return whole;
+}
+
+function knownAnnotations(annotations: Record<string, unknown>): Record<string, unknown> {
+  const known = ANNOTATIONS.filter((key) => ["boolean", "string"].includes(typeof annotations[key]));
+  return Object.fromEntries(known.map((key) => [key, annotations[key]]));
+}
+
+function shownName(raw: unknown, index: number): string {
+  const name =
+    isRecord(raw) && typeof raw.name === "string" && raw.name !== "" ? raw.name : `number ${index + 1}`;
+  return escapeToLine(truncateUtf8(name, MAX_NAME));
+}
+
+/** The prompts of a server that can be commands; the others are left out. */
+export function examinePrompts(listed: readonly unknown[]): LockedPrompt[] {
+  const prompts: LockedPrompt[] = [];
+  for (const raw of listed.slice(0, MAX_PROMPTS)) {
+    if (!isRecord(raw) || typeof raw.name !== "string" || !isShort(raw.name)) continue;
+    const parameters = Array.isArray(raw.arguments) ? raw.arguments.filter(isRecord) : [];
+    prompts.push({
+      prompt: raw.name,
+      description: typeof raw.description === "string" ? truncateUtf8(raw.description, 500) : "",
+      arguments: parameters.filter(hasName).map(({ name, description, required }) => ({
+        name,
+        ...(typeof description === "string" && { description: truncateUtf8(description, 500) }),
+        ...(required === true && { required }),
+      })),
+    });
+  }
+  return prompts;
+}
+
+function hasName(value: Record<string, unknown>): value is Record<string, unknown> & { name: string } {
+  return typeof value.name === "string" && isShort(value.name);
+}
+
+function isShort(name: string): boolean {
+  return name !== "" && name.length <= MAX_NAME;
+}

@@ -1,0 +1,60 @@
+import type { JsonSchema } from "@agent/core";
+
+/** A tool as a person agreed to it. */
+export interface LockedTool {
+  /** Its name on the server. */
+  readonly tool: string;
+  /** Its name for the model. */
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  /** What the server claims about the tool. Claims only ever restrict it. */
+  readonly annotations?: Readonly<Record<string, unknown>>;
+  /** Over all of the above but `name`: a tool that differs is off. */
+  readonly hash: string;
+}
+
+/** A prompt of the server, offered as a command of the chat. */
+export interface LockedPrompt {
+  readonly prompt: string;
+  readonly description: string;
+  readonly arguments: readonly {
+    readonly name: string;
+    readonly description?: string;
+    readonly required?: boolean;
+  }[];
+}
+
+/** Something the server listed that cannot be used, and why. */
+export interface SetAside {
+  readonly tool: string;
+  readonly reason: string;
+}
+
+/** How the server is spoken to: by the handshake up to 2025-11-25, or without one since 2026-07-28. */
+export type LockedEra =
+  | { readonly kind: "legacy"; readonly version: string }
+  | {
+      readonly kind: "modern";
+      readonly version: string;
+      readonly discover: Readonly<Record<string, unknown>>;
+    };
+
+/** All that was agreed to about one server. */
+export interface LockedServer {
+  /** A hash of how it is reached; the lock does not hold for another program or address. */
+  readonly source: string;
+  readonly era: LockedEra;
+  readonly info?: { readonly name: string; readonly version: string };
+  readonly tools: readonly LockedTool[];
+  readonly prompts: readonly LockedPrompt[];
+  /** Whether it has resources, which can be mentioned in the chat. */
+  readonly hasResources: boolean;
+  readonly setAside: readonly SetAside[];
+}
+
+export interface Lock {
+  readonly lockVersion: 1;
+  readonly servers: Readonly<Record<string, LockedServer>>;
+}

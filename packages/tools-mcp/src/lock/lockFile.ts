@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { errorMessage, isRecord, quotePath, writeFileAtomic } from "@agent/core/toolkit";
+import { isHttp, type McpOptions, type ServerOptions } from "../config/options.js";
+import { hashOf } from "./canonical.js";
+import { toolHash } from "./examine.js";
+import type { Lock, LockedServer, LockedTool } from "./lock.js";
+import { toolName } from "./toolName.js";
+
+const DEFAULT_NAME = "mcp.lock.json";
+const EMPTY: Lock = { lockVersion: 1, servers: {} };
+
+/** Where the lock of these options is. `directory` is the one of the config. */
+export function lockPath(options: McpOptions, directory: string): string {
+  return resolve(directory, options.lockFile ?? DEFAULT_NAME);
+}
+
+/** How a server is reached, as a hash: a lock made for one program does not hold for another. */
+export function sourceHash(server: ServerOptions): string {
+  return hashOf(
+    isHttp(server) ? { url: server.url } : { command: server.command, args: server.args, cwd: server.cwd },
+  );
+}
+
+/** Reads a lock; one that is not there is empty. Throws for one that cannot be read, with the path and the cause. */
+export function readLock(path: string): Lock {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return EMPTY;
+    throw new Error(`The lock ${quotePath(path)} cannot be read: ${errorMessage(error)}`);
+  }
+  let lock: unknown;
+  try {
+    lock = JSON.parse(text);
+  } catch (error) {
+    throw unreadable(path, errorMessage(error));
+  }
+  if (!isRecord(lock) || lock.lockVersion !== 1 || !isRecord(lock.servers)) {
+    throw unreadable(path, 'it has no "lockVersion": 1 with "servers"');
+  }
+  for (const [name, server] of Object.entries(lock.servers)) {
+    if (!isLockedServer(server)) throw unreadable(path, `the entry of "${name}" is not complete`);
+  }
+  return lock as unknown as Lock;
+}
+
+export async function writeLock(path: string, lock: Lock): Promise<void> {
+  await writeFileAtomic(path, `${JSON.stringify(lock, undefined, 2)}\n`);
+}
+
+/** Whether a tool of the lock is as it was written: its hash fits, and its name is the one it would get. */
+export function isGenuine(server: string, tool: LockedTool): boolean {
+  return toolHash(tool) === tool.hash && toolName(server, tool.tool) === tool.name;
+}
+
+function isLockedServer(value: unknown): value is LockedServer {
+  if (!isRecord(value) || typeof value.source !== "string" || !isRecord(value.era)) return false;
+  const { tools, prompts, setAside, era } = value;
+  const isEra = era.kind === "legacy" || (era.kind === "modern" && isRecord(era.discover));
+  return (
+    isEra &&
+    Array.isArray(tools) &&
+    tools.every(isLockedTool) &&
+    Array.isArray(prompts) &&
+    Array.isArray(setAside)
+  );
+}
+
+function isLockedTool(value: unknown): boolean {
+  if (!isRecord(value) || !isRecord(value.inputSchema)) return false;
+  return [value.tool, value.name, value.description, value.hash].every((field) => typeof field === "string");
+}
+
+function unreadable(path: string, cause: string): Error {
+  return new Error(
+    `The lock ${quotePath(path)} is damaged: ${cause}. Restore it, or delete it and run "agent mcp update".`,
+  );
+}

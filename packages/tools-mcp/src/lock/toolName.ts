@@ -1,0 +1,18 @@
+import { createHash } from "node:crypto";
+
+const MAX_LENGTH = 64;
+const HASH_LENGTH = 8;
+const PREFIX = "mcp__";
+
+/**
+ * The name under which the model calls a server's tool: `mcp__github__create_issue`. Always the same for the same
+ * pair. A name that is too long, or has characters that model APIs refuse, is shortened and ends in a hash of the
+ * original, so that two tools never get the same name.
+ */
+export function toolName(server: string, tool: string): string {
+  const prefix = `${PREFIX}${server}__`;
+  const plain = tool.replace(/[^A-Za-z0-9_-]/g, "_");
+  if (plain === tool && tool !== "" && prefix.length + tool.length <= MAX_LENGTH) return prefix + tool;
+  const hash = createHash("sha256").update(tool).digest("hex").slice(0, HASH_LENGTH);
+  return `${prefix}${plain.slice(0, MAX_LENGTH - prefix.length - HASH_LENGTH - 1)}_${hash}`;
+}

@@ -1,0 +1,98 @@
+import { errorMessage } from "@agent/core/toolkit";
+import type { AuthProvider } from "@modelcontextprotocol/client";
+import { isHttp, type ServerOptions } from "../config/options.js";
+import type { ConnectionHost } from "../connection/connectionHost.js";
+import { openTransport } from "../connection/openTransport.js";
+import { Session } from "../connection/session.js";
+import { examinePrompts, examineTools } from "../lock/examine.js";
+import type { LockedEra, LockedServer } from "../lock/lock.js";
+import { sourceHash } from "../lock/lockFile.js";
+import { LoginNeededError, LoginProvider } from "../oauth/provider.js";
+import { ErrorLog } from "../stdio/errorLog.js";
+
+const START_MS = 15_000;
+
+/** What a server offers now, in the form in which it would be locked. */
+export interface InspectedServer {
+  readonly locked: LockedServer;
+  /** Milliseconds from its start until the first answer, and for listing everything. */
+  readonly startMs: number;
+  readonly listMs: number;
+}
+
+/**
+ * Starts a server, asks for everything it has and ends it. Rejects with what went wrong in words;
+ * with a `LoginNeededError` if somebody has to log in first.
+ */
+export async function inspectServer(
+  name: string,
+  server: ServerOptions,
+  host: ConnectionHost,
+  options: { readonly signal?: AbortSignal; readonly auth?: AuthProvider } = {},
+): Promise<InspectedServer> {
+  const auth =
+    options.auth ??
+    (isHttp(server) ? new LoginProvider(name, server.url, host.logins, host.secrets) : undefined);
+  try {
+    return await inspectIn(undefined, name, server, host, auth, options.signal);
+  } catch (error) {
+    // Servers built on some SDKs end when the first thing they get is not the handshake.
+    if (isHttp(server) || !(error instanceof EndedError)) throw withoutSecrets(error, host);
+  }
+  try {
+    return await inspectIn({ kind: "legacy", version: "" }, name, server, host, auth, options.signal);
+  } catch (error) {
+    throw withoutSecrets(error, host);
+  }
+}
+
+/** The server ended while it was being asked. */
+class EndedError extends Error {}
+
+async function inspectIn(
+  era: LockedEra | undefined,
+  name: string,
+  server: ServerOptions,
+  host: ConnectionHost,
+  auth: AuthProvider | undefined,
+  caller: AbortSignal | undefined,
+): Promise<InspectedServer> {
+  const { guard, directory, secrets, redact, ask } = host;
+  const log = new ErrorLog(redact);
+  const { transport, endReason } = openTransport(server, { guard, log, directory, secrets, auth });
+  const timer = AbortSignal.timeout(START_MS);
+  // A login waits for a person, and has a limit of its own.
+  const signal = AbortSignal.any([
+    ...(auth instanceof LoginProvider || !auth ? [timer] : []),
+    ...(caller ? [caller] : []),
+  ]);
+  const started = performance.now();
+  try {
+    const parts = { server: name, transport, endReason, era, ask, onToolsChanged: () => undefined };
+    const session = await Session.open(parts, signal);
+    const opened = performance.now();
+    const { tools, setAside } = examineTools(name, await session.listTools(caller));
+    const prompts = examinePrompts(await session.listPrompts(caller).catch(() => []));
+    const locked: LockedServer = {
+      source: sourceHash(server),
+      era: session.era,
+      ...(session.info && { info: session.info }),
+      tools,
+      prompts,
+      hasResources: session.hasResources,
+      setAside,
+    };
+    return { locked, startMs: opened - started, listMs: performance.now() - opened };
+  } catch (error) {
+    const reason = endReason();
+    if (timer.aborted) throw new Error(`It did not start within ${START_MS} ms. ${log.tail()}`.trim());
+    throw reason === "" ? error : new EndedError(reason);
+  } finally {
+    await transport.close();
+  }
+}
+
+function withoutSecrets(error: unknown, { redact }: ConnectionHost): unknown {
+  if (error instanceof LoginNeededError) return error;
+  return new Error(redact(errorMessage(error)), { cause: error });
+}

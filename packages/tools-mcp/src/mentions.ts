@@ -1,0 +1,47 @@
+import type { Content, ContentPart, MentionItem, MentionSource } from "@agent/core";
+import { escapeToLine, isRecord, truncateUtf8 } from "@agent/core/toolkit";
+import type { ServerConnection } from "./connection/serverConnection.js";
+import { resourceText } from "./results/toolResult.js";
+
+const MAX_ITEMS = 50;
+// Long enough for one mention to be typed, short enough to see what a server has added.
+const LIST_AGE_MS = 30_000;
+
+/** The resources of a server, mentioned as `@docs:file:///guide.md`. The first mention starts the server. */
+export function resourceMentions(connection: ServerConnection): MentionSource {
+  let listed: { readonly at: number; readonly items: readonly MentionItem[] } | undefined;
+  return {
+    name: connection.name,
+    async list(query, signal) {
+      if (listed === undefined || performance.now() - listed.at > LIST_AGE_MS) {
+        const resources = await connection.use(signal, (session) => session.listResources(signal));
+        listed = { at: performance.now(), items: resources.flatMap(toItem) };
+      }
+      const wanted = query.toLowerCase();
+      const fits = ({ id, description = "" }: MentionItem) =>
+        `${id} ${description}`.toLowerCase().includes(wanted);
+      return listed.items.filter(fits).slice(0, MAX_ITEMS);
+    },
+    async read(uri, signal): Promise<Content> {
+      const { contents } = await connection.use(signal, (session, timeoutMs) =>
+        session.readResource(uri, { timeoutMs, signal }),
+      );
+      return contents.flatMap((resource): ContentPart[] => {
+        const parts: ContentPart[] = [];
+        const text = resourceText({ ...resource }, (part) => parts.push(part));
+        return [{ type: "text", text }, ...parts];
+      });
+    },
+  };
+}
+
+function toItem(resource: unknown): MentionItem[] {
+  if (!isRecord(resource) || typeof resource.uri !== "string") return [];
+  const label = [resource.title, resource.name, resource.description].find((one) => typeof one === "string");
+  return [
+    {
+      id: escapeToLine(resource.uri),
+      ...(typeof label === "string" && { description: escapeToLine(truncateUtf8(label, 200)) }),
+    },
+  ];
+}

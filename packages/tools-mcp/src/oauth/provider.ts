@@ -1,0 +1,101 @@
+import { quote } from "@agent/core/toolkit";
+import type { AuthProvider } from "@modelcontextprotocol/client";
+import type { Login, LoginStore } from "./store.js";
+
+/** A token is refreshed this long before it ends, so that no request is made with one that ends on its way. */
+const REFRESH_BEFORE_MS = 60_000;
+
+/** A server wants a person to log in. `agent mcp login` does it. */
+export class LoginNeededError extends Error {
+  override readonly name = "LoginNeededError";
+
+  constructor(
+    readonly server: string,
+    why: string,
+  ) {
+    super(
+      `it wants a login: ${why}. Run "agent mcp login ${server}" in a terminal; running chats will use it.`,
+    );
+  }
+}
+
+/**
+ * Gives every request the token of the stored login, refreshed in time and by one process at a time. Never asks
+ * anybody: without a login that works it fails and says what to run.
+ */
+export class LoginProvider implements AuthProvider {
+  readonly #name: string;
+  readonly #url: string;
+  readonly #store: LoginStore;
+  readonly #secrets: string[];
+  #used: string | undefined;
+
+  /** Tokens are added to `secrets`, which are never shown. */
+  constructor(name: string, url: string, store: LoginStore, secrets: string[]) {
+    this.#name = name;
+    this.#url = url;
+    this.#store = store;
+    this.#secrets = secrets;
+  }
+
+  async token(): Promise<string | undefined> {
+    let login = this.#store.read(this.#url);
+    if (login?.tokens?.refresh_token && isEnding(login))
+      login = await this.#refresh(login.tokens.access_token);
+    this.#used = login?.tokens?.access_token;
+    if (this.#used !== undefined && !this.#secrets.includes(this.#used)) this.#secrets.push(this.#used);
+    return this.#used;
+  }
+
+  /** The server refused the token. Another process may have a newer one; otherwise it is refreshed. */
+  async onUnauthorized(): Promise<void> {
+    const login = this.#store.read(this.#url);
+    if (login?.tokens === undefined) throw new LoginNeededError(this.#name, "nobody has logged in yet");
+    if (login.tokens.access_token !== this.#used) return;
+    if (!login.tokens.refresh_token) throw new LoginNeededError(this.#name, "the last one has expired");
+    await this.#refresh(login.tokens.access_token);
+  }
+
+  /** Replaces `oldToken`, unless another process did so while this one waited for its turn. */
+  async #refresh(oldToken: string): Promise<Login> {
+    return await this.#store.exclusively(async () => {
+      const login = this.#store.read(this.#url);
+      if (login?.tokens && login.tokens.access_token !== oldToken) return login;
+      const refreshed = login && (await this.#requestTokens(login));
+      if (refreshed === undefined) throw new LoginNeededError(this.#name, "the last one cannot be renewed");
+      await this.#store.write(this.#url, refreshed.issuer, refreshed);
+      return refreshed;
+    });
+  }
+
+  async #requestTokens({ ...login }: Login): Promise<Login | undefined> {
+    const { refreshAuthorization, OAuthError } = await import("@modelcontextprotocol/client");
+    const { tokens, client, discovery, issuer, resource } = login;
+    if (!tokens?.refresh_token || !client || !discovery) return undefined;
+    try {
+      const fresh = await refreshAuthorization(discovery.authorizationServerUrl, {
+        ...(discovery.authorizationServerMetadata && { metadata: discovery.authorizationServerMetadata }),
+        clientInformation: client,
+        refreshToken: tokens.refresh_token,
+        ...(resource !== undefined && { resource: new URL(resource) }),
+        fetchFn: (input, init) => fetch(input, { ...init, redirect: "error" }),
+      });
+      const { expiresAt: _, ...rest } = login;
+      return { ...rest, tokens: { ...fresh, issuer }, ...expiry(fresh.expires_in) };
+    } catch (error) {
+      // The stored login stays as it is: the issuer may only be confused for a moment.
+      if (error instanceof OAuthError)
+        throw new LoginNeededError(this.#name, `the issuer refused it (${quote(error.message)})`);
+      throw error;
+    }
+  }
+}
+
+/** When a token that was just issued ends. */
+export function expiry(seconds: number | undefined): { expiresAt?: number } {
+  return seconds === undefined ? {} : { expiresAt: Date.now() + seconds * 1000 };
+}
+
+function isEnding({ expiresAt }: Login): boolean {
+  return expiresAt !== undefined && expiresAt - Date.now() < REFRESH_BEFORE_MS;
+}

@@ -1,0 +1,148 @@
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  errorMessage,
+  hasEnded,
+  isRecord,
+  processTag,
+  quotePath,
+  writeFileAtomic,
+} from "@agent/core/toolkit";
+import type {
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from "@modelcontextprotocol/client";
+
+const LOCK_POLL_MS = 25;
+const LOCK_WAIT_MS = 30_000;
+// Longer than any refresh takes: a lock of another machine or container that is older was left behind.
+const LOCK_STALE_MS = 60_000;
+
+/** What is kept for one server at one issuer of tokens. */
+export interface Login {
+  readonly issuer: string;
+  readonly client?: StoredOAuthClientInformation;
+  readonly tokens?: StoredOAuthTokens;
+  /** When the access token ends, in milliseconds since the epoch. Absent if the issuer did not say. */
+  readonly expiresAt?: number;
+  readonly discovery?: OAuthDiscoveryState;
+  readonly resource?: string;
+}
+
+interface ServerLogins {
+  /** The issuer that was used last. */
+  readonly current?: string;
+  readonly issuers: Readonly<Record<string, Login>>;
+}
+
+interface LoginFile {
+  readonly version: 1;
+  readonly servers: Readonly<Record<string, ServerLogins>>;
+}
+
+/** `loginFile` of the options, or the place in the user's configuration directory. */
+export function loginPath(loginFile: string | undefined, directory: string): string {
+  if (loginFile !== undefined) return resolve(directory, loginFile);
+  const config = process.env.XDG_CONFIG_HOME || join(homedir(), ".config");
+  return join(config, "agent", "mcp-logins.json");
+}
+
+/**
+ * Logins in one file that only the user can read, keyed by server and issuer. It is read for every request, so that
+ * a login made in one terminal reaches the chats in all others. Writers take turns across processes.
+ */
+export class LoginStore {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** The login in use for a server. Throws if the file cannot be read, or if others could read it. */
+  read(server: string, issuer?: string): Login | undefined {
+    const logins = this.#load().servers[server];
+    const key = issuer ?? logins?.current;
+    return key === undefined ? undefined : logins?.issuers[key];
+  }
+
+  /** Changes the login of a server at one issuer, which becomes the one in use. Call it inside `exclusively`. */
+  async write(server: string, issuer: string, change: Omit<Partial<Login>, "issuer">): Promise<void> {
+    const file = this.#load();
+    const logins = file.servers[server] ?? { issuers: {} };
+    const login = { ...logins.issuers[issuer], ...change, issuer };
+    await this.#save({
+      ...file,
+      servers: {
+        ...file.servers,
+        [server]: { current: issuer, issuers: { ...logins.issuers, [issuer]: login } },
+      },
+    });
+  }
+
+  /** Forgets all logins of a server. Resolves to whether there were any. */
+  async forget(server: string): Promise<boolean> {
+    return await this.exclusively(async () => {
+      const file = this.#load();
+      if (file.servers[server] === undefined) return false;
+      const { [server]: _, ...servers } = file.servers;
+      await this.#save({ ...file, servers });
+      return true;
+    });
+  }
+
+  /** Runs `work` while no other process changes logins: two must not use one refresh token. */
+  async exclusively<T>(work: () => Promise<T>): Promise<T> {
+    mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+    const lock = `${this.path}.lock`;
+    const deadline = performance.now() + LOCK_WAIT_MS;
+    while (!tryLock(lock)) {
+      if (performance.now() > deadline) {
+        throw new Error(
+          `The lock ${quotePath(lock)} is held by another process. Delete it if none is running.`,
+        );
+      }
+      await delay(LOCK_POLL_MS);
+    }
+    try {
+      return await work();
+    } finally {
+      rmSync(lock, { force: true });
+    }
+  }
+
+  #load(): LoginFile {
+    try {
+      const file: unknown = JSON.parse(readFileSync(this.path, "utf8"));
+      if (isRecord(file) && file.version === 1 && isRecord(file.servers)) return file as unknown as LoginFile;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return { version: 1, servers: {} };
+      throw new Error(`The logins in ${quotePath(this.path)} cannot be read: ${errorMessage(error)}`);
+    }
+    throw new Error(`The logins in ${quotePath(this.path)} are damaged. Delete the file and log in again.`);
+  }
+
+  async #save(file: LoginFile): Promise<void> {
+    await writeFileAtomic(this.path, `${JSON.stringify(file, undefined, 2)}\n`, { mode: 0o600 });
+  }
+}
+
+/** Takes the lock, or tells that somebody has it. One whose process has ended is taken over. */
+function tryLock(path: string): boolean {
+  try {
+    writeFileSync(path, processTag(), { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  try {
+    const isLeftBehind =
+      hasEnded(readFileSync(path, "utf8")) ?? Date.now() - statSync(path).mtimeMs > LOCK_STALE_MS;
+    if (isLeftBehind) rmSync(path, { force: true });
+  } catch {
+    // It was released meanwhile.
+  }
+  return false;
+}

@@ -1,0 +1,78 @@
+import type { ContentPart, ToolCall } from "@agent/core";
+import { errorMessage, isRecord, truncateMiddle } from "@agent/core/toolkit";
+import type { CallToolResult } from "@modelcontextprotocol/client";
+import type { SpillDirectory } from "./spill.js";
+
+/** What one result may hold as text: as much as the output of a shell command. */
+const MAX_TEXT_BYTES = 50 * 1024;
+
+/** The text a model reads, with images and files handed to `attach`. What is too long goes to a file that is named. */
+export function resultText(
+  name: string,
+  result: CallToolResult,
+  attach: ToolCall["attach"],
+  spill: SpillDirectory,
+): string {
+  const texts = result.content.map((block) => blockText(block, attach)).filter((text) => text !== "");
+  if (texts.length === 0 && result.structuredContent !== undefined) {
+    texts.push(JSON.stringify(result.structuredContent));
+  }
+  return bounded(name, texts.join("\n\n") || "(no content)", spill);
+}
+
+/** Content of prompts and resources as parts of a message. */
+export function blockParts(blocks: readonly unknown[]): ContentPart[] {
+  const parts: ContentPart[] = [];
+  for (const block of blocks) {
+    const attached: ContentPart[] = [];
+    const text = blockText(block, (part) => attached.push(part));
+    if (text !== "" && attached.length === 0) parts.push({ type: "text", text });
+    parts.push(...attached);
+  }
+  return parts;
+}
+
+export function bounded(name: string, text: string, spill: SpillDirectory): string {
+  if (text.length <= MAX_TEXT_BYTES && Buffer.byteLength(text) <= MAX_TEXT_BYTES) return text;
+  const path = spill.write(`${name}.txt`, text);
+  const rest =
+    path === undefined ? "The rest could not be kept in a file." : `The whole result is in ${path}`;
+  return truncateMiddle(text, MAX_TEXT_BYTES, rest);
+}
+
+function blockText(block: unknown, attach: ToolCall["attach"]): string {
+  if (!isRecord(block)) return "";
+  const { type, text, data, mimeType, resource, uri, name } = block;
+  if (type === "text" && typeof text === "string") return text;
+  if ((type === "image" || type === "audio") && typeof data === "string") {
+    return attachData(attach, data, String(mimeType), undefined);
+  }
+  if (type === "resource_link") return `[resource ${String(name ?? "")}: ${String(uri)}]`;
+  if (type === "resource" && isRecord(resource)) return resourceText(resource, attach);
+  return `[content of the type ${JSON.stringify(type)} is not supported]`;
+}
+
+/** A resource's content as text, or as a part where it is binary. */
+export function resourceText(resource: Record<string, unknown>, attach: ToolCall["attach"]): string {
+  const { uri, text, blob, mimeType } = resource;
+  if (typeof text === "string") return `[${String(uri)}]\n${text}`;
+  if (typeof blob !== "string") return `[${String(uri)}: empty]`;
+  return attachData(attach, blob, String(mimeType ?? "application/octet-stream"), String(uri));
+}
+
+function attachData(
+  attach: ToolCall["attach"],
+  data: string,
+  mediaType: string,
+  name: string | undefined,
+): string {
+  const type = mediaType.startsWith("image/") ? "image" : "file";
+  const label = `[${type} ${mediaType}${name === undefined ? "" : ` ${name}`}]`;
+  if (!attach) return label;
+  try {
+    attach({ type, mediaType, data, ...(name !== undefined && { name }) });
+    return label;
+  } catch (error) {
+    return `${label} (not passed on: ${errorMessage(error)})`;
+  }
+}

@@ -1,0 +1,6 @@
+import { readFileSync } from "node:fs";
+
+/** The version of this package, which servers and clients are told. */
+export function readVersion(): string {
+  return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
+}

@@ -1,0 +1,117 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { agentWith, connected, fixtureServer, notes, temporaryDirectory } from "./harness.js";
+
+const tools = (...names: string[]) => ({ tools: names.map((name) => ({ name })) });
+
+test("a tool of a server is called by the model through the Agent", async () => {
+  const registry = await connected({ docs: fixtureServer() });
+  const agent = agentWith(registry, [{ calls: [{ name: "mcp__docs__echo", args: { a: 1 } }] }, "Done."]);
+  expect(await agent.chat("Go.")).toBe("Done.");
+  expect(agent.context.sessionContext.find(({ role }) => role === "tool")?.content).toBe('{"a":1}');
+});
+
+test.each([
+  ["2025-11-25", {}],
+  ["2025-06-18", { version: "2025-06-18" }],
+  ["2025-03-26", { version: "2025-03-26" }],
+  ["2026-07-28", { modern: true, handshake: false }],
+])("a server of revision %s answers", async (version, behaviour) => {
+  const log = join(temporaryDirectory(), "log");
+  const registry = await connected({ docs: fixtureServer({ ...behaviour, log }) });
+  const before = notes(log).length;
+  expect(await registry.run("mcp__docs__echo", { a: 1 })).toMatchObject({ outcome: "ok", text: '{"a":1}' });
+  const methods = notes(log)
+    .slice(before)
+    .map(({ method }) => method);
+  // The era is in the lock: no probe, and no handshake where there is none.
+  expect(methods).not.toContain("server/discover");
+  expect(methods.includes("initialize")).toBe(version !== "2026-07-28");
+});
+
+test("a server's own error is the outcome error, with its text", async () => {
+  const registry = await connected({ docs: fixtureServer(tools("fails")) });
+  expect(await registry.run("mcp__docs__fails", {})).toMatchObject({
+    outcome: "error",
+    text: "it went wrong",
+  });
+});
+
+test("an image becomes a part of the result", async () => {
+  const registry = await connected({ docs: fixtureServer(tools("picture")) });
+  const result = await registry.run("mcp__docs__picture", {});
+  expect(result).toMatchObject({
+    outcome: "ok",
+    parts: [{ type: "image", mediaType: "image/png", data: "aGVsbG8=" }],
+  });
+});
+
+test("structured content without text is given as JSON", async () => {
+  const registry = await connected({ docs: fixtureServer(tools("structured")) });
+  expect((await registry.run("mcp__docs__structured", {})).text).toBe('{"a":1}');
+});
+
+test("a long text is shortened, and the whole of it is in a file that goes with the registry", async () => {
+  const registry = await connected({ docs: fixtureServer(tools("long")) });
+  const { text } = await registry.run("mcp__docs__long", { bytes: 12_000_000 });
+  expect(Buffer.byteLength(text)).toBeLessThan(52_000);
+  const path = /The whole result is in (\S+?)\]/.exec(text)?.[1] ?? "";
+  expect(readFileSync(path, "utf8")).toBe("x".repeat(12_000_000));
+  await registry.dispose();
+  expect(existsSync(path)).toBe(false);
+});
+
+test("progress is live output and resets the deadline", async () => {
+  const registry = await connected({ docs: fixtureServer(tools("progress"), { timeoutMs: 600 }) });
+  const output: string[] = [];
+  const result = await registry.run(
+    "mcp__docs__progress",
+    { steps: 4, every: 300 },
+    { onOutput: (chunk) => output.push(chunk) },
+  );
+  expect(result).toMatchObject({ outcome: "ok", text: "done" });
+  expect(output).toEqual(["1/4 step 1\n", "2/4 step 2\n", "3/4 step 3\n", "4/4 step 4\n"]);
+});
+
+test("a call without progress ends at its deadline and is cancelled", async () => {
+  const log = join(temporaryDirectory(), "log");
+  const registry = await connected({
+    docs: fixtureServer({ ...tools("hangs", "echo"), log }, { timeoutMs: 300 }),
+  });
+  const result = await registry.run("mcp__docs__hangs", {});
+  expect(result.text).toContain('MCP server "docs": no answer within 300 ms');
+  // The late answer to the cancelled request disturbs nobody.
+  expect(await registry.run("mcp__docs__echo", { b: 2 })).toMatchObject({ outcome: "ok", text: '{"b":2}' });
+  expect(notes(log).map(({ method }) => method)).toContain("notifications/cancelled");
+});
+
+test("an abort sends the cancellation and returns without waiting for the server", async () => {
+  const log = join(temporaryDirectory(), "log");
+  const registry = await connected({ docs: fixtureServer({ ...tools("hangs", "echo"), log }) });
+  await registry.run("mcp__docs__echo", {});
+  const controller = new AbortController();
+  const running = registry.run("mcp__docs__hangs", {}, { signal: controller.signal });
+  while (!notes(log).some(({ params }) => params?.name === "hangs")) await new Promise(setImmediate);
+  controller.abort();
+  expect((await running).outcome).toBe("aborted");
+  expect(await registry.run("mcp__docs__echo", {})).toMatchObject({ outcome: "ok" });
+  expect(notes(log).map(({ method }) => method)).toContain("notifications/cancelled");
+});
+
+test("fifty calls at once share one server", async () => {
+  const log = join(temporaryDirectory(), "log");
+  const registry = await connected({ docs: fixtureServer({ log }) });
+  const before = notes(log).length;
+  const results = await Promise.all(
+    Array.from({ length: 50 }, (_, n) => registry.execute("mcp__docs__echo", { n })),
+  );
+  expect(results).toEqual(Array.from({ length: 50 }, (_, n) => JSON.stringify({ n })));
+  expect(
+    new Set(
+      notes(log)
+        .slice(before)
+        .map(({ pid }) => pid),
+    ).size,
+  ).toBe(1);
+});

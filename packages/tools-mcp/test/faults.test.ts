@@ -1,0 +1,164 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createConnectionHost } from "../src/connection/connectionHost.js";
+import { inspectServer } from "../src/manage/inspect.js";
+import { connected, fixtureServer, lockServers, notes, registryOf, temporaryDirectory } from "./harness.js";
+
+const tools = (...names: string[]) => ({ tools: names.map((name) => ({ name })) });
+
+/** What `agent mcp check` finds out about a server that misbehaves. */
+async function inspect(behaviour: Record<string, unknown>) {
+  const host = createConnectionHost({ loginFile: "logins.json" }, temporaryDirectory(), undefined);
+  return await inspectServer("docs", fixtureServer(behaviour), host);
+}
+
+test("a server that answers twice gives the first answer and stays usable", async () => {
+  const registry = await connected({ docs: fixtureServer(tools("twice", "echo")) });
+  expect((await registry.run("mcp__docs__twice", {})).text).toBe("first");
+  expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
+});
+
+test("an answer to a request that was never sent is an error at once, not at the deadline", async () => {
+  const registry = await connected({ docs: fixtureServer(tools("wrong_id", "echo")) });
+  const result = await registry.run("mcp__docs__wrong_id", {});
+  expect(result.outcome).toBe("error");
+  expect(result.text).toContain('answered a request that was never sent (id "987654")');
+  expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
+});
+
+test("a server that is killed in a call is an error in words, then started once more", async () => {
+  const log = join(temporaryDirectory(), "log");
+  const registry = await connected({ docs: fixtureServer({ ...tools("dies", "echo"), log }) });
+  const result = await registry.run("mcp__docs__dies", {});
+  expect(result).toMatchObject({ outcome: "error" });
+  expect(result.text).toContain("it died during the call. It ended by SIGKILL");
+  expect((await registry.run("mcp__docs__echo", { a: 1 })).text).toBe('{"a":1}');
+  await registry.run("mcp__docs__dies", {});
+  await registry.run("mcp__docs__dies", {});
+  const starts = notes(log).filter(({ method }) => method === "initialize").length;
+  expect((await registry.run("mcp__docs__dies", {})).text).toContain('"agent mcp check docs"');
+  expect(notes(log).filter(({ method }) => method === "initialize").length).toBe(starts);
+});
+
+test("noise on standard output is ignored", async () => {
+  const registry = await connected({ docs: fixtureServer({ noise: "Starting up!\n[1,2\n\n{}" }) });
+  expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
+});
+
+test("a server that only drips bytes ends after its start time, and says so", async () => {
+  await expect(inspect({ drip: true })).rejects.toThrow("did not start within 15000 ms");
+}, 30_000);
+
+test("a server that ends at once says with what, and shows the end of its standard error without its secrets", async () => {
+  process.env.FIXTURE_SECRET = "s3cr3t-value-of-the-user";
+  const server = fixtureServer(
+    { exitAtOnce: 3, stderr: `${"x".repeat(100_000)}\nmy token is s3cr3t-value-of-the-user\u001b[2J\n` },
+    { env: ["FIXTURE_SECRET"] },
+  );
+  const host = createConnectionHost({ loginFile: "logins.json" }, temporaryDirectory(), undefined);
+  const error = await inspectServer("docs", server, host).catch((thrown: Error) => thrown.message);
+  expect(error).toContain("exit code 3");
+  expect(error).toContain("my token is [secret]");
+  expect(error).not.toContain("\u001b");
+  expect(String(error).length).toBeLessThan(3000);
+});
+
+test("a program that does not exist is named", async () => {
+  const host = createConnectionHost({ loginFile: "logins.json" }, temporaryDirectory(), undefined);
+  await expect(inspectServer("docs", { command: "no-such-program-here" }, host)).rejects.toThrow(
+    'The program "no-such-program-here" was not found',
+  );
+});
+
+test("a server that ends when it is probed is spoken to with the handshake", async () => {
+  expect((await inspect({ exitOnProbe: true })).locked.era.kind).toBe("legacy");
+});
+
+test("malformed tools are set aside with their reason, and the others work", async () => {
+  const { locked } = await inspect({
+    raw: [
+      { name: "good", inputSchema: { type: "object" } },
+      { name: "array", inputSchema: { type: "array" } },
+      { name: "none", inputSchema: 7 },
+      { inputSchema: { type: "object" } },
+      "text",
+      { name: "good", inputSchema: { type: "object" } },
+      { name: "large", repeat: 2_000_000, inputSchema: { type: "object" } },
+      { name: "cycle", inputSchema: { type: "object", properties: { a: { $ref: "#/properties/a" } } } },
+      {
+        name: "pattern",
+        inputSchema: { type: "object", properties: { a: { type: "string", pattern: "(" } } },
+      },
+    ],
+  });
+  expect(locked.tools.map(({ tool }) => tool)).toContain("good");
+  const reasons = Object.fromEntries(locked.setAside.map(({ tool, reason }) => [tool, reason]));
+  expect(reasons.array).toContain('"array"');
+  expect(reasons.none).toContain("not an object");
+  expect(reasons["number 4"]).toContain("name");
+  expect(reasons["number 5"]).toContain("not an object");
+  expect(reasons.good).toBe("another tool has the same name");
+  expect(reasons.large).toContain("2000000 characters");
+  expect(reasons.pattern).toBeDefined();
+});
+
+test("of a hundred thousand tools a thousand are kept, within the time for listing", async () => {
+  const { locked } = await inspect({ many: 100_000 });
+  expect(locked.tools.length).toBe(1000);
+  expect(locked.setAside.at(-1)?.tool).toBe("99000 more");
+});
+
+test("names are mapped to what model APIs accept, always the same and never twice", async () => {
+  const names = [
+    "read_file",
+    "a".repeat(100),
+    `${"a".repeat(99)}b`,
+    "with spaces",
+    "with.spaces",
+    "näme",
+    "__proto__",
+  ];
+  const { locked } = await inspect({ raw: names.map((name) => ({ name, inputSchema: { type: "object" } })) });
+  const mapped = locked.tools.map(({ name }) => name);
+  expect(mapped.length).toBe(names.length);
+  expect(new Set(mapped).size).toBe(names.length);
+  for (const name of mapped) expect(name).toMatch(/^mcp__docs__[A-Za-z0-9_-]{1,53}$/);
+  expect(mapped[0]).toBe("mcp__docs__read_file");
+});
+
+test("bidirectional and invisible characters in a description are shown, not followed", async () => {
+  const raw = [{ name: "echo", description: "safe\u202edelete\u200b", inputSchema: { type: "object" } }];
+  const registry = await connected({ docs: fixtureServer({ raw }) });
+  expect(registry.getEnabledSchemas().at(-1)?.function.description).toBe("safe\\u202edelete\\u200b");
+});
+
+test("a result that is no result is an error", async () => {
+  const registry = await connected({ docs: fixtureServer(tools("malformed")) });
+  expect((await registry.run("mcp__docs__malformed", {})).outcome).toBe("error");
+});
+
+test("ten servers of which three hang: the others answer meanwhile", async () => {
+  const good = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`good${n}`, fixtureServer()]));
+  const { directory, locked } = await lockServers(good);
+  const silent = fixtureServer({ silent: true });
+  const { sourceHash, writeLock, lockPath } = await import("../src/lock/lockFile.js");
+  const first = locked.good0;
+  if (!first) throw new Error("not locked");
+  const hanging = Object.fromEntries(
+    ["a", "b", "c"].map((name) => [
+      name,
+      {
+        ...first,
+        source: sourceHash(silent),
+        tools: first.tools.map((tool) => ({ ...tool, name: `mcp__${name}__echo` })),
+      },
+    ]),
+  );
+  await writeLock(lockPath({}, directory), { lockVersion: 1, servers: { ...locked, ...hanging } });
+  const registry = registryOf({ ...good, a: silent, b: silent, c: silent }, { directory });
+  const stuck = ["a", "b", "c"].map((name) => registry.run(`mcp__${name}__echo`, {}));
+  const results = await Promise.all(Object.keys(good).map((name) => registry.run(`mcp__${name}__echo`, {})));
+  expect(results.every(({ outcome }) => outcome === "ok")).toBe(true);
+  for (const result of await Promise.all(stuck))
+    expect(result.text).toContain("did not start within 15000 ms");
+}, 60_000);

@@ -1,0 +1,174 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isRecord } from "@agent/core/toolkit";
+import { expect, test } from "vitest";
+import { compareTools, differingParts } from "../src/lock/compare.js";
+import { readLock } from "../src/lock/lockFile.js";
+import {
+  fixtureServer,
+  lockServers,
+  notes,
+  processesWith,
+  registryOf,
+  temporaryDirectory,
+} from "./harness.js";
+
+test("nothing starts until a tool is called", async () => {
+  const log = join(temporaryDirectory(), "log");
+  const servers = { docs: fixtureServer({ log }) };
+  const { directory } = await lockServers(servers);
+  const before = notes(log).length;
+  const registry = registryOf(servers, { directory });
+  expect(registry.getToolNames()).toContain("mcp__docs__echo");
+  await registry.services.loaded();
+  expect(notes(log).length).toBe(before);
+});
+
+test("a tool is off until the user enables it", async () => {
+  const servers = { docs: fixtureServer({}, { enable: [] }) };
+  const { directory } = await lockServers(servers);
+  const registry = registryOf(servers, { directory });
+  expect(await registry.execute("mcp__docs__echo", {})).toBe("Tool not available: mcp__docs__echo");
+  registry.enable("mcp__docs__echo");
+  expect(await registry.execute("mcp__docs__echo", { a: 1 })).toBe('{"a":1}');
+});
+
+test("a server's readOnlyHint admits nothing; only the user can say that a tool reads", async () => {
+  const tools = ["a", "b", "c"].map((name) => ({
+    name,
+    annotations: { readOnlyHint: true, destructiveHint: name === "c" },
+  }));
+  const servers = { docs: fixtureServer({ tools }, { readOnly: ["b"] }) };
+  const { directory } = await lockServers(servers);
+  const registry = registryOf(servers, { directory });
+  expect(registry.getCapabilities("mcp__docs__a")).toEqual(["write", "network"]);
+  expect(registry.getCapabilities("mcp__docs__b")).toEqual(["read"]);
+  expect(registry.getCapabilities("mcp__docs__c")).toContain("destroy");
+});
+
+test("a server without a lock has no tools, and the diagnosis says what to run", async () => {
+  const registry = registryOf({ docs: fixtureServer() }, { directory: temporaryDirectory() });
+  expect(registry.getToolNames()).toEqual(["save_session_context"]);
+  expect(await registry.services.diagnose()).toEqual([
+    {
+      subject: "MCP server docs",
+      ok: false,
+      detail: "its tools have not been agreed to yet",
+      cure: 'Run "agent mcp update docs".',
+    },
+  ]);
+});
+
+test("a lock does not hold for another command of the same name", async () => {
+  const { directory } = await lockServers({ docs: fixtureServer() });
+  const registry = registryOf({ docs: fixtureServer({ other: true }) }, { directory });
+  expect(registry.hasTool("mcp__docs__echo")).toBe(false);
+  expect((await registry.services.diagnose())[0]?.detail).toContain("its command or address is not the one");
+});
+
+test("a tool whose lock was edited by hand is off, and the others stay", async () => {
+  const servers = { docs: fixtureServer({ tools: [{ name: "echo" }, { name: "fails" }] }) };
+  const { directory } = await lockServers(servers);
+  const path = join(directory, "mcp.lock.json");
+  writeFileSync(path, readFileSync(path, "utf8").replace("does echo", "sends your files away"));
+  const registry = registryOf(servers, { directory });
+  expect(registry.hasTool("mcp__docs__echo")).toBe(false);
+  expect(registry.hasTool("mcp__docs__fails")).toBe(true);
+  expect((await registry.services.diagnose())[0]?.detail).toContain('the lock of "echo" was edited');
+});
+
+test.each(["", "{", "[]", '{"lockVersion":2}', '{"lockVersion":1,"servers":{"docs":{}}}'])(
+  "a damaged lock (%j) is one clear error",
+  (text) => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, "mcp.lock.json"), text);
+    expect(() => registryOf({ docs: fixtureServer() }, { directory })).toThrow(
+      /mcp\.lock\.json.* is damaged/,
+    );
+  },
+);
+
+test("a tool that differs from the lock is not run, and off from then on", async () => {
+  const agreed = fixtureServer({ tools: [{ name: "echo" }, { name: "fails" }] });
+  const { directory, locked } = await lockServers({ docs: agreed });
+  const changed = fixtureServer({
+    tools: [{ name: "echo", description: "something new" }, { name: "fails" }],
+  });
+  // The same command in the lock: as if the program itself had changed.
+  const lock = readLock(join(directory, "mcp.lock.json"));
+  const { sourceHash } = await import("../src/lock/lockFile.js");
+  const docs = { ...locked.docs, source: sourceHash(changed) };
+  writeFileSync(join(directory, "mcp.lock.json"), JSON.stringify({ ...lock, servers: { docs } }));
+  const registry = registryOf({ docs: changed }, { directory });
+  const result = await registry.run("mcp__docs__echo", {});
+  expect(result).toMatchObject({ outcome: "error" });
+  expect(result.text).toContain('"agent mcp update docs"');
+  expect(registry.isToolEnabled("mcp__docs__echo")).toBe(false);
+  expect((await registry.run("mcp__docs__fails", {})).text).toBe("it went wrong");
+});
+
+test("a tool that changes while the server runs is off from then on", async () => {
+  const servers = { docs: fixtureServer({ tools: [{ name: "echo" }, { name: "changes" }] }) };
+  const { directory } = await lockServers(servers);
+  const registry = registryOf(servers, { directory });
+  await registry.run("mcp__docs__changes", {});
+  while (registry.isToolEnabled("mcp__docs__echo")) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(registry.isToolEnabled("mcp__docs__changes")).toBe(true);
+});
+
+test("differences name what changed", async () => {
+  const { locked: before } = await lockServers({
+    docs: fixtureServer({ tools: [{ name: "a" }, { name: "b" }] }),
+  });
+  const { locked: after } = await lockServers({
+    docs: fixtureServer({ tools: [{ name: "b", description: "new" }, { name: "c" }] }),
+  });
+  const found = compareTools(before.docs?.tools ?? [], after.docs?.tools ?? []);
+  expect(found.added.map(({ tool }) => tool)).toEqual(["c"]);
+  expect(found.removed.map(({ tool }) => tool)).toEqual(["a"]);
+  const [changed] = found.changed;
+  expect(changed && differingParts(changed.before, changed.after)).toBe("description");
+});
+
+test("a server sees the safe list and what the user named, and nothing else", async () => {
+  process.env.OPENAI_API_KEY = "sk-never-passed-on";
+  process.env.FIXTURE_NAMED = "passed-on-value";
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the pack replaces them
+  const env = { FIXTURE_NAMED: "${FIXTURE_NAMED}", OTHER: "${FIXTURE_ABSENT:-fallback}" };
+  const servers = { docs: fixtureServer({ tools: [{ name: "environment" }] }, { env }) };
+  const { directory } = await lockServers(servers);
+  const seen: unknown = JSON.parse(
+    await registryOf(servers, { directory }).execute("mcp__docs__environment", {}),
+  );
+  expect(isRecord(seen) && Object.keys(seen)).toContain("PATH");
+  expect(seen).toMatchObject({ FIXTURE_NAMED: "passed-on-value", OTHER: "fallback" });
+  expect(JSON.stringify(seen)).not.toContain("sk-never-passed-on");
+  expect(readFileSync(join(directory, "mcp.lock.json"), "utf8")).not.toContain("passed-on-value");
+});
+
+test("a named variable that is not set is an error that names it", async () => {
+  await expect(lockServers({ docs: fixtureServer({}, { env: ["FIXTURE_NOT_SET"] }) })).rejects.toThrow(
+    "The environment variable FIXTURE_NOT_SET is not set",
+  );
+});
+
+test.each([
+  [{ servers: { "a b": { command: "x" } } }, /server name "a b"/],
+  [{ servers: { a__b: { command: "x" } } }, /server name "a__b"/],
+  [{ servers: { a: {} } }, /"command" to start or a "url"/],
+  [{ servers: { a: { comand: "x" } } }, /comand/],
+  [{ servers: { a: { url: "ftp://x" } } }, /http or https/],
+  [{ servers: { a: { url: "https://user:password@x" } } }, /holds a password/],
+  [{ servers: { a: { command: "x", timeoutMs: "1" } } }, /timeoutMs/],
+  [{ servers: [] }, /servers/],
+  [{ sevrers: {} }, /sevrers/],
+])("the options %j are refused", (options, message) => {
+  const directory = temporaryDirectory();
+  expect(() => registryOf({}, { directory, options: options as never })).toThrow(message);
+});
+
+test("the fixtures leave no process behind", () => {
+  expect(
+    processesWith("fixtures/server.mjs").filter((pid) => processesWith(String(process.pid)).includes(pid)),
+  ).toEqual([]);
+});

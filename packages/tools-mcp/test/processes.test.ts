@@ -1,0 +1,61 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { connected, fixtureServer, lockServers, processesWith, until } from "./harness.js";
+
+const HOST = fileURLToPath(new URL("fixtures/host.mjs", import.meta.url));
+
+/** A server whose processes can be told from all others. */
+function markedServer(behaviour: Record<string, unknown>) {
+  const mark = randomUUID();
+  return { mark, server: fixtureServer({ ...behaviour, mark }, { env: { FIXTURE_MARK: mark } }) };
+}
+
+test.each([
+  ["a plain server", {}],
+  ["one that ignores the end of its input and SIGTERM", { ignoreEnd: true, ignoreTerm: true }],
+  ["one with a grandchild in a session of its own that ignores SIGTERM", { daemon: true }],
+  ["one that does all of that", { daemon: true, ignoreEnd: true, ignoreTerm: true }],
+])("%s leaves nothing behind when the registry is disposed of", async (_, behaviour) => {
+  const { mark, server } = markedServer(behaviour);
+  const registry = await connected({ docs: server });
+  expect(processesWith(mark)).toEqual([]);
+  await registry.run("mcp__docs__echo", {});
+  expect(processesWith(mark).length).toBeGreaterThan(0);
+  const started = performance.now();
+  await registry.dispose();
+  expect(processesWith(mark)).toEqual([]);
+  expect(performance.now() - started).toBeLessThan(10_000);
+});
+
+test("what a killed server started is gone, too", async () => {
+  const { mark, server } = markedServer({ daemon: true, tools: [{ name: "echo" }, { name: "dies" }] });
+  const registry = await connected({ docs: server });
+  await registry.run("mcp__docs__echo", {});
+  await registry.run("mcp__docs__dies", {});
+  await until(() => processesWith(mark).length === 0);
+});
+
+test.each(["SIGTERM", "SIGKILL", "exit"])("servers do not outlive an agent that ends by %s", async (how) => {
+  const { mark, server } = markedServer({ daemon: true, ignoreEnd: true, ignoreTerm: true });
+  const { directory } = await lockServers({ docs: server });
+  const host = spawn(process.execPath, [HOST, directory, JSON.stringify({ docs: server }), how], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(host.stdout, "data");
+  expect(processesWith(mark).length).toBeGreaterThan(0);
+  if (how === "exit") host.kill("SIGUSR2");
+  else host.kill(how as NodeJS.Signals);
+  await once(host, "exit");
+  await until(() => processesWith(mark).length === 0);
+});
+
+test("lines of 60 MiB get through; one over 64 MiB ends the connection with words", async () => {
+  const registry = await connected({ docs: fixtureServer({ tools: [{ name: "long" }] }) });
+  expect((await registry.run("mcp__docs__long", { bytes: 60 * 1024 * 1024 })).outcome).toBe("ok");
+  expect((await registry.run("mcp__docs__long", { bytes: 65 * 1024 * 1024 })).text).toContain(
+    "a line of more than 64 MiB",
+  );
+});

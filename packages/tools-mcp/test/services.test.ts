@@ -1,0 +1,126 @@
+import type { PackHost, PersonQuestion } from "@agent/core";
+import { expect, test } from "vitest";
+import { agentWith, connected, fixtureServer } from "./harness.js";
+
+const signal = new AbortController().signal;
+
+function askedWith(answer: Awaited<ReturnType<NonNullable<PackHost["ask"]>>>) {
+  const questions: PersonQuestion[] = [];
+  const ask: NonNullable<PackHost["ask"]> = async (question) => {
+    questions.push(question);
+    return answer;
+  };
+  return { questions, ask };
+}
+
+test("a question of a server is put to the person under the server's name", async () => {
+  const { questions, ask } = askedWith({ answer: "yes", values: { name: "Ada", colour: "red" } });
+  const registry = await connected({ docs: fixtureServer({ tools: [{ name: "asks" }] }) }, { host: { ask } });
+  expect((await registry.run("mcp__docs__asks", {})).text).toBe(
+    '{"action":"accept","content":{"name":"Ada","colour":"red"}}',
+  );
+  expect(questions[0]).toMatchObject({
+    source: 'the MCP server "docs"',
+    message: "What is your name?",
+    fields: [
+      { name: "name", type: "text", title: "Name", required: true },
+      { name: "colour", type: "choice", required: false, options: [{ value: "red" }, { value: "blue" }] },
+    ],
+  });
+});
+
+test("a person takes as long as they like; the deadline of the call waits", async () => {
+  const ask: PackHost["ask"] = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    return { answer: "no" };
+  };
+  const server = fixtureServer({ tools: [{ name: "asks" }] }, { timeoutMs: 400 });
+  const registry = await connected({ docs: server }, { host: { ask } });
+  expect((await registry.run("mcp__docs__asks", {})).text).toBe('{"action":"decline"}');
+});
+
+test("without somebody to ask a question is refused", async () => {
+  const registry = await connected({ docs: fixtureServer({ tools: [{ name: "asks" }] }) });
+  const result = await registry.run("mcp__docs__asks", {});
+  expect(result.text).not.toContain("accept");
+});
+
+test("prompts are commands of the chat", async () => {
+  const behaviour = {
+    capabilities: { prompts: {} },
+    prompts: [
+      {
+        name: "review",
+        description: "Reviews",
+        arguments: [{ name: "number", required: true }, { name: "how" }],
+      },
+    ],
+  };
+  const registry = await connected({ docs: fixtureServer(behaviour) });
+  const [command] = registry.services.commands;
+  expect(command).toMatchObject({ name: "mcp__docs__review", description: "Reviews" });
+  expect(await command?.run("", signal)).toEqual({
+    show: "number missing. Usage: /mcp__docs__review number=… [how=…]",
+  });
+  expect(await command?.run("7 very carefully", signal)).toEqual({
+    send: [{ type: "text", text: 'review {"number":"7","how":"very carefully"}' }],
+  });
+  expect(await command?.run("how=fast number=8", signal)).toMatchObject({
+    send: [{ text: 'review {"how":"fast","number":"8"}' }],
+  });
+});
+
+test("resources can be mentioned", async () => {
+  const registry = await connected({ docs: fixtureServer({ capabilities: { resources: {} } }) });
+  const [mentions] = registry.services.mentions;
+  expect(mentions?.name).toBe("docs");
+  expect(await mentions?.list("b.md", signal)).toEqual([{ id: "file:///b.md", description: "b" }]);
+  expect(await mentions?.read("file:///b.md", signal)).toEqual([
+    { type: "text", text: "[file:///b.md]\ntext of file:///b.md" },
+  ]);
+});
+
+test("schemas over a tenth of the context are searched for instead of sent, and the request prefix never changes", async () => {
+  const tools = Array.from({ length: 60 }, (_, n) => ({
+    name: `tool_${n}`,
+    description: `${n === 42 ? "Sends a postcard." : "Does something."} ${"x".repeat(400)}`,
+  }));
+  tools.push({ name: "echo", description: "Repeats what it gets." });
+  const registry = await connected({ docs: fixtureServer({ tools }) }, { host: { contextTokens: 40_000 } });
+  const offered: string[] = [];
+  const note =
+    (answer: Parameters<typeof agentWith>[1][number]) => (request: { tools: readonly unknown[] }) => {
+      offered.push(JSON.stringify(request.tools));
+      return answer;
+    };
+  const agent = agentWith(registry, [
+    note({ calls: [{ name: "mcp_find_tools", args: { query: "send a postcard" } }] }),
+    note({ calls: [{ name: "mcp_call_tool", args: { tool: "mcp__docs__echo", arguments: { a: 1 } } }] }),
+    note({ calls: [{ name: "mcp_call_tool", args: { tool: "mcp__docs__ecko" } }] }),
+    note("Done."),
+  ]);
+  const names: string[] = [];
+  for await (const event of agent.streamChat("Go.")) {
+    if (event.type === "tool_start" || event.type === "tool_end") names.push(`${event.type} ${event.name}`);
+  }
+  const results = agent.context.sessionContext
+    .filter(({ role }) => role === "tool")
+    .map(({ content }) => String(content));
+  expect(results[0]).toContain("mcp__docs__tool_42");
+  expect(results[1]).toBe('{"a":1}');
+  expect(results[2]).toContain('Did you mean "mcp__docs__echo"?');
+  expect(names).toContain("tool_start mcp__docs__echo");
+  expect(names).toContain("tool_end mcp__docs__echo");
+  expect(new Set(offered).size).toBe(1);
+  expect(offered[0]).not.toContain("tool_42");
+});
+
+test("a deferred tool that is off cannot be called", async () => {
+  const tools = Array.from({ length: 60 }, (_, n) => ({ name: `tool_${n}`, description: "x".repeat(400) }));
+  const registry = await connected({ docs: fixtureServer({ tools }) }, { host: { contextTokens: 40_000 } });
+  registry.disable("mcp__docs__tool_7");
+  expect(await registry.execute("mcp_call_tool", { tool: "mcp__docs__tool_7" })).toBe(
+    "Tool not available: mcp__docs__tool_7",
+  );
+  expect(await registry.execute("mcp_find_tools", { query: "tool_7" })).not.toContain('mcp__docs__tool_7"');
+});
