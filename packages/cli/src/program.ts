@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { runsCommands } from "./commands/runs/program.js";
 import type { CrashGuard } from "./process/crash.js";
 import { EXIT, type ExitCode } from "./process/exitCodes.js";
 import { print } from "./process/output.js";
@@ -14,6 +15,7 @@ Examples:
   agent "list the files in src"           one task; the answer goes to standard output
   git diff | agent -p "review this" -     the dash stands for standard input
   agent --output json "run the checks"    the result as JSON
+  agent runs start "run the checks"       a task that survives its process
   agent tools                             which tools are on, and why
   agent tool run read_file --path a.txt   one tool, no model
 
@@ -130,6 +132,8 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
       const { sessionsCommand } = await import("./commands/sessions.js");
       done(await sessionsCommand(flagsOf(command)));
     });
+
+  runsCommands(program.command("runs"), settingsOptions, flagsOf, guard, done);
 
   program
     .command("completion")

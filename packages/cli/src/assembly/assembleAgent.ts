@@ -1,4 +1,4 @@
-import { Agent, type Approve, Conversation } from "@agent/core";
+import { Agent, type Approve, Conversation, type Steps } from "@agent/core";
 import type { CrashGuard } from "../process/crash.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
@@ -18,6 +18,8 @@ export interface AssemblyOptions {
   readonly record: boolean;
   /** Asked about calls that need a person's yes. */
   readonly approve: Approve;
+  /** Where answers and calls go through, for a run that is kept in a journal. */
+  readonly steps?: Steps;
   readonly guard: CrashGuard;
   /** Told what went wrong beside the work, such as a session that cannot be kept. */
   readonly onProblem: (message: string) => void;
@@ -66,7 +68,7 @@ export async function assembleAgent(
     registry: tools.registry,
     approve: (request) =>
       tools.confirm.has(request.name) || request.needs.length > 0 ? options.approve(request) : "allow",
-    steps: notedSteps(guard),
+    steps: notedSteps(guard, options.steps),
     ...(settings.maxTurns !== undefined && { maxTurns: settings.maxTurns }),
     ...(settings.maxRepeats !== undefined && { maxRepeats: settings.maxRepeats }),
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
