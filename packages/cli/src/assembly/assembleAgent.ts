@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Agent, Conversation, type Steps } from "@agent/core";
+import { Agent, Conversation, type Steps, terminateOnSignals } from "@agent/core";
 import { describeSkills, type OwnCommand, readOwnCommands } from "../chat/ownCommands.js";
 import { Grants } from "../permissions/grants.js";
 import { type Mode, modeOf } from "../permissions/mode.js";
@@ -10,7 +10,6 @@ import { configDirectory, stateDirectory } from "../process/paths.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { UndoLog } from "../undo/undoLog.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
-import { endJobs } from "./endJobs.js";
 import { type AskPerson, createGate, undoHooks } from "./gate.js";
 import { findInstructions, formatInstructions, type Instruction, instructionHooks } from "./instructions.js";
 import type { LoadedPack } from "./packs/load.js";
@@ -116,6 +115,8 @@ export async function assembleAgent(
     ...(settings.maxRepeats !== undefined && { maxRepeats: settings.maxRepeats }),
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
   });
+  // A second signal ends the process at once: nothing that a tool started may outlive it.
+  const releaseSignals = terminateOnSignals(tools.registry.services);
   return {
     agent,
     tools,
@@ -128,8 +129,8 @@ export async function assembleAgent(
     ownCommands,
     undo,
     dispose: async () => {
-      await endJobs(agent.registry.services.jobs);
       await agent.dispose();
+      releaseSignals();
       await recording?.close();
     },
   };
