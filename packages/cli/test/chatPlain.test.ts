@@ -7,7 +7,7 @@ import { hasTmux } from "./terminal.js";
 describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () => {
   const chats = useChatTerminals();
 
-  test.each([{ TERM: "dumb" }])("H176: plain lines and no escape code with %o", async (env) => {
+  test.each([{ TERM: "dumb" }])("plain lines and no escape code with %o", async (env) => {
     const terminal = await chats.start({ env });
     const log = join(chats.folder, `raw-${Object.keys(env)[0]}`);
     terminal.record(log);
