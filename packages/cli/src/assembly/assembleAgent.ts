@@ -1,8 +1,7 @@
-import { Agent, type Approve, Conversation, type Steps } from "@agent/core";
+import { Agent, type Approve, Conversation, type Steps, terminateOnSignals } from "@agent/core";
 import type { CrashGuard } from "../process/crash.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
-import { endJobs } from "./endJobs.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
 import { notedSteps } from "./runningCalls.js";
@@ -73,6 +72,8 @@ export async function assembleAgent(
     ...(settings.maxRepeats !== undefined && { maxRepeats: settings.maxRepeats }),
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
   });
+  // A second signal ends the process at once: nothing that a tool started may outlive it.
+  const releaseSignals = terminateOnSignals(tools.registry.services);
   const recording = options.record
     ? new SessionRecording({ conversation, file, cwd, onProblem: options.onProblem })
     : undefined;
@@ -84,8 +85,8 @@ export async function assembleAgent(
     problems: packProblems(packs),
     recording,
     dispose: async () => {
-      await endJobs(agent.registry.services.jobs);
       await agent.dispose();
+      releaseSignals();
       await recording?.close();
     },
   };

@@ -203,6 +203,8 @@ export interface PackHost {
   readonly options?: unknown;
   /** Absolute paths the host never lets a tool write, move or remove: its own configuration, trust and sessions. */
   readonly protectedPaths?: readonly string[];
+  /** The values of the secrets the pack declares in `secrets`, those that are set. */
+  readonly secrets?: Readonly<Record<string, string>>;
   /** Names of environment variables that hold secrets: no command may see them. */
   readonly secretVariables?: readonly string[];
   /** Where tools may go without asking. Absent: everywhere. */
@@ -267,6 +269,11 @@ export interface ToolPack {
   register(registry: PackRegistry, host?: PackHost): void;
   /** The package's name, for messages and listings. */
   readonly packName?: string;
+  /**
+   * Environment variables that hold its secrets: `["ACME_TOKEN"]`. A host that knows them passes their values as
+   * `host.secrets`, withholds them from commands and hides them in results; read `process.env` where it passes none.
+   */
+  readonly secrets?: readonly string[];
   /** The pack API version it was built for; absent means 1. */
   readonly packApiVersion?: number;
 }

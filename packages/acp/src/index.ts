@@ -1,0 +1,10 @@
+/** An agent in every editor that speaks the Agent Client Protocol. */
+export type {
+  AcpHost,
+  EditorServer,
+  HostSession,
+  KeptSession,
+  ModelChoice,
+  OpenSessionRequest,
+} from "./host.js";
+export { serveAcp } from "./serve.js";

@@ -1,0 +1,35 @@
+import type { Content, ContentPart } from "@agent/core";
+import type { ContentBlock } from "@agentclientprotocol/sdk";
+
+/** What an editor sent as a message, in the form the agent takes. */
+export function toContent(blocks: readonly ContentBlock[]): Content {
+  const parts = blocks.map(toPart);
+  if (parts.every((part) => part.type === "text")) return parts.map(({ text }) => text).join("\n\n");
+  return parts;
+}
+
+function toPart(block: ContentBlock): ContentPart {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "image":
+      return { type: "image", mediaType: block.mimeType, data: block.data };
+    case "audio":
+      return { type: "file", mediaType: block.mimeType, data: block.data };
+    case "resource_link":
+      return { type: "text", text: `[${block.name}: ${toPath(block.uri)}]` };
+    case "resource": {
+      const { resource } = block;
+      if ("text" in resource) return { type: "text", text: `[${toPath(resource.uri)}]\n${resource.text}` };
+      const mediaType = resource.mimeType ?? "application/octet-stream";
+      const type = mediaType.startsWith("image/") ? "image" : "file";
+      return { type, mediaType, data: resource.blob, name: toPath(resource.uri) };
+    }
+  }
+}
+
+/** A file's address as a path, which tools understand. */
+function toPath(uri: string): string {
+  if (!uri.startsWith("file://") || !URL.canParse(uri)) return uri;
+  return decodeURIComponent(new URL(uri).pathname);
+}

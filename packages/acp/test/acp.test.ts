@@ -1,0 +1,302 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { PackRegistry } from "@agent/core";
+import { methods } from "@agentclientprotocol/sdk";
+import { expect, onTestFinished, test } from "vitest";
+import { type EditorOptions, openEditor, schemaProblem } from "./editor.js";
+
+const { session } = methods.agent;
+
+function project(): string {
+  const path = mkdtempSync(join(tmpdir(), "agent-acp-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** An editor with a new session. */
+async function started(options: EditorOptions = {}, cwd = project()) {
+  const editor = openEditor(options);
+  await editor.agent.request(methods.agent.initialize, { protocolVersion: 1 });
+  const created = await editor.agent.request(session.new, { cwd, mcpServers: [] });
+  const { sessionId } = created;
+  const prompt = (text: string) =>
+    editor.agent.request(session.prompt, { sessionId, prompt: [{ type: "text", text }] });
+  return { ...editor, cwd, created, sessionId, prompt };
+}
+
+const texts = (editor: { updates: readonly { sessionUpdate: string }[] }, kind: string) =>
+  editor.updates.flatMap((update) => {
+    if (update.sessionUpdate !== kind || !("content" in update)) return [];
+    const { content } = update as { content: { text?: string } };
+    return [content.text];
+  });
+
+test("the agent says what it can do", async () => {
+  const { agent } = openEditor();
+  expect(await agent.request(methods.agent.initialize, { protocolVersion: 1 })).toMatchObject({
+    protocolVersion: 1,
+    agentInfo: { name: "agent" },
+    agentCapabilities: {
+      loadSession: true,
+      mcpCapabilities: { http: true },
+      sessionCapabilities: { list: {}, resume: {}, close: {} },
+    },
+  });
+});
+
+test("a session has the modes read-only, ask and auto, and the model as a config option", async () => {
+  const { created, agent, sessionId } = await started();
+  expect(created.modes).toMatchObject({ currentModeId: "ask" });
+  expect(created.modes?.availableModes.map(({ id }) => id)).toEqual(["read-only", "ask", "auto"]);
+  expect(created.configOptions).toMatchObject([{ id: "model", type: "select", currentValue: "small" }]);
+  const changed = await agent.request(session.setConfigOption, {
+    sessionId,
+    configId: "model",
+    value: "large",
+  });
+  expect(changed.configOptions).toMatchObject([{ currentValue: "large" }]);
+  await expect(
+    agent.request(session.setConfigOption, { sessionId, configId: "model", value: "none" }),
+  ).rejects.toThrow();
+  await expect(agent.request(session.setMode, { sessionId, modeId: "none" })).rejects.toThrow();
+});
+
+test("an answer is streamed", async () => {
+  const editor = await started({ answers: ["Hello."] });
+  expect(await editor.prompt("Hi")).toEqual({ stopReason: "end_turn" });
+  expect(texts(editor, "agent_message_chunk")).toEqual(["Hello."]);
+});
+
+test("a permission request holds the whole command", async () => {
+  const command = `echo ${"x".repeat(5000)} && echo "\`\`\`" > out`;
+  const editor = await started({
+    answers: [{ calls: [{ name: "run_bash", args: { command } }] }, "Done."],
+    permission: () => "reject",
+  });
+  await editor.prompt("Go.");
+  expect(JSON.stringify(editor.permissions[0]?.toolCall.content)).toContain(
+    JSON.stringify(command).slice(1, -1),
+  );
+  expect(editor.permissions[0]?.toolCall).toMatchObject({ kind: "execute", rawInput: { command } });
+  expect(existsSync(join(editor.cwd, "out"))).toBe(false);
+});
+
+test("a permission request for a write holds the difference, and so does the finished call", async () => {
+  const cwd = project();
+  const path = join(cwd, "a.txt");
+  writeFileSync(path, "one\ntwo\n");
+  const editor = await started(
+    {
+      answers: [
+        { calls: [{ name: "edit_file", args: { path, old_text: "two", new_text: "three" } }] },
+        "Done.",
+      ],
+    },
+    cwd,
+  );
+  await editor.prompt("Go.");
+  const diff = { type: "diff", path, oldText: "one\ntwo\n", newText: "one\nthree\n" };
+  expect(editor.permissions[0]?.toolCall.content).toEqual([diff]);
+  expect(readFileSync(path, "utf8")).toBe("one\nthree\n");
+  const ended = editor.updates.find((update) => "status" in update && update.status === "completed");
+  expect(ended).toMatchObject({ content: [diff] });
+});
+
+test("read-only refuses without asking, also what was allowed for good before", async () => {
+  const cwd = project();
+  const write = (name: string) => ({
+    calls: [{ name: "write_file", args: { path: join(cwd, name), content: "x" } }],
+  });
+  const editor = await started(
+    { answers: [write("a"), "1", write("b"), "2"], permission: () => "always" },
+    cwd,
+  );
+  await editor.prompt("Go.");
+  expect(readdirSync(cwd)).toEqual(["a"]);
+  await editor.agent.request(session.setMode, { sessionId: editor.sessionId, modeId: "read-only" });
+  await editor.prompt("Go on.");
+  expect(readdirSync(cwd)).toEqual(["a"]);
+  expect(editor.permissions.length).toBe(1);
+});
+
+test("auto asks for nothing inside the project", async () => {
+  const cwd = project();
+  const path = join(cwd, "a");
+  const editor = await started(
+    { answers: [{ calls: [{ name: "write_file", args: { path, content: "x" } }] }, "ok"] },
+    cwd,
+  );
+  await editor.agent.request(session.setMode, { sessionId: editor.sessionId, modeId: "auto" });
+  await editor.prompt("Go.");
+  expect(editor.permissions).toEqual([]);
+  expect(readFileSync(path, "utf8")).toBe("x");
+});
+
+test("a cancelled message ends with its own stop reason, and its process is gone", async () => {
+  const cwd = project();
+  const command = `echo $$ > ${join(cwd, "pid")}; sleep 300`;
+  const editor = await started({ answers: [{ calls: [{ name: "run_bash", args: { command } }] }] }, cwd);
+  const answer = editor.prompt("Go.");
+  while (!existsSync(join(cwd, "pid")) || readFileSync(join(cwd, "pid"), "utf8") === "")
+    await new Promise(setImmediate);
+  const pid = Number(readFileSync(join(cwd, "pid"), "utf8"));
+  await editor.agent.notify(session.cancel, { sessionId: editor.sessionId });
+  expect(await answer).toEqual({ stopReason: "cancelled" });
+  for (let lives = true; lives; ) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    lives = existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, "latin1").includes(") Z ");
+  }
+  expect(await editor.prompt("again").catch((error: Error) => error.message)).toContain("script");
+});
+
+test("load replays the conversation, resume does not", async () => {
+  const kept = {
+    systemPrompt: "",
+    messages: [
+      { role: "user" as const, content: "Read a." },
+      {
+        role: "assistant" as const,
+        content: null,
+        tool_calls: [
+          { id: "c1", type: "function" as const, function: { name: "read_file", arguments: '{"path":"a"}' } },
+        ],
+      },
+      { role: "tool" as const, tool_call_id: "c1", content: "text of a" },
+      { role: "assistant" as const, content: "It says text of a." },
+    ],
+  };
+  const editor = openEditor({ session: kept as never });
+  await editor.agent.request(methods.agent.initialize, { protocolVersion: 1 });
+  const cwd = project();
+  await editor.agent.request(session.load, { sessionId: "kept", cwd, mcpServers: [] });
+  expect(editor.updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual([
+    "user_message_chunk",
+    "tool_call",
+    "tool_call_update",
+    "agent_message_chunk",
+  ]);
+  editor.updates.length = 0;
+  await editor.agent.request(session.resume, { sessionId: "kept", cwd });
+  expect(editor.updates.filter(({ sessionUpdate }) => sessionUpdate !== "available_commands_update")).toEqual(
+    [],
+  );
+  expect(await editor.agent.request(session.list, {})).toMatchObject({ sessions: [{ sessionId: "kept" }] });
+});
+
+test("commands of packs are advertised and run", async () => {
+  const pack = {
+    packName: "greeter",
+    register: (registry: PackRegistry) =>
+      registry.provide?.({
+        commands: [
+          { name: "greet", description: "Greets", run: async (input) => ({ send: `Say hello to ${input}` }) },
+          { name: "show", description: "Shows", run: async (input) => ({ show: `shown ${input}` }) },
+        ],
+      }),
+  };
+  const seen: string[] = [];
+  const answers = [
+    (request: { messages: readonly { content?: unknown }[] }) => {
+      seen.push(String(request.messages.at(-1)?.content));
+      return "Hello Ada.";
+    },
+  ];
+  const editor = await started({ packs: [pack], answers });
+  await editor.prompt("/greet Ada");
+  await editor.prompt("/show this");
+  expect(seen).toEqual(["Say hello to Ada"]);
+  expect(texts(editor, "agent_message_chunk")).toEqual(["Hello Ada.", "shown this"]);
+  // Sent after the answer to session/new, and thus after everything that only awaits promises.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const advertised = editor.updates.find(
+    ({ sessionUpdate }) => sessionUpdate === "available_commands_update",
+  );
+  expect(advertised).toMatchObject({ availableCommands: [{ name: "greet" }, { name: "show" }] });
+});
+
+test("the editor's MCP servers reach the host in the form of our pack", async () => {
+  const opened: unknown[] = [];
+  const { agent } = openEditor({ onOpen: ({ servers }) => opened.push(servers) });
+  await agent.request(methods.agent.initialize, { protocolVersion: 1 });
+  await agent.request(session.new, {
+    cwd: project(),
+    mcpServers: [
+      { name: "my server!", command: "/bin/x", args: ["a"], env: [{ name: "K", value: "v" }] },
+      { type: "http", name: "web", url: "https://example.com/mcp", headers: [{ name: "H", value: "v" }] },
+    ],
+  });
+  expect(opened).toEqual([
+    {
+      "my-server": { command: "/bin/x", args: ["a"], env: { K: "v" } },
+      web: { url: "https://example.com/mcp", headers: { H: "v" } },
+    },
+  ]);
+});
+
+test("a failing model is an error in words, and the session goes on", async () => {
+  const editor = await started({
+    answers: [
+      () => {
+        throw new Error("no credit left");
+      },
+      "Back.",
+    ],
+  });
+  await expect(editor.prompt("Hi")).rejects.toThrow("no credit left");
+  expect(await editor.prompt("Hi")).toEqual({ stopReason: "end_turn" });
+});
+
+test("every message is valid under the published schema, whatever the model does", async () => {
+  let seed = 1;
+  const random = (below: number): number => {
+    seed = (seed * 48271) % 2147483647;
+    return seed % below;
+  };
+  const hostile = ["", "\u0000\u001b[2J", "x".repeat(3000), "\ud800", "```", "/", "..", "日本語", '"\\'];
+  const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;
+  const call = () => {
+    const args: Record<string, unknown> = {};
+    for (const key of [
+      "path",
+      "content",
+      "old_text",
+      "new_text",
+      "command",
+      "query",
+      "paths",
+      "timeout",
+      "pattern",
+    ]) {
+      if (random(3) === 0) args[key] = pick([pick(hostile), random(100), null, [], {}, true]);
+    }
+    return {
+      name: pick(["read_file", "write_file", "edit_file", "run_bash", "search_text", "nope", ""]),
+      args,
+    };
+  };
+  const answers = Array.from({ length: 60 }, (_, n) =>
+    n % 3 === 2
+      ? pick([...hostile, "Fine."]) || "ok"
+      : { calls: Array.from({ length: 1 + random(3) }, call) },
+  );
+  const editor = await started({
+    answers,
+    permission: () => pick(["allow", "always", "reject", "nonsense"]),
+  });
+  for (let n = 0; n < 20; n++) {
+    await editor.agent.request(session.setMode, {
+      sessionId: editor.sessionId,
+      modeId: pick(["read-only", "ask"]),
+    });
+    await editor.prompt(pick([...hostile, "Go."]) || "Go.").catch(() => undefined);
+  }
+  expect(editor.sent.length).toBeGreaterThan(100);
+  for (const message of editor.sent) {
+    const method =
+      "result" in message && message.result && "stopReason" in (message.result as object)
+        ? "session/prompt"
+        : undefined;
+    expect(schemaProblem(message, method)).toBeUndefined();
+  }
+});

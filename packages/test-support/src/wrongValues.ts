@@ -1,0 +1,93 @@
+import { isAgentError } from "@agent/core";
+import { describeValue } from "@agent/core/toolkit";
+import { expect } from "vitest";
+
+/** What people pass by mistake: nothing, `null`, and one of each kind. */
+const VALUES = { nothing: undefined, null: null, number: 4, text: "x", object: {}, list: [] };
+type Kind = keyof typeof VALUES;
+
+// What the engine says when a program did not look at its arguments.
+const RAW =
+  /cannot read prop|is not a function|not iterable|cannot destructure|cannot convert|cannot use 'in'|argument must be/i;
+
+/** One argument of one function: who is called, what it is named in a message, and which kinds are right. */
+export interface ArgumentCase {
+  readonly of: string;
+  readonly argument: string;
+  readonly legal: readonly Kind[];
+  readonly call: (value: never) => unknown;
+}
+
+/** A row of a table: `argument("chat", "message", ["text"], (value) => agent.chat(value))`. */
+export function argument(
+  of: string,
+  name: string,
+  legal: readonly Kind[],
+  call: (value: never) => unknown,
+): ArgumentCase {
+  return { of, argument: name, legal, call };
+}
+
+/**
+ * Passes each kind of value: a right one is taken, a wrong one is an error that names the argument, says what
+ * it must be, and what came. Never does the engine answer.
+ */
+export async function expectClearErrors({ of, argument: name, legal, call }: ArgumentCase): Promise<void> {
+  for (const [kind, value] of Object.entries(VALUES)) {
+    const outcome = messageOf(await thrownBy(() => call(value as never)));
+    const what = `${of} with ${kind} for ${name}`;
+    if (legal.includes(kind as Kind)) {
+      expect(outcome, what).toBeUndefined();
+      continue;
+    }
+    expect(outcome, what).toBeDefined();
+    expect(outcome, what).not.toMatch(RAW);
+    expect(outcome, what).toMatch(/ must | is required/);
+    // Of an object that lacks something, what it lacks is named.
+    if (kind !== "object") expect(outcome, what).toContain(name);
+    expect(outcome, what).toMatch(gotten(value));
+  }
+}
+
+/** Passes each kind of value that is wrong: what is thrown says so by its code, for programs to branch on. */
+export async function expectInvalidArgument({
+  of,
+  argument: name,
+  legal,
+  call,
+}: ArgumentCase): Promise<void> {
+  for (const [kind, value] of Object.entries(VALUES)) {
+    if (legal.includes(kind as Kind)) continue;
+    const thrown = await thrownBy(() => call(value as never));
+    expect(isAgentError(thrown, "invalid_argument"), `${of} with ${kind} for ${name}: ${thrown}`).toBe(true);
+  }
+}
+
+/** Every function of a module has a row: a new one cannot be forgotten. */
+export function expectComplete(
+  module: object,
+  cases: readonly ArgumentCase[],
+  free: readonly string[],
+): void {
+  const covered = new Set([...cases.map(({ of }) => of.replace(/[.(].*/, "")), ...free]);
+  const functions = Object.entries(module).filter(([, value]) => typeof value === "function");
+  expect(functions.map(([name]) => name).filter((name) => !covered.has(name))).toEqual([]);
+}
+
+async function thrownBy(call: () => unknown): Promise<unknown> {
+  try {
+    await call();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+function messageOf(thrown: unknown): string | undefined {
+  if (thrown === undefined) return undefined;
+  return thrown instanceof Error ? thrown.message : `threw ${thrown}`;
+}
+
+function gotten(value: unknown): RegExp {
+  return new RegExp(`got (${typeof value}|${describeValue(value)}|array|nothing)|is required`);
+}

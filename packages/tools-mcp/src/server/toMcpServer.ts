@@ -1,0 +1,176 @@
+import type { ContentPart, PreparedCall, ToolInfo, ToolRegistry, ToolResult } from "@agent/core";
+import {
+  checkFunction,
+  checkOptions,
+  checkPositive,
+  checkText,
+  invalidArgument,
+  type OptionChecks,
+} from "@agent/core/toolkit";
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ContentBlock,
+  type InputRequiredResult,
+  type McpServerFactory,
+  Server,
+  type ServerContext,
+  type Tool,
+} from "@modelcontextprotocol/server";
+import { readVersion } from "../version.js";
+import { Confirmations } from "./confirmation.js";
+import { type HttpOptions, type HttpServerHandle, listenHttp } from "./http.js";
+
+const DEFAULT_CONFIRM_MS = 60_000;
+
+export interface McpServerOptions {
+  /** What clients are told. Default `agent`. */
+  readonly name?: string;
+  /** What the tools are good for, told to the client's model. */
+  readonly instructions?: string;
+  /** Whether a call runs only after the client's person said yes. Default: calls that go beyond the access rules. */
+  readonly confirm?: (call: PreparedCall) => boolean;
+  /** Milliseconds in which that yes must come. Default 60,000. */
+  readonly confirmTimeoutMs?: number;
+  /** Which enabled tools are offered. Default: all but core's own. */
+  readonly offer?: (tool: ToolInfo) => boolean;
+}
+
+const OPTIONS: OptionChecks<McpServerOptions> = {
+  name: checkText,
+  instructions: checkText,
+  confirm: checkFunction,
+  confirmTimeoutMs: checkPositive,
+  offer: checkFunction,
+};
+
+/** Tools served over MCP. */
+export interface McpToolServer {
+  /** Serves the client at the other end of this process's standard input and output. Resolves when it has gone. */
+  serveStdio(): Promise<void>;
+  /** Serves clients on HTTP: on this machine and with a token, unless said otherwise. */
+  listen(options?: HttpOptions): Promise<HttpServerHandle>;
+  /** Makes a server of the SDK, for a transport of your own. */
+  readonly factory: McpServerFactory;
+}
+
+/**
+ * The enabled tools of a registry as an MCP server, in both eras of the protocol. A tool that is off is neither listed
+ * nor run. Calls that need a yes ask the client's person; where that is not possible, or takes too long, they are denied.
+ */
+export function toMcpServer(registry: ToolRegistry, options: McpServerOptions = {}): McpToolServer {
+  if (typeof registry?.prepare !== "function") throw invalidArgument("registry", "a ToolRegistry", registry);
+  checkOptions("toMcpServer", options, OPTIONS);
+  const confirmations = new Confirmations(options.confirmTimeoutMs ?? DEFAULT_CONFIRM_MS);
+  const offer = options.offer ?? (({ source }) => source !== "@agent/core");
+  const factory: McpServerFactory = () => {
+    const server = new Server(
+      { name: options.name ?? "agent", version: readVersion() },
+      {
+        capabilities: { tools: {} },
+        ...(options.instructions !== undefined && { instructions: options.instructions }),
+      },
+    );
+    server.setRequestHandler("tools/list", () => ({ tools: listTools(registry, offer) }));
+    server.setRequestHandler("tools/call", async ({ params }, context) => {
+      const info = registry.describeTools().find(({ name }) => name === params.name);
+      if (info !== undefined && !offer(info)) return failure(`Tool not available: ${params.name}`);
+      const prepared = await registry.prepare(params.name, params.arguments ?? {});
+      if ("outcome" in prepared) return failure(prepared.text);
+      const needsYes = prepared.needs.length > 0 || (options.confirm?.(prepared) ?? false);
+      if (!needsYes) return await run(prepared, false, context);
+      const answer = canAsk(server, context) ? ask(prepared, confirmations, context) : "no";
+      if (answer === "no") return failure("Tool call denied: nobody said yes to it.");
+      return answer === "yes" ? await run(prepared, true, context) : answer;
+    });
+    return server;
+  };
+  return {
+    factory,
+    serveStdio: async () => {
+      const { serveStdio, StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
+      const transport = new StdioServerTransport(process.stdin, process.stdout, {
+        maxBufferSize: 64 * 1024 * 1024,
+      });
+      const ended = new Promise<void>((resolve) => process.stdin.once("end", resolve).once("close", resolve));
+      const handle = serveStdio(factory, { transport });
+      await ended;
+      await handle.close();
+    },
+    listen: (http = {}) => listenHttp(factory, http),
+  };
+}
+
+function listTools(registry: ToolRegistry, offer: (tool: ToolInfo) => boolean): Tool[] {
+  const offered = new Map(
+    registry
+      .describeTools()
+      .filter((tool) => tool.enabled && offer(tool))
+      .map((tool) => [tool.name, tool]),
+  );
+  return registry.getEnabledSchemas().flatMap(({ function: { name, description, parameters } }) => {
+    const tool = offered.get(name);
+    if (tool === undefined) return [];
+    const reads = tool.capabilities.length > 0 && tool.capabilities.every((one) => one === "read");
+    return [
+      {
+        name,
+        ...(description !== undefined && { description }),
+        inputSchema: { properties: {}, ...parameters, type: "object" as const },
+        annotations: { readOnlyHint: reads, destructiveHint: tool.capabilities.includes("destroy") },
+      },
+    ];
+  });
+}
+
+function ask(prepared: PreparedCall, confirmations: Confirmations, { mcpReq }: ServerContext) {
+  const state: unknown = mcpReq.requestState();
+  return confirmations.check(prepared, mcpReq.inputResponses, typeof state === "string" ? state : undefined);
+}
+
+/** Whether the client can put a question to its person. */
+function canAsk(server: Server, { mcpReq }: ServerContext): boolean {
+  const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
+  const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
+  return typeof capabilities === "object" && capabilities !== null && "elicitation" in capabilities;
+}
+
+async function run(
+  prepared: PreparedCall,
+  isGranted: boolean,
+  { mcpReq }: ServerContext,
+): Promise<CallToolResult | InputRequiredResult> {
+  const progressToken = mcpReq._meta?.progressToken;
+  let progress = 0;
+  const result = await prepared.run({
+    signal: mcpReq.signal,
+    granted: isGranted ? prepared.needs : [],
+    onOutput: (message) => {
+      if (progressToken === undefined) return;
+      const params = { progressToken, progress: ++progress, message };
+      mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+    },
+  });
+  return toResult(result);
+}
+
+function toResult({ text, parts = [], outcome }: ToolResult): CallToolResult {
+  return {
+    content: [{ type: "text", text }, ...parts.map(toBlock)],
+    ...(outcome !== "ok" && { isError: true }),
+  };
+}
+
+function toBlock(part: ContentPart, index: number): ContentBlock {
+  if (part.type === "text") return { type: "text", text: part.text };
+  const { mediaType, data, name } = part;
+  if (part.type === "image") return { type: "image", data, mimeType: mediaType };
+  return {
+    type: "resource",
+    resource: { uri: `attachment:${index}/${name ?? "file"}`, blob: data, mimeType: mediaType },
+  };
+}
+
+function failure(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}

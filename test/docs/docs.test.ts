@@ -1,0 +1,63 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { codeBlocks, exampleBlocks } from "./markdown.js";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const HERE = fileURLToPath(new URL("../", import.meta.url));
+
+/** Every page a user reads: the guides, and the README of each package and example. */
+function pages(): string[] {
+  const below = (folder: string) => readdirSync(join(ROOT, folder)).map((name) => join(ROOT, folder, name));
+  return [
+    join(ROOT, "README.md"),
+    ...below("docs").filter((path) => path.endsWith(".md")),
+    ...[...below("packages"), ...below("examples")].map((path) => join(path, "README.md")),
+  ].filter((path) => existsSync(path));
+}
+
+/** Every source file whose doc comments become the API reference. */
+function sources(): string[] {
+  const folders = readdirSync(join(ROOT, "packages")).map((name) => join(ROOT, "packages", name, "src"));
+  return folders
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder, { recursive: true }).map((file) => join(folder, String(file))))
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
+}
+
+test("every TypeScript example in the documentation and the doc comments passes the type checker", () => {
+  // Below this package, whose dependencies are all of ours, and inside a scaffolded pack, which the guide talks about.
+  mkdirSync(join(HERE, ".turbo"), { recursive: true });
+  const directory = mkdtempSync(join(HERE, ".turbo/docs-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const cli = join(ROOT, "packages/cli/dist/bin.js");
+  const scaffold = spawnSync(process.execPath, [cli, "pack", "new", "@acme/agent-pack-notes"], {
+    cwd: directory,
+    encoding: "utf8",
+  });
+  expect([scaffold.status, scaffold.stderr]).toEqual([0, ""]);
+  const pack = join(directory, "agent-pack-notes");
+  let count = 0;
+  for (const page of pages()) {
+    for (const [index, code] of codeBlocks(page, "ts").entries()) {
+      const name = `${basename(dirname(page))}-${basename(page, ".md")}-${index + 1}.ts`;
+      writeFileSync(join(pack, "src", name), `${code}\nexport {};\n`);
+      count++;
+    }
+  }
+  expect(count).toBeGreaterThan(8);
+  const examples = sources().flatMap((file) => exampleBlocks(file).map((code) => ({ file, code })));
+  expect(examples.length).toBeGreaterThan(4);
+  for (const [index, { file, code }] of examples.entries()) {
+    expect(code, `${file}: an @example without a block of TypeScript`).not.toBe("");
+    const name = `example-${basename(file, ".ts")}-${index + 1}.ts`;
+    writeFileSync(join(pack, "src", name), `${code}\nexport {};\n`);
+  }
+  const { status, stdout } = spawnSync(join(ROOT, "node_modules/.bin/tsc"), ["--noEmit", "--project", pack], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
+  expect([status, stdout.replaceAll(relative(ROOT, pack), "")]).toEqual([0, ""]);
+});

@@ -1,0 +1,216 @@
+import { mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createProject, folderOf, type Project, pack } from "./project.js";
+
+const require = createRequire(import.meta.url);
+const COMPILER = require.resolve("../../node_modules/typescript/bin/tsc");
+// Where the compiler finds the types of Node: a user installs them beside it.
+const TYPE_ROOTS = dirname(dirname(require.resolve("../../node_modules/@types/node/package.json")));
+const NO_REGISTRY = "the npm registry cannot be reached";
+
+interface Manifest {
+  readonly exports: Record<string, unknown>;
+  readonly dependencies?: Record<string, string>;
+  readonly optionalDependencies?: Record<string, string>;
+}
+
+const names = Object.keys(require("../package.json").devDependencies).filter((name) =>
+  name.startsWith("@agent/"),
+);
+let store: string;
+let tarballs: Map<string, string>;
+
+beforeAll(async () => {
+  store = await mkdtemp(join(tmpdir(), "agent-tarballs-"));
+  tarballs = await pack(names, store);
+});
+afterAll(() => rm(store, { recursive: true, force: true }));
+
+describe("a project with @agent/core alone", () => {
+  let project: Project;
+  let online: boolean;
+  beforeAll(async () => {
+    project = await createProject();
+    online = await project.install([tarballs.get("@agent/core") ?? ""]);
+  });
+  afterAll(() => project.remove());
+
+  test("has no other package", async ({ skip }) => {
+    skip(!online, NO_REGISTRY);
+    expect(await project.installed()).toEqual(["@agent/core"]);
+  });
+});
+
+describe("a project with @agent/provider-openai", () => {
+  let project: Project;
+  let online: boolean;
+  beforeAll(async () => {
+    project = await createProject();
+    online = await project.install([
+      tarballs.get("@agent/core") ?? "",
+      tarballs.get("@agent/provider-openai") ?? "",
+    ]);
+  });
+  afterAll(() => project.remove());
+
+  test("has three packages", async ({ skip }) => {
+    skip(!online, NO_REGISTRY);
+    expect(await project.installed()).toEqual(["@agent/core", "@agent/provider-openai", "openai"]);
+  });
+
+  test("does not load openai unless the model is asked", async ({ skip }) => {
+    skip(!online, NO_REGISTRY);
+    const sdk = join(project.directory, "node_modules", "openai");
+    await rename(sdk, `${sdk}-away`);
+    await project.write(
+      "import.js",
+      `import { Agent } from "@agent/core";
+       import { scriptedProvider } from "@agent/core/replay";
+       import { OpenAIProvider } from "@agent/provider-openai";
+       console.log(await new Agent(scriptedProvider(["Done."])).chat("Hi"));
+       await new Agent(new OpenAIProvider({ model: "m", apiKey: "k" })).chat("Hi").catch(({ message }) => console.log(message));`,
+    );
+    const output = await project.run("node", "import.js").finally(() => rename(`${sdk}-away`, sdk));
+    expect(output).toMatch(
+      /^Done\.\nm could not answer: the package openai cannot be loaded: Cannot find package/,
+    );
+  });
+});
+
+describe("a project with every package", () => {
+  let project: Project;
+  let online: boolean;
+  beforeAll(async () => {
+    project = await createProject();
+    online = await project.install([...tarballs.values()]);
+  });
+  afterAll(() => project.remove());
+
+  const installedFolder = (name: string) => join(project.directory, "node_modules", name);
+  const manifest = async (name: string): Promise<Manifest> =>
+    JSON.parse(await readFile(join(installedFolder(name), "package.json"), "utf8"));
+
+  /** Every entry a user can import, as "@agent/core/toolkit". */
+  async function entries(): Promise<string[]> {
+    const found = await Promise.all(
+      names.map(async (name) => Object.keys((await manifest(name)).exports).map((path) => join(name, path))),
+    );
+    return found.flat().filter((entry) => !entry.endsWith("package.json"));
+  }
+
+  test.for(names)(
+    "%s brings its build, its licence and its documents, and no sources, tests or workspace versions",
+    async (name, { skip }) => {
+      skip(!online, NO_REGISTRY);
+      const files = await readdir(installedFolder(name));
+      const beside = await readdir(folderOf(name));
+      const promised = ["LICENSE", "README.md", "CHANGELOG.md"].filter((file) => beside.includes(file));
+      expect(files).toEqual(expect.arrayContaining([...promised, "dist", "package.json"]));
+      expect(files).not.toContain("src");
+      const { dependencies, optionalDependencies } = await manifest(name);
+      for (const version of Object.values({ ...dependencies, ...optionalDependencies })) {
+        expect(version).toMatch(/^\^?\d+\.\d+\.\d+$/);
+      }
+      const built = await readdir(join(installedFolder(name), "dist"), { recursive: true });
+      expect(built.filter((file) => file.includes(".test."))).toEqual([]);
+      expect(
+        built.some((file) => file.endsWith(".d.ts")) && built.some((file) => file.endsWith(".js.map")),
+      ).toBe(true);
+    },
+  );
+
+  test("has one copy of each", async ({ skip }) => {
+    skip(!online, NO_REGISTRY);
+    const ours = (await project.installed()).filter((name) => name.startsWith("@agent/"));
+    expect(ours.sort()).toEqual(names.toSorted());
+  });
+
+  test("imports every entry", async ({ skip }) => {
+    skip(!online, NO_REGISTRY);
+    const list = JSON.stringify(await entries());
+    const output = await project.run(
+      "node",
+      "-e",
+      `for (const entry of ${list}) import(entry).then(() => console.log(entry))`,
+    );
+    expect(output.trim().split("\n").sort()).toEqual((await entries()).sort());
+  });
+
+  test.for([
+    ["node16", "node16"],
+    ["bundler", "esnext"],
+  ])(
+    "type-checks under moduleResolution %s, declarations of the packages included",
+    async ([moduleResolution, module], { skip }) => {
+      skip(!online, NO_REGISTRY);
+      const imports = (await entries()).map(
+        (entry, index) => `import * as entry${index} from "${entry}";\nvoid entry${index};`,
+      );
+      await project.write("entries.ts", imports.join("\n"));
+      await project.write("program.ts", PROGRAM);
+      const compilerOptions = {
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        target: "es2023",
+        lib: ["es2023"],
+        module,
+        moduleResolution,
+        noEmit: true,
+        types: ["node"],
+        typeRoots: [TYPE_ROOTS],
+      };
+      await project.write(
+        "tsconfig.json",
+        JSON.stringify({ compilerOptions, files: ["entries.ts", "program.ts"] }),
+      );
+      expect(await project.run("node", COMPILER, "-p", ".")).toBe("");
+    },
+  );
+
+  test("the type check can fail", async ({ skip }) => {
+    skip(!online, NO_REGISTRY);
+    await project.write("program.ts", PROGRAM.replace('readonly name = "hello"', "readonly name = 4"));
+    await expect(project.run("node", COMPILER, "-p", ".")).rejects.toThrow(
+      /error TS2416.*'name' in type 'HelloTool'/s,
+    );
+  });
+
+  test("has the agent command", async ({ skip }) => {
+    skip(!online, NO_REGISTRY);
+    await project.run(join(project.directory, "node_modules", ".bin", "agent"), "--help");
+  });
+});
+
+/** What a user writes first: a tool and a pack of their own, the built-in ones, a conversation. */
+const PROGRAM = `
+import type { ChatTool, ExecutableTool, PackRegistry, ToolPack } from "@agent/core";
+import { scriptedProvider } from "@agent/core/replay";
+import { functionTool, requireString } from "@agent/core/toolkit";
+import { Agent } from "@agent/preset-default";
+import { OpenAIProvider } from "@agent/provider-openai";
+import * as bash from "@agent/tools-bash";
+import * as fs from "@agent/tools-fs";
+import * as search from "@agent/tools-search";
+
+class HelloTool implements ExecutableTool {
+  readonly name = "hello";
+  getSchema(): ChatTool {
+    return functionTool(this.name, "Says hello.", { who: { type: "string" } });
+  }
+  async execute(args: Record<string, unknown>): Promise<string> {
+    return "Hello " + requireString(args, "who");
+  }
+}
+
+const own = { packName: "hello", register: (registry: PackRegistry) => registry.register(new HelloTool()) };
+export const packs: ToolPack[] = [bash, fs, search, own];
+export const provider = new OpenAIProvider({ model: "m", apiKey: "k" });
+const agent = new Agent(scriptedProvider(["Done."]), { packs: [own], enable: ["run_bash"] });
+for await (const event of agent.streamChat("Hi", { signal: AbortSignal.timeout(1000) })) {
+  if (event.type === "tool_end") console.log(event.outcome, event.durationMs);
+  if (event.type === "done") console.log(event.text);
+}
+`;
