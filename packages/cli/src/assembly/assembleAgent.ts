@@ -18,6 +18,8 @@ export interface AssemblyOptions {
   readonly record: boolean;
   /** Asked about calls that need a person's yes. */
   readonly approve: Approve;
+  /** Asks `approve` about every call, also those that need no yes under the settings. */
+  readonly approveAll?: boolean;
   readonly guard: CrashGuard;
   /** Told what went wrong beside the work, such as a session that cannot be kept. */
   readonly onProblem: (message: string) => void;
@@ -65,7 +67,9 @@ export async function assembleAgent(
     conversation,
     registry: tools.registry,
     approve: (request) =>
-      tools.confirm.has(request.name) || request.needs.length > 0 ? options.approve(request) : "allow",
+      options.approveAll || tools.confirm.has(request.name) || request.needs.length > 0
+        ? options.approve(request)
+        : "allow",
     steps: notedSteps(guard),
     ...(settings.maxTurns !== undefined && { maxTurns: settings.maxTurns }),
     ...(settings.maxRepeats !== undefined && { maxRepeats: settings.maxRepeats }),

@@ -15,6 +15,8 @@ export interface LoadedPack {
   readonly name: string;
   readonly file: string | undefined;
   readonly options: unknown;
+  /** The directory of the config that names it. */
+  readonly directory?: string | undefined;
   readonly module: ToolPack | undefined;
   /** What is wrong with it, with the cure. The other packs work all the same. */
   problem: string | undefined;
@@ -43,7 +45,8 @@ export function registerPacks(
     if (!pack.module) continue;
     const module = pack.module.packName ? pack.module : { ...pack.module, packName: pack.name };
     try {
-      registerPack(registry, module, { ...host, options: pack.options });
+      const { options, directory } = pack;
+      registerPack(registry, module, { ...host, options, ...(directory && { baseDirectory: directory }) });
     } catch (error) {
       if (isCollision(error)) throw new CliError(`${errorMessage(error)} Select only one of the two packs.`);
       pack.problem = `${errorMessage(error)} Fix or update the pack, or take it out of "packs".`;
@@ -61,7 +64,15 @@ async function loadPack(pack: SelectedPack, projectFile: string | undefined): Pr
   }
   try {
     const module = await importPack(pack, found);
-    return { name, file: found.file, options, module: module as unknown as ToolPack, problem: undefined };
+    const directory = pack.source && dirname(pack.source.file);
+    return {
+      name,
+      file: found.file,
+      options,
+      directory,
+      module: module as unknown as ToolPack,
+      problem: undefined,
+    };
   } catch (error) {
     const problem = `Pack ${quote(name)} could not be loaded: ${loadProblem(found.file, error)} Fix or reinstall the pack, or take it out of "packs".`;
     return { name, file: found.file, options, module: undefined, problem: escapeInvisible(problem) };
