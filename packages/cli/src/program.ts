@@ -1,5 +1,8 @@
+import { nearestMatch, quote } from "@agent/core/toolkit";
 import type { Command } from "commander";
+import { runsCommands } from "./commands/runs/program.js";
 import type { CrashGuard } from "./process/crash.js";
+import { CliError } from "./process/errors.js";
 import { EXIT, type ExitCode } from "./process/exitCodes.js";
 import { print } from "./process/output.js";
 import { requireCommander } from "./process/requireCjs.js";
@@ -14,6 +17,7 @@ Examples:
   agent "list the files in src"           one task; the answer goes to standard output
   git diff | agent -p "review this" -     the dash stands for standard input
   agent --output json "run the checks"    the result as JSON
+  agent runs start "run the checks"       a task that survives its process
   agent tools                             which tools are on, and why
   agent tool run read_file --path a.txt   one tool, no model
 
@@ -27,13 +31,41 @@ export async function runProgram(args: readonly string[], guard: CrashGuard): Pr
     exitCode = result;
   });
   try {
-    await program.parseAsync(args, { from: "user" });
+    await program.parseAsync(withoutRunWord(args), { from: "user" });
   } catch (error) {
     // The parser has printed its message, or the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.config;
     throw error;
   }
   return exitCode;
+}
+
+/**
+ * Throws for a single word that is nearly a command's name: it is a misspelt command, not a task for a model. Two
+ * swapped, missing or wrong letters are corrected; with `-p` any word is a task.
+ */
+function checkCommandName(task: readonly string[], program: Command): void {
+  const [word = "", ...rest] = task;
+  if (rest.length > 0 || !/^[a-z-]{3,}$/i.test(word) || program.opts().print) return;
+  const meant = nearestMatch(
+    word,
+    program.commands.map((command) => command.name()),
+  );
+  if (meant === undefined) return;
+  throw new CliError(
+    `There is no command ${quote(word)}. Did you mean: agent ${meant}? To give it as a task: agent -p ${word}`,
+  );
+}
+
+/**
+ * `agent run --schema …` and `agent run "a task"` are the plain command with `--print`. Several bare words after `run`
+ * are a task that begins with it: `agent run the tests`.
+ */
+function withoutRunWord(args: readonly string[]): readonly string[] {
+  const [first, second, third] = args;
+  if (first !== "run" || second === undefined) return args;
+  const isCommand = second.startsWith("-") || (third === undefined && /\s/.test(second));
+  return isCommand ? ["--print", ...args.slice(1)] : args;
 }
 
 /** The whole command line. `done` gets the exit code of the command that ran. */
@@ -47,15 +79,16 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
     .enablePositionalOptions()
     .argument("[task...]", 'what to do, in words; "-" stands for standard input')
     .option("-p, --print", "never chat: do the task, print the answer, end")
-    .option("--output <format>", "text, json or stream-json", "text")
+    .option("--output <format>", "text, json or stream-json", once("--output"))
     .option("-q, --quiet", "no activity lines on standard error")
-    .option("--timeout <time>", "stop the run after this time: 90s, 5m")
-    .option("--schema <file>", "print only JSON that fits this JSON Schema")
+    .option("--timeout <time>", "stop the run after this time: 90s, 5m", once("--timeout"))
+    .option("--schema <file>", "print only JSON that fits this JSON Schema", once("--schema"))
     .option("--resume [session]", "go on with a conversation; without a name the latest")
     .option("--no-session", "do not keep the conversation")
     .addHelpText("after", EXAMPLES);
   settingsOptions(program);
   program.action(async (task: string[]) => {
+    checkCommandName(task, program);
     const { runCommand } = await import("./commands/run.js");
     done(await runCommand(task, program.opts(), guard));
   });
@@ -80,8 +113,13 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
     .argument("[arguments...]", "--key value for each of its arguments")
     .option("--args <json>", "all arguments as one JSON object")
     .allowUnknownOption()
-    .addHelpText("after", "\nExample:\n  agent tool run search_text --query TODO --paths src --ignore-case")
+    .helpOption(false)
+    .addHelpText(
+      "after",
+      "\nNAME --help shows the arguments of that tool.\n\nExample:\n  agent tool run search_text --query TODO --paths src --ignore-case",
+    )
     .action(async (name: string, words: string[], _, command: Command) => {
+      if (name === "--help" || name === "-h") return command.outputHelp();
       const { toolRunCommand } = await import("./commands/toolRun.js");
       done(await toolRunCommand(name, words, flagsOf(command), guard));
     });
@@ -98,7 +136,12 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
     .description("write an agent.config.ts and trust it")
     .option("--pack <name>", "a pack to use (repeatable)", collect)
     .option("--enable <tool>", "a tool to turn on (repeatable)", collect)
-    .option("--confirm <tool>", "a tool that asks first (repeatable)", collect)
+    .option(
+      "--confirm <tool>",
+      "a tool that asks first (repeatable); run_bash does unless --no-confirm",
+      collect,
+    )
+    .option("--no-confirm", "no tool asks first")
     .option("--force", "replace an existing agent.config.ts")
     .option("-y, --yes", "ask nothing, take the defaults")
     .action(async (_, command: Command) => {
@@ -143,6 +186,8 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
       const { sessionsCommand } = await import("./commands/sessions.js");
       done(await sessionsCommand(flagsOf(command)));
     });
+
+  runsCommands(program.command("runs"), settingsOptions, flagsOf, guard, done);
 
   program
     .command("completion")
@@ -222,6 +267,32 @@ function packCommands(pack: Command, done: (exitCode: ExitCode) => void): void {
       done(await packCheck({ target, directory: process.cwd(), json: json === true, trust: policy, print }));
     });
   pack
+    .command("search")
+    .description("find packs in the registry npm is configured for")
+    .argument("[words...]", "what they are about")
+    .option("--json", "as JSON")
+    .action(async (words: string[], { json }: { json?: boolean }) => {
+      const { packSearch } = await import("./commands/pack/search.js");
+      done(await packSearch({ words, directory: process.cwd(), json: json === true, print }));
+    });
+  for (const [action, description] of [
+    ["add", "install a pack, show what it brings, and select it in the config"],
+    ["remove", "take a pack out of the config and uninstall it"],
+  ] as const) {
+    pack
+      .command(action)
+      .description(description)
+      .argument("<name>", "its npm name")
+      .option("--user", "for you, in every project, instead of for this one")
+      .option("-y, --yes", "ask nothing")
+      .action(async (specifier: string, { user, yes }: { user?: boolean; yes?: boolean }) => {
+        const { packAdd, packRemove } = await import("./commands/pack/manage.js");
+        const manage = action === "add" ? packAdd : packRemove;
+        const directory = process.cwd();
+        done(await manage({ specifier, directory, user: user === true, yes: yes === true, print }));
+      });
+  }
+  pack
     .command("list")
     .description("list installed packs with their versions, tools and what those can do")
     .option("--json", "as JSON")
@@ -238,14 +309,22 @@ function packCommands(pack: Command, done: (exitCode: ExitCode) => void): void {
 /** The flags of every command that loads the config. */
 function settingsOptions(command: Command): Command {
   return toolOptions(command)
-    .option("--cwd <directory>", "work there")
+    .option("--cwd <directory>", "work there", once("--cwd"))
     .option("--confirm <tool>", "ask before each call of this tool (repeatable)", collect)
-    .option("--agent <name>", "use this agent of the config")
-    .option("--provider <name>", "openai, anthropic, google, offline, or a provider's package")
-    .option("--model <name>", "the model to ask, also with its provider: anthropic/…")
-    .option("--base-url <url>", "another address of the provider, such as an OpenAI-compatible server")
-    .option("--fallback <model>", "a model that answers where the first one fails")
-    .option("--max-turns <number>", "how often the model is asked for one message");
+    .option("--agent <name>", "use this agent of the config", once("--agent"))
+    .option(
+      "--provider <name>",
+      "openai, anthropic, google, offline, or a provider's package",
+      once("--provider"),
+    )
+    .option("--model <name>", "the model to ask, also with its provider: anthropic/…", once("--model"))
+    .option(
+      "--base-url <url>",
+      "another address of the provider, such as an OpenAI-compatible server",
+      once("--base-url"),
+    )
+    .option("--fallback <model>", "a model that answers where the first one fails", once("--fallback"))
+    .option("--max-turns <number>", "how often the model is asked for one message", once("--max-turns"));
 }
 
 /** The flags that decide which tools there are. */
@@ -253,12 +332,20 @@ function toolOptions(command: Command): Command {
   return command
     .option("--enable <tool>", "turn a tool on (repeatable)", collect)
     .option("--disable <tool>", "turn a tool off (repeatable)", collect)
-    .option("--tools <list>", "turn tools on and off in order: '-*,read_file'")
+    .option("--tools <list>", "turn tools on and off in order: '-*,read_file'", once("--tools"))
     .option("--read-only", "only tools that read")
     .option("--add-dir <directory>", "let tools write there without asking (repeatable)", collect)
-    .option("--config <file>", "use this config file and no other of the project")
+    .option("--config <file>", "use this config file and no other of the project", once("--config"))
     .option("--no-config", "use no config file")
     .option("--trust", "trust the project's config as it is now");
+}
+
+/** Takes the value of a flag that may be given once: of two, nobody can say which was meant. */
+function once(flag: string): (value: string, earlier?: string) => string {
+  return (value, earlier) => {
+    if (earlier === undefined) return value;
+    throw new CliError(`${flag} is given twice, and takes one value. Leave one of them out.`);
+  };
 }
 
 function collect(value: string, earlier: readonly string[] = []): string[] {

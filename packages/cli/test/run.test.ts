@@ -297,3 +297,16 @@ describe("sessions", () => {
     expect(stdout).toMatch(/Saved \d+ messages? to .*\.local\/state\/agent\/sessions\//);
   });
 });
+
+test("a request for a number is answered with the number", async () => {
+  const box = new Sandbox();
+  for (const name of ["a", "b", "c"]) box.write(`src/${name}.ts`, "import x;\n");
+  expect((await box.run(["how many lines mention import in src?"])).stdout).toContain(
+    '3 lines contain "import".',
+  );
+  expect((await box.run(["how many ts files are in src?"])).stdout).toContain(
+    "3 files match **/*.ts in src.",
+  );
+  expect((await box.run(["which files end in .ts?"])).stdout).toContain("src/b.ts");
+  expect((await box.run(["search for import in src and src/a.ts"])).stdout).toContain("src/c.ts:1:import x;");
+});

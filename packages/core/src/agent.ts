@@ -1,10 +1,17 @@
 import { type AgentOptions, checkAgentOptions, loopLimits } from "./agentOptions.js";
+import type {
+  AnyChatOptions,
+  ChatOptions,
+  ChatResult,
+  StreamOptions,
+  StructuredChatOptions,
+} from "./chatOptions.js";
 import { compactToFit } from "./conversation/compact.js";
 import { type Content, findContentProblem, wellFormed } from "./conversation/content.js";
 import { Conversation } from "./conversation/conversation.js";
 import { AgentError } from "./errors.js";
 import type { AgentEvent, DoneEvent } from "./events.js";
-import { ApprovalGate } from "./loop/approval.js";
+import { type ApprovalDecisions, ApprovalGate } from "./loop/approval.js";
 import { EventQueue } from "./loop/eventQueue.js";
 import type { Exchange } from "./loop/exchange.js";
 import { runLoop } from "./loop/loop.js";
@@ -15,31 +22,30 @@ import { NO_TELEMETRY } from "./loop/telemetry.js";
 import { UsageMeter } from "./loop/usage.js";
 import type { ChatProvider } from "./providers/interface.js";
 import { linkedController, orAborted } from "./toolkit/abort.js";
-import { checkSignal, invalidArgument } from "./toolkit/checks.js";
+import { checkBoolean, checkObject, checkSignal, checkText, invalidArgument } from "./toolkit/checks.js";
+import { quote } from "./toolkit/describe.js";
 import { checkOptions, type OptionChecks } from "./toolkit/options.js";
 import type { Schema, SchemaValue } from "./toolkit/standardSchema.js";
 import { createToolRegistry } from "./tools/factory.js";
 import type { ChatTool, ExecutableTool } from "./tools/interface.js";
 import type { ToolRegistry } from "./tools/registry.js";
+import { saveConversation } from "./tools/sessionContext.js";
 import type { RegisterOptions, ToolContext } from "./tools/types.js";
 
-export interface ChatOptions {
-  readonly signal?: AbortSignal;
-  /** Passed on to tools, hooks and `approve` with every call: the user, the tenant. */
-  readonly context?: unknown;
-}
-
-/** A structured answer: `chat` resolves to a value that fits `output`. */
-export interface StructuredChatOptions<S extends Schema> extends ChatOptions {
-  /** A JSON Schema, or a schema of zod, valibot, arktype or another Standard Schema library. */
-  readonly output: S;
-}
-
-const CHAT_OPTIONS: OptionChecks<ChatOptions & { output?: unknown }> = {
+const CHAT_OPTIONS: OptionChecks<AnyChatOptions> = {
   signal: checkSignal,
   context: () => undefined,
   output: () => undefined,
+  details: checkBoolean,
 };
+
+/** How an exchange begins: checked before the agent is taken, applied once it is. */
+interface Beginning {
+  check(): void;
+  apply(): void;
+}
+
+const UNDECIDED = "Not run: the user sent another message instead of a decision.";
 
 /**
  * A conversation with a model that has tools. It runs the loop and reports what happens; it never prints, and knows
@@ -85,25 +91,75 @@ export class Agent {
   }
 
   /**
-   * Sends a message and resolves to the model's final answer, or with `output` to a value of that form. Rejects with
-   * an `AgentError`; on abort at once, while `settled` tells when the tools have ended.
+   * Sends a message and resolves to the model's final answer, with `output` to a value of that form, or with `details`
+   * to both and what they took. Rejects with an `AgentError`; on abort at once, while `settled` tells when the tools
+   * have ended. Calls that wait for a decision are given up: the model is told that they have not run.
    */
+  chat<S extends Schema>(
+    message: Content,
+    options: StructuredChatOptions<S> & { readonly details: true },
+  ): Promise<ChatResult<SchemaValue<S>>>;
+  chat(message: Content, options: ChatOptions & { readonly details: true }): Promise<ChatResult>;
   chat<S extends Schema>(message: Content, options: StructuredChatOptions<S>): Promise<SchemaValue<S>>;
   chat(message: Content, options?: ChatOptions): Promise<string>;
-  async chat(message: Content, options: ChatOptions & { output?: unknown } = {}): Promise<unknown> {
-    checkOptions("chat", options, CHAT_OPTIONS);
-    const { signal = new AbortController().signal } = options;
-    const done = await this.#start(message, options, signal, false, () => undefined);
-    return options.output === undefined ? done.text : done.output;
+  chat(message: Content, options: AnyChatOptions = {}): Promise<unknown> {
+    return this.#answer(this.#withMessage(message), options);
+  }
+
+  /**
+   * Goes on with a conversation whose calls wait for a decision, also one that another process saved. A call that
+   * nobody decided about is asked about again. Resolves and rejects as `chat` does.
+   */
+  resume<S extends Schema>(
+    decisions: ApprovalDecisions,
+    options: StructuredChatOptions<S> & { readonly details: true },
+  ): Promise<ChatResult<SchemaValue<S>>>;
+  resume(
+    decisions: ApprovalDecisions,
+    options: ChatOptions & { readonly details: true },
+  ): Promise<ChatResult>;
+  resume<S extends Schema>(
+    decisions: ApprovalDecisions,
+    options: StructuredChatOptions<S>,
+  ): Promise<SchemaValue<S>>;
+  resume(decisions: ApprovalDecisions, options?: ChatOptions): Promise<string>;
+  resume(decisions: ApprovalDecisions, options: AnyChatOptions = {}): Promise<unknown> {
+    return this.#answer(this.#withDecisions(decisions), options, decisions);
   }
 
   /**
    * As `chat`, reporting what happens as it happens. Leaving the loop early aborts the request and the
    * running tools; the conversation stays valid.
    */
-  async *streamChat(
-    message: Content,
-    options: ChatOptions & { readonly output?: Schema } = {},
+  streamChat(message: Content, options: StreamOptions = {}): AsyncGenerator<AgentEvent, void, undefined> {
+    return this.#stream(this.#withMessage(message), options);
+  }
+
+  /** As `resume`, reporting what happens as it happens. */
+  streamResume(
+    decisions: ApprovalDecisions,
+    options: StreamOptions = {},
+  ): AsyncGenerator<AgentEvent, void, undefined> {
+    return this.#stream(this.#withDecisions(decisions), options, decisions);
+  }
+
+  async #answer(
+    begin: Beginning,
+    options: AnyChatOptions,
+    decisions: ApprovalDecisions = {},
+  ): Promise<unknown> {
+    checkOptions("chat", options, CHAT_OPTIONS);
+    const { signal = new AbortController().signal } = options;
+    const done = await this.#start(begin, decisions, options, signal, false, () => undefined);
+    const { type: _, ...result } = done;
+    if (options.details) return result;
+    return options.output === undefined ? done.text : done.output;
+  }
+
+  async *#stream(
+    begin: Beginning,
+    options: StreamOptions,
+    decisions: ApprovalDecisions = {},
   ): AsyncGenerator<AgentEvent, void, undefined> {
     checkOptions("chat", options, CHAT_OPTIONS);
     const queue = new EventQueue<AgentEvent>();
@@ -112,7 +168,7 @@ export class Agent {
       if (queue.isEnded) this.#lateEvents.push(event);
       else queue.push(event);
     };
-    const answer = this.#start(message, options, controller.signal, true, emit);
+    const answer = this.#start(begin, decisions, options, controller.signal, true, emit);
     // Rejections are thrown where the answer is awaited below; this keeps Node from calling them unhandled.
     answer.finally(() => queue.end()).catch(() => undefined);
     let complete = false;
@@ -181,9 +237,15 @@ export class Agent {
     return this.registry.disable(name);
   }
 
-  /** Saves the conversation through the `save_session_context` tool; resolves to its text, also on failure. */
-  async saveContext(reason: string): Promise<string> {
-    return await this.registry.execute("save_session_context", { reason });
+  /**
+   * Saves the conversation through the `save_session_context` tool; resolves to its text, also on failure. With
+   * `reject` it rejects instead, and saves also where the model does not have that tool.
+   */
+  async saveContext(reason: string, options: { readonly reject?: boolean } = {}): Promise<string> {
+    checkOptions("saveContext", options, { reject: checkBoolean });
+    if (!options.reject) return await this.registry.execute("save_session_context", { reason });
+    checkText("reason", reason);
+    return await saveConversation(this.conversation, reason);
   }
 
   /** Forgets the conversation; the system prompt and the tools stay. Throws while a message is answered. */
@@ -201,7 +263,7 @@ export class Agent {
   async compact(options: Pick<ChatOptions, "signal"> = {}): Promise<boolean> {
     checkOptions("compact", options, { signal: checkSignal });
     const { signal = new AbortController().signal } = options;
-    const exchange = this.#createExchange(options, signal, false, () => undefined);
+    const exchange = this.#createExchange(options, {}, signal, false, () => undefined);
     return await this.#occupy(signal, () => compactToFit(exchange, 0, "now"));
   }
 
@@ -212,20 +274,21 @@ export class Agent {
   }
 
   async #start(
-    message: Content,
-    options: ChatOptions & { output?: unknown },
+    begin: Beginning,
+    decisions: ApprovalDecisions,
+    options: AnyChatOptions,
     signal: AbortSignal,
     stream: boolean,
     emit: (event: AgentEvent) => void,
   ): Promise<DoneEvent> {
-    checkMessage(message);
-    const exchange = this.#createExchange(options, signal, stream, emit);
+    begin.check();
+    const exchange = this.#createExchange(options, decisions, signal, stream, emit);
     const done = await this.#occupy(signal, async () => {
       for (const content of this.#steering.take()) {
         this.conversation.append({ role: "user", content });
         emit({ type: "steered", content });
       }
-      this.conversation.append({ role: "user", content: wellFormed(message) });
+      begin.apply();
       this.#steering.open();
       return await runLoop(exchange);
     });
@@ -234,8 +297,23 @@ export class Agent {
     return done;
   }
 
+  #withMessage(message: Content): Beginning {
+    return {
+      check: () => checkMessage(message),
+      apply: () => {
+        this.conversation.settlePending(UNDECIDED);
+        this.conversation.append({ role: "user", content: wellFormed(message) });
+      },
+    };
+  }
+
+  #withDecisions(decisions: ApprovalDecisions): Beginning {
+    return { check: () => checkDecisions(decisions, this.conversation), apply: () => undefined };
+  }
+
   #createExchange(
-    { context, output }: ChatOptions & { output?: unknown },
+    { context, output }: AnyChatOptions,
+    decisions: ApprovalDecisions,
     signal: AbortSignal,
     stream: boolean,
     emit: (event: AgentEvent) => void,
@@ -253,6 +331,7 @@ export class Agent {
       telemetry: this.#options.telemetry ?? NO_TELEMETRY,
       takeSteering: (taking) => this.#steering.take(taking),
       output: output === undefined ? undefined : createOutputReader(output),
+      decisions,
       context,
       stream,
       signal,
@@ -319,4 +398,18 @@ function checkMessage(message: unknown): void {
   const problem = findContentProblem(message);
   if (problem === undefined) return;
   throw new AgentError("invalid_argument", `message ${problem}.`);
+}
+
+function checkDecisions(decisions: ApprovalDecisions, { pending }: Conversation): void {
+  checkObject("decisions", decisions);
+  if (!pending) {
+    throw new AgentError("invalid_argument", "No call of this conversation waits for a decision.");
+  }
+  const waiting = pending.calls.map(({ id }) => id);
+  const unknown = Object.keys(decisions).find((id) => !waiting.includes(id));
+  if (unknown === undefined) return;
+  throw new AgentError(
+    "invalid_argument",
+    `The call ${quote(unknown)} does not wait for a decision. Waiting: ${waiting.join(", ")}.`,
+  );
 }

@@ -42,6 +42,7 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
     "createRedactor",
     "fetchSameOrigin",
     "fitCallId",
+    "headerSecrets",
     "invalidOption",
     "jsonText",
     "listModelPages",

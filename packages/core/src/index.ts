@@ -1,5 +1,6 @@
-export { Agent, type ChatOptions, type StructuredChatOptions } from "./agent.js";
+export { Agent } from "./agent.js";
 export type { AgentOptions } from "./agentOptions.js";
+export type { ChatOptions, ChatResult, StreamOptions, StructuredChatOptions } from "./chatOptions.js";
 export {
   type Content,
   type ContentPart,
@@ -14,17 +15,19 @@ export {
   type ConversationOptions,
   type Recording,
 } from "./conversation/conversation.js";
+export type { PendingCall, PendingRound } from "./conversation/pending.js";
 export { type RecorderOptions, recordSession, type SessionRecorder } from "./conversation/recorder.js";
 export { loadSession, type Session, saveSession } from "./conversation/session.js";
 export { AgentError, type AgentErrorCode, isAgentError } from "./errors.js";
 export type * from "./events.js";
-export type { ApprovalDecision, ApprovalRequest, Approve } from "./loop/approval.js";
+export type { ApprovalDecision, ApprovalDecisions, ApprovalRequest, Approve } from "./loop/approval.js";
 export type { AfterDecision, BeforeDecision, CallHooks, HookCall } from "./loop/hooks.js";
 export type { AnswerKey, CallKey, Steps } from "./loop/steps.js";
 export type { SetAttributes, Telemetry, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
 export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
 export type { Schema, SchemaValue, StandardSchema } from "./toolkit/standardSchema.js";
+export type { CallContext, Register } from "./tools/callContext.js";
 export { defineTool, type ToolDefinition, type ToolInput, type ToolOutput } from "./tools/defineTool.js";
 export type { RunOptions, ToolOutcome, ToolResult } from "./tools/execution.js";
 export { type CreateRegistryOptions, createToolRegistry, type PackEntry } from "./tools/factory.js";

@@ -1,48 +1,79 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createFileEngine, startRun } from "../src/index.js";
+import { createBullmqEngine } from "../src/bullmq/index.js";
+import { type RunEngine, startRun } from "../src/index.js";
+import { openEngine, temporaryDirectory } from "./helpers.js";
 import { checkRun, countEffects, keepDying } from "./killing.js";
+import { query, REDIS_URL, testSchema, withServers } from "./servers.js";
 
 const RUNS = Number(process.env.AGENT_KILL_RUNS ?? 150);
 const KILLS = Number(process.env.AGENT_KILLS ?? 40);
-const ENGINE = new URL("./fixtures/fileEngine.mjs", import.meta.url).href;
 
-test("runs on files survive workers that are killed and stopped: nothing is done twice, nothing is lost", async () => {
+interface Place {
+  readonly engine: RunEngine;
+  readonly module: string;
+  readonly address: string;
+  readonly directory: string;
+  readonly leaseMs: number;
+}
+
+/** Starts runs, lets workers die over them, and checks every run. Returns their ids. */
+async function survive(place: Place, runs: number, most: number): Promise<string[]> {
   expect(existsSync(new URL("../dist/index.js", import.meta.url)), "Build the package first").toBe(true);
-  const directory = mkdtempSync(join(tmpdir(), "agent-kills-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const engine = createFileEngine(join(directory, "runs"));
-  onTestFinished(() => engine.close());
+  const { engine, directory, leaseMs, address } = place;
   const ids: string[] = [];
-  for (let index = 0; index < RUNS; index++) {
+  for (let index = 0; index < runs; index++) {
     ids.push(await startRun(engine, { name: "kills", version: "1" }, {}, { tenant: `t${index % 3}` }));
   }
-  let left = RUNS;
+  let left = runs;
   const watch = setInterval(async () => {
     const { queued, running } = await engine.count();
     left = queued + running;
   }, 50);
-  const crowd = {
-    engineModule: ENGINE,
-    address: join(directory, "runs"),
-    effects: join(directory, "effects"),
-    leaseMs: 500,
-  };
-  const { kills, stops } = await keepDying(crowd, 3, KILLS, () => left === 0);
+  const engineModule = new URL(`./fixtures/${place.module}`, import.meta.url).href;
+  const crowd = { engineModule, address, effects: join(directory, "effects"), leaseMs };
+  const { kills, stops } = await keepDying(crowd, 3, most, () => left === 0);
   clearInterval(watch);
   const effects = countEffects(crowd.effects);
   let interrupted = 0;
-  for (const id of ids) {
-    interrupted += await checkRun(engine, id, effects);
-    expect(resultsTwice(join(directory, "runs", "runs", id)), id).toEqual([]);
-  }
+  for (const id of ids) interrupted += await checkRun(engine, id, effects);
   process.stdout.write(
-    `${RUNS} runs, ${kills} kills, ${stops} stops past the lease, ${interrupted} calls interrupted\n`,
+    `${runs} runs, ${kills} kills, ${stops} stops past the lease, ${interrupted} calls interrupted\n`,
   );
-  expect(kills).toBeGreaterThanOrEqual(KILLS / 2);
-  expect(interrupted).toBeGreaterThan(0);
+  expect(kills).toBeGreaterThanOrEqual(most / 2);
+  return ids;
+}
+
+test("runs on files survive workers that are killed and stopped: nothing is done twice, nothing is lost", async () => {
+  const directory = temporaryDirectory();
+  const address = join(directory, "runs");
+  const engine = openEngine(address);
+  const ids = await survive(
+    { engine, module: "fileEngine.mjs", address, directory, leaseMs: 500 },
+    RUNS,
+    KILLS,
+  );
+  for (const id of ids) expect(resultsTwice(join(address, "runs", id)), id).toEqual([]);
+});
+
+test.skipIf(!withServers)("runs on BullMQ and Postgres survive the same", async () => {
+  const directory = temporaryDirectory();
+  const options = { ...(await testSchema()), redis: REDIS_URL };
+  const engine = await createBullmqEngine(options);
+  onTestFinished(() => engine.close());
+  const place = {
+    engine,
+    module: "bullmqEngine.mjs",
+    address: JSON.stringify(options),
+    directory,
+    leaseMs: 1000,
+  };
+  await survive(place, Math.ceil(RUNS / 5), Math.ceil(KILLS / 5));
+  const twice = await query(
+    `select run_id, key from ${options.schema}.step where kind = 'result' and key <> 'version' group by 1, 2 having count(*) > 1`,
+  );
+  expect(twice).toEqual([]);
 });
 
 /** Steps that completed more than once in what counts of a run's journals. */

@@ -38,6 +38,8 @@ const CASES = [
   argument("describePack(options)", "test", ["nothing"], (value) =>
     describePack({ test: value === undefined ? runner.test : value }),
   ),
+  argument("checkProvider", "subject", [], (value) => module.checkProvider(value)),
+  argument("describeProvider", "subject", [], (value) => module.describeProvider(value, runner)),
   argument("formatReport", "report", [], (value) => module.formatReport(value)),
   argument("temporaryWorkspace", "files", ["nothing", "object"], async (value) =>
     (await module.temporaryWorkspace(value)).remove(),

@@ -1,28 +1,35 @@
 import { checkObject, countOf, escapeInvisible, escapeToLine, invalidArgument } from "@agent/core/toolkit";
+import type { ProviderReport } from "./provider/types.js";
 import type { CheckResult, CheckStatus, Finding, PackReport } from "./types.js";
 
 const MARKS: Readonly<Record<CheckStatus, string>> = { passed: "ok", failed: "FAIL", not_checked: "--" };
 
 /** The report as plain text: one line a check, and below a failed one what is wrong and how to cure it. */
-export function formatReport(report: PackReport): string {
+export function formatReport(report: PackReport | ProviderReport): string {
   checkObject("report", report);
-  if (!Array.isArray(report.checks) || !Array.isArray(report.tools)) {
-    throw invalidArgument("report", "what checkPack resolved to", report);
+  if (!Array.isArray(report.checks) || !("provider" in report || Array.isArray(report.tools))) {
+    throw invalidArgument("report", "what checkPack or checkProvider resolved to", report);
   }
   const failed = report.checks.filter(({ status }) => status === "failed").length;
   const open = report.checks.filter(({ status }) => status === "not_checked").length;
   const lines = [
-    `${report.pack}: ${countOf(report.tools.length, "tool")}`,
-    ...report.tools.map(
-      ({ name, enabled, capabilities }) =>
-        `  ${escapeToLine(name)} (${[enabled ? "on" : "off by default", ...capabilities].join(", ")})`,
-    ),
+    ...("provider" in report ? [escapeToLine(report.provider)] : packLines(report)),
     ...report.checks.flatMap(formatCheck),
     failed > 0
       ? `${countOf(failed, "check")} failed.`
       : `All checks passed${open === 0 ? "" : `; ${open} could not be made`}.`,
   ];
   return `${lines.join("\n")}\n`;
+}
+
+function packLines({ pack, tools }: PackReport): string[] {
+  return [
+    `${pack}: ${countOf(tools.length, "tool")}`,
+    ...tools.map(
+      ({ name, enabled, capabilities }) =>
+        `  ${escapeToLine(name)} (${[enabled ? "on" : "off by default", ...capabilities].join(", ")})`,
+    ),
+  ];
 }
 
 /** One check with everything it found. */

@@ -5,11 +5,14 @@ import { ProcessTable } from "./processes/processTable.js";
 import { Sandbox } from "./sandbox/sandbox.js";
 import { testSandbox } from "./sandbox/selfTest.js";
 
+const ANY_LIMITS = { memoryMb: 1024, processes: 1024 };
+
 /** Says which limits and protections work on this system with this shell, for `agent doctor`. */
 export async function diagnose(shell = "/bin/sh"): Promise<Diagnosis[]> {
   const table = new ProcessTable().isAvailable;
   const ulimit = shellHasUlimit(shell);
   const group = canGroup();
+  const limitsMemory = group && canLimitMemory();
   const sandbox = await new Sandbox("auto").status();
   return [
     { subject: "timeout", ok: true, detail: "the command and its process group are ended" },
@@ -38,7 +41,7 @@ export async function diagnose(shell = "/bin/sh"): Promise<Diagnosis[]> {
       subject: "control group",
       ok: group,
       detail: group
-        ? "the kernel adds up CPU time of processes that ended unseen"
+        ? `the kernel adds up CPU time of processes that ended unseen${limitsMemory ? ", and holds the whole tree to its memory limit" : "; it cannot hold the whole tree to a memory limit, because this user has no memory controller"}`
         : "this user may make none: CPU time of detached short processes is not seen without a sandbox",
     },
     {
@@ -56,10 +59,13 @@ export async function diagnose(shell = "/bin/sh"): Promise<Diagnosis[]> {
 }
 
 function canGroup(): boolean {
-  const group = ControlGroup.create({
-    memoryMb: Number.POSITIVE_INFINITY,
-    processes: Number.POSITIVE_INFINITY,
-  });
+  const group = ControlGroup.create(ANY_LIMITS);
+  group?.remove();
+  return group !== undefined;
+}
+
+function canLimitMemory(): boolean {
+  const group = ControlGroup.createLimitingMemory(ANY_LIMITS);
   group?.remove();
   return group !== undefined;
 }

@@ -1,8 +1,7 @@
-import { Agent, type Approve, Conversation } from "@agent/core";
+import { Agent, type Approve, Conversation, type Steps, terminateOnSignals } from "@agent/core";
 import type { CrashGuard } from "../process/crash.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
-import { endJobs } from "./endJobs.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
 import { notedSteps } from "./runningCalls.js";
@@ -20,6 +19,8 @@ export interface AssemblyOptions {
   readonly approve: Approve;
   /** Asks `approve` about every call, also those that need no yes under the settings. */
   readonly approveAll?: boolean;
+  /** Where answers and calls go through, for a run that is kept in a journal. */
+  readonly steps?: Steps;
   readonly guard: CrashGuard;
   /** Told what went wrong beside the work, such as a session that cannot be kept. */
   readonly onProblem: (message: string) => void;
@@ -70,11 +71,13 @@ export async function assembleAgent(
       options.approveAll || tools.confirm.has(request.name) || request.needs.length > 0
         ? options.approve(request)
         : "allow",
-    steps: notedSteps(guard),
+    steps: notedSteps(guard, options.steps),
     ...(settings.maxTurns !== undefined && { maxTurns: settings.maxTurns }),
     ...(settings.maxRepeats !== undefined && { maxRepeats: settings.maxRepeats }),
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
   });
+  // A second signal ends the process at once: nothing that a tool started may outlive it.
+  const releaseSignals = terminateOnSignals(tools.registry.services);
   const recording = options.record
     ? new SessionRecording({ conversation, file, cwd, onProblem: options.onProblem })
     : undefined;
@@ -86,8 +89,8 @@ export async function assembleAgent(
     problems: packProblems(packs),
     recording,
     dispose: async () => {
-      await endJobs(agent.registry.services.jobs);
       await agent.dispose();
+      releaseSignals();
       await recording?.close();
     },
   };

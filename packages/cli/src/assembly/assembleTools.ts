@@ -2,6 +2,7 @@ import { createToolRegistry, type ToolContext, type ToolRegistry } from "@agent/
 import { protectedPaths } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { type LoadedPack, loadPacks, registerPacks } from "./packs/load.js";
+import { type PackSecret, takePackSecrets } from "./packs/secrets.js";
 import { switchTools } from "./packs/switches.js";
 
 /** The tools of this run, why each is on or off, and which ask first. All three grow with tools that come late. */
@@ -9,6 +10,8 @@ export interface AssembledTools {
   readonly registry: ToolRegistry;
   readonly reasons: ReadonlyMap<string, string>;
   readonly confirm: ReadonlySet<string>;
+  /** What the packs declare as secret. */
+  readonly secrets: readonly PackSecret[];
 }
 
 export async function loadSelectedPacks({ settings, projectFile }: LoadedSettings): Promise<LoadedPack[]> {
@@ -21,17 +24,23 @@ export function assembleTools(
   packs: readonly LoadedPack[],
   context: ToolContext,
 ): AssembledTools {
-  const registry = createToolRegistry(context, [], { secrets: () => keys.values });
-  registerPacks(registry, packs, {
+  const secrets = takePackSecrets(packs, keys);
+  const registry = createToolRegistry(context, [], { secrets: () => secrets.values });
+  registerPacks(registry, packs, (pack) => ({
     context,
     protectedPaths: protectedPaths(),
-    secretVariables: keys.variables,
+    secretVariables: secrets.variables,
+    secrets: secrets.of(pack),
     access,
-  });
+  }));
   // With a broken pack an unknown name may well be one of its tools: that is not a second error.
   const isIncomplete =
     packs.some(({ problem }) => problem !== undefined) || registry.services.pending().length > 0;
-  return { registry, ...switchTools(registry, settings, { tolerant: isIncomplete }) };
+  return {
+    registry,
+    secrets: secrets.declared,
+    ...switchTools(registry, settings, { tolerant: isIncomplete }),
+  };
 }
 
 export function packProblems(packs: readonly LoadedPack[]): string[] {

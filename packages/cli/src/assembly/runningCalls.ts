@@ -1,19 +1,23 @@
 import type { Steps } from "@agent/core";
 import type { CrashGuard } from "../process/crash.js";
 
-/** Steps that run everything, and tell the guard which tools are running: for a message about a crash. */
-export function notedSteps(guard: CrashGuard): Steps {
+const DIRECT: Steps = { answer: (_key, ask) => ask(), call: (_key, run) => run() };
+
+/** Steps that tell the guard which tools are running, for a message about a crash. `steps` does the rest. */
+export function notedSteps(guard: CrashGuard, steps: Steps = DIRECT): Steps {
   return {
-    answer: (_key, ask) => ask(),
-    call: async ({ name }, run) => {
-      let finished: (() => void) | undefined;
-      try {
-        return await run(() => {
-          finished = guard.running(name);
-        });
-      } finally {
-        finished?.();
-      }
-    },
+    answer: (key, ask) => steps.answer(key, ask),
+    call: (key, run) =>
+      steps.call(key, async (intent) => {
+        let finished: (() => void) | undefined;
+        try {
+          return await run(async () => {
+            await intent?.();
+            finished = guard.running(key.name);
+          });
+        } finally {
+          finished?.();
+        }
+      }),
   };
 }

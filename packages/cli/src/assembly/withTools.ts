@@ -1,8 +1,7 @@
-import { Conversation } from "@agent/core";
+import { Conversation, terminateOnSignals } from "@agent/core";
 import type { SettingsFlags } from "../settings/flags.js";
 import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
-import { endJobs } from "./endJobs.js";
 import type { LoadedPack } from "./packs/load.js";
 
 // A server that is asked for its tools may never answer.
@@ -25,6 +24,7 @@ export async function withTools<T>(
   const packs = await loadSelectedPacks(loaded);
   const tools = assembleTools(loaded, packs, new Conversation());
   const { services } = tools.registry;
+  const releaseSignals = terminateOnSignals(services);
   try {
     await withinLimit(services.loaded());
     const late = services
@@ -32,8 +32,8 @@ export async function withTools<T>(
       .map(({ description, problem }) => `${description}: ${problem ?? "still not there"}`);
     return await use({ ...tools, loaded, packs, problems: [...packProblems(packs), ...late] });
   } finally {
-    await endJobs(services.jobs);
     await tools.registry.dispose();
+    releaseSignals();
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { writeFileAtomic } from "@agent/core/toolkit";
-import { ask, canAsk } from "../process/ask.js";
+import { ask, askYesNo, canAsk } from "../process/ask.js";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { note } from "../process/output.js";
@@ -12,13 +12,22 @@ import { grantTrust } from "../settings/trust/trust.js";
 import { enterDirectory } from "../settings/workingDirectory.js";
 
 const FILE = "agent.config.ts";
+const BASH_PLACES = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"];
+const LONGER_LIMIT_MS = 600_000;
 /** The tools of the default packs that are off until somebody opts in, and what each can do. */
 const OPT_INS = { run_bash: "run shell commands", remove: "delete files and directories" } as const;
+
+/** What is asked about the shell, where run_bash is on. */
+interface ShellChoices {
+  readonly shell?: string;
+  readonly timeoutMs?: number;
+}
 
 export interface InitFlags {
   readonly pack?: readonly string[];
   readonly enable?: readonly string[];
-  readonly confirm?: readonly string[];
+  /** `false` for `--no-confirm`. */
+  readonly confirm?: readonly string[] | boolean;
   readonly force?: boolean;
   readonly yes?: boolean;
   readonly cwd?: string;
@@ -37,13 +46,27 @@ export async function initCommand(flags: InitFlags): Promise<ExitCode> {
   const asks = canAsk() && !flags.yes && !flags.pack && !flags.enable;
   const packs = flags.pack ?? (asks ? await askPacks() : [DEFAULT_PACK]);
   const enable = flags.enable ?? (asks ? await askOptIns() : []);
-  const content = configText(packs, enable, flags.confirm ?? []);
+  const confirm = asks ? await askConfirm(enable) : confirmedBy(flags.confirm, enable);
+  const shell = asks && enable.includes("run_bash") ? await askShell() : {};
+  const content = configText(
+    packs.map((name) => packEntry(name, shell)),
+    enable,
+    confirm,
+  );
   await writeFileAtomic(file, content);
   const files = new ProjectFiles(file);
   files.add(file, content);
   await grantTrust(file, files.hashes);
   note(`Wrote ${file} and trusted it. See what is on: agent tools`);
   return EXIT.done;
+}
+
+/** A shell that runs what a model wrote asks first unless the person says otherwise. */
+function confirmedBy(flag: InitFlags["confirm"], enable: readonly string[]): readonly string[] {
+  if (flag === false) return [];
+  const named = Array.isArray(flag) ? flag : [];
+  const shell = enable.includes("run_bash") && !named.includes("run_bash") ? ["run_bash"] : [];
+  return [...named, ...shell];
 }
 
 async function askPacks(): Promise<string[]> {
@@ -54,10 +77,43 @@ async function askPacks(): Promise<string[]> {
 async function askOptIns(): Promise<string[]> {
   const chosen: string[] = [];
   for (const [tool, what] of Object.entries(OPT_INS)) {
-    const answer = await ask(`May the agent ${what} (${tool})? [y/N] `);
-    if (/^y(es)?$/i.test(answer)) chosen.push(tool);
+    if (await askYesNo(`May the agent ${what} (${tool})?`)) chosen.push(tool);
   }
   return chosen;
+}
+
+async function askConfirm(enable: readonly string[]): Promise<string[]> {
+  const chosen: string[] = [];
+  for (const tool of enable) {
+    if (await askYesNo(`Ask you before each call of ${tool}?`, true)) chosen.push(tool);
+  }
+  return chosen;
+}
+
+async function askShell(): Promise<ShellChoices> {
+  const bash = BASH_PLACES.find((path) => existsSync(path));
+  const useBash = bash !== undefined && (await askYesNo(`Run commands with ${bash} instead of /bin/sh?`));
+  const useLonger = await askYesNo("Let a command run for 10 minutes instead of 30 seconds?");
+  return { ...(useBash && { shell: bash }), ...(useLonger && { timeoutMs: LONGER_LIMIT_MS }) };
+}
+
+/** The default preset, or the pack of the shell itself, with what was chosen for commands. */
+function packEntry(name: string, { shell, timeoutMs }: ShellChoices): string {
+  const options = {
+    ...(shell !== undefined && { shell }),
+    ...(timeoutMs !== undefined && { limits: { timeoutMs } }),
+  };
+  if (Object.keys(options).length === 0) return JSON.stringify(name);
+  if (name === DEFAULT_PACK) return `[${JSON.stringify(name)}, ${literal({ bash: options })}]`;
+  return name === "@agent/tools-bash"
+    ? `[${JSON.stringify(name)}, ${literal(options)}]`
+    : JSON.stringify(name);
+}
+
+function literal(value: object): string {
+  return JSON.stringify(value, undefined, 1)
+    .replaceAll(/\s*\n\s*/g, " ")
+    .replaceAll(/"(\w+)":/g, "$1:");
 }
 
 function configText(packs: readonly string[], enable: readonly string[], confirm: readonly string[]): string {
@@ -65,7 +121,7 @@ function configText(packs: readonly string[], enable: readonly string[], confirm
 
 export default defineConfig({
   // Package names, paths relative to this file, or ["name", { …options }].
-  packs: ${list(packs)},
+  packs: [${packs.join(", ")}],
   // Tools that are off by default and that you want on.
   enable: ${list(enable)},
   // Tools that ask before each call.

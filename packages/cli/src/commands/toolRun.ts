@@ -1,13 +1,14 @@
-import type { ChatTool, JsonSchema, ToolRegistry } from "@agent/core";
+import type { JsonSchema, ToolRegistry } from "@agent/core";
 import { describeValue, didYouMean, errorMessage, isRecord, nearestMatch, quote } from "@agent/core/toolkit";
 import { withTools } from "../assembly/withTools.js";
 import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
-import { note, printLine } from "../process/output.js";
+import { note, print, printLine } from "../process/output.js";
 import { watchInterruption } from "../run/interruption.js";
 import type { SettingsFlags } from "../settings/flags.js";
 import { parseArgument, typesOf } from "./toolArguments.js";
+import { toolHelp, toolProperties } from "./toolHelp.js";
 
 export interface ToolRunFlags extends SettingsFlags {
   readonly args?: string;
@@ -23,6 +24,10 @@ export async function toolRunCommand(
   return await withTools(flags, async ({ registry, reasons, problems }) => {
     for (const problem of problems) note(`agent: ${problem}`);
     if (!registry.hasTool(name)) throw new CliError(unknownTool(name, registry));
+    if (words.includes("--help") || words.includes("-h")) {
+      print(toolHelp(name, registry));
+      return EXIT.done;
+    }
     if (!registry.isToolEnabled(name)) {
       note(`Tool not available: ${name}`);
       note(
@@ -30,7 +35,7 @@ export async function toolRunCommand(
       );
       return EXIT.refused;
     }
-    const args = readArguments(words, flags.args, schemaOf(name, registry));
+    const args = readArguments(words, flags.args, toolProperties(name, registry));
     return await callTool(registry, name, args, guard);
   });
 }
@@ -65,6 +70,7 @@ function readArguments(
 ): Record<string, unknown> {
   const args: Record<string, unknown> = json === undefined ? {} : readJson(json);
   const queue = [...words];
+  const given = new Set<string>();
   for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
     const [, flag = "", , inline] = word.match(/^--([^=]+)(=([\s\S]*))?$/) ?? [];
     if (flag === "")
@@ -84,17 +90,26 @@ function readArguments(
     }
     if (!schema) throw new CliError(unknownArgument(flag, Object.keys(properties)));
     if (isBoolean && inline === undefined && !/^(true|false)$/.test(queue[0] ?? "")) {
+      if (given.has(key)) throw new CliError(repeated(flag));
+      given.add(key);
       args[key] = true;
       continue;
     }
     const text = inline ?? queue.shift();
     if (text === undefined) throw new CliError(`--${flag} needs a value.`);
     const value = parseArgument(text, schema);
-    const earlier = args[key];
     // A list may be given one by one: --paths src --paths docs
-    args[key] = Array.isArray(earlier) && Array.isArray(value) ? [...earlier, ...value] : value;
+    const earlier = args[key];
+    const isList = Array.isArray(earlier) && Array.isArray(value);
+    if (given.has(key) && !isList) throw new CliError(repeated(flag));
+    given.add(key);
+    args[key] = isList ? [...earlier, ...value] : value;
   }
   return args;
+}
+
+function repeated(flag: string): string {
+  return `--${flag} is given twice, and takes one value. Leave one of them out.`;
 }
 
 function readJson(json: string): Record<string, unknown> {
@@ -105,14 +120,6 @@ function readJson(json: string): Record<string, unknown> {
   } catch (error) {
     throw new CliError(`--args: ${errorMessage(error)}`);
   }
-}
-
-function schemaOf(name: string, registry: ToolRegistry): Record<string, JsonSchema> {
-  const tool: ChatTool | undefined = registry
-    .getEnabledSchemas()
-    .find((schema) => schema.function.name === name);
-  const properties = tool?.function.parameters?.properties;
-  return isRecord(properties) ? (properties as Record<string, JsonSchema>) : {};
 }
 
 function unknownTool(name: string, registry: ToolRegistry): string {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { reportCall } from "./answer.js";
 
 const report = (result: object): string =>
@@ -37,4 +37,27 @@ test.each([
 test("a search with hits says what they are", () => {
   const call = { tool: "search_text", args: { query: "x", files_only: true } };
   expect(reportCall({ call, result: "a.txt" })).toBe('Files that contain "x":\na.txt');
+});
+
+describe("a request for a number", () => {
+  const lines = (result: string): string =>
+    reportCall({ call: { tool: "search_text", args: { query: "x" }, count: "lines" }, result });
+
+  test("is answered with it", () => {
+    expect(lines("a.ts:1:x\na.ts:2:xx\n[2 matching lines (1 file); 3 files searched]")).toBe(
+      '2 lines contain "x".',
+    );
+    expect(lines("a.ts:1:x\n[1 of more than 90 matching lines shown (1 file); for the rest …]")).toBe(
+      'More than 90 lines contain "x".',
+    );
+    expect(lines('No matches for "x" in src.')).toBe('0 lines contain "x".');
+    const files = {
+      tool: "search_files",
+      args: { pattern: "**/*.ts", path: "src" },
+      count: "files",
+    } as const;
+    expect(reportCall({ call: files, result: "src/a.ts\nsrc/b.ts\n[2 files; skipped 1 directory]" })).toBe(
+      "2 files match **/*.ts in src.",
+    );
+  });
 });

@@ -53,8 +53,15 @@ export function reportCall(finished: Finished): string {
     case "read_file":
       return result === "" ? `${args.path} is empty.` : result;
     case "search_files":
+      if (call.count) return reportCount(`${filesMatching(args)}`, result);
       return withHeading(`Files matching ${args.pattern}:`, result);
     case "search_text":
+      if (call.count) {
+        return reportCount(
+          `${call.count === "files" ? "files contain" : "lines contain"} ${JSON.stringify(args.query)}`,
+          result,
+        );
+      }
       return withHeading(
         `${args.files_only ? "Files that contain" : "Matches for"} ${JSON.stringify(args.query)}:`,
         result,
@@ -64,6 +71,22 @@ export function reportCall(finished: Finished): string {
     default:
       return result;
   }
+}
+
+// The search tools end with an account in brackets: "[3 matching lines (2 files); …]", "[2 of more than 90 files shown; …]".
+const ACCOUNT = /^\[(?:[\d,]+ of )?((?:more than |at least )?[\d,]+) (?:matching )?(?:lines?|files?)\b/;
+
+/** `12 lines contain "x".`: the number is the tool's own, or counted where it gives none. */
+function reportCount(what: string, result: string): string {
+  const lines = result.split("\n").filter((line) => line.trim() !== "");
+  const found = lines.at(-1)?.match(ACCOUNT)?.[1];
+  if (found !== undefined) return `${found.charAt(0).toUpperCase()}${found.slice(1)} ${what}.`;
+  return FOUND_NOTHING.test(result) ? `0 ${what}.` : `${lines.length} ${what}.`;
+}
+
+function filesMatching(args: Readonly<Record<string, unknown>>): string {
+  const place = args.path === undefined ? "" : ` in ${args.path}`;
+  return args.pattern === "**/*" ? `files${place}` : `files match ${args.pattern}${place}`;
 }
 
 function withHeading(heading: string, result: string): string {

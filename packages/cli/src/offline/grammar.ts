@@ -28,6 +28,14 @@ export function optionalDirectory(group: string): string {
   return `(?:${IN} ${HERE}| here|${IN}(?: the)?(?: (?:directory|folder|dir))? ${path(group)}(?: (?:directory|folder|dir))?)?`;
 }
 
+/** As `optionalDirectory`, for up to three places: ` in src and docs`, ` in src, docs or test`. */
+export function optionalPlaces(group: string): string {
+  const more = (name: string): string =>
+    `(?:(?: and|, and| or|,)(?: in)? ${path(name)}(?: (?:directory|folder|dir))?)?`;
+  const one = `${IN}(?: the)?(?: (?:directory|folder|dir|directories|folders))? ${path(group)}(?: (?:directory|folder|dir))?`;
+  return `(?:${IN} ${HERE}| here|${one}${more(`${group}2`)}${more(`${group}3`)}(?: (?:directories|folders))?)?`;
+}
+
 /** A rule for a whole sentence, whatever its case; each space stands for any white space. */
 export function rule(sentence: string, build: Rule["build"]): Rule {
   const source = `${sentence}${END}`.replaceAll(" ?", "\\s*").replaceAll(" ", "\\s+");

@@ -17,6 +17,18 @@ export function isPath(words: Words, group: string): boolean {
   return value !== "" && (words.quoted(group) || !NOT_PATHS.has(value.toLowerCase()));
 }
 
+// Verbs a next step begins with: after "and" they start a request of their own.
+const VERBS = new Set(
+  "add append cat change copy create delete dir edit execute find grep head help list look ls make mkdir move mv open print put read remove rename replace rm run save search show stop tell touch view write".split(
+    " ",
+  ),
+);
+
+/** Whether a further place after "and" can be taken as one: it is a path, and no verb of a next step. */
+export function isFurtherPath(words: Words, group: string): boolean {
+  return isPath(words, group) && (words.quoted(group) || !VERBS.has(words.get(group).toLowerCase()));
+}
+
 /** Whether it looks like a path at all, for sentences that could as well be about something else. */
 export function looksLikePath(words: Words, group: string): boolean {
   return (

@@ -91,7 +91,10 @@ const PHRASES: readonly (readonly [request: string, meaning: string])[] = [
     'search_text {"query":"registerPack","paths":["."],"files_only":true}',
   ],
   ["what files have TODO in them", 'search_text {"query":"TODO","paths":["."],"files_only":true}'],
-  ["how many files mention 'foo' in src?", 'search_text {"query":"foo","paths":["src"],"files_only":true}'],
+  [
+    "how many files mention 'foo' in src?",
+    'search_text {"query":"foo","paths":["src"],"files_only":true,"max_results":10000}',
+  ],
   ["list all files containing TODO", 'search_text {"query":"TODO","paths":["."],"files_only":true}'],
   ["search for todo ignoring case in src", 'search_text {"query":"todo","paths":["src"],"ignore_case":true}'],
   ["search for todo in src ignoring case", 'search_text {"query":"todo","paths":["src"],"ignore_case":true}'],
@@ -108,7 +111,7 @@ const PHRASES: readonly (readonly [request: string, meaning: string])[] = [
   ["mkdir the folder docs", "declined"],
   ["could you please make a folder called docs?", 'mkdir {"path":"docs"}'],
   ["count the lines in a.ts", "declined"],
-  ["how many files are there?", "declined"],
+  ["how many files are there?", 'search_files {"pattern":"**/*","max_results":10000}'],
   [
     '1. write "c" to s.txt 2. read s.txt',
     'write_file {"path":"s.txt","content":"c"} > read_file {"path":"s.txt"}',

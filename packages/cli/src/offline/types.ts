@@ -2,6 +2,8 @@
 export interface PlannedCall {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
+  /** What the person asked the number of, where that is the answer. */
+  readonly count?: "lines" | "files";
 }
 
 /** One step: its calls run together, the next step only after all of them succeeded. */

@@ -38,12 +38,14 @@ export function ask(question: string, signal?: AbortSignal): Promise<string> {
   });
 }
 
-/** Asks until the answer is yes or no; an empty line is no. */
-export async function askYesNo(question: string): Promise<boolean> {
+/** Asks until the answer is yes or no; an empty line is `fallback`. After three unclear answers it is no. */
+export async function askYesNo(question: string, fallback = false): Promise<boolean> {
   for (let tries = 0; tries < 3; tries++) {
-    const answer = (await ask(`${question} [y/N] `)).toLowerCase();
+    const answer = (await ask(`${question} ${fallback ? "[Y/n]" : "[y/N]"} `)).toLowerCase();
     if (answer === "y" || answer === "yes") return true;
-    if (answer === "" || answer === "n" || answer === "no") return false;
+    if (answer === "n" || answer === "no") return false;
+    if (answer === "") return fallback;
+    process.stderr.write("Please answer y or n.\n");
   }
   return false;
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { AccessRules } from "@agent/core";
 import { canonicalPath, isInside } from "@agent/core/toolkit";
-import { configDirectory, homeDirectory, stateDirectory } from "../process/paths.js";
+import { configDirectory, homeDirectory, stateDirectory, userPackagesDirectory } from "../process/paths.js";
 import { stopDirectory } from "./config/places.js";
 import { SECRET_PLACES, SYSTEM_SECRETS } from "./secretPlaces.js";
 
@@ -30,9 +30,9 @@ export function accessRules(cwd: string, added: readonly string[]): AccessRules 
   };
 }
 
-/** What no tool may change: the agent's own config, trust, sessions and compiled code. */
+/** What no tool may change: the agent's own config, trust, sessions, compiled code and packages. */
 export function protectedPaths(): string[] {
-  return [configDirectory(), stateDirectory()];
+  return [configDirectory(), stateDirectory(), userPackagesDirectory()];
 }
 
 /** The repository's root, unless that is the home directory: many keep their settings in a repository. */

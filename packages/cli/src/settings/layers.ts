@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import type { ToolPack } from "@agent/core";
 import { CliError } from "../process/errors.js";
 import type { ConfigSource } from "./config/schema.js";
 import type { AgentConfig, AgentProfile, ModelPrice, PackReference } from "./config/types.js";
@@ -28,6 +29,8 @@ export interface ToolSwitch {
 export interface SelectedPack {
   readonly name: string;
   readonly options: unknown;
+  /** The pack itself, where the config brings it. */
+  readonly module?: ToolPack;
   readonly origin: string;
   readonly source?: ConfigSource;
   /** Runs the pack if it is a file of the project. */
@@ -159,8 +162,13 @@ function named(
   return names === undefined ? [] : [{ action, names, origin, ...(source && { source }) }];
 }
 
-function readPack(pack: PackReference): { name: string; options: unknown } {
-  return typeof pack === "string" ? { name: pack, options: undefined } : { name: pack[0], options: pack[1] };
+function readPack(reference: PackReference): Pick<SelectedPack, "name" | "options" | "module"> {
+  const [pack, options] = Array.isArray(reference) ? reference : [reference, undefined];
+  if (typeof pack === "string") return { name: pack, options };
+  if ("register" in pack)
+    return { name: pack.packName ?? "(unnamed pack of the config)", options, module: pack };
+  const module: ToolPack = { packName: pack.name, register: (registry) => registry.register(pack) };
+  return { name: pack.name, options, module };
 }
 
 function providerModel({ provider }: AgentConfig): string | undefined {

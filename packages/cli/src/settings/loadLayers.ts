@@ -83,7 +83,8 @@ async function loadProjectConfig(cwd: string, trust: TrustPolicy): Promise<Found
 /** The files of selected packs that belong to the project: named by a path, or linked from `node_modules`. */
 function projectPacks({ config, source }: FoundConfig, root: string): string[] {
   return (config.packs ?? []).flatMap((pack) => {
-    const found = resolvePack(typeof pack === "string" ? pack : pack[0], [dirname(source.file)]);
+    const name: unknown = Array.isArray(pack) ? pack[0] : pack;
+    const found = typeof name === "string" ? resolvePack(name, [dirname(source.file)]) : undefined;
     return found && (found.local || (!found.own && !isInstalled(found.file, root))) ? [found.file] : [];
   });
 }

@@ -4,6 +4,7 @@ import { checkText } from "../toolkit/checks.js";
 import { checkOptions, type OptionChecks } from "../toolkit/options.js";
 import type { ToolContext } from "../tools/types.js";
 import { findHistoryProblem } from "./history.js";
+import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";
 import type { Session } from "./session.js";
 
 export type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
@@ -14,6 +15,8 @@ export type ConversationChange =
   | { readonly type: "message"; readonly message: ChatMessage }
   /** The result of a call of the newest answer. A later one for the same call replaces it. */
   | { readonly type: "result"; readonly message: ToolMessage }
+  /** The other calls of the newest answer wait for a decision. */
+  | { readonly type: "suspended"; readonly calls: readonly PendingCall[] }
   | {
       readonly type: "replace";
       readonly start: number;
@@ -55,6 +58,7 @@ export class Conversation implements ToolContext {
   #systemPrompt: string;
   #filePath: string | undefined;
   #recording: Recording | undefined;
+  #pending: PendingRound | undefined;
 
   /** Throws `session_invalid` for a session that no provider would accept. */
   constructor(options: ConversationOptions = {}) {
@@ -63,6 +67,7 @@ export class Conversation implements ToolContext {
     this.#systemPrompt = options.systemPrompt ?? session?.systemPrompt ?? "";
     this.#filePath = options.sessionContextFilePath;
     if (session) this.#messages.push(...session.messages);
+    this.#pending = session?.pending;
   }
 
   get systemPrompt(): string {
@@ -72,6 +77,11 @@ export class Conversation implements ToolContext {
   /** The messages, live: never a copy. */
   get sessionContext(): readonly ChatMessage[] {
     return this.#messages;
+  }
+
+  /** The answer whose calls wait for a decision, if there is one: `Agent.resume` goes on with it. */
+  get pending(): PendingRound | undefined {
+    return this.#pending;
   }
 
   /** Where the conversation is recorded, or else where `save_session_context` writes it. */
@@ -115,7 +125,16 @@ export class Conversation implements ToolContext {
   /** Starts a round: recorders learn of the answer at once, readers once all results are there. */
   openRound(answer: AssistantMessage): OpenRound {
     this.#tell({ type: "message", message: answer });
-    const recorded = new Set<ToolMessage>();
+    return this.#roundOf(answer, []);
+  }
+
+  /** Goes on with the round that waited for a decision. Recorders know of it already. */
+  reopenRound({ answer, results }: PendingRound): OpenRound {
+    return this.#roundOf(answer, results);
+  }
+
+  #roundOf(answer: AssistantMessage, known: readonly ToolMessage[]): OpenRound {
+    const recorded = new Set<ToolMessage>(known);
     return {
       addResult: (message) => {
         recorded.add(message);
@@ -125,7 +144,12 @@ export class Conversation implements ToolContext {
         for (const message of results) {
           if (!recorded.has(message)) this.#tell({ type: "result", message });
         }
+        this.#pending = undefined;
         this.#messages.push(answer, ...results);
+      },
+      suspend: (results, calls) => {
+        this.#pending = { answer, results, calls };
+        this.#tell({ type: "suspended", calls });
       },
     };
   }
@@ -137,7 +161,19 @@ export class Conversation implements ToolContext {
   }
 
   clear(): void {
+    if (this.#pending) this.settlePending("Not run: the conversation was cleared.");
     if (this.#messages.length > 0) this.replace(0, this.#messages.length, []);
+  }
+
+  /** Gives every call that waits for a decision this result, so that the conversation can go on without one. */
+  settlePending(text: string): void {
+    const { pending } = this;
+    if (!pending) return;
+    const known = new Map(pending.results.map((message) => [message.tool_call_id, message]));
+    const results = (pending.answer.tool_calls ?? []).map(
+      ({ id }): ToolMessage => known.get(id) ?? { role: "tool", tool_call_id: id, content: text },
+    );
+    this.reopenRound(pending).close(results);
   }
 
   #tell(change: ConversationChange): void {
@@ -151,14 +187,16 @@ export interface OpenRound {
   addResult(message: ToolMessage): void;
   /** Adds the answer and all results, in the order of the calls, to the history. Recorders learn of changed ones. */
   close(results: readonly ToolMessage[]): void;
+  /** Keeps the answer out of the history until somebody has decided about these calls. */
+  suspend(results: readonly ToolMessage[], calls: readonly PendingCall[]): void;
 }
 
 function checkSession(_name: string, session: unknown): void {
-  const { systemPrompt, messages } = (session ?? {}) as Partial<Session>;
+  const { systemPrompt, messages, pending } = (session ?? {}) as Partial<Session>;
   const problem =
     systemPrompt !== undefined && typeof systemPrompt !== "string"
       ? "its system prompt is not a string"
-      : findHistoryProblem(messages);
+      : (findHistoryProblem(messages) ?? (pending && findPendingProblem(pending)));
   if (problem === undefined) return;
   throw new AgentError("session_invalid", `The session cannot be continued: ${problem}.`);
 }

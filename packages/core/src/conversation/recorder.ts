@@ -1,6 +1,7 @@
 import { AgentError } from "../errors.js";
 import { checkFunction, checkText, invalidArgument } from "../toolkit/checks.js";
 import { errorMessage, quotePath } from "../toolkit/describe.js";
+import { makeDirectory } from "../toolkit/makeDirectory.js";
 import { nodeFs, nodePath } from "../toolkit/nodeModules.js";
 import { checkOptions, type OptionChecks } from "../toolkit/options.js";
 import { temporaryName } from "../toolkit/temporaryName.js";
@@ -176,23 +177,23 @@ export class SessionRecorder {
 
   /** Looks at what is at the path. Throws unless it is nothing, or this very conversation. */
   #examine(conversation: Conversation): Found {
-    const { systemPrompt, sessionContext } = conversation;
+    const { systemPrompt, sessionContext, pending } = conversation;
     const bytes = readExisting(this.path);
     const text = bytes?.toString("utf8") ?? "";
     this.#foundSize = bytes?.length ?? 0;
     if (!bytes || text === "" || isCutHeader(text)) {
-      this.#opening = formatHistory(systemPrompt, sessionContext);
+      this.#opening = formatHistory(systemPrompt, sessionContext, pending);
       return bytes ? "appendable" : "nothing";
     }
     const session = parseSession(text, this.path);
-    if (JSON.stringify(session.messages) !== JSON.stringify(sessionContext)) {
+    if (JSON.stringify([session.messages, session.pending]) !== JSON.stringify([sessionContext, pending])) {
       throw new AgentError(
         "session_invalid",
         `${quotePath(this.path)} holds another conversation. Load it with loadSession first, or choose another file.`,
       );
     }
     if (!isAppendable(text)) {
-      this.#opening = formatHistory(systemPrompt, sessionContext);
+      this.#opening = formatHistory(systemPrompt, sessionContext, pending);
       return "replaceable";
     }
     this.#size = wholeLines(bytes);
@@ -204,7 +205,7 @@ export class SessionRecorder {
 
   #open(): number {
     if (this.#found === "nothing") {
-      nodeFs.mkdirSync(nodePath.dirname(this.path), { recursive: true });
+      makeDirectory(nodePath.dirname(this.path));
       const descriptor = nodeFs.openSync(this.path, createFlags(), PRIVATE_FILE);
       this.#found = "appendable";
       return descriptor;

@@ -3,7 +3,9 @@ import type { ChatMessage } from "../providers/interface.js";
 import { writeFileAtomic } from "../toolkit/atomicWrite.js";
 import { arrayOf, checkObject, checkText } from "../toolkit/checks.js";
 import { errorMessage, quotePath } from "../toolkit/describe.js";
+import { makeDirectory } from "../toolkit/makeDirectory.js";
 import { nodeFs, nodePath } from "../toolkit/nodeModules.js";
+import type { PendingRound } from "./pending.js";
 import { formatSession, parseSessionFile } from "./sessionFile.js";
 
 // A conversation is private: only its owner may read it.
@@ -13,6 +15,8 @@ export const PRIVATE_FILE = 0o600;
 export interface Session {
   readonly systemPrompt: string;
   readonly messages: readonly ChatMessage[];
+  /** An answer whose calls wait for a decision. */
+  readonly pending?: PendingRound;
   readonly reason?: string;
   /** When it was last saved, as an ISO date. */
   readonly savedAt?: string;
@@ -38,7 +42,7 @@ export async function saveSession(path: string, session: Omit<Session, "savedAt"
     throw error;
   });
   if (existing !== "") parseSession(existing, path);
-  await nodeFs.promises.mkdir(nodePath.dirname(path), { recursive: true });
+  makeDirectory(nodePath.dirname(path));
   await writeFileAtomic(path, formatSession(session), { mode: PRIVATE_FILE });
 }
 

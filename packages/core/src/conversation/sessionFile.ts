@@ -3,6 +3,7 @@ import { describeValue } from "../toolkit/describe.js";
 import { isRecord } from "../toolkit/isRecord.js";
 import type { AssistantMessage, ConversationChange, ToolMessage } from "./conversation.js";
 import { findHistoryProblem } from "./history.js";
+import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";
 import type { Session } from "./session.js";
 
 const FORMAT = "agent-session";
@@ -30,19 +31,28 @@ export function formatEntry(entry: SessionEntry): string {
 }
 
 /** The lines a file starts with: its first one, and the messages there are already. */
-export function formatHistory(systemPrompt: string, messages: readonly ChatMessage[]): string {
-  const entries = messages.map((message) => formatEntry({ type: "message", message }));
-  return [formatHeader(systemPrompt), ...entries].join("");
+export function formatHistory(
+  systemPrompt: string,
+  messages: readonly ChatMessage[],
+  pending?: PendingRound,
+): string {
+  const entries: SessionEntry[] = messages.map((message) => ({ type: "message", message }));
+  if (pending) {
+    entries.push({ type: "message", message: pending.answer });
+    for (const message of pending.results) entries.push({ type: "result", message });
+    entries.push({ type: "suspended", calls: pending.calls });
+  }
+  return formatHeader(systemPrompt) + entries.map(formatEntry).join("");
 }
 
 /** A whole session as a file. */
-export function formatSession({ systemPrompt, messages, reason }: Omit<Session, "savedAt">): string {
+export function formatSession({ systemPrompt, messages, pending, reason }: Omit<Session, "savedAt">): string {
   const saved = {
     type: "saved" as const,
     at: new Date().toISOString(),
     ...(reason !== undefined && { reason }),
   };
-  return formatHistory(systemPrompt, messages) + formatEntry(saved);
+  return formatHistory(systemPrompt, messages, pending) + formatEntry(saved);
 }
 
 /** How many bytes of a session file are whole lines: a killed writer leaves a part of one at the end. */
@@ -103,6 +113,9 @@ function replay(header: Record<string, unknown>, lines: string): Session {
       case "result":
         history.addResult(entry.message);
         break;
+      case "suspended":
+        history.suspend(entry.calls);
+        break;
       case "replace":
         history.replace(entry.start, entry.count, entry.messages);
         break;
@@ -116,18 +129,27 @@ function replay(header: Record<string, unknown>, lines: string): Session {
         throw new Error(`line ${index + 2} is not an entry of a session`);
     }
   }
+  const pending = history.takePending();
   return checked({
     systemPrompt,
+    pending,
     messages: history.close(),
     reason: saved.reason,
     savedAt: saved.at ?? header.createdAt,
   });
 }
 
+interface ReplayedRound {
+  readonly answer: AssistantMessage;
+  readonly results: Map<string, ToolMessage>;
+  /** The calls that wait for a decision, if the round was suspended. */
+  suspended?: readonly PendingCall[];
+}
+
 /** Puts the messages together again; the results of a round may be there only in part. */
 class ReplayedHistory {
   readonly #messages: ChatMessage[] = [];
-  #round: { readonly answer: AssistantMessage; readonly results: Map<string, ToolMessage> } | undefined;
+  #round: ReplayedRound | undefined;
 
   append(message: ChatMessage): void {
     if (message?.role === "tool") {
@@ -148,8 +170,22 @@ class ReplayedHistory {
     else this.#messages.push(message);
   }
 
+  suspend(calls: readonly PendingCall[]): void {
+    if (!this.#round) throw new Error("calls wait for a decision, and no answer asked for them");
+    this.#round.suspended = calls;
+  }
+
+  /** The round that still waits for a decision at the end of the file. */
+  takePending(): PendingRound | undefined {
+    const { answer, results, suspended } = this.#round ?? {};
+    if (!answer || !results || !suspended) return undefined;
+    this.#round = undefined;
+    return { answer, results: [...results.values()], calls: suspended };
+  }
+
   replace(start: number, count: number, messages: readonly ChatMessage[]): void {
-    this.close();
+    // A round that waits for a decision is not part of the history yet, and stays.
+    if (!this.#round?.suspended) this.close();
     this.#messages.splice(start, count, ...messages);
   }
 
@@ -165,14 +201,19 @@ class ReplayedHistory {
   }
 }
 
-function checked(data: Record<"systemPrompt" | "messages" | "reason" | "savedAt", unknown>): Session {
-  const { systemPrompt, messages, reason, savedAt } = data;
+function checked(
+  data: Record<"systemPrompt" | "messages" | "reason" | "savedAt", unknown> & {
+    pending?: PendingRound | undefined;
+  },
+): Session {
+  const { systemPrompt, messages, pending, reason, savedAt } = data;
   if (typeof systemPrompt !== "string") throw new Error('"systemPrompt" is not a string');
-  const problem = findHistoryProblem(messages);
+  const problem = findHistoryProblem(messages) ?? (pending && findPendingProblem(pending));
   if (problem !== undefined) throw new Error(problem);
   return {
     systemPrompt,
     messages: messages as ChatMessage[],
+    ...(pending && { pending }),
     ...(typeof reason === "string" && { reason }),
     ...(typeof savedAt === "string" && { savedAt }),
   };

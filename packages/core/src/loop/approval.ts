@@ -1,6 +1,7 @@
-import { isAgentError } from "../errors.js";
+import { AgentError, isAgentError } from "../errors.js";
 import { orAborted } from "../toolkit/abort.js";
 import { describeValue, errorMessage } from "../toolkit/describe.js";
+import type { CallContext } from "../tools/callContext.js";
 import type { AccessNeed, ToolCapability } from "../tools/types.js";
 
 const ABORTED = "aborted before it was approved.";
@@ -17,7 +18,7 @@ export interface ApprovalRequest {
   /** What the call would do beyond the host's access rules; allowing the call grants all of it. */
   readonly needs: readonly AccessNeed[];
   /** What the caller of `chat` passed as `context`. */
-  readonly context?: unknown;
+  readonly context?: CallContext;
   /** Aborts when the answer is no longer wanted. */
   readonly signal: AbortSignal;
 }
@@ -25,11 +26,26 @@ export interface ApprovalRequest {
 /** `always` allows this tool for the rest of the agent's life; the reason of a denial goes to the model. */
 export type ApprovalDecision = "allow" | "always" | { readonly deny: string };
 
+/** Decisions about calls that waited for one, by the calls' ids. */
+export type ApprovalDecisions = Readonly<Record<string, ApprovalDecision>>;
+
+/** Nobody has decided about this call yet. It has not run, and waits in the conversation. */
+export class SuspendedCall extends AgentError {
+  readonly request: ApprovalRequest;
+
+  constructor(request: ApprovalRequest, cause: unknown) {
+    super("suspended", `${request.name} waits for a decision. Go on with agent.resume().`, { cause });
+    this.request = request;
+  }
+}
+
 /**
- * Decides about a call. A rejection with an `AgentError` of code `suspended` ends the message there, to be worked off
- * again once somebody has decided; any other failure denies the call.
+ * Decides about a call. `suspend`, or a rejection with an `AgentError` of code `suspended`, ends the message there: the
+ * call waits in the conversation, which can be saved, until `resume` goes on with it. Any other failure denies the call.
  */
-export type Approve = (request: ApprovalRequest) => ApprovalDecision | Promise<ApprovalDecision>;
+export type Approve = (
+  request: ApprovalRequest,
+) => ApprovalDecision | "suspend" | Promise<ApprovalDecision | "suspend">;
 
 /** Asks for permission, one question at a time, and remembers what was allowed for good. */
 export class ApprovalGate {
@@ -42,30 +58,32 @@ export class ApprovalGate {
   }
 
   /** Resolves to the reason for a refusal, or to `undefined` if the call may run. */
-  check(request: ApprovalRequest): Promise<string | undefined> {
+  check(request: ApprovalRequest, given?: ApprovalDecision): Promise<string | undefined> {
     // Queued, so that parallel calls never ask over each other and an "always" holds for those still waiting.
-    const answer = this.#last.then(() => this.#decide(request));
+    const answer = this.#last.then(() => this.#decide(request, given));
     this.#last = answer.catch(() => undefined);
     return answer;
   }
 
-  async #decide(request: ApprovalRequest): Promise<string | undefined> {
+  async #decide(request: ApprovalRequest, given?: ApprovalDecision): Promise<string | undefined> {
     if (request.signal.aborted) return ABORTED;
     // "Always" was said of the tool's ordinary calls; what goes beyond the access rules is asked each time.
-    if (this.#always.has(request.name) && request.needs.length === 0) return undefined;
+    if (given === undefined && this.#always.has(request.name) && request.needs.length === 0) return undefined;
     try {
       // The person decides on a copy of their own: changing it changes nothing that runs.
       const shown = { ...request, args: structuredClone(request.args) };
-      const decision = await orAborted(Promise.resolve(this.#approve(shown)), request.signal);
+      const decision = given ?? (await orAborted(Promise.resolve(this.#approve(shown)), request.signal));
       if (decision === "allow") return undefined;
       if (decision === "always") {
         this.#always.add(request.name);
         return undefined;
       }
+      if (decision === "suspend") throw new SuspendedCall(request, undefined);
       if (typeof decision?.deny === "string") return decision.deny || "no reason was given.";
       return `approve() returned ${describeValue(decision)}, which is not a decision.`;
     } catch (error) {
-      if (isAgentError(error, "suspended")) throw error;
+      if (error instanceof SuspendedCall) throw error;
+      if (isAgentError(error, "suspended")) throw new SuspendedCall(request, error);
       if (isAgentError(error, "aborted")) return ABORTED;
       return `the approval failed: ${errorMessage(error)}`;
     }

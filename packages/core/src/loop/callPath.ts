@@ -2,6 +2,7 @@ import { isAgentError } from "../errors.js";
 import { orAborted } from "../toolkit/abort.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { PreparedCall } from "../tools/registry.js";
+import { ApprovalGate } from "./approval.js";
 import type { CallPlace, ChildStarter } from "./children.js";
 import type { Exchange } from "./exchange.js";
 import { askAfterHooks, askBeforeHooks, type HookCall } from "./hooks.js";
@@ -86,6 +87,9 @@ interface Decided {
   readonly isGranted: boolean;
 }
 
+// For a decision about a call of an agent that asks nobody.
+const OPEN_GATE = new ApprovalGate(() => "allow");
+
 /** Hooks first, then the person. */
 async function decide(
   { turn, callId: id }: CallPlace,
@@ -109,9 +113,11 @@ async function decide(
     if (verdict.type === "deny") return denied(verdict.reason);
     ({ allowed } = verdict);
   }
-  if (allowed || !gate) return { call, isGranted: allowed };
+  const given = Object.hasOwn(exchange.decisions, id) ? exchange.decisions[id] : undefined;
+  if (allowed || (!gate && given === undefined)) return { call, isGranted: allowed };
   const { name, args, capabilities, needs } = call;
-  const refusal = await gate.check({ scope, turn, id, name, args, capabilities, needs, context, signal });
+  const request = { scope, turn, id, name, args, capabilities, needs, context, signal };
+  const refusal = await (gate ?? OPEN_GATE).check(request, given);
   if (signal.aborted) return abortedBefore(name);
   return refusal === undefined ? { call, isGranted: true } : denied(refusal);
 }

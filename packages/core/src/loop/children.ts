@@ -58,6 +58,7 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
       limits: { ...parent.limits, ...(maxTurns !== undefined && { maxTurns }) },
       takeSteering: () => [],
       output: undefined,
+      decisions: {},
       label,
       scope: `${parent.scope}${place}/${child}/`,
       depth: parent.depth + 1,

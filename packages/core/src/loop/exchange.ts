@@ -2,11 +2,12 @@ import type { Content } from "../conversation/content.js";
 import type { Conversation } from "../conversation/conversation.js";
 import type { AgentEvent } from "../events.js";
 import type { ChatProvider } from "../providers/interface.js";
+import type { CallContext } from "../tools/callContext.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ChatTool } from "../tools/interface.js";
 import type { PreparedCall } from "../tools/registry.js";
 import type { ToolCapability } from "../tools/types.js";
-import type { ApprovalGate } from "./approval.js";
+import type { ApprovalDecisions, ApprovalGate } from "./approval.js";
 import type { CallHooks } from "./hooks.js";
 import type { OutputReader } from "./output.js";
 import type { Steps } from "./steps.js";
@@ -56,8 +57,10 @@ export interface Exchange {
   /** Takes the messages given to `steer` since the last time; with `last`, if there are none, no more are accepted. */
   readonly takeSteering: (options?: { readonly last: boolean }) => readonly Content[];
   readonly output: OutputReader | undefined;
+  /** What somebody decided about calls that waited for it. */
+  readonly decisions: ApprovalDecisions;
   /** What the caller of `chat` passed along for tools and hooks. */
-  readonly context: unknown;
+  readonly context: CallContext | undefined;
   readonly stream: boolean;
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;

@@ -2,6 +2,7 @@ import { orAborted } from "../toolkit/abort.js";
 import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
 import { isRecord } from "../toolkit/isRecord.js";
 import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
+import type { CallContext } from "../tools/callContext.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ToolCapability } from "../tools/types.js";
 
@@ -15,7 +16,7 @@ export interface HookCall {
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
   /** What the caller of `chat` passed as `context`. */
-  readonly context?: unknown;
+  readonly context?: CallContext;
   readonly signal: AbortSignal;
 }
 

@@ -9,7 +9,7 @@ import type { Exchange } from "./exchange.js";
 import { outputCorrection, outputFailure } from "./output.js";
 import { RepeatCounter } from "./repeats.js";
 import { providerAttributes, usageAttributes } from "./respond.js";
-import { runToolRound, textOrNull } from "./toolRound.js";
+import { resumeToolRound, runToolRound, textOrNull } from "./toolRound.js";
 
 /**
  * The one loop behind `chat` and `streamChat`: ask the model, run the tools it wants, until it answers without any.
@@ -30,6 +30,11 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
   const repeats = new RepeatCounter(limits.maxRepeats);
   const startAgent = createChildStarter(exchange, runLoop);
   let rejectedAnswers = 0;
+  if (exchange.depth === 0 && conversation.pending) {
+    await resumeToolRound(conversation.pending, exchange, startAgent);
+    throwIfAborted(signal);
+    steer(exchange);
+  }
 
   for (let turn = 1; turn <= limits.maxTurns && exchange.allowance.turns > 0; turn++) {
     exchange.allowance.turns--;

@@ -45,6 +45,21 @@ export class RoundResults {
     return message;
   }
 
+  /** Takes a result that is part of the conversation already. */
+  restore(message: ToolMessage): void {
+    const index = this.#ids.indexOf(message.tool_call_id);
+    if (index === -1) return;
+    const { content } = message;
+    this.#parts[index] = typeof content === "string" ? [] : content.slice(1);
+    this.#budget.add(index, textOf(message));
+    this.#messages[index] = message;
+  }
+
+  /** The results there are so far, in the order of the calls. */
+  messages(): ToolMessage[] {
+    return this.#messages.filter((message) => message !== undefined);
+  }
+
   /** Whether a call has a result. */
   has(index: number): boolean {
     return this.#messages[index] !== undefined;

@@ -1,10 +1,12 @@
-import type { AssistantMessage } from "../conversation/conversation.js";
+import type { AssistantMessage, OpenRound } from "../conversation/conversation.js";
+import type { PendingCall, PendingRound } from "../conversation/pending.js";
 import { isAgentError } from "../errors.js";
 import type { ChatResponse, ChatToolCall } from "../providers/interface.js";
 import { quote } from "../toolkit/describe.js";
 import { isRecord } from "../toolkit/isRecord.js";
 import { asToolName } from "../tools/toolName.js";
 import type { ToolCapability } from "../tools/types.js";
+import { SuspendedCall } from "./approval.js";
 import type { Answer } from "./ask.js";
 import { type RequestedCall, runCall } from "./callPath.js";
 import type { ChildStarter } from "./children.js";
@@ -16,6 +18,9 @@ import { RoundResults } from "./roundResults.js";
 const EXCLUSIVE: readonly ToolCapability[] = ["write", "destroy", "execute"];
 // Readers at one time: enough to hide waiting, few enough to bound what is open at once.
 const MAX_CONCURRENT = 16;
+
+// What steps call the place of a round that goes on before the model is asked.
+const BEFORE_FIRST_TURN = 0;
 
 const SUSPENDED = "This call waits for a decision and has not run.";
 const UNKNOWN = "Interrupted: whether this call has run is not known. Check before you repeat it.";
@@ -48,24 +53,73 @@ export async function runToolRound(
     limits.maxTurnOutputBytes,
   );
   const round = conversation.openRound(toAnswer(response, calls, dropped, exchange.provider.id));
-  const failures = await runInOrder(calls, exchange, async (call, index) => {
-    const result = await runCall(call, turn, exchange, startAgent);
-    round.addResult(results.add(index, result));
-  });
-  const [failure] = failures.values();
-  if (failure) {
-    for (const index of calls.keys()) {
-      if (!results.has(index)) results.add(index, { text: unfinishedText(failures.get(index)) });
-    }
-    round.close(results.close([], []));
-    throw failure.error;
-  }
+  await runUnfinished(calls, results, round, turn, exchange, startAgent);
   const signatures = results.signatures();
   const note = repeats.count(
     calls.map(({ name, raw }, index) => `${name}\0${raw}\0${signatures[index]}`).join("\0"),
   );
   const lastNotes = dropped > 0 ? [droppedNote(dropped, limits.maxCallsPerAnswer)] : [];
   round.close(results.close(note === undefined ? [] : [note], lastNotes));
+}
+
+/** Runs the calls that waited for a decision, and adds their answer with all results to the conversation. */
+export async function resumeToolRound(
+  pending: PendingRound,
+  exchange: Exchange,
+  startAgent: ChildStarter,
+): Promise<void> {
+  const { conversation, limits } = exchange;
+  const { content, tool_calls: toolCalls = [] } = pending.answer;
+  const { calls } = readCalls({ content, toolCalls, finishReason: "tool_calls" }, toolCalls.length);
+  const results = new RoundResults(
+    calls.map(({ id }) => id),
+    limits.maxTurnOutputBytes,
+  );
+  for (const message of pending.results) results.restore(message);
+  const round = conversation.reopenRound(pending);
+  await runUnfinished(calls, results, round, BEFORE_FIRST_TURN, exchange, startAgent);
+  round.close(results.close([], []));
+}
+
+/** Runs the calls that have no result. Rejects, once all have ended, if one could not get to its end. */
+async function runUnfinished(
+  calls: readonly RoundCall[],
+  results: RoundResults,
+  round: OpenRound,
+  turn: number,
+  exchange: Exchange,
+  startAgent: ChildStarter,
+): Promise<void> {
+  const failures = await runInOrder(calls, exchange, async (call, index) => {
+    if (results.has(index)) return;
+    const result = await runCall(call, turn, exchange, startAgent);
+    round.addResult(results.add(index, result));
+  });
+  const [failure] = failures.values();
+  if (!failure) return;
+  if (exchange.depth === 0 && [...failures.values()].every(({ error }) => error instanceof SuspendedCall)) {
+    const open = [...calls.entries()].filter(([index]) => !results.has(index));
+    round.suspend(
+      results.messages(),
+      open.map(([index, call]) => pendingCall(call, failures.get(index), exchange)),
+    );
+    throw failure.error;
+  }
+  for (const index of calls.keys()) {
+    if (!results.has(index)) results.add(index, { text: unfinishedText(failures.get(index)) });
+  }
+  round.close(results.close([], []));
+  throw failure.error;
+}
+
+function pendingCall(call: RoundCall, failure: Failure | undefined, { tools }: Exchange): PendingCall {
+  if (failure?.error instanceof SuspendedCall) {
+    const { id, name, args, capabilities, needs } = failure.error.request;
+    return { id, name, args, capabilities, needs };
+  }
+  // It comes after the call that waits, and was not looked at.
+  const { id, name, args } = call;
+  return { id, name, args, capabilities: tools.getCapabilities(name), needs: [] };
 }
 
 /** Why a call did not get to its end. */

@@ -20,6 +20,7 @@ export { jsonText, parseJson } from "./http/json.js";
 export { listModelPages, type ModelPages, recordsIn } from "./http/models.js";
 export {
   type CheckedOptions,
+  headerSecrets,
   invalidOption,
   type OptionRules,
   readProviderOptions,

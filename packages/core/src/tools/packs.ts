@@ -61,6 +61,13 @@ function checkPack(pack: ToolPack, name: string): void {
       `Pack ${quote(name)} must have a named export register(registry), got ${describeValue(register)}.${hint}`,
     );
   }
+  const { secrets }: { secrets?: unknown } = pack;
+  if (secrets !== undefined && !(Array.isArray(secrets) && secrets.every((one) => typeof one === "string"))) {
+    throw new AgentError(
+      "pack_invalid",
+      `Pack ${quote(name)}: secrets must be a list of variable names such as ["ACME_TOKEN"], got ${describeValue(secrets)}.`,
+    );
+  }
   const version: unknown = pack.packApiVersion ?? PACK_API_VERSION;
   if (typeof version !== "number" || !Number.isInteger(version) || version < 1) {
     throw new AgentError(

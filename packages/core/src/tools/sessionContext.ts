@@ -33,11 +33,16 @@ export class SaveSessionContextTool implements ExecutableTool {
 
   async execute(args: Record<string, unknown>): Promise<string> {
     const reason = requireString(args, "reason");
-    const { sessionContext, sessionContextFilePath, systemPrompt } = this.#context;
-    if (this.#context.save) await this.#context.save(reason);
-    else await saveSession(sessionContextFilePath, { reason, systemPrompt, messages: sessionContext });
-    return `Saved ${countOf(sessionContext.length, "message")} to ${sessionContextFilePath}`;
+    return await saveConversation(this.#context, reason);
   }
+}
+
+/** Saves the conversation where it is recorded, or to its own file. Resolves to the tool's text. */
+export async function saveConversation(context: ToolContext, reason: string): Promise<string> {
+  const { sessionContext: messages, sessionContextFilePath: path, systemPrompt, pending } = context;
+  if (context.save) await context.save(reason);
+  else await saveSession(path, { reason, systemPrompt, messages, ...(pending && { pending }) });
+  return `Saved ${countOf(messages.length, "message")} to ${path}`;
 }
 
 function checkContext(context: ToolContext): void {

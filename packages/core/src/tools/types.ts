@@ -1,6 +1,8 @@
 import type { Content, ContentPart } from "../conversation/content.js";
+import type { PendingRound } from "../conversation/pending.js";
 import type { CallHooks } from "../loop/hooks.js";
 import type { ChatMessage, FinishReason, TokenUsage } from "../providers/interface.js";
+import type { CallContext } from "./callContext.js";
 import type { ExecutableTool } from "./interface.js";
 
 /** What a tool can do to the world: the vocabulary of `--read-only`, call ordering and display. */
@@ -52,7 +54,7 @@ export interface ToolCall {
   /** Adds an image or a file to the result, after its text. Throws for what no model can be given. */
   attach?(part: ContentPart): void;
   /** What the caller of `chat` passed as `context`: the user, the tenant. */
-  readonly context?: unknown;
+  readonly context?: CallContext;
   /** Starts an agent of this call's own. Absent where no agent made the call. */
   startAgent?(request: ChildAgentRequest): Promise<ChildAgentAnswer>;
 }
@@ -83,6 +85,8 @@ export interface ToolContext {
   readonly sessionContextFilePath: string;
   /** Saves the conversation where it is recorded already. Absent: it is written to `sessionContextFilePath`. */
   readonly save?: ((reason: string) => Promise<void>) | undefined;
+  /** The answer whose calls wait for a decision, if there is one. */
+  readonly pending?: PendingRound | undefined;
 }
 
 export interface RegisterOptions {
@@ -199,6 +203,8 @@ export interface PackHost {
   readonly options?: unknown;
   /** Absolute paths the host never lets a tool write, move or remove: its own configuration, trust and sessions. */
   readonly protectedPaths?: readonly string[];
+  /** The values of the secrets the pack declares in `secrets`, those that are set. */
+  readonly secrets?: Readonly<Record<string, string>>;
   /** Names of environment variables that hold secrets: no command may see them. */
   readonly secretVariables?: readonly string[];
   /** Where tools may go without asking. Absent: everywhere. */
@@ -263,6 +269,11 @@ export interface ToolPack {
   register(registry: PackRegistry, host?: PackHost): void;
   /** The package's name, for messages and listings. */
   readonly packName?: string;
+  /**
+   * Environment variables that hold its secrets: `["ACME_TOKEN"]`. A host that knows them passes their values as
+   * `host.secrets`, withholds them from commands and hides them in results; read `process.env` where it passes none.
+   */
+  readonly secrets?: readonly string[];
   /** The pack API version it was built for; absent means 1. */
   readonly packApiVersion?: number;
 }

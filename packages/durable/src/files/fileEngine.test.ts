@@ -12,8 +12,10 @@ function temporaryDirectory(): string {
   return path;
 }
 
+const cases = engineConformance.map((one) => [one.name, one] as const);
+
 describe("the engine on files", () => {
-  test.each(engineConformance)("$name", async ({ run }) => {
+  test.each(cases)("%s", async (_name, { run }) => {
     const directory = temporaryDirectory();
     const engines: RunEngine[] = [];
     onTestFinished(() => Promise.all(engines.map((engine) => engine.close())).then(() => undefined));

@@ -31,7 +31,7 @@ export class ChatWire implements Wire {
   readonly #settings: OpenAISettings;
   readonly #rules: MessageRules;
   readonly #notices = new Notices();
-  readonly #tools: ToolAdapter | undefined;
+  readonly #tools: ToolAdapter;
   // Each is turned off for a server that refuses it.
   #asksForUsage = true;
   #takesParts = true;
@@ -46,7 +46,7 @@ export class ChatWire implements Wire {
       fitId: (id) => (idRule ? fitCallId(id, idRule.fits, idRule.length) : id),
       foreignCall: /(^|\.)googleapis\.com$/.test(hostname) ? NO_SIGNATURE : undefined,
     };
-    this.#tools = settings.isOwn ? new ToolAdapter("OpenAI", objectSchema, this.#notices) : undefined;
+    this.#tools = new ToolAdapter(hostname, objectSchema, this.#notices);
   }
 
   accepts(mediaType: string): boolean {
@@ -103,13 +103,15 @@ export class ChatWire implements Wire {
     return false;
   }
 
+  /** The tools are in the wire format already; only a schema that servers refuse is changed. */
   #toolsOf(request: ChatRequest): readonly object[] {
-    // The tools are in the wire format already; only OpenAI's own server takes less than any JSON Schema.
-    if (!this.#tools) return request.tools;
-    return this.#tools.all(request).map(({ name, description, parameters, strict }) => ({
-      type: "function",
-      function: { name, description, parameters, ...(strict && { strict }) },
-    }));
+    const adapted = this.#tools.all(request);
+    return request.tools.map((tool, index) => {
+      const { parameters } = tool.function;
+      const fitting = adapted[index]?.parameters;
+      if (parameters === undefined || fitting === parameters) return tool;
+      return { type: tool.type, function: { ...tool.function, parameters: fitting } };
+    });
   }
 
   #messagesOf({ messages, output }: ChatRequest): readonly ChatMessage[] {

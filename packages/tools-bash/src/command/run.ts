@@ -33,8 +33,13 @@ export interface RunOptions extends LaunchOptions {
 /** Runs one command to its end, or until it is moved to the background. Rejects only if the shell cannot be started. */
 export async function runCommand(options: RunOptions, host: CommandHost): Promise<RunOutcome> {
   const started = performance.now();
-  const shell = await launchShell(options, host.pipes);
-  const tree = host.killOnExit(shell.pid, options.tag);
+  const group = host.groupForStart(options.limits);
+  const prelude = `${group?.joinScript ?? ""}${options.prelude}`;
+  const shell = await launchShell({ ...options, prelude }, host.pipes).catch((error: unknown) => {
+    group?.remove();
+    throw error;
+  });
+  const tree = host.killOnExit(shell.pid, options.tag, group);
   const output = captureOutput(shell, host.spills, options.onOutput);
   const shellIsGone = host.survivors.noteShell(shell.pid);
   const exited = new Promise<ShellExit>((resolve) => {

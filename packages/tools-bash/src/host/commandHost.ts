@@ -1,5 +1,7 @@
 import { PipePool } from "../output/pipes.js";
 import { SpillStore } from "../output/spill.js";
+import { ControlGroup } from "../processes/controlGroup.js";
+import { type Limits, SMALL_LIMIT_MB } from "../processes/limits.js";
 import { ProcessTable } from "../processes/processTable.js";
 import { ProcessTree } from "../processes/processTree.js";
 import { JobList } from "./jobs.js";
@@ -37,6 +39,8 @@ export class CommandHost {
   #idleTimer: NodeJS.Timeout | undefined;
   #releaseExit: (() => void) | undefined;
   #isDisposed = false;
+  /** Whether a control group of this user can limit memory, once it was tried. */
+  #canLimitMemory: boolean | undefined;
 
   /** Throws once the host is disposed of: nothing could end a command that is started then. */
   assertUsable(): void {
@@ -51,9 +55,17 @@ export class CommandHost {
     return `${this.#tag}${this.#commands};`;
   }
 
+  /** A control group for a command to start in, if its memory limit is small and the kernel can enforce it. */
+  groupForStart(limits: Limits): ControlGroup | undefined {
+    if (!(limits.memoryMb < SMALL_LIMIT_MB) || this.#canLimitMemory === false) return undefined;
+    const group = ControlGroup.createLimitingMemory(limits);
+    this.#canLimitMemory = group !== undefined;
+    return group;
+  }
+
   /** The tree of a command that was just started. From now on it ends with the agent, however the agent ends. */
-  killOnExit(root: number, tag: string): ProcessTree {
-    const tree = new ProcessTree(root, tag, this.table);
+  killOnExit(root: number, tag: string, group?: ControlGroup): ProcessTree {
+    const tree = new ProcessTree(root, tag, this.table, group);
     this.#alive.add(tree);
     if (this.#isDisposed) tree.kill(); // the agent ended while the shell was being started
     clearTimeout(this.#idleTimer);

@@ -89,6 +89,7 @@ export class Job {
     if (isDetached) {
       shell.child.once("exit", (code, signal) => {
         this.#exit = signal === null ? `exit code ${code}` : `ended by ${signal}`;
+        this.#look();
       });
     }
     const onExceeded = (exceeded: Exceeded): void => {
@@ -140,7 +141,9 @@ export class Job {
   #look(): number[] {
     if (!this.#isRunning) return [];
     const pids = this.#survivors.tree.pids();
-    if (pids.length === 0) this.#finish();
+    // The exit code of the command itself is on its way.
+    const isExitAwaited = this.#survivors.isDetached === true && this.#exit === undefined;
+    if (pids.length === 0 && !isExitAwaited) this.#finish();
     return pids;
   }
 

@@ -32,9 +32,18 @@ export interface GroupLimits {
  */
 export class ControlGroup {
   readonly #path: string;
+  #limitsMemory = false;
 
   private constructor(path: string) {
     this.#path = path;
+  }
+
+  /** A new group whose memory the kernel holds to the limit; `undefined` where this user can have none. */
+  static createLimitingMemory(limits: GroupLimits): ControlGroup | undefined {
+    const group = ControlGroup.create(limits);
+    if (group === undefined || group.#limitsMemory) return group;
+    group.remove();
+    return undefined;
   }
 
   /** A new group; `undefined` where this user may make none. */
@@ -46,7 +55,7 @@ export class ControlGroup {
         mkdirSync(path);
         const group = new ControlGroup(path);
         if (Number.isFinite(limits.memoryMb)) {
-          group.#set("memory.max", Math.ceil(limits.memoryMb) * MIB);
+          group.#limitsMemory = group.#set("memory.max", Math.ceil(limits.memoryMb) * MIB);
           group.#set("memory.swap.max", 0);
           group.#set("memory.oom.group", 1);
         }
@@ -62,6 +71,11 @@ export class ControlGroup {
   /** Puts processes into the group, and with them what they start from now on. Returns whether all could be moved. */
   add(pids: readonly number[]): boolean {
     return pids.map((pid) => this.#set("cgroup.procs", pid)).every(Boolean);
+  }
+
+  /** Shell text by which a shell puts itself into the group, ending in `; `. */
+  get joinScript(): string {
+    return `{ echo 0 > '${join(this.#path, "cgroup.procs").replaceAll("'", "'\\''")}'; } 2>/dev/null; `;
   }
 
   pids(): number[] {

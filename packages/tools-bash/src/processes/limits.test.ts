@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
-import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { leaveNoProcessBehind, makeTool, runBash, runWith } from "../../test/processes.js";
 import { Sandbox } from "../sandbox/sandbox.js";
 import { ControlGroup } from "./controlGroup.js";
 import { limitPrelude, resolveLimits } from "./limits.js";
@@ -45,6 +45,17 @@ describe.skipIf(!onLinux)("limits for the whole tree (needs /proc)", () => {
     });
   });
 
+  test("a process that asks for far more than the limit is refused by the kernel, every time", async () => {
+    const tool = makeTool({ limits: { memoryMb: 256 } });
+    const hog = `${process.execPath} -e 'Buffer.alloc(690e6, 1)'`;
+    for (let run = 0; run < 10; run++) {
+      expect(await runWith(tool, { command: hog })).toMatchObject({
+        exit_code: 1,
+        limit_suspected: { limit: "memoryMb" },
+      });
+    }
+  });
+
   test("three children of 150 MB each exceed 200 MB together", async () => {
     const result = await runBash(
       { command: `${HOLD} & ${HOLD} & ${HOLD} & wait` },
@@ -65,6 +76,26 @@ time.sleep(100)`;
         { command: 'exec python3 -c "$1"', arguments: [MEMFD] },
         { limits: { memoryMb: 200 } },
       );
+      expect(result.limit_exceeded).toMatchObject({ limit: "memoryMb", allowed: 200 });
+    });
+
+    test.skipIf(!hasPython)("a shared mapping", async () => {
+      const code = `import mmap, time
+m = mmap.mmap(-1, 400000000)
+for _ in range(400): m.write(b"x" * 1000000)
+time.sleep(100)`;
+      const result = await runBash(
+        { command: 'exec python3 -c "$1"', arguments: [code] },
+        { limits: { memoryMb: 200 } },
+      );
+      expect(result.limit_exceeded).toMatchObject({ limit: "memoryMb", allowed: 200 });
+    });
+
+    test("a file in the system's own /dev/shm, while it is open", async () => {
+      const file = `/dev/shm/tools-bash-${process.pid}`;
+      onTestFinished(() => rmSync(file, { force: true }));
+      const command = `exec 5> ${file}; head -c 400000000 /dev/zero >&5; sleep 100`;
+      const result = await runBash({ command }, { limits: { memoryMb: 200 } });
       expect(result.limit_exceeded).toMatchObject({ limit: "memoryMb", allowed: 200 });
     });
 
@@ -137,8 +168,8 @@ describe("limits the kernel enforces per process", () => {
       const command = `${process.execPath} -e 'Buffer.alloc(3e9, 1)'`;
       const result = await runBash({ command }, { limits: { memoryMb: 256 } });
       expect(result.exit_code).not.toBe(0);
-      expect(result.limit_suspected).toMatchObject({ limit: "memoryMb", per_process: 1024 });
-      expect(result.stderr).toMatch(/\[probably the memory limit: one process may have 1024 MB of data here/);
+      expect(result.limit_suspected).toMatchObject({ limit: "memoryMb", per_process: 512 });
+      expect(result.stderr).toMatch(/\[probably the memory limit: one process may have 512 MB of data here/);
       expect(result).not.toHaveProperty("limit_exceeded");
     },
   );

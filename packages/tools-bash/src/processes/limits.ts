@@ -17,6 +17,12 @@ export interface LimitOptions {
   readonly fileMb?: number | false;
 }
 
+/**
+ * A process can fill this much before the tree is first looked at. With a smaller limit a command starts in a control
+ * group that the kernel holds to it, where there can be one: that takes some milliseconds, so other commands get one later.
+ */
+export const SMALL_LIMIT_MB = 2048;
+
 /** The limits in force; `Infinity` where one is off. */
 export type Limits = { readonly [Name in keyof LimitOptions]-?: number };
 export type LimitName = Exclude<keyof Limits, "timeoutMs">;
@@ -42,10 +48,11 @@ export function shellHasUlimit(shell: string): boolean {
 
 /**
  * What the kernel lets a single process have. Data, not address space: node and WebAssembly reserve far more
- * than they use. Twice the limit and some, because thread stacks count here although nobody touched them.
+ * than they use. More than the limit, because stacks of threads and memory that was asked for and never touched count
+ * here; the rest is for the control group and the watch.
  */
 export function dataLimitMb(limits: Limits): number {
-  return Math.ceil(limits.memoryMb * 2 + 512);
+  return Math.ceil(limits.memoryMb * 1.25 + 192);
 }
 
 /**

@@ -2,6 +2,9 @@ import type { Limits } from "./limits.js";
 import type { ProcessEntry, ProcessTable } from "./processTable.js";
 
 const MIB = 1024 * 1024;
+// Other programs grow, too: without these a tree near its limit would be looked at all the time.
+const SMALLEST_MARGIN_THREADS = 16;
+const SMALLEST_MARGIN_BYTES = 16 * MIB;
 
 /** How much more shared memory the machine has than it had at its lowest since the command began. */
 export class SharedMeter {
@@ -20,31 +23,46 @@ export class SharedMeter {
   }
 }
 
+/** What a tree uses. */
+export interface TreeUse {
+  readonly processes: number;
+  readonly bytes: number;
+}
+
 /**
- * Rings when the whole machine has gained more threads than a command may have processes, or more memory than it may
- * use. Two cheap figures, so that they can be compared many times a second.
+ * Rings when the whole machine has gained half of the threads or of the memory that a tree may still have: the tree may be
+ * near its limit. Both are cheap figures, so that they can be compared many times a second.
  */
 export class GrowthAlarm {
   readonly #table: ProcessTable;
-  readonly #allowed: { readonly threads: number; readonly memoryBytes: number };
-  #threads: number;
-  #memoryBytes: number;
+  readonly #limits: Limits;
+  #before = { threads: 0, memoryBytes: 0 };
+  #margin = { threads: 0, memoryBytes: 0 };
 
   constructor(table: ProcessTable, limits: Limits) {
     this.#table = table;
-    this.#allowed = { threads: limits.processes, memoryBytes: limits.memoryMb * MIB };
-    ({ threads: this.#threads, memoryBytes: this.#memoryBytes } = table.counts());
+    this.#limits = limits;
+    this.reset({ processes: 0, bytes: 0 });
+  }
+
+  /** From now on it rings at half of what is left to a tree that uses this much. */
+  reset({ processes, bytes }: TreeUse): void {
+    const { threads, memoryBytes } = this.#table.counts();
+    this.#before = { threads, memoryBytes };
+    this.#margin = {
+      threads: Math.max((this.#limits.processes - processes) / 2, SMALLEST_MARGIN_THREADS),
+      memoryBytes: Math.max((this.#limits.memoryMb * MIB - bytes) / 2, SMALLEST_MARGIN_BYTES),
+    };
   }
 
   rings(): boolean {
     const { threads, memoryBytes } = this.#table.counts();
-    const hasGrown =
-      threads - this.#threads > this.#allowed.threads ||
-      memoryBytes - this.#memoryBytes > this.#allowed.memoryBytes;
-    // If another program has grown, the next ring needs as much again.
-    this.#threads = hasGrown ? threads : Math.min(this.#threads, threads);
-    this.#memoryBytes = hasGrown ? memoryBytes : Math.min(this.#memoryBytes, memoryBytes);
-    return hasGrown;
+    this.#before.threads = Math.min(this.#before.threads, threads);
+    this.#before.memoryBytes = Math.min(this.#before.memoryBytes, memoryBytes);
+    return (
+      threads - this.#before.threads > this.#margin.threads ||
+      memoryBytes - this.#before.memoryBytes > this.#margin.memoryBytes
+    );
   }
 }
 

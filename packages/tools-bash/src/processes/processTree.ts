@@ -16,12 +16,18 @@ export class ProcessTree {
   #group: ControlGroup | undefined;
   #cpuBeforeGroup: number | undefined;
 
-  /** `root` leads the session and the group; `tag` is the text in the environment of all its children. */
+  /**
+   * `root` leads the session and the process group; `tag` is the text in the environment of all its children; `group` is
+   * the control group that the shell joined as it started, if it did.
+   */
   constructor(
     readonly root: number,
     readonly tag: string,
     readonly table: ProcessTable,
-  ) {}
+    group?: ControlGroup,
+  ) {
+    this.#group = group;
+  }
 
   /** The living members, also those that only their environment identifies. */
   members(): ProcessEntry[] {
@@ -52,22 +58,28 @@ export class ProcessTree {
 
   /**
    * CPU seconds of the whole tree, of which `seen` were found by looking at processes. The first call puts the members
-   * into a control group, if there can be one: from then on also those count that ended unseen. Not at the start, since
+   * into a control group, if there can be one: from then on processes count, too, that end unseen. Not at the start, since
    * moving a process costs more than a short command.
    */
   cpuSeconds(limits: GroupLimits, seen: number): number {
     if (this.#cpuBeforeGroup === undefined) {
-      this.#cpuBeforeGroup = seen;
-      this.#group = ControlGroup.create(limits);
-      // Until no new one has come meanwhile.
-      for (let rounds = 0, moved = -1; rounds < MOVE_ROUNDS; rounds++) {
-        const outside = this.members().map(({ pid }) => pid);
-        if (outside.length === moved) break;
-        this.#group?.add(outside);
-        moved = outside.length;
-      }
+      this.#group ??= ControlGroup.create(limits);
+      const isInGroup = (this.#group?.pids() ?? []).length > 0;
+      this.#cpuBeforeGroup = isInGroup ? 0 : seen;
+      this.#joinGroup();
     }
     return Math.max(seen, this.#cpuBeforeGroup + (this.#group?.cpuSeconds() ?? 0));
+  }
+
+  /** Moves all members into the group, until no new one has come meanwhile. */
+  #joinGroup(): void {
+    for (let rounds = 0, moved = -1; rounds < MOVE_ROUNDS; rounds++) {
+      const inside = new Set(this.#group?.pids());
+      const pids = this.members().map(({ pid }) => pid);
+      if (pids.length === moved) return;
+      this.#group?.add(pids.filter((pid) => !inside.has(pid)));
+      moved = pids.length;
+    }
   }
 
   /** Whether the kernel ended the tree because its memory was used up. */

@@ -1,5 +1,5 @@
-import type { LimitName, Limits } from "./limits.js";
-import { CpuMeter, GrowthAlarm, SharedMeter } from "./meters.js";
+import { type LimitName, type Limits, SMALL_LIMIT_MB } from "./limits.js";
+import { CpuMeter, GrowthAlarm, SharedMeter, type TreeUse } from "./meters.js";
 import type { ProcessEntry, ProcessTable } from "./processTable.js";
 import type { ProcessTree } from "./processTree.js";
 import { heldSharedBytes } from "./sharedMemory.js";
@@ -10,10 +10,11 @@ const FIRST_LOOK_MS = 250;
 const LONGEST_PAUSE_MS = 1000;
 /** How often the alarm is asked. A process can fill some MB in a millisecond, so a small limit needs more of them. */
 const ALARM_MS = 25;
-const SMALL_LIMIT_MB = 2048;
 const SMALL_LIMIT_ALARM_MS = 10;
 // Looking may cost at most about this share of a core.
 const PAUSE_PER_COST = 30;
+// A tree that is near its limit on a busy machine is held still for at most this share of the time.
+const QUIET_PER_COST = 3;
 
 /** A limit that was passed, with the figures for the report. */
 export interface Exceeded {
@@ -29,7 +30,8 @@ export interface TreeWatch {
 }
 
 /**
- * Looks at the whole tree from time to time, and at once when the machine has grown as much as the tree may. Calls `onLook`
+ * Looks at the whole tree from time to time, and at once when the machine has grown so much that the tree may be near a
+ * limit. Calls `onLook`
  * with each look and `onExceeded` at most once. Where there is no process table it calls neither.
  */
 export function watchTree(
@@ -45,7 +47,7 @@ export function watchTree(
   const alarm = new GrowthAlarm(table, limits);
   const alarmMs = limits.memoryMb < SMALL_LIMIT_MB ? SMALL_LIMIT_ALARM_MS : ALARM_MS;
   const sentry = setInterval(() => {
-    if (!alarm.rings()) return;
+    if (performance.now() < quietUntil || !alarm.rings()) return;
     // A fork bomb grows faster than it can be counted, a process ends before it is measured: hold the tree still.
     tree.pause();
     clearTimeout(timer);
@@ -60,17 +62,25 @@ export function watchTree(
     const resident = members.reduce((sum, entry) => sum + entry.residentBytes, 0);
     peak = Math.max(peak, resident);
     const seconds = tree.cpuSeconds(limits, cpu.add(members));
-    const exceeded = measure(members, { seconds, bytes: resident + shared.growth() }, limits, table, shared);
+    const processes = members.length;
+    // Counts pages that several processes share for each of them, and shared memory of the whole machine.
+    const most = resident + shared.growth();
+    const bytes = most > limits.memoryMb * MIB ? exactBytes(members, table, shared.growth()) : most;
+    const exceeded = findExceeded({ processes, bytes }, seconds, limits);
     if (exceeded) {
       clearInterval(sentry);
       onExceeded(exceeded);
       return true;
     }
-    const cost = performance.now() - started;
+    alarm.reset({ processes, bytes });
+    const now = performance.now();
+    const cost = now - started;
+    quietUntil = now + cost * QUIET_PER_COST;
     arm(Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_LOOK_MS, cost * PAUSE_PER_COST)));
     return false;
   };
   let stopped = false;
+  let quietUntil = 0;
   let peak = 0;
   let timer: NodeJS.Timeout;
   const arm = (pauseMs: number): void => {
@@ -90,27 +100,19 @@ export function watchTree(
   };
 }
 
-/** `most` is quick to find and never too little: only if it exceeds a limit is memory counted exactly. */
-function measure(
-  members: readonly ProcessEntry[],
-  most: { readonly seconds: number; readonly bytes: number },
+function findExceeded(
+  { processes, bytes }: TreeUse,
+  cpuSeconds: number,
   limits: Limits,
-  table: ProcessTable,
-  shared: SharedMeter,
 ): Exceeded | undefined {
-  if (members.length > limits.processes) {
-    return { limit: "processes", allowed: limits.processes, used: members.length };
+  if (processes > limits.processes) {
+    return { limit: "processes", allowed: limits.processes, used: processes };
   }
-  if (most.seconds > limits.cpuSeconds) {
-    return { limit: "cpuSeconds", allowed: limits.cpuSeconds, used: Math.round(most.seconds * 10) / 10 };
+  if (cpuSeconds > limits.cpuSeconds) {
+    return { limit: "cpuSeconds", allowed: limits.cpuSeconds, used: Math.round(cpuSeconds * 10) / 10 };
   }
-  const allowed = limits.memoryMb * MIB;
-  if (most.bytes <= allowed) return undefined;
-  // Pages that a parent and its forks share were counted for each of them, and shared memory of the whole machine.
-  const used = exactBytes(members, table, shared.growth());
-  return used > allowed
-    ? { limit: "memoryMb", allowed: limits.memoryMb, used: Math.ceil(used / MIB) }
-    : undefined;
+  if (bytes <= limits.memoryMb * MIB) return undefined;
+  return { limit: "memoryMb", allowed: limits.memoryMb, used: Math.ceil(bytes / MIB) };
 }
 
 function exactBytes(members: readonly ProcessEntry[], table: ProcessTable, sharedGrowth: number): number {

@@ -14,7 +14,8 @@ export async function installPackages(directory: string, names: readonly string[
     ensurePrivateDirectory(directory);
     writeFileSync(join(directory, "package.json"), MANIFEST, { flag: "wx" });
   }
-  await runNpm(["install", "--no-audit", "--no-fund", "--", ...names], directory);
+  // Scripts of a package run with the person's rights before anybody has seen what it brings.
+  await runNpm(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--", ...names], directory);
 }
 
 export async function uninstallPackages(directory: string, names: readonly string[]): Promise<void> {

@@ -2,13 +2,14 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isAgentError, type PackHost, registerPack, type ToolPack, type ToolRegistry } from "@agent/core";
-import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
+import { errorMessage, escapeInvisible, quote, quotePath } from "@agent/core/toolkit";
 import { CliError } from "../../process/errors.js";
+import { userPackagesDirectory } from "../../process/paths.js";
 import { locate, valuePattern } from "../../settings/config/locate.js";
 import { DEFAULT_PACK, type SelectedPack } from "../../settings/layers.js";
 import { isInstalled } from "../../settings/modules/resolveModule.js";
 import { loadProblem, withinTime } from "../../settings/modules/runModule.js";
-import { isLocal, type ResolvedPack, resolvePack } from "./resolve.js";
+import { isLocal, type ResolvedPack, resolvePack, unbuiltEntry } from "./resolve.js";
 
 /** A pack that is there, or why it is not. */
 export interface LoadedPack {
@@ -31,22 +32,34 @@ export async function loadPacks(
   projectFile: string | undefined,
 ): Promise<LoadedPack[]> {
   const loaded: LoadedPack[] = [];
-  for (const pack of packs) loaded.push(await loadPack(pack, projectFile));
+  for (const pack of packs) {
+    const next = await loadPack(pack, projectFile);
+    checkOnce(next, loaded);
+    loaded.push(next);
+  }
   return loaded;
+}
+
+function checkOnce({ name, file }: LoadedPack, earlier: readonly LoadedPack[]): void {
+  const same = earlier.find((pack) => file !== undefined && pack.file === file);
+  if (!same) return;
+  const names = same.name === name ? quote(name) : `${quote(same.name)} and ${quote(name)}`;
+  throw new CliError(`packs: ${names} selects the same pack twice (${file}). Leave one of them out.`);
 }
 
 /** Registers the loaded packs, each on its own. Throws only where two packs want the same tool name. */
 export function registerPacks(
   registry: ToolRegistry,
   packs: readonly LoadedPack[],
-  host: Omit<PackHost, "options">,
+  hostOf: (pack: LoadedPack) => Omit<PackHost, "options">,
 ): void {
   for (const pack of packs) {
     if (!pack.module) continue;
     const module = pack.module.packName ? pack.module : { ...pack.module, packName: pack.name };
     try {
       const { options, directory } = pack;
-      registerPack(registry, module, { ...host, options, ...(directory && { baseDirectory: directory }) });
+      const place = directory === undefined ? {} : { baseDirectory: directory };
+      registerPack(registry, module, { ...hostOf(pack), options, ...place });
     } catch (error) {
       if (isCollision(error)) throw new CliError(`${errorMessage(error)} Select only one of the two packs.`);
       pack.problem = `${errorMessage(error)} Fix or update the pack, or take it out of "packs".`;
@@ -55,24 +68,24 @@ export function registerPacks(
 }
 
 async function loadPack(pack: SelectedPack, projectFile: string | undefined): Promise<LoadedPack> {
-  const { name, options } = pack;
-  const directories = [pack.source?.file, projectFile].flatMap((file) => (file ? [dirname(file)] : []));
+  const { name, options, module } = pack;
+  if (module) return { name, file: undefined, options, module, problem: undefined };
+  const directories = [
+    ...[pack.source?.file, projectFile].flatMap((file) => (file ? [dirname(file)] : [])),
+    userPackagesDirectory(),
+  ];
   const found = resolvePack(name, directories);
   if (!found) {
+    const unbuilt = unbuiltEntry(name, directories);
+    if (unbuilt !== undefined) throw new CliError(notBuilt(name, unbuilt));
     if (pack.origin !== "default") throw new CliError(missing(pack));
     return { name, file: undefined, options, module: undefined, problem: withoutPreset() };
   }
   try {
-    const module = await importPack(pack, found);
+    const loaded = await namedIfItEnds(name, () => importPack(pack, found));
     const directory = pack.source && dirname(pack.source.file);
-    return {
-      name,
-      file: found.file,
-      options,
-      directory,
-      module: module as unknown as ToolPack,
-      problem: undefined,
-    };
+    const module = loaded as unknown as ToolPack;
+    return { name, file: found.file, options, directory, module, problem: undefined };
   } catch (error) {
     const problem = `Pack ${quote(name)} could not be loaded: ${loadProblem(found.file, error)} Fix or reinstall the pack, or take it out of "packs".`;
     return { name, file: found.file, options, module: undefined, problem: escapeInvisible(problem) };
@@ -96,6 +109,23 @@ async function importPackage(file: string): Promise<Record<string, unknown>> {
   return isCommonJs && typeof module.register !== "function"
     ? (module.default as Record<string, unknown>)
     : module;
+}
+
+/** A pack that ends the process while it is loaded leaves no other trace of itself. */
+async function namedIfItEnds<T>(name: string, load: () => Promise<T>): Promise<T> {
+  const tell = (): void => {
+    process.stderr.write(`agent: the pack ${quote(name)} ended the process while it was loaded.\n`);
+  };
+  process.once("exit", tell);
+  try {
+    return await load();
+  } finally {
+    process.off("exit", tell);
+  }
+}
+
+function notBuilt(name: string, entry: string): string {
+  return `The pack ${quote(name)} is there, but ${quotePath(entry)} is not. Build it first: npm run build, in its folder.`;
 }
 
 function missing({ name, origin, source }: SelectedPack): string {

@@ -1,9 +1,12 @@
-import { realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { requireJiti } from "../../process/requireCjs.js";
 import { DEFAULT_PACK } from "../../settings/layers.js";
+import { entryOf } from "./entry.js";
+
+const FILE_PREFIX = "file:";
 
 /** A pack's file, and whether it is a file of the project rather than an installed package. */
 export interface ResolvedPack {
@@ -21,7 +24,7 @@ export interface ResolvedPack {
 export function resolvePack(name: string, directories: readonly string[]): ResolvedPack | undefined {
   if (isLocal(name)) {
     const file = directories
-      .map((directory) => resolve(directory, name))
+      .map((directory) => localEntry(resolve(directory, localPath(name))))
       .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
     return file === undefined ? undefined : { file: realpathSync(file), local: true, own: false };
   }
@@ -40,7 +43,31 @@ function resolveFromPreset(name: string, own: string): string | undefined {
 }
 
 export function isLocal(name: string): boolean {
-  return name.startsWith(".") || isAbsolute(name);
+  return name.startsWith(".") || name.startsWith(FILE_PREFIX) || isAbsolute(name);
+}
+
+/** `file:../pack`, as npm writes it, is the path alone. */
+function localPath(name: string): string {
+  return name.startsWith(FILE_PREFIX) ? name.slice(FILE_PREFIX.length) : name;
+}
+
+/** A folder with a package.json is imported by what that says. */
+function localEntry(path: string): string {
+  return existsSync(join(path, "package.json")) ? entryOf(path) : path;
+}
+
+/**
+ * The file a pack would be imported by if it were built: its package.json is there, and that file is not. `undefined` if
+ * there is no such package either.
+ */
+export function unbuiltEntry(name: string, directories: readonly string[]): string | undefined {
+  const folders = isLocal(name)
+    ? directories.map((directory) => resolve(directory, localPath(name)))
+    : directories.flatMap((directory) =>
+        (createRequire(join(directory, "_")).resolve.paths(name) ?? []).map((folder) => join(folder, name)),
+      );
+  const folder = folders.find((path) => existsSync(join(path, "package.json")));
+  return folder === undefined ? undefined : entryOf(folder);
 }
 
 function resolvePackage(name: string, base: string): string | undefined {

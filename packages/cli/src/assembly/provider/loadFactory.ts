@@ -39,5 +39,5 @@ export function findProvider(name: string, projectFile: string | undefined): str
 }
 
 export function notInstalled(name: string): string {
-  return `The provider ${quote(name)} is not installed. Run: npm install --global ${providerPackage(name)}, or: agent pack add --user ${providerPackage(name)}`;
+  return `The provider ${quote(name)} is not installed. Run: npm install --global ${providerPackage(name)}, or without --global where the CLI is part of the project.`;
 }

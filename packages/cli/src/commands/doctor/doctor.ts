@@ -1,6 +1,7 @@
 import type { Diagnosis } from "@agent/core";
 import { countOf, errorMessage, escapeToLine } from "@agent/core/toolkit";
 import type { LoadedPack } from "../../assembly/packs/load.js";
+import type { PackSecret } from "../../assembly/packs/secrets.js";
 import { type ToolsInUse, withTools } from "../../assembly/withTools.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { print } from "../../process/output.js";
@@ -26,6 +27,7 @@ export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
       const { loaded, packs } = tools;
       show({ subject: "config", ok: true, detail: configDetail(loaded) });
       for (const pack of packs) show(packDiagnosis(pack), true);
+      for (const secret of tools.secrets) show(secretDiagnosis(secret));
       for (const problem of lateProblems(tools)) show({ subject: "tools", ok: false, detail: problem }, true);
       for (const one of await checkProvider(loaded)) show(one, true);
       show(checkState(), true);
@@ -56,6 +58,15 @@ function configDetail({ layers }: LoadedSettings): string {
 function packDiagnosis({ name, file, problem, module }: LoadedPack): Diagnosis {
   if (problem !== undefined) return { subject: `pack ${name}`, ok: false, detail: problem };
   return { subject: `pack ${name}`, ok: module !== undefined, detail: file ?? "from the config" };
+}
+
+function secretDiagnosis({ pack, variable, isSet }: PackSecret): Diagnosis {
+  return {
+    subject: `secret ${variable} of ${pack}`,
+    ok: isSet,
+    detail: isSet ? "set, withheld from commands and hidden in results" : "missing",
+    cure: `Set it: export ${variable}=…`,
+  };
 }
 
 /** Tools that were announced and did not come. What is wrong with a pack is said of the pack. */

@@ -2,10 +2,10 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { quote, quotePath } from "@agent/core/toolkit";
+import { entryOf } from "../../assembly/packs/entry.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { requireTrust, type TrustPolicy } from "../../settings/trust/trust.js";
-import { entryOf } from "./entry.js";
 import { findInstalledPacks } from "./installed.js";
 import { packFiles } from "./trusted.js";
 

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** By this word in `keywords` of its package.json a package says that it is a pack. */
-const KEYWORD = "agent-pack";
+export const PACK_KEYWORD = "agent-pack";
 
 export interface InstalledPack {
   readonly name: string;
@@ -55,7 +55,8 @@ function entries(folder: string): string[] {
 function readPack(directory: string, besideCli: boolean): InstalledPack | undefined {
   try {
     const { name, version, keywords } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
-    if (typeof name !== "string" || !Array.isArray(keywords) || !keywords.includes(KEYWORD)) return undefined;
+    if (typeof name !== "string" || !Array.isArray(keywords) || !keywords.includes(PACK_KEYWORD))
+      return undefined;
     return { name, version: String(version), directory, besideCli };
   } catch {
     return undefined;

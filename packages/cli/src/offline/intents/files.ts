@@ -30,6 +30,25 @@ export const LIST_RULES: readonly Rule[] = [
     `(?:list|ls|dir)(?<long> -[la]+)?(?: the)?(?: (?:directory|folder|dir))? ${path("path")}(?: (?:directory|folder|dir))?${DETAILS}`,
     (words) => (isPath(words, "path") ? list(words, words.get("path")) : undefined),
   ),
+  rule(
+    `(?:show me|let me see|i want to see|what(?:'s| is) inside)(?: of)?(?: the)? ${path("path")}(?<dir> (?:directory|folder|dir))`,
+    (words) => (isPath(words, "path") ? list(words, words.get("path")) : undefined),
+  ),
+  rule(
+    `(?:what(?:'s| is) inside|look (?:into|inside|in)|go through)(?: of)?(?: the)?(?: (?:directory|folder|dir))? ${path("path")}`,
+    (words) => {
+      if (!isPath(words, "path")) return undefined;
+      return looksLikeFile(words.get("path")) ? readWhole(words.get("path")) : list(words, words.get("path"));
+    },
+  ),
+  rule(
+    `(?:which|what) (?:files|folders|directories|things|stuff) (?:does|do)(?: the)?(?: (?:directory|folder|dir))? ${path("path")} (?:have|contain|hold)`,
+    (words) => (isPath(words, "path") ? list(words, words.get("path")) : undefined),
+  ),
+  rule(`what(?: all)? (?:do we have|have we got|is there) (?:here|(?:in|under) ${path("path")})`, (words) => {
+    if (!words.has("path")) return list(words, ".");
+    return isPath(words, "path") ? list(words, words.get("path")) : undefined;
+  }),
   rule(`(?:(?:show|tell)(?: me)? )?what(?:'s| is)(?: there)?${optionalDirectory("path")}`, (words) => {
     const place = words.get("path");
     if (place === "") return list(words, ".");
@@ -75,6 +94,21 @@ export const READ_RULES: readonly Rule[] = [
       (words.has("certain") ? isPath(words, "path") : looksLikePath(words, "path"))
         ? readWhole(words.get("path"))
         : undefined,
+  ),
+  rule(
+    `(?:show|give|read|print)(?: me)?(?: the)? top (?<count>\\d+) lines? (?:of|in|from)${FILE} ${path("path")}`,
+    readLines,
+  ),
+  rule(`(?:what(?:'s| is)|show me)(?: on)? line (?<from>\\d+) (?:of|in)${FILE} ${path("path")}`, readLines),
+  rule(
+    `(?:let me see|i want to (?:see|read)|i'd like to (?:see|read)|take a look at|look at|have a look at|open up|dump|check(?: out)?)${FILE} ${path("path")}`,
+    (words) =>
+      looksLikePath(words, "path") && looksLikeFile(words.get("path"))
+        ? readWhole(words.get("path"))
+        : undefined,
+  ),
+  rule(`what(?:'s| is) (?:written|inside)(?: in| of)?${FILE} ${path("path")}`, (words) =>
+    looksLikeFile(words.get("path")) ? readWhole(words.get("path")) : undefined,
   ),
   rule(`what does(?: the)?(?: file)? ${path("path")} (?:say|contain|hold|look like)`, (words) =>
     isPath(words, "path") ? readWhole(words.get("path")) : undefined,
@@ -145,6 +179,13 @@ export const CHANGE_RULES: readonly Rule[] = [
   rule(
     `(?:move|rename|mv)(?: the)?(?: (?:file|folder|directory))? ${path("source")} (?:to|into|as|->)(?: the)?(?: (?:folder|directory))? ${path("destination")}${OVERWRITE}`,
     move,
+  ),
+  rule(
+    `give(?: the)?(?: (?:file|folder|directory))? ${path("source")} the(?: new)? name ${path("destination")}${OVERWRITE}`,
+    move,
+  ),
+  rule(`get rid of(?: the)?(?: (?:file|folder|directory|dir))? ${path("path")}`, (words) =>
+    looksLikePath(words, "path") ? { tool: "remove", args: { path: words.get("path") } } : undefined,
   ),
   rule(`mv ${path("source")} ${path("destination")}`, move),
   rule(

@@ -1,5 +1,5 @@
-import { optionalDirectory, path, rule, text } from "../grammar.js";
-import { isPath, looksLikeFile } from "../paths.js";
+import { optionalDirectory, optionalPlaces, path, rule, text } from "../grammar.js";
+import { isFurtherPath, isPath, looksLikeFile } from "../paths.js";
 import { QUOTE_MARKS, QUOTED } from "../quotes.js";
 import type { Declined, PlannedCall, Rule, Words } from "../types.js";
 
@@ -7,10 +7,12 @@ const FIND = "(?:find|list|show|get|locate|search(?: for)?|look for)(?: me)?(?: 
 const ANY_CASE = ",? (?:ignoring (?:the )?case|case[- ]insensitive(?:ly)?|in any case)";
 const CASE = `(?<insensitive>${ANY_CASE})?`;
 /** Where to look, and that upper and lower case are the same, in either order. */
-const WHERE = `(?<insensitiveFirst>${ANY_CASE})?${optionalDirectory("path")}${CASE}`;
+const WHERE = `(?<insensitiveFirst>${ANY_CASE})?${optionalPlaces("path")}${CASE}`;
 const FILES_THAT = "(?:find|list|show)(?: me)?(?: all)?(?: of)?(?: the)? files";
 const TERM = "(?: the)?(?: (?:text|word|string|phrase|term))?";
 const GLOB = `(?<glob>${QUOTED}|[^\\s${QUOTE_MARKS}]*[*][^\\s${QUOTE_MARKS}]*)`;
+
+const MOST_COUNTED = 10_000;
 
 // How people call the files of a language, where that differs from the extension.
 const LANGUAGES: Readonly<Record<string, string>> = {
@@ -45,6 +47,43 @@ export const SEARCH_FILES_RULES: readonly Rule[] = [
     (words) => files(words, `**/*.${words.get("kind").replace(/^\*?\./, "")}`),
   ),
   rule(
+    `(?:which|what|how (?<many>many)) files?(?: here)?(?: are there)?(?: that)? (?:end (?:in|with|on)|ending (?:in|with|on)|have(?: the)? (?:extension|ending)|with(?: the)? (?:extension|ending)) ${path("kind")}(?: are there)?${optionalDirectory("path")}`,
+    (words) => counted(words, files(words, `**/*.${words.get("kind").replace(/^\*?\./, "")}`), "files"),
+  ),
+  rule(
+    `(?:which|what|how (?<many>many)) (?<kind>\\.?[a-z0-9]+)(?: source)? files?(?: (?:are there|are|do (?:i|we|you) have|exist))?(?: there)?${optionalDirectory("path")}`,
+    (words) => {
+      const ending = extension(words.get("kind"));
+      return ending === undefined ? undefined : counted(words, files(words, `**/*.${ending}`), "files");
+    },
+  ),
+  rule(
+    `(?:how (?<many>many)|count(?<all>)(?: all)?(?: of)?(?: the)?) files?(?: (?:are there|are|do (?:i|we|you) have|exist))?(?: there)?${optionalDirectory("path")}`,
+    (words) => count(files(words, "**/*"), "files"),
+  ),
+  rule(
+    `count(?: all)?(?: of)?(?: the)? (?<kind>\\.?[a-z0-9]+)(?: source)? files?${optionalDirectory("path")}`,
+    (words) => {
+      const ending = extension(words.get("kind"));
+      return ending === undefined ? undefined : count(files(words, `**/*.${ending}`), "files");
+    },
+  ),
+  rule(
+    `${FIND} files? (?:that )?(?:start|starting|starts|begin|beginning|begins) with ${path("start")}${optionalDirectory("path")}`,
+    (words) => (isPath(words, "start") ? files(words, `**/${words.get("start")}*`) : undefined),
+  ),
+  rule(`(?:which|what) files? (?:start|begin) with ${path("start")}${optionalDirectory("path")}`, (words) =>
+    isPath(words, "start") ? files(words, `**/${words.get("start")}*`) : undefined,
+  ),
+  rule(
+    `(?:is there|do (?:i|we|you) have|are there)(?: an?| any)? (?:files? (?:named|called) )?${path("name")}(?: files?)?(?: anywhere)?${optionalDirectory("path")}(?: anywhere)?`,
+    (words) => {
+      const ending = extension(words.get("name"));
+      if (looksLikeFile(words.get("name"))) return files(words, anywhere(words.get("name")));
+      return ending === undefined ? undefined : files(words, `**/*.${ending}`);
+    },
+  ),
+  rule(
     `(?:find|search for|look for|locate|get)(?: me)?(?: all)?(?: the)?(?: a)? (?:file|folder|directory|files)(?: (?:named|called|with the name))? ${path("name")}${optionalDirectory("path")}`,
     (words) => (isPath(words, "name") ? files(words, anywhere(words.get("name"))) : undefined),
   ),
@@ -66,15 +105,33 @@ export const SEARCH_TEXT_RULES: readonly Rule[] = [
     `(?:search|look)(?: in| through)?(?: the)?(?: (?:directory|folder|file))? ${path("path")}(?: (?:directory|folder))? for${TERM} ${text("query")}${CASE}`,
     matches,
   ),
-  rule(`(?:search|grep|look)(?: for)?${TERM} ${text("query")}${WHERE}`, matches),
+  rule(`(?:(?:search|grep)(?: for)?|look for)${TERM} ${text("query")}${WHERE}`, matches),
   rule(
     `find(?: all)?(?: the)?(?: (?:occurrences|uses|usages|mentions|references|instances|lines|places))(?: (?:of|to|with|containing|that (?:contain|mention|use)))${TERM} ${text("query")}${WHERE}`,
     matches,
   ),
   rule(
-    `(?:${FILES_THAT} (?:containing|with|that (?:contain|mention|use|include|have))|(?:which|what|how many) files (?:contain|mention|use|include|have|import))${TERM} ${text("query")}(?: in (?:it|them))?${WHERE}`,
-    (words) => matches(words, { filesOnly: true }),
+    `(?:${FILES_THAT} (?:containing|with|that (?:contain|mention|use|include|have))|(?:which|what|how (?<many>many))(?: of the)? files (?:contain|mention|use|include|have|import|refer to|reference))${TERM} ${text("query")}(?: in (?:it|them))?${WHERE}`,
+    (words) => counted(words, matches(words, { filesOnly: true }), "files"),
   ),
+  rule(
+    `(?:how many|count(?: all)?(?: the)?) (?:lines?|times|places|matches)(?: (?:that )?(?:mention|contain|have|use|include|mentioning|containing|with|for|of|where|(?:is|are)|does|do))${TERM} ${text("query")}(?: (?:appears?|occurs?|used|mentioned|there))?${WHERE}`,
+    (words) => count(matches(words), "lines"),
+  ),
+  rule(`(?:which|what) lines (?:mention|contain|have|use|include)${TERM} ${text("query")}${WHERE}`, matches),
+  rule(
+    `(?:is|are)(?: there)?(?: any)?${TERM} ${text("query")} (?:used|mentioned|called|imported|referenced) (?:anywhere|somewhere)${WHERE}`,
+    matches,
+  ),
+  rule(
+    `(?:is there|are there|do (?:i|we) have)(?: any| an?)? (?<query>TODO|FIXME|XXX|HACK)s?(?: comments?)?(?: left)?(?: anywhere)?${WHERE}`,
+    (words) => matches(words),
+  ),
+  rule(
+    `(?:show|list|give|tell)(?: me)?(?: all)?(?: of)?(?: the)? (?:lines|places|occurrences|mentions|uses|usages|matches)(?: (?:of|for|with|containing|where|that (?:mention|contain|use|have)))${TERM} ${text("query")}${WHERE}`,
+    matches,
+  ),
+  rule(`who (?:uses|calls|imports|mentions|references)${TERM} ${text("query")}${WHERE}`, matches),
   rule(
     `where (?:is|are)${TERM} ${text("query")} (?:used|mentioned|defined|called|imported|referenced)${optionalDirectory("path")}`,
     matches,
@@ -107,16 +164,36 @@ function matches(words: Words, extra: Extra = {}): PlannedCall | Declined | unde
       hint: 'Put the text in quotes, and a path with blanks too: search for "some text" in "my notes"',
     };
   }
+  const further = ["path2", "path3"].filter((group) => words.has(group));
+  if (!further.every((group) => isFurtherPath(words, group))) return undefined;
   return {
     tool: "search_text",
     args: {
       query,
-      paths: [words.get("path") || "."],
+      paths: [words.get("path") || ".", ...further.map((group) => words.get(group))],
       ...(extra.regex && { regex: true }),
       ...(extra.filesOnly && { files_only: true }),
       ...((words.has("insensitive") || words.has("insensitiveFirst")) && { ignore_case: true }),
     },
   };
+}
+
+/** Asks for the number of what a call finds, with a cap that is far away. */
+function count<Call extends PlannedCall | Declined | undefined>(
+  call: Call,
+  what: "lines" | "files",
+): PlannedCall | Call {
+  if (!call || !("tool" in call)) return call;
+  return { ...call, args: { ...call.args, max_results: MOST_COUNTED }, count: what };
+}
+
+/** As `count`, where the sentence asked "how many". */
+function counted<Call extends PlannedCall | Declined | undefined>(
+  words: Words,
+  call: Call,
+  what: "lines" | "files",
+): PlannedCall | Call {
+  return words.has("many") ? count(call, what) : call;
 }
 
 /** A name without a directory is looked for at any depth. */

@@ -133,9 +133,19 @@ function isName(item: unknown): boolean {
 
 function isPack(item: unknown): boolean {
   return (
-    isName(item) ||
-    (Array.isArray(item) && item.length <= 2 && isName(item[0]) && (item.length === 1 || isRecord(item[1])))
+    isPackSource(item) ||
+    (isRecord(item) && typeof item.execute === "function" && isName(item.name)) ||
+    (Array.isArray(item) &&
+      item.length <= 2 &&
+      isPackSource(item[0]) &&
+      (item.length === 1 || isRecord(item[1])))
   );
+}
+
+/** A name, or the module itself: a config may import it. */
+function isPackSource(item: unknown): boolean {
+  const { register } = (item ?? {}) as { register?: unknown };
+  return isName(item) || (typeof item === "object" && typeof register === "function");
 }
 
 function checkProvider(value: unknown): string | undefined {

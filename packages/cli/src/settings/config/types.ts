@@ -1,4 +1,4 @@
-import type { ChatProvider } from "@agent/core";
+import type { ChatProvider, ExecutableTool, ToolPack } from "@agent/core";
 
 /** The tools of the built-in packs, so that an editor completes them. */
 export type BuiltInTool =
@@ -17,8 +17,14 @@ export type BuiltInTool =
 /** A tool's name: built-in ones complete in an editor, any other is allowed. */
 export type ToolName = BuiltInTool | (string & {});
 
-/** A pack: a package name or a path relative to the config file, with its options if it has any. */
-export type PackReference = string | readonly [name: string, options: Readonly<Record<string, unknown>>];
+/** A package name, a path relative to the config file (a file, or a folder with a package.json), or an imported pack. */
+type PackSource = string | ToolPack;
+
+/** A pack, with its options if it has any; or a single tool made with `defineTool`. */
+export type PackReference =
+  | PackSource
+  | ExecutableTool
+  | readonly [pack: PackSource, options: Readonly<Record<string, unknown>>];
 
 /** A provider that can be named: those with a package of their own, or any other package that is one. */
 export type ProviderName = "offline" | "openai" | "anthropic" | "google" | (string & {});

@@ -7,7 +7,7 @@ const MAX_ERROR_BODY_BYTES = 64 * 1024;
 // What servers say when the conversation is too long; only OpenAI's own has a code for it.
 const OVERFLOW =
   /context[ _](length|window|size)|maximum (context|prompt)|too many tokens|(prompt|input) is too long|exceeds the maximum number of tokens/i;
-const TEMPORARY = /server_error|overloaded|rate_limit|timeout|unavailable/i;
+const TEMPORARY = /server_error|api_error|overloaded|rate_limit|timeout|unavailable/i;
 // The account is used up: asking again only makes it wait longer for nothing.
 const QUOTA = "insufficient_quota";
 
@@ -20,6 +20,7 @@ interface ErrorDetails {
   readonly status?: unknown;
   readonly code?: unknown;
   readonly type?: unknown;
+  readonly details?: unknown;
 }
 
 /**
@@ -36,7 +37,7 @@ export async function statusError(
   return new AttemptError(withCure(`${status} ${message || "(no body)"}`, cures[status]), {
     retryable: isTemporary(status) && !isQuota(error),
     overflow: isOverflow(status, error, message),
-    retryAfterMs: retryAfterMs(headers),
+    retryAfterMs: retryAfterMs(headers) ?? retryInfoMs(error),
     cause: `status ${status}`,
   });
 }
@@ -76,7 +77,9 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
 /** The explanation in a body: the API's `error`, another server's `message` or `detail`, or the text itself. */
 function readError(text: string): { error: ErrorDetails; message: string } {
   try {
-    const data = parseJson(text) as ErrorDetails | null;
+    const parsed = parseJson(text);
+    // Google answers a stream that fails with a list of one.
+    const data = (Array.isArray(parsed) ? parsed[0] : parsed) as ErrorDetails | null | undefined;
     return describeError(data?.error ?? data);
   } catch {
     return { error: {}, message: text };
@@ -88,6 +91,14 @@ function describeError(content: unknown): { error: ErrorDetails; message: string
   const message = error.message ?? error.detail ?? content;
   const text = typeof message === "string" ? message : jsonText(message);
   return { error, message: text.slice(0, MAX_ERROR_BODY_BYTES) };
+}
+
+/** Google says in the error itself how long to wait: `{ "@type": "…RetryInfo", "retryDelay": "34s" }`. */
+function retryInfoMs({ details }: ErrorDetails): number | undefined {
+  const delays = Array.isArray(details) ? details.map((detail) => detail?.retryDelay) : [];
+  const delay = delays.find((value) => typeof value === "string" && /^[\d.]+s$/.test(value));
+  const seconds = Number.parseFloat(delay ?? "");
+  return seconds >= 0 ? seconds * 1000 : undefined;
 }
 
 function isTemporary(status: number): boolean {

@@ -91,7 +91,7 @@ function fromEnvironment(names: readonly string[]): string | undefined {
 }
 
 /** What follows the scheme in a header that carries a credential; of `Basic` also the password inside. */
-function headerSecrets(headers: Readonly<Record<string, string>>): string[] {
+export function headerSecrets(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers)
     .filter(([name]) => SECRET_NAME.test(name))
     .flatMap(([, value]) => {

@@ -1,0 +1,132 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { escapeToLine, quote, quotePath, writeFileAtomic } from "@agent/core/toolkit";
+import { installPackages, uninstallPackages } from "../../assembly/packages/npm.js";
+import { entryOf } from "../../assembly/packs/entry.js";
+import { askYesNo, canAsk } from "../../process/ask.js";
+import { CliError } from "../../process/errors.js";
+import { EXIT, type ExitCode } from "../../process/exitCodes.js";
+import { configDirectory, ensurePrivateDirectory, userPackagesDirectory } from "../../process/paths.js";
+import { addPack, removePack } from "../../settings/config/editPacks.js";
+import { PROJECT_PLACES, USER_PLACES } from "../../settings/config/places.js";
+import { DEFAULT_PACK } from "../../settings/layers.js";
+import { ProjectFiles } from "../../settings/trust/projectFiles.js";
+import { grantTrust, isTrusted } from "../../settings/trust/trust.js";
+
+// A package's name, with a version or a tag if one is wanted. Nothing else is handed to npm.
+const SPECIFIER = /^((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[\w.^~*-]+)?$/i;
+
+export interface PackManageParameters {
+  readonly specifier: string;
+  readonly directory: string;
+  /** For every project of this person, instead of the one here. */
+  readonly user: boolean;
+  /** `--yes`: no question. */
+  readonly yes: boolean;
+  readonly print: (text: string) => void;
+}
+
+/** `agent pack add NAME`: installs a pack, shows what it brings, and selects it in the config after a yes. */
+export async function packAdd(parameters: PackManageParameters): Promise<ExitCode> {
+  const { specifier, directory, user, yes, print } = parameters;
+  const name = packageName(specifier);
+  if (!yes && !canAsk()) {
+    throw new CliError(`There is no terminal to ask on. To add ${name} unattended: --yes`, EXIT.refused);
+  }
+  const place = user ? userPackagesDirectory() : directory;
+  await installPackages(place, [specifier]);
+  const entry = entryOf(join(place, "node_modules", name));
+  const { inspectPack } = await import("@agent/testing");
+  const { tools, problem } = await inspectPack(entry);
+  if (problem !== undefined) {
+    throw new CliError(
+      `${name} is installed, and is no pack that works: ${problem} Remove it: agent pack remove ${name}`,
+    );
+  }
+  print(`${escapeToLine(name)} brings:\n`);
+  for (const { name: tool, enabled, capabilities } of tools) {
+    const traits = [
+      enabled ? "on" : "off until enabled",
+      capabilities.join(", ") || "says not what it can do",
+    ];
+    print(`  ${escapeToLine(tool)} (${escapeToLine(traits.join("; "))})\n`);
+  }
+  const file = configFile(directory, user) ?? join(user ? configDirectory() : directory, newName(user));
+  if (!yes && !(await askYesNo(`Select it in ${file}?`))) {
+    print(`It is installed, and not selected. Undo: agent pack remove ${name}${user ? " --user" : ""}\n`);
+    return EXIT.done;
+  }
+  await editConfig(file, (text, isData) => addPack(text, name, isData, [DEFAULT_PACK]), name);
+  print(`Selected in ${file}. See: agent tools\n`);
+  return EXIT.done;
+}
+
+/** `agent pack remove NAME`: takes a pack out of the config and uninstalls it. */
+export async function packRemove({
+  specifier,
+  directory,
+  user,
+  print,
+}: PackManageParameters): Promise<ExitCode> {
+  const name = packageName(specifier);
+  const place = user ? userPackagesDirectory() : directory;
+  const file = configFile(directory, user);
+  const isNamed = file !== undefined && readFileSync(file, "utf8").includes(JSON.stringify(name));
+  const isInstalled = existsSync(join(place, "node_modules", name, "package.json"));
+  if (!isNamed && !isInstalled) {
+    throw new CliError(`${quote(name)} is neither installed ${user ? "for you" : "here"} nor in the config.`);
+  }
+  if (file !== undefined && isNamed) {
+    await editConfig(file, (text, isData) => removePack(text, name, isData), name);
+    print(`Taken out of ${file}.\n`);
+  }
+  if (isInstalled) await uninstallPackages(place, [name]);
+  print(`${escapeToLine(name)} is removed.\n`);
+  return EXIT.done;
+}
+
+function packageName(specifier: string): string {
+  const name = SPECIFIER.exec(specifier)?.[1];
+  if (name !== undefined) return name;
+  throw new CliError(
+    `${quote(specifier)} is no package name. Write one such as agent-pack-weather or @me/pack@1.2.0.`,
+  );
+}
+
+function configFile(directory: string, user: boolean): string | undefined {
+  const names = user ? USER_PLACES : PROJECT_PLACES.filter((name) => name !== "package.json");
+  const base = user ? configDirectory() : directory;
+  return names.map((name) => join(base, name)).find((path) => existsSync(path));
+}
+
+function newName(user: boolean): string {
+  return user ? "config.json" : "agent.config.json";
+}
+
+/** Changes a config's text; one that was trusted, or is new, is trusted as it is then. */
+async function editConfig(
+  file: string,
+  edit: (text: string, isData: boolean) => string | undefined,
+  name: string,
+): Promise<void> {
+  const isNew = !existsSync(file);
+  const before = isNew ? "{}\n" : readFileSync(file, "utf8");
+  const wasTrusted = isNew || isTrusted(file, filesOf(file, before));
+  const extension = extname(file);
+  const after = extension === ".yaml" ? undefined : edit(before, extension === ".json");
+  if (after === undefined) {
+    throw new CliError(
+      `${quotePath(file)} cannot be edited for you: its list "packs" is not a plain one. Change it by hand: ${JSON.stringify(name)}`,
+    );
+  }
+  if (after === before) return;
+  if (isNew) ensurePrivateDirectory(dirname(file));
+  await writeFileAtomic(file, after);
+  if (wasTrusted) await grantTrust(file, filesOf(file, after).hashes);
+}
+
+function filesOf(file: string, text: string): ProjectFiles {
+  const files = new ProjectFiles(file);
+  files.add(file, text);
+  return files;
+}

@@ -1,0 +1,67 @@
+import { escapeToLine, isRecord } from "@agent/core/toolkit";
+import { runNpm } from "../../assembly/packages/npm.js";
+import { CliError } from "../../process/errors.js";
+import { EXIT, type ExitCode } from "../../process/exitCodes.js";
+import { columns } from "../../process/output.js";
+import { PACK_KEYWORD } from "./installed.js";
+
+const MOST_RESULTS = 50;
+
+interface FoundPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+}
+
+export interface PackSearchParameters {
+  readonly words: readonly string[];
+  readonly directory: string;
+  readonly json: boolean;
+  readonly print: (text: string) => void;
+}
+
+/** `agent pack search WORD`: packs in the registry npm is configured for, known by their keyword. */
+export async function packSearch({ words, directory, json, print }: PackSearchParameters): Promise<ExitCode> {
+  if (words.some((word) => word.startsWith("-"))) {
+    throw new CliError(`"${words.join(" ")}" is no search word. Write: agent pack search weather`);
+  }
+  const byKeyword = await search([`keywords:${PACK_KEYWORD}`, ...words], directory);
+  // Not every registry understands "keywords:"; the keyword itself is a word all of them find.
+  const packs = byKeyword.length > 0 ? byKeyword : await search([PACK_KEYWORD, ...words], directory);
+  if (json) {
+    print(`${JSON.stringify({ v: 1, packs }, undefined, 2)}\n`);
+    return EXIT.done;
+  }
+  if (packs.length === 0) {
+    print(`No pack was found. Packs carry the keyword "${PACK_KEYWORD}" in their package.json.\n`);
+    return EXIT.done;
+  }
+  print(
+    columns(packs.map(({ name, version, description }) => [name, version, description].map(escapeToLine))),
+  );
+  print("\nUse one: agent pack add NAME\n");
+  return EXIT.done;
+}
+
+async function search(words: readonly string[], directory: string): Promise<FoundPackage[]> {
+  const args = ["search", "--json", `--searchlimit=${MOST_RESULTS}`, "--", ...words];
+  const found: unknown = parse(await runNpm(args, directory));
+  if (!Array.isArray(found)) return [];
+  return found.filter(isPack).map(({ name, version, description }) => ({
+    name: String(name),
+    version: String(version ?? ""),
+    description: typeof description === "string" ? description : "",
+  }));
+}
+
+function isPack(entry: unknown): entry is Record<string, unknown> {
+  return isRecord(entry) && Array.isArray(entry.keywords) && entry.keywords.includes(PACK_KEYWORD);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new CliError("The registry's answer to the search is not JSON. Does it offer a search?");
+  }
+}

@@ -1,0 +1,104 @@
+import { isRecord } from "@agent/core/toolkit";
+import { type Decision, isEnded, RUN_STATES, type RunEngine, type RunState } from "@agent/durable";
+import type { ServerOptions } from "./server.js";
+
+const LIST_LIMIT = 200;
+const BUCKETS = 60;
+const MINUTE_MS = 60_000;
+const LONGEST_MINUTES = 7 * 24 * 60;
+const RUN_PATH = /^\/api\/runs\/([\w-]{1,100})(?:\/(events|decide|cancel|retry))?$/;
+
+/** A request that is answered with a status and words. */
+export class HttpError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export interface ApiRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly body: unknown;
+  /** Aborts when the reader is gone. */
+  readonly signal: AbortSignal;
+  readonly options: ServerOptions;
+}
+
+export type ApiAnswer = { readonly json: unknown } | { readonly stream: AsyncIterable<unknown> };
+
+/** What the page asks for and does. Throws `HttpError`. */
+export async function answerApi(engine: RunEngine, request: ApiRequest): Promise<ApiAnswer> {
+  const { pathname, searchParams } = request.url;
+  if (pathname === "/api/runs") return { json: await listRuns(engine, searchParams, request.options) };
+  if (pathname === "/api/activity") return { json: await activity(engine, searchParams) };
+  const [, id, part] = RUN_PATH.exec(pathname) ?? [];
+  if (id === undefined) throw new HttpError(404, "There is nothing here.");
+  const run = await engine.get(id);
+  if (!run) throw new HttpError(404, `There is no run ${id}.`);
+  if (part === undefined) return { json: { run } };
+  if (part === "events") {
+    const after = searchParams.get("after");
+    const options = { follow: true, signal: request.signal, ...(after !== null && { after }) };
+    return { stream: engine.events(id, options) };
+  }
+  if (request.method !== "POST") throw new HttpError(405, "This takes a POST.");
+  const applied = await change(engine, id, part, request.body);
+  if (!applied) throw new HttpError(409, `Too late: the run is ${(await engine.get(id))?.state ?? "gone"}.`);
+  return { json: { ok: true } };
+}
+
+async function listRuns(
+  engine: RunEngine,
+  query: URLSearchParams,
+  { board }: ServerOptions,
+): Promise<unknown> {
+  const state = RUN_STATES.find((one) => one === query.get("state")) as RunState | undefined;
+  const tenant = query.get("tenant") || undefined;
+  const filter = { ...(tenant !== undefined && { tenant }) };
+  const [runs, counts] = await Promise.all([
+    engine.list({ ...filter, ...(state && { state }), limit: LIST_LIMIT }),
+    engine.count(filter),
+  ]);
+  // Arguments and decisions can be long: the page asks for those of one run.
+  const rows = runs.map(({ decisions: _, approvals, ...run }) => ({
+    ...run,
+    waitsFor: approvals.map(({ name }) => name),
+  }));
+  return { runs: rows, counts, now: Date.now(), ...(board !== undefined && { board }) };
+}
+
+async function activity(engine: RunEngine, query: URLSearchParams): Promise<unknown> {
+  const minutes = Number(query.get("minutes") ?? 60);
+  if (!(minutes > 0 && minutes <= LONGEST_MINUTES)) {
+    throw new HttpError(400, `minutes must be a number from 1 to ${LONGEST_MINUTES}.`);
+  }
+  const bucketMs = (minutes * MINUTE_MS) / BUCKETS;
+  return { bucketMs, buckets: await engine.activity(Date.now() - minutes * MINUTE_MS, bucketMs) };
+}
+
+async function change(engine: RunEngine, id: string, part: string, body: unknown): Promise<boolean> {
+  const given = isRecord(body) ? body : {};
+  if (part === "cancel") return await engine.cancel(id, textOf(given.reason) || "cancelled on the page.");
+  if (part === "retry") {
+    const { state } = (await engine.get(id)) ?? {};
+    return state !== undefined && isEnded(state) && (await engine.retry(id));
+  }
+  const key = textOf(given.key);
+  if (key === "") throw new HttpError(400, '"key" says which call is meant.');
+  return await engine.decide(id, key, readDecision(given.decision));
+}
+
+function readDecision(value: unknown): Decision {
+  if (value === "allow" || value === "always") return value;
+  if (isRecord(value) && typeof value.deny === "string") {
+    return { deny: value.deny === "" ? "the person said no." : `the person said no: ${value.deny}` };
+  }
+  throw new HttpError(400, '"decision" must be "allow", "always" or { "deny": "reason" }.');
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,58 @@
+import type { Approval, Decision } from "@agent/durable";
+import { CliError } from "../../process/errors.js";
+import { EXIT, type ExitCode } from "../../process/exitCodes.js";
+import { print, printLine } from "../../process/output.js";
+import { type EngineFlags, withEngine } from "./engine.js";
+import { stateText, unknownRun } from "./text.js";
+
+export interface DecideFlags extends EngineFlags {
+  readonly call?: string;
+  readonly always?: boolean;
+  readonly deny?: string;
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+/** `agent runs approve`: decides about the call a run waits with. */
+export async function decideCommand(id: string, flags: DecideFlags): Promise<ExitCode> {
+  const decision = decisionOf(flags);
+  return await withEngine(flags, async (engine) => {
+    const run = await engine.get(id);
+    if (!run) throw unknownRun(id);
+    if (run.approvals.length === 0) {
+      throw new CliError(`Run ${id} waits for no decision: it is ${stateText(run)}.`, EXIT.refused);
+    }
+    const calls = chosen(run.approvals, flags);
+    for (const { key, name } of calls) {
+      const isDecided = await engine.decide(id, key, decision);
+      if (!isDecided) throw new CliError(`Somebody else has decided about ${name} already.`, EXIT.refused);
+      if (!flags.json) printLine(`${name}: ${typeof decision === "string" ? "allowed" : "denied"}`);
+    }
+    if (flags.json)
+      print(`${JSON.stringify({ v: 1, id, decided: calls.map(({ key }) => key), decision })}\n`);
+    return EXIT.done;
+  });
+}
+
+function decisionOf({ always, deny }: DecideFlags): Decision {
+  if (deny !== undefined && always)
+    throw new CliError("--deny and --always contradict each other: give one.");
+  if (deny !== undefined)
+    return { deny: deny === "" ? "the person said no." : `the person said no: ${deny}` };
+  return always ? "always" : "allow";
+}
+
+function chosen(approvals: readonly Approval[], { call, all }: DecideFlags): readonly Approval[] {
+  const [first, ...others] = approvals;
+  if (call !== undefined) {
+    const one = approvals.find(({ key }) => key === call);
+    if (one) return [one];
+    throw new CliError(
+      `No call ${call} waits for a decision. Waiting: ${approvals.map(({ key }) => key).join(", ")}`,
+    );
+  }
+  if (all || (first && others.length === 0)) return approvals;
+  throw new CliError(
+    `${approvals.length} calls wait for a decision: ${approvals.map(({ key, name }) => `${name} (--call ${key})`).join(", ")}. Choose one, or decide --all.`,
+  );
+}

@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import { errorMessage } from "@agent/core/toolkit";
+import type { RunEngine } from "@agent/durable";
+import { CliError } from "../../process/errors.js";
+import { EXIT } from "../../process/exitCodes.js";
+import { note } from "../../process/output.js";
+import { stateDirectory } from "../../process/paths.js";
+import { hideCredentials } from "../../settings/secrets.js";
+
+export interface EngineFlags {
+  readonly engine?: string;
+  readonly redis?: string;
+}
+
+const POSTGRES = /^postgres(ql)?:\/\//;
+
+/**
+ * Opens where runs are kept, does something with them and closes it. `--engine`, or `$AGENT_RUNS_ENGINE`, is a
+ * directory or the address of a Postgres; without it, a directory of the person's own.
+ */
+export async function withEngine<T>(flags: EngineFlags, work: (engine: RunEngine) => Promise<T>): Promise<T> {
+  const engine = await openEngine(flags);
+  try {
+    return await work(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+async function openEngine({ engine, redis }: EngineFlags): Promise<RunEngine> {
+  const where = engine ?? (process.env.AGENT_RUNS_ENGINE || join(stateDirectory(), "runs"));
+  const queue = redis ?? (process.env.AGENT_RUNS_REDIS || undefined);
+  try {
+    if (!POSTGRES.test(where)) {
+      if (/^[a-z]+:\/\//i.test(where)) {
+        throw new CliError(
+          `--engine must be a directory or a postgres:// address, got "${hideCredentials(where)}".`,
+        );
+      }
+      const { createFileEngine } = await import("@agent/durable");
+      return createFileEngine(where);
+    }
+    const { createBullmqEngine } = await import("@agent/durable/bullmq");
+    return await createBullmqEngine({
+      postgres: where,
+      ...(queue !== undefined && { redis: queue }),
+      onFault: (error) => note(`agent: ${errorMessage(error)}`),
+    });
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(errorMessage(error), EXIT.config, { cause: error });
+  }
+}

@@ -1,0 +1,51 @@
+import { didYouMean, escapeToLine } from "@agent/core/toolkit";
+import { RUN_STATES, type RunState } from "@agent/durable";
+import { CliError } from "../../process/errors.js";
+import { EXIT, type ExitCode } from "../../process/exitCodes.js";
+import { columns, print } from "../../process/output.js";
+import { type EngineFlags, withEngine } from "./engine.js";
+import { ageText, parseCount, stateText, tokensText } from "./text.js";
+
+export interface ListFlags extends EngineFlags {
+  readonly state?: string;
+  readonly tenant?: string;
+  readonly limit?: string;
+  readonly json?: boolean;
+}
+
+/** `agent runs list`: the newest first. */
+export async function listCommand(flags: ListFlags): Promise<ExitCode> {
+  const state = flags.state === undefined ? undefined : checkedState(flags.state);
+  const limit = parseCount(flags.limit ?? "50", "--limit");
+  return await withEngine(flags, async (engine) => {
+    const query = { ...(state && { state }), ...(flags.tenant !== undefined && { tenant: flags.tenant }) };
+    const runs = await engine.list({ ...query, limit });
+    const counts = await engine.count(query);
+    if (flags.json) {
+      print(`${JSON.stringify({ v: 1, counts, runs }, undefined, 2)}\n`);
+      return EXIT.done;
+    }
+    if (runs.length === 0) {
+      print('No runs. Start one: agent runs start "run the checks"\n');
+      return EXIT.done;
+    }
+    const rows = runs.map((run) => [
+      run.id,
+      escapeToLine(run.tenant).slice(0, 20),
+      ageText(run),
+      tokensText(run),
+      stateText(run).slice(0, 80),
+    ]);
+    print(columns([["RUN", "TENANT", "AGE", "USED", "STATE"], ...rows]));
+    const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    if (total > runs.length) print(`\n${total - runs.length} more: --limit ${total}\n`);
+    return EXIT.done;
+  });
+}
+
+function checkedState(text: string): RunState {
+  const state = RUN_STATES.find((one) => one === text);
+  if (state) return state;
+  const hint = didYouMean(text, [...RUN_STATES]);
+  throw new CliError(`--state must be one of ${RUN_STATES.join(", ")}, got "${text}". ${hint}`.trim());
+}

@@ -1,0 +1,116 @@
+import type { Command } from "commander";
+import type { CrashGuard } from "../../process/crash.js";
+import type { ExitCode } from "../../process/exitCodes.js";
+
+const EXAMPLES = `
+Examples:
+  agent runs start "run the checks and fix what fails"
+  agent runs work --concurrency 4          in as many terminals as you like
+  agent runs follow ID
+  agent runs approve ID                    or: --deny "use the other branch"
+  agent runs serve                         a page that shows all of this
+
+Runs are kept in a directory of yours, for the processes of this machine. For many machines:
+  export AGENT_RUNS_ENGINE=postgres://agent@db.example/agent AGENT_RUNS_REDIS=redis://queue.example`;
+
+/** `agent runs …`: tasks that survive the process they run in. */
+export function runsCommands(
+  runs: Command,
+  settingsOptions: (command: Command) => Command,
+  flagsOf: (command: Command) => Record<string, unknown>,
+  guard: CrashGuard,
+  done: (exitCode: ExitCode) => void,
+): void {
+  runs
+    .description("tasks that survive their process: start, work off, follow, approve")
+    .addHelpText("after", EXAMPLES);
+  const collect = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];
+  const command = (name: string, description: string): Command =>
+    runs
+      .command(name)
+      .description(description)
+      .option("--engine <where>", "a directory, or the address of a Postgres; default $AGENT_RUNS_ENGINE")
+      .option("--redis <address>", "the Redis of the queue, with Postgres; default $AGENT_RUNS_REDIS")
+      .option("--json", "as JSON");
+
+  command("start", "queue a task")
+    .argument("<task...>", "what to do, in words")
+    .option("--cwd <directory>", "the directory it works in")
+    .option("--id <id>", "the same id twice is one run")
+    .option("--tenant <name>", "whose limits it counts against")
+    .option("--label <label>", "only workers with it take the run (repeatable)", collect)
+    .option("--anywhere", "also workers in other directories take it")
+    .option("--priority <number>", "higher is taken first, among runs of the tenant")
+    .option("--follow", "show it until it ends")
+    .action(async (words: string[], _, self: Command) => {
+      const { startCommand } = await import("./start.js");
+      done(await startCommand(words, flagsOf(self)));
+    });
+  command("list", "list runs, the newest first")
+    .option("--state <state>", "only those in this state")
+    .option("--tenant <name>", "only those of this tenant")
+    .option("--limit <number>", "how many", "50")
+    .action(async (_, self: Command) => {
+      const { listCommand } = await import("./list.js");
+      done(await listCommand(flagsOf(self)));
+    });
+  command("show", "everything about one run")
+    .argument("<id>")
+    .action(async (id: string, _, self: Command) => {
+      const { showCommand } = await import("./show.js");
+      done(await showCommand(id, flagsOf(self)));
+    });
+  command("follow", "what a run does, until it ends; the exit code tells how it ended")
+    .argument("<id>")
+    .option("--after <cursor>", "go on behind this event")
+    .action(async (id: string, _, self: Command) => {
+      const { followCommand } = await import("./follow.js");
+      done(await followCommand(id, flagsOf(self)));
+    });
+  command("approve", "allow the call a run waits with, or deny it")
+    .argument("<id>")
+    .option("--call <key>", "which call, if several wait")
+    .option("--all", "all calls that wait")
+    .option("--always", "allow the tool for the rest of the run")
+    .option("--deny <reason>", "deny it; the model gets the reason")
+    .action(async (id: string, _, self: Command) => {
+      const { decideCommand } = await import("./decide.js");
+      done(await decideCommand(id, flagsOf(self)));
+    });
+  command("cancel", "end a run")
+    .argument("<id>")
+    .argument("[reason...]")
+    .action(async (id: string, reason: string[], _, self: Command) => {
+      const { cancelCommand } = await import("./change.js");
+      done(await cancelCommand(id, reason.join(" ") || "cancelled by the person.", flagsOf(self)));
+    });
+  command("retry", "queue a run again that failed, was cancelled or set aside")
+    .argument("<id>")
+    .action(async (id: string, _, self: Command) => {
+      const { retryCommand } = await import("./change.js");
+      done(await retryCommand(id, flagsOf(self)));
+    });
+  command("prune", "remove runs that ended long ago")
+    .option("--older <age>", "how long ago: 30d, 12h", "30d")
+    .action(async (_, self: Command) => {
+      const { pruneCommand } = await import("./change.js");
+      done(await pruneCommand(flagsOf(self)));
+    });
+  command("serve", "a page that shows runs, on this machine only")
+    .option("--port <number>", "default: a free one")
+    .option("--board <address>", "where the queue's own board is, for a link")
+    .action(async (_, self: Command) => {
+      const { serveCommand } = await import("./serve.js");
+      done(await serveCommand(flagsOf(self)));
+    });
+  settingsOptions(command("work", "work off runs started in this directory"))
+    .option("--concurrency <number>", "how many at a time", "4")
+    .option("--label <label>", "take runs that ask for it, too (repeatable)", collect)
+    .option("--name <name>", "who works, for people; default: the machine's name")
+    .option("--lease <time>", "how long it may give no sign of life before others take its runs", "10s")
+    .option("--drain", "end when no run is left")
+    .action(async (_, self: Command) => {
+      const { workCommand } = await import("./work.js");
+      done(await workCommand(flagsOf(self), guard));
+    });
+}

@@ -1,0 +1,137 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { errorMessage } from "@agent/core/toolkit";
+import type { RunEngine } from "@agent/durable";
+import { answerApi, HttpError } from "./api.js";
+
+const MAX_BODY_BYTES = 64 * 1024;
+const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/;
+
+export interface ServerOptions {
+  /** Where the queue's own board is, if there is one. */
+  readonly board?: string;
+}
+
+/** The page and its data. The page itself is nobody's secret; data goes only to whoever sends the token. */
+export function createRunsServer(engine: RunEngine, token: string, options: ServerOptions): Server {
+  const page = readPage();
+  const policy = contentPolicy(page);
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    // A page elsewhere can make a browser send requests here under a name of its own: those are not for us.
+    if (!LOOPBACK.test(request.headers.host ?? ""))
+      throw new HttpError(403, "This page is served on loopback only.");
+    const url = new URL(request.url ?? "/", "http://127.0.0.1");
+    if (url.pathname === "/" && request.method === "GET") {
+      response.writeHead(200, {
+        ...HEADERS,
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": policy,
+      });
+      response.end(page);
+      return;
+    }
+    if (!url.pathname.startsWith("/api/")) throw new HttpError(404, "There is nothing here.");
+    if (!isToken(request.headers.authorization, token))
+      throw new HttpError(401, "The token is missing or wrong.");
+    const body = request.method === "POST" ? await readBody(request) : undefined;
+    const closed = new AbortController();
+    response.once("close", () => closed.abort());
+    const answer = await answerApi(engine, {
+      method: request.method ?? "GET",
+      url,
+      body,
+      signal: closed.signal,
+      options,
+    });
+    if ("stream" in answer) await sendStream(response, answer.stream);
+    else sendJson(response, 200, answer.json);
+  };
+  return createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else
+        sendJson(response, error instanceof HttpError ? error.status : 500, { error: errorMessage(error) });
+    });
+  });
+}
+
+const HEADERS = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { ...HEADERS, "content-type": "application/json" });
+  response.end(JSON.stringify(value));
+}
+
+/** One JSON value a line, as they come. */
+async function sendStream(response: ServerResponse, values: AsyncIterable<unknown>): Promise<void> {
+  response.writeHead(200, { ...HEADERS, "content-type": "application/x-ndjson" });
+  response.flushHeaders();
+  for await (const value of values) {
+    const isRoom = response.write(`${JSON.stringify(value)}\n`);
+    if (!isRoom && !response.destroyed) {
+      await new Promise<void>((resolve) => {
+        response.once("drain", resolve);
+        response.once("close", resolve);
+      });
+    }
+    if (response.destroyed) return;
+  }
+  response.end();
+}
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw new HttpError(413, `A request holds at most ${MAX_BODY_BYTES} bytes.`);
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString("utf8"));
+  } catch {
+    throw new HttpError(400, "The request is no JSON.");
+  }
+}
+
+function isToken(header: string | undefined, token: string): boolean {
+  const given = Buffer.from(header ?? "");
+  const wanted = Buffer.from(`Bearer ${token}`);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+/** Only the page's own script and style run, whatever a run's text holds. */
+function contentPolicy(page: string): string {
+  const hashes = (tag: string): string =>
+    [...page.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, "g"))]
+      .map(([, text = ""]) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`)
+      .join(" ");
+  return [
+    "default-src 'none'",
+    `script-src ${hashes("script")}`,
+    `style-src ${hashes("style")}`,
+    "connect-src 'self'",
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+function readPage(): string {
+  let directory = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(directory, "templates", "runs.html"))) {
+    const parent = dirname(directory);
+    if (parent === directory) throw new Error("templates/runs.html is missing from the package.");
+    directory = parent;
+  }
+  return readFileSync(join(directory, "templates", "runs.html"), "utf8");
+}

@@ -1,0 +1,49 @@
+import { escapeInvisible } from "@agent/core/toolkit";
+import type { Run } from "@agent/durable";
+import { EXIT, type ExitCode } from "../../process/exitCodes.js";
+import { columns, print } from "../../process/output.js";
+import { type EngineFlags, withEngine } from "./engine.js";
+import { ageText, stateText, tokensText, unknownRun } from "./text.js";
+
+/** `agent runs show`: everything about one run but its events. */
+export async function showCommand(
+  id: string,
+  flags: EngineFlags & { readonly json?: boolean },
+): Promise<ExitCode> {
+  return await withEngine(flags, async (engine) => {
+    const run = await engine.get(id);
+    if (!run) throw unknownRun(id);
+    if (flags.json) print(`${JSON.stringify({ v: 1, run }, undefined, 2)}\n`);
+    else print(describe(run));
+    return EXIT.done;
+  });
+}
+
+function describe(run: Run): string {
+  const { input, approvals, result } = run;
+  const task = (input as { task?: unknown } | null)?.task;
+  const facts: [string, string][] = [
+    ["run", run.id],
+    ["state", stateText(run)],
+    ["task", typeof task === "string" ? task : JSON.stringify(input)],
+    ["definition", `${run.definition} (version ${run.version})`],
+    ["tenant", run.tenant],
+    ["labels", run.labels.join(", ")],
+    ["started", new Date(run.createdAt).toISOString()],
+    [run.endedAt === undefined ? "age" : "took", ageText(run)],
+    ["worker", run.worker ?? ""],
+    ["claims", `${run.epoch}${run.crashes > 0 ? `, ${run.crashes} lost` : ""}`],
+    ["used", tokensText(run)],
+  ];
+  const lines = [
+    columns(
+      facts.filter(([, value]) => value !== "").map(([name, value]) => [`${name}:`, escapeInvisible(value)]),
+    ),
+  ];
+  for (const { key, name, args } of approvals) {
+    lines.push(`\nWaits for a decision: ${name} ${escapeInvisible(JSON.stringify(args))}\n`);
+    lines.push(`  agent runs approve ${run.id} --call ${key}\n`);
+  }
+  if (result) lines.push(`\n${escapeInvisible(result.text)}\n`);
+  return lines.join("");
+}

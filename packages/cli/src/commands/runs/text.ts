@@ -1,0 +1,41 @@
+import { escapeToLine } from "@agent/core/toolkit";
+import type { RunSummary } from "@agent/durable";
+import { formatDuration } from "../../display/duration.js";
+import { CliError } from "../../process/errors.js";
+
+/** What became of a run, in one line. */
+export function stateText({ state, approvals, error }: RunSummary): string {
+  const calls = approvals.map(({ name }) => name).join(", ");
+  if (state === "waiting") return `waiting for a decision about ${calls}`;
+  return error ? `${state.replace("_", " ")}: ${escapeToLine(error.message)}` : state.replace("_", " ");
+}
+
+export function tokensText({ usage }: RunSummary): string {
+  return usage ? `${usage.inputTokens + usage.outputTokens} tokens` : "";
+}
+
+/** How long a run has existed, or took. */
+export function ageText({ createdAt, endedAt }: RunSummary): string {
+  return formatDuration((endedAt ?? Date.now()) - createdAt);
+}
+
+export function unknownRun(id: string): CliError {
+  return new CliError(`There is no run "${id}". List them with: agent runs list`);
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `30d`, `12h`, `90m` in milliseconds. */
+export function parseAge(text: string, flag: string): number {
+  const [, amount = "", unit = ""] = /^(\d+)(s|m|h|d)$/.exec(text) ?? [];
+  const milliseconds = Number(amount) * (UNITS[unit] ?? Number.NaN);
+  if (amount !== "" && milliseconds >= 0) return milliseconds;
+  throw new CliError(`${flag} must be a time such as 30d, 12h or 90m, got "${text}".`);
+}
+
+/** A whole number of at least 1. */
+export function parseCount(text: string, flag: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new CliError(`${flag} must be a whole number of at least 1, got "${text}".`);
+}

@@ -1,0 +1,46 @@
+import type { ChatTool, JsonSchema, ToolRegistry } from "@agent/core";
+import { escapeInvisible, escapeToLine, isRecord } from "@agent/core/toolkit";
+import { columns } from "../process/output.js";
+import { typesOf } from "./toolArguments.js";
+
+/** `agent tool run NAME --help`: what the tool does and which arguments it takes. */
+export function toolHelp(name: string, registry: ToolRegistry): string {
+  const schema = schemaOf(name, registry);
+  const required = schema?.function.parameters?.required;
+  const rows = Object.entries(toolProperties(name, registry)).map(([key, property]) => [
+    `  --${key.replaceAll("_", "-")}`,
+    typesOf(property).join(" or ") || "any",
+    [
+      Array.isArray(required) && required.includes(key) ? "required" : "",
+      typeof property.description === "string" ? property.description : "",
+      Array.isArray(property.enum) ? `One of: ${property.enum.map(String).join(", ")}.` : "",
+      property.default === undefined ? "" : `Default: ${JSON.stringify(property.default)}.`,
+    ]
+      .filter((part) => part !== "")
+      .join(". ")
+      .replaceAll("..", "."),
+  ]);
+  const lines = [
+    `Usage: agent tool run ${name} [--key value …] [--args JSON]\n`,
+    escapeInvisible(schema?.function.description ?? ""),
+    "",
+    "Arguments:",
+  ];
+  const list = rows.length === 0 ? "  none\n" : columns(rows.map((row) => row.map(escapeToLine)));
+  return `${lines.join("\n")}\n${list}`;
+}
+
+/** The schemas of a tool's arguments, by name. */
+export function toolProperties(name: string, registry: ToolRegistry): Record<string, JsonSchema> {
+  const properties = schemaOf(name, registry)?.function.parameters?.properties;
+  return isRecord(properties) ? (properties as Record<string, JsonSchema>) : {};
+}
+
+/** Also of a tool that is off: it is turned on only for the look. */
+function schemaOf(name: string, registry: ToolRegistry): ChatTool | undefined {
+  const isOn = registry.isToolEnabled(name);
+  if (!isOn) registry.enable(name);
+  const found = registry.getEnabledSchemas().find((schema) => schema.function.name === name);
+  if (!isOn) registry.disable(name);
+  return found;
+}

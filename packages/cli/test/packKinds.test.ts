@@ -1,0 +1,161 @@
+import { describe, expect, test } from "vitest";
+import { packSource, Sandbox, scripted } from "./agent.js";
+
+const MANIFEST = '{"name":"agent-pack-one","type":"module","exports":"./dist/index.js"}';
+
+describe("what counts as a pack in a config", () => {
+  test("an imported pack, with and without options, and a single tool", async () => {
+    const box = new Sandbox();
+    box.write("pack.mjs", packSource("one", "return 'one'"));
+    box.write(
+      "agent.config.mjs",
+      `import * as pack from "./pack.mjs";
+       const two = { name: "two", capabilities: ["read"], execute: async () => "two",
+         getSchema: () => ({ type: "function", function: { name: "two", description: "d", parameters: { type: "object", properties: {} } } }) };
+       export default { packs: [[pack, {}], two] };`,
+    );
+    expect((await box.run(["--trust", "tool", "run", "one"])).stdout).toBe("one\n");
+    expect((await box.run(["tool", "run", "two"])).stdout).toBe("two\n");
+  });
+
+  test.each(["./pack", "file:./pack"])("a folder with a package.json: %s", async (name) => {
+    const box = new Sandbox();
+    box.write("pack/package.json", MANIFEST);
+    box.write("pack/dist/index.js", packSource("one", "return 'one'"));
+    box.write("agent.config.json", JSON.stringify({ packs: [name] }));
+    expect((await box.run(["--trust", "tool", "run", "one"])).stdout).toBe("one\n");
+  });
+
+  test.each([
+    ["./pack", "pack"],
+    ["agent-pack-one", "node_modules/agent-pack-one"],
+  ])("one that is not built says so: %s", async (name, folder) => {
+    const box = new Sandbox();
+    box.write(`${folder}/package.json`, MANIFEST);
+    box.write("agent.config.json", JSON.stringify({ packs: [name] }));
+    const { code, stderr } = await box.run(["--trust", "tools"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("Build it first: npm run build");
+  });
+
+  test("the same pack twice says so, also under two names", async () => {
+    const box = new Sandbox();
+    box.write("pack/package.json", MANIFEST);
+    box.write("pack/dist/index.js", packSource("one"));
+    box.write("agent.config.json", JSON.stringify({ packs: ["./pack", "./pack/dist/index.js"] }));
+    const { code, stderr } = await box.run(["--trust", "tools"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('"./pack" and "./pack/dist/index.js" selects the same pack twice');
+  });
+
+  test("one that ends the process while it is loaded is named", async () => {
+    const box = new Sandbox();
+    box.write("pack.mjs", "process.exit(0);");
+    box.write("agent.config.json", '{"packs":["./pack.mjs"]}');
+    const { code, stderr } = await box.run(["--trust", "tools"]);
+    expect(code).toBe(70);
+    expect(stderr).toContain('the pack "./pack.mjs" ended the process while it was loaded');
+  });
+});
+
+describe("a pack's secrets", () => {
+  const TOKEN = "acme-token-123456";
+  const box = (): Sandbox => {
+    const one = new Sandbox();
+    one.write(
+      "pack.mjs",
+      `export const secrets = ["ACME_TOKEN"];
+       let token;
+       const tool = (name, run) => ({ name, capabilities: ["read"], execute: async () => run(),
+         getSchema: () => ({ type: "function", function: { name, description: "d", parameters: { type: "object", properties: {} } } }) });
+       export function register(registry, host) {
+         token = host.secrets.ACME_TOKEN;
+         registry.register(tool("use", () => "got " + (token ?? "nothing").length));
+         registry.register(tool("leak", () => "token " + token));
+         registry.register(tool("env", () => String(process.env.ACME_TOKEN)));
+       }`,
+    );
+    one.write("agent.config.json", '{"packs":["./pack.mjs","@agent/tools-bash"],"enable":["run_bash"]}');
+    return one;
+  };
+
+  test("are handed to it, kept from tools and commands, and hidden in results", async () => {
+    const sandbox = box();
+    const env = { ACME_TOKEN: TOKEN };
+    const run = async (...args: string[]): Promise<string> =>
+      (await sandbox.run(["--trust", "tool", "run", ...args], { env })).stdout;
+    expect(await run("use")).toBe(`got ${TOKEN.length}\n`);
+    expect(await run("leak")).toBe("token [secret]\n");
+    expect(await run("env")).toBe("undefined\n");
+    expect(await run("run_bash", "--command", "echo [$ACME_TOKEN]")).toContain("[]");
+  });
+
+  test("agent doctor says whether each is set", async () => {
+    const sandbox = box();
+    const set = await sandbox.run(["--trust", "doctor"], { env: { ACME_TOKEN: TOKEN } });
+    expect(set.stdout).toContain("✓ secret ACME_TOKEN of ./pack.mjs: set");
+    expect(set.stdout).not.toContain(TOKEN);
+    const missing = await sandbox.run(["--trust", "doctor"]);
+    expect(missing.stdout).toContain(
+      "✗ secret ACME_TOKEN of ./pack.mjs: missing\n    Set it: export ACME_TOKEN=…",
+    );
+  });
+});
+
+describe("the command line says what is wrong with it", () => {
+  test.each([
+    ["dcotor", "agent doctor"],
+    ["sesions", "agent sessions"],
+  ])("a misspelt command is corrected: %s", async (word, meant) => {
+    const { code, stderr } = await new Sandbox().run([word]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`Did you mean: ${meant}?`);
+  });
+
+  test("any other word is a task, and a misspelt one with -p", async () => {
+    expect((await new Sandbox().run(["hello"])).code).toBe(0);
+    expect((await new Sandbox().run(["-p", "dcotor"])).code).toBe(0);
+  });
+
+  test("a flag with one value is not given twice", async () => {
+    const { code, stderr } = await new Sandbox().run(["--model", "a", "--model", "b", "hi"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("--model is given twice");
+    const tool = await new Sandbox().run(["tool", "run", "read_file", "--path", "a", "--path", "b"]);
+    expect(tool.code).toBe(2);
+    expect(tool.stderr).toContain("--path is given twice");
+  });
+
+  test("tool run NAME --help shows the tool's arguments, also of one that is off", async () => {
+    const { code, stdout } = await new Sandbox().run(["tool", "run", "run_bash", "--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("Usage: agent tool run run_bash");
+    expect(stdout).toMatch(/--command +string +required/);
+    expect(stdout).toMatch(/--timeout/);
+  });
+
+  test("agent run is the plain command without a chat; more words after it are a task", async () => {
+    const box = new Sandbox();
+    box.write("a.txt", "");
+    expect((await box.run(["run", "list files"])).stdout).toContain("a.txt");
+    expect((await box.run(["run", "list", "files"])).stdout).toContain("That needs the tool run_bash");
+  });
+
+  test("maxRepeats in the config ends a model that repeats itself", async () => {
+    const box = new Sandbox();
+    box.write("agent.config.mjs", scripted([["list_dir", {}]], "maxRepeats: 2,"));
+    const { code, stderr } = await box.run(["--trust", "go"]);
+    expect(code).toBe(5);
+    expect(stderr).toContain("same");
+  });
+});
+
+test("agent init lets run_bash ask first unless told otherwise", async () => {
+  const box = new Sandbox();
+  await box.run(["init", "--enable", "run_bash"]);
+  const tools = JSON.parse((await box.run(["tools", "--json"])).stdout).tools;
+  expect(tools).toContainEqual(expect.objectContaining({ name: "run_bash", on: true, confirm: true }));
+  await box.run(["init", "--force", "--enable", "run_bash", "--no-confirm"]);
+  const again = JSON.parse((await box.run(["tools", "--json"])).stdout).tools;
+  expect(again).toContainEqual(expect.objectContaining({ name: "run_bash", confirm: false }));
+});

@@ -1,0 +1,131 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { packSource, Sandbox } from "./agent.js";
+
+const NAME = "agent-pack-greeter";
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** A registry with one package in it; resolves to the environment npm needs. */
+async function registryWith(
+  box: Sandbox,
+  files: Readonly<Record<string, string>>,
+): Promise<Record<string, string>> {
+  const folder = join(box.root, "package");
+  mkdirSync(folder);
+  const manifest = {
+    name: NAME,
+    version: "1.2.3",
+    type: "module",
+    exports: "./index.js",
+    keywords: ["agent-pack"],
+    description: "Says hello",
+    scripts: { postinstall: "touch ran" },
+  };
+  for (const [path, text] of Object.entries({ "package.json": JSON.stringify(manifest), ...files })) {
+    writeFileSync(join(folder, path), text);
+  }
+  execFileSync("tar", ["-czf", join(box.root, "package.tgz"), "-C", box.root, "package"]);
+  const tarball = readFileSync(join(box.root, "package.tgz"));
+  const server = createServer((request, response) => {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    if (request.url?.endsWith(".tgz")) return response.end(tarball);
+    response.setHeader("content-type", "application/json");
+    if (request.url?.startsWith("/-/v1/search")) {
+      const other = { ...manifest, name: "left-pad", keywords: [] };
+      const objects = [manifest, other].map((found) => ({
+        package: { ...found, date: "2026-01-01", links: {}, maintainers: [] },
+      }));
+      return response.end(JSON.stringify({ objects, total: 2 }));
+    }
+    if (request.url !== `/${NAME}`) {
+      response.statusCode = 404;
+      return response.end("{}");
+    }
+    const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
+    const version = { ...manifest, dist: { tarball: `${url}/${NAME}.tgz`, integrity } };
+    response.end(
+      JSON.stringify({ name: NAME, "dist-tags": { latest: "1.2.3" }, versions: { "1.2.3": version } }),
+    );
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { npm_config_registry: address, npm_config_update_notifier: "false" };
+}
+
+const PACK = { "index.js": packSource("greet") };
+
+describe("agent pack search, add and remove", () => {
+  test("search finds packages with the keyword, and no others", async () => {
+    const box = new Sandbox();
+    const env = await registryWith(box, PACK);
+    const { code, stdout } = await box.run(["pack", "search", "hello"], { env });
+    expect(code).toBe(0);
+    expect(stdout).toContain(`${NAME}  1.2.3  Says hello\n`);
+    expect(stdout).not.toContain("left-pad");
+  });
+
+  test("add installs, shows the tools, and selects the pack; remove undoes it", async () => {
+    const box = new Sandbox();
+    const env = await registryWith(box, PACK);
+    box.write("package.json", "{}");
+    const added = await box.run(["pack", "add", NAME, "--yes"], { env });
+    expect(added.stdout).toContain(`${NAME} brings:\n  greet (on; read)\n`);
+    expect(added.code).toBe(0);
+    expect(JSON.parse(readFileSync(join(box.project, "agent.config.json"), "utf8"))).toEqual({
+      packs: ["@agent/preset-default", NAME],
+    });
+    expect(existsSync(join(box.project, "node_modules", NAME, "ran"))).toBe(false);
+    expect((await box.run(["tool", "run", "greet"])).stdout).toBe("it ran\n");
+    const removed = await box.run(["pack", "remove", NAME], { env });
+    expect(removed.code).toBe(0);
+    expect(existsSync(join(box.project, "node_modules", NAME))).toBe(false);
+    expect(JSON.parse(readFileSync(join(box.project, "agent.config.json"), "utf8"))).toEqual({
+      packs: ["@agent/preset-default"],
+    });
+    expect((await box.run(["pack", "remove", NAME], { env })).code).toBe(2);
+  });
+
+  test("--user installs for every project of the person", async () => {
+    const box = new Sandbox();
+    const env = await registryWith(box, PACK);
+    expect((await box.run(["pack", "add", NAME, "--user", "--yes"], { env })).code).toBe(0);
+    expect(existsSync(join(box.project, "node_modules"))).toBe(false);
+    expect((await box.run(["tool", "run", "greet"])).stdout).toBe("it ran\n");
+    expect((await box.run(["pack", "remove", NAME, "--user"], { env })).code).toBe(0);
+    expect((await box.run(["tool", "run", "greet"])).code).toBe(2);
+  });
+
+  test("a package that is no pack is named, and not selected", async () => {
+    const box = new Sandbox();
+    const env = await registryWith(box, { "index.js": "export const x = 1;" });
+    const { code, stderr } = await box.run(["pack", "add", NAME, "--yes"], { env });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${NAME} is installed, and is no pack that works`);
+    expect(existsSync(join(box.project, "agent.config.json"))).toBe(false);
+  });
+
+  test.each(["--registry=http://evil", "../x", "a b", "git+ssh://x"])(
+    "%s is no name to install",
+    async (name) => {
+      const { code, stderr } = await new Sandbox().run(["pack", "add", "--yes", "--", name]);
+      expect(code).toBe(2);
+      expect(stderr).toContain("is no package name");
+    },
+  );
+
+  test("without a terminal and without --yes nothing is installed", async () => {
+    const box = new Sandbox();
+    const { code, stderr } = await box.run(["pack", "add", NAME]);
+    expect(code).toBe(4);
+    expect(stderr).toContain("--yes");
+  });
+});

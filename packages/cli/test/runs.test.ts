@@ -1,0 +1,194 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { finished, Sandbox } from "./agent.js";
+
+/** A project whose model reads a file and then answers; by the conversation, since each process asks it anew. */
+function project(answer = "All done.", more = ""): Sandbox {
+  const sandbox = new Sandbox();
+  sandbox.write("agent.config.mjs", config(answer, more));
+  sandbox.write("a.txt", "hello\n");
+  return sandbox;
+}
+
+function config(answer: string, more = ""): string {
+  return `export default {
+  provider: {
+    model: "scripted",
+    async respond({ messages, onText }) {
+      const usage = { inputTokens: 10, outputTokens: 5 };
+      if (messages.some(({ role }) => role === "tool")) {
+        onText?.(${JSON.stringify(answer)});
+        return { content: ${JSON.stringify(answer)}, toolCalls: [], finishReason: "stop", usage };
+      }
+      const call = { id: "c1", type: "function", function: { name: "read_file", arguments: '{"path":"a.txt"}' } };
+      return { content: null, toolCalls: [call], finishReason: "tool_calls", usage };
+    },
+  },
+  ${more}
+};
+`;
+}
+
+async function start(sandbox: Sandbox, task = "look at a.txt"): Promise<string> {
+  const { stdout, code } = await sandbox.run(["runs", "start", "--json", task]);
+  expect(code).toBe(0);
+  return JSON.parse(stdout).id;
+}
+
+const work = (sandbox: Sandbox) => sandbox.run(["runs", "work", "--drain", "--trust"]);
+
+test("a run is started, worked off by another process, listed, shown and followed", async () => {
+  const sandbox = project();
+  const id = await start(sandbox);
+  expect((await sandbox.run(["runs", "list"])).stdout).toContain("queued");
+  const worked = await work(sandbox);
+  expect(worked.stderr).toContain(`run ${id}: done`);
+  const shown = JSON.parse((await sandbox.run(["runs", "show", id, "--json"])).stdout);
+  expect(shown).toMatchObject({ v: 1, run: { state: "done", result: { text: "All done." } } });
+  const followed = await sandbox.run(["runs", "follow", id]);
+  expect(followed).toMatchObject({ code: 0, stdout: "All done.\n" });
+  expect(followed.stderr).toContain("read_file");
+  const lines = (await sandbox.run(["runs", "follow", id, "--json"])).stdout.trim().split("\n");
+  expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ run: { state: "done" } });
+  expect((await sandbox.run(["runs", "prune", "--older", "0s"])).stdout).toBe("1 run removed.\n");
+  expect((await sandbox.run(["runs", "list"])).stdout).toContain("No runs.");
+});
+
+test("a call that needs a yes waits without a process; a denial reaches the model with its reason", async () => {
+  const sandbox = project("Understood.", 'confirm: ["read_file"],');
+  const id = await start(sandbox);
+  await work(sandbox);
+  const shown = await sandbox.run(["runs", "show", id]);
+  expect(shown.stdout).toContain("waiting for a decision about read_file");
+  const denied = await sandbox.run(["runs", "approve", id, "--deny", "not that file"]);
+  expect(denied).toMatchObject({ code: 0, stdout: "read_file: denied\n" });
+  expect((await sandbox.run(["runs", "approve", id])).stderr).toContain("waits for no decision");
+  await work(sandbox);
+  const { stdout } = await sandbox.run(["runs", "follow", id, "--json"]);
+  expect(stdout).toContain("the person said no: not that file");
+});
+
+test("a run can be cancelled and retried, from any process", async () => {
+  const sandbox = project();
+  const id = await start(sandbox);
+  expect((await sandbox.run(["runs", "cancel", id, "not", "needed"])).stdout).toBe(`${id}: cancelled\n`);
+  expect((await sandbox.run(["runs", "list", "--state", "cancelled"])).stdout).toContain("not needed");
+  expect(await sandbox.run(["runs", "cancel", id])).toMatchObject({ code: 4 });
+  expect((await sandbox.run(["runs", "retry", id])).stdout).toBe(`${id}: queued\n`);
+  await work(sandbox);
+  expect((await sandbox.run(["runs", "show", id])).stdout).toContain("All done.");
+});
+
+test("runs go only to workers in the directory they were started in", async () => {
+  const sandbox = project();
+  sandbox.write("other/agent.config.mjs", config("Elsewhere."));
+  const id = await start(sandbox);
+  const elsewhere = sandbox.start(["runs", "work", "--trust"], { cwd: join(sandbox.project, "other") });
+  onTestFinished(() => void elsewhere.kill("SIGKILL"));
+  await new Promise<void>((resolve) => {
+    elsewhere.stderr.on("data", (chunk: Buffer) => {
+      if (chunk.toString().includes("Working on runs")) resolve();
+    });
+  });
+  elsewhere.kill("SIGINT");
+  expect((await finished(elsewhere)).code).toBe(0);
+  await work(sandbox);
+  expect((await sandbox.run(["runs", "show", id])).stdout).toContain("All done.");
+});
+
+test.each([
+  [["runs", "show", "nothing"], 'There is no run "nothing". List them with: agent runs list'],
+  [["runs", "follow", "nothing"], 'There is no run "nothing".'],
+  [["runs", "list", "--state", "dome"], 'got "dome". Did you mean "done"?'],
+  [["runs", "list", "--limit", "0"], "--limit must be a whole number of at least 1"],
+  [["runs", "prune", "--older", "soon"], "--older must be a time such as 30d, 12h or 90m"],
+  [
+    ["runs", "list", "--engine", "mysql://u:secret@x/y"],
+    "--engine must be a directory or a postgres:// address",
+  ],
+  [["runs", "start", "x", "--id", "a b"], "id must be 1 to 100 letters"],
+  [["runs", "serve", "--port", "70000"], "--port must be a number from 0 to 65535"],
+])("%j is refused with words", async (args, message) => {
+  const { code, stderr } = await new Sandbox().run(args);
+  expect(code).toBe(2);
+  expect(stderr).toContain(message);
+  expect(stderr).not.toContain("secret");
+});
+
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
+  existsSync(path),
+);
+if (!CHROMIUM) process.stdout.write("Skipped: tests of the page of runs. They need Chromium.\n");
+
+test.skipIf(!CHROMIUM)(
+  "the page shows runs live, and decides, in a real browser by keyboard alone",
+  async () => {
+    const sandbox = project("<img src=x onerror=alert(1)> All done.", 'confirm: ["read_file"],');
+    const id = await start(sandbox, "look at <b>a.txt</b>");
+    await work(sandbox);
+    const server = sandbox.start(["runs", "serve", "--json"]);
+    onTestFinished(() => void server.kill("SIGINT"));
+    const url: string = await new Promise((resolve) => {
+      server.stdout.once("data", (chunk: Buffer) => resolve(JSON.parse(chunk.toString()).url));
+    });
+    const { origin } = new URL(url);
+    expect((await fetch(`${origin}/api/runs`)).status).toBe(401);
+    expect((await fetch(`${origin}/api/runs`, { headers: { authorization: "Bearer x" } })).status).toBe(401);
+    expect((await fetch(`${origin}/etc/passwd`)).status).toBe(404);
+
+    const { launch } = await import("puppeteer-core");
+    const browser = await launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] });
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage();
+    const problems: string[] = [];
+    page.on("pageerror", (error) => problems.push(String(error)));
+    page.on("console", (message) => {
+      if (message.type() === "error") problems.push(message.text());
+    });
+    await page.goto(url);
+    await page.waitForSelector("td .waiting");
+    expect(await page.$eval("tbody", (body) => body.textContent)).toContain(
+      "waits for a decision about read_file",
+    );
+    expect(page.url()).not.toContain("token");
+    // To the run, and to the button that allows the call, without a mouse.
+    const pressTabUntil = async (text: string): Promise<void> => {
+      for (let presses = 0; presses < 60; presses++) {
+        await page.keyboard.press("Tab");
+        if ((await page.evaluate("document.activeElement.textContent")) === text) return;
+      }
+      throw new Error(`The keyboard does not reach ${text}.`);
+    };
+    await pressTabUntil(id.slice(0, 18));
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".ask button");
+    if (process.env.AGENT_SCREENSHOTS)
+      await page.screenshot({
+        path: join(process.env.AGENT_SCREENSHOTS, "waiting.png") as `${string}.png`,
+        fullPage: true,
+      });
+    await pressTabUntil("Allow");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction("document.querySelector('dd .state').textContent === 'queued'");
+    // Another process goes on; the page sees it live.
+    await work(sandbox);
+    await page.waitForFunction("document.querySelector('dd .state').textContent === 'done'");
+    const shown = await page.$eval("main", (main) => main.textContent);
+    expect(shown).toContain("<img src=x onerror=alert(1)> All done.");
+    expect(shown).toContain("hello");
+    if (process.env.AGENT_SCREENSHOTS)
+      await page.screenshot({
+        path: join(process.env.AGENT_SCREENSHOTS, "done.png") as `${string}.png`,
+        fullPage: true,
+      });
+    await page.click("#home");
+    await page.waitForSelector("td .done");
+    if (process.env.AGENT_SCREENSHOTS)
+      await page.screenshot({
+        path: join(process.env.AGENT_SCREENSHOTS, "list.png") as `${string}.png`,
+        fullPage: true,
+      });
+    expect(problems).toEqual([]);
+  },
+);

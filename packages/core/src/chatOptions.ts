@@ -1,0 +1,29 @@
+import type { DoneEvent } from "./events.js";
+import type { Schema } from "./toolkit/standardSchema.js";
+import type { CallContext } from "./tools/callContext.js";
+
+export interface ChatOptions {
+  readonly signal?: AbortSignal;
+  /** Passed on to tools, hooks and `approve` with every call: the user, the tenant. `Register` gives it a type. */
+  readonly context?: CallContext;
+}
+
+/** A structured answer: `chat` resolves to a value that fits `output`. */
+export interface StructuredChatOptions<S extends Schema> extends ChatOptions {
+  /** A JSON Schema, or a schema of zod, valibot, arktype or another Standard Schema library. */
+  readonly output: S;
+}
+
+export interface StreamOptions extends ChatOptions {
+  /** The last event holds a value of this form. */
+  readonly output?: Schema;
+}
+
+/** What `chat` resolves to with `details`: the answer, the value where `output` asked for one, and what they took. */
+export type ChatResult<Value = undefined> = Omit<DoneEvent, "type" | "output"> & { readonly output: Value };
+
+/** Everything `chat` takes. */
+export interface AnyChatOptions extends ChatOptions {
+  readonly output?: unknown;
+  readonly details?: boolean;
+}

@@ -1,0 +1,33 @@
+import type { AccessNeed, ToolCapability } from "../tools/types.js";
+import type { AssistantMessage, ToolMessage } from "./conversation.js";
+
+/** A call that has not run because nobody has decided about it yet. Holds what a person has to know. */
+export interface PendingCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly capabilities: readonly ToolCapability[];
+  /** What the call would do beyond the host's access rules. */
+  readonly needs: readonly AccessNeed[];
+}
+
+/** An answer whose calls wait for a decision. It joins the history once every call has its result. */
+export interface PendingRound {
+  readonly answer: AssistantMessage;
+  /** The results of the calls that have run. */
+  readonly results: readonly ToolMessage[];
+  readonly calls: readonly PendingCall[];
+}
+
+/** What is wrong with the pending calls of a saved session, as the end of a sentence, or `undefined`. */
+export function findPendingProblem({ answer, results, calls }: PendingRound): string | undefined {
+  const open = new Set((answer.tool_calls ?? []).map(({ id }) => id));
+  for (const { tool_call_id: id } of results) {
+    if (!open.delete(id)) return `a result answers the tool call "${id}", which nobody made`;
+  }
+  if (!Array.isArray(calls) || calls.length === 0) return "no call waits for a decision";
+  const unknown = calls.find((call) => !open.has(call?.id));
+  return unknown === undefined
+    ? undefined
+    : `the call "${unknown?.id}" waits for a decision, and nobody made it`;
+}

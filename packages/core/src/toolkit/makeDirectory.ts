@@ -1,0 +1,18 @@
+import { nodeFs, nodePath } from "./nodeModules.js";
+
+/**
+ * Makes a directory and the missing ones above it. Unlike Node's own `recursive`, it ends also where nothing can be
+ * made: below /proc that tries for ever.
+ */
+export function makeDirectory(path: string): void {
+  try {
+    nodeFs.mkdirSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" && nodeFs.statSync(path).isDirectory()) return;
+    const parent = nodePath.dirname(path);
+    if (code !== "ENOENT" || parent === path || nodeFs.existsSync(parent)) throw error;
+    makeDirectory(parent);
+    nodeFs.mkdirSync(path);
+  }
+}

@@ -1,0 +1,216 @@
+import { AgentError } from "@agent/core";
+import {
+  checkFunction,
+  checkOptions,
+  checkPositive,
+  checkText,
+  errorMessage,
+  type OptionChecks,
+} from "@agent/core/toolkit";
+import type { Pool } from "pg";
+import type {
+  ActivityBucket,
+  ClaimHandler,
+  EngineWorker,
+  EngineWorkOptions,
+  EventsOptions,
+  RunEngine,
+  RunQuery,
+} from "../engine/engine.js";
+import type { FollowedEvent } from "../engine/events.js";
+import type { Decision, NewRun, Run, RunState, RunSummary, TenantLimits } from "../engine/run.js";
+import { BullmqWorker } from "./bullmqWorker.js";
+import { Dispatcher } from "./dispatcher.js";
+import { clientConfig, loadPostgres, postgresTickets, redisTickets } from "./drivers.js";
+import { Leases } from "./leases.js";
+import { ModelCalls } from "./modelCalls.js";
+import { cancelTopic, Notices } from "./notices.js";
+import { readEvents } from "./postgresEvents.js";
+import { type Change, RunStore } from "./runStore.js";
+import { checkSchemaName, migrate } from "./schema.js";
+import { type TicketBackend, Tickets } from "./tickets.js";
+
+const DEFAULTS = { schema: "agent_runs", maxConnections: 10 };
+
+export interface BullmqEngineOptions {
+  /** The database that holds runs, journals and events: `postgres://user:password@host:5432/name`. */
+  readonly postgres: string;
+  /** The Redis or Valkey that BullMQ uses: `redis://host:6379`. Default: BullMQ uses Postgres, too. */
+  readonly redis?: string;
+  /** The schema of the tables. Made, and brought up to date, when the engine is opened. Default `agent_runs`. */
+  readonly schema?: string;
+  /** Connections of this process to Postgres, besides one that listens. Default 10. */
+  readonly maxConnections?: number;
+  /** Told of faults that pass, such as a server that restarts. */
+  readonly onFault?: (error: unknown) => void;
+}
+
+const OPTIONS: OptionChecks<BullmqEngineOptions> = {
+  postgres: checkText,
+  redis: checkText,
+  schema: checkText,
+  maxConnections: checkPositive,
+  onFault: checkFunction,
+};
+
+/**
+ * Runs for any number of machines: BullMQ hands them out, Postgres holds them. Needs the packages `bullmq` and `pg`, and
+ * `ioredis` with Redis. Rejects if a server cannot be reached or was written by a newer version.
+ */
+export async function createBullmqEngine(options: BullmqEngineOptions): Promise<RunEngine> {
+  checkOptions("createBullmqEngine", options, OPTIONS);
+  const { postgres, redis, schema = DEFAULTS.schema, onFault = () => undefined } = options;
+  checkText("postgres", postgres);
+  checkSchemaName(schema);
+  const pg = await loadPostgres();
+  const pool = new pg.Pool({
+    ...clientConfig(postgres),
+    max: options.maxConnections ?? DEFAULTS.maxConnections,
+  });
+  // An idle connection that is cut would end the process otherwise.
+  pool.on("error", onFault);
+  try {
+    await migrate(pool, schema);
+    const backend = await (redis === undefined
+      ? postgresTickets(postgres, `${schema}_queue`)
+      : redisTickets(redis));
+    const notices = new Notices(pool, () => new pg.Client(clientConfig(postgres)), schema, onFault);
+    return new BullmqEngine(pool, schema, backend, notices, onFault);
+  } catch (error) {
+    await pool.end();
+    if (error instanceof AgentError) throw error;
+    throw new AgentError("invalid_argument", `The runs in Postgres cannot be used: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+class BullmqEngine implements RunEngine {
+  readonly #pool: Pool;
+  readonly #schema: string;
+  readonly #backend: TicketBackend & { close(): void };
+  readonly #notices: Notices;
+  readonly #onFault: (error: unknown) => void;
+  readonly #store: RunStore;
+  readonly #leases: Leases;
+  readonly #tickets: Tickets;
+  readonly #dispatcher: Dispatcher;
+  readonly #modelCalls: ModelCalls;
+  readonly #workers = new Set<EngineWorker>();
+
+  constructor(
+    pool: Pool,
+    schema: string,
+    backend: TicketBackend & { close(): void },
+    notices: Notices,
+    onFault: (error: unknown) => void,
+  ) {
+    this.#pool = pool;
+    this.#schema = schema;
+    this.#backend = backend;
+    this.#notices = notices;
+    this.#onFault = onFault;
+    this.#store = new RunStore(pool, schema);
+    this.#leases = new Leases(pool, schema);
+    this.#tickets = new Tickets(backend, schema, onFault);
+    this.#dispatcher = new Dispatcher(this.#tickets, this.#leases, notices, onFault);
+    this.#modelCalls = new ModelCalls(pool, schema);
+  }
+
+  async create(run: NewRun): Promise<boolean> {
+    return await this.#apply(this.#store.create(run), run.id);
+  }
+
+  get(id: string): Promise<Run | undefined> {
+    return this.#store.get(id);
+  }
+
+  list(query: RunQuery = {}): Promise<readonly RunSummary[]> {
+    return this.#store.list(query);
+  }
+
+  count(query: Omit<RunQuery, "limit"> = {}): Promise<Readonly<Record<RunState, number>>> {
+    return this.#store.count(query);
+  }
+
+  activity(since: number, bucketMs: number): Promise<readonly ActivityBucket[]> {
+    return this.#store.activity(since, bucketMs);
+  }
+
+  events(id: string, options: EventsOptions = {}): AsyncIterable<FollowedEvent> {
+    const parts = { pool: this.#pool, schema: this.#schema, store: this.#store, notices: this.#notices };
+    return readEvents(id, parts, options);
+  }
+
+  async decide(id: string, key: string, decision: Decision): Promise<boolean> {
+    return await this.#apply(this.#store.decide(id, key, decision), id);
+  }
+
+  async cancel(id: string, reason: string): Promise<boolean> {
+    const isCancelled = await this.#apply(this.#store.cancel(id, reason), id);
+    if (isCancelled) this.#notices.send(cancelTopic(id));
+    return isCancelled;
+  }
+
+  async retry(id: string): Promise<boolean> {
+    return await this.#apply(this.#store.retry(id), id);
+  }
+
+  async setLimits(tenant: string, limits: TenantLimits): Promise<void> {
+    await this.#apply(this.#store.setLimits(tenant, limits));
+    this.#modelCalls.forget(tenant);
+  }
+
+  getLimits(tenant: string): Promise<TenantLimits> {
+    return this.#store.getLimits(tenant);
+  }
+
+  prune(endedBefore: number): Promise<number> {
+    return this.#store.prune(endedBefore);
+  }
+
+  async work(handle: ClaimHandler, options: EngineWorkOptions): Promise<EngineWorker> {
+    const worker = new BullmqWorker(
+      {
+        pool: this.#pool,
+        schema: this.#schema,
+        store: this.#store,
+        leases: this.#leases,
+        dispatcher: this.#dispatcher,
+        notices: this.#notices,
+        tickets: new Tickets(this.#backend, this.#schema, this.#onFault),
+        claimParts: {
+          pool: this.#pool,
+          schema: this.#schema,
+          modelCalls: this.#modelCalls,
+          notify: (id) => this.#notices.send(id),
+        },
+      },
+      handle,
+      options,
+    );
+    worker.start();
+    this.#workers.add(worker);
+    return {
+      close: async () => {
+        this.#workers.delete(worker);
+        await worker.close();
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.close()));
+    this.#workers.clear();
+    await this.#tickets.close();
+    await this.#notices.close();
+    this.#backend.close();
+    await this.#pool.end();
+  }
+
+  async #apply(change: Promise<Change>, id?: string): Promise<boolean> {
+    const { applied, dispatch } = await change;
+    await this.#dispatcher.send(dispatch, applied && id !== undefined ? [id] : []);
+    return applied;
+  }
+}

@@ -1,0 +1,215 @@
+import { errorMessage, processTag } from "@agent/core/toolkit";
+import type { Pool } from "pg";
+import type { ClaimEnding, ClaimHandler, EngineWorker, EngineWorkOptions } from "../engine/engine.js";
+import { isStopped } from "../engine/stopped.js";
+import { sleep } from "../worker/sleep.js";
+import type { Dispatcher } from "./dispatcher.js";
+import type { Claimant, Leases } from "./leases.js";
+import { cancelTopic, type Notices } from "./notices.js";
+import { type ClaimParts, PostgresClaim } from "./postgresClaim.js";
+import { type Kind, type RunRow, toRun } from "./rows.js";
+import type { RunStore } from "./runStore.js";
+import type { Tickets } from "./tickets.js";
+
+const RENEWALS_PER_LEASE = 3;
+const SWEEP_MS = 500;
+const LOOK_MS = 500;
+const KINDS_MS = 2000;
+const RETRY_MS = 200;
+
+export interface WorkerParts {
+  readonly pool: Pool;
+  readonly schema: string;
+  readonly store: RunStore;
+  readonly leases: Leases;
+  readonly dispatcher: Dispatcher;
+  readonly notices: Notices;
+  /** The worker's own: it closes them. */
+  readonly tickets: Tickets;
+  readonly claimParts: ClaimParts;
+}
+
+/** Takes tickets from the queues and claims their runs in the database; renews leases and gives back lost runs. */
+export class BullmqWorker implements EngineWorker {
+  readonly #parts: WorkerParts;
+  readonly #handle: ClaimHandler;
+  readonly #options: EngineWorkOptions;
+  readonly #claimant: Claimant;
+  readonly #claims = new Map<string, PostgresClaim>();
+  readonly #handlers = new Set<Promise<void>>();
+  readonly #closed = new AbortController();
+  readonly #loops: Promise<void>[] = [];
+  #kinds: readonly Kind[] = [];
+  #wake = new AbortController();
+  #isClosing = false;
+  #renewedAt = performance.now();
+
+  constructor(parts: WorkerParts, handle: ClaimHandler, options: EngineWorkOptions) {
+    this.#parts = parts;
+    this.#handle = handle;
+    this.#options = options;
+    const worker = `${options.name} ${processTag()}.${crypto.randomUUID().slice(0, 8)}`;
+    this.#claimant = { worker, leaseMs: options.leaseMs, maxCrashes: options.maxCrashes };
+  }
+
+  start(): void {
+    const { leaseMs } = this.#options;
+    const stopListening = this.#parts.notices.on("queue", () => this.#wake.abort());
+    this.#closed.signal.addEventListener("abort", stopListening);
+    this.#loop(KINDS_MS, () => this.#refreshKinds());
+    this.#loop(Math.min(SWEEP_MS, leaseMs / RENEWALS_PER_LEASE), () => this.#parts.dispatcher.sweep());
+    this.#loop(leaseMs / RENEWALS_PER_LEASE, () => this.#renew());
+    this.#loops.push(this.#takeRuns());
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#wake.abort();
+    for (const claim of this.#claims.values()) claim.stop("closing");
+    await Promise.all(this.#handlers);
+    this.#closed.abort();
+    await Promise.all(this.#loops);
+    await this.#parts.tickets.close();
+  }
+
+  /** Does something again and again until the worker is closed; a fault is told, and passes. */
+  #loop(everyMs: number, work: () => Promise<void>): void {
+    const run = async (): Promise<void> => {
+      while (!this.#closed.signal.aborted) {
+        await work().catch(this.#options.onFault);
+        await sleep(everyMs, this.#closed.signal);
+      }
+    };
+    this.#loops.push(run());
+  }
+
+  async #refreshKinds(): Promise<void> {
+    const { pool, schema, tickets } = this.#parts;
+    const { definitions, labels, leaseMs } = this.#options;
+    const { rows } = await pool.query<Kind>(
+      `select name, definition, labels from ${schema}.kind where definition = any($1) and labels <@ $2 order by name`,
+      [definitions, labels],
+    );
+    if (this.#isClosing || rows.length === this.#kinds.length) return;
+    await tickets.open(rows, leaseMs);
+    this.#kinds = rows;
+    this.#wake.abort();
+  }
+
+  async #takeRuns(): Promise<void> {
+    while (!this.#isClosing) {
+      this.#wake = new AbortController();
+      try {
+        await this.#fill();
+      } catch (error) {
+        this.#options.onFault(error);
+        await sleep(RETRY_MS, this.#closed.signal);
+      }
+      if (!this.#isClosing) await sleep(LOOK_MS, this.#wake.signal);
+      // A run of a new kind was started.
+      if (this.#kinds.length === 0) await this.#refreshKinds().catch(this.#options.onFault);
+    }
+  }
+
+  async #fill(): Promise<void> {
+    let found = true;
+    while (found) {
+      found = false;
+      for (const { name } of this.#kinds) {
+        if (this.#isClosing || this.#handlers.size >= this.#options.concurrency) return;
+        if (await this.#take(name)) found = true;
+      }
+    }
+  }
+
+  /** Returns whether there was a ticket. */
+  async #take(kind: string): Promise<boolean> {
+    const ticket = await this.#parts.tickets.next(kind);
+    if (!ticket) return false;
+    const row = await this.#parts.leases.claim(ticket.runId, this.#claimant);
+    await ticket.done();
+    if (row) this.#start(row);
+    return true;
+  }
+
+  #start(row: RunRow): void {
+    const claim = new PostgresClaim(toRun(row), this.#parts.claimParts);
+    const stopListening = this.#parts.notices.on(cancelTopic(row.id), () => {
+      this.#renew().catch(this.#options.onFault);
+    });
+    this.#parts.notices.send(row.id);
+    this.#claims.set(row.id, claim);
+    if (this.#isClosing) claim.stop("closing");
+    const handled: Promise<void> = this.#work(claim).finally(() => {
+      stopListening();
+      this.#handlers.delete(handled);
+      if (this.#claims.get(row.id) === claim) this.#claims.delete(row.id);
+      this.#wake.abort();
+    });
+    this.#handlers.add(handled);
+  }
+
+  async #work(claim: PostgresClaim): Promise<void> {
+    try {
+      const ending = await this.#handle(claim);
+      await this.#end(claim, ending);
+    } catch (error) {
+      this.#options.onFault(error);
+      if (isStopped(error)) await this.#end(claim, { state: "queued" });
+      else await this.#untilDone(() => this.#crash(claim, errorMessage(error)));
+    }
+  }
+
+  async #end({ run, epoch }: PostgresClaim, ending: ClaimEnding): Promise<void> {
+    const { store, dispatcher } = this.#parts;
+    await this.#untilDone(async () => {
+      const { dispatch } = await store.end(run.id, epoch, ending);
+      await dispatcher.send(dispatch, [run.id]);
+    });
+  }
+
+  async #crash({ run, epoch }: PostgresClaim, reason: string): Promise<void> {
+    const { changed, dispatch } = await this.#parts.leases.crash(run.id, epoch, reason);
+    await this.#parts.dispatcher.send(dispatch, changed);
+  }
+
+  /** Tries again while the database is away, but not longer than the lease: then the run is given back by others. */
+  async #untilDone(write: () => Promise<void>): Promise<void> {
+    const until = performance.now() + this.#options.leaseMs;
+    while (performance.now() < until) {
+      try {
+        return await write();
+      } catch (error) {
+        this.#options.onFault(error);
+        await sleep(RETRY_MS, this.#closed.signal);
+      }
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { leaseMs } = this.#options;
+    const asked = [...this.#claims.values()];
+    const startedAt = performance.now();
+    if (asked.length === 0) {
+      this.#renewedAt = startedAt;
+      return;
+    }
+    try {
+      const held = await this.#parts.leases.renew(
+        asked.map(({ run, epoch }) => ({ id: run.id, epoch })),
+        leaseMs,
+      );
+      this.#renewedAt = startedAt;
+      for (const claim of asked) {
+        const cancelReason = held.get(claim.run.id);
+        if (claim.signal.aborted || this.#claims.get(claim.run.id) !== claim) continue;
+        if (cancelReason === undefined) claim.stop("lost");
+        else if (cancelReason !== null) claim.stop("cancelled", cancelReason);
+      }
+    } catch (error) {
+      // Without a lease nothing more may be started, even if nobody else can take the run at the moment.
+      if (performance.now() - this.#renewedAt > leaseMs) for (const claim of asked) claim.stop("lost");
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import type { Leases } from "./leases.js";
+import type { Notices } from "./notices.js";
+import type { Dispatch } from "./slots.js";
+import type { Tickets } from "./tickets.js";
+
+const SEND_WITHIN_MS = 3000;
+const CHECK_EVERY_MS = 10_000;
+const CHECK_WAITED_MS = 30_000;
+
+/** Brings runs that may be claimed to the queue. What cannot be sent now is sent by a later sweep of any worker. */
+export class Dispatcher {
+  readonly #tickets: Tickets;
+  readonly #leases: Leases;
+  readonly #notices: Notices;
+  readonly #onFault: (error: unknown) => void;
+  #checkedAt = performance.now();
+
+  constructor(tickets: Tickets, leases: Leases, notices: Notices, onFault: (error: unknown) => void) {
+    this.#tickets = tickets;
+    this.#leases = leases;
+    this.#notices = notices;
+    this.#onFault = onFault;
+  }
+
+  /** Queues runs, and tells followers of the runs that changed. Never rejects. */
+  async send(runs: readonly Dispatch[], changed: readonly string[]): Promise<void> {
+    for (const id of changed) this.#notices.send(id);
+    if (runs.length === 0) return;
+    try {
+      const adding = Promise.all(runs.map((run) => this.#tickets.add(run.kind, run.id, run.epoch, run.turn)));
+      await within(adding, SEND_WITHIN_MS);
+      await this.#leases.markEnqueued(runs);
+    } catch (error) {
+      this.#onFault(error);
+    }
+    for (const { id } of runs) this.#notices.send(id);
+    this.#notices.send("queue");
+  }
+
+  async sweep(): Promise<void> {
+    const { dispatch, changed } = await this.#leases.sweep();
+    await this.send(dispatch, changed);
+    if (performance.now() - this.#checkedAt < CHECK_EVERY_MS) return;
+    this.#checkedAt = performance.now();
+    await this.#checkQueue();
+  }
+
+  /** A queue that was lost, such as a Redis without persistence that restarted, is filled again. */
+  async #checkQueue(): Promise<void> {
+    for (let after = 0; ; ) {
+      const queued = await this.#leases.longQueued(after, CHECK_WAITED_MS);
+      const there = await Promise.all(
+        queued.map(({ kind, id, epoch }) => this.#tickets.has(kind, id, epoch)),
+      );
+      const missing = queued.filter((_, index) => !there[index]);
+      await this.send(missing, []);
+      if (missing.length === 0) return;
+      after = queued.at(-1)?.queuedMs ?? Infinity;
+    }
+  }
+}
+
+function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`The queue did not answer within ${ms} ms.`)), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,86 @@
+import { AgentError } from "@agent/core";
+import type { ClientConfig, PoolConfig } from "pg";
+import type { TicketBackend } from "./tickets.js";
+
+const INSTALL = "npm install bullmq pg ioredis";
+const STALLED_CHECK_MS = 1000;
+// A ticket that comes back is no sign of a bad run: the database counts those.
+const MAX_STALLED = 1_000_000;
+const KEEP_NOTHING = { removeOnComplete: true, removeOnFail: true } as const;
+
+/** The `pg` package. */
+export async function loadPostgres() {
+  return (await load("pg", () => import("pg"))).default;
+}
+
+/** BullMQ on Redis, over two connections that all queues share. */
+export async function redisTickets(url: string): Promise<TicketBackend & { close(): void }> {
+  const { Queue, Worker } = await load("bullmq", () => import("bullmq"));
+  const { Redis } = await load("ioredis", () => import("ioredis"));
+  const connect = (options: { readonly maxRetriesPerRequest: number | null }) => {
+    const redis = new Redis(url, options);
+    // Each queue and worker reports the faults of its connection too.
+    redis.on("error", () => undefined);
+    return redis;
+  };
+  const [forQueues, forWorkers] = [
+    connect({ maxRetriesPerRequest: 1 }),
+    connect({ maxRetriesPerRequest: null }),
+  ];
+  return {
+    createQueue: (name) => new Queue(name, { connection: forQueues, defaultJobOptions: KEEP_NOTHING }),
+    createWorker: (name, lockMs) =>
+      new Worker(name, null, { connection: forWorkers, ...workerOptions(lockMs) }),
+    close: () => {
+      forQueues.disconnect();
+      forWorkers.disconnect();
+    },
+  };
+}
+
+/** BullMQ on Postgres, in a schema of its own. */
+export async function postgresTickets(
+  connectionString: string,
+  schema: string,
+): Promise<TicketBackend & { close(): void }> {
+  const { createPostgresBackend, withBackend } = await load("bullmq", () => import("bullmq"));
+  const backend = withBackend(createPostgresBackend);
+  const connection = { connectionString, schema, migrate: true, max: 2 };
+  return {
+    createQueue: (name) => new backend.Queue(name, { connection, defaultJobOptions: KEEP_NOTHING }) as never,
+    createWorker: (name, lockMs) =>
+      new backend.Worker(name, null, { connection, ...workerOptions(lockMs) }) as never,
+    close: () => undefined,
+  };
+}
+
+/** Settings of `pg` that a lost server is noticed with. */
+export function clientConfig(connectionString: string): ClientConfig & PoolConfig {
+  return { connectionString, keepAlive: true, connectionTimeoutMillis: 5000, application_name: "agent-runs" };
+}
+
+function workerOptions(lockMs: number) {
+  return {
+    autorun: false,
+    lockDuration: lockMs,
+    stalledInterval: STALLED_CHECK_MS,
+    maxStalledCount: MAX_STALLED,
+    ...KEEP_COUNT,
+  };
+}
+
+const KEEP_COUNT = { removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } };
+
+async function load<T>(name: string, importIt: () => Promise<T>): Promise<T> {
+  try {
+    return await importIt();
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND";
+    if (!isMissing) throw error;
+    throw new AgentError(
+      "invalid_argument",
+      `The engine on BullMQ and Postgres needs the package "${name}", which is not installed: ${INSTALL}`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,98 @@
+import { defineTool } from "@agent/core";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { eventsOf, follow, scripted, workWith } from "../../test/helpers.js";
+import { POSTGRES_URL, query, REDIS_URL, testSchema, withServers } from "../../test/servers.js";
+import type { RunEngine } from "../engine/engine.js";
+import { startRun } from "../engine/startRun.js";
+import { createBullmqEngine } from "./bullmqEngine.js";
+
+async function openEngine(schema: string): Promise<RunEngine> {
+  const engine = await createBullmqEngine({
+    postgres: POSTGRES_URL,
+    redis: REDIS_URL,
+    schema,
+    maxConnections: 4,
+  });
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+describe("wrong options", () => {
+  test.each([
+    [{}, "postgres must be a string, got nothing."],
+    [{ postgres: "postgres://x", schema: 'a"b' }, "schema must be 1 to 50 lower-case letters"],
+    [
+      { postgres: "postgres://x", rediss: "y" },
+      'createBullmqEngine has no option "rediss". Did you mean "redis"?',
+    ],
+    [
+      { postgres: "postgres://127.0.0.1:1/none" },
+      "The runs in Postgres cannot be used: connect ECONNREFUSED 127.0.0.1:1",
+    ],
+  ])("%j is refused", async (options, message) => {
+    await expect(createBullmqEngine(options as never)).rejects.toThrow(message);
+  });
+});
+
+describe.skipIf(!withServers)("faults of the database", () => {
+  test("a schema of a newer version is refused with words", async () => {
+    const { schema } = await testSchema();
+    await openEngine(schema);
+    await query(`insert into ${schema}.migration values (99)`);
+    await expect(openEngine(schema)).rejects.toThrow(
+      `The schema ${schema} was written by a newer version of @agent/durable (99; this one knows 1). Upgrade`,
+    );
+  });
+
+  test("a run of a newer format is left to newer workers", async () => {
+    const { schema } = await testSchema();
+    const engine = await openEngine(schema);
+    const definition = scripted(["Done."]);
+    const newer = await startRun(engine, definition, {});
+    await query(`update ${schema}.run set format = 2`);
+    const own = await startRun(engine, definition, {});
+    await workWith(engine, definition);
+    await follow(engine, own);
+    expect((await engine.get(newer))?.state).toBe("queued");
+  });
+
+  test("when every connection is cut in the middle of a call, the run goes on and nothing is done twice", async () => {
+    const { schema } = await testSchema();
+    const engine = await openEngine(schema);
+    const write = vi.fn(async () => {
+      await query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'agent-runs' and pid <> pg_backend_pid()`,
+      );
+      return "wrote";
+    });
+    const input = { type: "object", properties: {} } as const;
+    const tool = defineTool({ name: "write", description: "Writes.", input, execute: write });
+    const answers = [{ calls: [{ name: "write" }] }, "Done."];
+    // A script starts anew with each claim; the journal has its first answer by then.
+    const { create } = scripted(answers, [tool]);
+    const again = scripted(answers.slice(1), [tool]);
+    const definition = {
+      ...again,
+      create: (run: Parameters<typeof create>[0]) =>
+        write.mock.calls.length > 0 ? again.create(run) : create(run),
+    };
+    await workWith(engine, definition, { leaseMs: 1000 });
+    const id = await startRun(engine, definition, {});
+    const all = await follow(engine, id);
+    expect(all.at(-1)).toMatchObject({ run: { state: "done" } });
+    expect(write).toHaveBeenCalledOnce();
+    const ends = eventsOf(all).filter(({ type }) => type === "tool_end");
+    expect(ends).toHaveLength(1);
+  });
+
+  test("a run whose ticket was lost with the queue is queued again", async () => {
+    const { schema } = await testSchema();
+    const engine = await openEngine(schema);
+    const definition = scripted(["Done."]);
+    const id = await startRun(engine, definition, {});
+    // As after a process that died between the commit and the queue.
+    await query(`update ${schema}.run set enqueued = false, queued_at = now() - interval '1 minute'`);
+    await workWith(engine, definition);
+    expect((await follow(engine, id)).at(-1)).toMatchObject({ run: { state: "done" } });
+  });
+});

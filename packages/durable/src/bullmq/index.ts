@@ -1,0 +1,1 @@
+export { type BullmqEngineOptions, createBullmqEngine } from "./bullmqEngine.js";

@@ -1,0 +1,154 @@
+import type { Pool } from "pg";
+import type { RunError } from "../engine/run.js";
+import { RUN_COLUMNS, type RunRow } from "./rows.js";
+import { FORMAT } from "./schema.js";
+import { type Dispatch, Slots } from "./slots.js";
+import { inTransaction } from "./transaction.js";
+
+const SWEEP_AT_ONCE = 200;
+const UNQUEUED_AFTER = "1 second";
+const DISPATCH = "id, kind, epoch, turn::float8 as turn";
+
+/** What a worker has to know to claim. */
+export interface Claimant {
+  readonly worker: string;
+  readonly leaseMs: number;
+  readonly maxCrashes: number;
+}
+
+export interface Held {
+  readonly id: string;
+  readonly epoch: number;
+}
+
+/** What a sweep has found. */
+export interface Swept {
+  readonly changed: readonly string[];
+  readonly dispatch: readonly Dispatch[];
+}
+
+interface ExpiredRow extends Dispatch {
+  readonly crashes: number;
+  readonly max_crashes: number;
+  readonly lease_ms: number;
+  readonly worker: string;
+  readonly tenant: string;
+  readonly cancel_reason: string | null;
+}
+
+/** Who has which run, until when: by the clock of the database alone. */
+export class Leases {
+  readonly #pool: Pool;
+  readonly #s: string;
+  readonly #slots: Slots;
+
+  constructor(pool: Pool, schema: string) {
+    this.#pool = pool;
+    this.#s = schema;
+    this.#slots = new Slots(schema);
+  }
+
+  /** Takes a queued run. `undefined` if it is not queued any more, or is for newer workers. */
+  async claim(id: string, { worker, leaseMs, maxCrashes }: Claimant): Promise<RunRow | undefined> {
+    const { rows } = await this.#pool.query<RunRow>({
+      name: `claim-${this.#s}`,
+      text: `update ${this.#s}.run set state = 'running', epoch = epoch + 1, worker = $2, lease_ms = $3::int, max_crashes = $4,
+        lease_until = clock_timestamp() + $3::int * interval '1 ms', started_at = coalesce(started_at, clock_timestamp())
+       where id = $1 and state = 'queued' and not parked and format <= ${FORMAT} returning ${RUN_COLUMNS}`,
+      values: [id, worker, leaseMs, maxCrashes],
+    });
+    return rows[0];
+  }
+
+  /** Extends the leases of these claims. Resolves to those that still hold, with the reason if one was cancelled. */
+  async renew(held: readonly Held[], leaseMs: number): Promise<ReadonlyMap<string, string | null>> {
+    const { rows } = await this.#pool.query<{ id: string; cancel_reason: string | null }>(
+      `update ${this.#s}.run set lease_until = clock_timestamp() + $3::int * interval '1 ms'
+       from unnest($1::text[], $2::int[]) as held (id, epoch)
+       where run.id = held.id and run.epoch = held.epoch and state = 'running' returning run.id, cancel_reason`,
+      [held.map(({ id }) => id), held.map(({ epoch }) => epoch), leaseMs],
+    );
+    return new Map(rows.map((row) => [row.id, row.cancel_reason]));
+  }
+
+  /** Counts a lost worker against a run: it is queued again, or set aside. */
+  async crash(id: string, epoch: number, reason: string): Promise<Swept> {
+    return await inTransaction(this.#pool, async (client) => {
+      const { rows } = await client.query<ExpiredRow>(
+        `select crashes, max_crashes, lease_ms, worker, tenant, cancel_reason, ${DISPATCH} from ${this.#s}.run
+         where id = $1 and epoch = $2 and state = 'running' for update`,
+        [id, epoch],
+      );
+      return await this.#giveBack(client, rows, () => reason);
+    });
+  }
+
+  /** Gives back runs whose lease has ended, and finds queued runs that are in no queue. */
+  async sweep(): Promise<Swept> {
+    const expired = await inTransaction(this.#pool, async (client) => {
+      const { rows } = await client.query<ExpiredRow>(
+        `select crashes, max_crashes, lease_ms, worker, tenant, cancel_reason, ${DISPATCH} from ${this.#s}.run
+         where state = 'running' and lease_until < clock_timestamp() order by lease_until limit ${SWEEP_AT_ONCE}
+         for update skip locked`,
+      );
+      return await this.#giveBack(client, rows, (row) => `it gave no sign of life for ${row.lease_ms} ms.`);
+    });
+    const { rows } = await this.#pool.query<Dispatch>(
+      `select ${DISPATCH} from ${this.#s}.run where state = 'queued' and not parked and not enqueued
+         and queued_at < clock_timestamp() - interval '${UNQUEUED_AFTER}' order by queued_at limit ${SWEEP_AT_ONCE}`,
+    );
+    return { changed: expired.changed, dispatch: [...expired.dispatch, ...rows] };
+  }
+
+  async markEnqueued(runs: readonly Held[]): Promise<void> {
+    await this.#pool.query(
+      `update ${this.#s}.run set enqueued = true from unnest($1::text[], $2::int[]) as sent (id, epoch)
+       where run.id = sent.id and run.epoch = sent.epoch and state = 'queued'`,
+      [runs.map(({ id }) => id), runs.map(({ epoch }) => epoch)],
+    );
+  }
+
+  /** The runs that have been in the queue the longest, after the given time: to see whether they really are there. */
+  async longQueued(afterMs: number, waitedMs: number): Promise<readonly (Dispatch & { queuedMs: number })[]> {
+    const { rows } = await this.#pool.query<Dispatch & { queued_ms: string }>(
+      `select ${DISPATCH}, extract(epoch from queued_at) * 1000 as queued_ms from ${this.#s}.run
+       where state = 'queued' and not parked and enqueued and queued_at > to_timestamp($1::float8 / 1000.0)
+         and queued_at < clock_timestamp() - $2::float8 * interval '1 ms' order by queued_at limit ${SWEEP_AT_ONCE}`,
+      [afterMs, waitedMs],
+    );
+    return rows.map(({ queued_ms, ...row }) => ({ ...row, queuedMs: Number(queued_ms) }));
+  }
+
+  async #giveBack(
+    client: Parameters<Parameters<typeof inTransaction>[1]>[0],
+    rows: readonly ExpiredRow[],
+    describe: (row: ExpiredRow) => string,
+  ): Promise<Swept> {
+    const dispatch: Dispatch[] = [];
+    for (const row of rows) {
+      const crashes = row.crashes + 1;
+      const ended = endOf(row, crashes, describe(row));
+      await client.query(
+        `update ${this.#s}.run set state = $2::text, error = coalesce($3, error), crashes = $4, lease_until = null,
+           enqueued = false, queued_at = clock_timestamp(), ended_at = case when $2::text <> 'queued' then clock_timestamp() end
+         where id = $1`,
+        [row.id, ended?.state ?? "queued", ended ? JSON.stringify(ended.error) : null, crashes],
+      );
+      if (!ended) dispatch.push(row);
+      else dispatch.push(...(await this.#slots.release(client, row.tenant)));
+    }
+    return { changed: rows.map(({ id }) => id), dispatch };
+  }
+}
+
+/** Whether a run that has lost another worker ends with that. */
+function endOf(
+  { cancel_reason: cancelled, max_crashes: most, worker }: ExpiredRow,
+  crashes: number,
+  reason: string,
+): { readonly state: "cancelled" | "set_aside"; readonly error: RunError } | undefined {
+  if (cancelled !== null) return { state: "cancelled", error: { code: "cancelled", message: cancelled } };
+  if (crashes < most) return undefined;
+  const message = `${crashes} workers were lost with it. The last: ${worker}: ${reason}`;
+  return { state: "set_aside", error: { code: "set_aside", message } };
+}

@@ -1,0 +1,109 @@
+import type { Client, Pool } from "pg";
+
+// A notification takes a lock of the whole database when its transaction ends: one for many changes.
+const COLLECT_MS = 5;
+const MAX_PAYLOAD = 7000;
+const RECONNECT_MS = 500;
+
+/** What the worker of a run listens to: not every event of the run is news to it. */
+export function cancelTopic(id: string): string {
+  return `!${id}`;
+}
+
+/**
+ * Tells other processes that something about a run, or a queue, has changed. Sending is collected; receiving is a
+ * hint only: whoever waits also looks by itself now and then, since poolers and lost connections swallow notices.
+ */
+export class Notices {
+  readonly #pool: Pool;
+  readonly #connect: () => Client;
+  readonly #channel: string;
+  readonly #onFault: (error: unknown) => void;
+  readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #outgoing = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #client: Client | undefined;
+  #isClosed = false;
+
+  constructor(pool: Pool, connect: () => Client, channel: string, onFault: (error: unknown) => void) {
+    this.#pool = pool;
+    this.#connect = connect;
+    this.#channel = channel;
+    this.#onFault = onFault;
+  }
+
+  /** Sends a topic soon: a run's id, or `queue`. */
+  send(topic: string): void {
+    this.#outgoing.add(topic);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.#flush();
+    }, COLLECT_MS);
+  }
+
+  /** Calls the listener when the topic was sent by anybody, until the returned function is called. */
+  on(topic: string, listener: () => void): () => void {
+    const listeners = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, listeners.add(listener));
+    void this.#listen();
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(topic) === listeners) this.#listeners.delete(topic);
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#flush();
+    await this.#client?.end().catch(() => undefined);
+  }
+
+  async #flush(): Promise<void> {
+    const topics = [...this.#outgoing];
+    this.#outgoing.clear();
+    const payloads: string[] = [];
+    for (const topic of topics) {
+      const last = payloads.at(-1);
+      if (last !== undefined && last.length + topic.length < MAX_PAYLOAD) {
+        payloads[payloads.length - 1] = `${last},${topic}`;
+      } else payloads.push(topic);
+    }
+    try {
+      for (const payload of payloads)
+        await this.#pool.query("select pg_notify($1, $2)", [this.#channel, payload]);
+    } catch (error) {
+      if (!this.#isClosed) this.#onFault(error);
+    }
+  }
+
+  async #listen(): Promise<void> {
+    if (this.#client || this.#isClosed) return;
+    const client = this.#connect();
+    this.#client = client;
+    const restart = (error: unknown): void => {
+      if (this.#client !== client) return;
+      this.#client = undefined;
+      client.end().catch(() => undefined);
+      if (this.#isClosed) return;
+      this.#onFault(error);
+      setTimeout(() => void this.#listen(), RECONNECT_MS).unref();
+    };
+    client.on("error", restart);
+    client.on("notification", ({ payload = "" }) => {
+      for (const topic of payload.split(",")) this.#wake(topic);
+    });
+    try {
+      await client.connect();
+      await client.query(`listen ${this.#channel}`);
+      // What was sent while nobody listened.
+      for (const topic of this.#listeners.keys()) this.#wake(topic);
+    } catch (error) {
+      restart(error);
+    }
+  }
+
+  #wake(topic: string): void {
+    for (const listener of [...(this.#listeners.get(topic) ?? [])]) listener();
+  }
+}

@@ -1,0 +1,64 @@
+import { invalidArgument } from "@agent/core/toolkit";
+import type { Pool } from "pg";
+import type { EventsOptions } from "../engine/engine.js";
+import type { FollowedEvent } from "../engine/events.js";
+import { isEnded } from "../engine/run.js";
+import { sleep } from "../worker/sleep.js";
+import type { Notices } from "./notices.js";
+import type { RunStore } from "./runStore.js";
+
+const READ_AT_ONCE = 500;
+// How late events are when no notice arrives: through a pooler, or after a lost connection.
+const POLL_MS = 1000;
+const CURSOR = /^\d{1,18}$/;
+
+interface EventRow {
+  readonly seq: string;
+  readonly epoch: number;
+  readonly at_ms: string;
+  readonly body: string;
+}
+
+/** Reads a run's events in order, and waits for more. */
+export async function* readEvents(
+  id: string,
+  { pool, schema, store, notices }: { pool: Pool; schema: string; store: RunStore; notices: Notices },
+  { after, follow = false, signal }: EventsOptions,
+): AsyncGenerator<FollowedEvent> {
+  if (after !== undefined && !CURSOR.test(after))
+    throw invalidArgument("after", "a cursor of an earlier event", after);
+  let position = after ?? "0";
+  let reported: string | undefined;
+  let wake = new AbortController();
+  const onChange = (): void => wake.abort();
+  const stopListening = follow ? notices.on(id, onChange) : undefined;
+  signal?.addEventListener("abort", onChange);
+  try {
+    while (!signal?.aborted) {
+      wake = new AbortController();
+      // The state before the events: a run that had ended then has no more of them.
+      const run = await store.getSummary(id);
+      if (!run) return;
+      const { rows } = await pool.query<EventRow>(
+        `select seq, epoch, extract(epoch from at) * 1000 as at_ms, body from ${schema}.event
+         where run_id = $1 and seq > $2 order by seq limit ${READ_AT_ONCE}`,
+        [id, position],
+      );
+      for (const { seq, epoch, at_ms, body } of rows) {
+        position = seq;
+        yield { cursor: seq, at: Math.round(Number(at_ms)), epoch, event: JSON.parse(body) };
+      }
+      if (rows.length === READ_AT_ONCE) continue;
+      const state = `${run.state} ${run.epoch}`;
+      if (follow && state !== reported) {
+        reported = state;
+        yield { cursor: position, run };
+      }
+      if (!follow || isEnded(run.state)) return;
+      await sleep(POLL_MS, wake.signal);
+    }
+  } finally {
+    stopListening?.();
+    signal?.removeEventListener("abort", onChange);
+  }
+}

@@ -1,0 +1,83 @@
+import type { NewRun, Run, RunError, RunState, RunSummary } from "../engine/run.js";
+
+/** What is selected for a summary. Times become milliseconds, so that no time zone or precision is lost on the way. */
+export const SUMMARY_COLUMNS = `id, definition, version, tenant, labels, priority, kind, trace, state, epoch, crashes,
+  worker, approvals, decisions, error, usage, cancel_reason,
+  extract(epoch from created_at) * 1000 as created_ms, extract(epoch from started_at) * 1000 as started_ms,
+  extract(epoch from ended_at) * 1000 as ended_ms`;
+
+export const RUN_COLUMNS = `${SUMMARY_COLUMNS}, input, result`;
+
+export interface SummaryRow {
+  readonly id: string;
+  readonly definition: string;
+  readonly version: string;
+  readonly tenant: string;
+  readonly labels: string[];
+  readonly priority: number;
+  readonly kind: string;
+  readonly trace: string | null;
+  readonly state: RunState;
+  readonly epoch: number;
+  readonly crashes: number;
+  readonly worker: string | null;
+  readonly approvals: string;
+  readonly decisions: string;
+  readonly error: string | null;
+  readonly usage: string | null;
+  readonly cancel_reason: string | null;
+  readonly created_ms: string;
+  readonly started_ms: string | null;
+  readonly ended_ms: string | null;
+}
+
+export interface RunRow extends SummaryRow {
+  readonly input: string;
+  readonly result: string | null;
+}
+
+export function toSummary(row: SummaryRow): RunSummary {
+  const { trace, worker, error, usage, cancel_reason: cancelReason, started_ms, ended_ms } = row;
+  return {
+    id: row.id,
+    definition: row.definition,
+    version: row.version,
+    tenant: row.tenant,
+    labels: row.labels,
+    priority: row.priority,
+    state: row.state,
+    epoch: row.epoch,
+    crashes: row.crashes,
+    createdAt: Math.round(Number(row.created_ms)),
+    approvals: JSON.parse(row.approvals),
+    decisions: JSON.parse(row.decisions),
+    ...(trace !== null && { trace }),
+    ...(worker !== null && { worker }),
+    ...(started_ms !== null && { startedAt: Math.round(Number(started_ms)) }),
+    ...(ended_ms !== null && { endedAt: Math.round(Number(ended_ms)) }),
+    ...(error !== null && { error: JSON.parse(error) as RunError }),
+    ...(usage !== null && { usage: JSON.parse(usage) }),
+    ...(cancelReason !== null && { cancelReason }),
+  };
+}
+
+export function toRun(row: RunRow): Run {
+  return {
+    ...toSummary(row),
+    input: JSON.parse(row.input),
+    ...(row.state === "done" && row.result !== null && { result: JSON.parse(row.result) }),
+  };
+}
+
+/** Which queue a run waits in: workers that can take one of a kind can take all of it. */
+export interface Kind {
+  readonly name: string;
+  readonly definition: string;
+  readonly labels: readonly string[];
+}
+
+export function kindOf({ definition, labels }: Pick<NewRun, "definition" | "labels">): Kind {
+  // Queue names may hold no ":", and labels may be long: encoded, and told apart by their length.
+  const suffix = labels.map((label) => `.${label.length}_${Buffer.from(label).toString("hex")}`).join("");
+  return { name: `${definition}${suffix}`, definition, labels };
+}

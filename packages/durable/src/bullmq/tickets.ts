@@ -1,0 +1,92 @@
+import type { Job, Queue, Worker } from "bullmq";
+import type { Kind } from "./rows.js";
+
+// BullMQ's own limit; runs beyond it take their turns in the order in which they came.
+const MAX_PRIORITY = 2_000_000;
+
+/** Makes BullMQ's objects for one backend: Redis or Postgres. */
+export interface TicketBackend {
+  createQueue(name: string): Queue;
+  createWorker(name: string, lockMs: number): Worker;
+}
+
+/** Says which run may be claimed next. Losing or doubling one does no harm: the database decides. */
+export interface Ticket {
+  readonly runId: string;
+  /** Takes the ticket out of the queue for good. */
+  done(): Promise<void>;
+}
+
+/**
+ * The queues of BullMQ, one a kind of run. A ticket is in a queue for each run that waits for a worker; a worker that
+ * dies with a ticket in its hand loses its lock, and BullMQ gives the ticket to another.
+ */
+export class Tickets {
+  readonly #backend: TicketBackend;
+  readonly #prefix: string;
+  readonly #onFault: (error: unknown) => void;
+  readonly #queues = new Map<string, Queue>();
+  readonly #workers = new Map<string, Worker>();
+  #counter = 0;
+
+  constructor(backend: TicketBackend, prefix: string, onFault: (error: unknown) => void) {
+    this.#backend = backend;
+    this.#prefix = prefix;
+    this.#onFault = onFault;
+  }
+
+  /** Queues a ticket; one for the same claim that is there already is enough. */
+  async add(kind: string, runId: string, epoch: number, turn: number): Promise<void> {
+    const priority = Math.max(1, Math.min(MAX_PRIORITY, turn));
+    await this.#queue(kind).add("run", { runId }, { jobId: `${runId}_${epoch}`, priority });
+  }
+
+  async has(kind: string, runId: string, epoch: number): Promise<boolean> {
+    return (await this.#queue(kind).getJob(`${runId}_${epoch}`)) !== undefined;
+  }
+
+  /** Starts taking tickets of these kinds. */
+  async open(kinds: readonly Kind[], lockMs: number): Promise<void> {
+    for (const { name } of kinds) {
+      if (this.#workers.has(name)) continue;
+      const worker = this.#backend.createWorker(this.#queueName(name), lockMs);
+      worker.on("error", this.#onFault);
+      this.#workers.set(name, worker);
+      await worker.waitUntilReady();
+      await worker.startStalledCheckTimer();
+    }
+  }
+
+  /** The next ticket of a kind, or `undefined`. */
+  async next(kind: string): Promise<Ticket | undefined> {
+    const token = `${process.pid}-${++this.#counter}`;
+    const job: Job | undefined = await this.#workers.get(kind)?.getNextJob(token, { block: false });
+    if (!job) return undefined;
+    return {
+      runId: String(job.data.runId),
+      done: async () => {
+        await job.moveToCompleted(null, token, false);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#workers.values()].map((worker) => worker.close(true)));
+    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+    this.#workers.clear();
+    this.#queues.clear();
+  }
+
+  #queue(kind: string): Queue {
+    const known = this.#queues.get(kind);
+    if (known) return known;
+    const queue = this.#backend.createQueue(this.#queueName(kind));
+    queue.on("error", this.#onFault);
+    this.#queues.set(kind, queue);
+    return queue;
+  }
+
+  #queueName(kind: string): string {
+    return `${this.#prefix}-${kind}`;
+  }
+}

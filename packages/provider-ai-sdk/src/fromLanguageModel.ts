@@ -1,0 +1,218 @@
+import {
+  AgentError,
+  type ChatProvider,
+  type ChatRequest,
+  type ChatResponse,
+  PROVIDER_KEY_VARIABLES,
+} from "@agent/core";
+import {
+  type AttemptOptions,
+  checkRequest,
+  createRedactor,
+  headerSecrets,
+  type IdleTimeout,
+  Notices,
+  runAttempts,
+} from "@agent/core/provider";
+import {
+  checkBoolean,
+  checkOptions,
+  checkPositive,
+  describeValue,
+  isRecord,
+  type OptionChecks,
+  quote,
+  type ValueCheck,
+} from "@agent/core/toolkit";
+import { ModelAnswer } from "./answer.js";
+import { attemptError } from "./failure.js";
+import { type LanguageModel, VERSIONS } from "./languageModel.js";
+import { toPrompt } from "./prompt.js";
+
+const DEFAULT_ACCEPTS: readonly string[] = [
+  "image/png",
+  "image/jpeg",
+  "image/gif",
+  "image/webp",
+  "application/pdf",
+];
+
+export interface FromLanguageModelOptions {
+  /** Media types the model takes. Default: common images and PDF. */
+  readonly accepts?: readonly string[];
+  /** Whether the model enforces a JSON Schema (`responseFormat`), also beside tools. Default: it is asked in words. */
+  readonly nativeOutput?: boolean;
+  /** More options of a call, such as `providerOptions`, `temperature` or `maxOutputTokens`. */
+  readonly callOptions?: Readonly<Record<string, unknown>>;
+  /** Texts that must be in no message. The provider keys in the environment and in the model's headers always are. */
+  readonly secrets?: readonly string[];
+  /** The longest silence of the model before a request fails. Default: five minutes. */
+  readonly timeoutMs?: number;
+  /** How often a failed request is repeated. Default 3. */
+  readonly maxRetries?: number;
+  /** The first wait before a repetition; it doubles. Default 500. */
+  readonly retryDelayMs?: number;
+  /** The longest wait. A server that asks for more ends the request. Default 60000. */
+  readonly maxRetryDelayMs?: number;
+}
+
+const checkTexts: ValueCheck = (name, value) => {
+  if (Array.isArray(value) && value.every((text) => typeof text === "string")) return;
+  throw invalid(`${name} must be an array of strings, got ${describeValue(value)}.`);
+};
+const checkNotNegative: ValueCheck = (name, value) => {
+  if (typeof value === "number" && value >= 0) return;
+  throw invalid(`${name} must be a number of at least 0, got ${describeValue(value)}.`);
+};
+const CHECKS: OptionChecks<FromLanguageModelOptions> = {
+  accepts: checkTexts,
+  nativeOutput: checkBoolean,
+  callOptions: (name, value) => {
+    if (!isRecord(value)) throw invalid(`${name} must be an object, got ${describeValue(value)}.`);
+  },
+  secrets: checkTexts,
+  timeoutMs: checkPositive,
+  maxRetries: checkNotNegative,
+  retryDelayMs: checkNotNegative,
+  maxRetryDelayMs: checkNotNegative,
+};
+
+/**
+ * Any language model of the AI SDK (specification version 2, 3 or 4) as a provider. You bring the model, and with it
+ * the address, the key and the transport.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "@agent/core";
+ * import { fromLanguageModel, type LanguageModel } from "@agent/provider-ai-sdk";
+ *
+ * declare const model: LanguageModel; // such as bedrock("…") of @ai-sdk/amazon-bedrock
+ * const agent = new Agent(fromLanguageModel(model));
+ * ```
+ */
+export function fromLanguageModel(
+  model: LanguageModel,
+  options: FromLanguageModelOptions = {},
+): ChatProvider {
+  checkModel(model);
+  checkOptions("fromLanguageModel", options, CHECKS);
+  return new LanguageModelProvider(model, options);
+}
+
+class LanguageModelProvider implements ChatProvider {
+  readonly id: string;
+  readonly model: string;
+  readonly nativeOutput: boolean;
+  readonly #model: LanguageModel;
+  readonly #options: FromLanguageModelOptions;
+  readonly #attempts: AttemptOptions;
+  readonly #notices = new Notices();
+
+  constructor(model: LanguageModel, options: FromLanguageModelOptions) {
+    const { timeoutMs = 300_000, maxRetries = 3, retryDelayMs = 500, maxRetryDelayMs = 60_000 } = options;
+    this.id = `ai-sdk:${model.provider}`;
+    this.model = model.modelId;
+    this.nativeOutput = options.nativeOutput ?? false;
+    this.#model = model;
+    this.#options = options;
+    this.#attempts = {
+      model: model.modelId,
+      timeoutMs,
+      retries: { maxRetries, baseDelayMs: retryDelayMs, maxDelayMs: maxRetryDelayMs },
+      redact: createRedactor(() => knownSecrets(model, options)),
+    };
+  }
+
+  accepts(mediaType: string): boolean {
+    return (this.#options.accepts ?? DEFAULT_ACCEPTS).includes(mediaType);
+  }
+
+  async respond(request: ChatRequest): Promise<ChatResponse> {
+    checkRequest(request);
+    return await runAttempts(this.#attempts, request, async (idle) => {
+      try {
+        return await this.#ask(request, idle);
+      } catch (error) {
+        throw await attemptError(error);
+      }
+    });
+  }
+
+  async #ask(request: ChatRequest, idle: IdleTimeout): Promise<ChatResponse> {
+    const answer = new ModelAnswer(this.model, request, (warning) => this.#warn(request, warning));
+    const options = this.#callOptions(request, idle.signal);
+    if (!request.onText) return answer.whole(await this.#model.doGenerate(options));
+    const { stream } = await this.#model.doStream(options);
+    for await (const part of stream) {
+      idle.reset();
+      answer.add(part);
+    }
+    return answer.end();
+  }
+
+  #callOptions({ messages, tools, output }: ChatRequest, abortSignal: AbortSignal): object {
+    return {
+      ...this.#options.callOptions,
+      prompt: toPrompt(messages, this.model, this.#model.specificationVersion),
+      ...(tools.length > 0 && {
+        tools: tools.map(({ function: { name, description, parameters } }) => ({
+          type: "function",
+          name,
+          ...(description !== undefined && { description }),
+          inputSchema: parameters ?? { type: "object", properties: {} },
+        })),
+        toolChoice: { type: "auto" },
+      }),
+      ...(output &&
+        this.nativeOutput && {
+          responseFormat: { type: "json", schema: output.schema, name: output.name },
+        }),
+      abortSignal,
+    };
+  }
+
+  #warn(request: ChatRequest, { message, details, feature, setting, type }: Record<string, unknown>): void {
+    const words = [type, feature ?? setting, details ?? message].filter((word) => typeof word === "string");
+    this.#notices.say(request, `${this.model}: ${words.join(" ")}`);
+  }
+}
+
+/** The keys in the environment, those in the headers the model was made with, and those the caller names. */
+function knownSecrets(model: LanguageModel, { secrets = [] }: FromLanguageModelOptions): string[] {
+  const known = PROVIDER_KEY_VARIABLES.flatMap((name) => process.env[name] ?? []);
+  return [...secrets, ...known, ...headerSecrets(configuredHeaders(model))];
+}
+
+function configuredHeaders(model: LanguageModel): Record<string, string> {
+  try {
+    const { config } = model as { config?: unknown };
+    const given = isRecord(config) ? config.headers : undefined;
+    const headers: unknown = typeof given === "function" ? given.call(config) : given;
+    if (!isRecord(headers)) return {};
+    const texts = Object.entries(headers).filter(([, value]) => typeof value === "string");
+    return Object.fromEntries(texts) as Record<string, string>;
+  } catch {
+    // A model that cannot say has none that we could know.
+    return {};
+  }
+}
+
+function checkModel(model: unknown): void {
+  const {
+    specificationVersion: version,
+    doGenerate,
+    doStream,
+  } = (isRecord(model) ? model : {}) as Partial<LanguageModel>;
+  if (typeof doGenerate !== "function" || typeof doStream !== "function") {
+    throw invalid(`model must be a language model of the AI SDK, got ${describeValue(model)}.`);
+  }
+  if (!VERSIONS.includes(String(version))) {
+    throw invalid(
+      `model must be a language model of specification ${VERSIONS.join(", ")}, got ${quote(String(version))}.`,
+    );
+  }
+}
+
+function invalid(problem: string): AgentError {
+  return new AgentError("invalid_argument", problem);
+}

@@ -1,0 +1,2 @@
+export { type FromLanguageModelOptions, fromLanguageModel } from "./fromLanguageModel.js";
+export type { LanguageModel } from "./languageModel.js";

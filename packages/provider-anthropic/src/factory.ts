@@ -1,0 +1,14 @@
+import type { ProviderFactory } from "@agent/core";
+import { type AnthropicProviderOptions, BASE_URL_VARIABLE, KEY_VARIABLE, OWN_ADDRESS } from "./options.js";
+import { AnthropicProvider, listAnthropicModels } from "./provider.js";
+
+/** How a host that chooses providers by name finds this one. */
+export const provider: ProviderFactory<AnthropicProviderOptions> = {
+  name: "anthropic",
+  keyVariables: [KEY_VARIABLE],
+  baseURLVariable: BASE_URL_VARIABLE,
+  baseURL: OWN_ADDRESS,
+  defaultModel: "claude-sonnet-5-5",
+  createProvider: (options) => new AnthropicProvider(options),
+  listModels: (options = {}, { signal } = {}) => listAnthropicModels(options, signal),
+};

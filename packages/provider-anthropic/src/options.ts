@@ -1,0 +1,61 @@
+import type { ProviderOptions } from "@agent/core";
+import { type CheckedOptions, invalidOption, readProviderOptions } from "@agent/core/provider";
+import { describeValue } from "@agent/core/toolkit";
+
+const OWNER = "AnthropicProvider";
+const OWN_FIELDS = ["model", "messages", "system", "tools", "stream"];
+const CACHE = ["5m", "1h", false] as const;
+
+/** What models of earlier generations write at most; a higher figure is refused. */
+const SMALLER_ANSWERS: readonly [RegExp, number][] = [
+  [/^claude-3-(haiku|opus|sonnet)/, 4096],
+  [/^claude-3-5/, 8192],
+];
+const DEFAULT_MAX_TOKENS = 32_000;
+
+export const KEY_VARIABLE = "ANTHROPIC_API_KEY";
+export const BASE_URL_VARIABLE = "ANTHROPIC_BASE_URL";
+export const OWN_ADDRESS = "https://api.anthropic.com";
+
+/** How long the server keeps what it cached; `false` for no cache. */
+export type CacheLifetime = (typeof CACHE)[number];
+
+export interface AnthropicProviderOptions extends ProviderOptions {
+  /** How many tokens an answer may have, thinking included. Default 32000, less for models that write less. */
+  readonly maxTokens?: number;
+  /** How long the server keeps the conversation in its prompt cache. Default `"5m"`; `false` turns caching off. */
+  readonly cache?: CacheLifetime;
+}
+
+export interface AnthropicSettings extends CheckedOptions {
+  readonly maxTokens: number;
+  readonly cache: CacheLifetime;
+}
+
+/** The options with their defaults. Throws `invalid_argument`, naming the option; a key is never echoed. */
+export function anthropicSettings(options: AnthropicProviderOptions): AnthropicSettings {
+  const checked = readProviderOptions<AnthropicProviderOptions>(options, {
+    owner: OWNER,
+    keyVariables: [KEY_VARIABLE],
+    baseURLVariable: BASE_URL_VARIABLE,
+    baseURL: OWN_ADDRESS,
+    ownFields: OWN_FIELDS,
+    checks: { maxTokens: checkMaxTokens, cache: checkCache },
+  });
+  const [, smaller] = SMALLER_ANSWERS.find(([model]) => model.test(checked.model)) ?? [];
+  return {
+    ...checked,
+    maxTokens: options.maxTokens ?? smaller ?? DEFAULT_MAX_TOKENS,
+    cache: options.cache ?? "5m",
+  };
+}
+
+function checkMaxTokens(name: string, value: unknown): void {
+  if (typeof value === "number" && Number.isInteger(value) && value >= 1) return;
+  throw invalidOption(OWNER, `${name} must be a whole number of at least 1, got ${describeValue(value)}`);
+}
+
+function checkCache(name: string, value: unknown): void {
+  if (CACHE.some((lifetime) => lifetime === value)) return;
+  throw invalidOption(OWNER, `${name} must be "5m", "1h" or false, got ${describeValue(value)}`);
+}

@@ -1,0 +1,63 @@
+import type { JsonSchema } from "@agent/core";
+import { pickKeywords } from "@agent/core/provider";
+import { isRecord } from "@agent/core/toolkit";
+
+/** What the server enforces in a structured answer. It refuses other keywords; the agent validates them all. */
+const KEYWORDS: ReadonlySet<string> = new Set([
+  "$defs",
+  "$ref",
+  "additionalProperties",
+  "allOf",
+  "anyOf",
+  "const",
+  "description",
+  "enum",
+  "format",
+  "items",
+  "properties",
+  "required",
+  "title",
+  "type",
+]);
+const FORMATS = /^(date-time|time|date|duration|email|hostname|uri|ipv4|ipv6|uuid)$/;
+
+/** A schema as the server's structured answers take it: objects are closed, and what it cannot enforce is left out. */
+export function outputSchema(schema: JsonSchema): JsonSchema {
+  return closeObjects(pickKeywords(withAnyOf(schema), KEYWORDS).schema) as JsonSchema;
+}
+
+/** `oneOf` as `anyOf`, which the server knows. */
+function withAnyOf(schema: JsonSchema): JsonSchema {
+  return mapSchemas(schema, ({ oneOf, ...rest }) =>
+    oneOf === undefined || rest.anyOf !== undefined ? rest : { ...rest, anyOf: oneOf },
+  ) as JsonSchema;
+}
+
+function closeObjects(schema: unknown): unknown {
+  return mapSchemas(schema, (one) => {
+    const { format, ...rest } = one;
+    const known = typeof format === "string" && FORMATS.test(format) ? { ...rest, format } : rest;
+    return known.type === "object" || isRecord(known.properties)
+      ? { ...known, additionalProperties: false }
+      : known;
+  });
+}
+
+const NAMED = new Set(["properties", "$defs"]);
+
+function mapSchemas(
+  schema: unknown,
+  change: (schema: Record<string, unknown>) => Record<string, unknown>,
+): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => mapSchemas(one, change));
+  if (!isRecord(schema)) return schema;
+  const inner = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
+    if (keyword === "enum" || keyword === "const" || keyword === "required") return [keyword, value];
+    if (NAMED.has(keyword) && isRecord(value)) {
+      const named = Object.entries(value).map(([name, one]) => [name, mapSchemas(one, change)]);
+      return [keyword, Object.fromEntries(named)];
+    }
+    return [keyword, mapSchemas(value, change)];
+  });
+  return change(Object.fromEntries(inner));
+}

@@ -1,0 +1,98 @@
+import type { ChatProvider, ChatRequest, ChatResponse, ModelInfo } from "@agent/core";
+import { askWire, HttpEndpoint, listModelPages, recordsIn } from "@agent/core/provider";
+import {
+  type AnthropicProviderOptions,
+  type AnthropicSettings,
+  anthropicSettings,
+  KEY_VARIABLE,
+} from "./options.js";
+import { MessagesWire } from "./wire.js";
+
+const API_VERSION = "2023-06-01";
+const ACCEPTED: ReadonlySet<string> = new Set([
+  "image/png",
+  "image/jpeg",
+  "image/gif",
+  "image/webp",
+  "application/pdf",
+]);
+const CURES: Readonly<Record<number, string>> = {
+  401: `Check the API key (apiKey, or ${KEY_VARIABLE}).`,
+  403: "The key may not use this model.",
+  404: "Check baseURL and the name of the model.",
+};
+
+/**
+ * Claude models on Anthropic's Messages API: prompt caching, thinking that goes back with its signature, images, PDFs
+ * and structured answers, without an SDK.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "@agent/core";
+ * import { AnthropicProvider } from "@agent/provider-anthropic";
+ *
+ * const agent = new Agent(new AnthropicProvider({ model: "claude-sonnet-5-5", apiKey: "sk-ant-…" }));
+ * ```
+ */
+export class AnthropicProvider implements ChatProvider {
+  readonly id = "anthropic";
+  readonly model: string;
+  readonly nativeOutput = true;
+  readonly #endpoint: HttpEndpoint;
+  readonly #wire: MessagesWire;
+
+  constructor(options: AnthropicProviderOptions) {
+    const settings = anthropicSettings(options);
+    this.model = settings.model;
+    this.#endpoint = endpointOf(settings);
+    this.#wire = new MessagesWire(settings);
+  }
+
+  accepts(mediaType: string): boolean {
+    return ACCEPTED.has(mediaType);
+  }
+
+  async respond(request: ChatRequest): Promise<ChatResponse> {
+    return await askWire(this.#endpoint, this.#wire, request);
+  }
+}
+
+/** The models the API lists for this key. */
+export async function listAnthropicModels(
+  options: Omit<AnthropicProviderOptions, "model">,
+  signal?: AbortSignal,
+): Promise<readonly ModelInfo[]> {
+  const settings = anthropicSettings({ ...options, model: "The server" });
+  return await listModelPages(
+    endpointOf(settings),
+    {
+      first: "/v1/models?limit=1000",
+      read: ({ data }) => recordsIn(data).flatMap(modelInfo),
+      next: ({ has_more: hasMore, last_id: last }) =>
+        hasMore === true && typeof last === "string"
+          ? `/v1/models?limit=1000&after_id=${encodeURIComponent(last)}`
+          : undefined,
+    },
+    signal,
+  );
+}
+
+function modelInfo({ id, display_name: name, max_input_tokens: tokens }: Record<string, unknown>) {
+  if (typeof id !== "string") return [];
+  return [
+    {
+      id,
+      ...(typeof name === "string" && { name }),
+      ...(typeof tokens === "number" && { contextTokens: tokens }),
+    },
+  ];
+}
+
+function endpointOf(settings: AnthropicSettings): HttpEndpoint {
+  const { apiKey, headers } = settings;
+  return new HttpEndpoint({
+    ...settings,
+    headers: { ...(apiKey !== "" && { "x-api-key": apiKey }), "anthropic-version": API_VERSION, ...headers },
+    cures: CURES,
+  });
+}

@@ -1,0 +1,14 @@
+import type { ProviderFactory } from "@agent/core";
+import { BASE_URL_VARIABLE, type GoogleProviderOptions, KEY_VARIABLES, OWN_ADDRESS } from "./options.js";
+import { GoogleProvider, listGoogleModels } from "./provider.js";
+
+/** How a host that chooses providers by name finds this one. */
+export const provider: ProviderFactory<GoogleProviderOptions> = {
+  name: "google",
+  keyVariables: KEY_VARIABLES,
+  baseURLVariable: BASE_URL_VARIABLE,
+  baseURL: OWN_ADDRESS,
+  defaultModel: "gemini-flash-latest",
+  createProvider: (options) => new GoogleProvider(options),
+  listModels: (options = {}, { signal } = {}) => listGoogleModels(options, signal),
+};

@@ -1,0 +1,3 @@
+export { provider } from "./factory.js";
+export type { GoogleProviderOptions } from "./options.js";
+export { GoogleProvider } from "./provider.js";

@@ -1,0 +1,101 @@
+import type { ChatProvider, ChatRequest, ChatResponse, ModelInfo } from "@agent/core";
+import { askWire, type CheckedOptions, HttpEndpoint, listModelPages, recordsIn } from "@agent/core/provider";
+import { type GoogleProviderOptions, googleSettings, KEY_VARIABLES } from "./options.js";
+import { GenerateContentWire } from "./wire.js";
+
+const ACCEPTED: ReadonlySet<string> = new Set([
+  "image/png",
+  "image/jpeg",
+  "image/webp",
+  "image/heic",
+  "image/heif",
+  "application/pdf",
+  "audio/wav",
+  "audio/mp3",
+  "audio/mpeg",
+  "audio/aac",
+  "audio/ogg",
+  "audio/flac",
+]);
+const CHECK_KEY = `Check the API key (apiKey, or ${KEY_VARIABLES[0]}).`;
+const CURES: Readonly<Record<number, string>> = {
+  401: CHECK_KEY,
+  403: CHECK_KEY,
+  404: "Check baseURL and the name of the model.",
+};
+
+/**
+ * Gemini models on Google's generateContent API: thought signatures, images and structured answers, without an SDK.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "@agent/core";
+ * import { GoogleProvider } from "@agent/provider-google";
+ *
+ * const agent = new Agent(new GoogleProvider({ model: "gemini-flash-latest", apiKey: "…" }));
+ * ```
+ */
+export class GoogleProvider implements ChatProvider {
+  readonly id = "google";
+  readonly model: string;
+  readonly nativeOutput = true;
+  readonly #endpoint: HttpEndpoint;
+  readonly #wire: GenerateContentWire;
+
+  constructor(options: GoogleProviderOptions) {
+    const settings = googleSettings(options);
+    this.model = settings.model;
+    this.#endpoint = endpointOf(settings);
+    this.#wire = new GenerateContentWire(settings);
+  }
+
+  accepts(mediaType: string): boolean {
+    return ACCEPTED.has(mediaType);
+  }
+
+  async respond(request: ChatRequest): Promise<ChatResponse> {
+    return await askWire(this.#endpoint, this.#wire, request);
+  }
+}
+
+/** The models the API lists for this key, as far as they can chat. */
+export async function listGoogleModels(
+  options: Omit<GoogleProviderOptions, "model">,
+  signal?: AbortSignal,
+): Promise<readonly ModelInfo[]> {
+  const settings = googleSettings({ ...options, model: "The server" });
+  return await listModelPages(
+    endpointOf(settings),
+    {
+      first: "/v1beta/models?pageSize=1000",
+      read: ({ models }) => recordsIn(models).flatMap(modelInfo),
+      next: ({ nextPageToken: token }) =>
+        typeof token === "string" && token !== ""
+          ? `/v1beta/models?pageSize=1000&pageToken=${encodeURIComponent(token)}`
+          : undefined,
+    },
+    signal,
+  );
+}
+
+function modelInfo(model: Readonly<Record<string, unknown>>): ModelInfo[] {
+  const { name, displayName, inputTokenLimit, supportedGenerationMethods: methods } = model;
+  if (typeof name !== "string") return [];
+  if (Array.isArray(methods) && !methods.includes("generateContent")) return [];
+  return [
+    {
+      id: name.replace(/^models\//, ""),
+      ...(typeof displayName === "string" && { name: displayName }),
+      ...(typeof inputTokenLimit === "number" && { contextTokens: inputTokenLimit }),
+    },
+  ];
+}
+
+function endpointOf(settings: CheckedOptions): HttpEndpoint {
+  const { apiKey, headers } = settings;
+  return new HttpEndpoint({
+    ...settings,
+    headers: { ...(apiKey !== "" && { "x-goog-api-key": apiKey }), ...headers },
+    cures: CURES,
+  });
+}

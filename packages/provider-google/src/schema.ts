@@ -1,0 +1,35 @@
+import type { JsonSchema } from "@agent/core";
+import { type AdaptedSchema, pickKeywords } from "@agent/core/provider";
+
+/** The part of JSON Schema that the API documents, for parameters and structured answers alike. */
+const KEYWORDS: ReadonlySet<string> = new Set([
+  "$anchor",
+  "$defs",
+  "$id",
+  "$ref",
+  "additionalProperties",
+  "anyOf",
+  "description",
+  "enum",
+  "format",
+  "items",
+  "maxItems",
+  "maximum",
+  "minItems",
+  "minimum",
+  "oneOf",
+  "prefixItems",
+  "properties",
+  "propertyOrdering",
+  "required",
+  "title",
+  "type",
+]);
+// They restrict nothing: that the model does not read them needs no notice.
+const REMARKS: ReadonlySet<string> = new Set(["$schema", "$comment", "default", "examples", "deprecated"]);
+
+/** A schema as the API takes it, and what was left out of it. */
+export function googleSchema(schema: JsonSchema | undefined): AdaptedSchema {
+  const adapted = pickKeywords({ type: "object", properties: {}, ...schema }, KEYWORDS);
+  return { ...adapted, leftOut: adapted.leftOut.filter((keyword) => !REMARKS.has(keyword)) };
+}

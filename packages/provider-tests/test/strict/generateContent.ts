@@ -1,0 +1,81 @@
+import {
+  asList,
+  asRecord,
+  asText,
+  type Fields,
+  only,
+  refuse,
+  type Signed,
+  type StrictRequest,
+} from "./rules.js";
+
+const FIELDS = ["contents", "systemInstruction", "tools", "generationConfig"];
+const PARTS = ["text", "thought", "thoughtSignature", "functionCall", "functionResponse", "inlineData"];
+const KEYWORDS =
+  "$anchor $defs $id $ref additionalProperties anyOf description enum format items maxItems maximum minItems minimum oneOf prefixItems properties propertyOrdering required title type".split(
+    " ",
+  );
+const SKIP = "skip_thought_signature_validator";
+
+/** generateContent of Gemini 3. */
+export function checkGenerateContent({ body, url }: StrictRequest, signed: Signed): void {
+  if (/[?&]key=/.test(url)) refuse("a key in an address ends in logs");
+  only("body", body, FIELDS);
+  for (const tool of body.tools === undefined ? [] : asList("tools", body.tools)) {
+    const { functionDeclarations } = only("tool", tool, ["functionDeclarations"]);
+    for (const one of asList("functionDeclarations", functionDeclarations)) {
+      const declaration = only("declaration", one, ["name", "description", "parametersJsonSchema"]);
+      if (!/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/.test(asText("name", declaration.name))) {
+        refuse("Invalid function name. Must start with a letter or an underscore.");
+      }
+      checkSchema(asRecord("schema", declaration.parametersJsonSchema));
+    }
+  }
+  let open = 0;
+  let role = "model";
+  const contents = asList("contents", body.contents).map((one) => only("content", one, ["role", "parts"]));
+  for (const content of contents) {
+    if (content.role === role) refuse("Please ensure that turns alternate between user and model");
+    role = asText("role", content.role);
+    const parts = asList("parts", content.parts).map((part) => only("part", part, PARTS));
+    if (parts.length === 0) refuse("contents.parts must not be empty");
+    const calls = parts.filter(({ functionCall }) => functionCall !== undefined);
+    const results = parts.filter(({ functionResponse }) => functionResponse !== undefined).length;
+    if (results !== open) {
+      refuse(
+        "Please ensure that the number of function response parts is equal to the number of function call parts",
+      );
+    }
+    open = calls.length;
+    checkSignatures(calls);
+    for (const { thoughtSignature } of parts) {
+      if (
+        thoughtSignature !== undefined &&
+        thoughtSignature !== SKIP &&
+        !signed.has(String(thoughtSignature))
+      ) {
+        refuse("Thought signature is not valid");
+      }
+    }
+  }
+  if (open > 0) refuse("a function call has no response");
+  if (role !== "user") refuse("Please ensure that the last turn is the user's");
+}
+
+/** The first call of each step is signed. */
+function checkSignatures([first]: readonly Fields[]): void {
+  if (first && typeof first.thoughtSignature !== "string") {
+    refuse("Function call is missing a thought_signature in functionCall parts.");
+  }
+}
+
+function checkSchema(schema: Fields): void {
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (!KEYWORDS.includes(keyword)) refuse(`Unknown name "${keyword}": Cannot find field.`);
+    if (keyword === "properties") {
+      for (const property of Object.values(asRecord("properties", value)))
+        checkSchema(asRecord("property", property));
+    }
+    if (keyword === "items") checkSchema(asRecord("items", value));
+  }
+}

@@ -1,0 +1,127 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ProviderDialect, SampleAnswer } from "@agent/testing";
+import { type Fields, Refusal, type Signed, type StrictRequest } from "./rules.js";
+
+const TOKENS_AN_ITEM = 100;
+
+/** A piece of a request in the order the model reads it, and whether the cache ends there. */
+export interface PromptItem {
+  readonly text: string;
+  readonly isMarked: boolean;
+}
+
+/** One API as its server insists on it. */
+export interface StrictWire {
+  readonly name: string;
+  readonly dialect: ProviderDialect;
+  /** Throws a `Refusal` for what the real server refuses. */
+  check(request: StrictRequest, signed: Signed): void;
+  /** What the prompt cache compares. */
+  prompt(body: Fields): readonly PromptItem[];
+  /** Whether only marked places are cached. */
+  readonly cachesMarked: boolean;
+  /** How the server's own ids of calls begin. */
+  readonly idPrefix: string;
+}
+
+export interface StrictServer {
+  readonly baseURL: string;
+  readonly requests: readonly StrictRequest[];
+  readonly refusals: readonly string[];
+  /** For each answered request, how many of its tokens came from the cache. */
+  readonly cached: readonly number[];
+  close(): Promise<void>;
+}
+
+/**
+ * A server that refuses what the real one refuses, caches prompts, and plays a model that calls `look_up` twice for
+ * each question, signing every answer, and then answers.
+ */
+export async function startStrictServer(wire: StrictWire): Promise<StrictServer> {
+  const requests: StrictRequest[] = [];
+  const refusals: string[] = [];
+  const cached: number[] = [];
+  const signed = new Set<string>();
+  const cache = new PromptCache(wire.cachesMarked);
+  let answers = 0;
+
+  const next = (usage: NonNullable<SampleAnswer["usage"]>): SampleAnswer => {
+    const number = answers++;
+    const signature = `signed+by/${wire.name}==${number}`;
+    signed.add(signature);
+    const thought = { reasoning: `Thought ${number}.`, signature, usage };
+    if (number % 3 === 2) return { ...thought, text: `Answer ${number}.` };
+    const call = { id: `${wire.idPrefix}_${number}`, name: "look_up", args: { path: `file${number}` } };
+    return { ...thought, text: `Looking ${number}.`, calls: [call] };
+  };
+
+  const server = createServer(async (message, response) => {
+    let text = "";
+    for await (const part of message.setEncoding("utf8")) text += part;
+    const request = { url: message.url ?? "", headers: message.headers, body: JSON.parse(text) as Fields };
+    requests.push(request);
+    try {
+      wire.check(request, signed);
+    } catch (error) {
+      if (!(error instanceof Refusal || error instanceof SyntaxError)) throw error;
+      refusals.push(error.message);
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify(wire.dialect.error(error.message)));
+      return;
+    }
+    const items = wire.prompt(request.body);
+    const hits = cache.read(items) * TOKENS_AN_ITEM;
+    cache.write(items);
+    cached.push(hits);
+    const answer = next({ input: items.length * TOKENS_AN_ITEM, output: 7, cached: hits });
+    const isStream = wire.dialect.isStream?.(request) ?? request.body.stream === true;
+    response.writeHead(200, { "content-type": isStream ? "text/event-stream" : "application/json" });
+    response.end(
+      isStream ? wire.dialect.events(answer).join("") : JSON.stringify(wire.dialect.whole(answer)),
+    );
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return {
+    baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    refusals,
+    cached,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** Prompt caches of two kinds: every prefix, or prefixes that end at a mark and are looked for near one. */
+class PromptCache {
+  readonly #prefixes = new Set<string>();
+  readonly #isMarked: boolean;
+  static readonly #LOOKBACK = 20;
+
+  constructor(isMarked: boolean) {
+    this.#isMarked = isMarked;
+  }
+
+  write(items: readonly PromptItem[]): void {
+    for (const [index, item] of items.entries()) {
+      if (!this.#isMarked || item.isMarked) this.#prefixes.add(prefix(items, index));
+    }
+  }
+
+  /** How many items at the beginning are known. */
+  read(items: readonly PromptItem[]): number {
+    for (let index = items.length - 1; index >= 0; index--) {
+      const isNear = items.slice(index, index + PromptCache.#LOOKBACK).some(({ isMarked }) => isMarked);
+      if ((!this.#isMarked || isNear) && this.#prefixes.has(prefix(items, index))) return index + 1;
+    }
+    return 0;
+  }
+}
+
+function prefix(items: readonly PromptItem[], index: number): string {
+  return JSON.stringify(items.slice(0, index + 1).map(({ text }) => text));
+}

@@ -1,0 +1,62 @@
+import { checkFunction, checkObject, checkText, errorMessage } from "@agent/core/toolkit";
+import type { CheckResult } from "../types.js";
+import { ANSWER_CHECKS } from "./answers.js";
+import { Examination, type ProviderCheck } from "./examination.js";
+import { FAULT_CHECKS } from "./faults.js";
+import { SAFETY_CHECKS } from "./safety.js";
+import type { ProviderReport, ProviderSubject } from "./types.js";
+
+/** Everything the kit looks at, in the order of the report. */
+export const PROVIDER_CHECKS: readonly ProviderCheck[] = [
+  ...ANSWER_CHECKS,
+  ...FAULT_CHECKS,
+  ...SAFETY_CHECKS,
+];
+
+/**
+ * Checks a provider against what the agent relies on, in front of real servers on the loopback interface that answer,
+ * fail, fall silent and lie. Rejects only for a wrong parameter; a broken provider gives a report.
+ *
+ * @example
+ * ```ts
+ * import { checkProvider, formatReport } from "@agent/testing";
+ *
+ * declare const subject: import("@agent/testing").ProviderSubject;
+ * console.log(formatReport(await checkProvider(subject)));
+ * ```
+ */
+export async function checkProvider(subject: ProviderSubject): Promise<ProviderReport> {
+  checkSubject(subject);
+  const checks: CheckResult[] = [];
+  for (const { id } of PROVIDER_CHECKS) checks.push(await runProviderCheck(subject, id));
+  return { provider: subject.name, ok: checks.every(({ status }) => status !== "failed"), checks };
+}
+
+/** Makes one check, by its id. */
+export async function runProviderCheck(subject: ProviderSubject, wanted: string): Promise<CheckResult> {
+  const check = PROVIDER_CHECKS.find(({ id }) => id === wanted);
+  if (!check) throw new RangeError(`There is no check ${JSON.stringify(wanted)}.`);
+  const { id, title, cure } = check;
+  const examination = new Examination(subject);
+  const reason = check.skip?.(examination);
+  if (reason !== undefined) return { id, title, status: "not_checked", findings: [], notes: [reason] };
+  try {
+    const problems = await check.run(examination);
+    const findings = problems.map((problem) => ({ ...problem, cure }));
+    return { id, title, status: findings.length > 0 ? "failed" : "passed", findings, notes: [] };
+  } catch (error) {
+    const finding = { expected: "a provider that can be made and asked", got: errorMessage(error), cure };
+    return { id, title, status: "failed", findings: [finding], notes: [] };
+  }
+}
+
+/** Throws `invalid_argument` unless this can be examined. */
+export function checkSubject(subject: ProviderSubject): void {
+  checkObject("subject", subject);
+  checkText("subject.name", subject.name);
+  checkFunction("subject.create", subject.create);
+  checkObject("subject.dialect", subject.dialect);
+  for (const name of ["whole", "events", "error"] as const) {
+    checkFunction(`subject.dialect.${name}`, subject.dialect[name]);
+  }
+}

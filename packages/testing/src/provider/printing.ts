@@ -1,0 +1,25 @@
+// Named differently: this file watches the console, it does not use it.
+const printer = globalThis.console;
+
+/** What the process printed meanwhile. */
+export async function whilePrinting(work: () => Promise<unknown>): Promise<string> {
+  let printed = "";
+  const streams = [process.stdout, process.stderr];
+  const writers = streams.map((stream) => stream.write);
+  const methods = ["log", "error", "warn", "info", "debug"] as const;
+  const originals = methods.map((name) => printer[name]);
+  const keep = (text: unknown): true => {
+    printed += String(text);
+    return true;
+  };
+  for (const stream of streams) stream.write = keep as typeof stream.write;
+  // A test runner may have replaced these by functions that print elsewhere.
+  for (const name of methods) printer[name] = keep;
+  try {
+    await work();
+  } finally {
+    for (const [index, stream] of streams.entries()) stream.write = writers[index] ?? stream.write;
+    for (const [index, name] of methods.entries()) printer[name] = originals[index] ?? printer[name];
+  }
+  return printed;
+}

@@ -1,0 +1,65 @@
+import type { ChatProvider } from "@agent/core";
+import type { CheckResult } from "../types.js";
+
+/** What the kit wants the server to answer, in nobody's format. */
+export interface SampleAnswer {
+  readonly text?: string;
+  /** Reasoning that the server shows. */
+  readonly reasoning?: string;
+  /** What the server wants back, byte for byte, with the next request: a signature, an encrypted text. */
+  readonly signature?: string;
+  readonly calls?: readonly SampleToolCall[];
+  /** `length` if the answer was cut off by its limit. */
+  readonly finish?: "stop" | "length";
+  readonly usage?: { readonly input: number; readonly output: number; readonly cached: number };
+}
+
+export interface SampleToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** How the API under test writes things. The kit's server speaks it. */
+export interface ProviderDialect {
+  /** The body of an answer that is not streamed. */
+  whole(answer: SampleAnswer): unknown;
+  /** The same answer as server-sent events, each as the text that goes over the wire, the end mark included. */
+  events(answer: SampleAnswer): readonly string[];
+  /** The body of an error. */
+  error(message: string): unknown;
+  /** Whether a request asks for a stream. Default: its body has `stream: true`. */
+  isStream?(request: { readonly url: string; readonly body: Readonly<Record<string, unknown>> }): boolean;
+  /** What the API carries. Default: all of it. Checks of anything else are left out. */
+  readonly carries?: {
+    readonly signature?: boolean;
+    readonly reasoning?: boolean;
+    readonly cached?: boolean;
+  };
+}
+
+/** Where a provider is to send its requests in a test. */
+export interface ProviderTarget {
+  /** An address on the loopback interface, without a path. */
+  readonly baseURL: string;
+  readonly apiKey: string;
+  readonly timeoutMs: number;
+  readonly maxRetries: number;
+  readonly retryDelayMs: number;
+}
+
+/** A provider under examination. */
+export interface ProviderSubject {
+  /** For the report. */
+  readonly name: string;
+  /** Makes a provider that sends its requests to the target. */
+  create(target: ProviderTarget): ChatProvider;
+  readonly dialect: ProviderDialect;
+}
+
+export interface ProviderReport {
+  readonly provider: string;
+  /** False if any check failed. */
+  readonly ok: boolean;
+  readonly checks: readonly CheckResult[];
+}
