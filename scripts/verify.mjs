@@ -16,6 +16,7 @@ const reports = ["packages", "examples"]
 const STEPS = [
   ["turbo", "run", "build", "typecheck", "check:package", "test", "--continue"],
   ["biome", "check", "."],
+  ["node", "scripts/imports.mjs"],
   ["knip"],
 ];
 

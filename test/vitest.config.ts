@@ -1,4 +1,10 @@
 import { packageTests } from "../vitest.base.ts";
 
-// Installing takes as long as the registry does.
-export default packageTests({ include: ["*.test.ts"], testTimeout: 300_000, hookTimeout: 300_000 });
+export default packageTests({
+  include: ["*/*.test.ts"],
+  // One file after the other: each step needs both cores for itself.
+  fileParallelism: false,
+  // Installing takes as long as the registry does.
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+});

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { argument, expectClearErrors, expectComplete, expectInvalidArgument } from "@agent/test-support";
 import { afterAll, describe, test } from "vitest";
 import { fakeContext, fakeTool } from "../test/fixtures.js";
-import { argument, expectClearErrors, expectComplete, expectInvalidArgument } from "../test/wrongValues.js";
 import * as core from "./index.js";
 import * as replay from "./providers/replay.js";
 import * as toolkit from "./toolkit/index.js";

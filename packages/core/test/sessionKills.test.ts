@@ -4,13 +4,13 @@ import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { seededRandom } from "@agent/test-support";
 import { afterAll, expect, test } from "vitest";
 import { contentText } from "../src/conversation/content.js";
 import { Conversation } from "../src/conversation/conversation.js";
 import { findHistoryProblem } from "../src/conversation/history.js";
 import { recordSession } from "../src/conversation/recorder.js";
 import { loadSession } from "../src/conversation/session.js";
-import { seededRandom } from "./random.js";
 
 const CHILD = fileURLToPath(new URL("recordingChild.mjs", import.meta.url));
 const LANES = 4;

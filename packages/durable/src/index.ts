@@ -43,4 +43,5 @@ export {
   type RunContext,
   type RunDefinition,
 } from "./worker/definition.js";
+export type { RunTracing } from "./worker/tracing.js";
 export { startWorker, type WorkerOptions } from "./worker/worker.js";

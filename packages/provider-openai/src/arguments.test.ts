@@ -1,5 +1,5 @@
+import { argument, expectClearErrors, expectComplete } from "@agent/test-support";
 import { expect, test } from "vitest";
-import { argument, expectClearErrors, expectComplete } from "../../core/test/wrongValues.js";
 import * as module from "./index.js";
 
 const OPTIONS = [

@@ -3,8 +3,8 @@ import { createServer as createHttpServer, type RequestListener } from "node:htt
 import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import type { ProviderRetry } from "@agent/core";
+import { askProvider, MODES, type Mode } from "@agent/test-support";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { askProvider, MODES, type Mode } from "../../core/test/askProvider.js";
 import { SELF_SIGNED } from "../test/certificate.js";
 import { OpenAIProvider } from "./provider.js";
 

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
+import { askProvider, MODES } from "@agent/test-support";
 import { describe, expect, test, vi } from "vitest";
-import { askProvider, MODES } from "../../core/test/askProvider.js";
 import { answer, call, chunk, event, events, json, pieces, type Reply, reset } from "../test/chatServer.js";
 import { errorReply, useOpenAIServer } from "../test/openaiServer.js";
 

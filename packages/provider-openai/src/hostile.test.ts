@@ -1,5 +1,5 @@
+import { askProvider, MODES } from "@agent/test-support";
 import { describe, expect, test } from "vitest";
-import { askProvider, MODES } from "../../core/test/askProvider.js";
 import { chunk, event, json, pieces, type Reply } from "../test/chatServer.js";
 import { errorReply, KEY, useOpenAIServer } from "../test/openaiServer.js";
 

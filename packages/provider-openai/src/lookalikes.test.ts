@@ -1,5 +1,5 @@
+import { askProvider, MODES } from "@agent/test-support";
 import { describe, expect, test } from "vitest";
-import { askProvider, MODES } from "../../core/test/askProvider.js";
 import { answer, chunk, event, events, json, pieces } from "../test/chatServer.js";
 import { useOpenAIServer } from "../test/openaiServer.js";
 

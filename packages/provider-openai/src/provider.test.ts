@@ -1,5 +1,5 @@
+import { askProvider, MODES } from "@agent/test-support";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { askProvider, MODES } from "../../core/test/askProvider.js";
 import { answer, call } from "../test/chatServer.js";
 import { KEY, useOpenAIServer } from "../test/openaiServer.js";
 import { OpenAIProvider } from "./provider.js";

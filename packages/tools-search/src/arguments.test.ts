@@ -1,6 +1,6 @@
 import { ToolRegistry } from "@agent/core";
+import { argument, expectClearErrors, expectComplete } from "@agent/test-support";
 import { test } from "vitest";
-import { argument, expectClearErrors, expectComplete } from "../../core/test/wrongValues.js";
 import * as module from "./index.js";
 
 const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };

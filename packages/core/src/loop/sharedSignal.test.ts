@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { warningsDuring } from "@agent/test-support";
 import { expect, test } from "vitest";
-import { warningsDuring } from "../../test/warnings.js";
 import { runAttempts } from "../providers/http/attempts.js";
 import { functionTool } from "../toolkit/functionTool.js";
 import { onAbort } from "../toolkit/onAbort.js";

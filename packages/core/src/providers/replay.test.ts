@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { askProvider, MODES, type Mode } from "@agent/test-support";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { askProvider, MODES, type Mode } from "../../test/askProvider.js";
 import { Agent } from "../agent.js";
 import type { AgentEvent } from "../events.js";
 import { functionTool } from "../toolkit/functionTool.js";

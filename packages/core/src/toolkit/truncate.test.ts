@@ -1,5 +1,5 @@
+import { seededRandom } from "@agent/test-support";
 import { expect, test } from "vitest";
-import { seededRandom } from "../../test/random.js";
 import { truncateMiddle, truncateUtf8, truncateUtf8Start, utf8Boundary } from "./truncate.js";
 
 const CHARACTERS = ["a", "\n", "é", "€", "中", "😀", "👩", "\u{10ffff}", "\u0301", "\ufffd"];

@@ -1,6 +1,6 @@
+import { warningsDuring } from "@agent/test-support";
 import { describe, expect, test, vi } from "vitest";
 import { deferred, fakeTool, registryWith } from "../../test/fixtures.js";
-import { warningsDuring } from "../../test/warnings.js";
 import { ToolRegistry } from "./registry.js";
 
 describe("execute", () => {

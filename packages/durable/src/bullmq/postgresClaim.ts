@@ -66,7 +66,8 @@ export class PostgresClaim implements RunClaim {
             from held, unnest($3::text[], $4::text[], $5::text[]) with ordinality as e (key, kind, value, n) order by e.n),
           events as (insert into ${schema}.event (run_id, epoch, body)
             select held.id, held.epoch, e.body from held, unnest($6::text[]) with ordinality as e (body, n) order by e.n)
-          select count(*)::int as held from held`,
+          select count(*)::int as held, set_config('synchronous_commit',
+            case when $7::boolean then current_setting('synchronous_commit') else 'off' end, true) from held`,
         values: [
           this.run.id,
           this.epoch,
@@ -74,6 +75,9 @@ export class PostgresClaim implements RunClaim {
           entries.map(({ kind }) => kind),
           entries.map(({ value }) => JSON.stringify(value) ?? "null"),
           events.map((event) => JSON.stringify(event)),
+          // Events alone need not wait for the disk: the next entry, or the run's end, takes them along. What a crash
+          // of the server loses before that, the run reports again.
+          entries.length > 0,
         ],
       });
       held = rows[0]?.held;

@@ -22,7 +22,7 @@ export interface StartOptions {
   /** Higher is taken first, among runs of one tenant. Default 0. */
   readonly priority?: number;
   /** A W3C `traceparent`, to find the run in the trace of whoever started it. */
-  readonly trace?: string;
+  readonly trace?: string | undefined;
 }
 
 const OPTIONS: OptionChecks<StartOptions> = {

@@ -1,5 +1,6 @@
 import {
   checkFunction,
+  checkObject,
   checkOptions,
   checkPositive,
   checkText,
@@ -10,6 +11,7 @@ import {
 import type { EngineWorker, RunEngine } from "../engine/engine.js";
 import { attemptRun } from "./attempt.js";
 import { defineRun, type RunDefinition } from "./definition.js";
+import type { RunTracing } from "./tracing.js";
 
 const DEFAULTS = { name: "worker", concurrency: 4, leaseMs: 10_000, maxCrashes: 5, closeGraceMs: 10_000 };
 
@@ -28,6 +30,8 @@ export interface WorkerOptions {
   readonly maxCrashes?: number;
   /** How long steps that run may take to end when the worker closes. Default 10 s. */
   readonly closeGraceMs?: number;
+  /** Sees the work on each run: `traceRuns()` of `@agent/durable/otel`. */
+  readonly tracing?: RunTracing;
   /** Told of faults that pass, such as a database that is away. */
   readonly onFault?: (error: unknown) => void;
 }
@@ -49,6 +53,7 @@ const OPTIONS: OptionChecks<WorkerOptions> = {
   leaseMs: checkPositive,
   maxCrashes: checkPositive,
   closeGraceMs: checkPositive,
+  tracing: checkObject,
   onFault: checkFunction,
 };
 
@@ -65,7 +70,8 @@ export async function startWorker(engine: RunEngine, options: WorkerOptions): Pr
     async (claim) => {
       const definition = definitions.get(claim.run.definition);
       if (!definition) return { state: "queued" };
-      return await attemptRun(engine, claim, definition, { closeGraceMs, onFault });
+      const attempt = () => attemptRun(engine, claim, definition, { closeGraceMs, onFault });
+      return await (options.tracing ? options.tracing.inClaim(claim, attempt) : attempt());
     },
     {
       name: options.name ?? DEFAULTS.name,

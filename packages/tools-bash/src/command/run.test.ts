@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
+import { warningsDuring } from "@agent/test-support";
 import { describe, expect, test } from "vitest";
-import { warningsDuring } from "../../../core/test/warnings.js";
 import {
   commandsLike,
   expectNoProcessWith,

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileS
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { warningsDuring } from "@agent/test-support";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { warningsDuring } from "../../../core/test/warnings.js";
 import {
   jobs,
   leaveNoProcessBehind,

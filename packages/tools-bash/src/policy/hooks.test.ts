@@ -5,7 +5,39 @@ describe("a command named by an option, a subcommand or a variable of another pr
   test.each(
     lines(String.raw`
   npm exec rm x
+  npm explore left-pad -- rm x
   npm x -- rm x
+  hatch run rm x
+  pdm run rm x
+  nerdctl run alpine rm x
+  oc exec pod -- rm x
+  lxc exec box -- rm x
+  nx exec -- rm x
+  guix shell coreutils -- rm x
+  devbox run 'rm x'
+  distrobox enter box -- rm x
+  toolbox run rm x
+  flatpak run --command=rm app
+  run0 rm x
+  sshpass -p secret rm x
+  autossh host rm x
+  mosh host rm x
+  wine rm
+  gpg-agent --daemon rm x
+  salt box cmd.run 'rm x'
+  pm2 start rm
+  forever -c rm x
+  tcpdump -z rm -G 1 -w x
+  pandoc --filter rm x
+  pandoc -F rm x
+  ag --pager rm x
+  mvn exec:exec -Dexec.executable=rm
+  pdflatex --shell-escape x
+  sysctl -w kernel.core_pattern='|/bin/rm x'
+  openssl req -engine x
+  ssh-keygen -D x.so
+  ld -plugin x.so a
+  go build -ldflags '-extld=rm'
   npm exec -c 'rm x'
   pnpm exec rm x
   pnpm dlx rm x

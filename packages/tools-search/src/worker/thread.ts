@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { parentPort, workerData } from "node:worker_threads";
 import { errorMessage } from "@agent/core/toolkit";
-import { CANCELLED, PLACE, PROGRESS, type WorkerMessage, type WorkerOrder } from "../host/pool/executor.js";
+import { CANCELLED, PLACE, PROGRESS, type WorkerMessage, type WorkerOrder } from "../threadProtocol.js";
 import { loadModules, TaskRunner } from "./tasks.js";
 
 // An expression that backtracks too long is handed to V8's linear engine, where that can run it. The deadline

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { argument, expectClearErrors, expectComplete } from "@agent/test-support";
 import { afterAll, test } from "vitest";
-import { argument, expectClearErrors, expectComplete } from "../../../../core/test/wrongValues.js";
 import * as module from "./index.js";
 
 const empty = mkdtempSync(join(tmpdir(), "agent-arguments-"));

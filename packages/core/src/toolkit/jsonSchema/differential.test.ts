@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { type Random, seededRandom } from "@agent/test-support";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { type Random, seededRandom } from "../../../test/random.js";
 import type { JsonSchema } from "../../tools/interface.js";
 import { compileSchema } from "./compile.js";
 import { SchemaError } from "./keywords.js";

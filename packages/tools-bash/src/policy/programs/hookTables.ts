@@ -26,7 +26,7 @@ interface HookTables {
 
 export const HOOKS: HookTables = {
   launching: phrases(`
-  npm exec, npm x, pnpm exec, pnpm dlx, yarn exec, yarn dlx, bun x, bun exec, bundle exec, poetry run, uv run,
+  npm exec, npm x, npm explore, pm2 start, pnpm exec, pnpm dlx, yarn exec, yarn dlx, bun x, bun exec, bundle exec, poetry run, uv run,
   pipx run, pipenv run, conda run, rbenv exec, pyenv exec, asdf exec, mise exec, mise x, direnv exec, lerna exec,
   docker run, docker exec, docker container run, docker container exec, docker compose run, docker compose exec,
   docker-compose run, docker-compose exec, podman run, podman exec, podman container run, podman container exec,
@@ -34,9 +34,11 @@ export const HOOKS: HookTables = {
   git submodule foreach, git bisect run`),
 
   runningOptions: table(`
+  ag: --pager
   apt: --dpkg
   bat: --pager
   delta: --pager
+  forever: -c
   fzf: --preview
   git archive: --exec
   git clone: -u --upload-pack
@@ -55,6 +57,7 @@ export const HOOKS: HookTables = {
   man: -P --pager -H --html
   nc: -e -c
   ncat: -e -c --exec --sh-exec
+  pandoc: -F --filter
   rg: --pre --hostname-bin
   rsync: -e --rsh --rsync-path
   scp: -S
@@ -62,6 +65,7 @@ export const HOOKS: HookTables = {
   sort: --compress-program
   split: --filter
   tar: -I -F --to-command --use-compress-program --rsh-command --rmt-command --info-script --new-volume-script
+  tcpdump: -z
   wget: --use-askpass
   zip: -TT --unzip-command`),
 
@@ -93,6 +97,14 @@ export const HOOKS: HookTables = {
     [/^(npm|pnpm|yarn)$/, /script-shell/],
     [/^(apt|apt-get|aptitude|dpkg)$/, /invoke/i],
     [/^wget$/, /askpass/],
+    [/^mvnw?$/, /exec\.executable|^exec:/],
+    [/^(ipython3?|ghci?|ocaml)$/, /^-[a-z]*[ec]/],
+    [/^(pdf|xe|lua|e)?(la)?tex$/, /shell-escape|write18/],
+    [/^sysctl$/, /core_pattern|modprobe|hotplug|uevent/],
+    [/^openssl$/, /^-(engine|provider)/],
+    [/^ssh-(keygen|add)$/, /^-D/],
+    [/^ld(\.\w+)?$/, /^--?plugin/],
+    [/^go$/, /extld/],
   ],
 
   readsInput: [

@@ -8,6 +8,7 @@ import { readInterpreter } from "./interpreters.js";
 import { readLauncher } from "./launchers.js";
 import { readMake } from "./make.js";
 import type { Inside, ProgramReader } from "./program.js";
+import { readRunner } from "./runners.js";
 import { readSed } from "./sed.js";
 import { readShell } from "./shells.js";
 import { readWrapper } from "./wrappers.js";
@@ -17,6 +18,7 @@ import { readWrapper } from "./wrappers.js";
 const READERS: readonly ProgramReader[] = [
   readWrapper,
   readLauncher,
+  readRunner,
   readShell,
   readBuiltin,
   readFind,

@@ -4,7 +4,7 @@ import { type Inside, wordSet } from "./program.js";
 
 // They run another command, with options of their own that are not worth knowing one by one.
 const LAUNCHERS = wordSet(
-  "aa-exec abduco ansible bunx bwrap caffeinate capsh catchsegv cgexec choom chpst chrt concurrently cpulimit cross-env daemonize dbus-launch dbus-run-session debconf direnv dotenv dtach eatmydata entr env-cmd fakechroot faketime flock gnome-terminal gosu hyperfine i386 linux32 linux64 ltrace mpiexec mpirun nix-shell nodemon npx numactl onchange parallel perf pkexec pnpx prlimit proot proxychains proxychains4 pssh rlwrap s6-setuidgid setpriv setuidgid sg srun ssh-agent start-stop-daemon strace su-exec systemd-run taskset torify torsocks unbuffer uname26 uvx valgrind watchexec x86_64 xterm xvfb-run",
+  "aa-exec abduco ansible autossh bunx bwrap caffeinate capsh catchsegv cgexec choom chpst chrt clush concurrently cpulimit cross-env daemonize dbus-launch dbus-run-session debconf direnv dotenv dsh dtach eatmydata entr env-cmd fakechroot faketime flock gnome-terminal gosu gpg-agent hyperfine i386 linux32 linux64 ltrace mosh mpiexec mpirun nix-shell nodemon npx numactl onchange parallel perf pkexec pnpx prlimit proot proxychains proxychains4 pssh rlwrap run0 s6-setuidgid salt setpriv setuidgid sg srun ssh-agent sshpass start-stop-daemon strace su-exec systemd-run taskset torify torsocks unbuffer uname26 uvx valgrind watchexec wine wine64 x86_64 xterm xvfb-run",
 );
 // The dynamic loader and emulators run the program they are given.
 const DYNAMIC_LOADER = /^(ld(-linux.*|-musl.*|64)?\.so(\.\d+)?|qemu-\w+)$/;

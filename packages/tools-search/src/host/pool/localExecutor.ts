@@ -1,14 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { errorMessage } from "@agent/core/toolkit";
+import { CANCELLED, PROGRESS, STATE_SIZE, type WorkerOrder } from "../../threadProtocol.js";
 import type { TaskRunner } from "../../worker/tasks.js";
-import {
-  CANCELLED,
-  type Executor,
-  type ExecutorEvents,
-  PROGRESS,
-  STATE_SIZE,
-  type WorkerOrder,
-} from "./executor.js";
+import type { Executor, ExecutorEvents } from "./executor.js";
 
 /**
  * Does the work in the host's own thread, for places without worker threads. It gives way to other work every

@@ -1,13 +1,6 @@
 import type { Reply, Task } from "../../protocol.js";
-import {
-  CANCELLED,
-  type Executor,
-  type ExecutorEvents,
-  type OpenExecutor,
-  PLACE,
-  PROGRESS,
-  type WorkerMessage,
-} from "./executor.js";
+import { CANCELLED, PLACE, PROGRESS, type WorkerMessage } from "../../threadProtocol.js";
+import type { Executor, ExecutorEvents, OpenExecutor } from "./executor.js";
 
 /** How often the pool looks whether an executor still makes progress, and how many looks without any are too many. */
 const WATCH_MS = 500;

@@ -1,6 +1,7 @@
 import type { Worker, WorkerOptions } from "node:worker_threads";
+import { STATE_SIZE, type WorkerMessage } from "../../threadProtocol.js";
 import source from "../../worker/thread.ts?bundled";
-import { type Executor, type ExecutorEvents, STATE_SIZE, type WorkerMessage } from "./executor.js";
+import type { Executor, ExecutorEvents } from "./executor.js";
 
 const MAX_HEAP_MB = 512;
 

@@ -1,5 +1,5 @@
+import { type Random, seededRandom } from "@agent/test-support";
 import { describe, expect, test } from "vitest";
-import { type Random, seededRandom } from "../../../../test/random.js";
 import { Work } from "../work.js";
 import { compilePattern } from "./pattern.js";
 

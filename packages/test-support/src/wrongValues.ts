@@ -1,6 +1,6 @@
+import { isAgentError } from "@agent/core";
+import { describeValue } from "@agent/core/toolkit";
 import { expect } from "vitest";
-import { isAgentError } from "../src/errors.js";
-import { describeValue } from "../src/toolkit/describe.js";
 
 /** What people pass by mistake: nothing, `null`, and one of each kind. */
 const VALUES = { nothing: undefined, null: null, number: 4, text: "x", object: {}, list: [] };

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { codeBlocks, exampleBlocks } from "./support/markdown.js";
+import { codeBlocks, exampleBlocks } from "./markdown.js";
 
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const HERE = fileURLToPath(new URL("../", import.meta.url));
 
 /** Every page a user reads: the guides, and the README of each package and example. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
-const PACKAGES = fileURLToPath(new URL("../packages/", import.meta.url));
+const PACKAGES = fileURLToPath(new URL("../../packages/", import.meta.url));
 const NO_REGISTRY = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED/;
 
 /** A package's name without its scope: its folder. */

@@ -2,10 +2,10 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryWorkspace } from "@agent/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Commands } from "./support/commands.js";
-import { codeBlocks } from "./support/markdown.js";
-import { findPublicRegistry, type LocalRegistry, startRegistry } from "./support/registry.js";
-import { WorkspaceCopy } from "./support/workspaceCopy.js";
+import { codeBlocks } from "../docs/markdown.js";
+import { Commands } from "./commands.js";
+import { findPublicRegistry, type LocalRegistry, startRegistry } from "./registry.js";
+import { WorkspaceCopy } from "./workspaceCopy.js";
 
 const { url: publicRegistry, problem } = await findPublicRegistry();
 const title = `what is published${problem ? ` (skipped: ${problem})` : ""}`;
@@ -108,7 +108,7 @@ describe.skipIf(problem !== undefined)(title, () => {
 
   test("the guide to writing a pack works as written, from nothing to a published pack", async () => {
     const path = await project("guide");
-    const script = codeBlocks(new URL("../../../docs/writing-a-pack.md", import.meta.url), "sh").join("\n");
+    const script = codeBlocks(new URL("../../docs/writing-a-pack.md", import.meta.url), "sh").join("\n");
     await writeFile(join(path, "guide.sh"), `set -eux\n${script}`);
     const output = await commands.must(path, "sh", "guide.sh");
     expect(output).toContain("All checks passed");

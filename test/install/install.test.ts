@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createProject, folderOf, type Project, pack } from "./project.js";
 
 const require = createRequire(import.meta.url);
-const COMPILER = require.resolve("../node_modules/typescript/bin/tsc");
+const COMPILER = require.resolve("../../node_modules/typescript/bin/tsc");
 // Where the compiler finds the types of Node: a user installs them beside it.
-const TYPE_ROOTS = dirname(dirname(require.resolve("../node_modules/@types/node/package.json")));
+const TYPE_ROOTS = dirname(dirname(require.resolve("../../node_modules/@types/node/package.json")));
 const NO_REGISTRY = "the npm registry cannot be reached";
 
 interface Manifest {
@@ -17,7 +17,9 @@ interface Manifest {
   readonly optionalDependencies?: Record<string, string>;
 }
 
-const names = Object.keys(require("./package.json").devDependencies);
+const names = Object.keys(require("../package.json").devDependencies).filter((name) =>
+  name.startsWith("@agent/"),
+);
 let store: string;
 let tarballs: Map<string, string>;
 

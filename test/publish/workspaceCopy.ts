@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Commands } from "./commands.js";
 
-const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const ROOT_FILES = ["package.json", "pnpm-workspace.yaml", "pnpm-lock.yaml", ".changeset"];
 
 /** A copy of this workspace, built as it is, whose versions can be raised without touching the original. */

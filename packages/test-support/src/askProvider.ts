@@ -1,5 +1,4 @@
-import type { ChatProvider, ChatResponse, ProviderRetry } from "../src/providers/interface.js";
-import type { ChatTool } from "../src/tools/interface.js";
+import type { ChatProvider, ChatResponse, ChatTool, ProviderRetry } from "@agent/core";
 
 export type Mode = "JSON" | "streaming";
 export const MODES: readonly Mode[] = ["JSON", "streaming"];

@@ -1,0 +1,12 @@
+/** What the tests of several packages share. A test never imports another package's test folder. */
+export { type Asked, askProvider, MODES, type Mode } from "./askProvider.js";
+export { expectPackagesRead } from "./packagesRead.js";
+export { type Random, seededRandom } from "./random.js";
+export { warningsDuring } from "./warnings.js";
+export {
+  type ArgumentCase,
+  argument,
+  expectClearErrors,
+  expectComplete,
+  expectInvalidArgument,
+} from "./wrongValues.js";

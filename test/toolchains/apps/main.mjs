@@ -1,0 +1,3 @@
+import { runTools } from "./tools.mjs";
+
+runTools().then((text) => console.log(text));

@@ -1,0 +1,7 @@
+import { runTools } from "../../../tools.mjs";
+
+export const dynamic = "force-dynamic";
+
+export async function GET() {
+  return new Response(await runTools());
+}
