@@ -75,6 +75,8 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
     .version(readVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .exitOverride()
+    // Help is output of the command itself, and standard output is reserved for that.
+    .configureOutput({ writeOut: print })
     .showSuggestionAfterError()
     .enablePositionalOptions()
     .argument("[task...]", 'what to do, in words; "-" stands for standard input')

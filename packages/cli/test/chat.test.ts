@@ -75,7 +75,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await terminal.until(`● read_note  ${first.path}\n│ note ${first.path}\n└ ✓`);
   });
 
-  test("H178: a tool error, an exit code and a missing tool are failures", async () => {
+  test("a tool error, an exit code and a missing tool are failures", async () => {
     const terminal = await chats.start();
     terminal.send("call run_bash {}");
     await terminal.until(/│ Error executing run_bash: .*\n└ ✗ failed/);

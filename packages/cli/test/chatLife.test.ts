@@ -59,7 +59,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await expectRestored(terminal);
   });
 
-  test("H179: Ctrl-C while a tool hangs clears the indicator, shows the end, and the chat goes on", async () => {
+  test("Ctrl-C while a tool hangs clears the indicator, shows the end, and the chat goes on", async () => {
     const terminal = await chats.start();
     terminal.send(runBash("sleep 1000"));
     await terminal.until("│ executing…");

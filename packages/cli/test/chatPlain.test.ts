@@ -7,32 +7,29 @@ import { hasTmux } from "./terminal.js";
 describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () => {
   const chats = useChatTerminals();
 
-  test.each([{ NO_COLOR: "1" }, { TERM: "dumb" }])(
-    "H176: plain lines and no escape code with %o",
-    async (env) => {
-      const terminal = await chats.start({ env });
-      const log = join(chats.folder, `raw-${Object.keys(env)[0]}`);
-      terminal.record(log);
-      terminal.send(runBash('echo "out \\033[2J"; exit 3'));
-      const screen = await terminal.until("That is all.");
-      expect(screen).toContain("executing…\n● run_bash");
-      expect(screen).toContain("│ out \\x1b[2J\n└ ✗ exit code 3 · ");
-      terminal.send("first\\");
-      terminal.send("second");
-      await answered(terminal, "first\nsecond");
-      terminal.send("/stat");
-      await terminal.until("There is no command");
-      terminal.send("write working\\n\\");
-      terminal.send("hang");
-      await terminal.until(/^working$/m);
-      terminal.press("C-c");
-      await terminal.until("Stopped.");
-      terminal.press("C-d");
-      await terminal.until("[status 0]");
-      expect(existsSync(log)).toBe(true);
-      expect(terminal.recorded(log)).not.toContain("\x1b");
-    },
-  );
+  test.each([{ NO_COLOR: "1" }, { TERM: "dumb" }])("plain lines and no escape code with %o", async (env) => {
+    const terminal = await chats.start({ env });
+    const log = join(chats.folder, `raw-${Object.keys(env)[0]}`);
+    terminal.record(log);
+    terminal.send(runBash('echo "out \\033[2J"; exit 3'));
+    const screen = await terminal.until("That is all.");
+    expect(screen).toContain("executing…\n● run_bash");
+    expect(screen).toContain("│ out \\x1b[2J\n└ ✗ exit code 3 · ");
+    terminal.send("first\\");
+    terminal.send("second");
+    await answered(terminal, "first\nsecond");
+    terminal.send("/stat");
+    await terminal.until("There is no command");
+    terminal.send("write working\\n\\");
+    terminal.send("hang");
+    await terminal.until(/^working$/m);
+    terminal.press("C-c");
+    await terminal.until("Stopped.");
+    terminal.press("C-d");
+    await terminal.until("[status 0]");
+    expect(existsSync(log)).toBe(true);
+    expect(terminal.recorded(log)).not.toContain("\x1b");
+  });
 
   test("/help names the keys that work where it is shown, and no others", async () => {
     const keysOf = async (env: Record<string, string>): Promise<string> => {

@@ -40,7 +40,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     }
   };
 
-  test("H171, H173: control sequences in tool output are shown, not obeyed", async () => {
+  test("control sequences in tool output are shown, not obeyed", async () => {
     const terminal = await chats.start();
     const printed = [...ATTACKS, ...MOVES].map((attack) => `${JSON.stringify(asOctal(attack))}`);
     const commands = printed.map((text) => runBash(`printf '%b' ${text}; sleep 0.05; exit 1`));
@@ -50,7 +50,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     expect(terminal.format("#{pane_title}")).not.toBe("title");
   });
 
-  test("H172: the same in the command, the answer, an error and a tool's name", async () => {
+  test("the same in the command, the answer, an error and a tool's name", async () => {
     const terminal = await chats.start();
     const attacks = [...ATTACKS, ...MOVES];
     const messages = [
@@ -63,7 +63,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     await terminal.until("\\u202ereversed\\u202c");
   });
 
-  test("H172: the same in an error of the provider and of a tool", async () => {
+  test("the same in an error of the provider and of a tool", async () => {
     const terminal = await chats.start();
     const foreign = await foreignCodes(terminal, async () => {
       terminal.send(`fail broken ${[...ATTACKS, ...MOVES].map(asEscapes).join("")} provider`);
@@ -118,7 +118,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     await terminal.until("? edit_file wants to run with\n│ path: x");
   });
 
-  test("H174: invisible and reordering characters are spelled out where a yes is asked for", async () => {
+  test("invisible and reordering characters are spelled out where a yes is asked for", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
     terminal.paste(runBash("echo safe \u202e#mr\u200b -rf\nrm -rf build\tx\u0007"));
     terminal.press("Enter");

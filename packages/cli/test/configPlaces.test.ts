@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Sandbox } from "./agent.js";
 
-describe("G162: where a config may be", () => {
+describe("where a config may be", () => {
   test("a file that everybody can write is refused", async () => {
     const box = new Sandbox();
     chmodSync(box.write("agent.config.ts", "export default {};"), 0o666);
@@ -51,7 +51,7 @@ describe("G162: where a config may be", () => {
     "agent.config.cjs",
     ".config/config.js",
     ".config/config.json",
-  ])("G163: %s is not a place for a config, and is neither read nor run", async (place) => {
+  ])("%s is not a place for a config, and is neither read nor run", async (place) => {
     const box = new Sandbox();
     const isCode = /js$/.test(place);
     box.write(

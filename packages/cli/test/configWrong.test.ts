@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { BIN, Sandbox } from "./agent.js";
 
 describe("a config that is wrong: one message, exit code 2, nothing run", () => {
-  test("G151: a syntax error names the file and the line", async () => {
+  test("a syntax error names the file and the line", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.ts", "export default {\n  enable: [\n};\n");
     const { code, stderr } = await box.run(["--trust", "tools"]);
@@ -14,7 +14,7 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 
-  test("G151: an error thrown by the config names the file and the line, without a stack", async () => {
+  test("an error thrown by the config names the file and the line, without a stack", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.ts", '\nthrow new Error("no luck");\n');
     const { code, stderr } = await box.run(["--trust", "tools"]);
@@ -60,7 +60,7 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
       'export default { enable: ["remove"], disable: ["remove"] };',
       '"remove" is both in enable and in disable',
     ],
-  ])("G152: %s with %j", async (name, content, message) => {
+  ])("%s with %j", async (name, content, message) => {
     const box = new Sandbox();
     const file = box.write(name, content);
     const { code, stderr, stdout } = await box.run(["--trust", "tools"]);
@@ -69,7 +69,7 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     expect(stderr).toContain(message);
   });
 
-  test("G153: an unknown key is named with the nearest one", async () => {
+  test("an unknown key is named with the nearest one", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.ts", "export default {\n  enabel: [],\n};");
     const { code, stderr } = await box.run(["--trust", "tools"]);
@@ -77,7 +77,7 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     expect(stderr).toBe(`agent: ${file}:2: unknown key "enabel". Did you mean "enable"?\n`);
   });
 
-  test("G157: a tool no pack declares is named with the nearest one, for enable, disable, confirm and flags", async () => {
+  test("a tool no pack declares is named with the nearest one, for enable, disable, confirm and flags", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.json", '{\n"confirm": ["run_bsh"]\n}');
     expect((await box.run(["tools"])).stderr).toBe(
@@ -90,7 +90,7 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     );
   });
 
-  test("G168: a config that never finishes loading is given up, with its name", async () => {
+  test("a config that never finishes loading is given up, with its name", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.ts", "await new Promise(() => {});\nexport default {};");
     const { code, stderr } = await box.run(["--trust", "tools"], { env: { AGENT_LOAD_TIMEOUT_MS: "1000" } });
@@ -105,7 +105,7 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
   });
 });
 
-describe("G167: a config that is not what it should be is refused without a hang", () => {
+describe("a config that is not what it should be is refused without a hang", () => {
   const refused = async (box: Sandbox, why: string, args = ["--trust", "tools"]): Promise<void> => {
     const { code, stderr } = await box.run(args);
     expect(code).toBe(2);

@@ -45,7 +45,7 @@ describe.skipIf(!hasTmux)("the built command is left in a terminal (skipped with
     expectSameSettings(box);
   });
 
-  test("H177: agent … | head leaves the terminal as it was", async () => {
+  test("agent … | head leaves the terminal as it was", async () => {
     const box = new Sandbox();
     box.write("big.txt", "a line\n".repeat(20_000));
     const task = between(box, `${AGENT} 'read big.txt' | head -n 1`);
@@ -54,7 +54,7 @@ describe.skipIf(!hasTmux)("the built command is left in a terminal (skipped with
     expectSameSettings(box);
   });
 
-  test("H177: a chat whose reader went away ends with the next thing it has to say", async () => {
+  test("a chat whose reader went away ends with the next thing it has to say", async () => {
     const box = new Sandbox();
     const chat = between(box, `${AGENT} | head -n 1`);
     await chat.until("offline");

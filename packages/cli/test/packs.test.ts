@@ -48,7 +48,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     expect(stdout).not.toContain("search_text");
   });
 
-  test("G154: a pack that is not installed: the file, the line and how to install it, exit code 2", async () => {
+  test("a pack that is not installed: the file, the line and how to install it, exit code 2", async () => {
     const box = new Sandbox();
     const file = select(box, "@acme/tools");
     const { code, stderr } = await box.run(["tools", "--trust"]);
@@ -58,7 +58,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     );
   });
 
-  test("G154: a relative pack that does not exist", async () => {
+  test("a relative pack that does not exist", async () => {
     const box = new Sandbox();
     const file = select(box, "./nope.ts");
     const { code, stderr } = await box.run(["tools", "--trust"]);
@@ -98,7 +98,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
       'export function register(registry) { registry.disable("read_file"); }',
       "not its own tool",
     ],
-  ])("G156: a pack that %s is named, and the rest works", async (_, source, message) => {
+  ])("a pack that %s is named, and the rest works", async (_, source, message) => {
     const box = new Sandbox();
     install(box, "broken-pack", source);
     select(box, "@agent/preset-default", "broken-pack");
@@ -112,7 +112,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 
-  test("G156: a CommonJS pack works, also one whose exports Node cannot see", async () => {
+  test("a CommonJS pack works, also one whose exports Node cannot see", async () => {
     const box = new Sandbox();
     const body = packSource("from_cjs")
       .replaceAll("export ", "")
@@ -122,7 +122,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     expect((await box.run(["tool", "run", "--trust", "from_cjs"])).stdout).toBe("it ran\n");
   });
 
-  test("G156: a pack that exists only for import is found", async () => {
+  test("a pack that exists only for import is found", async () => {
     const box = new Sandbox();
     install(box, "esm-pack", packSource("from_esm"), {
       type: "module",
@@ -132,7 +132,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     expect((await box.run(["tool", "run", "--trust", "from_esm"])).stdout).toBe("it ran\n");
   });
 
-  test("G158: two packs with one tool name: both are named, and neither wins", async () => {
+  test("two packs with one tool name: both are named, and neither wins", async () => {
     const box = new Sandbox();
     install(box, "other-pack", packSource("read_file"));
     select(box, "@agent/preset-default", "other-pack");
@@ -143,7 +143,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     );
   });
 
-  test("G169: a pack that patches globals or tries to pollute prototypes gets no further than any code would", async () => {
+  test("a pack that patches globals or tries to pollute prototypes gets no further than any code would", async () => {
     const box = new Sandbox();
     install(
       box,
@@ -169,7 +169,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     expect(stderr).toContain("bad day");
   });
 
-  test("E129: an error in a pack's timer ends the run, says what was running, and shows no stack", async () => {
+  test("an error in a pack's timer ends the run, says what was running, and shows no stack", async () => {
     const box = new Sandbox();
     box.write(
       "late.mjs",
@@ -188,7 +188,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     expect(debug.stderr).toContain("\n    at ");
   });
 
-  test("E129: a tool that ends the process is reported", async () => {
+  test("a tool that ends the process is reported", async () => {
     const box = new Sandbox();
     box.write("rude.mjs", packSource("rude", "process.exit(0);"));
     select(box, "./rude.mjs");

@@ -88,7 +88,7 @@ describe("exit codes tell the real outcome", () => {
     expect(stdout).toContain("--enable run_bash");
   });
 
-  test("H178: 3: a command that ran and failed", async () => {
+  test("3: a command that ran and failed", async () => {
     const { code, stdout } = await new Sandbox().run(["--enable", "run_bash", "run `exit 7`"]);
     expect(code).toBe(3);
     expect(stdout).toContain("The command failed with exit code 7");
@@ -196,7 +196,7 @@ describe("--output", () => {
 });
 
 describe("H: standard output that is no terminal", () => {
-  test("H176: no escape code anywhere, whatever TERM says", async () => {
+  test("no escape code anywhere, whatever TERM says", async () => {
     const box = new Sandbox();
     for (const env of [
       {},
@@ -211,7 +211,7 @@ describe("H: standard output that is no terminal", () => {
     }
   });
 
-  test("H171, H172: escape codes in file names and tool results do not reach standard error", async () => {
+  test("escape codes in file names and tool results do not reach standard error", async () => {
     const box = new Sandbox();
     const { stderr } = await box.run(["read \x1b]52;c;aGk=\x07\x1b[2Jnope\u202e.txt"]);
     for (const character of ["\x1b", "\x07", "\u202e"]) expect(stderr).not.toContain(character);
@@ -219,7 +219,7 @@ describe("H: standard output that is no terminal", () => {
     expect(flag.stderr).not.toContain("\x1b");
   });
 
-  test("H177: a reader that goes away ends the run cleanly", async () => {
+  test("a reader that goes away ends the run cleanly", async () => {
     const box = new Sandbox();
     box.write("big.txt", "x".repeat(100).concat("\n").repeat(2000));
     for (const args of [["read big.txt"], ["--output", "stream-json", "read big.txt"], ["--help"]]) {

@@ -28,7 +28,7 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
     expect((await box.run(["tools"])).code).toBe(4);
   });
 
-  test("H174: a call to confirm is shown in full, with invisible characters made visible", async () => {
+  test("a call to confirm is shown in full, with invisible characters made visible", async () => {
     const box = new Sandbox();
     const task = "write \"a\u202eb\u200b\" to 'x.txt'";
     const { code, stdout } = await box.runInTerminal(["--confirm", "write_file", task], [["Run it?", "y"]]);
@@ -62,7 +62,7 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
     expect(readFileSync(join(box.project, "y.txt"), "utf8")).toBe("b");
   });
 
-  test("H171, H173: what a file holds cannot control the terminal", async () => {
+  test("what a file holds cannot control the terminal", async () => {
     const box = new Sandbox();
     box.write("evil.txt", "a\x1b]52;c;aGk=\x07b\x1b[2Jc\rd\x9b31me\u202ef\x08g\n");
     for (const args of [

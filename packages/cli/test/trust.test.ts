@@ -40,7 +40,7 @@ describe("a project's config is code, and runs only after trust", () => {
     expect(ran(box)).toBe(false);
   });
 
-  test("G161: trust is bound to the content: a changed config asks again", async () => {
+  test("trust is bound to the content: a changed config asks again", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.ts", "export default {};");
     await box.run(["tools", "--trust"]);
@@ -57,7 +57,7 @@ describe("a project's config is code, and runs only after trust", () => {
     ["a module it imports", 'import "./pack.mjs";\nexport default {};'],
     ["a module it imports on the way", 'import "./between.ts";\nexport default {};'],
     ["a pack whose path is put together", 'export default { packs: ["./pa" + "ck.mjs"] };'],
-  ])("G161: trust is bound to %s too", async (_, config) => {
+  ])("trust is bound to %s too", async (_, config) => {
     const box = new Sandbox();
     box.write("between.ts", 'export * from "./pack.mjs";');
     box.write("pack.mjs", packSource("one"));
@@ -80,7 +80,7 @@ describe("a project's config is code, and runs only after trust", () => {
     expect(stderr).toContain("too large to vouch for");
   });
 
-  test("G166: the agent cannot write its own config, and a changed one is not trusted anyway", async () => {
+  test("the agent cannot write its own config, and a changed one is not trusted anyway", async () => {
     const box = new Sandbox();
     await box.run(["init", "-y"]);
     const { code, stdout } = await box.run(['write "export default { enable: [] }" to agent.config.ts']);
@@ -96,7 +96,7 @@ describe("a project's config is code, and runs only after trust", () => {
     expect((await box.run(["tools"])).code).toBe(4);
   });
 
-  test("G164: a project cannot set the provider, a key or the config directory before trust", async () => {
+  test("a project cannot set the provider, a key or the config directory before trust", async () => {
     const box = new Sandbox();
     box.write(".env", "OPENAI_BASE_URL=http://127.0.0.1:9/v1\nAGENT_CONFIG_DIR=.\nOPENAI_API_KEY=x");
     box.write("config.json", '{"enable":["run_bash"]}');

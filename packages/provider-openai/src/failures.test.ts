@@ -13,17 +13,13 @@ describe.each(MODES)("a failure that may pass, %s", (mode) => {
   const contentType = mode === "JSON" ? "application/json" : "text/event-stream";
 
   test.each<[string, Reply, string]>([
-    ["F138: status 500", errorReply(500, "oops"), "500 oops"],
+    ["status 500", errorReply(500, "oops"), "500 oops"],
+    ["status 502 with a web page", json("<html>Bad gateway</html>", 502), "502 <html>Bad gateway</html>"],
+    ["status 429", errorReply(429, "slow down"), "429 slow down"],
+    ["a connection that is reset", reset, "fetch failed"],
+    ["a body that is cut half-way", pieces([half], { contentType, end: "cut" }), "terminated"],
     [
-      "F138: status 502 with a web page",
-      json("<html>Bad gateway</html>", 502),
-      "502 <html>Bad gateway</html>",
-    ],
-    ["F138: status 429", errorReply(429, "slow down"), "429 slow down"],
-    ["F138: a connection that is reset", reset, "fetch failed"],
-    ["F136: a body that is cut half-way", pieces([half], { contentType, end: "cut" }), "terminated"],
-    [
-      "F136: half a body that ends cleanly",
+      "half a body that ends cleanly",
       pieces([half], { contentType }),
       mode === "JSON" ? "not JSON" : "before the answer was complete",
     ],
@@ -46,10 +42,10 @@ describe.each(MODES)("a failure that may pass, %s", (mode) => {
   });
 
   test.each<[string, Record<string, string>, (delayMs: number) => boolean]>([
-    ["F138: seconds", { "retry-after": "0" }, (delayMs) => delayMs === 0],
-    ["F138: milliseconds", { "retry-after-ms": "7", "retry-after": "9999" }, (delayMs) => delayMs === 7],
+    ["seconds", { "retry-after": "0" }, (delayMs) => delayMs === 0],
+    ["milliseconds", { "retry-after-ms": "7", "retry-after": "9999" }, (delayMs) => delayMs === 7],
     [
-      "F138: a date that has passed",
+      "a date that has passed",
       { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" },
       (delayMs) => delayMs === 0,
     ],
@@ -70,7 +66,7 @@ describe.each(MODES)("a failure that may pass, %s", (mode) => {
   test.each([
     ["seconds", "61"],
     ["a date", new Date(Date.now() + 61_000 * 60).toUTCString()],
-  ])("F138: a wait above the cap fails at once and says so (%s)", async (_name, wait) => {
+  ])("a wait above the cap fails at once and says so (%s)", async (_name, wait) => {
     server.script(errorReply(429, "slow down", {}, { "retry-after": wait }), fine);
     const error = await failure(askProvider(provider(), mode));
     expect(error.message).toMatch(
@@ -79,7 +75,7 @@ describe.each(MODES)("a failure that may pass, %s", (mode) => {
     expect(error).toMatchObject({ code: "provider_failed", requests: 1 });
   });
 
-  test("F138: that does not pass is given up after maxRetries, each wait longer than the last", async () => {
+  test("that does not pass is given up after maxRetries, each wait longer than the last", async () => {
     server.script(...Array.from({ length: 9 }, () => errorReply(503, "down")));
     const delays: number[] = [];
     const asking = provider({ maxRetries: 4, retryDelayMs: 8 }).respond({
@@ -195,7 +191,7 @@ describe.each(MODES)("a failure for good, %s", (mode) => {
   });
 });
 
-describe.each(MODES)("F142: a conversation that is too long is context_overflow, %s", (mode) => {
+describe.each(MODES)("a conversation that is too long is context_overflow, %s", (mode) => {
   test.each<[string, Reply]>([
     ["code", errorReply(400, "Too much.", { code: "context_length_exceeded" })],
     ["OpenAI", errorReply(400, "This model's maximum context length is 8192 tokens.")],
@@ -230,7 +226,7 @@ describe.each(MODES)("F142: a conversation that is too long is context_overflow,
 });
 
 describe("a stream", () => {
-  test("F136: cut inside a tool call is asked again, and the half call is nowhere", async () => {
+  test("cut inside a tool call is asked again, and the half call is nowhere", async () => {
     const begin = event(
       chunk({ tool_calls: [{ index: 0, id: "a", function: { name: "rm", arguments: '{"path":"/' } }] }),
     );
@@ -240,7 +236,7 @@ describe("a stream", () => {
     expect(retries).toHaveLength(1);
   });
 
-  test("F136: cut every time is an error, never half an answer", async () => {
+  test("cut every time is an error, never half an answer", async () => {
     const cut = pieces([event(chunk({ content: "half" }))], { end: "cut" });
     server.script(cut, cut, cut);
     const error = await failure(askProvider(provider({ maxRetries: 2 }), "streaming"));

@@ -82,7 +82,7 @@ describe("streams of servers that only resemble the API", () => {
     ).toEqual(['a:x({"p":1})', "b:y({})", ":z({})"]);
   });
 
-  test("F134: every call has index 0 and an id of its own", async () => {
+  test("every call has index 0 and an id of its own", async () => {
     expect(
       await deltas(
         { index: 0, id: "a", function: { name: "x", arguments: "{}" } },
@@ -130,12 +130,12 @@ describe("streams of servers that only resemble the API", () => {
     expect([response.content, text]).toEqual(["hi", "hi"]);
   });
 
-  test("F137: the end mark is missing", async () => {
+  test("the end mark is missing", async () => {
     const { response } = await streamed(event(chunk({ content: "hi" })), event(chunk({}, "stop")));
     expect(response).toMatchObject({ content: "hi", finishReason: "stop" });
   });
 
-  test("F137: the last event has no line ending at all", async () => {
+  test("the last event has no line ending at all", async () => {
     const { response } = await streamed(event(chunk({ content: "hi" })), event(chunk({}, "stop")).trimEnd());
     expect(response.content).toBe("hi");
   });
@@ -146,7 +146,7 @@ describe("streams of servers that only resemble the API", () => {
   });
 
   test.each(["\r\n", "\r", "\n"])(
-    "F137: lines end in %j, cut at every byte, with comments and no spaces",
+    "lines end in %j, cut at every byte, with comments and no spaces",
     async (ending) => {
       const text = [
         "\ufeff: a comment",

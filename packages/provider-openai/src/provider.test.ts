@@ -28,7 +28,7 @@ describe.each(MODES)("a whole answer, %s", (mode) => {
     expect(response).toMatchObject({ content: "Looking.", toolCalls: calls, finishReason: "tool_calls" });
   });
 
-  test("F134: keeps calls without ids and with the same id apart", async () => {
+  test("keeps calls without ids and with the same id apart", async () => {
     const nameless = { function: { name: "a", arguments: "{}" } };
     server.script(answer({ calls: [nameless, nameless, call("x", "b", {}), call("x", "c", {})] }));
     const { response } = await askProvider(provider(), mode);
@@ -51,7 +51,7 @@ describe.each(MODES)("a whole answer, %s", (mode) => {
     expect(response.toolCalls.map((one) => one.function.arguments)).toEqual(['{"path":"x"}', "", ""]);
   });
 
-  test("F131: hands broken arguments on as they came, for the loop to refuse", async () => {
+  test("hands broken arguments on as they came, for the loop to refuse", async () => {
     server.script(answer({ calls: [{ id: "a", function: { name: "t", arguments: '{"path": "x' } }] }));
     const { response } = await askProvider(provider(), mode);
     expect(response.toolCalls[0]?.function.arguments).toBe('{"path": "x');

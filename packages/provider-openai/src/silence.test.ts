@@ -11,7 +11,7 @@ const SILENCE_MS = 1000;
 const fine = answer({ content: "fine" });
 
 describe.each(MODES)("silence and abort, %s", (mode) => {
-  test("F139: a server that never answers ends with a timeout, which is not repeated", async () => {
+  test("a server that never answers ends with a timeout, which is not repeated", async () => {
     server.script(silence, fine);
     const error = await failure(askProvider(provider({ timeoutMs: SILENCE_MS }), mode));
     expect(error).toMatchObject({ code: "provider_failed", requests: 1 });
@@ -19,7 +19,7 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
     await server.requests.at(-1)?.closed;
   });
 
-  test("F139: a server that falls silent half-way does too", async () => {
+  test("a server that falls silent half-way does too", async () => {
     server.script(pieces([mode === "JSON" ? "{" : event(chunk({ content: "a" }))], { end: "open" }));
     const error = await failure(askProvider(provider({ timeoutMs: SILENCE_MS }), mode));
     expect(error.message).toContain(`silent for ${SILENCE_MS} ms`);
@@ -27,7 +27,7 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
   });
 
   test.each(["an unknown length", "an announced length"])(
-    "F139: a sign of life restarts the wait, also one that says nothing, of %s",
+    "a sign of life restarts the wait, also one that says nothing, of %s",
     async (length) => {
       const beats = Array.from({ length: 15 }, () => (mode === "JSON" ? "\n" : ": keep-alive\n\n"));
       const body = {
@@ -58,7 +58,7 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
     expect(server.requests.length).toBe(requests);
   });
 
-  test("F143: an abort while the server is silent rejects and closes the connection", async () => {
+  test("an abort while the server is silent rejects and closes the connection", async () => {
     server.script(silence);
     const controller = new AbortController();
     const arrived = server.nextRequest();
@@ -69,7 +69,7 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
     await request.closed;
   });
 
-  test("F143: an abort in the middle of an answer rejects and closes the connection", async () => {
+  test("an abort in the middle of an answer rejects and closes the connection", async () => {
     const controller = new AbortController();
     server.script((request, response) => {
       setTimeout(() => controller.abort(), 20);

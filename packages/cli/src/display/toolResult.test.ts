@@ -18,7 +18,7 @@ describe("judge", () => {
     ["an abort", ended({ outcome: "aborted" }), "aborted"],
     ["an unknown tool", ended({ outcome: "not_found" }), "no such tool"],
     ["a disabled tool", ended({ outcome: "not_available" }), "not available"],
-  ])("H178: %s is a failure", (_, event, words) => {
+  ])("%s is a failure", (_, event, words) => {
     expect(judge(event)).toMatchObject({ ok: false, words });
   });
 

@@ -11,7 +11,7 @@ test.each([
   ["\u2028\u2029", "\\u2028\\u2029"],
   ["\u{e0041}\u{e0100}", "\\u{e0041}\\u{e0100}"],
   ["\u3164\u115f\uffa0\u034f", "\\u3164\\u115f\\uffa0\\u034f"],
-])("H171, H173, H174: %j is shown as %s", (text, shown) => {
+])("%j is shown as %s", (text, shown) => {
   expect(escapeInvisible(text)).toBe(shown);
   expect(escapeToLine(text)).toBe(shown);
 });

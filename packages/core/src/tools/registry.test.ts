@@ -71,7 +71,7 @@ describe("lifecycle", () => {
     expect(registry.hasTool("nope")).toBe(false);
   });
 
-  test("E122, E123: a tool registered again after unregister is enabled, whatever it was before", () => {
+  test("a tool registered again after unregister is enabled, whatever it was before", () => {
     const registry = registryWith(fakeTool("a"));
     registry.disable("a");
     registry.unregister("a");
