@@ -32,6 +32,8 @@ export interface AssemblyOptions {
   readonly mode?: Mode;
   /** Told what a call is about to change in a file, as lines of a diff. */
   readonly onPreview?: (id: string, diff: readonly string[]) => void;
+  /** Asks about every call, also those that need no yes under the settings. */
+  readonly askAll?: boolean;
   /** Where answers and calls go through, for a run that is kept in a journal. */
   readonly steps?: Steps;
   readonly guard: CrashGuard;
@@ -105,7 +107,15 @@ export async function assembleAgent(
   const agent = new Agent(provider, {
     conversation,
     registry: tools.registry,
-    approve: createGate({ permissions, ask, undo, cwd, onProblem, ...(onPreview && { onPreview }) }),
+    approve: createGate({
+      permissions,
+      ask,
+      undo,
+      cwd,
+      onProblem,
+      askAll: options.askAll === true,
+      ...(onPreview && { onPreview }),
+    }),
     hooks: [
       undoHooks(undo),
       ...(options.instructions ? [instructionHooks(cwd, instructions, (one) => instructions.push(one))] : []),

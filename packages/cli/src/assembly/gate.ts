@@ -18,18 +18,21 @@ export interface GateOptions {
   /** Told what a call is about to change in a file, as lines of a diff. */
   readonly onPreview?: (id: string, diff: readonly string[]) => void;
   readonly onProblem: (message: string) => void;
+  /** Asks about every call that was not allowed for good. */
+  readonly askAll?: boolean;
 }
 
 /**
  * The one place that decides about a call: the rules first, then the person. What may run is noted for `/undo` right
  * before it does, after any waiting, so that a change the person makes meanwhile is not taken for the tool's.
  */
-export function createGate({ permissions, ask, undo, cwd, onPreview, onProblem }: GateOptions): Approve {
+export function createGate(options: GateOptions): Approve {
+  const { permissions, ask, undo, cwd, onPreview, onProblem, askAll } = options;
   return async (request) => {
     const ruling = permissions.decide(request);
     if (ruling.type === "deny") return { deny: ruling.reason };
     let preview = await editPreview(request, cwd);
-    if (ruling.type === "ask") {
+    if (ruling.type === "ask" || (askAll && !permissions.isGranted(request))) {
       const decision = await ask(request, preview);
       if (decision !== "allow" && "deny" in decision) return decision;
       if (decision !== "allow") {
@@ -42,6 +45,15 @@ export function createGate({ permissions, ask, undo, cwd, onPreview, onProblem }
     onPreview?.(request.id, preview);
     await undo()?.before(request);
     return "allow";
+  };
+}
+
+/** Asks with a function of core's own form; its "always" is about the tool, in this session. */
+export function askWith(approve: Approve): AskPerson {
+  return async (request) => {
+    const decision = await approve(request);
+    if (decision !== "always") return decision;
+    return { always: { tool: request.name, exact: false }, scope: "session" };
   };
 }
 

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import type { RunDefinition } from "@agent/durable";
 import { assembleAgent } from "../../assembly/assembleAgent.js";
+import { askWith } from "../../assembly/gate.js";
 import type { CrashGuard } from "../../process/crash.js";
 import { note } from "../../process/output.js";
 import { readVersion } from "../../process/version.js";
@@ -30,11 +31,7 @@ export function taskDefinition(loaded: LoadedSettings, guard: CrashGuard): RunDe
         // What the settings do not ask for runs: there may be nobody to switch the mode.
         mode: "auto",
         instructions: true,
-        ask: async (request) => {
-          const decision = await run.approve(request);
-          if (decision !== "always") return decision;
-          return { always: { tool: request.name, exact: false }, scope: "session" };
-        },
+        ask: askWith(run.approve),
         steps: run.steps,
         guard,
         onProblem: (message) => note(`agent: ${message}`),
