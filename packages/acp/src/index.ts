@@ -7,4 +7,4 @@ export type {
   ModelChoice,
   OpenSessionRequest,
 } from "./host.js";
-export { serveAcp } from "./serve.js";
+export { serveAcp, standardStream } from "./serve.js";

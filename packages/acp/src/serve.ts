@@ -1,5 +1,5 @@
 import { isAbsolute } from "node:path";
-import { Readable, Writable } from "node:stream";
+import { Readable } from "node:stream";
 import { errorMessage } from "@agent/core/toolkit";
 import {
   type AgentContext,
@@ -21,7 +21,10 @@ const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
  * Serves an editor until it goes away. Without a stream: over this process's standard input and output, to which
  * nothing else may be written meanwhile.
  */
-export async function serveAcp(host: AcpHost, stream: Stream = standardStream()): Promise<void> {
+export async function serveAcp(
+  host: AcpHost,
+  stream: Stream = standardStream(process.stdout),
+): Promise<void> {
   const sessions = new Map<string, AcpSession>();
   const find = (id: string): AcpSession => {
     const session = sessions.get(id);
@@ -116,9 +119,12 @@ export async function serveAcp(host: AcpHost, stream: Stream = standardStream())
   await Promise.all([...sessions.values()].map((session) => session.dispose()));
 }
 
-function standardStream(): Stream {
+/** Standard input, and `output` in place of standard output for a program that keeps that for itself. */
+export function standardStream(output: Pick<NodeJS.WritableStream, "write">): Stream {
   return ndJsonStream(
-    Writable.toWeb(process.stdout) as WritableStream<Uint8Array>,
+    new WritableStream<Uint8Array>({
+      write: (chunk) => new Promise<void>((resolve) => output.write(chunk, () => resolve())),
+    }),
     Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
     { maxMessageBytes: MAX_MESSAGE_BYTES },
   );

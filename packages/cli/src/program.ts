@@ -75,6 +75,8 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
     .version(readVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .exitOverride()
+    // Help is output of the command itself, and standard output is reserved for that.
+    .configureOutput({ writeOut: print })
     .showSuggestionAfterError()
     .enablePositionalOptions()
     .argument("[task...]", 'what to do, in words; "-" stands for standard input')
@@ -163,6 +165,19 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
       done(await modelsCommand(flagsOf(command)));
     });
 
+  mcpCommands(
+    program.command("mcp").description("look after MCP servers; serve the tools to MCP clients"),
+    flagsOf,
+    done,
+  );
+
+  settingsOptions(
+    program.command("acp").description("serve an editor that speaks the Agent Client Protocol"),
+  ).action(async (_, command: Command) => {
+    const { acpCommand } = await import("./commands/acp.js");
+    done(await acpCommand(flagsOf(command), guard));
+  });
+
   packCommands(program.command("pack").description("make, check and list tool packs"), done);
 
   program
@@ -186,6 +201,48 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
       done(completionCommand(shell, program));
     });
   return program;
+}
+
+/** `agent mcp …`. */
+function mcpCommands(
+  mcp: Command,
+  flagsOf: (command: Command) => Record<string, unknown>,
+  done: (exitCode: ExitCode) => void,
+): void {
+  const json = (command: Command): Command => settingsOptions(command).option("--json", "as JSON");
+  json(mcp.command("list").description("list the servers of the config and what was agreed to")).action(
+    async (_, command: Command) => {
+      const { mcpList } = await import("./commands/mcp/list.js");
+      done(await mcpList(flagsOf(command)));
+    },
+  );
+  json(mcp.command("check").description("start servers and say what works and what it costs"))
+    .argument("[server]", "one server; without it all")
+    .action(async (server: string | undefined, _, command: Command) => {
+      const { mcpCheck } = await import("./commands/mcp/check.js");
+      done(await mcpCheck(server, flagsOf(command)));
+    });
+  json(mcp.command("update").description("show how tools differ from what was agreed to, and agree"))
+    .argument("[server]", "one server; without it all")
+    .option("-y, --yes", "agree without being asked")
+    .action(async (server: string | undefined, _, command: Command) => {
+      const { mcpUpdate } = await import("./commands/mcp/update.js");
+      done(await mcpUpdate(server, flagsOf(command)));
+    });
+  json(mcp.command("login").description("log in to a server on HTTP"))
+    .argument("<server>", "its name in the config")
+    .option("--scope <scope>", "ask for these permissions too")
+    .action(async (server: string, _, command: Command) => {
+      const { mcpLogin } = await import("./commands/mcp/login.js");
+      done(await mcpLogin(server, flagsOf(command)));
+    });
+  settingsOptions(mcp.command("serve").description("serve the enabled tools to MCP clients"))
+    .option("--http", "on HTTP, on this machine and with a token, instead of standard input and output")
+    .option("--port <number>", "the port for --http")
+    .action(async (_, command: Command) => {
+      const { mcpServe } = await import("./commands/mcp/serve.js");
+      done(await mcpServe(flagsOf(command)));
+    });
 }
 
 /** `agent pack …`, for those who write packs. */

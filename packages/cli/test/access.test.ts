@@ -99,7 +99,8 @@ describe("what packs are told", () => {
     ]);
     for (const place of [".ssh", ".aws", ".netrc", ".claude", ".mozilla", ".config/gcloud"])
       expect(access.secret).toContain(join(box.home, place));
-    expect(protectedPaths).toEqual([join(box.home, ".config/agent"), join(box.home, ".local/state/agent")]);
+    const own = [".config/agent", ".local/state/agent", ".local/share/agent"];
+    expect(protectedPaths).toEqual(own.map((place) => join(box.home, place)));
   });
 
   test("a secret place that is added by name is open", async () => {

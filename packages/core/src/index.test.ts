@@ -34,6 +34,7 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
     "answerPieces",
     "askWire",
     "bodyError",
+    "callArguments",
     "callId",
     "callName",
     "checkRequest",

@@ -1,5 +1,5 @@
 import type { ChatMessage, Content, ContentPart } from "@agent/core";
-import { type AnswerPiece, answerPieces } from "@agent/core/provider";
+import { type AnswerPiece, answerPieces, callArguments } from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
 
 /** What an answer's reasoning leaves for the next request. */
@@ -88,7 +88,7 @@ function answerPart(piece: AnswerPiece): object[] {
           type: "tool-call",
           toolCallId: id,
           toolName: called.name,
-          input: readInput(called.arguments),
+          input: callArguments(piece.call),
           ...providerOptions(piece.with),
         },
       ];
@@ -99,12 +99,4 @@ function answerPart(piece: AnswerPiece): object[] {
 /** What a model calls metadata in an answer, it calls options in a request. */
 function providerOptions(metadata: unknown): object {
   return isRecord(metadata) ? { providerOptions: metadata } : {};
-}
-
-function readInput(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
 }

@@ -1,5 +1,11 @@
 import type { ChatMessage, Content, ContentPart } from "@agent/core";
-import { type AnswerPiece, answerPieces, contentParts, withinLimits } from "@agent/core/provider";
+import {
+  type AnswerPiece,
+  answerPieces,
+  callArguments,
+  contentParts,
+  withinLimits,
+} from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
 import { CallIds } from "./callIds.js";
 
@@ -109,19 +115,9 @@ function answerBlock(piece: AnswerPiece, ids: CallIds): object[] {
           type: "tool_use",
           id: ids.of(id),
           name: called.name,
-          input: readInput(called.arguments),
+          input: callArguments(piece.call),
         },
       ];
     }
-  }
-}
-
-/** The arguments as the object they are. History holds valid JSON; a file that somebody edited may not. */
-function readInput(text: string): Record<string, unknown> {
-  try {
-    const input: unknown = JSON.parse(text);
-    return isRecord(input) ? input : {};
-  } catch {
-    return {};
   }
 }

@@ -2,6 +2,7 @@ import type { ChatMessage, Content, ContentPart } from "@agent/core";
 import {
   type AnswerPiece,
   answerPieces,
+  callArguments,
   contentParts,
   contentText,
   withinLimits,
@@ -102,12 +103,12 @@ function answerParts(pieces: readonly AnswerPiece[], rules: ContentRules): objec
     if (piece.type === "text") {
       return piece.text === "" ? [] : [{ text: piece.text, ...(thoughtSignature && { thoughtSignature }) }];
     }
-    const { name, arguments: text } = piece.call.function;
+    const { name } = piece.call.function;
     const signature = thoughtSignature ?? (rules.isSigned && calls === 0 ? NO_SIGNATURE : undefined);
     calls++;
     return [
       {
-        functionCall: { ...(id && { id }), name: rules.names.toWire(name), args: readArguments(text) },
+        functionCall: { ...(id && { id }), name: rules.names.toWire(name), args: callArguments(piece.call) },
         ...(signature !== undefined && { thoughtSignature: signature }),
       },
     ];
@@ -122,14 +123,4 @@ function companionOf(piece: AnswerPiece): { readonly id?: string; readonly thoug
     ...(typeof id === "string" && { id }),
     ...(typeof thoughtSignature === "string" && { thoughtSignature }),
   };
-}
-
-/** The arguments as the object they are. History holds valid JSON; a file that somebody edited may not. */
-function readArguments(text: string): Record<string, unknown> {
-  try {
-    const args: unknown = JSON.parse(text);
-    return isRecord(args) ? args : {};
-  } catch {
-    return {};
-  }
 }

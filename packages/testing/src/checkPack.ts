@@ -84,10 +84,10 @@ function loadProblem({ answer, crash, output }: ProbeResult): string | undefined
 }
 
 async function runCheck({ id, title, run }: Check, subject: Subject): Promise<CheckResult> {
-  const { findings, notes = [] } = await run(subject);
+  const { findings, notes = [], remarks = [] } = await run(subject);
   const nothingSeen = notes.length > 0 && notes.length >= subject.tools.length;
   const status = findings.length > 0 ? "failed" : nothingSeen ? "not_checked" : "passed";
-  return { id, title, status, findings, notes };
+  return { id, title, status, findings, notes, ...(remarks.length > 0 && { remarks }) };
 }
 
 function unloadable(module: string, probe: ProbeResult): PackReport {

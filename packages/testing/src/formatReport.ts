@@ -33,11 +33,12 @@ function packLines({ pack, tools }: PackReport): string[] {
 }
 
 /** One check with everything it found. */
-function formatCheck({ id, title, status, findings, notes }: CheckResult): string[] {
+function formatCheck({ id, title, status, findings, notes, remarks = [] }: CheckResult): string[] {
   return [
     `${MARKS[status].padEnd(4)} ${id}: ${title}`,
     ...findings.map(formatFinding),
     ...notes.map((note) => `     not checked: ${escapeToLine(note)}`),
+    ...remarks.map((remark) => `     note: ${escapeToLine(remark)}`),
   ];
 }
 

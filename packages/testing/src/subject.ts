@@ -11,6 +11,8 @@ const ABORT_AFTER_MS = 200;
 export interface Verdict {
   readonly findings: readonly Finding[];
   readonly notes?: readonly string[];
+  /** What it saw and does not hold against the pack. */
+  readonly remarks?: readonly string[];
 }
 
 /** One promise of a good pack. */

@@ -43,6 +43,8 @@ export interface CheckResult {
   readonly findings: readonly Finding[];
   /** What was left out and why, if anything was. */
   readonly notes: readonly string[];
+  /** What was seen and is not held against the pack, such as what its dependencies do at import. */
+  readonly remarks?: readonly string[];
 }
 
 /** A tool as the pack declares it. */

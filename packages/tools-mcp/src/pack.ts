@@ -1,6 +1,6 @@
 import type { Diagnosis, PackHost, PackRegistry, PackServices } from "@agent/core";
 import { checkRegistry, countOf, errorMessage, quote } from "@agent/core/toolkit";
-import { checkedOptions, type ServerOptions } from "./config/options.js";
+import { checkedOptions, type McpOptions, type ServerOptions } from "./config/options.js";
 import { createConnectionHost } from "./connection/connectionHost.js";
 import { ServerConnection } from "./connection/serverConnection.js";
 import type { Lock, LockedServer, LockedTool } from "./lock/lock.js";
@@ -23,8 +23,18 @@ const DEFAULT_SCHEMA_SHARE = 0.1;
 export function register(registry: PackRegistry, host?: PackHost): void {
   checkRegistry(registry);
   const options = checkedOptions(host?.options);
+  const lock = readLock(lockPath(options, host?.baseDirectory ?? process.cwd()));
+  registerServers(registry, options, lock, host);
+}
+
+/** Registers the tools of the servers as far as `lock` has them. */
+export function registerServers(
+  registry: PackRegistry,
+  options: McpOptions,
+  lock: Lock,
+  host: PackHost | undefined,
+): void {
   const directory = host?.baseDirectory ?? process.cwd();
-  const lock = readLock(lockPath(options, directory));
   const shared = createConnectionHost(options, directory, host?.ask);
   const spill = new SpillDirectory();
   const found: Diagnosis[] = [];

@@ -17,6 +17,8 @@ export interface AssemblyOptions {
   readonly record: boolean;
   /** Asked about calls that need a person's yes. */
   readonly approve: Approve;
+  /** Asks `approve` about every call, also those that need no yes under the settings. */
+  readonly approveAll?: boolean;
   /** Where answers and calls go through, for a run that is kept in a journal. */
   readonly steps?: Steps;
   readonly guard: CrashGuard;
@@ -66,7 +68,9 @@ export async function assembleAgent(
     conversation,
     registry: tools.registry,
     approve: (request) =>
-      tools.confirm.has(request.name) || request.needs.length > 0 ? options.approve(request) : "allow",
+      options.approveAll || tools.confirm.has(request.name) || request.needs.length > 0
+        ? options.approve(request)
+        : "allow",
     steps: notedSteps(guard, options.steps),
     ...(settings.maxTurns !== undefined && { maxTurns: settings.maxTurns }),
     ...(settings.maxRepeats !== undefined && { maxRepeats: settings.maxRepeats }),

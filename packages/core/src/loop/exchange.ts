@@ -37,7 +37,7 @@ export interface LoopTools {
 }
 
 /** What an exchange and all its child agents may still use together. */
-export interface Allowance {
+interface Allowance {
   turns: number;
   children: number;
 }

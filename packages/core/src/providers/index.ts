@@ -2,6 +2,7 @@
 export { adaptContent, contentText } from "../conversation/content.js";
 export { outputInstruction } from "../loop/output.js";
 export { createRedactor } from "../toolkit/redact.js";
+export { callArguments } from "./adapt/callArguments.js";
 export { fitCallId } from "./adapt/callIds.js";
 export { type AdaptedSchema, pickKeywords } from "./adapt/keywords.js";
 export { Notices } from "./adapt/notices.js";

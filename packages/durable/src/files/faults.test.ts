@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { eventsOf, follow, openEngine, scripted, temporaryDirectory, workWith } from "../../test/helpers.js";
 import { spawnWorker } from "../../test/killing.js";
 import { startRun } from "../engine/startRun.js";
+import { collectEvents, DONE, newRun, reached, TestWorker, text, texts } from "../testing/claims.js";
 import { createFileEngine } from "./fileEngine.js";
 
 const ENGINE = new URL("../../test/fixtures/fileEngine.mjs", import.meta.url).href;
@@ -57,6 +58,42 @@ describe("a directory of runs", () => {
     await workWith(engine, definition);
     const all = await follow(engine, id);
     expect(all.at(-1)).toMatchObject({ run: { state: "done" } });
+  });
+
+  test("a worker that was taken for lost and comes back writes nothing that counts", async () => {
+    const directory = temporaryDirectory();
+    const [engine, other] = [openEngine(directory), openEngine(directory)];
+    const run = newRun();
+    await engine.create(run);
+    const worker = await TestWorker.start(engine);
+    const old = await worker.next();
+    await old.append([{ key: "kept", kind: "result", value: 1 }], [text("kept")]);
+    // What another worker writes when the lease has ended.
+    const crash = { op: "crash", at: 1, id: run.id, epoch: 1, maxCrashes: 9, reason: "no sign of life" };
+    appendFileSync(join(directory, "log.1.jsonl"), `\n${JSON.stringify(crash)}\n`);
+    const next = await TestWorker.start(other);
+    const now = await next.next();
+    expect(now.epoch).toBe(2);
+    await expect(
+      old.append([{ key: "late", kind: "result", value: 1 }], [text("late")]),
+    ).rejects.toMatchObject({
+      stop: "lost",
+    });
+    // Stopped between its last look at the log and its write: the line is there, and counts for nobody.
+    const line = { at: 1, j: [{ key: "late", kind: "result", value: 1 }], e: [text("late")] };
+    appendFileSync(join(directory, "runs", run.id, "journal.1.jsonl"), `${JSON.stringify(line)}\n`);
+    await now.append([{ key: "new", kind: "result", value: 1 }], [text("new")]);
+    now.end({ state: "queued" });
+    const [again] = await Promise.race([
+      worker.next().then((one) => [one]),
+      next.next().then((one) => [one]),
+    ]);
+    expect((await again?.journal())?.map(({ key }) => key)).toEqual(["kept", "new"]);
+    expect(texts(await collectEvents(engine.events(run.id)))).toEqual(["kept", "new"]);
+    old.end(DONE);
+    again?.end(DONE);
+    await reached(engine, run.id, "done");
+    await Promise.all([worker.close(), next.close()]);
   });
 
   test("a directory of a newer version is refused with words, also while it is in use", async () => {

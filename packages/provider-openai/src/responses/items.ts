@@ -5,9 +5,23 @@ import { dataUrl } from "../chat/messages.js";
 
 const CALL_ID = /^.{1,64}$/s;
 
-/** The conversation as input items. Each message gives the same bytes in every request, so that caches hit. */
-export function inputItems(messages: readonly ChatMessage[], model: string): object[] {
-  return messages.flatMap((message) => messageItems(message, model));
+/** Turns conversations into input items. Each message gives the same bytes in every request, so that caches hit. */
+export class InputItems {
+  readonly #model: string;
+  // Messages never change, and each request repeats all of them.
+  readonly #known = new WeakMap<ChatMessage, readonly object[]>();
+
+  constructor(model: string) {
+    this.#model = model;
+  }
+
+  of(messages: readonly ChatMessage[]): object[] {
+    return messages.flatMap((message) => {
+      const known = this.#known.get(message) ?? messageItems(message, this.#model);
+      this.#known.set(message, known);
+      return known;
+    });
+  }
 }
 
 function messageItems(message: ChatMessage, model: string): object[] {

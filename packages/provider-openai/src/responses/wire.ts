@@ -13,7 +13,7 @@ import { acceptsMedia } from "../media.js";
 import type { OpenAISettings } from "../options.js";
 import { jsonSchemaFormat } from "../outputFormat.js";
 import { ResponsesReader } from "./answer.js";
-import { inputItems } from "./items.js";
+import { InputItems } from "./items.js";
 
 const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 
@@ -21,11 +21,13 @@ const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 export class ResponsesWire implements Wire {
   readonly #settings: OpenAISettings;
   readonly #tools: ToolAdapter;
+  readonly #items: InputItems;
   // Turned off for a model without reasoning: it refuses the field.
   #asksForReasoning = true;
 
   constructor(settings: OpenAISettings) {
     this.#settings = settings;
+    this.#items = new InputItems(settings.model);
     this.#tools = new ToolAdapter("OpenAI", objectSchema, new Notices());
   }
 
@@ -57,7 +59,7 @@ export class ResponsesWire implements Wire {
       // Strict is what the server assumes otherwise, and it refuses most schemas.
       ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", ...tool })) }),
       ...(instructions.length > 0 && { instructions: instructions.join("\n\n") }),
-      input: inputItems(messages, model),
+      input: this.#items.of(messages),
     };
     return { path: "/responses", body };
   }

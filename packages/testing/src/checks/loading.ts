@@ -44,6 +44,7 @@ export const LOADING_CHECKS: readonly Check[] = [
           got: `it ${effect}`,
           cure: "Move the work into register(), or better into the tool's execute().",
         })),
+        remarks: inspection.dependencyEffects.map((effect) => `a dependency does: ${effect}`),
       };
     },
   },

@@ -6,6 +6,7 @@ import {
   ToolRegistry,
 } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
+import { importDependencies } from "./dependencies.js";
 import { createHost } from "./host.js";
 import type { Inspection, Registration, SeenTool } from "./messages.js";
 import { changesSince, takeSnapshot } from "./snapshot.js";
@@ -15,6 +16,7 @@ const NOTHING: Registration = { tools: [] };
 
 /** Imports the pack and registers it a few times, looking at what that does to the process. */
 export async function inspect(module: string, options: unknown): Promise<Inspection> {
+  const dependencyEffects = await importDependencies(module);
   const beforeImport = takeSnapshot();
   let pack: ToolPack;
   try {
@@ -23,6 +25,7 @@ export async function inspect(module: string, options: unknown): Promise<Inspect
     return {
       importError: errorMessage(error),
       importEffects: [],
+      dependencyEffects,
       packName: undefined,
       packApiVersion: undefined,
       first: NOTHING,
@@ -41,6 +44,7 @@ export async function inspect(module: string, options: unknown): Promise<Inspect
   });
   return {
     importEffects,
+    dependencyEffects,
     packName: plain(pack.packName),
     packApiVersion: plain(pack.packApiVersion),
     first,

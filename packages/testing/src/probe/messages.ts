@@ -21,6 +21,8 @@ export interface Inspection {
   readonly importError?: string;
   /** What importing changed in the process, in words. */
   readonly importEffects: readonly string[];
+  /** What importing the packages it depends on changed: theirs, and not the pack's. */
+  readonly dependencyEffects: readonly string[];
   readonly packName: unknown;
   readonly packApiVersion: unknown;
   readonly first: Registration;

@@ -84,13 +84,14 @@ export async function ask(
   provider: ChatProvider,
   mode: Mode,
   request: Partial<ChatRequest> = {},
+  settleMs = SETTLE_MS,
 ): Promise<Asked> {
   const retries: ProviderRetry[] = [];
   let [text, reasoning, textPieces] = ["", "", 0];
   const messages: readonly ChatMessage[] = [{ role: "user", content: "hello" }];
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`it did not settle in ${SETTLE_MS} ms`)), SETTLE_MS);
+    timer = setTimeout(() => reject(new Error(`it did not settle in ${settleMs} ms`)), settleMs);
   });
   const asking = (async () =>
     provider.respond({

@@ -10,6 +10,8 @@ const CALLING: SampleAnswer = {
 };
 const TOO_LONG = "prompt is too long: 210000 tokens > 200000 maximum context length";
 const SHORT_MS = 150;
+// Far more than a provider needs to notice, on a busy machine too.
+const PATIENCE_MS = 5000;
 
 /** Checks of what a provider does when the server, or the line to it, fails. */
 export const FAULT_CHECKS: readonly ProviderCheck[] = [
@@ -178,7 +180,7 @@ export const FAULT_CHECKS: readonly ProviderCheck[] = [
           ["no answer", silentReply],
           ["half an answer", half],
         ] as const) {
-          const asked = await examination.with([reply], (provider) => ask(provider, mode), {
+          const asked = await examination.with([reply], (provider) => ask(provider, mode, {}, PATIENCE_MS), {
             timeoutMs: SHORT_MS,
             maxRetries: 0,
           });

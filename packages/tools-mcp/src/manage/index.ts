@@ -6,4 +6,6 @@ export type { Lock, LockedEra, LockedPrompt, LockedServer, LockedTool, SetAside 
 export { lockPath, readLock, sourceHash, writeLock } from "../lock/lockFile.js";
 export { LoginNeededError } from "../oauth/provider.js";
 export { schemaTokens } from "../tokens.js";
+export { connectServers } from "./connect.js";
 export { type InspectedServer, inspectServer } from "./inspect.js";
+export { type LoginRequest, loginServer } from "./login.js";

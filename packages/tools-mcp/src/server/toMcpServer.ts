@@ -1,3 +1,4 @@
+import type { Writable } from "node:stream";
 import type { ContentPart, PreparedCall, ToolInfo, ToolRegistry, ToolResult } from "@agent/core";
 import {
   checkFunction,
@@ -46,8 +47,11 @@ const OPTIONS: OptionChecks<McpServerOptions> = {
 
 /** Tools served over MCP. */
 export interface McpToolServer {
-  /** Serves the client at the other end of this process's standard input and output. Resolves when it has gone. */
-  serveStdio(): Promise<void>;
+  /**
+   * Serves the client at the other end of this process's standard input and output. Resolves when it has gone.
+   * `output` is for a program that keeps standard output for itself.
+   */
+  serveStdio(output?: Writable): Promise<void>;
   /** Serves clients on HTTP: on this machine and with a token, unless said otherwise. */
   listen(options?: HttpOptions): Promise<HttpServerHandle>;
   /** Makes a server of the SDK, for a transport of your own. */
@@ -87,9 +91,9 @@ export function toMcpServer(registry: ToolRegistry, options: McpServerOptions = 
   };
   return {
     factory,
-    serveStdio: async () => {
+    serveStdio: async (output = process.stdout) => {
       const { serveStdio, StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
-      const transport = new StdioServerTransport(process.stdin, process.stdout, {
+      const transport = new StdioServerTransport(process.stdin, output, {
         maxBufferSize: 64 * 1024 * 1024,
       });
       const ended = new Promise<void>((resolve) => process.stdin.once("end", resolve).once("close", resolve));

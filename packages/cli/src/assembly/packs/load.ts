@@ -16,6 +16,8 @@ export interface LoadedPack {
   readonly name: string;
   readonly file: string | undefined;
   readonly options: unknown;
+  /** The directory of the config that names it. */
+  readonly directory?: string | undefined;
   readonly module: ToolPack | undefined;
   /** What is wrong with it, with the cure. The other packs work all the same. */
   problem: string | undefined;
@@ -55,7 +57,9 @@ export function registerPacks(
     if (!pack.module) continue;
     const module = pack.module.packName ? pack.module : { ...pack.module, packName: pack.name };
     try {
-      registerPack(registry, module, { ...hostOf(pack), options: pack.options });
+      const { options, directory } = pack;
+      const place = directory === undefined ? {} : { baseDirectory: directory };
+      registerPack(registry, module, { ...hostOf(pack), options, ...place });
     } catch (error) {
       if (isCollision(error)) throw new CliError(`${errorMessage(error)} Select only one of the two packs.`);
       pack.problem = `${errorMessage(error)} Fix or update the pack, or take it out of "packs".`;
@@ -79,7 +83,9 @@ async function loadPack(pack: SelectedPack, projectFile: string | undefined): Pr
   }
   try {
     const loaded = await namedIfItEnds(name, () => importPack(pack, found));
-    return { name, file: found.file, options, module: loaded as unknown as ToolPack, problem: undefined };
+    const directory = pack.source && dirname(pack.source.file);
+    const module = loaded as unknown as ToolPack;
+    return { name, file: found.file, options, directory, module, problem: undefined };
   } catch (error) {
     const problem = `Pack ${quote(name)} could not be loaded: ${loadProblem(found.file, error)} Fix or reinstall the pack, or take it out of "packs".`;
     return { name, file: found.file, options, module: undefined, problem: escapeInvisible(problem) };

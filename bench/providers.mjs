@@ -1,0 +1,94 @@
+// What a provider costs beside a hand-written loop over the vendor's own SDK, on each wire; what installing and importing
+// one costs. Run, after `pnpm build`: pnpm bench providers [rounds] [json|streaming|deltas|install|import …]
+// In each round both are measured one right after the other, in turn first or second, each on a heap just swept; the
+// figure is the median of the ratios of all pairs.
+import { execFileSync, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { providerContestants } from "./support/providersContestants.mjs";
+import { createReport } from "./support/report.mjs";
+
+const [rounds = "21", ...wanted] = process.argv.slice(2);
+const ROUNDS = Number(rounds);
+const WARM_UP = 5;
+const PACKAGES = ["core", "provider-anthropic"];
+
+setFlagsFromString("--expose-gc");
+const sweep = runInNewContext("gc");
+
+const server = fork(new URL("support/providersServer.mjs", import.meta.url));
+const [port] = await once(server, "message");
+const report = createReport(
+  "providers",
+  "Each provider beside a hand-written loop over the vendor's own SDK",
+);
+
+const parts = {
+  json: () => compare("CPU per turn, JSON", "turns", { stream: false }, "≤ 1.1"),
+  streaming: () => compare("CPU per turn, streaming", "turns", { stream: true }, "≤ 1.1"),
+  deltas: () => compare("CPU, 2000 streamed deltas", "deltas", { stream: true }, "≤ 0.6"),
+  install: measureInstall,
+  import: measureImport,
+};
+for (const [name, run] of Object.entries(parts)) {
+  if (wanted.length === 0 || wanted.includes(name)) await run();
+}
+server.disconnect();
+report.save({ isPartial: wanted.length > 0 });
+
+async function compare(title, conversation, mode, reach) {
+  const wires = providerContestants(`http://127.0.0.1:${port}/${conversation}`);
+  for (const [wire, { byHand, ours }] of Object.entries(wires)) {
+    const values = [];
+    for (let round = -WARM_UP; round < ROUNDS; round++) {
+      const first = await cpuOf(round % 2 === 0 ? byHand : ours, mode);
+      const second = await cpuOf(round % 2 === 0 ? ours : byHand, mode);
+      const [own, base] = round % 2 === 0 ? [second, first] : [first, second];
+      if (round >= 0) values.push(own / base);
+    }
+    report.add({ work: `${title}, ${wire}`, unit: "× by hand", reach, values });
+  }
+}
+
+async function cpuOf(run, mode) {
+  sweep();
+  const before = process.cpuUsage();
+  const text = await run(mode);
+  const { user, system } = process.cpuUsage(before);
+  if (!/^(All done\.|word )/.test(text)) throw new Error(`answered ${JSON.stringify(text)}`);
+  return user + system;
+}
+
+/** What npm would unpack: the core and one provider are all there is. */
+function measureInstall() {
+  const sizes = PACKAGES.map((name) => {
+    const cwd = fileURLToPath(new URL(`../packages/${name}/`, import.meta.url));
+    const [packed] = JSON.parse(
+      execFileSync("npm", ["pack", "--dry-run", "--json"], {
+        cwd,
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "ignore"],
+      }),
+    );
+    return packed.unpackedSize;
+  });
+  const megabytes = sizes.reduce((sum, size) => sum + size, 0) / 1e6;
+  report.add({ work: "installing core and Anthropic", unit: "MB", reach: "≤ 2", values: [megabytes] });
+  report.add({
+    work: "installing core and Anthropic",
+    unit: "packages",
+    who: "count",
+    values: [PACKAGES.length],
+  });
+}
+
+function measureImport() {
+  const files = PACKAGES.map((name) => new URL(`../packages/${name}/dist/index.js`, import.meta.url).href);
+  const script = `const before = performance.now(); await Promise.all(${JSON.stringify(files)}.map((file) => import(file))); console.log(performance.now() - before)`;
+  const values = Array.from({ length: ROUNDS }, () =>
+    Number(execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" })),
+  );
+  report.add({ work: "importing core and Anthropic", unit: "ms", reach: "≤ 15", values });
+}

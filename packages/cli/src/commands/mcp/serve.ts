@@ -1,0 +1,38 @@
+import type * as McpServer from "@agent/tools-mcp/server";
+import { withTools } from "../../assembly/withTools.js";
+import { CliError } from "../../process/errors.js";
+import { EXIT, type ExitCode } from "../../process/exitCodes.js";
+import { note, ownStandardOutput } from "../../process/output.js";
+import { loadOptional } from "../optionalPackage.js";
+import type { McpFlags } from "./servers.js";
+
+export interface ServeFlags extends McpFlags {
+  readonly http?: boolean;
+  readonly port?: string;
+}
+
+/** `agent mcp serve`: the enabled tools for MCP clients, over standard input and output or HTTP. */
+export async function mcpServe(flags: ServeFlags): Promise<ExitCode> {
+  const port = flags.port === undefined ? 0 : Number(flags.port);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new CliError(`--port must be a number from 0 to 65535, got "${flags.port}".`);
+  }
+  const { toMcpServer } = await loadOptional<typeof McpServer>(
+    "agent mcp serve",
+    "@agent/tools-mcp/server",
+    [],
+  );
+  return await withTools(flags, async ({ registry, confirm, problems }) => {
+    for (const problem of problems) note(`agent: ${problem}`);
+    const server = toMcpServer(registry, { confirm: ({ name }) => confirm.has(name) });
+    if (!flags.http) {
+      await server.serveStdio(ownStandardOutput());
+      return EXIT.done;
+    }
+    const { url, token, close } = await server.listen({ port });
+    note(`MCP at ${url}\nAuthorization: Bearer ${token}`);
+    await new Promise((resolve) => process.once("SIGINT", resolve).once("SIGTERM", resolve));
+    await close();
+    return EXIT.done;
+  });
+}

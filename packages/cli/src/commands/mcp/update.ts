@@ -1,0 +1,45 @@
+import { escapeToLine, truncateUtf8 } from "@agent/core/toolkit";
+import { askYesNo, canAsk } from "../../process/ask.js";
+import { CliError } from "../../process/errors.js";
+import { EXIT, type ExitCode } from "../../process/exitCodes.js";
+import { note, print } from "../../process/output.js";
+import { configuredServers, type McpFlags, selectServers } from "./servers.js";
+
+/** `agent mcp update [server]`: shows how the tools differ from what was agreed to, and agrees after a yes. */
+export async function mcpUpdate(name: string | undefined, flags: McpFlags): Promise<ExitCode> {
+  const { manage, servers, host, lockFile } = await configuredServers(flags);
+  const updated: string[] = [];
+  for (const [server, options] of selectServers(servers, name)) {
+    const { locked } = await manage.inspectServer(server, options, host);
+    const lock = manage.readLock(lockFile);
+    const before = lock.servers[server];
+    const { added, removed, changed } = manage.compareTools(before?.tools ?? [], locked.tools);
+    for (const { tool, description } of added) note(`+ ${server} ${tool}: ${shown(description)}`);
+    for (const { tool } of removed) note(`- ${server} ${tool}`);
+    for (const { before: old, after } of changed) {
+      note(`~ ${server} ${after.tool}: ${manage.differingParts(old, after)}`);
+      note(`    was: ${shown(old.description)}\n    now: ${shown(after.description)}`);
+    }
+    const isSame = before?.source === locked.source && added.length + removed.length + changed.length === 0;
+    if (isSame && JSON.stringify(before) === JSON.stringify(locked)) continue;
+    if (!isSame && !flags.yes) {
+      if (!canAsk()) {
+        throw new CliError(
+          `agent mcp update: nobody can agree here. Look at the differences and run it with --yes.`,
+          EXIT.refused,
+        );
+      }
+      if (!(await askYesNo(`Agree to these tools of ${server}?`))) continue;
+    }
+    await manage.writeLock(lockFile, { lockVersion: 1, servers: { ...lock.servers, [server]: locked } });
+    updated.push(server);
+  }
+  if (flags.json) print(`${JSON.stringify({ v: 1, lockFile, updated }, undefined, 2)}\n`);
+  else
+    print(updated.length === 0 ? "Nothing was changed.\n" : `Updated ${updated.join(", ")} in ${lockFile}\n`);
+  return EXIT.done;
+}
+
+function shown(description: string): string {
+  return escapeToLine(truncateUtf8(description, 300));
+}

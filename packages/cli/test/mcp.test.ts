@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { Sandbox } from "./agent.js";
+
+const SERVER = fileURLToPath(new URL("../../tools-mcp/test/fixtures/server.mjs", import.meta.url));
+
+/** A project whose config has one MCP server, trusted. */
+function project(behaviour: Record<string, unknown> = {}): Sandbox {
+  const sandbox = new Sandbox();
+  const server = { command: process.execPath, args: [SERVER, JSON.stringify(behaviour)], enable: true };
+  const packs = ["@agent/preset-default", ["@agent/tools-mcp", { servers: { docs: server } }]];
+  sandbox.write("agent.config.json", JSON.stringify({ packs }));
+  return sandbox;
+}
+
+test("a server's tools can be used after somebody agreed to them", async () => {
+  const sandbox = project();
+  expect((await sandbox.run(["mcp", "list", "--trust"])).stdout).toContain("not agreed to");
+  const refused = await sandbox.run(["mcp", "update"]);
+  expect(refused).toMatchObject({ code: 4 });
+  expect(refused.stderr).toContain("+ docs echo");
+  expect((await sandbox.run(["mcp", "update", "--yes"])).code).toBe(0);
+  const { servers } = JSON.parse((await sandbox.run(["mcp", "list", "--json"])).stdout);
+  expect(servers).toMatchObject([{ name: "docs", status: "locked", tools: ["mcp__docs__echo"] }]);
+  const called = await sandbox.run(["tool", "run", "mcp__docs__echo", "--args", '{"a":1}']);
+  expect(called).toMatchObject({ code: 0 });
+  expect(called.stdout.trim()).toBe('{"a":1}');
+  expect(JSON.parse(readFileSync(join(sandbox.project, "mcp.lock.json"), "utf8")).lockVersion).toBe(1);
+});
+
+test("check says what works and what was set aside, and fails for a server that does not start", async () => {
+  const good = project({
+    raw: [
+      { name: "good", inputSchema: { type: "object" } },
+      { name: "bad", inputSchema: 1 },
+    ],
+  });
+  const { code, stdout } = await good.run(["mcp", "check", "--trust"]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("✓ docs: 1 tools");
+  expect(stdout).toContain("set aside: bad");
+  const broken = await project({ exitAtOnce: 3 }).run(["mcp", "check", "docs", "--trust", "--json"]);
+  expect(broken.code).toBe(3);
+  expect(JSON.parse(broken.stdout).servers).toMatchObject([{ server: "docs", ok: false }]);
+});
+
+test("an unknown server is named with the nearest match", async () => {
+  const { code, stderr } = await project().run(["mcp", "check", "dosc", "--trust"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('Did you mean "docs"?');
+});
+
+test("mcp serve answers an MCP client, and its output is nothing but messages", async () => {
+  const sandbox = new Sandbox();
+  sandbox.write("a.txt", "text of a");
+  const serving = sandbox.start(["mcp", "serve"]);
+  const lines = createInterface({ input: serving.stdout })[Symbol.asyncIterator]();
+  const ask = async (message: object) => {
+    serving.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    return JSON.parse(String((await lines.next()).value));
+  };
+  const clientInfo = { name: "test", version: "1" };
+  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+  expect(await ask({ id: 1, method: "initialize", params })).toMatchObject({
+    result: { serverInfo: { name: "agent" } },
+  });
+  const read = { name: "read_file", arguments: { path: "a.txt" } };
+  expect(await ask({ id: 2, method: "tools/call", params: read })).toMatchObject({
+    result: { content: [{ text: "text of a" }] },
+  });
+  const off = { name: "run_bash", arguments: { command: "true" } };
+  expect(await ask({ id: 3, method: "tools/call", params: off })).toMatchObject({
+    result: { isError: true },
+  });
+  serving.stdin.end();
+  expect((await once(serving, "exit"))[0]).toBe(0);
+});
+
+test("acp answers an editor and uses the editor's MCP servers", async () => {
+  const sandbox = new Sandbox();
+  const serving = sandbox.start(["acp", "--provider", "offline"]);
+  const lines = createInterface({ input: serving.stdout })[Symbol.asyncIterator]();
+  const ask = async (id: number, method: string, params: object) => {
+    serving.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    for (;;) {
+      const message = JSON.parse(String((await lines.next()).value));
+      if (message.id === id) return message;
+    }
+  };
+  expect(await ask(1, "initialize", { protocolVersion: 1 })).toMatchObject({
+    result: { protocolVersion: 1 },
+  });
+  const mcpServers = [{ name: "docs", command: process.execPath, args: [SERVER, "{}"], env: [] }];
+  const created = await ask(2, "session/new", { cwd: sandbox.project, mcpServers });
+  expect(created).toMatchObject({ result: { modes: { currentModeId: "ask" } } });
+  const prompt = [{ type: "text", text: "list the files" }];
+  const answer = await ask(3, "session/prompt", { sessionId: created.result.sessionId, prompt });
+  expect(answer).toMatchObject({ result: { stopReason: "end_turn" } });
+  serving.stdin.end();
+  expect((await once(serving, "exit"))[0]).toBe(0);
+});

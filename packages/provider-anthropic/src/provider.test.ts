@@ -1,0 +1,189 @@
+import type { ChatMessage, ChatRequest } from "@agent/core";
+import { afterAll, describe, expect, test } from "vitest";
+import { json, startChatServer } from "../../provider-openai/test/chatServer.js";
+import { AnthropicProvider, type AnthropicProviderOptions, provider } from "./index.js";
+
+const server = await startChatServer();
+afterAll(() => server.close());
+const baseURL = server.baseURL.replace(/\/v1$/, "");
+const KEY = "sk-ant-secret-0123456789";
+
+const create = (options: Partial<AnthropicProviderOptions> = {}) =>
+  new AnthropicProvider({ model: "m", apiKey: KEY, baseURL, retryDelayMs: 1, ...options });
+const answer = (...content: object[]) =>
+  json({ type: "message", role: "assistant", content, stop_reason: "end_turn", usage: {} });
+const text = (words: string) => ({ type: "text", text: words });
+const ask = (asked: AnthropicProvider, request: Partial<ChatRequest> = {}) =>
+  asked.respond({
+    messages: [{ role: "user", content: "hello" }],
+    tools: [],
+    signal: new AbortController().signal,
+    ...request,
+  });
+const sent = () => server.requests.at(-1)?.body as Record<string, unknown>;
+
+test("the public API of @agent/provider-anthropic", async () => {
+  expect(Object.keys(await import("./index.js")).sort()).toEqual(["AnthropicProvider", "provider"]);
+});
+
+test("a host finds what it needs to offer the provider by name", () => {
+  expect(provider).toMatchObject({
+    name: "anthropic",
+    keyVariables: ["ANTHROPIC_API_KEY"],
+    baseURLVariable: "ANTHROPIC_BASE_URL",
+    baseURL: "https://api.anthropic.com",
+  });
+});
+
+test("all pages of the models are listed, with what the server says about each", async () => {
+  server.script(
+    json({ data: [{ id: "a", display_name: "A", max_input_tokens: 9 }, {}], has_more: true, last_id: "a" }),
+    json({ data: [{ id: "b" }], has_more: false }),
+  );
+  expect(await provider.listModels({ apiKey: KEY, baseURL })).toEqual([
+    { id: "a", name: "A", contextTokens: 9 },
+    { id: "b" },
+  ]);
+  expect(server.requests.at(-1)).toMatchObject({
+    url: "/v1/models?limit=1000&after_id=a",
+    headers: { "x-api-key": KEY, "anthropic-version": "2023-06-01" },
+  });
+});
+
+test.each([
+  ["maxTokens", 0, "maxTokens must be a whole number of at least 1, got number 0"],
+  ["maxTokens", "many", 'maxTokens must be a whole number of at least 1, got string "many"'],
+  ["cache", "1d", 'cache must be "5m", "1h" or false, got string "1d"'],
+  ["body", { messages: [] }, 'body must not hold "messages"'],
+  ["cashe", "5m", 'has no option "cashe". Did you mean "cache"?'],
+])("a wrong option is named: %s %j", (option, value, message) => {
+  expect(() => create({ [option]: value })).toThrow(message);
+});
+
+describe("what a server refuses is asked differently, once and for all", () => {
+  test("more tokens than a model writes", async () => {
+    const asked = create();
+    const words = "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens for m";
+    server.script(
+      json({ type: "error", error: { message: words } }, 400),
+      answer(text("a")),
+      answer(text("b")),
+    );
+    expect((await ask(asked)).content).toBe("a");
+    expect(sent().max_tokens).toBe(8192);
+    await ask(asked);
+    expect(sent().max_tokens).toBe(8192);
+  });
+
+  test("a form of the answer: then in words", async () => {
+    const output = {
+      name: "answer",
+      schema: { type: "object", properties: { a: { type: "integer", minimum: 1 } } },
+    };
+    server.script(
+      json({ error: { message: "output_config: not supported by this model" } }, 400),
+      answer(text("{}")),
+    );
+    await ask(create(), { output });
+    const [refused, taken] = server.requests.slice(-2).map(({ body }) => body);
+    expect(refused?.output_config).toEqual({
+      format: {
+        type: "json_schema",
+        schema: { type: "object", properties: { a: { type: "integer" } }, additionalProperties: false },
+      },
+    });
+    expect(taken?.output_config).toBeUndefined();
+    expect(JSON.stringify(taken?.system)).toContain("write only JSON");
+  });
+});
+
+test("thinking, also what the server hides of it, goes back as it came and in its place", async () => {
+  const content = [
+    { type: "thinking", thinking: "Hm.", signature: "s1" },
+    text("One."),
+    { type: "redacted_thinking", data: "hidden" },
+    text("Two."),
+    { type: "tool_use", id: "toolu_1", name: "t", input: { a: 1 } },
+  ];
+  const asked = create();
+  server.script(answer(...content), answer(text("done")));
+  const first = await ask(asked);
+  expect([first.content, first.finishReason]).toEqual(["One.Two.", "tool_calls"]);
+  const messages: ChatMessage[] = [
+    { role: "user", content: "hello" },
+    {
+      role: "assistant",
+      content: first.content,
+      tool_calls: first.toolCalls,
+      state: { provider: "anthropic", value: JSON.parse(JSON.stringify(first.state)) },
+    },
+    { role: "tool", tool_call_id: "toolu_1", content: "ok" },
+  ];
+  await ask(asked, { messages });
+  expect((sent().messages as { content: unknown }[])[1]?.content).toEqual(content);
+});
+
+test("thinking of another model, and of a state that somebody damaged, is left out", async () => {
+  for (const value of [
+    { model: "other", pieces: [{ own: { type: "thinking" } }] },
+    { model: "m", pieces: [7] },
+    4,
+  ]) {
+    server.script(answer(text("done")));
+    await ask(create(), {
+      messages: [
+        { role: "user", content: "a" },
+        { role: "assistant", content: "b", state: { provider: "anthropic", value } },
+        { role: "user", content: "c" },
+      ],
+    });
+    expect((sent().messages as { content: unknown }[])[1]?.content).toEqual([text("b")]);
+  }
+});
+
+test("an image that is too large is described in words, and the person is told", async () => {
+  const data = "A".repeat(6 * 1024 * 1024);
+  const notices: string[] = [];
+  const asked = create();
+  const request = {
+    messages: [{ role: "user", content: [{ type: "image", mediaType: "image/png", data }] }] as ChatMessage[],
+    onNotice: (words: string) => notices.push(words),
+  };
+  server.script(answer(text("a")), answer(text("b")));
+  await ask(asked, request);
+  await ask(asked, request);
+  expect(notices).toEqual([
+    expect.stringMatching(/^\[image, image\/png, \d+ bytes\] \(not shown: .*Scale it down/),
+  ]);
+  expect(JSON.stringify(sent()).length).toBeLessThan(5000);
+});
+
+test("ids that another provider used twice, or that do not fit, become ones that do", async () => {
+  const call = (id: string) => ({ id, type: "function" as const, function: { name: "t", arguments: "{}" } });
+  const turn = (id: string): ChatMessage[] => [
+    { role: "assistant", content: null, tool_calls: [call(id)] },
+    { role: "tool", tool_call_id: id, content: "" },
+  ];
+  server.script(answer(text("done")));
+  await ask(create(), {
+    messages: [{ role: "user", content: "a" }, ...turn("call_0"), ...turn("call_0"), ...turn("a:b")],
+  });
+  const blocks = (sent().messages as { content: { id?: string; tool_use_id?: string }[] }[]).flatMap(
+    (one) => one.content,
+  );
+  const ids = blocks.flatMap(({ id }) => id ?? []);
+  expect(ids).toEqual(blocks.flatMap(({ tool_use_id: id }) => id ?? []));
+  expect(new Set(ids).size).toBe(3);
+  expect(ids.every((id) => /^[a-zA-Z0-9_-]+$/.test(id))).toBe(true);
+});
+
+test("no cache points are set where caching is off", async () => {
+  server.script(answer(text("a")));
+  await ask(create({ cache: false }), {
+    messages: [
+      { role: "system", content: "s" },
+      { role: "user", content: "u" },
+    ],
+  });
+  expect(JSON.stringify(sent())).not.toContain("cache_control");
+});

@@ -1,0 +1,186 @@
+import { AgentError, type ChatProvider, type ChatRequest } from "@agent/core";
+import { OpenAIProvider } from "@agent/provider-openai";
+import { checkProvider, formatReport, type ProviderSubject, type ProviderTarget } from "@agent/testing";
+import { expect, test } from "vitest";
+import { chat } from "./dialects.js";
+
+/** What is wrong with a provider, made from a good one: its answers, or the options it is made with. */
+interface Fault {
+  readonly options?: Partial<ProviderTarget>;
+  respond?(
+    good: ChatProvider,
+    request: ChatRequest,
+    target: ProviderTarget,
+  ): ReturnType<ChatProvider["respond"]>;
+}
+
+let shared: ChatRequest["onText"];
+let time = 0;
+
+/** One fault for each check of the kit. */
+const FAULTS: Readonly<Record<string, Fault>> = {
+  answers: {
+    respond: async (good, request) => {
+      const response = await good.respond(request);
+      return { ...response, toolCalls: response.toolCalls.slice(0, 1) };
+    },
+  },
+  streams: {
+    respond: async (good, request) => {
+      const response = await good.respond({ ...request, ...(request.onText && { onText: () => undefined }) });
+      request.onText?.(response.content ?? "");
+      return response;
+    },
+  },
+  "echoes-state": {
+    respond: async (good, request) => {
+      const { state: _, ...response } = await good.respond(request);
+      return response;
+    },
+  },
+  "stable-prefix": {
+    respond: (good, request) =>
+      good.respond({
+        ...request,
+        messages: [{ role: "system", content: `It is ${time++} o'clock.` }, ...request.messages],
+      }),
+  },
+  parallel: {
+    respond: (good, request) => {
+      shared = request.onText;
+      return good.respond({
+        ...request,
+        ...(request.onText && { onText: (text: string) => shared?.(text) }),
+      });
+    },
+  },
+  "whole-or-nothing": {
+    respond: async (good, request) => {
+      let text = "";
+      const { onText } = request;
+      const heard = (piece: string): void => {
+        text += piece;
+        onText?.(piece);
+      };
+      return await good.respond({ ...request, ...(onText && { onText: heard }) }).catch((error) => {
+        if (text === "" || !/ended before|terminated|closed/.test(error.message)) throw error;
+        return { content: text, toolCalls: [], finishReason: "stop" as const };
+      });
+    },
+  },
+  "reads-bytes": {
+    respond: async (good, request) => {
+      const response = await good.respond(request);
+      // As a reader does that decodes each piece by itself.
+      const content = response.content && response.content.replace(/ö|😀/gu, "\ufffd");
+      return request.tools.length === 0 && request.onText ? { ...response, content } : response;
+    },
+  },
+  retries: {
+    respond: (good, request) =>
+      good.respond({
+        ...request,
+        onRetry: (retry) => {
+          if (retry.reason.startsWith("502")) throw new AgentError("provider_failed", "gave up");
+          request.onRetry?.(retry);
+        },
+      }),
+  },
+  "fails-in-words": {
+    respond: (good, request) =>
+      good.respond(request).catch((error) => {
+        if (!/no such model/.test(error.message)) throw error;
+        throw new Error("request failed");
+      }),
+  },
+  "error-in-answer": {
+    respond: (good, request) =>
+      good.respond(request).catch((error) => {
+        if (!/the model crashed/.test(error.message)) throw error;
+        return { content: null, toolCalls: [], finishReason: "stop" as const };
+      }),
+  },
+  overflow: {
+    respond: (good, request) =>
+      good.respond(request).catch((error) => {
+        if (error.code !== "context_overflow") throw error;
+        throw new AgentError("provider_failed", error.message);
+      }),
+  },
+  "times-out": { options: { timeoutMs: 60_000 } },
+  cancels: {
+    respond: (good, request) => {
+      if (request.signal.aborted) throw new Error("stopped");
+      return good.respond(request);
+    },
+  },
+  "hides-keys": {
+    respond: (good, request, { apiKey }) =>
+      good.respond(request).catch((error) => {
+        if (!/401|\[secret\]/.test(error.message)) throw error;
+        throw new AgentError(
+          "provider_failed",
+          `${error.message} (with ${Buffer.from(apiKey).toString("base64")})`,
+        );
+      }),
+  },
+  "stays-on-origin": {
+    respond: async (good, request, { baseURL }) => {
+      const body = JSON.stringify({ messages: request.messages });
+      return await good.respond(request).catch(async (error) => {
+        if (!/redirects to another origin/.test(error.message)) throw error;
+        await fetch(`${baseURL}/v1/chat/completions`, { method: "POST", body });
+        throw error;
+      });
+    },
+  },
+  "bounds-errors": {
+    respond: (good, request) =>
+      good.respond(request).catch((error) => {
+        if (!error.message.includes("[2J")) throw error;
+        throw new AgentError("provider_failed", `${error.message}\u001b[2J`);
+      }),
+  },
+  "prints-nothing": {
+    respond: async (good, request) => {
+      const { onRetry } = request;
+      return await good.respond({
+        ...request,
+        onRetry: (retry) => {
+          process.stderr.write(`retrying: ${retry.reason}\n`);
+          onRetry?.(retry);
+        },
+      });
+    },
+  },
+};
+
+function subjectWith(fault: Fault): ProviderSubject {
+  return {
+    name: "fixture",
+    dialect: chat,
+    create: (target) => {
+      const { baseURL, ...options } = { ...target, ...fault.options };
+      const good = new OpenAIProvider({ ...options, model: "m", baseURL: `${baseURL}/v1` });
+      return {
+        id: good.id,
+        model: good.model,
+        respond: (request) => fault.respond?.(good, request, target) ?? good.respond(request),
+      };
+    },
+  };
+}
+
+test("a good provider passes every check, and there is a fault for each", async () => {
+  const report = await checkProvider(subjectWith({}));
+  expect(formatReport(report)).toMatch(/^fixture\n(ok {3}.*\n)+All checks passed\.\n$/);
+  expect(report.checks.map(({ id }) => id).sort()).toEqual(Object.keys(FAULTS).sort());
+});
+
+test.each(Object.entries(FAULTS))(
+  "a provider with one fault fails at it and nowhere else: %s",
+  async (id, fault) => {
+    const { checks } = await checkProvider(subjectWith(fault));
+    expect(checks.filter(({ status }) => status === "failed").map((check) => check.id)).toEqual([id]);
+  },
+);

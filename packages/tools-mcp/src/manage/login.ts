@@ -1,0 +1,30 @@
+import type { HttpServerOptions } from "../config/options.js";
+import type { ConnectionHost } from "../connection/connectionHost.js";
+import { InteractiveLogin } from "../oauth/login.js";
+import { type InspectedServer, inspectServer } from "./inspect.js";
+
+export interface LoginRequest {
+  /** Shows or opens the address where the person agrees. */
+  readonly openBrowser: (url: URL) => void | Promise<void>;
+  /** More permissions than the server asks for. */
+  readonly scope?: string;
+  readonly signal: AbortSignal;
+}
+
+/** Logs a person in to a server, and shows that it worked by asking the server for its tools. */
+export async function loginServer(
+  name: string,
+  server: HttpServerOptions,
+  host: ConnectionHost,
+  { openBrowser, scope, signal }: LoginRequest,
+): Promise<InspectedServer> {
+  const auth = new InteractiveLogin({
+    url: server.url,
+    oauth: server.oauth ?? {},
+    store: host.logins,
+    scope,
+    openBrowser,
+    signal,
+  });
+  return await inspectServer(name, server, host, { auth, signal });
+}
