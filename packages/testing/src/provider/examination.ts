@@ -5,7 +5,7 @@ import { jsonReply, type Reply, ScriptedServer, streamReply } from "./server.js"
 import type { ProviderSubject, ProviderTarget, SampleAnswer } from "./types.js";
 
 export type Mode = "JSON" | "streaming";
-export const MODES: readonly Mode[] = ["JSON", "streaming"];
+const MODES: readonly Mode[] = ["JSON", "streaming"];
 
 /** A key that is recognised in any encoding. */
 export const KEY = "sk-conformance/Key+0123456789";
