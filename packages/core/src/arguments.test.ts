@@ -37,6 +37,8 @@ const conversation = (options?: core.ConversationOptions) => new core.Conversati
 const definition = { name: "t", description: "Test.", input: { type: "object" }, execute: () => "" };
 
 const CORE = [
+  argument("contentText", "content", ["text", "list"], (value) => core.contentText(value)),
+  argument("terminateOnSignals", "services", [], (value) => core.terminateOnSignals(value)),
   argument("Agent", "provider", [], (value) => new core.Agent(value)),
   argument("Agent", "options", ["nothing", "object"], (value) => agent(value)),
   argument("Agent(options)", "systemPrompt", ["nothing", "text"], (value) => agent({ systemPrompt: value })),

@@ -1,3 +1,4 @@
+import { invalidArgument } from "../toolkit/checks.js";
 import { describeValue, quote } from "../toolkit/describe.js";
 import { isRecord } from "../toolkit/isRecord.js";
 
@@ -78,7 +79,9 @@ export function findPartProblem(part: unknown): string | undefined {
 
 /** The text of a message; parts that are no text are described in brackets. */
 export function contentText(content: Content): string {
-  return typeof content === "string" ? content : content.map(partText).join("\n");
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) throw invalidArgument("content", "a string or an array of parts", content);
+  return content.map(partText).join("\n");
 }
 
 /** About how many tokens a server charges for this content. */

@@ -27,9 +27,11 @@ async function assertLost(write: Promise<void>): Promise<void> {
  *
  * @example
  * ```ts
+ * import { test } from "node:test";
+ * import { createFileEngine } from "@agent/durable";
  * import { engineConformance } from "@agent/durable/testing";
  *
- * for (const { name, run } of engineConformance) test(name, () => run({ open: async () => createMyEngine() }));
+ * for (const { name, run } of engineConformance) test(name, () => run({ open: async () => createFileEngine("runs") }));
  * ```
  */
 export const engineConformance: readonly EngineCase[] = [

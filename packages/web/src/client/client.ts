@@ -30,9 +30,13 @@ export interface ChatClient {
  * Makes a client of the handler pair at `url`.
  *
  * @example
+ * ```ts
+ * import { createChatClient } from "@agent/web";
+ *
  * const chat = createChatClient({ url: "/api/chat" });
- * const unsubscribe = chat.subscribe(() => render(chat.getState()));
- * await chat.send("Which tests are the slowest?");
+ * export const leave = chat.subscribe(() => console.log(chat.getState().messages));
+ * export const ask = (question: string) => chat.send(question);
+ * ```
  */
 export function createChatClient({ url, headers = {} }: ChatClientOptions): ChatClient {
   const listeners = new Set<() => void>();

@@ -7,7 +7,14 @@ export interface UseChat extends ChatClientState, Pick<ChatClient, "send" | "dec
  * A conversation as React state. Connects while the component is mounted; `headers` are those of the first render.
  *
  * @example
- * const { messages, status, approvals, send, decide, stop } = useChat({ url: "/api/chat" });
+ * ```ts
+ * import { useChat } from "@agent/web/react";
+ *
+ * export function useMessages() {
+ *   const { messages, send } = useChat({ url: "/api/chat" });
+ *   return { messages, send };
+ * }
+ * ```
  */
 export function useChat(options: ChatClientOptions): UseChat {
   const { url } = options;

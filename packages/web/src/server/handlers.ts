@@ -52,10 +52,16 @@ const OPTIONS: OptionChecks<ChatHandlersOptions> = {
  * Serves conversations over HTTP: one URL, `GET` for the events and `POST` for messages, decisions and stop.
  *
  * @example
+ * ```ts
+ * import { Agent } from "@agent/core";
+ * import { scriptedProvider } from "@agent/core/replay";
+ * import { createChatHandlers } from "@agent/web/server";
+ *
  * export const { GET, POST } = createChatHandlers({
- *   identify: (request) => sessionOf(request),
- *   open: (id, { approve }) => new Agent(provider, { packs: [fs], approve }),
+ *   identify: (request) => request.headers.get("x-session") ?? undefined,
+ *   open: (_id, { approve }) => new Agent(scriptedProvider(["Hello."]), { approve }),
  * });
+ * ```
  */
 export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
   checkObject("options", options);

@@ -13,7 +13,13 @@ interface ParsedRequest extends IncomingMessage {
  * The handler pair as a listener of Node's own HTTP server and of Express.
  *
  * @example
- * app.all("/api/chat", toNodeListener(handlers));
+ * ```ts
+ * import { createServer } from "node:http";
+ * import { toNodeListener } from "@agent/web/node";
+ * import type { ChatHandlers } from "@agent/web/server";
+ *
+ * const serve = (handlers: ChatHandlers) => createServer(toNodeListener(handlers)).listen(3000, "127.0.0.1");
+ * ```
  */
 export function toNodeListener(
   handlers: Pick<ChatHandlers, "GET" | "POST">,
