@@ -22,7 +22,7 @@ export interface ChatSessions {
 }
 
 /** Something of a project or of the person that the model is told at the start. */
-export interface ReadInstruction {
+interface ReadInstruction {
   readonly path: string;
   readonly bytes: number;
   readonly isCut: boolean;

@@ -154,7 +154,7 @@ export class ServerConnection {
   }
 }
 
-export function differsText(server: string, tool: string): string {
+function differsText(server: string, tool: string): string {
   return `its tool ${quote(tool)} is not the one that was agreed to: it changed or is gone. A person can look at the difference with "agent mcp update ${server}".`;
 }
 

@@ -12,7 +12,7 @@ import type { LockedPrompt, LockedTool, SetAside } from "./lock.js";
 import { toolName } from "./toolName.js";
 
 /** More tools than this from one server are a mistake or an attack. */
-export const MAX_TOOLS = 1000;
+const MAX_TOOLS = 1000;
 const MAX_NAME = 128;
 const MAX_DESCRIPTION = 16 * 1024;
 const MAX_SCHEMA = 128 * 1024;

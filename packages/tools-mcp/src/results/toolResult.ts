@@ -32,7 +32,7 @@ export function blockParts(blocks: readonly unknown[]): ContentPart[] {
   return parts;
 }
 
-export function bounded(name: string, text: string, spill: SpillDirectory): string {
+function bounded(name: string, text: string, spill: SpillDirectory): string {
   if (text.length <= MAX_TEXT_BYTES && Buffer.byteLength(text) <= MAX_TEXT_BYTES) return text;
   const path = spill.write(`${name}.txt`, text);
   const rest =

@@ -12,7 +12,7 @@ const DIRECTORIES_PER_STEP = 64;
 const DOT = 0x2e;
 
 /** What walks may still do. Several can share one; it is counted down as they go. */
-export interface WalkBudget {
+interface WalkBudget {
   /** How many files are wanted by their path. Those beyond are only counted, which is faster: order is of no use there. */
   paths: number;
   /** How many entries of directories may be read. Directories beyond are yielded among the files, with a slash at the end. */

@@ -38,6 +38,6 @@ export function findProvider(name: string, projectFile: string | undefined): str
   return resolvePack(providerPackage(name), directories)?.file;
 }
 
-export function notInstalled(name: string): string {
+function notInstalled(name: string): string {
   return `The provider ${quote(name)} is not installed. Run: npm install --global ${providerPackage(name)}, or without --global where the CLI is part of the project.`;
 }

@@ -14,7 +14,7 @@ export function toCandidate(text: string): Candidate {
  * How well a query in lower case fits, or -1 if its letters do not occur in this order. A whole match in the last name
  * counts most, then one anywhere, then letters close together.
  */
-export function fuzzyScore({ lower, nameStart }: Candidate, query: string): number {
+function fuzzyScore({ lower, nameStart }: Candidate, query: string): number {
   if (query === "") return 0;
   const inName = lower.indexOf(query, nameStart);
   if (inName === nameStart) return 4000 - lower.length;

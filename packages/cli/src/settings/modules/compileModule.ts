@@ -60,7 +60,7 @@ function compiled(file: string, source: string, isAsync: boolean): string {
 }
 
 /** Where compiled code is kept. */
-export function compiledDirectory(): string {
+function compiledDirectory(): string {
   return join(stateDirectory(), "compiled");
 }
 

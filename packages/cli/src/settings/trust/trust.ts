@@ -15,7 +15,7 @@ const PRIVATE_FILE = 0o600;
 export type TrustSubject = "config" | "pack";
 
 /** What the person is asked about. */
-export interface TrustRequest {
+interface TrustRequest {
   readonly subject: TrustSubject;
   readonly file: string;
   /** Everything that would run, and was never trusted in this form. */

@@ -15,9 +15,9 @@ const MAX_OFFSET = 16;
  * the buckets of 32 places of the text, for each bucket where its needles begin (16 bits), and the needles. A needle is
  * its length (16 bits), its bytes and its folds; a length of 0 ends the bucket.
  */
-export const HALVES_AT = 0;
-export const FOUND_AT = HALVES_AT + MAX_PLACES * 32;
-export const STARTS_AT = FOUND_AT + 32;
+const HALVES_AT = 0;
+const FOUND_AT = HALVES_AT + MAX_PLACES * 32;
+const STARTS_AT = FOUND_AT + 32;
 const NEEDLES_AT = STARTS_AT + BUCKETS * 2;
 /** The table must fit into the memory that is kept for it. */
 export const MAX_SET_BYTES = 65_536;
