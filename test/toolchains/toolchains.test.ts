@@ -38,7 +38,10 @@ afterAll(() => {
 
 /** Runs a program in the app's directory. Everything it prints is its result: a warning is one too many. */
 async function run(program: string, ...args: string[]): Promise<string> {
-  const { stdout, stderr } = await execute(program, args, { cwd: app });
+  // In CI, Next.js warns of a missing build cache: that is about the machine, not about the packages.
+  const { CI: _, ...env }: NodeJS.ProcessEnv = process.env;
+  const options = { cwd: app, env: { ...env, NEXT_TELEMETRY_DISABLED: "1" } };
+  const { stdout, stderr } = await execute(program, args, options);
   return stdout + stderr;
 }
 

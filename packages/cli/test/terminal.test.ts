@@ -86,11 +86,15 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
         ["Packs, separated by spaces", ""],
         ["(run_bash)?", "y"],
         ["(remove)?", "n"],
+        ["before each call of run_bash?", "y"],
+        ["instead of /bin/sh?", "n"],
+        ["10 minutes instead of 30 seconds?", "n"],
       ],
     );
     expect(code).toBe(0);
     const text = readFileSync(join(box.project, "agent.config.ts"), "utf8");
     expect(text).toContain('packs: ["@agent/preset-default"]');
     expect(text).toContain('enable: ["run_bash"]');
+    expect(text).toContain('confirm: ["run_bash"]');
   });
 });

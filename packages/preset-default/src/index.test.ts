@@ -111,8 +111,6 @@ test("the public API of @agent/preset-default", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
     "Agent",
     "createDefaultToolRegistry",
-    "diagnose",
-    "jobs",
     "packApiVersion",
     "packName",
     "register",

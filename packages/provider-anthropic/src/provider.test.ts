@@ -1,6 +1,6 @@
 import type { ChatMessage, ChatRequest } from "@agent/core";
+import { json, startChatServer } from "@agent/test-support";
 import { afterAll, describe, expect, test } from "vitest";
-import { json, startChatServer } from "../../provider-openai/test/chatServer.js";
 import { AnthropicProvider, type AnthropicProviderOptions, provider } from "./index.js";
 
 const server = await startChatServer();

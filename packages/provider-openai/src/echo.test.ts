@@ -1,8 +1,7 @@
 import type { ChatMessage, ChatProvider } from "@agent/core";
-import { MODES } from "@agent/test-support";
+import { answer, call, chunk, events, json, MODES, type Reply } from "@agent/test-support";
 import { AzureOpenAI } from "openai";
 import { describe, expect, test } from "vitest";
-import { answer, call, chunk, events, json, type Reply } from "../test/chatServer.js";
 import { useOpenAIServer } from "../test/openaiServer.js";
 import { OpenAIProvider } from "./index.js";
 

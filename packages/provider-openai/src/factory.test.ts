@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
+import { json } from "@agent/test-support";
 import { expect, test } from "vitest";
-import { json } from "../test/chatServer.js";
 import { errorReply, KEY, useOpenAIServer } from "../test/openaiServer.js";
 import { OpenAIProvider, provider } from "./index.js";
 

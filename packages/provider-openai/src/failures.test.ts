@@ -1,7 +1,18 @@
 import { createServer } from "node:net";
-import { askProvider, MODES } from "@agent/test-support";
+import {
+  answer,
+  askProvider,
+  call,
+  chunk,
+  event,
+  events,
+  json,
+  MODES,
+  pieces,
+  type Reply,
+  reset,
+} from "@agent/test-support";
 import { describe, expect, test, vi } from "vitest";
-import { answer, call, chunk, event, events, json, pieces, type Reply, reset } from "../test/chatServer.js";
 import { errorReply, useOpenAIServer } from "../test/openaiServer.js";
 
 const { server, provider, failure } = await useOpenAIServer();

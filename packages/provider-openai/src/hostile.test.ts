@@ -1,6 +1,5 @@
-import { askProvider, MODES } from "@agent/test-support";
+import { askProvider, chunk, event, json, MODES, pieces, type Reply } from "@agent/test-support";
 import { describe, expect, test } from "vitest";
-import { chunk, event, json, pieces, type Reply } from "../test/chatServer.js";
 import { errorReply, KEY, useOpenAIServer } from "../test/openaiServer.js";
 
 const { server, provider, failure } = await useOpenAIServer();

@@ -1,6 +1,5 @@
-import { askProvider, MODES } from "@agent/test-support";
+import { answer, askProvider, chunk, event, events, json, MODES, pieces } from "@agent/test-support";
 import { describe, expect, test } from "vitest";
-import { answer, chunk, event, events, json, pieces } from "../test/chatServer.js";
 import { useOpenAIServer } from "../test/openaiServer.js";
 
 const { server, provider, lastRequest } = await useOpenAIServer();

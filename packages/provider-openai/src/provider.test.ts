@@ -1,6 +1,5 @@
-import { askProvider, MODES } from "@agent/test-support";
+import { answer, askProvider, call, MODES } from "@agent/test-support";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { answer, call } from "../test/chatServer.js";
 import { KEY, useOpenAIServer } from "../test/openaiServer.js";
 import { OpenAIProvider } from "./provider.js";
 

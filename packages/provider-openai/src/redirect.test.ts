@@ -1,9 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { askProvider, MODES } from "@agent/test-support";
+import { answer, askProvider, MODES, type Reply } from "@agent/test-support";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { answer, type Reply } from "../test/chatServer.js";
 import { KEY, useOpenAIServer } from "../test/openaiServer.js";
 
 const { server, provider, lastRequest, failure } = await useOpenAIServer();

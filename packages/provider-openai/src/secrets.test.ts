@@ -1,8 +1,7 @@
 import { inspect } from "node:util";
 import { AgentError } from "@agent/core";
-import { MODES } from "@agent/test-support";
+import { json, MODES, type Reply, reset } from "@agent/test-support";
 import { describe, expect, test } from "vitest";
-import { json, type Reply, reset } from "../test/chatServer.js";
 import { errorReply, KEY, useOpenAIServer } from "../test/openaiServer.js";
 
 const { server, provider } = await useOpenAIServer();

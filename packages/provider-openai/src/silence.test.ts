@@ -1,7 +1,6 @@
 import { createServer } from "node:net";
-import { askProvider, MODES } from "@agent/test-support";
+import { answer, askProvider, chunk, event, MODES, pieces, silence } from "@agent/test-support";
 import { describe, expect, test, vi } from "vitest";
-import { answer, chunk, event, pieces, silence } from "../test/chatServer.js";
 import { errorReply, useOpenAIServer } from "../test/openaiServer.js";
 
 const { server, provider, failure } = await useOpenAIServer();

@@ -1,7 +1,13 @@
 import { AgentError } from "@agent/core";
+import {
+  type ChatServer,
+  json,
+  type ReceivedRequest,
+  type Reply,
+  startChatServer,
+} from "@agent/test-support";
 import { afterAll, expect } from "vitest";
 import { OpenAIProvider, type OpenAIProviderOptions } from "../src/index.js";
-import { type ChatServer, json, type ReceivedRequest, type Reply, startChatServer } from "./chatServer.js";
 
 /** The key that every provider of `useOpenAIServer` sends. */
 export const KEY = "sk-secret-0123456789";

@@ -1,5 +1,20 @@
 /** What the tests of several packages share. A test never imports another package's test folder. */
 export { type Asked, askProvider, MODES, type Mode } from "./askProvider.js";
+export {
+  answer,
+  type ChatServer,
+  call,
+  chunk,
+  event,
+  events,
+  json,
+  pieces,
+  type ReceivedRequest,
+  type Reply,
+  reset,
+  silence,
+  startChatServer,
+} from "./chatServer.js";
 export { expectPackagesRead } from "./packagesRead.js";
 export { type Random, seededRandom } from "./random.js";
 export { warningsDuring } from "./warnings.js";

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { utimesSync } from "node:fs";
+import { existsSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openLocalExecutor } from "../src/host/pool/localExecutor.js";
@@ -70,17 +70,26 @@ test("of any number of items only the first ones are kept, in order", () => {
   expect(first.sorted()).toEqual(all.sort((a, b) => a - b).slice(0, 20));
 });
 
-test("workers that were asked for at registration are there for the first search, and let the process end", () => {
-  const pack = new URL("../dist/index.js", import.meta.url).href;
-  const script = `
+// The system's own list of threads: a worker that lets the process end is not in Node's list of what is active.
+test.skipIf(!existsSync("/proc/self/task"))(
+  "workers that were asked for at registration are there for the first search, and let the process end",
+  () => {
+    const pack = new URL("../dist/index.js", import.meta.url).href;
+    const script = `
     const { register } = await import(${JSON.stringify(pack)});
-    const before = process.getActiveResourcesInfo().length;
+    const { readdirSync } = await import("node:fs");
+    const threads = () => readdirSync("/proc/self/task").length;
+    const before = threads();
     const tools = [];
     register({ register: (tool) => tools.push(tool), unregister() {}, enable() {}, disable() {}, hasTool() {}, isToolEnabled() {}, getToolNames() {} },
       { context: {}, options: { warmUp: process.argv[1] === "warm", workers: 2 } });
-    console.log(process.getActiveResourcesInfo().length > before);`;
-  const node = (mode: string): string =>
-    execFileSync(process.execPath, ["--input-type=module", "-e", script, mode], { encoding: "utf8" }).trim();
-  expect(node("warm")).toBe("true");
-  expect(node("cold")).toBe("false");
-});
+    for (let turn = 0; turn < 2000 && threads() === before; turn++) await new Promise(setImmediate);
+    console.log(threads() > before);`;
+    const node = (mode: string): string =>
+      execFileSync(process.execPath, ["--input-type=module", "-e", script, mode], {
+        encoding: "utf8",
+      }).trim();
+    expect(node("warm")).toBe("true");
+    expect(node("cold")).toBe("false");
+  },
+);

@@ -9,7 +9,9 @@ export function Chat() {
   const { messages, status, error, connection, send, decide, stop } = useChat({ url: "/chat" });
   const [problem, setProblem] = useState<string>();
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is new at the end comes into view.
-  useEffect(() => window.scrollTo(0, document.body.scrollHeight), [messages]);
+  useEffect(() => {
+    window.scrollTo(0, document.body.scrollHeight);
+  }, [messages]);
   const report = (work: Promise<void>): void => {
     setProblem(undefined);
     work.catch((reason: Error) => setProblem(reason.message));

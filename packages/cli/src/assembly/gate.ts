@@ -7,7 +7,10 @@ import { editPreview } from "./editPreview.js";
 const HOOK_LIMIT_MS = 120_000;
 
 /** Asks a person about a call. */
-export type AskPerson = (request: ApprovalRequest, preview: readonly string[]) => Promise<PersonDecision>;
+export type AskPerson = (
+  request: ApprovalRequest,
+  preview: readonly string[],
+) => Promise<PersonDecision | "suspend">;
 
 export interface GateOptions {
   readonly permissions: Permissions;
@@ -34,6 +37,7 @@ export function createGate(options: GateOptions): Approve {
     let preview = await editPreview(request, cwd);
     if (ruling.type === "ask" || (askAll && !permissions.isGranted(request))) {
       const decision = await ask(request, preview);
+      if (decision === "suspend") return decision;
       if (decision !== "allow" && "deny" in decision) return decision;
       if (decision !== "allow") {
         await permissions.grant(decision.always, decision.scope).catch((error: unknown) => {
