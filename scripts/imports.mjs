@@ -10,6 +10,9 @@ const PACKAGES = join(ROOT, "packages");
 /** Who may compose: everybody else uses core alone. */
 const COMPOSERS = ["@agent/cli", "@agent/preset-default"];
 
+/** Packages that are loaded where a user has installed them; without them, one line says what to install. */
+const LOADED_IF_INSTALLED = { "@agent/cli": ["@agent/acp", "@agent/tools-mcp"] };
+
 /** The folders of a package from the ground up: a folder imports values only from those before it, and from files beside them. */
 const LAYERS = {
   core: [["toolkit"], ["conversation", "loop", "providers", "tools"]],
@@ -60,7 +63,8 @@ function checkPackageDirection(file, specifier, manifest, isTest) {
     ...manifest.optionalDependencies,
     ...manifest.peerDependencies,
   };
-  if (!(target in declared)) report(file, specifier, "package.json does not name it as a dependency");
+  if (!(target in declared) && !LOADED_IF_INSTALLED[manifest.name]?.includes(target))
+    report(file, specifier, "package.json does not name it as a dependency");
   if (target !== "@agent/core" && !COMPOSERS.includes(manifest.name) && !manifest.private) {
     report(
       file,
