@@ -10,6 +10,8 @@ import type { RunStore } from "./runStore.js";
 const READ_AT_ONCE = 500;
 // How late events are when no notice arrives: through a pooler, or after a lost connection.
 const POLL_MS = 1000;
+// A follower outlives a restart of the database: so many reads in a row may fail, one a second.
+const MAX_FAILED_READS = 60;
 const CURSOR = /^\d{1,18}$/;
 
 interface EventRow {
@@ -29,6 +31,18 @@ export async function* readEvents(
     throw invalidArgument("after", "a cursor of an earlier event", after);
   let position = after ?? "0";
   let reported: string | undefined;
+  let failures = 0;
+  const read = async () => {
+    // The state before the events: a run that had ended then has no more of them.
+    const run = await store.getSummary(id);
+    if (!run) return undefined;
+    const { rows } = await pool.query<EventRow>(
+      `select seq, epoch, extract(epoch from at) * 1000 as at_ms, body from ${schema}.event
+       where run_id = $1 and seq > $2 order by seq limit ${READ_AT_ONCE}`,
+      [id, position],
+    );
+    return { run, rows };
+  };
   let wake = new AbortController();
   const onChange = (): void => wake.abort();
   const stopListening = follow ? notices.on(id, onChange) : undefined;
@@ -36,14 +50,18 @@ export async function* readEvents(
   try {
     while (!signal?.aborted) {
       wake = new AbortController();
-      // The state before the events: a run that had ended then has no more of them.
-      const run = await store.getSummary(id);
-      if (!run) return;
-      const { rows } = await pool.query<EventRow>(
-        `select seq, epoch, extract(epoch from at) * 1000 as at_ms, body from ${schema}.event
-         where run_id = $1 and seq > $2 order by seq limit ${READ_AT_ONCE}`,
-        [id, position],
-      );
+      let found: Awaited<ReturnType<typeof read>>;
+      try {
+        found = await read();
+        failures = 0;
+      } catch (error) {
+        failures++;
+        if (!follow || failures > MAX_FAILED_READS) throw error;
+        await sleep(POLL_MS, wake.signal);
+        continue;
+      }
+      if (!found) return;
+      const { run, rows } = found;
       for (const { seq, epoch, at_ms, body } of rows) {
         position = seq;
         yield { cursor: seq, at: Math.round(Number(at_ms)), epoch, event: JSON.parse(body) };
