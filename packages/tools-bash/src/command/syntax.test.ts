@@ -9,7 +9,7 @@ import { findSyntaxError } from "./syntax.js";
 leaveNoProcessBehind();
 const directory = mkdtempSync(join(tmpdir(), "tools-bash-syntax-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
-const corpus = fileURLToPath(new URL("../../../../shared/data/tldr-commands.txt", import.meta.url));
+const corpus = fileURLToPath(new URL("../../../../../shared/data/tldr-commands.txt", import.meta.url));
 
 describe("Scenario: Command validation (syntax)", () => {
   test("an error on line 2 is found before line 1 runs", async () => {
