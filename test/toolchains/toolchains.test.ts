@@ -1,18 +1,19 @@
 import { execFile, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { toolchainsDirectory } from "./directory.mjs";
+import { externalDirectory, isExternalInstalled } from "../external.mjs";
 
 const execute = promisify(execFile);
 const APPS = fileURLToPath(new URL("apps", import.meta.url));
 const PACKAGES = fileURLToPath(new URL("../../packages", import.meta.url));
 const INSTALLED = ["core", "tools-fs", "tools-search", "tools-bash", "preset-default"];
-const toolchains = toolchainsDirectory();
-const isInstalled = existsSync(join(toolchains, "installed"));
+const MANIFEST = new URL("package.json", import.meta.url);
+const toolchains = externalDirectory(MANIFEST);
+const isInstalled = isExternalInstalled(MANIFEST);
 const why = isInstalled ? "" : " (skipped: run `node test/toolchains/install.mjs` first)";
 
 /** A program that uses the packages as a user has them, in a directory of its own. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createConnectionHost } from "../src/connection/connectionHost.js";
+import { examineTools } from "../src/lock/examine.js";
 import { inspectServer } from "../src/manage/inspect.js";
 import { connected, fixtureServer, lockServers, notes, registryOf, temporaryDirectory } from "./harness.js";
 
@@ -100,6 +101,22 @@ test("malformed tools are set aside with their reason, and the others work", asy
   expect(reasons.good).toBe("another tool has the same name");
   expect(reasons.large).toContain("2000000 characters");
   expect(reasons.pattern).toBeDefined();
+});
+
+test.each([
+  ["an empty header name", { a: { type: "string", "x-mcp-header": "" } }],
+  ["a header name with a line break", { a: { type: "string", "x-mcp-header": "A\r\nB" } }],
+  ["an object as a header", { a: { type: "object", "x-mcp-header": "A" } }],
+  ["a header inside a list", { a: { type: "array", items: { type: "string", "x-mcp-header": "A" } } }],
+  [
+    "a header twice",
+    { a: { type: "string", "x-mcp-header": "A" }, b: { type: "string", "x-mcp-header": "a" } },
+  ],
+])("a tool that wants %s is set aside", (_, properties) => {
+  const listed = [{ name: "bad", inputSchema: { type: "object", properties } }];
+  const { tools: found, setAside } = examineTools("docs", listed);
+  expect(found).toEqual([]);
+  expect(setAside[0]?.reason).toContain("header");
 });
 
 test("of a hundred thousand tools a thousand are kept, within the time for listing", async () => {

@@ -36,10 +36,13 @@ export interface TransportParts {
   readonly auth: AuthProvider | undefined;
 }
 
-/** A transport, and why its connection ended in words, where the transport knows. */
+/** A transport, and what is known about its end. */
 export interface OpenTransport {
   readonly transport: Transport;
+  /** Why the connection ended, in words; empty where the transport does not know. */
   endReason(): string;
+  /** Resolves once nothing the server started is left, after the connection has ended. */
+  gone(): Promise<void>;
 }
 
 /** Makes the transport of a server; nothing is started yet. Throws if a variable it needs is not set. */
@@ -55,7 +58,7 @@ function stdioTransport(server: StdioServerOptions, parts: TransportParts): Open
   const cwd = workingDirectory(server.cwd, parts.directory);
   const program = { command, args, cwd, env: environment.variables };
   const transport = new StdioTransport(program, parts.guard, parts.log);
-  return { transport, endReason: () => transport.reason };
+  return { transport, endReason: () => transport.reason, gone: () => transport.close() };
 }
 
 /**
@@ -77,7 +80,9 @@ function httpTransport({ url, headers = {} }: HttpServerOptions, parts: Transpor
     requestInit: { headers: sent },
     fetch: boundedFetch(),
     reconnectionOptions: RECONNECTION,
+    // A call never opens a browser: the person does, with `agent mcp login`.
+    onInsufficientScope: "throw",
     ...(parts.auth && !hasOwnToken && { authProvider: parts.auth }),
   });
-  return { transport, endReason: () => "" };
+  return { transport, endReason: () => "", gone: () => Promise.resolve() };
 }

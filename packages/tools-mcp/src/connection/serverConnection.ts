@@ -115,7 +115,13 @@ export class ServerConnection {
     const auth = isHttp(this.options)
       ? new LoginProvider(this.name, this.options.url, logins, secrets)
       : undefined;
-    const { transport, endReason } = openTransport(this.options, { guard, log, directory, secrets, auth });
+    const { transport, endReason, gone } = openTransport(this.options, {
+      guard,
+      log,
+      directory,
+      secrets,
+      auth,
+    });
     const timer = AbortSignal.timeout(START_MS);
     const signal = AbortSignal.any([timer, this.#ended.signal]);
     let session: Session | undefined;
@@ -123,8 +129,7 @@ export class ServerConnection {
       if (session === undefined) return;
       this.#deaths++;
       this.#opening = undefined;
-      // Waits until the processes are gone.
-      this.#closing = transport.close();
+      this.#closing = gone();
     };
     try {
       const era = this.#locked.era;

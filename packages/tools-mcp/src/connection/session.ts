@@ -5,17 +5,20 @@ import {
   Client,
   type ConnectOptions,
   type GetPromptResult,
+  InsufficientScopeError,
   type Progress,
   type ReadResourceResult,
   type Transport,
 } from "@modelcontextprotocol/client";
 import type { LockedEra, LockedTool } from "../lock/lock.js";
+import { LoginNeededError } from "../oauth/provider.js";
 import { readVersion } from "../version.js";
 import { CallDeadline } from "./deadline.js";
 import { elicit } from "./elicitation.js";
 
 const LIST_MS = 10_000;
-const PROBE_MS = 5000;
+// A program that does not know the question may not answer it at all; one on HTTP always does, however slowly.
+const STDIO_PROBE_MS = 5000;
 const MAX_PAGES = 100;
 // One more than is ever used: enough to tell that there are too many.
 const MAX_LISTED = 200_000;
@@ -47,12 +50,13 @@ export interface CallOptions {
 export class Session {
   readonly era: LockedEra;
   readonly info: { readonly name: string; readonly version: string } | undefined;
+  readonly #server: string;
   readonly #client: Client;
   readonly #deadlines: Set<CallDeadline>;
-
   readonly #endReason: () => string;
 
-  private constructor(client: Client, deadlines: Set<CallDeadline>, endReason: () => string) {
+  private constructor(server: string, client: Client, deadlines: Set<CallDeadline>, endReason: () => string) {
+    this.#server = server;
     this.#client = client;
     this.#deadlines = deadlines;
     this.#endReason = endReason;
@@ -70,7 +74,10 @@ export class Session {
       {
         // Neither sampling, roots nor logging: a server gets no model, no list of directories and no log.
         capabilities: ask ? { elicitation: { form: {}, url: {} } } : {},
-        versionNegotiation: { mode: "auto", probe: { timeoutMs: PROBE_MS } },
+        versionNegotiation: {
+          mode: "auto",
+          probe: { timeoutMs: "pid" in transport ? STDIO_PROBE_MS : LONGEST_TIMER_MS },
+        },
         listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } },
       },
     );
@@ -90,9 +97,9 @@ export class Session {
       await client.connect(transport, { signal, timeout: LONGEST_TIMER_MS, ...(prior && { prior }) });
     } catch (error) {
       await transport.close();
-      throw error;
+      throw asLoginNeeded(server, error);
     }
-    return new Session(client, deadlines, options.endReason);
+    return new Session(server, client, deadlines, options.endReason);
   }
 
   get hasPrompts(): boolean {
@@ -196,12 +203,20 @@ export class Session {
     } catch (error) {
       if (deadline.isOver) throw new Error(`no answer within ${timeoutMs} ms; the request was cancelled`);
       const reason = this.#endReason();
-      throw reason === "" ? error : new Error(`it died during the call. ${reason}`);
+      throw reason === ""
+        ? asLoginNeeded(this.#server, error)
+        : new Error(`it died during the call. ${reason}`);
     } finally {
       deadline.dispose();
       this.#deadlines.delete(deadline);
     }
   }
+}
+
+/** A login with too few permissions is one that is needed again, with more. */
+function asLoginNeeded(server: string, error: unknown): unknown {
+  if (!(error instanceof InsufficientScopeError)) return error;
+  return new LoginNeededError(server, "the one there is does not permit this", error.requiredScope);
 }
 
 function priorOf(era: LockedEra): NonNullable<ConnectOptions["prior"]> {

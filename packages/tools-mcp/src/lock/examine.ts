@@ -9,6 +9,7 @@ import {
 } from "@agent/core/toolkit";
 import { hashOf } from "./canonical.js";
 import type { LockedPrompt, LockedTool, SetAside } from "./lock.js";
+import { assertParameterHeaders } from "./parameterHeaders.js";
 import { toolName } from "./toolName.js";
 
 /** More tools than this from one server are a mistake or an attack. */
@@ -84,6 +85,7 @@ function checkedSchema(schema: unknown): JsonSchema {
   if (size > MAX_SCHEMA) throw new Error(`its inputSchema has ${size} characters; ${MAX_SCHEMA} are allowed`);
   const whole = { ...schema, type };
   compileSchema(whole, "inputSchema");
+  assertParameterHeaders(whole);
   return whole;
 }
 

@@ -5,16 +5,22 @@ import type { Login, LoginStore } from "./store.js";
 /** A token is refreshed this long before it ends, so that no request is made with one that ends on its way. */
 const REFRESH_BEFORE_MS = 60_000;
 
+// Somebody will paste it into a shell, so that nothing a shell understands may be in it.
+const PLAIN_SCOPE = /^[\w:./ -]{1,300}$/;
+
 /** A server wants a person to log in. `agent mcp login` does it. */
 export class LoginNeededError extends Error {
   override readonly name = "LoginNeededError";
 
+  /** `scope` are permissions the login before did not have. */
   constructor(
     readonly server: string,
     why: string,
+    scope?: string,
   ) {
+    const more = scope !== undefined && PLAIN_SCOPE.test(scope) ? ` --scope "${scope}"` : "";
     super(
-      `it wants a login: ${why}. Run "agent mcp login ${server}" in a terminal; running chats will use it.`,
+      `it wants a login: ${why}. Run in a terminal: agent mcp login ${server}${more} (running chats will use it).`,
     );
   }
 }

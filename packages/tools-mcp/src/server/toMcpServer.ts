@@ -169,6 +169,7 @@ function toBlock(part: ContentPart, index: number): ContentBlock {
   if (part.type === "text") return { type: "text", text: part.text };
   const { mediaType, data, name } = part;
   if (part.type === "image") return { type: "image", data, mimeType: mediaType };
+  if (mediaType.startsWith("audio/")) return { type: "audio", data, mimeType: mediaType };
   return {
     type: "resource",
     resource: { uri: `attachment:${index}/${name ?? "file"}`, blob: data, mimeType: mediaType },

@@ -1,2 +1,0 @@
-/** Where the bundlers and runtimes are installed: another place for other versions. */
-export function toolchainsDirectory(): string;
