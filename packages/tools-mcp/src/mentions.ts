@@ -1,7 +1,7 @@
 import type { Content, ContentPart, MentionItem, MentionSource } from "@agent/core";
 import { escapeToLine, isRecord, truncateUtf8 } from "@agent/core/toolkit";
 import type { ServerConnection } from "./connection/serverConnection.js";
-import { resourceText } from "./results/toolResult.js";
+import { boundedParts, resourceText } from "./results/toolResult.js";
 
 const MAX_ITEMS = 50;
 // Long enough for one mention to be typed, short enough to see what a server has added.
@@ -26,11 +26,12 @@ export function resourceMentions(connection: ServerConnection): MentionSource {
       const { contents } = await connection.use(signal, (session, timeoutMs) =>
         session.readResource(uri, { timeoutMs, signal }),
       );
-      return contents.flatMap((resource): ContentPart[] => {
-        const parts: ContentPart[] = [];
-        const text = resourceText({ ...resource }, (part) => parts.push(part));
-        return [{ type: "text", text }, ...parts];
+      const parts = contents.flatMap((resource): ContentPart[] => {
+        const attached: ContentPart[] = [];
+        const text = resourceText({ ...resource }, (part) => attached.push(part));
+        return [{ type: "text", text }, ...attached];
       });
+      return boundedParts(parts);
     },
   };
 }

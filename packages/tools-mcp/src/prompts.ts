@@ -3,12 +3,12 @@ import { escapeToLine, truncateUtf8 } from "@agent/core/toolkit";
 import { splitCommandLine } from "./config/commandLine.js";
 import type { ServerConnection } from "./connection/serverConnection.js";
 import type { LockedPrompt } from "./lock/lock.js";
-import { toolName } from "./lock/toolName.js";
-import { blockParts } from "./results/toolResult.js";
+import { commandName } from "./lock/toolName.js";
+import { blockParts, boundedParts } from "./results/toolResult.js";
 
-/** A server's prompt as a command of the chat: `/mcp__github__review number=42`. Its text is sent to the model. */
+/** A server's prompt as a command of the chat: `/github:review number=42`. Its text is sent to the model. */
 export function promptCommand(connection: ServerConnection, locked: LockedPrompt): PackCommand {
-  const name = toolName(connection.name, locked.prompt);
+  const name = commandName(connection.name, locked.prompt);
   const usage = `/${name}${locked.arguments.map(({ name: one, required }) => (required ? ` ${one}=…` : ` [${one}=…]`)).join("")}`;
   return {
     name,
@@ -48,7 +48,7 @@ function readArguments(input: string, { arguments: known }: LockedPrompt): Recor
 
 function toContent(messages: readonly { role: string; content: unknown }[]): Content {
   const parts = messages.flatMap(({ role, content }) => {
-    const own = blockParts([content]);
+    const own = boundedParts(blockParts([content]));
     return role === "user" || messages.length === 1
       ? own
       : [{ type: "text" as const, text: `[${role}]` }, ...own];

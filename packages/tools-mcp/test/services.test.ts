@@ -58,9 +58,9 @@ test("prompts are commands of the chat", async () => {
   };
   const registry = await connected({ docs: fixtureServer(behaviour) });
   const [command] = registry.services.commands;
-  expect(command).toMatchObject({ name: "mcp__docs__review", description: "Reviews" });
+  expect(command).toMatchObject({ name: "docs:review", description: "Reviews" });
   expect(await command?.run("", signal)).toEqual({
-    show: "number missing. Usage: /mcp__docs__review number=… [how=…]",
+    show: "number missing. Usage: /docs:review number=… [how=…]",
   });
   expect(await command?.run("7 very carefully", signal)).toEqual({
     send: [{ type: "text", text: 'review {"number":"7","how":"very carefully"}' }],
@@ -68,6 +68,22 @@ test("prompts are commands of the chat", async () => {
   expect(await command?.run("how=fast number=8", signal)).toMatchObject({
     send: [{ text: 'review {"how":"fast","number":"8"}' }],
   });
+});
+
+test("a prompt whose name cannot be typed gets one that can, and no two the same", async () => {
+  const prompts = ["a b", "a.b"].map((name) => ({ name }));
+  const registry = await connected({ docs: fixtureServer({ capabilities: { prompts: {} }, prompts }) });
+  const names = registry.services.commands.map(({ name }) => name);
+  expect(new Set(names).size).toBe(2);
+  for (const name of names) expect(name).toMatch(/^docs:a-b-[0-9a-f]{8}$/);
+});
+
+test("a resource of a megabyte is shortened", async () => {
+  const registry = await connected({
+    docs: fixtureServer({ capabilities: { resources: {} }, resourceBytes: 1_000_000 }),
+  });
+  const [part] = (await registry.services.mentions[0]?.read("file:///a.md", signal)) ?? [];
+  expect(JSON.stringify(part).length).toBeLessThan(70_000);
 });
 
 test("resources can be mentioned", async () => {

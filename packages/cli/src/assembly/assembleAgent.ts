@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Agent, Conversation, type Steps, terminateOnSignals } from "@agent/core";
+import { Agent, Conversation, type PackHost, type Steps, terminateOnSignals } from "@agent/core";
 import { describeSkills, type OwnCommand, readOwnCommands } from "../chat/ownCommands.js";
 import { Grants } from "../permissions/grants.js";
 import { type Mode, modeOf } from "../permissions/mode.js";
@@ -28,6 +28,8 @@ export interface AssemblyOptions {
   readonly record: boolean;
   /** Asked about calls that need a person's yes. */
   readonly ask: AskPerson;
+  /** Puts a question of a pack to the person. Absent where nobody can answer. */
+  readonly question?: PackHost["ask"];
   /** The mode where the settings name none. Default: the one that says what the settings mean. */
   readonly mode?: Mode;
   /** Told what a call is about to change in a file, as lines of a diff. */
@@ -96,7 +98,11 @@ export async function assembleAgent(
     sessionContextFilePath: file,
     ...(session && { session }),
   });
-  const tools = assembleTools(loaded, packs, conversation);
+  const contextTokens = settings.contextTokens ?? chosen.provider.contextTokens;
+  const tools = assembleTools(loaded, packs, conversation, {
+    ...(options.question && { ask: options.question }),
+    ...(contextTokens !== undefined && { contextTokens }),
+  });
   const provider = new SwitchableProvider(chosen.provider);
   const permissions = createPermissions(loaded, tools, packs, options.mode);
   const recording = options.record

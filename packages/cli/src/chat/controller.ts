@@ -1,4 +1,4 @@
-import type { Agent, AgentEvent, Content } from "@agent/core";
+import type { Agent, AgentEvent, Content, MentionSource } from "@agent/core";
 import { errorMessage, escapeInvisible, escapeToLine } from "@agent/core/toolkit";
 import { MODE_HELP, MODE_NAMES, PLAN_NOTE } from "../permissions/mode.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
@@ -121,6 +121,11 @@ export class ChatController {
     return this.#running ? commandItems(this.#running.commands) : [];
   }
 
+  /** What packs let a person mention, for the list that opens after an @. */
+  mentionSources(): readonly MentionSource[] {
+    return this.#running?.agent.registry.services.mentions ?? [];
+  }
+
   cycleMode(): void {
     if (!this.#running) return;
     const mode = this.#running.settings.permissions.cycle();
@@ -208,11 +213,12 @@ export class ChatController {
   }
 
   /** The message with what it mentions; `undefined`, and the message back on the line, if that cannot be attached. */
-  async #compose({ text, shown }: Message): Promise<Content | undefined> {
+  async #compose({ text, shown }: Message, signal?: AbortSignal): Promise<Content | undefined> {
     try {
       const planning = this.#running?.settings.permissions.mode === "plan" ? [PLAN_NOTE] : [];
       const happened = [...this.#happened.splice(0), ...planning];
-      const { content, notes } = await composeMessage(text, process.cwd(), happened);
+      const place = { cwd: process.cwd(), sources: this.mentionSources(), signal };
+      const { content, notes } = await composeMessage(text, place, happened);
       if (notes.length > 0) this.#view.print([`  attached: ${notes.map(escapeToLine).join(", ")}`]);
       return content;
     } catch (error) {
@@ -227,7 +233,7 @@ export class ChatController {
     const turn = new AbortController();
     this.#turn = turn;
     this.#view.echo(message.shown);
-    const content = await this.#compose(message);
+    const content = await this.#compose(message, turn.signal);
     if (content === undefined) {
       this.#turn = undefined;
       this.#afterTurn();

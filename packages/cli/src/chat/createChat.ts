@@ -1,8 +1,10 @@
-import { escapeInvisible, escapeToLine } from "@agent/core/toolkit";
+import type { PersonAnswer } from "@agent/core";
+import { escapeInvisible, escapeToLine, onAbort } from "@agent/core/toolkit";
 import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
 import { transcriptLines } from "../display/transcript.js";
 import { note, ownStandardOutput } from "../process/output.js";
 import { ChatController } from "./controller.js";
+import { askPersonQuestion } from "./personQuestion.js";
 import { PlainChat } from "./plainChat.js";
 import { TerminalChat } from "./terminalChat.js";
 import type { Chat, ReadyChat } from "./types.js";
@@ -28,6 +30,12 @@ export function createChat(historyFile: string | undefined): Chat {
   return {
     ask: async (request, diff) =>
       view ? await view.ask(request, diff) : { deny: "nobody can be asked: the chat has not started." },
+    question: inTurn(async (question) => {
+      const { signal } = question;
+      if (!view || signal.aborted) return { answer: "dismissed" };
+      const { promise, release } = untilAborted(signal);
+      return await Promise.race([askPersonQuestion(question, view), promise]).finally(release);
+    }),
     preview: (id, diff) => view?.preview(id, diff),
     pick: async (title, items) => await view?.pick(title, items),
     notice: (message) => {
@@ -72,6 +80,25 @@ export function createChat(historyFile: string | undefined): Chat {
       }
     },
   };
+}
+
+/** One question after the other: two servers may ask at the same time. */
+function inTurn(ask: Chat["question"]): Chat["question"] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (question) => {
+    const next = last.then(() => ask(question));
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
+
+/** Resolves to no answer when the one who asked does not want one any more. */
+function untilAborted(signal: AbortSignal): { promise: Promise<PersonAnswer>; release: () => void } {
+  let release = (): void => undefined;
+  const promise = new Promise<PersonAnswer>((resolve) => {
+    release = onAbort(signal, () => resolve({ answer: "dismissed" }));
+  });
+  return { promise, release };
 }
 
 /** How to come back, and what ends together with the chat. */

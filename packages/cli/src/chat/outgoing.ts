@@ -1,5 +1,12 @@
-import type { Content, ContentPart } from "@agent/core";
+import type { Content, ContentPart, MentionSource } from "@agent/core";
 import { attach, findMentions } from "./input/mentions.js";
+
+/** Where the message is written and what it can mention besides files. */
+export interface MessagePlace {
+  readonly cwd: string;
+  readonly sources?: readonly MentionSource[];
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** A message as it is sent, and what was attached to it, in words. */
 export interface Outgoing {
@@ -8,12 +15,12 @@ export interface Outgoing {
 }
 
 /**
- * Puts a message together: what the person wrote, then what happened since the last message, then the files it
- * mentions. Rejects with what is wrong with a file that is there and cannot be attached.
+ * Puts a message together: what the person wrote, then what happened since the last message, then the files and other
+ * things it mentions. Rejects with what is wrong with one that is there and cannot be attached.
  */
 export async function composeMessage(
   text: string,
-  cwd: string,
+  { cwd, sources = [], signal = new AbortController().signal }: MessagePlace,
   happened: readonly string[] = [],
 ): Promise<Outgoing> {
   const parts: ContentPart[] = [];
@@ -23,6 +30,13 @@ export async function composeMessage(
     const key = JSON.stringify(mention);
     if (seen.has(key)) continue;
     seen.add(key);
+    const source = sources.find(({ name }) => mention.whole.startsWith(`${name}:`));
+    if (source) {
+      const content = await source.read(mention.whole.slice(source.name.length + 1), signal);
+      parts.push(...(typeof content === "string" ? [{ type: "text", text: content } as const] : content));
+      notes.push(mention.whole);
+      continue;
+    }
     const attachment = await attach(mention, cwd);
     if (!attachment) continue;
     parts.push(attachment.part);

@@ -7,7 +7,7 @@ import { finishedLines, headerLines } from "../display/toolBlock.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 import { approvalLines, approvalPrompt, readDecision } from "./approvalQuestion.js";
 import type { MenuItem } from "./menu.js";
-import type { ChatView } from "./view.js";
+import type { ChatView, PickOptions } from "./view.js";
 
 // Nothing can be expanded here, so more is shown than on a terminal that can.
 const OPTIONS = { style: PLAIN_STYLE, width: 200, maxLines: 40 };
@@ -82,13 +82,22 @@ export class PlainView implements ChatView {
 
   notify(): void {}
 
-  /** A numbered list; anything but one of its numbers chooses nothing. */
-  async pick(title: string, items: readonly MenuItem[]): Promise<string | undefined> {
+  /** A numbered list, of which anything but one of its numbers chooses nothing; or a line that is the answer itself. */
+  async pick(
+    title: string,
+    items: readonly MenuItem[],
+    { takesText = false, signal = new AbortController().signal }: PickOptions = {},
+  ): Promise<string | undefined> {
+    if (takesText) {
+      const [suggested] = items;
+      const hint = suggested === undefined ? "" : ` [${escapeToLine(suggested.label)}]`;
+      return (await this.#io.readLine(`${title}${hint}: `, signal)) || (suggested?.value ?? "");
+    }
     const lines = items.map(
       ({ label, detail }, at) => `  ${at + 1}  ${escapeToLine([label, detail].filter(Boolean).join("  "))}`,
     );
     this.print([`${title}:`, ...lines]);
-    const answer = await this.#io.readLine("Number, or Enter for none: ", new AbortController().signal);
+    const answer = await this.#io.readLine("Number, or Enter for none: ", signal);
     return items[Number(answer.trim()) - 1]?.value;
   }
 

@@ -31,11 +31,12 @@ export async function startChat(loaded: LoadedSettings, options: StartOptions): 
 async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat): Promise<ReadyChat> {
   const { assembleAgent } = await import("../assembly/assembleAgent.js");
   const resume = options.resume === true ? await pickSession(chat) : options.resume;
-  const { ask, notice, preview } = chat;
+  const { ask, notice, preview, question } = chat;
   const assembled = await assembleAgent(loaded, {
     ...options,
     resume,
     ask,
+    question,
     onPreview: preview,
     onProblem: notice,
   });

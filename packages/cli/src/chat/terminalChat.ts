@@ -46,7 +46,11 @@ export class TerminalChat {
       resumed: () => this.view.redraw(),
     });
     this.view = new TerminalView(this.#terminal, style);
-    this.#completions = new CompletionMenu(this.view, () => this.#controller?.commandItems() ?? []);
+    this.#completions = new CompletionMenu(
+      this.view,
+      () => this.#controller?.commandItems() ?? [],
+      () => this.#controller?.mentionSources() ?? [],
+    );
   }
 
   open(controller: ChatController): void {
@@ -172,7 +176,8 @@ export class TerminalChat {
     if (name === "up" || name === "ctrl-p") menu?.move(-1);
     else if (name === "down" || name === "ctrl-n") menu?.move(1);
     else if (name === "enter" || name === "tab") {
-      if (menu?.selected) picker?.choose(menu.selected.value);
+      const typed = picker?.takesText ? editor.text || (menu?.selected?.value ?? "") : menu?.selected?.value;
+      if (typed !== undefined) picker?.choose(typed);
     } else if (name === "escape" || name === "ctrl-c") picker?.choose(undefined);
     else if (name === "ctrl-d") return false;
     else {

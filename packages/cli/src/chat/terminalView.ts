@@ -1,5 +1,5 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
-import { escapeInvisible, escapeToLine } from "@agent/core/toolkit";
+import { escapeInvisible, escapeToLine, onAbort } from "@agent/core/toolkit";
 import { Activity } from "../display/activity.js";
 import { formatDuration } from "../display/duration.js";
 import { Frames } from "../display/frames.js";
@@ -13,7 +13,7 @@ import { Editor } from "./input/editor.js";
 import { viewEditor } from "./input/editorView.js";
 import { Menu, type MenuItem } from "./menu.js";
 import { type Status, statusRow } from "./statusRow.js";
-import type { ChatView } from "./view.js";
+import type { ChatView, PickOptions } from "./view.js";
 
 const PROMPT = "› ";
 const BELL = "\x07";
@@ -38,7 +38,7 @@ interface Question {
 interface Picker {
   readonly title: string;
   readonly items: readonly MenuItem[];
-  readonly draft: string;
+  readonly takesText: boolean;
   readonly choose: (value: string | undefined) => void;
 }
 
@@ -172,23 +172,29 @@ export class TerminalView implements ChatView {
     this.#question?.answer(decision);
   }
 
-  pick(title: string, items: readonly MenuItem[]): Promise<string | undefined> {
+  pick(
+    title: string,
+    items: readonly MenuItem[],
+    { takesText = false, signal }: PickOptions = {},
+  ): Promise<string | undefined> {
     return new Promise((resolve) => {
       const draft = this.editor.take();
+      const release = onAbort(signal, () => choose(undefined));
       const choose = (value: string | undefined): void => {
+        release();
         this.#picker = undefined;
         this.#menu = undefined;
         this.editor.set(draft);
         this.#frames.request();
         resolve(value);
       };
-      this.#picker = { title, items, draft, choose };
+      this.#picker = { title, items, takesText, choose };
       this.filterPicker();
     });
   }
 
   /** The open list, if there is one, and how to close it with a choice. */
-  get picker(): Pick<Picker, "choose"> | undefined {
+  get picker(): Pick<Picker, "choose" | "takesText"> | undefined {
     return this.#picker;
   }
 
@@ -311,7 +317,8 @@ export class TerminalView implements ChatView {
     );
     if (this.#question) return ["", ...queued, ...this.#question.dialog.rows(width, this.style)];
     if (this.#picker) {
-      const words = `${this.#picker.title} · type to filter · enter chooses · esc closes`;
+      const { title, takesText } = this.#picker;
+      const words = `${title} · ${takesText ? "type an answer · enter takes it" : "type to filter · enter chooses"} · esc closes`;
       return ["", cutToWidth(words, width)];
     }
     if (this.#turnStartedAt === undefined) return ["", ...queued];

@@ -1,4 +1,4 @@
-import type { Agent, BackgroundJobs, ChatMessage, ToolInfo } from "@agent/core";
+import type { Agent, BackgroundJobs, ChatMessage, PackHost, ToolInfo } from "@agent/core";
 import type { AskPerson } from "../assembly/gate.js";
 import type { SessionInfo } from "../assembly/sessions.js";
 import type { Permissions } from "../permissions/permissions.js";
@@ -72,6 +72,8 @@ export interface ReadyChat {
 /** The chat in a terminal. Created first, because the agent asks it for approval. */
 export interface Chat {
   readonly ask: AskPerson;
+  /** Puts a question of a pack to the person. */
+  readonly question: NonNullable<PackHost["ask"]>;
   /** Shows what went wrong beside the conversation. */
   readonly notice: (message: string) => void;
   /** Shows what a call is about to change in a file. */

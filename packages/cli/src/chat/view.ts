@@ -4,6 +4,12 @@ import type { PersonDecision } from "../permissions/permissions.js";
 import type { MenuItem } from "./menu.js";
 import type { Status } from "./statusRow.js";
 
+export interface PickOptions {
+  /** Whether what is typed is an answer by itself. An empty one is the selected item, or "" without any. */
+  readonly takesText?: boolean;
+  readonly signal?: AbortSignal;
+}
+
 /** Where a chat is shown: a terminal with a live region, or plain lines. It shows; it decides nothing. */
 export interface ChatView {
   readonly style: Style;
@@ -22,8 +28,8 @@ export interface ChatView {
   /** `problem` says why there is no answer, if there is none. */
   turnEnded(problem: string | undefined): void;
   ask(request: ApprovalRequest, diff: readonly string[]): Promise<PersonDecision>;
-  /** Lets the person choose; resolves to nothing if they do not want to. */
-  pick(title: string, items: readonly MenuItem[]): Promise<string | undefined>;
+  /** Lets the person choose; resolves to nothing if they do not want to, or when the signal aborts. */
+  pick(title: string, items: readonly MenuItem[], options?: PickOptions): Promise<string | undefined>;
   /** Messages that wait for their turn, or none. */
   queued(messages: readonly string[]): void;
   /** What is always visible, where something can be. */

@@ -82,7 +82,7 @@ function askingOn(reporter: Reporter): AskPerson {
 /** The task with the files it mentions and the images of the command line. Throws for one that is not there. */
 async function withImages(task: string, images: readonly string[]): Promise<Content> {
   try {
-    const { content } = await composeMessage(task, process.cwd());
+    const { content } = await composeMessage(task, { cwd: process.cwd() });
     const parts: ContentPart[] =
       typeof content === "string" ? [{ type: "text", text: content }] : [...content];
     for (const path of images) {

@@ -146,7 +146,7 @@ export interface PackServices {
 
 /** A command for people. Its result is sent to the model as the person's message, or only shown. */
 export interface PackCommand {
-  /** What is typed after the slash: letters, digits, `-` and `_`. */
+  /** What is typed after the slash: letters, digits, `-`, `_` and `:`. */
   readonly name: string;
   readonly description: string;
   run(input: string, signal: AbortSignal): Promise<{ readonly send: Content } | { readonly show: string }>;

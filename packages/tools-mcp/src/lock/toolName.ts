@@ -13,6 +13,18 @@ export function toolName(server: string, tool: string): string {
   const prefix = `${PREFIX}${server}__`;
   const plain = tool.replace(/[^A-Za-z0-9_-]/g, "_");
   if (plain === tool && tool !== "" && prefix.length + tool.length <= MAX_LENGTH) return prefix + tool;
-  const hash = createHash("sha256").update(tool).digest("hex").slice(0, HASH_LENGTH);
-  return `${prefix}${plain.slice(0, MAX_LENGTH - prefix.length - HASH_LENGTH - 1)}_${hash}`;
+  return `${prefix}${plain.slice(0, MAX_LENGTH - prefix.length - HASH_LENGTH - 1)}_${shortHash(tool)}`;
+}
+
+/**
+ * The name under which a person runs a server's prompt in the chat: `github:review`. What cannot be typed as one word
+ * is left out, and a hash tells two such names apart.
+ */
+export function commandName(server: string, prompt: string): string {
+  const plain = prompt.replace(/[^A-Za-z0-9_-]+/g, "-");
+  return plain === prompt ? `${server}:${prompt}` : `${server}:${plain}-${shortHash(prompt)}`;
+}
+
+function shortHash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, HASH_LENGTH);
 }

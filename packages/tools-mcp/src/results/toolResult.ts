@@ -6,6 +6,9 @@ import type { SpillDirectory } from "./spill.js";
 /** What one result may hold as text: as much as the output of a shell command. */
 const MAX_TEXT_BYTES = 50 * 1024;
 
+/** What a prompt or a resource may bring into a message: as much as a file that is mentioned. */
+const MAX_MENTIONED_BYTES = 64 * 1024;
+
 /** The text a model reads, with images and files handed to `attach`. What is too long goes to a file that is named. */
 export function resultText(
   name: string,
@@ -30,6 +33,13 @@ export function blockParts(blocks: readonly unknown[]): ContentPart[] {
     parts.push(...attached);
   }
   return parts;
+}
+
+/** Parts of a message whose texts are no longer than what a file that is mentioned may bring. */
+export function boundedParts(parts: readonly ContentPart[]): ContentPart[] {
+  return parts.map((part) =>
+    part.type === "text" ? { ...part, text: truncateMiddle(part.text, MAX_MENTIONED_BYTES) } : part,
+  );
 }
 
 function bounded(name: string, text: string, spill: SpillDirectory): string {

@@ -1,3 +1,4 @@
+import type { MentionSource } from "@agent/core";
 import { Menu, type MenuItem } from "../menu.js";
 import type { Editor } from "./editor.js";
 import { FileIndex } from "./fileIndex.js";
@@ -13,16 +14,23 @@ interface MenuPlace {
   menu: Menu | undefined;
 }
 
-/** The list that opens while a person types: commands after a slash, files after an @. */
+/** The list that opens while a person types: commands after a slash, files and what packs offer after an @. */
 export class CompletionMenu {
   readonly #place: MenuPlace;
   readonly #commands: () => readonly MenuItem[];
+  readonly #sources: () => readonly MentionSource[];
   readonly #files = new FileIndex(process.cwd());
+  #listing = new AbortController();
   #closedFor: string | undefined;
 
-  constructor(place: MenuPlace, commands: () => readonly MenuItem[]) {
+  constructor(
+    place: MenuPlace,
+    commands: () => readonly MenuItem[],
+    sources: () => readonly MentionSource[],
+  ) {
     this.#place = place;
     this.#commands = commands;
+    this.#sources = sources;
   }
 
   /** The line has changed: shows what fits now. */
@@ -37,14 +45,21 @@ export class CompletionMenu {
     }
     const word = FILE_WORD.exec(before)?.[1];
     if (word === undefined) {
+      this.#listing.abort();
       this.#place.menu = undefined;
+      return;
+    }
+    this.#listing.abort();
+    const source = this.#sources().find(({ name }) => word.startsWith(`${name}:`));
+    if (source) {
+      void this.#showMentions(source, word);
       return;
     }
     this.#showFiles(word);
     // Read in the background: what is new shows as soon as it is known.
     void this.#files.refresh().then(() => {
       const now = FILE_WORD.exec(editor.text.slice(0, editor.cursor))?.[1];
-      if (now !== undefined && this.#closedFor === undefined) this.#showFiles(now);
+      if (now === word && this.#closedFor === undefined) this.#showFiles(now);
     });
   }
 
@@ -94,10 +109,10 @@ export class CompletionMenu {
     else {
       const word = FILE_WORD.exec(editor.text.slice(0, editor.cursor))?.[0] ?? "";
       const name = /\s/.test(value) ? `@"${value}"` : `@${value}`;
-      editor.replace(editor.cursor - word.length, editor.cursor, value.endsWith("/") ? name : `${name} `);
+      editor.replace(editor.cursor - word.length, editor.cursor, isOpen(value) ? name : `${name} `);
     }
     this.#place.menu = undefined;
-    if (value.endsWith("/")) this.update();
+    if (isOpen(value)) this.update();
   }
 
   #close(): void {
@@ -107,7 +122,27 @@ export class CompletionMenu {
 
   #showFiles(word: string): void {
     const found = this.#files.find(word, MOST_FILES);
-    this.#place.menu = new Menu(found.map((path) => ({ value: path, label: path })));
+    const sources = this.#sources().filter(({ name }) => name.startsWith(word));
+    this.#place.menu = new Menu([
+      ...sources.map(({ name }) => ({ value: `${name}:`, label: `${name}:`, detail: "of a server" })),
+      ...found.map((path) => ({ value: path, label: path })),
+    ]);
+  }
+
+  /** What a source has, once it has answered. One that cannot be asked shows nothing: sending the message says why. */
+  async #showMentions(source: MentionSource, word: string): Promise<void> {
+    const listing = new AbortController();
+    this.#listing = listing;
+    this.#place.menu = undefined;
+    const query = word.slice(source.name.length + 1);
+    const found = await source.list(query, listing.signal).catch(() => []);
+    if (listing.signal.aborted || this.#closedFor !== undefined) return;
+    const items = found.map(({ id, description }) => ({
+      value: `${source.name}:${id}`,
+      label: `${source.name}:${id}`,
+      ...(description !== undefined && { detail: description }),
+    }));
+    this.#place.menu = new Menu(items);
   }
 
   #fittingCommands(typed: string): MenuItem[] {
@@ -118,4 +153,9 @@ export class CompletionMenu {
     const { best } = bestMatches([...names.keys()].map(toCandidate), typed.slice(1), 5);
     return best.flatMap((value) => names.get(value) ?? []);
   }
+}
+
+/** Whether more follows: the files of a directory, what a source has. */
+function isOpen(value: string): boolean {
+  return value.endsWith("/") || value.endsWith(":");
 }

@@ -64,10 +64,13 @@ describe("the index of a project's files", () => {
 describe("files that a message mentions", () => {
   test("are found with their lines, also in quotes; addresses are none", () => {
     expect(findMentions('see @a.ts and @src/b.ts:10-40, or @"c d.md":3. me@example.org @x.')).toEqual([
-      { path: "a.ts" },
-      { path: "src/b.ts", first: 10, last: 40 },
-      { path: "c d.md", first: 3, last: 3 },
-      { path: "x" },
+      { whole: "a.ts", path: "a.ts" },
+      { whole: "src/b.ts:10-40", path: "src/b.ts", first: 10, last: 40 },
+      { whole: "c d.md", path: "c d.md", first: 3, last: 3 },
+      { whole: "x", path: "x" },
+    ]);
+    expect(findMentions("read @docs:file:///a.md:8080, please").map(({ whole }) => whole)).toEqual([
+      "docs:file:///a.md:8080",
     ]);
   });
 

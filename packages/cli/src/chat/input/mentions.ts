@@ -21,15 +21,22 @@ const IMAGES: Readonly<Record<string, string>> = {
   ".webp": "image/webp",
 };
 
-/** A file that a message names with `@`. */
-export interface Mention {
+/** A file, or some lines of it. */
+interface FileMention {
   readonly path: string;
   readonly first?: number;
   readonly last?: number;
 }
 
+/** A file, or something of a pack, that a message names with `@`. */
+export interface Mention extends FileMention {
+  /** All that stands behind the `@`, without quotes. */
+  readonly whole: string;
+}
+
 export function findMentions(text: string): Mention[] {
-  return [...text.matchAll(MENTION)].map(([, quoted, plain = "", first, last]) => ({
+  return [...text.matchAll(MENTION)].map(([all, quoted, plain = "", first, last]) => ({
+    whole: quoted ?? all.slice(1),
     path: quoted ?? plain,
     ...(first !== undefined && { first: Number(first), last: Number(last ?? first) }),
   }));
@@ -45,7 +52,7 @@ export interface Attachment {
  * The content of what a message mentions. A name that is no file adds nothing: it may be a user or a package. Throws an
  * `Error` for a file that is there and cannot be attached, because the person believes it is.
  */
-export async function attach(mention: Mention, cwd: string): Promise<Attachment | undefined> {
+export async function attach(mention: FileMention, cwd: string): Promise<Attachment | undefined> {
   const path = resolve(
     cwd,
     mention.path.startsWith("~/") ? join(homedir(), mention.path.slice(2)) : mention.path,
@@ -79,7 +86,7 @@ async function attachDirectory(name: string, path: string): Promise<Attachment> 
 }
 
 async function attachText(
-  { path: name, first, last }: Mention,
+  { path: name, first, last }: FileMention,
   path: string,
   size: number,
 ): Promise<Attachment> {

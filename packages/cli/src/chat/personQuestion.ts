@@ -1,0 +1,125 @@
+import type { PersonAnswer, PersonQuestion, QuestionField } from "@agent/core";
+import { escapeInvisible, escapeToLine } from "@agent/core/toolkit";
+import type { MenuItem } from "./menu.js";
+import type { ChatView } from "./view.js";
+
+const YES = "yes";
+const NO = "no";
+const MOST_TRIES = 3;
+
+/** What a question is put on: a part of the chat's view. */
+type Desk = Pick<ChatView, "print" | "pick" | "style">;
+
+/**
+ * Puts the question of a pack to the person, field by field, under the name of who asks. Closing any of it is no
+ * answer; what was filled in is sent only after a last yes. An address is shown whole and never opened.
+ */
+export async function askPersonQuestion(question: PersonQuestion, desk: Desk): Promise<PersonAnswer> {
+  const { source, message, fields, url, signal } = question;
+  desk.print([
+    `${desk.style.yellow("?")} ${desk.style.bold(escapeToLine(source))} asks:`,
+    ...escapeInvisible(message)
+      .split("\n")
+      .map((line) => `│ ${line}`),
+    ...(url === undefined ? [] : [`│ It wants you to open: ${escapeToLine(url)}`]),
+  ]);
+  const values: Record<string, unknown> = {};
+  for (const field of fields) {
+    const value = await askField(field, desk, signal);
+    if (value === undefined) return { answer: "dismissed" };
+    if (value.given !== undefined) values[field.name] = value.given;
+  }
+  const shown = Object.entries(values).map(
+    ([name, value]) => `│ ${escapeToLine(`${name}: ${String(value)}`)}`,
+  );
+  if (shown.length > 0) desk.print(shown);
+  const send = fields.length > 0 ? "send this" : url === undefined ? "yes" : "I have opened it and am done";
+  // Without fields one careless Enter would agree.
+  const agree = { value: YES, label: send };
+  const refuse = { value: NO, label: "no, refuse" };
+  const title = `Answer ${source}`;
+  const decision = await desk.pick(title, fields.length > 0 ? [agree, refuse] : [refuse, agree], { signal });
+  if (decision === undefined) return { answer: "dismissed" };
+  desk.print([desk.style.dim(`  ${decision === YES ? "answered" : "refused"}`)]);
+  return decision === YES ? { answer: "yes", values } : { answer: "no" };
+}
+
+/** What was filled in; nothing in it for an optional field left empty. Undefined if the person closed the question. */
+async function askField(
+  field: QuestionField,
+  desk: Desk,
+  signal: AbortSignal,
+): Promise<{ readonly given: unknown } | undefined> {
+  const title = titleOf(field);
+  if (field.description !== undefined) desk.print([desk.style.dim(`│ ${escapeToLine(field.description)}`)]);
+  if (field.type === "boolean" || field.type === "choice") return await choose(field, title, desk, signal);
+  const fallback = defaultText(field);
+  if (field.type === "choices") {
+    desk.print(
+      (field.options ?? []).map(
+        ({ value, title: name }) => `│   ${escapeToLine(name ? `${value} (${name})` : value)}`,
+      ),
+    );
+  }
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const items =
+      fallback === undefined ? [] : [{ value: fallback, label: fallback, detail: "as suggested" }];
+    const text = await desk.pick(title, items, { signal, takesText: true });
+    if (text === undefined) return undefined;
+    const read = readText(field, text.trim());
+    if (typeof read === "object") return read;
+    desk.print([desk.style.yellow(`│ ${read}`)]);
+  }
+  return undefined;
+}
+
+async function choose(
+  field: QuestionField,
+  title: string,
+  desk: Desk,
+  signal: AbortSignal,
+): Promise<{ readonly given: unknown } | undefined> {
+  const isBoolean = field.type === "boolean";
+  const items: MenuItem[] = isBoolean
+    ? [
+        { value: "true", label: "yes" },
+        { value: "false", label: "no" },
+      ]
+    : (field.options ?? []).map(({ value, title: name }) => ({ value, label: name ?? value }));
+  const suggested = items.filter(({ value }) => value === String(field.default));
+  const others = items.filter(({ value }) => value !== String(field.default));
+  const none = field.required ? [] : [{ value: "", label: "(leave it out)" }];
+  const chosen = await desk.pick(title, [...suggested, ...others, ...none], { signal });
+  if (chosen === undefined) return undefined;
+  if (chosen === "" && !field.required) return { given: undefined };
+  return { given: isBoolean ? chosen === "true" : chosen };
+}
+
+/** A text as the field's value, or in words what is wrong with it. */
+function readText(field: QuestionField, text: string): { readonly given: unknown } | string {
+  if (text === "") return field.required ? "It has to be filled in." : { given: undefined };
+  if (field.type === "choices") {
+    const chosen = text.split(",").map((one) => one.trim());
+    const unknown = chosen.filter((one) => !field.options?.some(({ value }) => value === one));
+    return unknown.length === 0
+      ? { given: chosen }
+      : `There is no ${escapeToLine(unknown.join(", "))} to choose.`;
+  }
+  if (field.type !== "number" && field.type !== "integer") return { given: text };
+  const number = Number(text);
+  const fits = field.type === "integer" ? Number.isInteger(number) : Number.isFinite(number);
+  return fits
+    ? { given: number }
+    : `It has to be ${field.type === "integer" ? "a whole number" : "a number"}.`;
+}
+
+function titleOf({ name, title, type, required }: QuestionField): string {
+  const hint = type === "choices" ? "several with commas between" : type === "text" ? "" : type;
+  const notes = [hint, required ? "" : "optional"].filter(Boolean).join(", ");
+  return escapeToLine(`${title ?? name}${notes === "" ? "" : ` (${notes})`}`);
+}
+
+function defaultText({ default: value }: QuestionField): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  return Array.isArray(value) ? value.join(", ") : String(value);
+}

@@ -1,0 +1,124 @@
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, test } from "vitest";
+import { BIN, Sandbox, scripted } from "./agent.js";
+import { hasTmux, TestTerminal } from "./terminal.js";
+
+const SERVER = fileURLToPath(new URL("../../tools-mcp/test/fixtures/server.mjs", import.meta.url));
+
+describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () => {
+  let terminal: TestTerminal | undefined;
+  afterEach(() => terminal?.close());
+
+  /** The built command in a terminal, with one server whose tools were agreed to and a model with these answers. */
+  async function start(
+    behaviour: Record<string, unknown>,
+    answers: Parameters<typeof scripted>[0],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<TestTerminal> {
+    const sandbox = new Sandbox();
+    const server = { command: process.execPath, args: [SERVER, JSON.stringify(behaviour)], enable: true };
+    const packs = ["@agent/preset-default", ["@agent/tools-mcp", { servers: { docs: server } }]];
+    sandbox.write("agent.config.mjs", scripted(answers, `packs: ${JSON.stringify(packs)},`));
+    expect((await sandbox.run(["mcp", "update", "--yes", "--trust"])).code).toBe(0);
+    const variables = { HOME: sandbox.home, AGENT_LOCAL_PORTS: "", ...env };
+    terminal = new TestTerminal([process.execPath, BIN], { cwd: sandbox.project, env: variables });
+    await terminal.until("/help lists the commands.");
+    return terminal;
+  }
+
+  const ASKS = { tools: [{ name: "asks" }] };
+
+  test("a question of a server is asked under its name, and answered field by field", async () => {
+    const chat = await start(ASKS, [["mcp__docs__asks", {}], "Done."]);
+    chat.send("go");
+    await chat.until(/\? the MCP server "docs" asks:\n│ What is your name\?/);
+    await chat.until(/Name · type an answer/);
+    chat.send("Ada");
+    await chat.until(/colour \(choice, optional\)/);
+    chat.type("blue");
+    await chat.until("❯ blue");
+    chat.press("Enter");
+    await chat.until(/│ name: Ada\n│ colour: blue/);
+    await chat.until("❯ send this");
+    chat.press("Enter");
+    await chat.until(/"action":"accept","content":\{"name":"Ada","colour":"blue"\}/);
+    await chat.until("Done.");
+  });
+
+  test("a question can be refused, and closed with escape; what was typed before stays", async () => {
+    const chat = await start(ASKS, [["mcp__docs__asks", {}], ["mcp__docs__asks", {}], "Done."]);
+    chat.send("go");
+    await chat.until(/Name · type an answer/);
+    chat.send("Ada");
+    await chat.until(/colour/);
+    chat.press("Enter");
+    await chat.until("❯ send this");
+    chat.press("Down");
+    await chat.until("❯ no, refuse");
+    chat.press("Enter");
+    await chat.until(/"action":"decline"/);
+    await chat.until(/What is your name\?[\s\S]*What is your name\?[\s\S]*Name · type an answer/);
+    chat.press("Escape");
+    await chat.until(/"action":"cancel"/);
+    await chat.until("Done.");
+  });
+
+  test("in plain lines the question is a line as well", async () => {
+    const chat = await start(ASKS, [["mcp__docs__asks", {}], "Done."], { TERM: "dumb" });
+    chat.send("go");
+    await chat.until(/the MCP server "docs" asks:[\s\S]*Name:/);
+    chat.send("Ada");
+    await chat.until(/colour[\s\S]*1 {2}red[\s\S]*Number/);
+    chat.send("1");
+    await chat.until(/1 {2}send this[\s\S]*Number/);
+    chat.send("1");
+    await chat.until(/"name":"Ada","colour":"red"/);
+  });
+
+  test("an address is shown whole and opened by nobody", async () => {
+    const behaviour = {
+      tools: [{ name: "asks" }],
+      question: { mode: "url", url: "https://issuer.example/pay?id=1" },
+    };
+    const chat = await start(behaviour, [["mcp__docs__asks", {}], "Done."]);
+    chat.send("go");
+    await chat.until("It wants you to open: https://issuer.example/pay?id=1");
+    // Refusing comes first: one careless Enter agrees to nothing.
+    await chat.until("❯ no, refuse");
+    chat.press("Enter");
+    await chat.until(/"action":"decline"/);
+  });
+
+  test("prompts are commands with arguments, completed after a slash", async () => {
+    const prompts = [
+      { name: "review", description: "Reviews a change", arguments: [{ name: "number", required: true }] },
+    ];
+    const chat = await start({ capabilities: { prompts: {} }, prompts }, ["Reviewed."]);
+    chat.type("/docs");
+    await chat.until(/❯ \/docs:review.*Reviews a change/);
+    chat.press("Tab");
+    await chat.until("› /docs:review");
+    chat.press("Enter");
+    await chat.until("number missing. Usage: /docs:review number=…");
+    chat.send("/docs:review 42");
+    await chat.until("Reviewed.");
+  });
+
+  test("resources are mentioned with completion, and a wrong one gives the message back", async () => {
+    const chat = await start({ capabilities: { resources: {} } }, ["Read."]);
+    chat.type("see @do");
+    await chat.until(/❯ docs:/);
+    chat.press("Tab");
+    await chat.until(/❯ docs:file:\/\/\/a\.md +a/);
+    chat.type("b.md");
+    await chat.until(/❯ docs:.*b\.md/);
+    chat.press("Tab");
+    await chat.until("› see @docs:file:///b.md");
+    chat.press("Enter");
+    await chat.until("attached: docs:file:///b.md");
+    await chat.until("Read.");
+    chat.send("see @docs:nothing");
+    await chat.until(/MCP server "docs": .*no resource nothing/);
+    await chat.until(/› see @docs:nothing/);
+  });
+});
