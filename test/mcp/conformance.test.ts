@@ -9,7 +9,6 @@ const REVISIONS = ["2025-11-25", "2026-07-28"];
 const SUITE = installed("conformance", "dist", "index.js");
 const CLIENT = programPath("conformanceClient.mjs");
 const SERVER = programPath("conformanceServer.mjs");
-const EXPECTED = fileURLToPath(new URL("expectedFailures.yaml", import.meta.url));
 
 function programPath(name: string): string {
   return fileURLToPath(new URL(`programs/${name}`, import.meta.url));
@@ -47,7 +46,8 @@ describe.skipIf(!isInstalled)(`as a server${why}`, () => {
       try {
         const [line] = await once(server.stdout, "data");
         const url = String(line).trim();
-        const args = ["server", "--url", url, "--requirements", revision, "--expected-failures", EXPECTED];
+        const expected = fileURLToPath(new URL(`expectedFailures.${revision}.yaml`, import.meta.url));
+        const args = ["server", "--url", url, "--requirements", revision, "--expected-failures", expected];
         const { code, output } = await runSuite(SUITE, args);
         expect(output.slice(output.lastIndexOf("=== SUMMARY"))).toContain("✓ tools-list");
         expect(code, output.slice(-4000)).toBe(0);
