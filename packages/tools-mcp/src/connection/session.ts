@@ -8,6 +8,7 @@ import {
   InsufficientScopeError,
   type Progress,
   type ReadResourceResult,
+  SdkHttpError,
   type Transport,
 } from "@modelcontextprotocol/client";
 import type { LockedEra, LockedTool } from "../lock/lock.js";
@@ -213,8 +214,11 @@ export class Session {
   }
 }
 
-/** A login with too few permissions is one that is needed again, with more. */
+/** A login that is refused, or has too few permissions, is needed again. */
 function asLoginNeeded(server: string, error: unknown): unknown {
+  if (error instanceof SdkHttpError && error.status === 401) {
+    return new LoginNeededError(server, "it refuses the one there is");
+  }
   if (!(error instanceof InsufficientScopeError)) return error;
   return new LoginNeededError(server, "the one there is does not permit this", error.requiredScope);
 }

@@ -1,6 +1,7 @@
 import type { HttpServerOptions } from "../config/options.js";
 import type { ConnectionHost } from "../connection/connectionHost.js";
 import { InteractiveLogin } from "../oauth/login.js";
+import { LoginNeededError } from "../oauth/provider.js";
 import { type InspectedServer, inspectServer } from "./inspect.js";
 
 export interface LoginRequest {
@@ -26,5 +27,9 @@ export async function loginServer(
     openBrowser,
     signal,
   });
-  return await inspectServer(name, server, host, { auth, signal });
+  try {
+    return await inspectServer(name, server, host, { auth, signal });
+  } catch (error) {
+    throw error instanceof LoginNeededError ? new Error("the server still refuses the new login") : error;
+  }
 }

@@ -1,0 +1,200 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { createConnectionHost } from "../src/connection/connectionHost.js";
+import { inspectServer } from "../src/manage/inspect.js";
+import { loginServer } from "../src/manage/login.js";
+import { LoginNeededError } from "../src/oauth/provider.js";
+import { LoginStore } from "../src/oauth/store.js";
+import { type HttpFixture, startHttpServer } from "./fixtures/httpServer.mjs";
+import { connected, registryOf, temporaryDirectory } from "./harness.js";
+
+const HOST = fileURLToPath(new URL("fixtures/host.mjs", import.meta.url));
+
+async function serverWith(behaviour: Parameters<typeof startHttpServer>[0] = {}): Promise<HttpFixture> {
+  const fixture = await startHttpServer({ oauth: true, ...behaviour });
+  onTestFinished(() => fixture.close());
+  return fixture;
+}
+
+/** The browser of a person who agrees. */
+async function agree(address: URL): Promise<void> {
+  const page = await fetch(address, { redirect: "manual" });
+  await fetch(page.headers.get("location") ?? "");
+}
+
+function login(
+  { url }: HttpFixture,
+  directory: string,
+  options: { scope?: string; openBrowser?: (url: URL) => Promise<void>; signal?: AbortSignal } = {},
+) {
+  const host = createConnectionHost({ loginFile: "logins.json" }, directory, undefined);
+  const signal = options.signal ?? AbortSignal.timeout(60_000);
+  return loginServer("docs", { url }, host, { openBrowser: agree, ...options, signal });
+}
+
+const call = { name: "mcp__docs__echo", args: { a: 1 } };
+
+test("a login goes through discovery, registration and PKCE, is bound to the server, and then needs nobody", async () => {
+  const fixture = await serverWith();
+  const directory = temporaryDirectory();
+  const { locked } = await login(fixture, directory);
+  expect(locked.tools.map(({ tool }) => tool)).toContain("echo");
+  const [asked] = fixture.seen.authorizations;
+  expect(asked).toMatchObject({ code_challenge_method: "S256", resource: fixture.url, scope: "read" });
+  expect(asked?.state?.length).toBeGreaterThan(20);
+  expect(new URL(asked?.redirect_uri ?? "").hostname).toBe("127.0.0.1");
+  expect(fixture.seen.tokenRequests[0]).toMatchObject({ resource: fixture.url });
+  const registry = await connected({ docs: { url: fixture.url, enable: true } }, { directory });
+  expect((await registry.run(call.name, call.args)).text).toBe('{"a":1}');
+  expect(fixture.seen.authorizations).toHaveLength(1);
+});
+
+test("logins are in one file that only the user can read, keyed by server and issuer", async () => {
+  const fixture = await serverWith();
+  const directory = temporaryDirectory();
+  await login(fixture, directory);
+  const path = join(directory, "logins.json");
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const { servers } = JSON.parse(readFileSync(path, "utf8"));
+  expect(servers[fixture.url]).toMatchObject({ current: fixture.origin, issuers: { [fixture.origin]: {} } });
+  expect(existsSync(`${path}.lock`)).toBe(false);
+});
+
+test("without a login the error says what to run, and a login reaches the chat that is running", async () => {
+  const fixture = await serverWith();
+  const directory = temporaryDirectory();
+  await login(fixture, directory);
+  const registry = await connected({ docs: { url: fixture.url, enable: true } }, { directory });
+  await new LoginStore(join(directory, "logins.json")).forget(fixture.url);
+  const refused = await registry.run(call.name, call.args);
+  expect(refused.outcome).toBe("error");
+  expect(refused.text).toContain("Run in a terminal: agent mcp login docs");
+  await login(fixture, directory);
+  expect((await registry.run(call.name, call.args)).text).toBe('{"a":1}');
+});
+
+test("two chats share one login: a token that is about to end is refreshed once, by one of them", async () => {
+  const fixture = await serverWith();
+  const directory = temporaryDirectory();
+  await login(fixture, directory);
+  const server = { url: fixture.url, enable: true as const };
+  await connected({ docs: server }, { directory });
+  fixture.behaviour.firstExpiresIn = 30;
+  await login(fixture, directory);
+  // Slow enough for the other to come meanwhile.
+  fixture.behaviour.beforeRefreshAnswer = () => new Promise((resolve) => setTimeout(resolve, 300));
+  const chats = Array.from({ length: 3 }, () =>
+    spawn(process.execPath, [HOST, directory, JSON.stringify({ docs: server }), "once", "logins.json"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    }),
+  );
+  expect(await Promise.all(chats.map(({ stdout }) => text(stdout)))).toEqual(["{}", "{}", "{}"]);
+  expect(fixture.seen).toMatchObject({ refreshes: 1, reused: 0 });
+  expect(fixture.seen.tokenRequests.at(-1)).toMatchObject({ resource: fixture.url });
+});
+
+test("a refresh that the issuer refuses is an error in words, and the login stays as it was", async () => {
+  const fixture = await serverWith({ firstExpiresIn: 30 });
+  const directory = temporaryDirectory();
+  await login(fixture, directory);
+  const before = readFileSync(join(directory, "logins.json"), "utf8");
+  fixture.behaviour.refuseRefresh = true;
+  const host = createConnectionHost({ loginFile: "logins.json" }, directory, undefined);
+  const error = await inspectServer("docs", { url: fixture.url }, host).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(LoginNeededError);
+  expect(String(error)).toContain("agent mcp login docs");
+  expect(readFileSync(join(directory, "logins.json"), "utf8")).toBe(before);
+});
+
+test("more permissions are asked for by name, added to those there are, and used by the running chat", async () => {
+  const fixture = await serverWith();
+  const directory = temporaryDirectory();
+  await login(fixture, directory);
+  const registry = await connected({ docs: { url: fixture.url, enable: true } }, { directory });
+  const refused = await registry.run("mcp__docs__write", {});
+  expect(refused.text).toContain('agent mcp login docs --scope "files:write"');
+  await login(fixture, directory, { scope: "files:write" });
+  expect(fixture.seen.authorizations.at(-1)?.scope?.split(" ").sort()).toEqual(["files:write", "read"]);
+  expect((await registry.run("mcp__docs__write", {})).outcome).toBe("ok");
+});
+
+test("permissions with a shell's characters are not put into a command", async () => {
+  const fixture = await serverWith({ wantedScope: "$(rm -rf ~)" });
+  const directory = temporaryDirectory();
+  await login(fixture, directory);
+  const registry = await connected({ docs: { url: fixture.url, enable: true } }, { directory });
+  const { text: message } = await registry.run("mcp__docs__write", {});
+  expect(message).toContain("agent mcp login docs (");
+  expect(message).not.toContain("rm -rf");
+});
+
+test("a server that refuses every token is an error after a few requests, not a loop", async () => {
+  const fixture = await serverWith();
+  const directory = temporaryDirectory();
+  await login(fixture, directory);
+  const registry = await connected({ docs: { url: fixture.url, enable: true } }, { directory });
+  fixture.behaviour.refuseAll = true;
+  const before = fixture.seen.requests.length;
+  const result = await registry.run(call.name, call.args);
+  expect(result.outcome).toBe("error");
+  expect(result.text).toContain("Run in a terminal: agent mcp login docs");
+  expect(fixture.seen.requests.length - before).toBeLessThan(6);
+  expect(fixture.seen.refreshes).toBeLessThan(3);
+  await expect(login(fixture, directory)).rejects.toThrow("the server still refuses the new login");
+});
+
+test.each([
+  ["the person refuses", { refuse: true }, /the login was refused: access_denied/],
+  ["the metadata is for another server", { resource: "https://elsewhere.example/mcp" }, /resource/i],
+])("a login fails in words where %s, and nothing is kept", async (_, behaviour, message) => {
+  const fixture = await serverWith(behaviour);
+  const directory = temporaryDirectory();
+  await expect(login(fixture, directory)).rejects.toThrow(message);
+  expect(existsSync(join(directory, "logins.json"))).toBe(false);
+});
+
+test("an answer without the right state is ignored", async () => {
+  const fixture = await serverWith();
+  const openBrowser = async (address: URL): Promise<void> => {
+    const forged = new URL(address.searchParams.get("redirect_uri") ?? "");
+    forged.searchParams.set("code", "stolen");
+    forged.searchParams.set("state", "guessed");
+    expect((await fetch(forged)).status).toBe(404);
+    await agree(address);
+  };
+  await login(fixture, temporaryDirectory(), { openBrowser });
+});
+
+test("a login that is given up leaves nothing locked, and the one before holds", async () => {
+  const fixture = await serverWith();
+  const directory = temporaryDirectory();
+  await login(fixture, directory);
+  const controller = new AbortController();
+  const given = login(fixture, directory, {
+    signal: controller.signal,
+    openBrowser: async () => controller.abort(),
+  });
+  await expect(given).rejects.toThrow();
+  expect(existsSync(join(directory, "logins.json.lock"))).toBe(false);
+  const registry = registryOf({ docs: { url: fixture.url } }, { directory });
+  await registry.dispose();
+  expect(new LoginStore(join(directory, "logins.json")).read(fixture.url)?.tokens).toBeDefined();
+});
+
+test("a chat refreshes while a person is logging in: nobody waits for them", async () => {
+  const fixture = await serverWith({ firstExpiresIn: 30 });
+  const directory = temporaryDirectory();
+  await login(fixture, directory);
+  const host = createConnectionHost({ loginFile: "logins.json" }, directory, undefined);
+  await login(fixture, directory, {
+    openBrowser: async (address) => {
+      await inspectServer("docs", { url: fixture.url }, host);
+      await agree(address);
+    },
+  });
+  expect(fixture.seen.reused).toBe(0);
+});
