@@ -1,14 +1,14 @@
 import { chmodSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { McpHttpServer } from "@agent/test-support";
 import { expect, onTestFinished, test } from "vitest";
-import { type HttpFixture, startHttpServer } from "../../tools-mcp/test/fixtures/httpServer.mjs";
 import { hasTerminal, Sandbox } from "./agent.js";
 
 const inTerminal = test.skipIf(!hasTerminal());
 
 /** A project with a server on HTTP that wants a login, and a browser whose person agrees. */
-async function project(): Promise<{ sandbox: Sandbox; fixture: HttpFixture; env: Record<string, string> }> {
-  const fixture = await startHttpServer({ oauth: true });
+async function project(): Promise<{ sandbox: Sandbox; fixture: McpHttpServer; env: Record<string, string> }> {
+  const fixture = await McpHttpServer.start({ oauth: true });
   onTestFinished(() => fixture.close());
   const sandbox = new Sandbox();
   const packs = [

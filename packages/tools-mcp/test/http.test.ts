@@ -1,9 +1,9 @@
+import { type McpHttpBehaviour, McpHttpServer } from "@agent/test-support";
 import { expect, onTestFinished, test } from "vitest";
-import { type HttpFixture, startHttpServer } from "./fixtures/httpServer.mjs";
 import { connected } from "./harness.js";
 
-async function serverWith(behaviour: Parameters<typeof startHttpServer>[0] = {}): Promise<HttpFixture> {
-  const fixture = await startHttpServer(behaviour);
+async function serverWith(behaviour: McpHttpBehaviour = {}): Promise<McpHttpServer> {
+  const fixture = await McpHttpServer.start(behaviour);
   onTestFinished(() => fixture.close());
   return fixture;
 }

@@ -3,19 +3,19 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { type McpHttpBehaviour, McpHttpServer } from "@agent/test-support";
 import { expect, onTestFinished, test } from "vitest";
 import { createConnectionHost } from "../src/connection/connectionHost.js";
 import { inspectServer } from "../src/manage/inspect.js";
 import { loginServer } from "../src/manage/login.js";
 import { LoginNeededError } from "../src/oauth/provider.js";
 import { LoginStore } from "../src/oauth/store.js";
-import { type HttpFixture, startHttpServer } from "./fixtures/httpServer.mjs";
 import { connected, registryOf, temporaryDirectory } from "./harness.js";
 
 const HOST = fileURLToPath(new URL("fixtures/host.mjs", import.meta.url));
 
-async function serverWith(behaviour: Parameters<typeof startHttpServer>[0] = {}): Promise<HttpFixture> {
-  const fixture = await startHttpServer({ oauth: true, ...behaviour });
+async function serverWith(behaviour: McpHttpBehaviour = {}): Promise<McpHttpServer> {
+  const fixture = await McpHttpServer.start({ oauth: true, ...behaviour });
   onTestFinished(() => fixture.close());
   return fixture;
 }
@@ -27,7 +27,7 @@ async function agree(address: URL): Promise<void> {
 }
 
 function login(
-  { url }: HttpFixture,
+  { url }: McpHttpServer,
   directory: string,
   options: { scope?: string; openBrowser?: (url: URL) => Promise<void>; signal?: AbortSignal } = {},
 ) {

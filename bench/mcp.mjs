@@ -1,0 +1,203 @@
+// What MCP servers cost: starting the command with ten of them, a first call, a warm call, memory, and whether anything
+// is left of them. Build first: pnpm exec turbo run build. Then: pnpm bench mcp [rounds]
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { createReport } from "./support/report.mjs";
+
+const ROUNDS = Number(process.argv[2] ?? 25);
+const ENDINGS = Number(process.argv[3] ?? 100);
+const AT_ONCE = 4;
+const NODE = process.execPath;
+const BIN = path("../packages/cli/dist/bin.js");
+const MANAGE = path("../packages/tools-mcp/dist/manage/index.js");
+const SERVER = path("../packages/tools-mcp/test/fixtures/server.mjs");
+const HOST = path("../packages/tools-mcp/test/fixtures/host.mjs");
+const WORK = path("support/mcpWork.mjs");
+
+function path(relative) {
+  return fileURLToPath(new URL(relative, import.meta.url));
+}
+
+const root = mkdtempSync(join(tmpdir(), "agent-bench-mcp-"));
+const environment = { PATH: process.env.PATH, HOME: root, TERM: "xterm-256color", AGENT_LOCAL_PORTS: "" };
+const report = createReport("mcp", "MCP servers");
+const { createConnectionHost, inspectServer, lockPath, writeLock } = await import(MANAGE);
+
+/** A server of the fixtures; `mark` is in the environment of everything it starts. */
+function fixture(behaviour = {}, mark = randomUUID()) {
+  return {
+    command: NODE,
+    args: [SERVER, JSON.stringify({ ...behaviour, mark })],
+    env: { BENCH_MARK: mark },
+    enable: true,
+  };
+}
+
+/** A project with these servers agreed to. */
+async function project(name, servers) {
+  const directory = join(root, name);
+  mkdirSync(join(directory, ".git"), { recursive: true });
+  const host = createConnectionHost({}, directory, undefined);
+  const locked = {};
+  for (const [key, server] of Object.entries(servers)) {
+    locked[key] = (await inspectServer(key, server, host)).locked;
+  }
+  await writeLock(lockPath({}, directory), { lockVersion: 1, servers: locked });
+  return directory;
+}
+
+/** Runs `ours` and `theirs` in turn and returns their times; noise of the machine hits both alike. */
+async function inTurn(ours, theirs, rounds = ROUNDS) {
+  const times = { ours: [], theirs: [] };
+  for (let round = -1; round < rounds; round++) {
+    const [own, other] =
+      round % 2 === 0 ? [await ours(), await theirs()] : [await theirs(), await ours()].reverse();
+    if (round < 0) continue;
+    times.ours.push(own);
+    times.theirs.push(other);
+  }
+  return times;
+}
+
+const ratios = ({ ours, theirs }) => ours.map((time, at) => time / theirs[at]);
+const differences = ({ ours, theirs }) => ours.map((time, at) => time - theirs[at]);
+
+/** Milliseconds a program takes. */
+async function timed(args, cwd) {
+  const started = performance.now();
+  await promisify(execFile)(NODE, args, { cwd, env: environment });
+  return performance.now() - started;
+}
+
+/** What a part of support/mcpWork.mjs measured in a process of its own. */
+async function measured(work, directory, servers, flags = []) {
+  const args = [...flags, WORK, work, directory, JSON.stringify(servers)];
+  const { stdout } = await promisify(execFile)(NODE, args, { env: environment });
+  return JSON.parse(stdout);
+}
+
+async function startOfTheCommand() {
+  const servers = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`server${n}`, fixture()]));
+  const withServers = await project("with", servers);
+  const without = await project("without", {});
+  const preset = "@agent/preset-default";
+  const packs = [preset, ["@agent/tools-mcp", { servers }]];
+  writeFileSync(join(withServers, "agent.config.json"), JSON.stringify({ packs }));
+  writeFileSync(join(without, "agent.config.json"), JSON.stringify({ packs: [preset] }));
+  for (const cwd of [withServers, without]) {
+    execFileSync(NODE, [BIN, "tools", "--trust"], { cwd, env: environment, stdio: "ignore" });
+  }
+  const times = await inTurn(
+    () => timed([BIN, "tools"], withServers),
+    () => timed([BIN, "tools"], without),
+  );
+  report.add({
+    work: "agent tools, ten servers in the config",
+    unit: "× without",
+    reach: "≤ 1.02",
+    values: ratios(times),
+  });
+}
+
+async function calls() {
+  const servers = { docs: fixture() };
+  const directory = await project("calls", servers);
+  const cold = await inTurn(
+    async () => (await measured("cold", directory, servers)).milliseconds,
+    async () => (await measured("alone", directory, servers)).milliseconds,
+  );
+  report.add({
+    work: "first call of a cold server",
+    unit: "ms over its own start",
+    reach: "≤ 30",
+    values: differences(cold),
+  });
+  const warm = await measured("warm", directory, servers);
+  report.add({ work: "warm call", unit: "× the official client", reach: "≤ 1.3", values: warm.ratios });
+  const many = Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`server${n}`, fixture()]));
+  const memory = await measured("memory", await project("memory", many), many, ["--expose-gc"]);
+  report.add({ work: "memory of an idle server", unit: "MB", reach: "≤ 2", values: memory.megabytes });
+}
+
+async function importOfThePack() {
+  const pack = JSON.stringify(path("../packages/tools-mcp/dist/index.js"));
+  const times = await inTurn(
+    () => timed(["--input-type=module", "-e", `await import(${pack})`], root),
+    () => timed(["--input-type=module", "-e", "0"], root),
+  );
+  report.add({
+    work: "import of the pack",
+    unit: "ms over bare node",
+    reach: "≤ 10",
+    values: differences(times),
+  });
+}
+
+/** The processes that have the mark in their environment or command line. */
+function left(mark) {
+  return readdirSync("/proc").filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      const isZombie = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1).startsWith("Z");
+      return (
+        !isZombie &&
+        ["cmdline", "environ"].some((file) => readFileSync(`/proc/${pid}/${file}`, "latin1").includes(mark))
+      );
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** One ending of an agent with a server that resists: how many processes are left two seconds later. */
+async function ending(how, directory, server, mark) {
+  const host = spawn(NODE, [HOST, directory, JSON.stringify({ docs: server }), how], {
+    stdio: ["ignore", "pipe", "ignore"],
+    env: { ...environment, HOST_MARK: mark },
+  });
+  await once(host.stdout, "data");
+  if (how === "exit") host.kill("SIGUSR2");
+  else if (how !== "once") host.kill(how);
+  if (host.exitCode === null && host.signalCode === null) await once(host, "exit");
+  const deadline = performance.now() + 2000;
+  while (left(mark).length > 0 && performance.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  return left(mark).length;
+}
+
+async function endings() {
+  if (process.platform !== "linux") return;
+  for (const [how, name] of [
+    ["once", "dispose"],
+    ["exit", "process.exit"],
+    ["SIGTERM", "SIGTERM"],
+    ["SIGKILL", "SIGKILL"],
+  ]) {
+    const mark = randomUUID();
+    const server = fixture({ daemon: true, ignoreEnd: true, ignoreTerm: true }, mark);
+    const directory = await project(`ending-${how}`, { docs: server });
+    let count = 0;
+    for (let done = 0; done < ENDINGS; done += AT_ONCE) {
+      // Those that run at once share the mark, so what is left is looked for after the last of them.
+      await Promise.all(Array.from({ length: AT_ONCE }, () => ending(how, directory, server, mark)));
+      count += left(mark).length;
+    }
+    report.add({ work: `${name}, ${ENDINGS} runs`, unit: "processes left", reach: "0", values: [count] });
+  }
+}
+
+try {
+  await startOfTheCommand();
+  await importOfThePack();
+  await calls();
+  await endings();
+  report.save();
+} finally {
+  rmSync(root, { recursive: true, force: true });
+}

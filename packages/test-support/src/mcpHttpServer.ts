@@ -1,0 +1,242 @@
+import { createHash, randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+const TOOLS = ["echo", "write", "cut", "huge"];
+const HUGE_BYTES = 65 * 1024 * 1024;
+const SECONDS = 3600;
+
+type Fields = Readonly<Record<string, string>>;
+
+/** How the server behaves; can be changed while it runs. */
+export interface McpHttpBehaviour {
+  /** It wants a login. */
+  oauth?: boolean;
+  /** Seconds that the token of a login is good for; those of refreshes are good for an hour. */
+  firstExpiresIn?: number;
+  /** The resource that its metadata names, in place of its own. */
+  resource?: string;
+  /** The person refuses. */
+  refuse?: boolean;
+  /** No token is good enough. */
+  refuseAll?: boolean;
+  refuseRefresh?: boolean;
+  /** What a call of `write` wants besides. */
+  wantedScope?: string;
+  /** Every request is sent elsewhere. */
+  redirectTo?: string;
+  beforeRefreshAnswer?: () => Promise<void>;
+}
+
+/** What clients did. */
+interface Seen {
+  readonly requests: { readonly method: unknown; readonly headers: IncomingMessage["headers"] }[];
+  readonly authorizations: Fields[];
+  readonly tokenRequests: Fields[];
+  refreshes: number;
+  /** Refresh tokens that were used twice. */
+  reused: number;
+}
+
+interface Grant {
+  readonly scope: string;
+}
+
+/**
+ * An MCP server on HTTP of the older era that can also misbehave, and an authorization server for it that checks
+ * everything a client has to do. Written by hand: no library of the protocol is on both sides of a test.
+ */
+export class McpHttpServer {
+  readonly behaviour: McpHttpBehaviour;
+  readonly seen: Seen = { requests: [], authorizations: [], tokenRequests: [], refreshes: 0, reused: 0 };
+  readonly #clients = new Map<string, readonly string[]>();
+  readonly #codes = new Map<string, Fields>();
+  readonly #accessTokens = new Map<string, Grant>();
+  readonly #refreshTokens = new Map<string, Grant & { isUsed: boolean }>();
+  readonly #server = createServer((request, response) => {
+    this.#route(request, response).catch(() => response.destroy());
+  });
+
+  private constructor(behaviour: McpHttpBehaviour) {
+    this.behaviour = behaviour;
+  }
+
+  static async start(behaviour: McpHttpBehaviour = {}): Promise<McpHttpServer> {
+    const server = new McpHttpServer(behaviour);
+    await new Promise<void>((resolve) => server.#server.listen(0, "127.0.0.1", resolve));
+    return server;
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  get url(): string {
+    return `${this.origin}/mcp`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(request.url ?? "/", this.origin);
+    switch (pathname) {
+      case "/.well-known/oauth-protected-resource/mcp":
+        return this.#sendResource(response);
+      case "/.well-known/oauth-authorization-server":
+        return this.#sendIssuer(response);
+      case "/register":
+        return this.#register(JSON.parse(await text(request)), response);
+      case "/authorize":
+        return this.#authorize(Object.fromEntries(searchParams), response);
+      case "/token":
+        return await this.#token(Object.fromEntries(new URLSearchParams(await text(request))), response);
+      case "/mcp":
+      case "/real":
+        return await this.#receive(request, response, pathname === "/mcp");
+      default:
+        response.writeHead(404).end();
+    }
+  }
+
+  #sendResource(response: ServerResponse): void {
+    json(response, 200, {
+      resource: this.behaviour.resource ?? this.url,
+      authorization_servers: [this.origin],
+      scopes_supported: ["read"],
+    });
+  }
+
+  #sendIssuer(response: ServerResponse): void {
+    json(response, 200, {
+      issuer: this.origin,
+      authorization_endpoint: `${this.origin}/authorize`,
+      token_endpoint: `${this.origin}/token`,
+      registration_endpoint: `${this.origin}/register`,
+      response_types_supported: ["code"],
+      code_challenge_methods_supported: ["S256"],
+      token_endpoint_auth_methods_supported: ["none"],
+      authorization_response_iss_parameter_supported: true,
+    });
+  }
+
+  #register(client: { readonly redirect_uris: readonly string[] }, response: ServerResponse): void {
+    const id = randomUUID();
+    this.#clients.set(id, client.redirect_uris);
+    json(response, 201, { ...client, client_id: id });
+  }
+
+  #authorize(given: Fields, response: ServerResponse): void {
+    this.seen.authorizations.push(given);
+    const { client_id = "", redirect_uri = "", state, code_challenge_method } = given;
+    const isKnown = this.#clients.get(client_id)?.includes(redirect_uri) ?? false;
+    if (!isKnown || !state || code_challenge_method !== "S256") {
+      json(response, 400, {});
+      return;
+    }
+    const code = randomUUID();
+    this.#codes.set(code, given);
+    const answer = new URL(redirect_uri);
+    const result: Fields = this.behaviour.refuse ? { error: "access_denied" } : { code };
+    for (const [name, value] of Object.entries({ ...result, state, iss: this.origin })) {
+      answer.searchParams.set(name, value);
+    }
+    response.writeHead(302, { location: answer.href }).end();
+  }
+
+  async #token(given: Fields, response: ServerResponse): Promise<void> {
+    this.seen.tokenRequests.push(given);
+    if (given.grant_type === "refresh_token") return await this.#refresh(given.refresh_token ?? "", response);
+    const asked = this.#codes.get(given.code ?? "");
+    this.#codes.delete(given.code ?? "");
+    const challenge = createHash("sha256")
+      .update(given.code_verifier ?? "")
+      .digest("base64url");
+    const fits = asked?.code_challenge === challenge && asked.resource === given.resource;
+    if (!asked || !fits) return json(response, 400, { error: "invalid_grant" });
+    this.#issue({ scope: asked.scope ?? "" }, this.behaviour.firstExpiresIn ?? SECONDS, response);
+  }
+
+  async #refresh(token: string, response: ServerResponse): Promise<void> {
+    this.seen.refreshes++;
+    const known = this.#refreshTokens.get(token);
+    if (known?.isUsed) this.seen.reused++;
+    if (!known || known.isUsed || this.behaviour.refuseRefresh) {
+      return json(response, 400, { error: "invalid_grant" });
+    }
+    known.isUsed = true;
+    await this.behaviour.beforeRefreshAnswer?.();
+    this.#issue(known, SECONDS, response);
+  }
+
+  #issue({ scope }: Grant, seconds: number, response: ServerResponse): void {
+    const [access, refresh] = [randomUUID(), randomUUID()];
+    this.#accessTokens.set(access, { scope });
+    this.#refreshTokens.set(refresh, { scope, isUsed: false });
+    const rest = { token_type: "Bearer", expires_in: seconds, scope };
+    json(response, 200, { access_token: access, refresh_token: refresh, ...rest });
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse, isFront: boolean): Promise<void> {
+    const body = request.method === "POST" ? JSON.parse(await text(request)) : {};
+    this.seen.requests.push({ method: body.method, headers: request.headers });
+    const { redirectTo, oauth } = this.behaviour;
+    if (isFront && redirectTo !== undefined) {
+      response.writeHead(307, { location: redirectTo }).end();
+      return;
+    }
+    if (oauth && !this.#mayCall(request, response, body.params?.name)) return;
+    if (request.method !== "POST") response.writeHead(405).end();
+    else if (body.id === undefined) response.writeHead(202).end();
+    else this.#answer(body, response);
+  }
+
+  /** Whether the token is good for the request; refuses it otherwise. */
+  #mayCall(request: IncomingMessage, response: ServerResponse, tool: unknown): boolean {
+    const grant = this.#accessTokens.get((request.headers.authorization ?? "").replace("Bearer ", ""));
+    const metadata = `resource_metadata="${this.origin}/.well-known/oauth-protected-resource/mcp"`;
+    if (!grant || this.behaviour.refuseAll) {
+      json(response, 401, {}, { "www-authenticate": `Bearer ${metadata}, scope="read"` });
+      return false;
+    }
+    if (tool !== "write" || grant.scope.split(" ").includes("files:write")) return true;
+    const scope = this.behaviour.wantedScope ?? "files:write";
+    const challenge = `Bearer error="insufficient_scope", scope="${scope}", ${metadata}`;
+    json(response, 403, {}, { "www-authenticate": challenge });
+    return false;
+  }
+
+  #answer(
+    body: {
+      readonly id: unknown;
+      readonly method: string;
+      readonly params: { readonly name: string; readonly arguments: unknown };
+    },
+    response: ServerResponse,
+  ): void {
+    const { id, method, params } = body;
+    const reply = (result: unknown): void => json(response, 200, { jsonrpc: "2.0", id, result });
+    if (method === "initialize") {
+      const serverInfo = { name: "fixture", version: "1.0.0" };
+      reply({ protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo });
+    } else if (method === "tools/list") {
+      reply({ tools: TOOLS.map((name) => ({ name, inputSchema: { type: "object" } })) });
+    } else if (method !== "tools/call") {
+      json(response, 200, { jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } });
+    } else if (params.name === "cut") {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write('event: message\ndata: {"jsonrpc":"2.0","id"');
+      setImmediate(() => response.destroy());
+    } else {
+      const answer = params.name === "huge" ? "x".repeat(HUGE_BYTES) : JSON.stringify(params.arguments);
+      reply({ content: [{ type: "text", text: answer }] });
+    }
+  }
+}
+
+function json(response: ServerResponse, status: number, body: unknown, headers: Fields = {}): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+}
