@@ -4,7 +4,11 @@ export type {
   EditorServer,
   HostSession,
   KeptSession,
+  ModeChoice,
   ModelChoice,
   OpenSessionRequest,
+  PermissionChoice,
+  SessionMode,
 } from "./host.js";
-export { serveAcp, standardStream } from "./serve.js";
+export { serveAcp } from "./serve.js";
+export { standardStream } from "./stream.js";

@@ -49,13 +49,16 @@ test("a session has the modes read-only, ask and auto, and the model as a config
   const { created, agent, sessionId } = await started();
   expect(created.modes).toMatchObject({ currentModeId: "ask" });
   expect(created.modes?.availableModes.map(({ id }) => id)).toEqual(["read-only", "ask", "auto"]);
-  expect(created.configOptions).toMatchObject([{ id: "model", type: "select", currentValue: "small" }]);
+  expect(created.configOptions).toMatchObject([
+    { id: "model", type: "select", currentValue: "small" },
+    { id: "mode", type: "select", currentValue: "ask" },
+  ]);
   const changed = await agent.request(session.setConfigOption, {
     sessionId,
     configId: "model",
     value: "large",
   });
-  expect(changed.configOptions).toMatchObject([{ currentValue: "large" }]);
+  expect(changed.configOptions).toMatchObject([{ currentValue: "large" }, { currentValue: "ask" }]);
   await expect(
     agent.request(session.setConfigOption, { sessionId, configId: "model", value: "none" }),
   ).rejects.toThrow();
