@@ -10,5 +10,6 @@ export type {
   PermissionChoice,
   SessionMode,
 } from "./host.js";
-export { serveAcp } from "./serve.js";
+export { type ServeOptions, serveAcp } from "./serve.js";
 export { standardStream } from "./stream.js";
+export type { ProgramStart } from "./workers/workerProcesses.js";

@@ -16,6 +16,8 @@ import type { AcpHost } from "./host.js";
 import { toServers } from "./servers.js";
 import { AcpSession } from "./session.js";
 import { standardStream } from "./stream.js";
+import { routeSessions } from "./workers/routeSessions.js";
+import { inChildProcess, inThisProcess, type ProgramStart } from "./workers/workerProcesses.js";
 
 /** What the requests that open a session have in common. */
 interface OpenParams {
@@ -24,14 +26,25 @@ interface OpenParams {
   readonly additionalDirectories?: readonly string[] | null;
 }
 
-/**
- * Serves an editor until it goes away. Without a stream: over this process's standard input and output, to which
- * nothing else may be written meanwhile.
- */
-export async function serveAcp(
-  host: AcpHost,
-  stream: Stream = standardStream(process.stdout),
-): Promise<void> {
+export interface ServeOptions {
+  /** Default: this process's standard input and output, to which nothing else may be written meanwhile. */
+  readonly stream?: Stream;
+  /**
+   * Starts another program like this one. With it each further session of the editor has a process of its own, for a
+   * host that depends on the working directory or changes the environment.
+   */
+  readonly program?: ProgramStart;
+}
+
+/** Serves an editor until it goes away. */
+export async function serveAcp(host: AcpHost, options: ServeOptions = {}): Promise<void> {
+  const { stream = standardStream(process.stdout), program } = options;
+  if (!program) return await serveStream(host, stream);
+  const first = inThisProcess((inner) => serveStream(host, inner));
+  await routeSessions(stream, first, () => inChildProcess(program));
+}
+
+async function serveStream(host: AcpHost, stream: Stream): Promise<void> {
   const sessions = new Sessions(host);
   const { session } = methods.agent;
   const connection = agentApp({ name: host.name })

@@ -16,12 +16,13 @@ import {
 import { expandCommand, sessionCommands } from "./commands.js";
 import { ConfigOptions } from "./configOptions.js";
 import type { Editor } from "./editor.js";
+import { FileChanges } from "./fileChanges.js";
 import type { HostSession, PermissionChoice } from "./host.js";
 import { BuiltInModes } from "./modes.js";
 import { BuiltInPermissions, choosePermission } from "./permission.js";
 import { toContent } from "./prompt.js";
 import { replayEvents } from "./replay.js";
-import { textReader } from "./textReader.js";
+import { type TextReader, textReader } from "./textReader.js";
 import { chunk, UpdateWriter, type UpdateWriterOptions } from "./updates.js";
 import { unlessAborted, wait } from "./waiting.js";
 
@@ -34,7 +35,8 @@ const MAX_TITLE_LENGTH = 80;
 export class AcpSession {
   readonly #editor: Editor;
   readonly #cwd: string;
-  readonly #read: UpdateWriterOptions["read"];
+  readonly #read: TextReader;
+  readonly #changes: FileChanges;
   readonly #modes = new BuiltInModes();
   readonly #permissions = new BuiltInPermissions(this.#modes);
   readonly #ended = new AbortController();
@@ -50,6 +52,7 @@ export class AcpSession {
     this.#editor = editor;
     this.#cwd = cwd;
     this.#read = textReader(roots, editor.files());
+    this.#changes = new FileChanges(cwd, this.#read);
   }
 
   /** Gives the session its agent, which could not be made before somebody could be asked. */
@@ -57,7 +60,8 @@ export class AcpSession {
     this.#host = host;
     this.#editor.sessionId = host.id;
     this.#config = new ConfigOptions(host.modes ?? this.#modes, host.model);
-    this.#writer = this.#createWriter(host, this.#read);
+    this.#writer = this.#createWriter(host, this.#read, (id) => this.#changes.take(id));
+    host.agent.registry.provide({ hooks: this.#changes.hooks });
     this.#hasTitle = host.agent.conversation.sessionContext.length > 0;
   }
 
@@ -89,11 +93,10 @@ export class AcpSession {
 
   async choose(request: ApprovalRequest, choices: readonly PermissionChoice[]): Promise<string | undefined> {
     const callId = this.#parts().writer.idOf(request.id);
-    return await choosePermission(this.#editor, request, choices, {
-      callId,
-      cwd: this.#cwd,
-      read: this.#read,
-    });
+    const [cwd, read] = [this.#cwd, this.#read];
+    const chosen = await choosePermission(this.#editor, request, choices, { callId, cwd, read });
+    await this.#changes.lookAgain(request.id);
+    return chosen;
   }
 
   /** What an editor is told of a session that was opened. */
@@ -129,7 +132,11 @@ export class AcpSession {
   async replay(): Promise<void> {
     // By what the calls said of themselves: the files have changed since.
     const { host } = this.#parts();
-    const writer = this.#createWriter(host, async () => undefined);
+    const writer = this.#createWriter(
+      host,
+      async () => undefined,
+      () => undefined,
+    );
     for (const event of replayEvents(host.agent)) {
       if (event.type === "user") await this.#editor.update(chunk("user_message_chunk", event.text));
       else for await (const update of writer.updatesFor(event)) await this.#editor.update(update);
@@ -155,6 +162,7 @@ export class AcpSession {
       return { stopReason: "end_turn" };
     }
     await this.#announceTitle(expanded.send);
+    this.#changes.clear();
     const content = (await host.beforeMessage?.(expanded.send)) ?? expanded.send;
     return await this.#chat(content, signal);
   }
@@ -233,12 +241,17 @@ export class AcpSession {
     for await (const update of this.#parts().writer.updatesFor(event)) await this.#editor.update(update);
   }
 
-  #createWriter({ agent, contextTokens }: HostSession, read: UpdateWriterOptions["read"]): UpdateWriter {
+  #createWriter(
+    { agent, contextTokens }: HostSession,
+    read: TextReader,
+    diffsOf: UpdateWriterOptions["diffsOf"],
+  ): UpdateWriter {
     const { registry } = agent;
     return new UpdateWriter({
       editor: this.#editor,
       cwd: this.#cwd,
       read,
+      diffsOf,
       contextTokens,
       capabilitiesOf: (name) => registry.getCapabilities(name),
       endProcess: (pid) => void registry.services.jobs.endProcess?.(pid)?.catch(() => undefined),

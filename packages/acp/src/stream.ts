@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { ndJsonStream, type Stream } from "@agentclientprotocol/sdk";
 
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 /** Standard input, and `output` in place of standard output for a program that keeps that for itself. */
 export function standardStream(output: Pick<NodeJS.WritableStream, "write">): Stream {

@@ -1,11 +1,10 @@
 import type { AgentEvent, ToolCapability } from "@agent/core";
 import { isRecord, truncateUtf8Start } from "@agent/core/toolkit";
 import type { SessionUpdate, ToolCallContent, ToolKind } from "@agentclientprotocol/sdk";
-import { actualDiffs } from "./diffs.js";
 import type { Editor } from "./editor.js";
 import { type CommandTerminal, openTerminal } from "./terminal/commandTerminal.js";
 import type { TextReader } from "./textReader.js";
-import { type CallView, describeCall, fenced, pathsOf, resultContent, textContent } from "./toolCalls.js";
+import { type CallView, describeCall, fenced, resultContent, textContent } from "./toolCalls.js";
 
 const MAX_LIVE_BYTES = 16 * 1024;
 const LIVE_EVERY_MS = 100;
@@ -20,10 +19,10 @@ interface OpenCall {
   readonly kind: ToolKind;
   /** The differences it was announced with. */
   readonly predicted: readonly ToolCallContent[];
-  /** What the files it may change held right before it ran. Empty: it has not been seen to run. */
-  before: ReadonlyMap<string, string | undefined>;
   terminal?: CommandTerminal;
   pid?: number;
+  /** The person closed its terminal. */
+  isClosed?: boolean;
   output: string;
   shownAt: number;
 }
@@ -34,6 +33,8 @@ export interface UpdateWriterOptions {
   readonly read: TextReader;
   readonly capabilitiesOf: (name: string) => readonly ToolCapability[];
   readonly contextTokens: number | undefined;
+  /** What a call changed in files; `undefined` for one of a kept conversation. */
+  readonly diffsOf: (callId: string) => readonly ToolCallContent[] | undefined;
   /** Ends a command that the person closed in the editor. */
   readonly endProcess: (pid: number) => void;
 }
@@ -110,7 +111,7 @@ export class UpdateWriter {
     const predicted = view.content.filter(({ type }) => type === "diff");
     this.#calls.set(callId, {
       ...{ id, name, args, predicted, kind: view.kind },
-      ...{ before: new Map(), output: "", shownAt: 0 },
+      ...{ output: "", shownAt: 0 },
     });
     yield {
       sessionUpdate: "tool_call",
@@ -125,11 +126,13 @@ export class UpdateWriter {
   async *#started(callId: string, args: Args): AsyncGenerator<SessionUpdate> {
     const call = this.#calls.get(callId);
     if (!call) return;
-    const { editor, cwd, read, endProcess } = this.#options;
-    if (call.kind === "edit") call.before = await readAll(pathsOf(args, cwd), read);
+    const { editor, cwd, endProcess } = this.#options;
     const { command } = args;
     if (call.kind === "execute" && typeof command === "string") {
-      const close = (): void => void (call.pid !== undefined && endProcess(call.pid));
+      const close = (): void => {
+        call.isClosed = true;
+        if (call.pid !== undefined) endProcess(call.pid);
+      };
       const terminal = await openTerminal(editor, call.id, command, cwd, close);
       if (terminal) call.terminal = terminal;
     }
@@ -146,7 +149,9 @@ export class UpdateWriter {
 
   #noteProcess(callId: string, pid: number): void {
     const call = this.#calls.get(callId);
-    if (call) call.pid = pid;
+    if (!call) return;
+    call.pid = pid;
+    if (call.isClosed) this.#options.endProcess(pid);
   }
 
   /** The end of the output so far, a few times a second; all of it where the editor has a terminal. */
@@ -174,14 +179,14 @@ export class UpdateWriter {
       sessionUpdate: "tool_call_update",
       toolCallId: call?.id ?? callId,
       status: outcome === "ok" ? "completed" : "failed",
-      content: await this.#resultOf(event, call),
+      content: this.#resultOf(event, call),
       rawOutput: { outcome, text },
       ...(meta && { _meta: { ...meta } }),
     };
     await call?.terminal?.release();
   }
 
-  async #resultOf(event: EndEvent, call: OpenCall | undefined): Promise<ToolCallContent[]> {
+  #resultOf(event: EndEvent, call: OpenCall | undefined): ToolCallContent[] {
     const { text, parts, outcome, summary } = event;
     if (call?.terminal) {
       const said = outcome === "ok" ? undefined : (summary ?? outcome);
@@ -189,9 +194,8 @@ export class UpdateWriter {
     }
     if (outcome === "ok" && call) {
       // The difference is what a person wants to see of an edit; a failed one made none.
-      const diffs =
-        call.before.size === 0 ? [...call.predicted] : await actualDiffs(call.before, this.#options.read);
-      if (diffs.length > 0) return diffs;
+      const diffs = this.#options.diffsOf(event.id) ?? call.predicted;
+      if (diffs.length > 0) return [...diffs];
     }
     const isMarkdown = call === undefined || call.kind === "other" || call.kind === "fetch";
     return resultContent(isMarkdown || text === "" ? text : fenced(readableResult(text)), parts);
@@ -215,10 +219,6 @@ export function chunk(
   text: string,
 ): SessionUpdate {
   return { sessionUpdate: kind, content: { type: "text", text } };
-}
-
-async function readAll(paths: readonly string[], read: TextReader) {
-  return new Map(await Promise.all(paths.map(async (path) => [path, await read(path)] as const)));
 }
 
 /** What a command printed, as people know it, instead of the JSON that the model reads. */

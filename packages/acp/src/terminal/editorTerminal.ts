@@ -53,6 +53,7 @@ export async function openEditorTerminal(
     .request(terminal.waitForExit, { sessionId, terminalId })
     .then(() => undefined, () => undefined)
     .then(() => {
+      writer.abandon();
       if (!isOver) onClosed();
     });
   writer.write(`$ ${command}\n`);

@@ -41,11 +41,18 @@ export class PipeWriter {
 
   /** Resolves when all is written and the reader sees the end, or when there is no reader after a while. */
   async end(): Promise<void> {
+    if (this.#isBroken) return;
     this.#endBy = performance.now() + MAX_WAIT_MS;
     await new Promise<void>((resolve) => {
       this.#ending = resolve;
       this.#flush();
     });
+  }
+
+  /** Writes no more: the reader is gone. */
+  abandon(): void {
+    clearTimeout(this.#timer);
+    this.#close();
   }
 
   #flush(): void {
@@ -65,13 +72,17 @@ export class PipeWriter {
         this.#timer = setTimeout(() => this.#flush(), RETRY_MS).unref();
         return;
       }
-      this.#isBroken = true;
-      this.#waiting = [];
+      this.#close();
+      return;
     }
-    if (this.#ending === undefined) return;
+    if (this.#ending) this.#close();
+  }
+
+  #close(): void {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
     this.#isBroken = true;
-    this.#ending();
+    this.#waiting = [];
+    this.#ending?.();
   }
 }

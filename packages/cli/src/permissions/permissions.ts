@@ -66,12 +66,6 @@ export class Permissions {
     return await this.#options.grants.revoke(grant);
   }
 
-  /** Whether the person allowed this call for good. What goes beyond the access rules never is. */
-  isGranted(call: PolicyCall): boolean {
-    const { root } = this.#options;
-    return call.needs.length === 0 && this.grants.some((one) => matchesRule(one.rule, call, root, true));
-  }
-
   decide(call: PolicyCall): Ruling {
     const { rules, confirm, isSandboxed, root } = this.#options;
     const granted = this.grants.map((one) => one.rule);
