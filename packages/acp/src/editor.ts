@@ -72,7 +72,12 @@ export class Editor {
     if (fields.some(({ required }) => required)) return { answer: "dismissed" };
     const text = url === undefined ? title : `${title}\n${url}`;
     const chosen = await this.askPermission(
-      { toolCallId: id, title, kind: "other", content: [{ type: "content", content: { type: "text", text } }] },
+      {
+        toolCallId: id,
+        title,
+        kind: "other",
+        content: [{ type: "content", content: { type: "text", text } }],
+      },
       [
         { optionId: "yes", name: "Yes", kind: "allow_once" },
         { optionId: "no", name: "No", kind: "reject_once" },

@@ -20,7 +20,13 @@ export async function choosePermission(
   const view = await describeCall(request, cwd, read);
   const reasons = needs.map(({ kind, path, reason }) => textContent(`It ${kind}s ${path}: ${reason}.`));
   return await editor.askPermission(
-    { toolCallId: callId, ...view, content: [...view.content, ...reasons], status: "pending", rawInput: args },
+    {
+      toolCallId: callId,
+      ...view,
+      content: [...view.content, ...reasons],
+      status: "pending",
+      rawInput: args,
+    },
     choices.map(({ id, ...choice }) => ({ optionId: id, ...choice })),
     signal,
   );

@@ -3,7 +3,9 @@ import { contentText } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
 
 /** What a kept conversation was, in the order it happened: what people wrote, and the events of the answers. */
-export function* replayEvents({ conversation }: Agent): Generator<AgentEvent | { type: "user"; text: string }> {
+export function* replayEvents({
+  conversation,
+}: Agent): Generator<AgentEvent | { type: "user"; text: string }> {
   const names = new Map<string, string>();
   for (const message of conversation.sessionContext) {
     if (message.role === "user") yield { type: "user", text: contentText(message.content) };

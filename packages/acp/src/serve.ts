@@ -119,7 +119,12 @@ class Sessions {
     this.#open.get(id)?.cancel();
   }
 
-  async open(params: OpenParams, client: AgentContext, signal: AbortSignal, resume?: string): Promise<AcpSession> {
+  async open(
+    params: OpenParams,
+    client: AgentContext,
+    signal: AbortSignal,
+    resume?: string,
+  ): Promise<AcpSession> {
     const { cwd } = params;
     const additionalDirectories = params.additionalDirectories ?? [];
     for (const directory of [cwd, ...additionalDirectories]) {

@@ -29,6 +29,8 @@ function freeName(given: string, taken: Readonly<Record<string, unknown>>): stri
   }
 }
 
-function toRecord(pairs: readonly { readonly name: string; readonly value: string }[]): Record<string, string> {
+function toRecord(
+  pairs: readonly { readonly name: string; readonly value: string }[],
+): Record<string, string> {
   return Object.fromEntries(pairs.map(({ name, value }) => [name, value]));
 }

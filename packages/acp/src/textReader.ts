@@ -16,7 +16,8 @@ export function textReader(roots: readonly string[], files: EditorFiles | undefi
     const isAsked = onDisk !== undefined && real.some((root) => isInside(root, target));
     if (!isAsked || !files?.readText) return onDisk;
     const text = await files.readText(target).catch(() => undefined);
-    const isSame = typeof text !== "string" || text.replaceAll("\r\n", "\n") === onDisk.replaceAll("\r\n", "\n");
+    const isSame =
+      typeof text !== "string" || text.replaceAll("\r\n", "\n") === onDisk.replaceAll("\r\n", "\n");
     return isSame ? onDisk : text;
   };
 }

@@ -90,7 +90,8 @@ function kindOf(name: string, capabilities: readonly ToolCapability[]): ToolKind
 function argumentContent(name: string, args: Args): ToolCallContent[] {
   if (typeof args.command === "string") {
     const rest = Object.entries(args).filter(([key]) => key !== "command");
-    const more = rest.length === 0 ? "" : `\n${fenced(JSON.stringify(Object.fromEntries(rest), undefined, 2), "json")}`;
+    const more =
+      rest.length === 0 ? "" : `\n${fenced(JSON.stringify(Object.fromEntries(rest), undefined, 2), "json")}`;
     return [textContent(`${fenced(args.command, "sh")}${more}`)];
   }
   if (Object.keys(args).length === 0) return [];

@@ -86,7 +86,10 @@ export class UpdateWriter {
         break;
       case "child":
         if (event.event.type === "tool_requested") {
-          yield* this.#output(event.id, `${event.label ?? `agent ${event.child + 1}`}: ${event.event.name}\n`);
+          yield* this.#output(
+            event.id,
+            `${event.label ?? `agent ${event.child + 1}`}: ${event.event.name}\n`,
+          );
         }
         break;
       case "tool_end":
@@ -226,7 +229,10 @@ function readableResult(text: string): string {
   const { stdout, stderr, exit_code: code } = readJson(text);
   if (typeof stdout !== "string" || typeof stderr !== "string") return text;
   const end = code === 0 ? "" : `[exit code ${String(code)}]`;
-  return [stdout, stderr, end].map((part) => part.replace(/\n$/, "")).filter((part) => part !== "").join("\n");
+  return [stdout, stderr, end]
+    .map((part) => part.replace(/\n$/, ""))
+    .filter((part) => part !== "")
+    .join("\n");
 }
 
 function exitCodeOf({ outcome, text }: EndEvent): number {

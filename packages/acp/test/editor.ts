@@ -85,7 +85,10 @@ export function openEditor(options: EditorOptions = {}) {
     .onRequest(terminal.create, ({ params }) => terminals.create(params))
     .onRequest(terminal.waitForExit, ({ params }) => terminals.waitForExit(params.terminalId))
     .onRequest(terminal.release, ({ params }) => terminals.release(params.terminalId))
-    .onRequest(elicitation.create, ({ params }) => (options.elicit?.(params) ?? { action: "cancel" }) as never)
+    .onRequest(
+      elicitation.create,
+      ({ params }) => (options.elicit?.(params) ?? { action: "cancel" }) as never,
+    )
     .connect({ writable: toAgent.writable, readable: toEditor.readable });
   const served = serveAcp(hostOf(options), {
     stream: { writable: toEditor.writable, readable: toAgent.readable },
@@ -97,7 +100,17 @@ export function openEditor(options: EditorOptions = {}) {
     terminals.killAll();
     expect(problems).toEqual([]);
   });
-  return { agent: connection.agent, connection, updates, permissions, sent, served, terminals, buffers, hangUp };
+  return {
+    agent: connection.agent,
+    connection,
+    updates,
+    permissions,
+    sent,
+    served,
+    terminals,
+    buffers,
+    hangUp,
+  };
 }
 
 /** An editor with a new session. */
@@ -129,11 +142,14 @@ function hostOf({ answers = [], session, host, onOpen, packs }: EditorOptions): 
         enable: packs ? [] : ["run_bash"],
         host: { ask, ...(editorFiles && { editorFiles }) },
       });
-      const agent = new Agent({ ...scriptedProvider(answers), accepts: () => true }, {
-        conversation,
-        registry,
-        approve: request.approve,
-      });
+      const agent = new Agent(
+        { ...scriptedProvider(answers), accepts: () => true },
+        {
+          conversation,
+          registry,
+          approve: request.approve,
+        },
+      );
       let current = "small";
       return {
         id: request.resume ?? `session-${++count}`,

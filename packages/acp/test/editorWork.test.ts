@@ -49,7 +49,10 @@ test("several edits of one call are one difference, with the line to look at", a
     { old_text: "two", new_text: "2" },
     { old_text: "three", new_text: "3" },
   ];
-  const editor = await started({ answers: [{ calls: [{ name: "edit_file", args: { path, edits } }] }, "ok"] }, cwd);
+  const editor = await started(
+    { answers: [{ calls: [{ name: "edit_file", args: { path, edits } }] }, "ok"] },
+    cwd,
+  );
   await editor.prompt("Go.");
   expect(editor.permissions[0]?.toolCall).toMatchObject({
     content: [{ type: "diff", path, oldText: "one\ntwo\nthree\n", newText: "one\n2\n3\n" }],
@@ -157,7 +160,12 @@ test("questions of packs are forms, and plain ones permission requests where the
     asked.push(params);
     return { action: "accept", content: { size: "l" } };
   };
-  const choice = { name: "size", type: "choice", required: true, options: [{ value: "s" }, { value: "l" }] } as const;
+  const choice = {
+    name: "size",
+    type: "choice",
+    required: true,
+    options: [{ value: "s" }, { value: "l" }],
+  } as const;
   const withForms = await started({
     packs: [pack([choice]) as never],
     capabilities: { elicitation: { form: {} } },
@@ -181,7 +189,11 @@ test("questions of packs are forms, and plain ones permission requests where the
 test("the mode is a config option too, and both are kept together", async () => {
   const { agent, sessionId, updates } = await started();
   const value = "read-only";
-  const { configOptions } = await agent.request(session.setConfigOption, { sessionId, configId: "mode", value });
+  const { configOptions } = await agent.request(session.setConfigOption, {
+    sessionId,
+    configId: "mode",
+    value,
+  });
   expect(configOptions).toMatchObject([{ id: "model" }, { id: "mode", currentValue: "read-only" }]);
   await agent.request(session.setMode, { sessionId, modeId: "auto" });
   expect(updates).toMatchObject([

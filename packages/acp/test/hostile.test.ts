@@ -67,7 +67,9 @@ function rawClient({ hangs = false, maxMessageBytes = 4 * 1024 * 1024 } = {}) {
     /** The next answer to a request that has come or comes. */
     answer: async (id: unknown): Promise<Answer> => {
       for (;;) {
-        const at = messages.findIndex((message) => "id" in message && message.id === id && !("method" in message));
+        const at = messages.findIndex(
+          (message) => "id" in message && message.id === id && !("method" in message),
+        );
         if (at !== -1) return messages.splice(at, 1)[0] as Answer;
         await new Promise<void>((resolve) => waiting.add(resolve));
       }
@@ -94,7 +96,18 @@ async function stillWorks({ send, answer, sessionId }: Awaited<ReturnType<typeof
 
 test("lines that are no messages are answered with an error, and the session goes on", async () => {
   const client = await opened();
-  for (const line of ["{", "[]", "1", '"x"', "null", "\u0000", "{}", '{"jsonrpc":"1.0","id":1}', "[[[[", "\n"]) {
+  for (const line of [
+    "{",
+    "[]",
+    "1",
+    '"x"',
+    "null",
+    "\u0000",
+    "{}",
+    '{"jsonrpc":"1.0","id":1}',
+    "[[[[",
+    "\n",
+  ]) {
     await client.write(`${line}\n`);
   }
   await stillWorks(client);
@@ -199,5 +212,7 @@ test("a prompt that is cancelled as a request is over, and the session goes on",
   await delay(20);
   await client.send({ method: "$/cancel_request", params: { requestId: 1 } });
   const answer = await client.answer(1);
-  expect(answer.result?.stopReason ?? answer.error?.code).toSatisfy((one) => one === "cancelled" || one === -32800);
+  expect(answer.result?.stopReason ?? answer.error?.code).toSatisfy(
+    (one) => one === "cancelled" || one === -32800,
+  );
 });

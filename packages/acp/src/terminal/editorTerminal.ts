@@ -51,7 +51,10 @@ export async function openEditorTerminal(
   let isOver = false;
   const exited = client
     .request(terminal.waitForExit, { sessionId, terminalId })
-    .then(() => undefined, () => undefined)
+    .then(
+      () => undefined,
+      () => undefined,
+    )
     .then(() => {
       writer.abandon();
       if (!isOver) onClosed();

@@ -128,7 +128,9 @@ class Router {
     if (!("method" in message) || message.method !== methods.protocol.cancelRequest) return message;
     const params = isRecord(message.params) ? message.params : {};
     const requestId = this.#asked.find(worker, params.requestId);
-    return requestId === undefined ? message : ({ ...message, params: { ...params, requestId } } as AnyMessage);
+    return requestId === undefined
+      ? message
+      : ({ ...message, params: { ...params, requestId } } as AnyMessage);
   }
 
   #ended(worker: Worker): void {
@@ -162,7 +164,11 @@ class Router {
 }
 
 /** Remembers which sessions a program serves, by its answers. */
-function noteSessions({ sessions }: Worker, { method, sessionId }: PendingRequest, message: AnyMessage): void {
+function noteSessions(
+  { sessions }: Worker,
+  { method, sessionId }: PendingRequest,
+  message: AnyMessage,
+): void {
   if (!("result" in message)) return;
   const { close, delete: remove } = methods.agent.session;
   if (method === close || method === remove) sessions.delete(String(sessionId));

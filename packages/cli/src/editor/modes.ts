@@ -3,7 +3,12 @@ import type { Mode } from "../permissions/mode.js";
 import type { Permissions } from "../permissions/permissions.js";
 
 const MODES: readonly (SessionMode & { readonly mode: Mode })[] = [
-  { id: "read-only", name: "Read only", description: "Only tools that read; nothing can be changed", mode: "plan" },
+  {
+    id: "read-only",
+    name: "Read only",
+    description: "Only tools that read; nothing can be changed",
+    mode: "plan",
+  },
   { id: "ask", name: "Ask", description: "Asks before anything is changed, run or fetched", mode: "ask" },
   { id: "auto", name: "Auto", description: "Asks only what the configuration says", mode: "auto" },
 ];

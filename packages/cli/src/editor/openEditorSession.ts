@@ -51,10 +51,7 @@ export async function openEditorSession(
     ready: connectEditorServers(agent, request),
     beforeMessage: (content) => {
       undo()?.beginTurn(contentText(content));
-      return withNotes(content, [
-        ...happened.splice(0),
-        ...(permissions.mode === "plan" ? [PLAN_NOTE] : []),
-      ]);
+      return withNotes(content, [...happened.splice(0), ...(permissions.mode === "plan" ? [PLAN_NOTE] : [])]);
     },
     afterMessage: () => undo()?.endTurn(),
     dispose,

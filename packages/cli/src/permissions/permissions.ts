@@ -3,7 +3,7 @@ import { isRecord } from "@agent/core/toolkit";
 import type { Grant, GrantScope, Grants } from "./grants.js";
 import { type Mode, nextMode, onlyReads } from "./mode.js";
 import { type PolicyCall, type RuleSet, type Ruling, rule } from "./policy.js";
-import { matchesRule, type Rule } from "./rule.js";
+import type { Rule } from "./rule.js";
 
 /** What a person answers when asked about a call. */
 export type PersonDecision =

@@ -33,7 +33,8 @@ const HEAD_BYTES = 8 * 1024;
 const MAX_COUNTED_BYTES = 1024 * 1024 * 1024;
 // What is larger is not asked for in an editor.
 const MAX_EDITOR_BYTES = 8 * 1024 * 1024;
-const UNSAVED_NOTICE = "This is the text in the person's editor. It has changes that are not saved on disk yet.";
+const UNSAVED_NOTICE =
+  "This is the text in the person's editor. It has changes that are not saved on disk yet.";
 
 /** What one call asks for, with the file it found. */
 interface Reading {
@@ -165,7 +166,8 @@ function showUnsaved(workspace: Workspace, file: OpenFile, reading: Reading, byt
     throw new Error(`"offset" is ${request.line}, but ${showPath(path)} has ${countOf(lines, "line")}.`);
   }
   const text = shownText(window.bytes, "utf8");
-  const shown = window.cut === "no" ? text : withNotice(text, cutNotice(reading, window, bytes.length, lines));
+  const shown =
+    window.cut === "no" ? text : withNotice(text, cutNotice(reading, window, bytes.length, lines));
   return withNotice(shown, UNSAVED_NOTICE);
 }
 
