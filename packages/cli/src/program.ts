@@ -1,4 +1,5 @@
-import { nearestMatch, quote } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
+import { nearestMatch } from "@agent/internal";
 import type { Command } from "commander";
 import { runsCommands } from "./commands/runs/program.js";
 import type { CrashGuard } from "./process/crash.js";

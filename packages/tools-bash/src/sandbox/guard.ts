@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { canonicalPath, isInside } from "@agent/core/toolkit";
+import { canonicalPath, isInside } from "@agent/internal";
 import { type Found, identify, removeEmpty, renameRefused } from "./inspect.js";
 import { type ProtectedFile, protectedFiles } from "./protectedFiles.js";
 

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { canonicalPath, foldPath, isInside } from "@agent/core/toolkit";
+import { canonicalPath, foldPath, isInside } from "@agent/internal";
 import { findRepository } from "./gitDirectory.js";
 
 const MAX_BYTES = 1024 * 1024;

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
-import { escapeToLine, quote, quotePath, writeFileAtomic } from "@agent/core/toolkit";
+import { quote, writeFileAtomic } from "@agent/core/toolkit";
+import { escapeToLine, quotePath } from "@agent/internal";
 import { installPackages, uninstallPackages } from "../../assembly/packages/npm.js";
 import { entryOf } from "../../assembly/packs/entry.js";
 import { askYesNo, canAsk } from "../../process/ask.js";
