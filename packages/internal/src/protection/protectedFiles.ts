@@ -4,7 +4,7 @@
  * - `files`: from the file tools alone. Git itself has to write it, so a sandbox around a shell leaves it writable.
  * - `restricted`: where the host restricts the tools. With a `root` it is refused, under `AccessRules` a person is asked.
  */
-export type ProtectionScope = "always" | "files" | "restricted";
+type ProtectionScope = "always" | "files" | "restricted";
 
 /** Files that run code, or redirect where code comes from, without anybody asking for it. */
 export interface ProtectedFile {
