@@ -70,6 +70,7 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
 
 test("the public API of @agent/core/toolkit", async () => {
   expect(Object.keys(await import("./toolkit/index.js")).sort()).toEqual([
+    "GitConfigs",
     "LONGEST_TIMER_MS",
     "PROTECTED_FILES",
     "SchemaError",

@@ -23,6 +23,7 @@ export { canonicalPath, createPathGuard, isInside, type PathGuard } from "./conf
 export { describeValue, errorMessage, quote, quotePath } from "./describe.js";
 export { foldPath } from "./foldPath.js";
 export { functionTool } from "./functionTool.js";
+export { GitConfigs, type NamedByGit } from "./git/gitConfigs.js";
 export { isRecord } from "./isRecord.js";
 export { compileSchema } from "./jsonSchema/compile.js";
 export { SchemaError } from "./jsonSchema/keywords.js";
