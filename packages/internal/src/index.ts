@@ -5,6 +5,7 @@
 export { nodeModule } from "./files/nodeModules.js";
 export { hasEnded, processTag } from "./files/processTag.js";
 export { removeAbandoned, temporaryName } from "./files/temporaryName.js";
+export { GitConfigs, type NamedByGit } from "./git/gitConfigs.js";
 export { isRecord } from "./isRecord.js";
 export { canonicalPath } from "./paths/canonicalPath.js";
 export { foldPath } from "./paths/foldPath.js";

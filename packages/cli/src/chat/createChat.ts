@@ -1,6 +1,6 @@
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
-import { COLOR_STYLE, MONOCHROME_STYLE } from "../display/style.js";
+import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
 import { transcriptLines } from "../display/transcript.js";
 import { note, ownStandardOutput } from "../process/output.js";
 import { ChatController } from "./controller.js";
@@ -42,7 +42,7 @@ export function createChat(historyFile: string | undefined): Chat {
       if (plain) ready = await load();
       const front: ChatFront = plain
         ? new PlainChat(historyFile, process.stdin, ownStandardOutput())
-        : new TerminalChat(historyFile, process.stdin, process.stdout, style());
+        : new TerminalChat(historyFile, process.stdin, process.stdout, terminalStyle());
       view = front.view;
       const controller = new ChatController(front.view);
       const start = (loaded: ReadyChat): void => {
@@ -90,10 +90,5 @@ function leavingLines(ready: ReadyChat | undefined): string[] {
 }
 
 function isPlain(): boolean {
-  const { TERM } = process.env;
-  return !process.stdin.isTTY || !process.stdout.isTTY || TERM === undefined || TERM === "dumb";
-}
-
-function style(): typeof COLOR_STYLE {
-  return (process.env.NO_COLOR ?? "") === "" ? COLOR_STYLE : MONOCHROME_STYLE;
+  return !process.stdin.isTTY || !isLiveTerminal();
 }

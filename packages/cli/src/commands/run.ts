@@ -46,7 +46,7 @@ export async function runCommand(
     return await startChat(loaded, { resume, record, guard, instructions });
   }
   const quiet = flags.quiet ?? false;
-  const reporter = createReporter(format, quiet);
+  const reporter = await createReporter({ format, quiet, isStructured: output !== undefined });
   // A caller that reads JSON gets the reason as JSON too, whatever it is.
   const fail = (exitCode: ExitCode, error: string): void => {
     if (format !== "text") reporter.finish({ exitCode, error });

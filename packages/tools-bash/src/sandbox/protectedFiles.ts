@@ -58,5 +58,10 @@ const NO_REPOSITORY: readonly ProtectedFile[] = [
 /** The paths to protect in a writable directory; `git` is the name of its git directory, if it has one. */
 export function protectedFiles(git: string | undefined): readonly ProtectedFile[] {
   if (git === undefined) return [...ALWAYS, ...NO_REPOSITORY];
-  return [...ALWAYS, ...IN_GIT_DIRECTORY.map((file) => ({ ...file, path: `${git}/${file.path}` }))];
+  return [...ALWAYS, ...protectedInGit(git)];
+}
+
+/** The paths to protect in the git directory of this name. */
+export function protectedInGit(git: string): ProtectedFile[] {
+  return IN_GIT_DIRECTORY.map((file) => ({ ...file, path: `${git}/${file.path}` }));
 }
