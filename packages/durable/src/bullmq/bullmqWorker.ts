@@ -127,8 +127,8 @@ export class BullmqWorker implements EngineWorker {
     const ticket = await this.#parts.tickets.next(kind);
     if (!ticket) return false;
     const row = await this.#parts.leases.claim(ticket.runId, this.#claimant);
-    await ticket.done();
     if (row) this.#start(row);
+    await ticket.done();
     return true;
   }
 

@@ -1,4 +1,4 @@
-import type { AgentEvent, Approve, Content, Schema, Steps } from "@agent/core";
+import type { AgentEvent, Approve, Content, Schema, Steps, TokenUsage } from "@agent/core";
 import { checkFunction, checkObject, checkOptions, checkText, invalidArgument } from "@agent/core/toolkit";
 
 /** What a definition gets to make an agent for one run. */
@@ -36,6 +36,8 @@ export interface PreparedRun {
   /** As in `agent.chat`. */
   readonly output?: Schema;
   readonly context?: unknown;
+  /** What tokens cost in dollars: kept with the run, for people. */
+  readonly cost?: (usage: TokenUsage) => number;
 }
 
 /**
@@ -44,7 +46,10 @@ export interface PreparedRun {
  */
 export interface RunDefinition<Input = unknown> {
   readonly name: string;
-  /** Changes whenever prompts, tools or the model change. A run that goes on under another version says so. */
+  /**
+   * Changes whenever prompts, tools or the model change. A run that goes on under another version says so. What
+   * follows a "+" may be known to workers alone: a run that was started with "2.0" fits a worker with "2.0+a81f".
+   */
   readonly version: string;
   create(run: RunContext<Input>): PreparedRun | Promise<PreparedRun>;
 }
