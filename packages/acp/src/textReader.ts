@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import type { EditorFiles } from "@agent/core";
-import { canonicalPath, isInside } from "@agent/core/toolkit";
+import { canonicalPath, isInside } from "@agent/internal";
 
 const MAX_BYTES = 4 * 1024 * 1024;
 

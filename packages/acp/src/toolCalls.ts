@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import type { ContentPart, ToolCapability } from "@agent/core";
-import { escapeToLine, truncateUtf8 } from "@agent/core/toolkit";
+import { escapeToLine, truncateUtf8 } from "@agent/internal";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import { changedLine, predictDiffs } from "./diffs.js";
 import type { TextReader } from "./textReader.js";

@@ -1,5 +1,6 @@
 import type { AgentEvent, ToolCapability } from "@agent/core";
-import { isRecord, truncateUtf8Start } from "@agent/core/toolkit";
+import { isRecord } from "@agent/core/toolkit";
+import { truncateUtf8Start } from "@agent/internal";
 import type { SessionUpdate, ToolCallContent, ToolKind } from "@agentclientprotocol/sdk";
 import type { Editor } from "./editor.js";
 import { type CommandTerminal, openTerminal } from "./terminal/commandTerminal.js";

@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { countOf, escapeToLine } from "@agent/core/toolkit";
+import { countOf, escapeToLine } from "@agent/internal";
 import type { UndoLog, UndoResult } from "./undoLog.js";
 
 const MOST_SHOWN = 20;

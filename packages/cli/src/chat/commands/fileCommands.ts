@@ -1,4 +1,4 @@
-import { countOf, escapeToLine } from "@agent/core/toolkit";
+import { countOf, escapeToLine } from "@agent/internal";
 import { moveChanges } from "../../undo/moveChanges.js";
 import { BUSY, type CommandContext, type SlashCommand } from "./context.js";
 
