@@ -26,8 +26,6 @@ interface Branch {
   next: number;
 }
 
-let lastSearch = 0;
-
 /** Finds files by name. Rejects at the deadline: half of a list in path order is of no use. */
 export async function searchFiles(pool: Pool, query: GlobQuery, limits: SearchLimits): Promise<FilesResult> {
   const progress = new FilesProgress(pool, query);
@@ -47,7 +45,7 @@ export async function searchFiles(pool: Pool, query: GlobQuery, limits: SearchLi
  */
 class FilesProgress {
   readonly job: Job;
-  readonly #search = ++lastSearch;
+  readonly #search: number;
   readonly #tally = emptyTally();
   #total = 0;
   /** The first paths in order, as far as they are known. */
@@ -67,6 +65,7 @@ class FilesProgress {
     private readonly query: GlobQuery,
   ) {
     this.job = pool.createJob();
+    this.#search = this.job.id;
   }
 
   run(): Promise<void> {
