@@ -96,7 +96,7 @@ describe("where a config may be", () => {
     box.write("agent.config.json", '{"$import":"./evil.js"}');
     const { code, stderr } = await box.run(["--trust", "tools"]);
     expect(code).toBe(2);
-    expect(stderr).toContain('unknown key "$import"');
+    expect(stderr).toContain('"$import" is not known');
   });
 });
 
