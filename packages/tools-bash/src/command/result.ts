@@ -1,4 +1,4 @@
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { type Captured, presentCapture } from "../output/capture.js";
 import type { Exceeded } from "../processes/watch.js";
 import type { RefusedFile } from "../sandbox/inspect.js";

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { canonicalPath, isInside } from "@agent/core/toolkit";
+import { canonicalPath, isInside } from "@agent/internal";
 
 const MIB = 1024 * 1024;
 /** Enough for lock files and process ids. */

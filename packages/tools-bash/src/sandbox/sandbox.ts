@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { canonicalPath, isInside, quotePath } from "@agent/core/toolkit";
+import { canonicalPath, isInside, quotePath } from "@agent/internal";
 import { HELPER_ENVIRONMENT } from "../helpers/programs.js";
 import { FileGuard } from "./guard.js";
 import type { RefusedFile } from "./inspect.js";

@@ -1,14 +1,7 @@
 import { existsSync, lstatSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { AccessNeed } from "@agent/core";
-import {
-  canonicalPath,
-  foldPath,
-  GitConfigs,
-  isInside,
-  PROTECTED_FILES,
-  quotePath,
-} from "@agent/core/toolkit";
+import { canonicalPath, foldPath, GitConfigs, isInside, PROTECTED_FILES, quotePath } from "@agent/internal";
 import { showPath } from "../paths/pathText.js";
 import { inGitDirectory } from "./gitDirectory.js";
 import { jsonKey } from "./jsonKey.js";

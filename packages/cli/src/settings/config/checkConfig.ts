@@ -1,4 +1,5 @@
-import { compileSchema, describeValue, isRecord, quote } from "@agent/core/toolkit";
+import { compileSchema, isRecord, quote } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
 import { parseRule } from "../../permissions/rule.js";
 import { CliError } from "../../process/errors.js";
 import { isProviderName, PROVIDER_NAMES } from "../providerCatalog.js";
