@@ -63,7 +63,11 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
       ':1: "permissions.deny[0]" must be a rule such as',
     ],
     ["agent.config.json", '{"packs": [{}]}', ':1: "packs[0]" must be a pack with a register function'],
-    ["agent.config.json", '{"packs": [["a", {}, 1]]}', ':1: "packs[0]" must be a string, or must be an object, or must have at most 2 items.'],
+    [
+      "agent.config.json",
+      '{"packs": [["a", {}, 1]]}',
+      ':1: "packs[0]" must be a string, or must be an object, or must have at most 2 items.',
+    ],
     ["agent.config.json", '{"provider": "opnai"}', ':1: "provider" must be a provider\'s name'],
     [
       "agent.config.json",
