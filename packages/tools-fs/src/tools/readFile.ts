@@ -31,7 +31,7 @@ const HEAD_BYTES = 8 * 1024;
 // Counting lines means reading the rest of the file; of a larger file only the size is given.
 const MAX_COUNTED_BYTES = 1024 * 1024 * 1024;
 
-/** What one call asks for, with the file it found. */
+/** The checked arguments of a call, with the resolved file. */
 interface Reading {
   readonly path: string;
   readonly target: string;

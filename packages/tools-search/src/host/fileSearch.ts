@@ -14,7 +14,7 @@ export interface FilesResult {
   readonly isFull: boolean;
   readonly total: number;
   readonly tally: Tally;
-  /** What may have been meant, should nothing be found. */
+  /** A suggestion for the case that nothing is found. */
   readonly hint: string | undefined;
 }
 

@@ -7,7 +7,7 @@ const WATCH_MS = 500;
 const STALLED_AFTER_LOOKS = 8;
 /** A cancelled task stops by itself within this time, or its executor is ended. */
 const GRACE_MS = 100;
-/** What keeps an executor from starting may pass, as a shortage of file descriptors does; so often it is tried again. */
+/** Starting an executor is retried this often: the cause may pass, as a shortage of file descriptors does. */
 const MAX_FAILED_STARTS = 3;
 
 /** A task made no progress for seconds: nearly always an expression that backtracks without end. */
@@ -58,7 +58,7 @@ export class Pool {
   constructor(
     readonly size: number,
     private readonly firstChoice: OpenExecutor,
-    /** What to use while executors of the first kind do not start. */
+    /** Used while executors of the first kind do not start. */
     private readonly fallback: OpenExecutor,
   ) {
     this.#openExecutor = firstChoice;
