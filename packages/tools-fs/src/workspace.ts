@@ -13,7 +13,7 @@ import { LineIndexes } from "./read/lineIndexes.js";
 import { SeenFiles } from "./read/seenFiles.js";
 import { lockDirectory, withProcessLocks } from "./write/processLocks.js";
 
-/** What a call does to one canonical path. `move` takes it away and lets it be read elsewhere. */
+/** The effect of a call on one canonical path. `move` removes it and makes it readable elsewhere. */
 type Action = "read" | "move" | Change;
 
 /** One step of a call: what is done, and the canonical path it is done to. */
@@ -25,7 +25,7 @@ export interface Step {
 /** The part of a pack's host that the file tools use. */
 export type WorkspaceHost = Pick<PackHost, "access" | "protectedPaths" | "editorFiles">;
 
-/** What the tools of one registry share: where they may go, what they may not touch, what they have seen. */
+/** The state that the tools of one registry share: the root, protected paths, and which files were read. */
 export class Workspace {
   readonly limits: Limits;
   readonly guard: PathGuard;
@@ -93,7 +93,7 @@ export class Workspace {
     return target;
   }
 
-  /** What a person has to grant before a step, under the host's access rules. */
+  /** The access a person has to grant before a step, under the host's access rules. */
   findNeeds({ action, path }: Step): AccessNeed[] {
     const withContents = action === "move" || action === "takeAway";
     const reads = action === "read" || action === "move";

@@ -3,7 +3,7 @@ import { afterNewline, countNewlines, lastLineEnd, type NewlineForm } from "./ne
 import { readFullyAsync } from "./readBytes.js";
 import { cutBoundary, isBinaryToText, type TextEncoding } from "./textEncoding.js";
 
-/** What part of a file is wanted. `line` counts from 1, `byte` from 0; only one of them is given. */
+/** The requested part of a file. `line` counts from 1, `byte` from 0; only one of them is given. */
 export interface WindowRequest {
   readonly line: number;
   readonly byte: number | undefined;

@@ -37,7 +37,7 @@ const MAX_EDITOR_BYTES = 8 * 1024 * 1024;
 const UNSAVED_NOTICE =
   "This is the text in the person's editor. It has changes that are not saved on disk yet.";
 
-/** What one call asks for, with the file it found. */
+/** The checked arguments of a call, with the resolved file. */
 interface Reading {
   readonly path: string;
   readonly target: string;

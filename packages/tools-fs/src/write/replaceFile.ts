@@ -12,7 +12,7 @@ const NEWLINE = 10;
 const PIECE_BYTES = 256 * 1024;
 const QUICKLY_READ_BYTES = 1024 * 1024;
 
-/** What was written. A last line without a newline counts. */
+/** The result of a write. A last line without a newline counts as a line. */
 export interface Written {
   readonly created: boolean;
   readonly lines: number;
@@ -20,7 +20,7 @@ export interface Written {
   readonly remark?: string;
 }
 
-/** What the new content was made from. If the file differs right before it is replaced, `onChanged` is thrown. */
+/** The version that the new content is based on. If the file differs right before it is replaced, `onChanged` is thrown. */
 export interface Basis {
   readonly expected: WholeFile;
   readonly onChanged: () => Error;
