@@ -46,9 +46,9 @@ export async function openEditorSession(
     ...(contextTokens !== undefined && { contextTokens }),
     problems: [
       ...assembled.problems,
-      ...(chosen.kind === "offline" ? [`Answered by ${chosen.description}.`] : []),
+      ...(chosen.kind === "offline" ? [`Answered by the ${chosen.description}`] : []),
     ],
-    ready: connectEditorServers(agent, request),
+    ready: connectEditorServers(agent, request, loaded.projectFile),
     beforeMessage: (content) => {
       undo()?.beginTurn(contentText(content));
       return withNotes(content, [...happened.splice(0), ...(permissions.mode === "plan" ? [PLAN_NOTE] : [])]);
