@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import type * as Acp from "@agent/acp";
+import { resolvePack } from "../assembly/packs/resolve.js";
 import { deleteSession, listSessions } from "../assembly/sessions.js";
 import { openEditorSession } from "../editor/openEditorSession.js";
 import type { CrashGuard } from "../process/crash.js";
@@ -24,7 +25,7 @@ export async function acpCommand(flags: SettingsFlags, guard: CrashGuard): Promi
   const { serveAcp, standardStream } = await loadOptional<typeof Acp>(
     "agent acp",
     "@agent/acp",
-    await trustedDirectories(flags),
+    resolvePack("@agent/acp", []) ? [] : await trustedDirectories(flags),
   );
   const host: Acp.AcpHost = {
     name: "agent",

@@ -12,7 +12,7 @@ import { loadOptional } from "../commands/optionalPackage.js";
 export async function connectEditorServers(
   agent: Agent,
   { servers, cwd, ask }: OpenSessionRequest,
-  projectFile: string | undefined,
+  { projectFile, signal }: { readonly projectFile: string | undefined; readonly signal: AbortSignal },
 ): Promise<string[]> {
   if (Object.keys(servers).length === 0) return [];
   try {
@@ -24,11 +24,8 @@ export async function connectEditorServers(
     const enabled = Object.fromEntries(
       Object.entries(servers).map(([name, server]) => [name, { ...server, enable: true as const }]),
     );
-    return await manage.connectServers(agent.registry, enabled, {
-      context: agent.context,
-      baseDirectory: cwd,
-      ask,
-    });
+    const host = { context: agent.context, baseDirectory: cwd, ask };
+    return await manage.connectServers(agent.registry, enabled, host, signal);
   } catch (error) {
     return [errorMessage(error)];
   }
