@@ -1,5 +1,5 @@
 import type { AgentEvent, ToolCapability } from "@agent/core";
-import { truncateUtf8Start } from "@agent/core/toolkit";
+import { truncateUtf8Start } from "@agent/internal";
 import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import { describeCall, resultContent, textContent } from "./toolCalls.js";
 

@@ -1,3 +1,4 @@
+import { quote } from "@agent/internal";
 import { type AgentOptions, checkAgentOptions, loopLimits } from "./agentOptions.js";
 import type {
   AnyChatOptions,
@@ -22,10 +23,15 @@ import { NO_TELEMETRY } from "./loop/telemetry.js";
 import { UsageMeter } from "./loop/usage.js";
 import type { ChatProvider } from "./providers/interface.js";
 import { linkedController, orAborted } from "./toolkit/abort.js";
-import { checkBoolean, checkObject, checkSignal, checkText, invalidArgument } from "./toolkit/checks.js";
-import { quote } from "./toolkit/describe.js";
-import { checkOptions, type OptionChecks } from "./toolkit/options.js";
-import type { Schema, SchemaValue } from "./toolkit/standardSchema.js";
+import { checkOptions, type OptionChecks } from "./toolkit/hostOptions/checkOptions.js";
+import {
+  checkBoolean,
+  checkObject,
+  checkSignal,
+  checkText,
+  invalidArgument,
+} from "./toolkit/hostOptions/checks.js";
+import type { Schema, SchemaValue } from "./toolkit/jsonSchema/standardSchema.js";
 import { createToolRegistry } from "./tools/factory.js";
 import type { ChatTool, ExecutableTool } from "./tools/interface.js";
 import type { ToolRegistry } from "./tools/registry.js";

@@ -26,7 +26,7 @@ export type { AnswerKey, CallKey, Steps } from "./loop/steps.js";
 export type { SetAttributes, Telemetry, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
 export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
-export type { Schema, SchemaValue, StandardSchema } from "./toolkit/standardSchema.js";
+export type { Schema, SchemaValue, StandardSchema } from "./toolkit/jsonSchema/standardSchema.js";
 export type { CallContext, Register } from "./tools/callContext.js";
 export { defineTool, type ToolDefinition, type ToolInput, type ToolOutput } from "./tools/defineTool.js";
 export type { RunOptions, ToolOutcome, ToolResult } from "./tools/execution.js";

@@ -1,5 +1,5 @@
 import { isAgentError } from "@agent/core";
-import { describeValue } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
 import { expect } from "vitest";
 
 /** What people pass by mistake: nothing, `null`, and one of each kind. */

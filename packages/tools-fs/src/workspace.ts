@@ -1,14 +1,8 @@
 import { readlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { AccessNeed, AccessRules, PackHost, ToolCall } from "@agent/core";
-import {
-  assertAccess,
-  canonicalPath,
-  createPathGuard,
-  findAccessNeed,
-  invalidArgument,
-  type PathGuard,
-} from "@agent/core/toolkit";
+import { createPathGuard, invalidArgument, type PathGuard } from "@agent/core/toolkit";
+import { assertAccess, canonicalPath, findAccessNeed } from "@agent/internal";
 import { checkedOptions, DEFAULT_LIMITS, type FsOptions, type Limits } from "./options.js";
 import { PathLocks } from "./paths/pathLocks.js";
 import { showPath } from "./paths/pathText.js";

@@ -2,14 +2,13 @@ import { existsSync } from "node:fs";
 import { isAbsolute, resolve, sep } from "node:path";
 import type { AccessNeed, AccessRules, ToolCall } from "@agent/core";
 import {
-  canonicalPath,
   createPathGuard,
-  findAccessNeed,
   optionalBoolean,
   optionalInteger,
   type PathGuard,
   quote,
 } from "@agent/core/toolkit";
+import { canonicalPath, findAccessNeed } from "@agent/internal";
 import { checkedOptions, MAX_RESULTS, type SearchOptions } from "./options.js";
 import type { Scope } from "./protocol.js";
 

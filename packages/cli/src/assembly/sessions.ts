@@ -2,7 +2,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { contentText, loadSession, type Session } from "@agent/core";
-import { nearestMatch, quote } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
+import { nearestMatch } from "@agent/internal";
 import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
 

@@ -1,4 +1,5 @@
-import { escapeInvisible, escapeToLine } from "@agent/core/toolkit";
+import { escapeInvisible } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
 import { transcriptLines } from "../display/transcript.js";
 import { note, ownStandardOutput } from "../process/output.js";

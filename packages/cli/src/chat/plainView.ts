@@ -1,5 +1,6 @@
 import type { AgentEvent, ApprovalRequest, TextEvent } from "@agent/core";
-import { escapeInvisible, escapeToLine } from "@agent/core/toolkit";
+import { escapeInvisible } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { callTitle } from "../display/callTitle.js";
 import { contextText, cutOffText, retryText, usageText } from "../display/notices.js";
 import { PLAIN_STYLE } from "../display/style.js";

@@ -1,5 +1,6 @@
 import type { ReadStream, WriteStream } from "node:tty";
-import { errorMessage, escapeToLine } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import type { Style } from "../display/style.js";
 import { EXIT } from "../process/exitCodes.js";
 import { readDecision } from "./approvalQuestion.js";

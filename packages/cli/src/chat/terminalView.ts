@@ -1,5 +1,6 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
-import { escapeInvisible, escapeToLine } from "@agent/core/toolkit";
+import { escapeInvisible } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { Activity } from "../display/activity.js";
 import { formatDuration } from "../display/duration.js";
 import { Frames } from "../display/frames.js";

@@ -1,5 +1,5 @@
 import type { AgentEvent, ToolRequestedEvent } from "@agent/core";
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import type { ModelPrice } from "../settings/config/types.js";
 import { AnswerStream } from "./answerStream.js";
 import { callTitle } from "./callTitle.js";

@@ -1,4 +1,4 @@
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { type BlockOptions, expandedLines, type FinishedCall } from "./toolBlock.js";
 import { wrapWords } from "./width.js";
 

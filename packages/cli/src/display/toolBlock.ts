@@ -1,5 +1,5 @@
 import type { ToolEndEvent } from "@agent/core";
-import { countOf, escapeToLine } from "@agent/core/toolkit";
+import { countOf, escapeToLine } from "@agent/internal";
 import { formatDuration } from "./duration.js";
 import type { LiveOutput } from "./liveOutput.js";
 import type { Style } from "./style.js";

@@ -1,5 +1,5 @@
 import type { ToolEndEvent } from "@agent/core";
-import { escapeToLine, isRecord } from "@agent/core/toolkit";
+import { escapeToLine, isRecord } from "@agent/internal";
 import { sizeText } from "./amounts.js";
 import { safeLines } from "./safeText.js";
 

@@ -1,7 +1,7 @@
 import { AgentError } from "../errors.js";
 import type { ChatMessage } from "../providers/interface.js";
-import { checkText } from "../toolkit/checks.js";
-import { checkOptions, type OptionChecks } from "../toolkit/options.js";
+import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
+import { checkText } from "../toolkit/hostOptions/checks.js";
 import type { ToolContext } from "../tools/types.js";
 import { findHistoryProblem } from "./history.js";
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";

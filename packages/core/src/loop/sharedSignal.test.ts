@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { warningsDuring } from "@agent/test-support";
 import { expect, test } from "vitest";
 import { runAttempts } from "../providers/http/attempts.js";
-import { functionTool } from "../toolkit/functionTool.js";
+import { functionTool } from "../toolkit/jsonSchema/functionTool.js";
 import { onAbort } from "../toolkit/onAbort.js";
 import { ToolRegistry } from "../tools/registry.js";
 

@@ -1,9 +1,8 @@
+import { isRecord, quote } from "@agent/internal";
 import type { AssistantMessage, OpenRound } from "../conversation/conversation.js";
 import type { PendingCall, PendingRound } from "../conversation/pending.js";
 import { isAgentError } from "../errors.js";
 import type { ChatResponse, ChatToolCall } from "../providers/interface.js";
-import { quote } from "../toolkit/describe.js";
-import { isRecord } from "../toolkit/isRecord.js";
 import { asToolName } from "../tools/toolName.js";
 import type { ToolCapability } from "../tools/types.js";
 import { SuspendedCall } from "./approval.js";

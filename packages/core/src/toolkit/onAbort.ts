@@ -1,8 +1,18 @@
-import { checkFunction, checkSignal } from "./checks.js";
+import { checkFunction, checkSignal } from "./hostOptions/checks.js";
 
 /**
  * Calls `listener` when the signal fires, unless released before. A signal that has fired calls nobody. Any
  * number of calls may share one signal: Node prints no warning about them.
+ *
+ * @example
+ * ```ts
+ * import { onAbort } from "@agent/core/toolkit";
+ *
+ * const controller = new AbortController();
+ * const release = onAbort(controller.signal, () => console.log("stopped")); // stopped
+ * controller.abort();
+ * release();
+ * ```
  */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   checkFunction("listener", listener);

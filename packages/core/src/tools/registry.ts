@@ -1,16 +1,14 @@
+import { escapeToLine, quote, truncateUtf8 } from "@agent/internal";
 import { AgentError } from "../errors.js";
+import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import {
   checkFunction,
   checkNotNegative,
   checkObject,
   checkPositive,
   checkSignal,
-} from "../toolkit/checks.js";
-import { quote } from "../toolkit/describe.js";
-import { checkOptions, type OptionChecks } from "../toolkit/options.js";
-import { createRedactor } from "../toolkit/redact.js";
-import { truncateUtf8 } from "../toolkit/truncate.js";
-import { escapeToLine } from "../toolkit/visible.js";
+} from "../toolkit/hostOptions/checks.js";
+import { createRedactor } from "../toolkit/text/redact.js";
 import { copyArguments } from "./arguments.js";
 import {
   abortedEnding,

@@ -1,4 +1,5 @@
-import { describeValue, isRecord, quote } from "@agent/core/toolkit";
+import { isRecord, quote } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
 
 /** What commands never see unless `hideEnv` says otherwise: keys that model providers are paid with. */
 export const DEFAULT_HIDDEN_ENV: readonly string[] = [

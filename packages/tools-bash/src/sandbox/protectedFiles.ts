@@ -1,4 +1,4 @@
-import { PROTECTED_FILES } from "@agent/core/toolkit";
+import { PROTECTED_FILES } from "@agent/internal";
 
 /** A path below a writable directory that commands in a sandbox may not change. */
 export interface ProtectedFile {
@@ -58,5 +58,10 @@ const NO_REPOSITORY: readonly ProtectedFile[] = [
 /** The paths to protect in a writable directory; `git` is the name of its git directory, if it has one. */
 export function protectedFiles(git: string | undefined): readonly ProtectedFile[] {
   if (git === undefined) return [...ALWAYS, ...NO_REPOSITORY];
-  return [...ALWAYS, ...IN_GIT_DIRECTORY.map((file) => ({ ...file, path: `${git}/${file.path}` }))];
+  return [...ALWAYS, ...protectedInGit(git)];
+}
+
+/** The paths to protect in the git directory of this name. */
+export function protectedInGit(git: string): ProtectedFile[] {
+  return IN_GIT_DIRECTORY.map((file) => ({ ...file, path: `${git}/${file.path}` }));
 }

@@ -28,6 +28,7 @@ import { CommandHost } from "../host/commandHost.js";
 import { type BashOptions, checkedOptions, packName } from "../options.js";
 import { createPolicy, type Policy } from "../policy/policy.js";
 import { type Limits, limitPrelude, resolveLimits } from "../processes/limits.js";
+import type { RefusedFile } from "../sandbox/inspect.js";
 import { Sandbox, type SandboxedStart } from "../sandbox/sandbox.js";
 
 const DEFAULT_SHELL = "/bin/sh";
@@ -122,7 +123,7 @@ export class RunBashTool implements ExecutableTool {
     this.#host.assertUsable();
     const script = prepareScript(command, this.#host.files);
     let sandboxed: SandboxedStart | undefined;
-    let refused: readonly string[] | undefined;
+    let refused: readonly RefusedFile[] | undefined;
     // Runs when the command has ended, which is later than the call if it is moved to the background.
     const cleanUp = this.#host.cleanUpLater(() => {
       refused = sandboxed?.finish();

@@ -1,4 +1,4 @@
-import { countOf } from "@agent/core/toolkit";
+import { countOf } from "@agent/internal";
 import { findMatch, type Region } from "./match.js";
 import { nearestPlaces } from "./nearestPlaces.js";
 import type { TextFile } from "./textFile.js";

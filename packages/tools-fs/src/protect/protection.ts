@@ -1,9 +1,8 @@
 import { existsSync, lstatSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { AccessNeed } from "@agent/core";
-import { canonicalPath, foldPath, isInside, PROTECTED_FILES, quotePath } from "@agent/core/toolkit";
+import { canonicalPath, foldPath, GitConfigs, isInside, PROTECTED_FILES, quotePath } from "@agent/internal";
 import { showPath } from "../paths/pathText.js";
-import { GitConfigs } from "./gitConfig.js";
 import { inGitDirectory } from "./gitDirectory.js";
 import { jsonKey } from "./jsonKey.js";
 import { LinkWatch } from "./linkWatch.js";

@@ -1,12 +1,6 @@
 import type { ChatTool, ToolCall } from "@agent/core";
-import {
-  countOf,
-  describeValue,
-  functionTool,
-  isRecord,
-  optionalBoolean,
-  requireString,
-} from "@agent/core/toolkit";
+import { functionTool, isRecord, optionalBoolean, requireString } from "@agent/core/toolkit";
+import { countOf, describeValue } from "@agent/internal";
 import { applied, compactDiff } from "../edit/diff.js";
 import { type Edit, planEdits } from "../edit/plan.js";
 import { asTextFile } from "../edit/textFile.js";

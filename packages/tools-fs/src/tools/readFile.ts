@@ -1,5 +1,6 @@
 import type { ChatTool, ToolCall } from "@agent/core";
-import { countOf, functionTool, optionalInteger, optionalString, requireString } from "@agent/core/toolkit";
+import { functionTool, optionalInteger, optionalString, requireString } from "@agent/core/toolkit";
+import { countOf } from "@agent/internal";
 import { missingError } from "../errors/missing.js";
 import { showPath } from "../paths/pathText.js";
 import { readWindow, type WindowRequest } from "../read/fileWindow.js";

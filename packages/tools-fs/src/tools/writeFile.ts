@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import type { ChatTool, ToolCall } from "@agent/core";
-import { countOf, functionTool, requireString } from "@agent/core/toolkit";
+import { functionTool, requireString } from "@agent/core/toolkit";
+import { countOf } from "@agent/internal";
 import { fsError } from "../errors/fsError.js";
 import { namesDirectory, showPath } from "../paths/pathText.js";
 import { readWhole } from "../read/readWhole.js";

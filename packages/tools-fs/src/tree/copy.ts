@@ -14,7 +14,7 @@ import {
   symlink,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { assertOpenedIsNotProcessSecret } from "@agent/core/toolkit";
+import { assertOpenedIsNotProcessSecret } from "@agent/internal";
 import { fsCause } from "../errors/fsError.js";
 import { showPath } from "../paths/pathText.js";
 import { mountOf, mountOfDirectory, pinDirectory } from "../paths/pinnedDirectory.js";

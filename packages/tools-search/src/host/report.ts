@@ -1,4 +1,5 @@
-import { countOf, escapeInvisible, escapeToLine, quote } from "@agent/core/toolkit";
+import { escapeInvisible, quote } from "@agent/core/toolkit";
+import { countOf, escapeToLine } from "@agent/internal";
 import type { OutputMode, Tally } from "../protocol.js";
 import type { FilesResult } from "./fileSearch.js";
 import type { Stopped } from "./limits.js";

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { canonicalPath, createPathGuard, errorMessage } from "@agent/core/toolkit";
+import { createPathGuard, errorMessage } from "@agent/core/toolkit";
+import { canonicalPath } from "@agent/internal";
 import { shownPath, shownPrefix, toSlashes, withSlash } from "../paths.js";
 import { emptyTally, type FileBatch, type Scope, type WalkTask } from "../protocol.js";
 import type { Boundary } from "./boundary.js";

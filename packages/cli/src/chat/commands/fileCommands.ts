@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { countOf, escapeToLine } from "@agent/core/toolkit";
+import { countOf, escapeToLine } from "@agent/internal";
 import type { UndoResult } from "../../undo/undoLog.js";
 import { BUSY, type CommandContext, type SlashCommand } from "./context.js";
 

@@ -1,4 +1,5 @@
-import { errorMessage, escapeInvisible, escapeToLine, nearestMatch, quote } from "@agent/core/toolkit";
+import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
+import { escapeToLine, nearestMatch } from "@agent/internal";
 import type { MenuItem } from "../menu.js";
 import { expandOwnCommand } from "../ownCommands.js";
 import type { CommandContext, SlashCommand } from "./context.js";

@@ -1,5 +1,6 @@
 import type { Agent } from "@agent/core";
-import { escapeToLine, nearestMatch, quote } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
+import { escapeToLine, nearestMatch } from "@agent/internal";
 import { endableIds, statusLines } from "../status.js";
 import { toolLines } from "../toolLines.js";
 import type { CommandContext, SlashCommand } from "./context.js";

@@ -1,5 +1,5 @@
 import type { Diagnosis } from "@agent/core";
-import { isInside } from "@agent/core/toolkit";
+import { isInside } from "@agent/internal";
 import { findInstructions, InstructionConsent } from "../../assembly/instructions.js";
 import { configDirectory } from "../../process/paths.js";
 

@@ -1,5 +1,6 @@
 import type { Diagnosis } from "@agent/core";
-import { countOf, errorMessage, escapeToLine } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { countOf, escapeToLine } from "@agent/internal";
 import type { LoadedPack } from "../../assembly/packs/load.js";
 import type { PackSecret } from "../../assembly/packs/secrets.js";
 import { type ToolsInUse, withTools } from "../../assembly/withTools.js";

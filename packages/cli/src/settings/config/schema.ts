@@ -1,4 +1,5 @@
-import { describeValue, isRecord, nearestMatch, quote } from "@agent/core/toolkit";
+import { isRecord, quote } from "@agent/core/toolkit";
+import { describeValue, nearestMatch } from "@agent/internal";
 import { MODES } from "../../permissions/mode.js";
 import { parseRule } from "../../permissions/rule.js";
 import { CliError } from "../../process/errors.js";

@@ -1,5 +1,4 @@
-import { concatBytes, fromUtf8 } from "../../toolkit/bytes.js";
-import { isRecord } from "../../toolkit/isRecord.js";
+import { concatBytes, fromUtf8, isRecord } from "@agent/internal";
 import { jsonText, parseJson } from "./json.js";
 import { AttemptError, retryAfterMs } from "./retry.js";
 

@@ -1,6 +1,7 @@
 import { lstatSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { canonicalPath, createPathGuard, escapeInvisible, type PathGuard, quote } from "@agent/core/toolkit";
+import { createPathGuard, escapeInvisible, type PathGuard, quote } from "@agent/core/toolkit";
+import { canonicalPath } from "@agent/internal";
 import { shownPath, shownPrefix, toSlashes, withSlash } from "../../paths.js";
 import type { GlobQuery } from "../../protocol.js";
 import { type Boundary, REFUSALS } from "../boundary.js";
