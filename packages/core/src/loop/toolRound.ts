@@ -4,6 +4,8 @@ import { isAgentError } from "../errors.js";
 import type { ChatResponse, ChatToolCall } from "../providers/interface.js";
 import { quote } from "../toolkit/describe.js";
 import { isRecord } from "../toolkit/isRecord.js";
+import { isNestedDeeper } from "../toolkit/jsonDepth.js";
+import { MAX_ARGUMENT_DEPTH } from "../tools/arguments.js";
 import { asToolName } from "../tools/toolName.js";
 import type { ToolCapability } from "../tools/types.js";
 import { SuspendedCall } from "./approval.js";
@@ -186,6 +188,10 @@ function readArguments(raw: string, cutOff: boolean): Pick<RoundCall, "args" | "
     };
   }
   if (raw.trim() === "") return { args: {}, problem: undefined };
+  // Before they are parsed: whoever copies or shows them would run out of stack.
+  if (isNestedDeeper(raw, MAX_ARGUMENT_DEPTH)) {
+    return { args: {}, problem: `the arguments are nested more than ${MAX_ARGUMENT_DEPTH} levels deep.` };
+  }
   try {
     const args: unknown = JSON.parse(raw);
     if (isRecord(args)) return { args, problem: undefined };
