@@ -1,7 +1,13 @@
 import { quote } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
-import { checkFunction, checkNotNegative, checkPositive } from "../toolkit/hostOptions/checks.js";
+import {
+  checkFunction,
+  checkNotNegative,
+  checkObject,
+  checkPositive,
+  checkText,
+} from "../toolkit/hostOptions/checks.js";
 import { createRedactor } from "../toolkit/text/redact.js";
 import type { ExecutionLimits, RunOptions, ToolResult } from "./execution.js";
 import type { ChatTool, ExecutableTool } from "./interface.js";
@@ -162,10 +168,13 @@ export class ToolRegistry implements PackRegistry {
   }
 
   provide(services: PackServices): void {
+    checkObject("services", services);
     this.services.add(services);
   }
 
   registerLater(description: string, load: LoadTools): void {
+    checkText("description", description);
+    checkFunction("load", load);
     this.services.load(description, (signal) => load(this, signal));
   }
 
