@@ -1,12 +1,5 @@
 import { AgentError } from "@agent/core";
-import {
-  checkFunction,
-  checkOptions,
-  checkPositive,
-  checkText,
-  errorMessage,
-  type OptionChecks,
-} from "@agent/core/toolkit";
+import { check, checkOptions, errorMessage, type OptionChecks } from "@agent/core/toolkit";
 import type { Pool } from "pg";
 import type {
   ActivityBucket,
@@ -19,6 +12,7 @@ import type {
 } from "../engine/engine.js";
 import type { FollowedEvent } from "../engine/events.js";
 import type { Decision, NewRun, Run, RunState, RunSummary, TenantLimits } from "../engine/run.js";
+import { Appends } from "./appends.js";
 import { BullmqWorker } from "./bullmqWorker.js";
 import { Dispatcher } from "./dispatcher.js";
 import { clientConfig, loadPostgres, postgresTickets, redisTickets } from "./drivers.js";
@@ -26,6 +20,7 @@ import { Leases } from "./leases.js";
 import { ModelCalls } from "./modelCalls.js";
 import { cancelTopic, Notices } from "./notices.js";
 import { readEvents } from "./postgresEvents.js";
+import { RunQueries } from "./runQueries.js";
 import { type Change, RunStore } from "./runStore.js";
 import { checkSchemaName, migrate } from "./schema.js";
 import { type TicketBackend, Tickets } from "./tickets.js";
@@ -46,11 +41,11 @@ export interface BullmqEngineOptions {
 }
 
 const OPTIONS: OptionChecks<BullmqEngineOptions> = {
-  postgres: checkText,
-  redis: checkText,
-  schema: checkText,
-  maxConnections: checkPositive,
-  onFault: checkFunction,
+  postgres: check.text,
+  redis: check.text,
+  schema: check.text,
+  maxConnections: check.positive,
+  onFault: check.function,
 };
 
 /**
@@ -60,7 +55,7 @@ const OPTIONS: OptionChecks<BullmqEngineOptions> = {
 export async function createBullmqEngine(options: BullmqEngineOptions): Promise<RunEngine> {
   checkOptions("createBullmqEngine", options, OPTIONS);
   const { postgres, redis, schema = DEFAULTS.schema, onFault = () => undefined } = options;
-  checkText("postgres", postgres);
+  check.text("postgres", postgres);
   checkSchemaName(schema);
   const pg = await loadPostgres();
   const pool = new pg.Pool({
@@ -92,6 +87,8 @@ class BullmqEngine implements RunEngine {
   readonly #notices: Notices;
   readonly #onFault: (error: unknown) => void;
   readonly #store: RunStore;
+  readonly #queries: RunQueries;
+  readonly #appends: Appends;
   readonly #leases: Leases;
   readonly #tickets: Tickets;
   readonly #dispatcher: Dispatcher;
@@ -111,6 +108,8 @@ class BullmqEngine implements RunEngine {
     this.#notices = notices;
     this.#onFault = onFault;
     this.#store = new RunStore(pool, schema);
+    this.#queries = new RunQueries(pool, schema);
+    this.#appends = new Appends(pool, schema);
     this.#leases = new Leases(pool, schema);
     this.#tickets = new Tickets(backend, schema, onFault);
     this.#dispatcher = new Dispatcher(this.#tickets, this.#leases, notices, onFault);
@@ -122,23 +121,23 @@ class BullmqEngine implements RunEngine {
   }
 
   get(id: string): Promise<Run | undefined> {
-    return this.#store.get(id);
+    return this.#queries.get(id);
   }
 
   list(query: RunQuery = {}): Promise<readonly RunSummary[]> {
-    return this.#store.list(query);
+    return this.#queries.list(query);
   }
 
   count(query: Omit<RunQuery, "limit"> = {}): Promise<Readonly<Record<RunState, number>>> {
-    return this.#store.count(query);
+    return this.#queries.count(query);
   }
 
   activity(since: number, bucketMs: number): Promise<readonly ActivityBucket[]> {
-    return this.#store.activity(since, bucketMs);
+    return this.#queries.activity(since, bucketMs);
   }
 
   events(id: string, options: EventsOptions = {}): AsyncIterable<FollowedEvent> {
-    const parts = { pool: this.#pool, schema: this.#schema, store: this.#store, notices: this.#notices };
+    const parts = { pool: this.#pool, schema: this.#schema, queries: this.#queries, notices: this.#notices };
     return readEvents(id, parts, options);
   }
 
@@ -182,6 +181,7 @@ class BullmqEngine implements RunEngine {
         claimParts: {
           pool: this.#pool,
           schema: this.#schema,
+          appends: this.#appends,
           modelCalls: this.#modelCalls,
           notify: (id) => this.#notices.send(id),
         },

@@ -3,6 +3,8 @@ import type { Client, Pool } from "pg";
 // A notification takes a lock of the whole database when its transaction ends: one for many changes.
 const COLLECT_MS = 5;
 const MAX_PAYLOAD = 7000;
+// A notice is a hint and not worth a wait for the disk.
+const NOTIFY = "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
 const RECONNECT_MS = 500;
 
 /** What the worker of a run listens to: not every event of the run is news to it. */
@@ -71,7 +73,7 @@ export class Notices {
     }
     try {
       for (const payload of payloads)
-        await this.#pool.query("select pg_notify($1, $2)", [this.#channel, payload]);
+        await this.#pool.query({ name: "notify", text: NOTIFY, values: [this.#channel, payload] });
     } catch (error) {
       if (!this.#isClosed) this.#onFault(error);
     }

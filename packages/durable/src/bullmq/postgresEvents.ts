@@ -5,7 +5,7 @@ import type { FollowedEvent } from "../engine/events.js";
 import { isEnded } from "../engine/run.js";
 import { sleep } from "../worker/sleep.js";
 import type { Notices } from "./notices.js";
-import type { RunStore } from "./runStore.js";
+import type { RunQueries } from "./runQueries.js";
 
 const READ_AT_ONCE = 500;
 // How late events are when no notice arrives: through a pooler, or after a lost connection.
@@ -24,7 +24,7 @@ interface EventRow {
 /** Reads a run's events in order, and waits for more. */
 export async function* readEvents(
   id: string,
-  { pool, schema, store, notices }: { pool: Pool; schema: string; store: RunStore; notices: Notices },
+  { pool, schema, queries, notices }: { pool: Pool; schema: string; queries: RunQueries; notices: Notices },
   { after, follow = false, signal }: EventsOptions,
 ): AsyncGenerator<FollowedEvent> {
   if (after !== undefined && !CURSOR.test(after))
@@ -34,7 +34,7 @@ export async function* readEvents(
   let failures = 0;
   const read = async () => {
     // The state before the events: a run that had ended then has no more of them.
-    const run = await store.getSummary(id);
+    const run = await queries.getSummary(id);
     if (!run) return undefined;
     const { rows } = await pool.query<EventRow>(
       `select seq, epoch, extract(epoch from at) * 1000 as at_ms, body from ${schema}.event
