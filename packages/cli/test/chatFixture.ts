@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   Agent,
@@ -174,7 +173,8 @@ const registry = createToolRegistry(conversation, [
     },
   },
 ]);
-const state = process.env.CHAT_STATE ?? mkdtempSync(join(tmpdir(), "agent-chat-state-"));
+// Beside the compiled program, in the folder that the tests remove at their end.
+const state = process.env.CHAT_STATE ?? mkdtempSync(join(import.meta.dirname, "state-"));
 const confirm = new Set((process.env.CHAT_CONFIRM ?? "").split(",").filter(Boolean));
 const permissions = new Permissions({
   registry,
