@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   Agent,
@@ -160,7 +161,6 @@ const readNote: ExecutableTool = {
 
 const jobs = new Map([["job-1", "npm run dev"]]);
 const startedAt = Date.now() - 65_000;
-const chat = createChat(process.env.CHAT_HISTORY);
 const conversation = new Conversation();
 const registry = createToolRegistry(conversation, [
   {
@@ -173,8 +173,11 @@ const registry = createToolRegistry(conversation, [
     },
   },
 ]);
-// Beside the compiled program, in the folder that the tests remove at their end.
-const state = process.env.CHAT_STATE ?? mkdtempSync(join(import.meta.dirname, "state-"));
+const state = process.env.CHAT_STATE ?? mkdtempSync(join(tmpdir(), "agent-chat-state-"));
+const chat = createChat({
+  historyFile: process.env.CHAT_HISTORY,
+  imageDirectory: join(state, "images"),
+});
 const confirm = new Set((process.env.CHAT_CONFIRM ?? "").split(",").filter(Boolean));
 const permissions = new Permissions({
   registry,

@@ -41,6 +41,15 @@ export async function readWindow(
   return { start, ...cutWindow(buffer.subarray(0, length), request, form, encoding) };
 }
 
+/** As `readWindow`, of a text that is in memory whole. */
+export function windowOf(bytes: Buffer, request: WindowRequest, form: NewlineForm): FileWindow | undefined {
+  const start = request.byte ?? afterNewline(bytes, request.line - 1, form);
+  if (start === -1 || (request.byte === undefined && request.line > 1 && start === bytes.length)) {
+    return undefined;
+  }
+  return { start, ...cutWindow(bytes.subarray(start), request, form, "utf8") };
+}
+
 /** `bytes` are all that is left of the file, or one more than the cap. */
 function cutWindow(
   bytes: Buffer,
