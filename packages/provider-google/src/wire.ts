@@ -1,8 +1,10 @@
 import type { ChatRequest } from "@agent/core";
 import {
+  type AdaptedTool,
   type AnswerReader,
   type CheckedOptions,
   contentText,
+  jsonBody,
   Notices,
   outputInstruction,
   ToolAdapter,
@@ -10,7 +12,7 @@ import {
 } from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
 import { ContentReader } from "./answer.js";
-import { wireContents } from "./contents.js";
+import { ContentWriter } from "./contents.js";
 import { FunctionNames } from "./functionNames.js";
 import { googleSchema } from "./schema.js";
 
@@ -23,10 +25,12 @@ export class GenerateContentWire implements Wire {
   readonly #notices = new Notices();
   readonly #tools = new ToolAdapter("Google", googleSchema, this.#notices);
   readonly #isSigned: boolean;
+  readonly #contents: ContentWriter;
 
   constructor(settings: CheckedOptions) {
     this.#settings = settings;
     this.#isSigned = SIGNED.test(settings.model);
+    this.#contents = new ContentWriter(settings.model, this.#isSigned);
   }
 
   request(request: ChatRequest, stream: boolean) {
@@ -36,13 +40,8 @@ export class GenerateContentWire implements Wire {
     const isNative = output !== undefined && (this.#isSigned || request.tools.length === 0);
     const system = messages.flatMap(({ role, content }) => (role === "system" ? [contentText(content)] : []));
     if (output && !isNative) system.push(outputInstruction(output));
-    const declarations = this.#tools.all(request).map(({ name, description, parameters }) => ({
-      name: names.toWire(name),
-      ...(description !== undefined && { description }),
-      parametersJsonSchema: parameters,
-    }));
-    // The conversation comes last and only grows, so each request begins with the bytes of the one before.
-    const body = {
+    const tools = this.#tools.texts(request, declaration, (name) => names.toWire(name)).join(",");
+    const fields = {
       ...given,
       ...(isNative && {
         generationConfig: {
@@ -52,14 +51,14 @@ export class GenerateContentWire implements Wire {
         },
       }),
       ...(system.length > 0 && { systemInstruction: { parts: system.map((text) => ({ text })) } }),
-      ...(declarations.length > 0 && { tools: [{ functionDeclarations: declarations }] }),
-      contents: wireContents(messages, {
-        model,
-        names,
-        isSigned: this.#isSigned,
-        onRefused: (text) => this.#notices.say(request, text),
-      }),
     };
+    // The conversation comes last and only grows, so each request begins with the bytes of the one before.
+    const body = jsonBody(fields, {
+      ...(tools !== "" && { tools: `[{"functionDeclarations":[${tools}]}]` }),
+      contents: this.#contents
+        .turns(messages, names, (text) => this.#notices.say(request, text))
+        .toJson("parts"),
+    });
     const method = stream ? "streamGenerateContent?alt=sse" : "generateContent";
     return { path: `/v1beta/models/${encodeURIComponent(model)}:${method}`, body };
   }
@@ -78,4 +77,8 @@ export class GenerateContentWire implements Wire {
     }
     return names;
   }
+}
+
+function declaration({ name, description, parameters }: AdaptedTool): object {
+  return { name, ...(description !== undefined && { description }), parametersJsonSchema: parameters };
 }

@@ -1,8 +1,10 @@
 import type { ChatRequest } from "@agent/core";
 import {
+  type AdaptedTool,
   type AnswerReader,
   type AttemptError,
   contentText,
+  jsonBody,
   Notices,
   objectSchema,
   ToolAdapter,
@@ -38,13 +40,12 @@ export class ResponsesWire implements Wire {
   request(request: ChatRequest, stream: boolean) {
     const { model, body: given } = this.#settings;
     const { messages, output } = request;
-    const tools = this.#tools.all(request);
+    const tools = this.#tools.texts(request, wireTool).join(",");
     const instructions = messages.flatMap(({ role, content }) =>
       role === "system" ? [contentText(content)] : [],
     );
     const include = this.#include();
-    // The conversation comes last and only grows, so each request begins with the bytes of the one before.
-    const body = {
+    const fields = {
       store: false,
       ...given,
       model,
@@ -56,11 +57,13 @@ export class ResponsesWire implements Wire {
           format: { type: "json_schema", ...jsonSchemaFormat(output) },
         },
       }),
-      // Strict is what the server assumes otherwise, and it refuses most schemas.
-      ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", ...tool })) }),
       ...(instructions.length > 0 && { instructions: instructions.join("\n\n") }),
-      input: this.#items.of(messages),
     };
+    // The conversation comes last and only grows, so each request begins with the bytes of the one before.
+    const body = jsonBody(fields, {
+      ...(tools !== "" && { tools: `[${tools}]` }),
+      input: this.#items.toJson(messages),
+    });
     return { path: "/responses", body };
   }
 
@@ -80,4 +83,9 @@ export class ResponsesWire implements Wire {
     if (!this.#asksForReasoning || own.includes(ENCRYPTED_REASONING)) return own;
     return [...own, ENCRYPTED_REASONING];
   }
+}
+
+/** Says of each tool whether it is strict: the server assumes it otherwise, and refuses most schemas then. */
+function wireTool(tool: AdaptedTool): object {
+  return { type: "function", ...tool };
 }

@@ -9,8 +9,8 @@ const MOST_LESSONS = 4;
 
 /** How one API is spoken: what is sent, and how its answers are read. */
 export interface Wire {
-  /** The path below the base URL, and the body. */
-  request(request: ChatRequest, stream: boolean): { readonly path: string; readonly body: object };
+  /** The path below the base URL, and the body as JSON text: `JSON.stringify`, or `jsonBody` for long conversations. */
+  request(request: ChatRequest, stream: boolean): { readonly path: string; readonly body: string };
   /** A reader for one answer to `request`. */
   reader(request: ChatRequest): AnswerReader;
   /**
