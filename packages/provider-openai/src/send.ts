@@ -19,7 +19,8 @@ export function sendWithSdk(settings: OpenAISettings): Send {
   let loading: Promise<OpenAI> | undefined;
   const forms = new Map<string, RequestForm>();
   return async (path, body, signal) => {
-    const form = forms.get(path) ?? (await buildForm(await (loading ??= createClient(settings)), path, body));
+    loading ??= createClient(settings);
+    const form = forms.get(path) ?? (await buildForm(await loading, path, body));
     forms.set(path, form);
     const { url, method, headers } = form;
     return await fetchSameOrigin(url, { method, headers, signal, ...(body !== undefined && { body }) });
