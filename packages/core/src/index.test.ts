@@ -29,6 +29,7 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
     "AttemptError",
     "HttpEndpoint",
     "JsonTexts",
+    "MediaFitter",
     "Notices",
     "ToolAdapter",
     "TurnList",
@@ -63,7 +64,6 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
     "runAttempts",
     "statusError",
     "sumTokens",
-    "withinLimits",
   ]);
   expect(Object.keys(await import("./providers/replay.js")).sort()).toEqual([
     "recordProvider",

@@ -7,15 +7,10 @@ import {
   JsonTexts,
   jsonItems,
   TurnList,
-  withinLimits,
 } from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
 import { CallIds } from "./callIds.js";
 
-// The server counts the base64 text, of which it takes 5 MiB an image.
-const MAX_IMAGE_BYTES = (5 * 1024 * 1024 * 3) / 4;
-// A request may weigh 32 MB; the rest is for the conversation.
-const MAX_FILE_BYTES = 20 * 1024 * 1024;
 // The server refuses a message without any text.
 const NO_TEXT = "(no text)";
 
@@ -33,13 +28,11 @@ export class MessageWriter {
 
   /**
    * Turns alternate, the results of an answer's calls stand together at the beginning of the next turn, and no text is
-   * empty. `onRefused` hears of each image that cannot be shown.
+   * empty.
    */
-  turns(messages: readonly ChatMessage[], onRefused: (text: string) => void): TurnList<"user" | "assistant"> {
+  turns(messages: readonly ChatMessage[]): TurnList<"user" | "assistant"> {
     const list = new TurnList<"user" | "assistant">();
     const ids = new CallIds();
-    const blocksOf = (content: Content): object[] =>
-      withinLimits(contentParts(content), limitOf, onRefused).flatMap(partBlock);
     for (const message of messages) {
       switch (message.role) {
         case "user":
@@ -52,7 +45,7 @@ export class MessageWriter {
           const id = ids.of(message.tool_call_id);
           list.add(
             "user",
-            this.#write(message, () => [resultBlock(message, id, blocksOf)], id),
+            this.#write(message, () => [resultBlock(message, id)], id),
           );
           break;
         }
@@ -81,15 +74,15 @@ export class MessageWriter {
   }
 }
 
-function limitOf({ type }: ContentPart): number {
-  return type === "image" ? MAX_IMAGE_BYTES : MAX_FILE_BYTES;
+function blocksOf(content: Content): object[] {
+  return contentParts(content).flatMap(partBlock);
 }
 
 function atLeastText(blocks: object[]): object[] {
   return blocks.length > 0 ? blocks : [{ type: "text", text: NO_TEXT }];
 }
 
-function resultBlock({ content }: ToolMessage, id: string, blocksOf: (content: Content) => object[]): object {
+function resultBlock({ content }: ToolMessage, id: string): object {
   return {
     type: "tool_result",
     tool_use_id: id,

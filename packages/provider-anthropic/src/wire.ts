@@ -6,6 +6,8 @@ import {
   contentText,
   jsonBody,
   jsonItems,
+  MediaFitter,
+  type MediaLimits,
   Notices,
   objectSchema,
   outputInstruction,
@@ -19,10 +21,21 @@ import { MessageWriter } from "./messages.js";
 import type { AnthropicSettings } from "./options.js";
 import { outputSchema } from "./outputSchema.js";
 
+/** As documented. The server counts the base64 text of an image, of which it takes 5 MiB, and 32 MB of a request. */
+const MEDIA: MediaLimits = {
+  imageBytes: (5 * 1024 * 1024 * 3) / 4,
+  fileBytes: 20 * 1024 * 1024,
+  imageSide: 8000,
+  crowded: { images: 20, imageSide: 2000 },
+  images: 100,
+  totalBytes: 22 * 1024 * 1024,
+};
+
 /** Anthropic's Messages API. */
 export class MessagesWire implements Wire {
   readonly #settings: AnthropicSettings;
   readonly #notices = new Notices();
+  readonly media = new MediaFitter(MEDIA, this.#notices);
   readonly #tools = new ToolAdapter("Anthropic", objectSchema, this.#notices);
   readonly #messages: MessageWriter;
   // Learnt from a server or a model that refuses what others take.
@@ -58,7 +71,7 @@ export class MessagesWire implements Wire {
     const mark = cacheControl(cache);
     const tools = this.#tools.texts(request, wireTool).join(",");
     const words = jsonItems(system.map((text) => ({ type: "text", text })));
-    const turns = this.#messages.turns(messages, (text) => this.#notices.say(request, text));
+    const turns = this.#messages.turns(messages);
     // The order in which the server reads it: what never changes first, the growing conversation last.
     const body = jsonBody(fields, {
       ...(tools !== "" && { tools: `[${words === "" ? withMark(tools, mark) : tools}]` }),

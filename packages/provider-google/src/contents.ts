@@ -1,4 +1,4 @@
-import type { ChatMessage, Content, ContentPart } from "@agent/core";
+import type { ChatMessage, ContentPart } from "@agent/core";
 import {
   type AnswerPiece,
   answerPieces,
@@ -9,13 +9,10 @@ import {
   JsonTexts,
   jsonItems,
   TurnList,
-  withinLimits,
 } from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
 import type { FunctionNames } from "./functionNames.js";
 
-// A request may weigh 20 MB, and base64 adds a third.
-const MAX_PART_BYTES = 14 * 1024 * 1024;
 // The server refuses a turn without a part.
 const NO_TEXT = "(no text)";
 // What Google documents for a call that another model wrote: Gemini 3 refuses one without any signature.
@@ -47,25 +44,20 @@ export class ContentWriter {
   }
 
   /** Turns alternate, and the results of an answer's calls stand together in the next turn. */
-  turns(
-    messages: readonly ChatMessage[],
-    names: FunctionNames,
-    onRefused: (text: string) => void,
-  ): TurnList<"user" | "model"> {
+  turns(messages: readonly ChatMessage[], names: FunctionNames): TurnList<"user" | "model"> {
     const list = new TurnList<"user" | "model">();
     const calls = new Map<string, WireCall>();
     const { key } = names;
-    const shownParts = (content: Content) => withinLimits(contentParts(content), limitOf, onRefused);
     for (const message of messages) {
       switch (message.role) {
         case "user": {
-          const parts = () => atLeastText(shownParts(message.content).flatMap(wirePart));
+          const parts = () => atLeastText(contentParts(message.content).flatMap(wirePart));
           list.add("user", this.#write(message, parts));
           break;
         }
         case "tool": {
           const call = calls.get(message.tool_call_id) ?? { name: "unknown" };
-          const parts = () => this.#resultParts(shownParts(message.content), call);
+          const parts = () => this.#resultParts(contentParts(message.content), call);
           list.add("user", this.#write(message, parts, `${call.name} ${call.id}`));
           break;
         }
@@ -117,10 +109,6 @@ export class ContentWriter {
     });
     return { text: jsonItems(atLeastText(parts)), calls };
   }
-}
-
-function limitOf(): number {
-  return MAX_PART_BYTES;
 }
 
 function atLeastText(parts: object[]): object[] {

@@ -5,6 +5,8 @@ import {
   type CheckedOptions,
   contentText,
   jsonBody,
+  MediaFitter,
+  type MediaLimits,
   Notices,
   outputInstruction,
   ToolAdapter,
@@ -19,10 +21,20 @@ import { googleSchema } from "./schema.js";
 // Generations that sign their calls, and that take a form of the answer beside tools.
 const SIGNED = /^gemini-([3-9]|\d\d)|-latest$/;
 
+/** As documented: a request may weigh 20 MB, and base64 adds a third. */
+const MEDIA: MediaLimits = {
+  imageTypes: /^image\/(png|jpeg|webp)$/,
+  imageBytes: 14 * 1024 * 1024,
+  fileBytes: 14 * 1024 * 1024,
+  images: 3600,
+  totalBytes: 14 * 1024 * 1024,
+};
+
 /** Google's generateContent API. */
 export class GenerateContentWire implements Wire {
   readonly #settings: CheckedOptions;
   readonly #notices = new Notices();
+  readonly media = new MediaFitter(MEDIA, this.#notices);
   readonly #tools = new ToolAdapter("Google", googleSchema, this.#notices);
   readonly #isSigned: boolean;
   readonly #contents: ContentWriter;
@@ -55,9 +67,7 @@ export class GenerateContentWire implements Wire {
     // The conversation comes last and only grows, so each request begins with the bytes of the one before.
     const body = jsonBody(fields, {
       ...(tools !== "" && { tools: `[{"functionDeclarations":[${tools}]}]` }),
-      contents: this.#contents
-        .turns(messages, names, (text) => this.#notices.say(request, text))
-        .toJson("parts"),
+      contents: this.#contents.turns(messages, names).toJson("parts"),
     });
     const method = stream ? "streamGenerateContent?alt=sse" : "generateContent";
     return { path: `/v1beta/models/${encodeURIComponent(model)}:${method}`, body };

@@ -6,13 +6,14 @@ import {
   adaptContent,
   fitCallId,
   jsonBody,
+  type MediaFitter,
   Notices,
   objectSchema,
   outputInstruction,
   ToolAdapter,
   type Wire,
 } from "@agent/core/provider";
-import { acceptsMedia } from "../media.js";
+import { acceptsMedia, mediaFitter } from "../media.js";
 import type { OpenAISettings } from "../options.js";
 import { jsonSchemaFormat } from "../outputFormat.js";
 import { CompletionReader } from "./completion.js";
@@ -34,6 +35,7 @@ export class ChatWire implements Wire {
   readonly #messages: MessageWriter;
   readonly #notices = new Notices();
   readonly #tools: ToolAdapter;
+  readonly media: MediaFitter;
   // Each is turned off for a server that refuses it.
   #asksForUsage = true;
   #takesParts = true;
@@ -48,6 +50,7 @@ export class ChatWire implements Wire {
       fitId: (id) => (idRule ? fitCallId(id, idRule.fits, idRule.length) : id),
       foreignCall: /(^|\.)googleapis\.com$/.test(hostname) ? NO_SIGNATURE : undefined,
     });
+    this.media = mediaFitter(settings, this.#notices);
     this.#tools = new ToolAdapter(hostname, objectSchema, this.#notices);
   }
 

@@ -5,13 +5,14 @@ import {
   type AttemptError,
   contentText,
   jsonBody,
+  type MediaFitter,
   Notices,
   objectSchema,
   ToolAdapter,
   type Wire,
 } from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
-import { acceptsMedia } from "../media.js";
+import { acceptsMedia, mediaFitter } from "../media.js";
 import type { OpenAISettings } from "../options.js";
 import { jsonSchemaFormat } from "../outputFormat.js";
 import { ResponsesReader } from "./answer.js";
@@ -24,13 +25,16 @@ export class ResponsesWire implements Wire {
   readonly #settings: OpenAISettings;
   readonly #tools: ToolAdapter;
   readonly #items: InputItems;
+  readonly media: MediaFitter;
   // Turned off for a model without reasoning: it refuses the field.
   #asksForReasoning = true;
 
   constructor(settings: OpenAISettings) {
     this.#settings = settings;
     this.#items = new InputItems(settings.model);
-    this.#tools = new ToolAdapter("OpenAI", objectSchema, new Notices());
+    const notices = new Notices();
+    this.media = mediaFitter(settings, notices);
+    this.#tools = new ToolAdapter("OpenAI", objectSchema, notices);
   }
 
   accepts(mediaType: string): boolean {
