@@ -75,7 +75,7 @@ export async function createBullmqEngine(options: BullmqEngineOptions): Promise<
     await migrate(pool, schema);
     const backend = await (redis === undefined
       ? postgresTickets(postgres, `${schema}_queue`)
-      : redisTickets(redis));
+      : redisTickets(redis, schema));
     const notices = new Notices(pool, () => new pg.Client(clientConfig(postgres)), schema, onFault);
     return new BullmqEngine(pool, schema, backend, notices, onFault);
   } catch (error) {

@@ -1,0 +1,127 @@
+// How much workers get done, and how long a queue may be.
+import { setTimeout as sleep } from "node:timers/promises";
+import { startRun } from "../../../packages/durable/dist/index.js";
+import { quantile } from "../statistics.mjs";
+import { BENCH, openEngine, STEPS_PER_TURN } from "./runs.mjs";
+import { ask, end, spawnWorker } from "./workers.mjs";
+
+const STARTS_AT_ONCE = 100;
+
+/** Two worker processes, 200 runs of ten turns and no model to wait for. */
+export async function throughput({ report, stores }) {
+  for (const { who, address } of stores()) {
+    const { perSecond, cpuMs } = await workOff(address, { workers: 2, concurrency: 8, runs: 200, turns: 10 });
+    report.add({
+      work: "steps with two workers",
+      who,
+      unit: "steps/s",
+      reach: "≥ 1500",
+      values: [perSecond],
+      note: `${cpuMs.toFixed(2)} ms of CPU of the workers a step`,
+    });
+  }
+}
+
+/** One to eight worker processes with four runs at a time each, and a model that takes 50 ms to answer. */
+export async function scaling({ report, stores }) {
+  for (const workers of [1, 2, 4, 8]) {
+    for (const { who, address } of stores()) {
+      const work = { workers, concurrency: 4, runs: 12 * workers, turns: 10, thinkMs: 50 };
+      const { perSecond } = await workOff(address, work);
+      report.add({
+        work: `steps with ${workers} of 4 runs at a time, a model of 50 ms`,
+        who,
+        unit: "steps/s",
+        values: [perSecond],
+      });
+    }
+  }
+}
+
+async function workOff(address, { workers, concurrency, runs, ...input }) {
+  const engine = await openEngine(address);
+  // The workers are there before the first run, so that their start is no part of the figure.
+  const processes = await Promise.all(
+    Array.from({ length: workers }, () => spawnWorker(address, { concurrency })),
+  );
+  await finish(engine, workers, { ...input, turns: 1 });
+  const cpuBefore = await usedCpu(processes);
+  const started = performance.now();
+  await finish(engine, runs, input);
+  const seconds = (performance.now() - started) / 1000;
+  const steps = runs * (input.turns * STEPS_PER_TURN + 1);
+  const cpuMs = ((await usedCpu(processes)) - cpuBefore) / steps;
+  await end(processes);
+  await engine.close();
+  return { perSecond: steps / seconds, cpuMs };
+}
+
+/** Starts runs and resolves when all are done. */
+async function finish(engine, runs, input) {
+  const { done: before } = await engine.count();
+  await Promise.all(Array.from({ length: runs }, () => startRun(engine, BENCH, input)));
+  while ((await engine.count()).done < before + runs) await sleep(10);
+}
+
+async function usedCpu(processes) {
+  const answers = await Promise.all(processes.map((one) => ask(one, "cpu")));
+  return answers.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+}
+
+/** The time from one ended run to the next claim, with a long queue. */
+export async function claim({ report, stores, sizes }) {
+  for (const { who, address } of stores()) {
+    const engine = await openEngine(address);
+    const filling = performance.now();
+    for (let index = 0; index < sizes.queued; index += STARTS_AT_ONCE) {
+      await Promise.all(Array.from({ length: STARTS_AT_ONCE }, () => startRun(engine, BENCH, { turns: 1 })));
+    }
+    const startsPerSecond = (sizes.queued / (performance.now() - filling)) * 1000;
+    const waits = await claimWaits(engine, 500);
+    report.add({
+      work: `end a run and claim the next, ${sizes.queued} queued, p95`,
+      who,
+      unit: "ms",
+      reach: "≤ 10",
+      values: [quantile(waits, 0.95)],
+      note: `p50 ${quantile(waits, 0.5).toFixed(1)} ms`,
+    });
+    report.add({
+      work: `starts of runs, ${STARTS_AT_ONCE} at a time`,
+      who,
+      unit: "runs/s",
+      values: [startsPerSecond],
+    });
+    await engine.close();
+  }
+}
+
+async function claimWaits(engine, samples) {
+  const waits = [];
+  let last = 0;
+  let enough = () => undefined;
+  const measured = new Promise((resolve) => {
+    enough = resolve;
+  });
+  const worker = await engine.work(
+    async () => {
+      const now = performance.now();
+      if (last > 0) waits.push(now - last);
+      if (waits.length === samples) enough();
+      last = performance.now();
+      return { state: "done", result: { text: "", finishReason: "stop", turns: 1 } };
+    },
+    {
+      name: "claims",
+      concurrency: 1,
+      definitions: [BENCH.name],
+      labels: [],
+      leaseMs: 10_000,
+      maxCrashes: 5,
+      onFault: () => undefined,
+    },
+  );
+  await measured;
+  await worker.close();
+  return waits.slice(0, samples);
+}

@@ -1,0 +1,25 @@
+// A worker process: node worker.mjs ADDRESS CONCURRENCY LEASE_MS. Says "ready", tells what its tools do if TELL is set, and
+// answers "cpu" and "heap" with what it has used.
+import { startWorker } from "../../../packages/durable/dist/index.js";
+import { definition, openEngine } from "./runs.mjs";
+
+const [address, concurrency, leaseMs] = process.argv.slice(2);
+const engine = await openEngine(address);
+const isTold = process.env.TELL === "1";
+await startWorker(engine, {
+  definitions: [definition((what) => isTold && process.send(what))],
+  concurrency: Number(concurrency),
+  leaseMs: Number(leaseMs),
+  maxCrashes: 100,
+});
+process.on("message", (question) => {
+  if (question === "cpu") {
+    const { user, system } = process.cpuUsage();
+    process.send({ cpuMs: (user + system) / 1000 });
+  }
+  if (question === "heap") {
+    globalThis.gc();
+    process.send({ heapBytes: process.memoryUsage().heapUsed });
+  }
+});
+process.send("ready");
