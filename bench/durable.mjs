@@ -9,11 +9,24 @@ import { parseArgs } from "node:util";
 import { startServers } from "../packages/durable/test/fixtures/databases.mjs";
 import { langgraph, overhead } from "./support/durable/overhead.mjs";
 import { cancel, events, takeOver } from "./support/durable/reactions.mjs";
+import { size } from "./support/durable/size.mjs";
 import { claim, scaling, throughput } from "./support/durable/speed.mjs";
 import { approvals, kills } from "./support/durable/survival.mjs";
 import { createReport } from "./support/report.mjs";
 
-const PARTS = { overhead, langgraph, throughput, scaling, events, cancel, takeOver, approvals, claim, kills };
+const PARTS = {
+  overhead,
+  langgraph,
+  throughput,
+  scaling,
+  events,
+  cancel,
+  takeOver,
+  size,
+  approvals,
+  claim,
+  kills,
+};
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,4 +1,5 @@
 // The run that is measured: a model that asks for one tool call a turn and then ends, as fast as a program can.
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, defineTool } from "../../../packages/core/dist/index.js";
 import { createBullmqEngine } from "../../../packages/durable/dist/bullmq.js";
@@ -13,7 +14,11 @@ export const BENCH = { name: "bench", version: "1" };
 const n = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
 
 /** `tool` is what the model calls: `write`, or `wait`, which ends only when the run is cancelled. */
-export function createAgent({ turns, tool = "write", thinkMs = 0 }, options = {}, tell = () => undefined) {
+export function createAgent(
+  { turns, tool = "write", thinkMs = 0, resultBytes = 0 },
+  options = {},
+  tell = () => undefined,
+) {
   const model = {
     model: "bench",
     async respond({ messages }) {
@@ -37,7 +42,8 @@ export function createAgent({ turns, tool = "write", thinkMs = 0 }, options = {}
       capabilities: ["write"],
       execute: ({ n }) => {
         tell({ n, at: Date.now() });
-        return `wrote ${n}`;
+        const bytes = Math.ceil((resultBytes * 3) / 4);
+        return `wrote ${n}${randomBytes(bytes).toString("base64")}`;
       },
     }),
   );

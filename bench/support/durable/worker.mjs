@@ -1,5 +1,5 @@
 // A worker process: node worker.mjs ADDRESS CONCURRENCY LEASE_MS. Says "ready", tells what its tools do if TELL is set, and
-// answers "cpu" and "heap" with what it has used.
+// answers "heap" with what it holds.
 import { startWorker } from "../../../packages/durable/dist/index.js";
 import { definition, openEngine } from "./runs.mjs";
 
@@ -13,10 +13,6 @@ await startWorker(engine, {
   maxCrashes: 100,
 });
 process.on("message", (question) => {
-  if (question === "cpu") {
-    const { user, system } = process.cpuUsage();
-    process.send({ cpuMs: (user + system) / 1000 });
-  }
   if (question === "heap") {
     globalThis.gc();
     process.send({ heapBytes: process.memoryUsage().heapUsed });
