@@ -1,12 +1,5 @@
 import { AgentError } from "@agent/core";
-import {
-  checkFunction,
-  checkOptions,
-  checkPositive,
-  checkText,
-  errorMessage,
-  type OptionChecks,
-} from "@agent/core/toolkit";
+import { check, checkOptions, errorMessage, type OptionChecks } from "@agent/core/toolkit";
 import type { Pool } from "pg";
 import type {
   ActivityBucket,
@@ -48,11 +41,11 @@ export interface BullmqEngineOptions {
 }
 
 const OPTIONS: OptionChecks<BullmqEngineOptions> = {
-  postgres: checkText,
-  redis: checkText,
-  schema: checkText,
-  maxConnections: checkPositive,
-  onFault: checkFunction,
+  postgres: check.text,
+  redis: check.text,
+  schema: check.text,
+  maxConnections: check.positive,
+  onFault: check.function,
 };
 
 /**
@@ -62,7 +55,7 @@ const OPTIONS: OptionChecks<BullmqEngineOptions> = {
 export async function createBullmqEngine(options: BullmqEngineOptions): Promise<RunEngine> {
   checkOptions("createBullmqEngine", options, OPTIONS);
   const { postgres, redis, schema = DEFAULTS.schema, onFault = () => undefined } = options;
-  checkText("postgres", postgres);
+  check.text("postgres", postgres);
   checkSchemaName(schema);
   const pg = await loadPostgres();
   const pool = new pg.Pool({

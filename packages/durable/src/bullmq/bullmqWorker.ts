@@ -1,4 +1,5 @@
-import { errorMessage, processTag } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { processTag } from "@agent/internal";
 import type { Pool } from "pg";
 import type { ClaimEnding, ClaimHandler, EngineWorker, EngineWorkOptions } from "../engine/engine.js";
 import { isStopped } from "../engine/stopped.js";

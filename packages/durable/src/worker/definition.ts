@@ -1,5 +1,5 @@
 import type { AgentEvent, Approve, Content, Schema, Steps, TokenUsage } from "@agent/core";
-import { checkFunction, checkObject, checkOptions, checkText, invalidArgument } from "@agent/core/toolkit";
+import { check, checkOptions, invalidArgument } from "@agent/core/toolkit";
 
 /** What a definition gets to make an agent for one run. */
 export interface RunContext<Input = unknown> {
@@ -58,17 +58,17 @@ const NAME = /^[\w.-]{1,100}$/;
 
 /** Checks a definition and returns it. Throws `invalid_argument` for one that is incomplete. */
 export function defineRun<Input>(definition: RunDefinition<Input>): RunDefinition<Input> {
-  checkObject("definition", definition);
+  check.object("definition", definition);
   checkOptions<RunDefinition<Input>>("defineRun", definition, {
-    name: checkText,
-    version: checkText,
-    create: checkFunction,
+    name: check.text,
+    version: check.text,
+    create: check.function,
   });
   const { name, version, create } = definition;
   if (typeof name !== "string" || !NAME.test(name)) {
     throw invalidArgument("name", 'a name of 1 to 100 letters, digits, "_", "." or "-"', name);
   }
-  checkText("version", version);
-  checkFunction("create", create);
+  check.text("version", version);
+  check.function("create", create);
   return definition;
 }

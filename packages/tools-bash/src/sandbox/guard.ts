@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { canonicalPath, GitConfigs, isInside } from "@agent/core/toolkit";
+import { canonicalPath, GitConfigs, isInside } from "@agent/internal";
 import { namedByGit, nestedRepositories } from "./gitFiles.js";
 import {
   type Found,

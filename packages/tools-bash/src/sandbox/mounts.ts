@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { canonicalPath, isInside } from "@agent/core/toolkit";
+import { canonicalPath, isInside } from "@agent/internal";
 
 const MIB = 1024 * 1024;
 /** Enough for lock files and process ids. */
@@ -8,7 +8,7 @@ const RUN_BYTES = 16 * MIB;
 /** Parts of /run that hold programs and settings, never sockets: NixOS keeps its PATH there. */
 const SHOWN_IN_RUN = ["/run/current-system", "/run/booted-system", "/run/opengl-driver"];
 
-/** What a command in the sandbox sees of the file system. All paths are canonical. */
+/** The file system as a command in the sandbox sees it. All paths are canonical. */
 export interface View {
   /** Directories that can be written. */
   readonly writable: readonly string[];

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Diagnosis } from "@agent/core";
-import { canonicalPath, errorMessage } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { canonicalPath } from "@agent/internal";
 import { probeProgram } from "../helpers/probe.js";
 import { HELPER_ENVIRONMENT } from "../helpers/programs.js";
 import { Sandbox } from "./sandbox.js";
@@ -13,7 +14,7 @@ interface Place {
   readonly outside: string;
   /** A directory that the host calls secret. */
   readonly secret: string;
-  /** What a command prints. */
+  /** The output of a command. */
   run(command: string, options?: RunOptions): Promise<string>;
 }
 

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { join, sep } from "node:path";
-import { foldPath } from "@agent/core/toolkit";
+import { foldPath } from "@agent/internal";
 
 /** Entries that make git take a directory for a repository's own: HEAD with objects, or HEAD with commondir. */
 const PARTS = ["HEAD", "objects", "commondir"];

@@ -1,5 +1,6 @@
-import { didYouMean, escapeToLine } from "@agent/core/toolkit";
+import { didYouMean } from "@agent/core/toolkit";
 import { RUN_STATES, type RunState } from "@agent/durable";
+import { escapeToLine } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns, print } from "../../process/output.js";

@@ -1,4 +1,4 @@
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 
 const FIRST_MS = 1000;
 const TICK_MS = 1000;

@@ -1,5 +1,5 @@
-import { escapeToLine } from "@agent/core/toolkit";
 import type { RunSummary } from "@agent/durable";
+import { escapeToLine } from "@agent/internal";
 import { formatCost } from "../../display/cost.js";
 import { formatDuration } from "../../display/duration.js";
 import { CliError } from "../../process/errors.js";
