@@ -16,15 +16,14 @@ import {
   runAttempts,
 } from "@agent/core/provider";
 import {
-  checkBoolean,
+  check,
   checkOptions,
-  checkPositive,
-  describeValue,
   isRecord,
   type OptionChecks,
   quote,
   type ValueCheck,
 } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
 import { ModelAnswer } from "./answer.js";
 import { attemptError } from "./failure.js";
 import { type LanguageModel, VERSIONS } from "./languageModel.js";
@@ -69,12 +68,12 @@ const checkNotNegative: ValueCheck = (name, value) => {
 };
 const CHECKS: OptionChecks<FromLanguageModelOptions> = {
   accepts: checkTexts,
-  nativeOutput: checkBoolean,
+  nativeOutput: check.boolean,
   callOptions: (name, value) => {
     if (!isRecord(value)) throw invalid(`${name} must be an object, got ${describeValue(value)}.`);
   },
   secrets: checkTexts,
-  timeoutMs: checkPositive,
+  timeoutMs: check.positive,
   maxRetries: checkNotNegative,
   retryDelayMs: checkNotNegative,
   maxRetryDelayMs: checkNotNegative,

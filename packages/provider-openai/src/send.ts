@@ -1,5 +1,6 @@
 import { AttemptError, fetchSameOrigin, jsonText, type Send } from "@agent/core/provider";
-import { errorMessage, LONGEST_TIMER_MS } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { LONGEST_TIMER_MS } from "@agent/internal";
 import type OpenAI from "openai";
 import type { OpenAIClient, OpenAISettings } from "./options.js";
 

@@ -1,5 +1,6 @@
 import type { AgentEvent, ToolRequestedEvent } from "@agent/core";
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
+import type { ModelPrice } from "../settings/config/types.js";
 import { AnswerStream } from "./answerStream.js";
 import { callTitle } from "./callTitle.js";
 import { CallDraft } from "./draft.js";
@@ -23,6 +24,8 @@ type Section = "answer" | "calls" | "chat";
 export interface ActivityOptions {
   readonly style: Style;
   readonly now: () => number;
+  /** What the model costs, where an exchange ends with what it took. */
+  readonly price?: ModelPrice;
 }
 
 /**
@@ -113,7 +116,8 @@ export class Activity {
       case "done":
         this.#flushReads();
         this.#finishAnswer();
-        for (const text of [cutOffText(event), usageText(event)]) if (text !== undefined) this.note(text);
+        for (const text of [cutOffText(event), usageText(event, this.#options.price)])
+          if (text !== undefined) this.note(text);
         return;
       default:
         return;
@@ -160,9 +164,14 @@ export class Activity {
     for (const { name, title } of lost) this.note(`● ${escapeToLine(name)}  ${title}  ✗ no result`);
   }
 
-  /** Prints the output of the last call that was collapsed, then of the one before it. */
-  expandNext(): boolean {
-    const lines = this.#expand.next();
+  /** What was shown in part and can be expanded, the newest first. */
+  get expandable(): readonly string[] {
+    return this.#expand.labels;
+  }
+
+  /** Prints one of what can be expanded, by its place; without one the newest, then the one before it. */
+  expand(place?: number): boolean {
+    const lines = place === undefined ? this.#expand.next() : this.#expand.at(place);
     if (!lines) return false;
     this.#section("chat");
     this.#push(lines);

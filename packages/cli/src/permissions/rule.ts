@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { canonicalPath, isRecord, quote } from "@agent/core/toolkit";
+import { isRecord, quote } from "@agent/core/toolkit";
+import { canonicalPath } from "@agent/internal";
 import { matchesGlob } from "./glob.js";
 import { simpleCommands } from "./shellWords.js";
 

@@ -1,7 +1,7 @@
 /** What a provider on HTTP needs, ours and yours alike: `@agent/core/provider`. */
 export { adaptContent, contentText } from "../conversation/content.js";
 export { outputInstruction } from "../loop/output.js";
-export { createRedactor } from "../toolkit/redact.js";
+export { createRedactor } from "../toolkit/text/redact.js";
 export { callArguments } from "./adapt/callArguments.js";
 export { fitCallId } from "./adapt/callIds.js";
 export { type JsonText, JsonTexts, jsonBody, jsonItems } from "./adapt/jsonBody.js";

@@ -1,5 +1,4 @@
-import { describeValue, quote } from "../toolkit/describe.js";
-import { isRecord } from "../toolkit/isRecord.js";
+import { describeValue, isRecord, quote } from "@agent/internal";
 
 const MAX_DEPTH = 256;
 

@@ -1,17 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, extname, join } from "node:path";
-import { escapeToLine, quote, quotePath, writeFileAtomic } from "@agent/core/toolkit";
+import { join } from "node:path";
+import { quote } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { installPackages, uninstallPackages } from "../../assembly/packages/npm.js";
 import { entryOf } from "../../assembly/packs/entry.js";
 import { askYesNo, canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
-import { configDirectory, ensurePrivateDirectory, userPackagesDirectory } from "../../process/paths.js";
+import { userPackagesDirectory } from "../../process/paths.js";
+import { configFile, editConfig, newConfigFile } from "../../settings/config/editConfig.js";
 import { addPack, removePack } from "../../settings/config/editPacks.js";
-import { PROJECT_PLACES, USER_PLACES } from "../../settings/config/places.js";
 import { DEFAULT_PACK } from "../../settings/layers.js";
-import { ProjectFiles } from "../../settings/trust/projectFiles.js";
-import { grantTrust, isTrusted } from "../../settings/trust/trust.js";
 
 // A package's name, with a version or a tag if one is wanted. Nothing else is handed to npm.
 const SPECIFIER = /^((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[\w.^~*-]+)?$/i;
@@ -51,12 +50,12 @@ export async function packAdd(parameters: PackManageParameters): Promise<ExitCod
     ];
     print(`  ${escapeToLine(tool)} (${escapeToLine(traits.join("; "))})\n`);
   }
-  const file = configFile(directory, user) ?? join(user ? configDirectory() : directory, newName(user));
+  const file = configFile(directory, user) ?? newConfigFile(directory, user);
   if (!yes && !(await askYesNo(`Select it in ${file}?`))) {
     print(`It is installed, and not selected. Undo: agent pack remove ${name}${user ? " --user" : ""}\n`);
     return EXIT.done;
   }
-  await editConfig(file, (text, isData) => addPack(text, name, isData, [DEFAULT_PACK]), name);
+  await editConfig(file, (text, kind) => addPack(text, name, kind, [DEFAULT_PACK]), JSON.stringify(name));
   print(`Selected in ${file}. See: agent tools\n`);
   return EXIT.done;
 }
@@ -71,13 +70,13 @@ export async function packRemove({
   const name = packageName(specifier);
   const place = user ? userPackagesDirectory() : directory;
   const file = configFile(directory, user);
-  const isNamed = file !== undefined && readFileSync(file, "utf8").includes(JSON.stringify(name));
+  const isNamed = file !== undefined && readFileSync(file, "utf8").includes(name);
   const isInstalled = existsSync(join(place, "node_modules", name, "package.json"));
   if (!isNamed && !isInstalled) {
     throw new CliError(`${quote(name)} is neither installed ${user ? "for you" : "here"} nor in the config.`);
   }
   if (file !== undefined && isNamed) {
-    await editConfig(file, (text, isData) => removePack(text, name, isData), name);
+    await editConfig(file, (text, kind) => removePack(text, name, kind), JSON.stringify(name));
     print(`Taken out of ${file}.\n`);
   }
   if (isInstalled) await uninstallPackages(place, [name]);
@@ -91,42 +90,4 @@ function packageName(specifier: string): string {
   throw new CliError(
     `${quote(specifier)} is no package name. Write one such as agent-pack-weather or @me/pack@1.2.0.`,
   );
-}
-
-function configFile(directory: string, user: boolean): string | undefined {
-  const names = user ? USER_PLACES : PROJECT_PLACES.filter((name) => name !== "package.json");
-  const base = user ? configDirectory() : directory;
-  return names.map((name) => join(base, name)).find((path) => existsSync(path));
-}
-
-function newName(user: boolean): string {
-  return user ? "config.json" : "agent.config.json";
-}
-
-/** Changes a config's text; one that was trusted, or is new, is trusted as it is then. */
-async function editConfig(
-  file: string,
-  edit: (text: string, isData: boolean) => string | undefined,
-  name: string,
-): Promise<void> {
-  const isNew = !existsSync(file);
-  const before = isNew ? "{}\n" : readFileSync(file, "utf8");
-  const wasTrusted = isNew || isTrusted(file, filesOf(file, before));
-  const extension = extname(file);
-  const after = extension === ".yaml" ? undefined : edit(before, extension === ".json");
-  if (after === undefined) {
-    throw new CliError(
-      `${quotePath(file)} cannot be edited for you: its list "packs" is not a plain one. Change it by hand: ${JSON.stringify(name)}`,
-    );
-  }
-  if (after === before) return;
-  if (isNew) ensurePrivateDirectory(dirname(file));
-  await writeFileAtomic(file, after);
-  if (wasTrusted) await grantTrust(file, filesOf(file, after).hashes);
-}
-
-function filesOf(file: string, text: string): ProjectFiles {
-  const files = new ProjectFiles(file);
-  files.add(file, text);
-  return files;
 }

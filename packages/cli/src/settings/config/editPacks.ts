@@ -1,52 +1,149 @@
 import { isRecord } from "@agent/core/toolkit";
+import { bracketParts, insertPart, maskLiterals, type Range, removePart } from "./sourceText.js";
 
-/** A list of packs in a program's text: brackets, with at most one level of brackets and braces inside. */
-const PACKS_LIST = /(\bpacks\s*:\s*\[)((?:[^[\]]|\[[^[\]]*\])*)(\])/;
+/** How a config is written: a program, or data. */
+export type ConfigKind = "code" | "json" | "yaml";
 
-/** The config's text with the pack added, or `undefined` if the list cannot be found in it. Adds nothing twice. */
+/** The config's text with the pack added, or `undefined` if only a person can edit it. Adds nothing twice. */
 export function addPack(
   text: string,
   name: string,
-  isData: boolean,
+  kind: ConfigKind,
   defaults: readonly string[],
 ): string | undefined {
-  if (isData) return editData(text, (packs) => [...new Set([...(packs ?? defaults), name])]);
-  const match = PACKS_LIST.exec(text);
-  if (!match) return undefined;
-  const [, start = "", items = "", end = ""] = match;
-  const quoted = JSON.stringify(name);
-  if (items.includes(quoted)) return text;
-  const separator = items.trim() === "" || items.trimEnd().endsWith(",") ? "" : ", ";
-  return text.replace(match[0], () => `${start}${items.trimEnd()}${separator}${quoted}${end}`);
+  return addEntry(text, name, JSON.stringify(name), kind, defaults);
 }
 
 /** The config's text without the pack, or `undefined` if it is named in a way that only a person can edit. */
-export function removePack(text: string, name: string, isData: boolean): string | undefined {
-  if (isData) return editData(text, (packs) => packs?.filter((pack) => nameOf(pack) !== name));
-  const match = PACKS_LIST.exec(text);
-  const quoted = JSON.stringify(name);
-  if (!match?.[2]?.includes(quoted)) return text.includes(quoted) ? undefined : text;
-  const [, start = "", items = "", end = ""] = match;
-  // With options it stands in brackets of its own.
-  if (new RegExp(`\\[\\s*${escapeForPattern(quoted)}`).test(items)) return undefined;
-  const list = items.replace(new RegExp(`${escapeForPattern(quoted)}\\s*,?\\s*`), () => "");
-  return text.replace(match[0], () => `${start}${list.replace(/,\s*$/, "")}${end}`);
+export function removePack(text: string, name: string, kind: ConfigKind): string | undefined {
+  if (kind === "json") {
+    return editPackList(text, (packs) => packs?.filter((pack) => packNameOf(pack) !== name));
+  }
+  if (kind === "yaml") {
+    const line = yamlLine(text, name);
+    return line ? text.slice(0, line.start) + text.slice(line.end) : untouched(text, name);
+  }
+  const open = packsList(text);
+  const entry = open === undefined ? undefined : packEntry(text, open, name);
+  return open === undefined || !entry ? untouched(text, name) : removePart(text, open, entry);
 }
 
-function editData(
+/** Adds an entry to the list of packs, written as `source`, unless the pack is there. */
+export function addEntry(
+  text: string,
+  name: string,
+  source: string,
+  kind: ConfigKind,
+  defaults: readonly string[],
+): string | undefined {
+  if (kind === "json") {
+    return editPackList(text, (packs) => {
+      const list = packs ?? defaults;
+      return list.some((pack) => packNameOf(pack) === name) ? list : [...list, JSON.parse(source)];
+    });
+  }
+  if (kind === "yaml") return addYamlLine(text, name, source, defaults);
+  const open = packsList(text);
+  if (open !== undefined) return packEntry(text, open, name) ? text : insertPart(text, open, source);
+  const config = /\bexport\s+default\s+(?:defineConfig\s*\(\s*)?\{/.exec(maskLiterals(text));
+  if (!config || /\bpacks\b/.test(maskLiterals(text))) return undefined;
+  const list = [...defaults.map((one) => JSON.stringify(one)), source].join(", ");
+  return insertPart(text, config.index + config[0].length - 1, `packs: [${list}]`);
+}
+
+/** Whether the config's text names the pack where it can be edited. */
+export function hasPack(text: string, name: string, kind: ConfigKind): boolean {
+  if (kind === "yaml") return yamlLine(text, name) !== undefined;
+  if (kind === "json") {
+    const config: unknown = JSON.parse(withoutMark(text));
+    const packs = isRecord(config) && Array.isArray(config.packs) ? config.packs : [];
+    return packs.some((pack) => packNameOf(pack) === name);
+  }
+  const open = packsList(text);
+  return open !== undefined && packEntry(text, open, name) !== undefined;
+}
+
+/** Where the list of packs opens in a program's text. */
+export function packsList(text: string): number | undefined {
+  const match = /\bpacks\s*:\s*\[/.exec(maskLiterals(text));
+  return match ? match.index + match[0].length - 1 : undefined;
+}
+
+/** The entry of a pack: its name, or a list that begins with it. */
+export function packEntry(text: string, open: number, name: string): Range | undefined {
+  const mask = maskLiterals(text);
+  return bracketParts(mask, open)?.find((part) => {
+    if (isText(text, part, name)) return true;
+    const [first] = text.charAt(part.start) === "[" ? (bracketParts(mask, part.start) ?? []) : [];
+    return first !== undefined && isText(text, first, name);
+  });
+}
+
+/** Changes the packs of a config that is JSON. */
+export function editPackList(
   text: string,
   change: (packs: readonly unknown[] | undefined) => readonly unknown[] | undefined,
 ): string | undefined {
-  const config: unknown = JSON.parse(text);
+  const config: unknown = JSON.parse(withoutMark(text));
   if (!isRecord(config)) return undefined;
   const packs = change(Array.isArray(config.packs) ? config.packs : undefined);
   return `${JSON.stringify({ ...config, ...(packs && { packs }) }, undefined, 2)}\n`;
 }
 
-function nameOf(pack: unknown): unknown {
+export function packNameOf(pack: unknown): unknown {
   return Array.isArray(pack) ? pack[0] : pack;
 }
 
-function escapeForPattern(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, "\\$&");
+/** The line of a YAML list that names a pack, as `- name` or as JSON, with its line break. */
+export function yamlLine(text: string, name: string): Range | undefined {
+  for (const match of text.matchAll(/^[^\S\n]*-[^\S\n]+(.*)(?:\n|$)/gm)) {
+    const item = (match[1] ?? "").trim();
+    const isNamed = item === name || parsed(item) === name || packNameOf(parsed(item)) === name;
+    if (isNamed) return { start: match.index, end: match.index + match[0].length };
+  }
+  return undefined;
+}
+
+/** JSON is YAML: an entry is one line of it, which can be found and read again. */
+function addYamlLine(
+  text: string,
+  name: string,
+  source: string,
+  defaults: readonly string[],
+): string | undefined {
+  if (yamlLine(text, name)) return text;
+  if (text.includes(name)) return undefined;
+  const list = /^packs:[^\S\n]*(?:#[^\n]*)?\n((?:[^\S\n]*-[^\n]*\n?|[^\S\n]+[^\n]*\n?|\n)*)/m.exec(text);
+  if (list) {
+    const [whole, items = ""] = list;
+    const indent = /^[^\S\n]*(?=-)/m.exec(items)?.[0] ?? "  ";
+    const end = list.index + whole.trimEnd().length;
+    return `${text.slice(0, end)}\n${indent}- ${source}${text.slice(end) || "\n"}`;
+  }
+  if (/^packs:/m.test(text)) return undefined;
+  const lines = [...defaults.map((one) => JSON.stringify(one)), source].map((item) => `  - ${item}\n`);
+  const start = text.trim() === "" || text.trim() === "{}" ? "" : `${text.trimEnd()}\n`;
+  return `${start}packs:\n${lines.join("")}`;
+}
+
+function parsed(item: string): unknown {
+  try {
+    return JSON.parse(item);
+  } catch {
+    return undefined;
+  }
+}
+
+function isText(text: string, { start, end }: Range, value: string): boolean {
+  return /^["'`]/.test(text.charAt(start)) && text.slice(start + 1, end - 1) === value;
+}
+
+/** A text that does not name the pack stays as it is; one that does is a person's to edit. */
+function untouched(text: string, name: string): string | undefined {
+  return text.includes(JSON.stringify(name)) || text.includes(`'${name}'`) ? undefined : text;
+}
+
+/** Without the byte order mark some editors write. */
+function withoutMark(text: string): string {
+  return text.replace(/^\ufeff/, "");
 }

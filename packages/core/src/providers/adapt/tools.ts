@@ -1,4 +1,4 @@
-import { quote } from "../../toolkit/describe.js";
+import { quote } from "@agent/internal";
 import type { ChatTool, JsonSchema } from "../../tools/interface.js";
 import type { ChatRequest } from "../interface.js";
 import { type JsonText, JsonTexts } from "./jsonBody.js";

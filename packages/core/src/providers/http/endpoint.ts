@@ -1,5 +1,5 @@
-import { quote } from "../../toolkit/describe.js";
-import { createRedactor } from "../../toolkit/redact.js";
+import { quote } from "@agent/internal";
+import { createRedactor } from "../../toolkit/text/redact.js";
 import type { ChatRequest } from "../interface.js";
 import { runAttempts } from "./attempts.js";
 import { statusError } from "./failure.js";

@@ -1,4 +1,4 @@
-import { quotePath } from "../../toolkit/describe.js";
+import { quotePath } from "@agent/internal";
 import { AttemptError } from "./retry.js";
 
 const MAX_REDIRECTS = 5;

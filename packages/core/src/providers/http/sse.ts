@@ -1,4 +1,4 @@
-import { concatBytes } from "../../toolkit/bytes.js";
+import { concatBytes } from "@agent/internal";
 import { AttemptError } from "./retry.js";
 
 const END_MARK = "[DONE]";
