@@ -1,7 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { argument, expectClearErrors, expectComplete, expectInvalidArgument } from "@agent/test-support";
+import {
+  argument,
+  expectClearErrors,
+  expectComplete,
+  expectInvalidArgument,
+  expectMethodsComplete,
+} from "@agent/test-support";
 import { afterAll, describe, test } from "vitest";
 import { fakeContext, fakeTool } from "../test/fixtures.js";
 import * as core from "./index.js";
@@ -29,12 +35,30 @@ const withTool = () => {
 const failing = async (text: Promise<string>) => {
   if ((await text).startsWith("Error executing")) throw new Error(await text);
 };
+const textOf = (result: core.PreparedCall | core.ToolResult) => ("outcome" in result ? result.text : "");
 const request = { messages: [], tools: [], signal: new AbortController().signal };
 const pack = { register: () => undefined };
 const session = { systemPrompt: "", messages: [] };
 
 const conversation = (options?: core.ConversationOptions) => new core.Conversation(options);
 const definition = { name: "t", description: "Test.", input: { type: "object" }, execute: () => "" };
+
+const saving = () =>
+  agent({
+    conversation: new core.Conversation({ sessionContextFilePath: join(directory, "session.json") }),
+  });
+
+/** An agent with a call that waits for a decision; what is not decided is allowed. */
+const waiting = async () => {
+  const script = [{ calls: [{ name: "t", args: {} }] }, "Done."];
+  let asked = 0;
+  const one = new core.Agent(replay.scriptedProvider(script), {
+    packs: [fakeTool("t")],
+    approve: () => (asked++ === 0 ? "suspend" : "allow"),
+  });
+  await one.chat("Hi").catch(() => undefined);
+  return one;
+};
 
 const CORE = [
   argument("contentText", "content", ["text", "list"], (value) => core.contentText(value)),
@@ -58,6 +82,18 @@ const CORE = [
   argument("Agent(options)", "maxTurnOutputBytes", ["nothing", "number"], (value) =>
     agent({ maxTurnOutputBytes: value }),
   ),
+  argument("Agent(options)", "maxCallsPerAnswer", ["nothing", "number"], (value) =>
+    agent({ maxCallsPerAnswer: value }),
+  ),
+  argument("Agent(options)", "maxOutputRetries", ["nothing", "number"], (value) =>
+    agent({ maxOutputRetries: value }),
+  ),
+  argument("Agent(options)", "maxChildAgents", ["nothing", "number"], (value) =>
+    agent({ maxChildAgents: value }),
+  ),
+  argument("Agent(options)", "maxChildDepth", ["nothing", "number"], (value) =>
+    agent({ maxChildDepth: value }),
+  ),
   argument("Agent(options)", "contextTokens", ["nothing", "number"], (value) =>
     agent({ contextTokens: value }),
   ),
@@ -67,6 +103,26 @@ const CORE = [
   argument("Agent.streamChat", "message", ["text"], (value) => agent().streamChat(value).next()),
   argument("Agent.streamChat", "options", ["nothing", "object"], (value) =>
     agent().streamChat("Hi", value).next(),
+  ),
+  argument("Agent.chat", "details", ["nothing"], (value) => agent().chat("Hi", { details: value })),
+  argument("Agent.chat", "output", ["nothing", "object"], (value) =>
+    new core.Agent(replay.scriptedProvider(["{}"])).chat("Hi", { output: value }),
+  ),
+  argument("Agent.resume", "decisions", ["object"], async (value) => (await waiting()).resume(value)),
+  argument("Agent.resume", "options", ["nothing", "object"], async (value) =>
+    (await waiting()).resume({}, value),
+  ),
+  argument("Agent.resume", "signal", ["nothing"], async (value) =>
+    (await waiting()).resume({}, { signal: value }),
+  ),
+  argument("Agent.resume", "details", ["nothing"], async (value) =>
+    (await waiting()).resume({}, { details: value }),
+  ),
+  argument("Agent.streamResume", "decisions", ["object"], async (value) =>
+    (await waiting()).streamResume(value).next(),
+  ),
+  argument("Agent.streamResume", "options", ["nothing", "object"], async (value) =>
+    (await waiting()).streamResume({}, value).next(),
   ),
   argument("Agent.steer", "message", ["text"], (value) => agent().steer(value)),
   argument("Agent.compact", "options", ["nothing", "object"], (value) => agent().compact(value)),
@@ -78,6 +134,20 @@ const CORE = [
   argument("Conversation(options)", "sessionContextFilePath", ["nothing", "text"], (value) =>
     conversation({ sessionContextFilePath: value }),
   ),
+  argument("Conversation.setSystemPrompt", "prompt", ["text"], (value) =>
+    conversation().setSystemPrompt(value),
+  ),
+  argument("Conversation.onChange", "listener", [], (value) => conversation().onChange(value)),
+  argument("Conversation.onChange", "recording", ["nothing", "object"], (value) =>
+    conversation().onChange(() => undefined, value),
+  ),
+  argument("Conversation.append", "message", ["object"], (value) => conversation().append(value)),
+  argument("Conversation.openRound", "answer", ["object"], (value) => conversation().openRound(value)),
+  argument("Conversation.reopenRound", "pending", [], (value) => conversation().reopenRound(value)),
+  argument("Conversation.replace", "start", ["number"], (value) => conversation().replace(value, 0, [])),
+  argument("Conversation.replace", "count", ["number"], (value) => conversation().replace(0, value, [])),
+  argument("Conversation.replace", "messages", ["list"], (value) => conversation().replace(0, 0, value)),
+  argument("Conversation.settlePending", "text", ["text"], (value) => conversation().settlePending(value)),
   argument("recordSession", "conversation", [], (value) => core.recordSession(value, "never written")),
   argument("recordSession", "path", ["text"], (value) => core.recordSession(conversation(), value)),
   argument("recordSession", "options", ["nothing", "object"], (value) =>
@@ -98,12 +168,12 @@ const CORE = [
   argument("Agent.enableTool", "name", ANY, (value) => agent().enableTool(value)),
   argument("Agent.disableTool", "name", ANY, (value) => agent().disableTool(value)),
   argument("Agent.setSystemPrompt", "prompt", ["text"], (value) => agent().setSystemPrompt(value)),
-  argument("Agent.saveContext", "reason", ["text"], (value) =>
-    failing(
-      agent({
-        conversation: new core.Conversation({ sessionContextFilePath: join(directory, "session.json") }),
-      }).saveContext(value),
-    ),
+  argument("Agent.saveContext", "reason", ["text"], (value) => failing(saving().saveContext(value))),
+  argument("Agent.saveContext", "options", ["nothing", "object"], (value) =>
+    saving().saveContext("why", value),
+  ),
+  argument("Agent.saveContext", "reject", ["nothing"], (value) =>
+    saving().saveContext("why", { reject: value }),
   ),
   argument("ToolRegistry", "options", ["nothing", "object"], (value) => registry(value)),
   argument("ToolRegistry(options)", "deadlineMs", ["nothing", "number"], (value) =>
@@ -122,6 +192,23 @@ const CORE = [
   ),
   argument("ToolRegistry.register", "source", ["nothing", "text"], (value) =>
     registry().register(fakeTool("t"), { source: value }),
+  ),
+  argument("ToolRegistry.onRegister", "listener", [], (value) => registry().onRegister(value)),
+  argument("ToolRegistry.provide", "services", ["object"], (value) => registry().provide(value)),
+  argument("ToolRegistry.registerLater", "description", ["text"], (value) =>
+    registry().registerLater(value, async () => undefined),
+  ),
+  argument("ToolRegistry.registerLater", "load", [], (value) => registry().registerLater("late", value)),
+  argument("ToolRegistry.prepare", "name", ANY, async (value) => await withTool().prepare(value)),
+  argument("ToolRegistry.prepare", "arguments", ["nothing", "object"], async (value) =>
+    failing(Promise.resolve(textOf(await withTool().prepare("t", value)))),
+  ),
+  argument("ToolRegistry.run", "name", ANY, async (value) => await withTool().run(value)),
+  argument("ToolRegistry.run", "arguments", ["nothing", "object"], async (value) =>
+    failing(Promise.resolve(textOf(await withTool().run("t", value)))),
+  ),
+  argument("ToolRegistry.run", "call", ["nothing", "object"], async (value) =>
+    failing(Promise.resolve(textOf(await withTool().run("t", {}, value)))),
   ),
   argument("ToolRegistry.unregister", "name", ANY, (value) => registry().unregister(value)),
   argument("ToolRegistry.enable", "name", ANY, (value) => registry().enable(value)),
@@ -278,6 +365,13 @@ describe.each([
 ])("%s", (_, module, cases) => {
   test("has a row for every function", () => expectComplete(module, cases, FREE));
 });
+
+test.each([
+  [core.Agent, ["takeSteering", "settled", "getTools", "clearContext", "dispose"]],
+  [core.Conversation, ["clear"]],
+  [core.ToolRegistry, ["getToolNames", "getEnabledSchemas", "getSharedSchemas", "describeTools", "dispose"]],
+  [core.SaveSessionContextTool, ["getSchema"]],
+])("%o has a row for every method", (type, free) => expectMethodsComplete(type, CORE, free));
 
 test.each([...CORE, ...PROVIDERS, ...READERS, ...TOOLKIT])(
   "$of: a wrong $argument is named, with what came",

@@ -39,12 +39,8 @@ export type {
   RedirectedCall,
 } from "./tools/interface.js";
 export { PACK_API_VERSION, registerPack } from "./tools/packs.js";
-export {
-  type PreparedCall,
-  type ToolInfo,
-  ToolRegistry,
-  type ToolRegistryOptions,
-} from "./tools/registry.js";
+export type { PreparedCall } from "./tools/preparedCall.js";
+export { type ToolInfo, ToolRegistry, type ToolRegistryOptions } from "./tools/registry.js";
 export { PROVIDER_KEY_VARIABLES } from "./tools/secrets.js";
 export type { PendingTools } from "./tools/services.js";
 export { SaveSessionContextTool } from "./tools/sessionContext.js";

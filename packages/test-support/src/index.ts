@@ -25,4 +25,5 @@ export {
   expectClearErrors,
   expectComplete,
   expectInvalidArgument,
+  expectMethodsComplete,
 } from "./wrongValues.js";

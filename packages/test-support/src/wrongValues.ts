@@ -74,6 +74,19 @@ export function expectComplete(
   expect(functions.map(([name]) => name).filter((name) => !covered.has(name))).toEqual([]);
 }
 
+/** Every method of a class has a row, named `Class.method`; `free` are those that take nothing. */
+export function expectMethodsComplete(
+  type: { readonly name: string; readonly prototype: object },
+  cases: readonly ArgumentCase[],
+  free: readonly string[],
+): void {
+  const covered = new Set([...cases.map(({ of }) => of), ...free.map((name) => `${type.name}.${name}`)]);
+  const methods = Object.entries(Object.getOwnPropertyDescriptors(type.prototype))
+    .filter(([name, { value }]) => name !== "constructor" && typeof value === "function")
+    .map(([name]) => `${type.name}.${name}`);
+  expect(methods.filter((name) => !covered.has(name))).toEqual([]);
+}
+
 async function thrownBy(call: () => unknown): Promise<unknown> {
   try {
     await call();

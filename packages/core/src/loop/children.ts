@@ -4,7 +4,7 @@ import { AgentError } from "../errors.js";
 import { throwIfAborted } from "../toolkit/abort.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import { checkPositive, checkText, textsOf } from "../toolkit/hostOptions/checks.js";
-import { unavailable } from "../tools/registry.js";
+import { unavailable } from "../tools/preparedCall.js";
 import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/types.js";
 import type { Exchange, LoopTools } from "./exchange.js";
 import type { runLoop } from "./loop.js";
