@@ -1,4 +1,5 @@
-import { nearestMatch, quote } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
+import { nearestMatch } from "@agent/internal";
 import type { Command } from "commander";
 import { mcpCommands } from "./commands/mcp/program.js";
 import { packCommands } from "./commands/pack/program.js";

@@ -15,6 +15,7 @@ export {
   silence,
   startChatServer,
 } from "./chatServer.js";
+export { type FunctionSchema, functionSchemas, withJsonTypes } from "./functionSchemas.js";
 export { type McpHttpBehaviour, McpHttpServer } from "./mcpHttpServer.js";
 export { expectPackagesRead } from "./packagesRead.js";
 export { type Random, seededRandom } from "./random.js";
@@ -25,4 +26,5 @@ export {
   expectClearErrors,
   expectComplete,
   expectInvalidArgument,
+  expectMethodsComplete,
 } from "./wrongValues.js";

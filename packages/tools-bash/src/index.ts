@@ -1,5 +1,5 @@
 import type { PackHost, PackRegistry } from "@agent/core";
-import { checkRegistry } from "@agent/core/toolkit";
+import { check } from "@agent/core/toolkit";
 import type { BashOptions } from "./options.js";
 import { RunBashTool } from "./tools/bash.js";
 
@@ -16,7 +16,7 @@ export const packApiVersion = 1;
 
 /** Registers `run_bash`, disabled: the user opts in. Throws on an unknown or mistyped option. */
 export function register(registry: PackRegistry, host?: PackHost): void {
-  checkRegistry(registry);
+  check.registry(registry);
   const tool = new RunBashTool(host?.options as BashOptions | undefined, host);
   registry.register(tool, { enabled: false });
   registry.provide?.(tool.services);

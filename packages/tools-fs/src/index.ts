@@ -1,5 +1,5 @@
 import type { PackHost, PackRegistry } from "@agent/core";
-import { checkRegistry } from "@agent/core/toolkit";
+import { check } from "@agent/core/toolkit";
 import type { FsOptions } from "./options.js";
 import { EditFileTool } from "./tools/editFile.js";
 import { ListDirTool } from "./tools/listDir.js";
@@ -17,7 +17,7 @@ export const packApiVersion = 1;
 
 /** Registers the file tools; `remove` starts disabled. Throws on an unknown or mistyped option. */
 export function register(registry: PackRegistry, host?: PackHost): void {
-  checkRegistry(registry);
+  check.registry(registry);
   const workspace = new Workspace(host?.options as FsOptions | undefined, host);
   registry.register(new ReadFileTool(workspace));
   registry.register(new WriteFileTool(workspace));

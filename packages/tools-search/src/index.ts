@@ -1,5 +1,5 @@
 import type { PackHost, PackRegistry } from "@agent/core";
-import { checkRegistry } from "@agent/core/toolkit";
+import { check } from "@agent/core/toolkit";
 import { sharedPool } from "./host/pool/shared.js";
 import type { SearchOptions } from "./options.js";
 import { SearchFilesTool } from "./tools/searchFiles.js";
@@ -12,7 +12,7 @@ export const packApiVersion = 1;
 
 /** Registers `search_text` and `search_files`, both enabled. Throws for an unknown or mistyped option. */
 export function register(registry: PackRegistry, host?: PackHost): void {
-  checkRegistry(registry);
+  check.registry(registry);
   const options = host?.options as SearchOptions | undefined;
   registry.register(new SearchTextTool(options, host?.access));
   registry.register(new SearchFilesTool(options, host?.access));

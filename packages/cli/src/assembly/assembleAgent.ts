@@ -28,14 +28,12 @@ export interface AssemblyOptions {
   readonly record: boolean;
   /** Asked about calls that need a person's yes. */
   readonly ask: AskPerson;
-  /** Puts a question of a pack to the person. Absent where nobody can answer. */
-  readonly question?: PackHost["ask"];
   /** The mode where the settings name none. Default: the one that says what the settings mean. */
   readonly mode?: Mode;
   /** Told what a call is about to change in a file, as lines of a diff. */
   readonly onPreview?: (id: string, diff: readonly string[]) => void;
-  /** Asks about every call, also those that need no yes under the settings. */
-  readonly askAll?: boolean;
+  /** What packs are given to reach the person: questions, the editor's files. */
+  readonly forPacks?: Pick<PackHost, "ask" | "editorFiles">;
   /** Where answers and calls go through, for a run that is kept in a journal. */
   readonly steps?: Steps;
   readonly guard: CrashGuard;
@@ -100,7 +98,7 @@ export async function assembleAgent(
   });
   const contextTokens = settings.contextTokens ?? chosen.provider.contextTokens;
   const tools = assembleTools(loaded, packs, conversation, {
-    ...(options.question && { ask: options.question }),
+    ...options.forPacks,
     ...(contextTokens !== undefined && { contextTokens }),
   });
   const provider = new SwitchableProvider(chosen.provider);
@@ -108,7 +106,7 @@ export async function assembleAgent(
   const recording = options.record
     ? new SessionRecording({ conversation, file, cwd, onProblem: options.onProblem })
     : undefined;
-  const undo = undoLogs(recording, cwd);
+  const undo = undoLogs(recording, cwd, options.forPacks?.editorFiles);
   const { ask, onPreview, onProblem } = options;
   const agent = new Agent(provider, {
     conversation,
@@ -119,7 +117,6 @@ export async function assembleAgent(
       undo,
       cwd,
       onProblem,
-      askAll: options.askAll === true,
       ...(onPreview && { onPreview }),
     }),
     hooks: [
@@ -173,12 +170,16 @@ function createPermissions(
 }
 
 /** The undo log of the session that is recorded now: a new session starts a new one. */
-function undoLogs(recording: SessionRecording | undefined, cwd: string): () => UndoLog | undefined {
+function undoLogs(
+  recording: SessionRecording | undefined,
+  cwd: string,
+  editorFiles: PackHost["editorFiles"],
+): () => UndoLog | undefined {
   let current: { readonly file: string; readonly log: UndoLog } | undefined;
   return () => {
     if (!recording) return undefined;
     const { file } = recording;
-    if (current?.file !== file) current = { file, log: new UndoLog(undoDirectory(file), cwd) };
+    if (current?.file !== file) current = { file, log: new UndoLog(undoDirectory(file), cwd, editorFiles) };
     return current.log;
   };
 }

@@ -23,7 +23,7 @@ export function assembleTools(
   { settings, keys, access }: LoadedSettings,
   packs: readonly LoadedPack[],
   context: ToolContext,
-  host: Pick<PackHost, "ask" | "contextTokens"> = {},
+  forPacks: Pick<PackHost, "ask" | "contextTokens" | "editorFiles"> = {},
 ): AssembledTools {
   const secrets = takePackSecrets(packs, keys);
   const registry = createToolRegistry(context, [], { secrets: () => secrets.values });
@@ -33,7 +33,7 @@ export function assembleTools(
     secretVariables: secrets.variables,
     secrets: secrets.of(pack),
     access,
-    ...host,
+    ...forPacks,
   }));
   // With a broken pack an unknown name may well be one of its tools: that is not a second error.
   const isIncomplete =

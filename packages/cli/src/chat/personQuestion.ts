@@ -1,5 +1,6 @@
 import type { PersonAnswer, PersonQuestion, QuestionField } from "@agent/core";
-import { escapeInvisible, escapeToLine } from "@agent/core/toolkit";
+import { escapeInvisible } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import type { MenuItem } from "./menu.js";
 import type { ChatView } from "./view.js";
 

@@ -1,5 +1,6 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
-import { escapeInvisible, escapeToLine, onAbort } from "@agent/core/toolkit";
+import { escapeInvisible, onAbort } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { Activity } from "../display/activity.js";
 import { formatDuration } from "../display/duration.js";
 import { Frames } from "../display/frames.js";
@@ -26,7 +27,7 @@ const KEYS = [
   "@ names a file and attaches it, @a.ts:10-40 some lines · ! runs a command and tells the model · Tab completes",
   "Shift+Tab switches the mode: plan, ask, accept edits, auto",
   "Esc or Ctrl+C stops the answer · Ctrl+B moves a running command to the background · Ctrl+C twice or Ctrl+D leaves",
-  "Ctrl+O shows the whole of the last call that was shortened, then of the one before",
+  "Ctrl+O shows the whole of the last call that was shortened, then of the one before; /expand lists them all",
 ];
 
 interface Question {
@@ -70,6 +71,8 @@ export class TerminalView implements ChatView {
   #queued: readonly string[] = [];
   #status: Status | undefined;
   #turnStartedAt: number | undefined;
+  /** How many of the rows that are drawn, from the first, are an answer. */
+  #answerRows = 0;
 
   constructor(screen: Screen, style: Style) {
     this.#screen = screen;
@@ -224,7 +227,18 @@ export class TerminalView implements ChatView {
   }
 
   expandNext(): void {
-    if (!this.#activity.expandNext()) this.hint(["Nothing was shortened."]);
+    const isLast = this.#activity.expandable.length > 0;
+    if (!this.#activity.expand())
+      this.hint([isLast ? "That was the oldest. Ctrl+O begins anew." : "Nothing was shortened."]);
+    this.#frames.request();
+  }
+
+  get expandable(): readonly string[] {
+    return this.#activity.expandable;
+  }
+
+  expand(place: number): void {
+    this.#activity.expand(place);
     this.#frames.request();
   }
 
@@ -237,19 +251,22 @@ export class TerminalView implements ChatView {
 
   /** The terminal changed its size. */
   resized(): void {
-    this.#region.resized(this.#screen.columns);
+    if (this.#answerRows > 0) this.#activity.keepShown();
+    this.#region.resized(this.#screen.columns, this.#answerRows);
     this.draw();
   }
 
   /** Starts on an empty row; what was drawn is not ours any more. */
   redraw(): void {
     this.#region.forget();
+    this.#answerRows = 0;
     this.draw();
   }
 
   /** Takes the live rows away; all that was said stays. `draw` brings them back. */
   hide(): void {
     const { above } = this.#activity.frame(this.columns, this.#screen.rows);
+    this.#answerRows = 0;
     this.#region.draw({ above, rows: [] });
     this.#region.clear();
   }
@@ -277,11 +294,12 @@ export class TerminalView implements ChatView {
       Math.max(1, height - inputRows.length - below.length - 2),
     );
     const room = height - 1 - before.length - inputRows.length - below.length;
-    const { above, rows } = this.#activity.frame(width, Math.max(1, room));
+    const { above, rows, answerRows } = this.#activity.frame(width, Math.max(1, room));
     // At the bottom stands what the person types: if the terminal is too low, the rest gives way.
     const top = lastOf([...rows, ...before], height - 1 - inputRows.length - below.length).map((row) =>
       clipRow(row, width),
     );
+    this.#answerRows = Math.max(0, answerRows - (rows.length + before.length - top.length));
     this.#region.draw({
       above,
       rows: [...top, ...inputRows, ...below],

@@ -1,5 +1,6 @@
 import { relative } from "node:path";
-import { errorMessage, escapeToLine, isInside } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { escapeToLine, isInside } from "@agent/internal";
 import { askYesNo, canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { isInside } from "@agent/core/toolkit";
+import { isInside } from "@agent/internal";
 import {
   type AuthProvider,
   StreamableHTTPClientTransport,

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
-import { errorMessage, escapeToLine, quotePath } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { escapeToLine, quotePath } from "@agent/internal";
 import type { PastedServer } from "@agent/tools-mcp/manage";
 import { askYesNo, canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";

@@ -1,4 +1,4 @@
-import { escapeToLine, truncateUtf8 } from "@agent/core/toolkit";
+import { escapeToLine, truncateUtf8 } from "@agent/internal";
 import type * as Manage from "@agent/tools-mcp/manage";
 import type { ToolDifferences } from "@agent/tools-mcp/manage";
 import { askYesNo, canAsk } from "../../process/ask.js";

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { escapeToLine, quote } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { installPackages, uninstallPackages } from "../../assembly/packages/npm.js";
 import { entryOf } from "../../assembly/packs/entry.js";
 import { askYesNo, canAsk } from "../../process/ask.js";

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
-import { quotePath, writeFileAtomic } from "@agent/core/toolkit";
+import { writeFileAtomic } from "@agent/core/toolkit";
+import { quotePath } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { configDirectory, ensurePrivateDirectory } from "../../process/paths.js";
 import { ProjectFiles } from "../trust/projectFiles.js";
