@@ -10,7 +10,7 @@ import { sourceHash } from "../lock/lockFile.js";
 import { LoginNeededError, LoginProvider } from "../oauth/provider.js";
 import { ErrorLog } from "../stdio/errorLog.js";
 
-const START_MS = 15_000;
+const DEFAULT_START_MS = 15_000;
 
 /** What a server offers now, in the form in which it would be locked. */
 export interface InspectedServer {
@@ -18,6 +18,13 @@ export interface InspectedServer {
   /** Milliseconds from its start until the first answer, and for listing everything. */
   readonly startMs: number;
   readonly listMs: number;
+}
+
+export interface InspectOptions {
+  readonly signal?: AbortSignal;
+  readonly auth?: AuthProvider;
+  /** Milliseconds its start may take. Default 15,000: more where a program has to be downloaded first. */
+  readonly startMs?: number;
 }
 
 /**
@@ -28,19 +35,19 @@ export async function inspectServer(
   name: string,
   server: ServerOptions,
   host: ConnectionHost,
-  options: { readonly signal?: AbortSignal; readonly auth?: AuthProvider } = {},
+  options: InspectOptions = {},
 ): Promise<InspectedServer> {
   const auth =
     options.auth ??
     (isHttp(server) ? new LoginProvider(name, server.url, host.logins, host.secrets) : undefined);
   try {
-    return await inspectIn(undefined, name, server, host, auth, options.signal);
+    return await inspectIn(undefined, name, server, host, auth, options);
   } catch (error) {
     // Servers built on some SDKs end when the first thing they get is not the handshake.
     if (isHttp(server) || !(error instanceof EndedError)) throw withoutSecrets(error, host);
   }
   try {
-    return await inspectIn({ kind: "legacy", version: "" }, name, server, host, auth, options.signal);
+    return await inspectIn({ kind: "legacy", version: "" }, name, server, host, auth, options);
   } catch (error) {
     throw withoutSecrets(error, host);
   }
@@ -55,12 +62,12 @@ async function inspectIn(
   server: ServerOptions,
   host: ConnectionHost,
   auth: AuthProvider | undefined,
-  caller: AbortSignal | undefined,
+  { signal: caller, startMs = DEFAULT_START_MS }: InspectOptions,
 ): Promise<InspectedServer> {
   const { guard, directory, secrets, redact, ask } = host;
   const log = new ErrorLog(redact);
   const { transport, endReason } = openTransport(server, { guard, log, directory, secrets, auth });
-  const timer = AbortSignal.timeout(START_MS);
+  const timer = AbortSignal.timeout(startMs);
   // A login waits for a person, and has a limit of its own.
   const signal = AbortSignal.any([
     ...(auth instanceof LoginProvider || !auth ? [timer] : []),
@@ -85,7 +92,7 @@ async function inspectIn(
     return { locked, startMs: opened - started, listMs: performance.now() - opened };
   } catch (error) {
     const reason = endReason();
-    if (timer.aborted) throw new Error(`It did not start within ${START_MS} ms. ${log.tail()}`.trim());
+    if (timer.aborted) throw new Error(`It did not start within ${startMs} ms. ${log.tail()}`.trim());
     throw reason === "" ? error : new EndedError(reason);
   } finally {
     await transport.close();

@@ -17,6 +17,9 @@ import { showTools } from "./update.js";
 /** Where other tools keep the servers of a project. Their content is offered, never used by itself. */
 const FOREIGN_FILES = [".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"];
 
+// Launchers such as npx download the server when it is started for the first time.
+const FIRST_START_MS = 120_000;
+
 /** `enable` are tools of the server to turn on; `*` is all of them. */
 export interface AddFlags extends McpFlags {
   readonly name?: string;
@@ -108,7 +111,7 @@ async function addServer(
   let locked: Awaited<ReturnType<typeof manage.inspectServer>>["locked"] | undefined;
   let problem: string | undefined;
   try {
-    ({ locked } = await manage.inspectServer(name, pasted.options, place.host));
+    ({ locked } = await manage.inspectServer(name, pasted.options, place.host, { startMs: FIRST_START_MS }));
   } catch (error) {
     problem = errorMessage(error);
     note(`✗ ${name}: ${problem}`);
