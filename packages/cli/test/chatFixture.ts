@@ -13,7 +13,7 @@ import {
 } from "@agent/core";
 import { functionTool, requireString } from "@agent/core/toolkit";
 import { createGate, undoHooks } from "../src/assembly/gate.js";
-import * as slash from "../src/chat/commands/slashCommands.js";
+import { slashCommands as slash } from "../src/chat/commands/slashCommands.js";
 import { createChat } from "../src/chat/createChat.js";
 import type { ChatSettings } from "../src/chat/types.js";
 import { Grants } from "../src/permissions/grants.js";

@@ -31,7 +31,7 @@ export async function startChat(loaded: LoadedSettings, options: StartOptions): 
 }
 
 async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat): Promise<ReadyChat> {
-  const [{ assembleAgent }, sessions, { transcriptLines }, slash] = await Promise.all([
+  const [{ assembleAgent }, sessions, { transcriptLines }, { slashCommands: slash }] = await Promise.all([
     import("../assembly/assembleAgent.js"),
     import("../assembly/sessions.js"),
     import("../display/transcript.js"),

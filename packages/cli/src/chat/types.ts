@@ -63,10 +63,7 @@ export interface ChatSettings {
 }
 
 /** The slash commands. They come with who answers: the first prompt does not wait for them. */
-export type SlashCommands = Pick<
-  typeof import("./commands/slashCommands.js"),
-  "isSlashCommand" | "runSlashCommand" | "completeSlashCommand" | "commandItems"
->;
+export type SlashCommands = typeof import("./commands/slashCommands.js").slashCommands;
 
 /** Where the chat keeps what it needs beside the conversation. */
 export interface ChatPlaces {
