@@ -70,7 +70,7 @@ describe("where a config may be", () => {
     expect(stdout).toMatch(/^mkdir +off +disabled by agent\.config\.json/m);
   });
 
-  test('G163: "cosmiconfig" in package.json cannot lead the search elsewhere', async () => {
+  test('"cosmiconfig" in package.json cannot lead the search elsewhere', async () => {
     const box = new Sandbox();
     box.write("evil.json", '{"readOnly":true}');
     box.write("package.json", '{"cosmiconfig":{"searchPlaces":["evil.json"]},"agent":{"disable":["mkdir"]}}');
@@ -96,7 +96,7 @@ describe("where a config may be", () => {
     box.write("agent.config.json", '{"$import":"./evil.js"}');
     const { code, stderr } = await box.run(["--trust", "tools"]);
     expect(code).toBe(2);
-    expect(stderr).toContain('unknown key "$import"');
+    expect(stderr).toContain('"$import" is not known');
   });
 });
 

@@ -53,6 +53,7 @@ export {
   type ChildAgentAnswer,
   type ChildAgentRequest,
   type Diagnosis,
+  type EditorFiles,
   type LoadTools,
   type MentionItem,
   type MentionSource,

@@ -1,4 +1,4 @@
-import { createToolRegistry, type ToolContext, type ToolRegistry } from "@agent/core";
+import { createToolRegistry, type PackHost, type ToolContext, type ToolRegistry } from "@agent/core";
 import { protectedPaths } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { type LoadedPack, loadPacks, registerPacks } from "./packs/load.js";
@@ -23,6 +23,7 @@ export function assembleTools(
   { settings, keys, access }: LoadedSettings,
   packs: readonly LoadedPack[],
   context: ToolContext,
+  forPacks: Pick<PackHost, "ask" | "editorFiles"> = {},
 ): AssembledTools {
   const secrets = takePackSecrets(packs, keys);
   const registry = createToolRegistry(context, [], { secrets: () => secrets.values });
@@ -32,6 +33,7 @@ export function assembleTools(
     secretVariables: secrets.variables,
     secrets: secrets.of(pack),
     access,
+    ...forPacks,
   }));
   // With a broken pack an unknown name may well be one of its tools: that is not a second error.
   const isIncomplete =

@@ -113,8 +113,8 @@ export class ChatController {
     }
   }
 
-  complete(before: readonly string[]): readonly string[] | undefined {
-    return this.#running && completeSlashCommand(before, this.#running.commands);
+  async complete(before: readonly string[]): Promise<readonly string[] | undefined> {
+    return this.#running && (await completeSlashCommand(before, this.#running.commands));
   }
 
   /** The commands, for the list that opens after a slash. */

@@ -5,7 +5,7 @@ import { transcriptLines } from "../display/transcript.js";
 import { note, ownStandardOutput } from "../process/output.js";
 import { ChatController } from "./controller.js";
 import { PlainChat } from "./plainChat.js";
-import { TerminalChat } from "./terminalChat.js";
+import { type ChatPlaces, TerminalChat } from "./terminalChat.js";
 import type { Chat, ReadyChat } from "./types.js";
 import type { ChatView } from "./view.js";
 
@@ -20,10 +20,9 @@ interface ChatFront {
 
 /**
  * The chat on this process's terminal. With `TERM=dumb` or without a terminal it speaks in plain lines and writes no
- * escape code; with `NO_COLOR` it is the same chat without colour. `historyFile` is where input is remembered across sessions; `undefined` remembers
- * nothing.
+ * escape code; with `NO_COLOR` it is the same chat without colour.
  */
-export function createChat(historyFile: string | undefined): Chat {
+export function createChat(places: ChatPlaces): Chat {
   let ready: ReadyChat | undefined;
   let view: ChatView | undefined;
   return {
@@ -41,8 +40,8 @@ export function createChat(historyFile: string | undefined): Chat {
       // Plain lines cannot be put above a prompt that is there already.
       if (plain) ready = await load();
       const front: ChatFront = plain
-        ? new PlainChat(historyFile, process.stdin, ownStandardOutput())
-        : new TerminalChat(historyFile, process.stdin, process.stdout, terminalStyle());
+        ? new PlainChat(places.historyFile, process.stdin, ownStandardOutput())
+        : new TerminalChat(places, process.stdin, process.stdout, terminalStyle());
       view = front.view;
       const controller = new ChatController(front.view);
       const start = (loaded: ReadyChat): void => {

@@ -27,7 +27,7 @@ const KEYS = [
   "@ names a file and attaches it, @a.ts:10-40 some lines · ! runs a command and tells the model · Tab completes",
   "Shift+Tab switches the mode: plan, ask, accept edits, auto",
   "Esc or Ctrl+C stops the answer · Ctrl+B moves a running command to the background · Ctrl+C twice or Ctrl+D leaves",
-  "Ctrl+O shows the whole of the last call that was shortened, then of the one before",
+  "Ctrl+O shows the whole of the last call that was shortened, then of the one before; /expand lists them all",
 ];
 
 interface Question {
@@ -219,7 +219,18 @@ export class TerminalView implements ChatView {
   }
 
   expandNext(): void {
-    if (!this.#activity.expandNext()) this.hint(["Nothing was shortened."]);
+    const isLast = this.#activity.expandable.length > 0;
+    if (!this.#activity.expand())
+      this.hint([isLast ? "That was the oldest. Ctrl+O begins anew." : "Nothing was shortened."]);
+    this.#frames.request();
+  }
+
+  get expandable(): readonly string[] {
+    return this.#activity.expandable;
+  }
+
+  expand(place: number): void {
+    this.#activity.expand(place);
     this.#frames.request();
   }
 

@@ -59,7 +59,7 @@ describe("Activity", () => {
     expect(printed).toBeGreaterThan(10_000);
     expect(subject.frame(WIDTH, ROWS)).toEqual({ above: [], rows: [] });
     let expandable = 0;
-    while (subject.expandNext()) expandable++;
+    while (subject.expand()) expandable++;
     expect(expandable).toBeLessThanOrEqual(50);
   });
 

@@ -164,9 +164,14 @@ export class Activity {
     for (const { name, title } of lost) this.note(`● ${escapeToLine(name)}  ${title}  ✗ no result`);
   }
 
-  /** Prints the output of the last call that was collapsed, then of the one before it. */
-  expandNext(): boolean {
-    const lines = this.#expand.next();
+  /** What was shown in part and can be expanded, the newest first. */
+  get expandable(): readonly string[] {
+    return this.#expand.labels;
+  }
+
+  /** Prints one of what can be expanded, by its place; without one the newest, then the one before it. */
+  expand(place?: number): boolean {
+    const lines = place === undefined ? this.#expand.next() : this.#expand.at(place);
     if (!lines) return false;
     this.#section("chat");
     this.#push(lines);

@@ -197,6 +197,17 @@ export type PersonAnswer =
   | { readonly answer: "yes"; readonly values: Readonly<Record<string, unknown>> }
   | { readonly answer: "no" | "dismissed" };
 
+/**
+ * The text files of an editor, as the person sees them: unsaved changes included. Paths are absolute and canonical. A
+ * tool checks a path under its own rules before it asks: the editor knows none of them.
+ */
+export interface EditorFiles {
+  /** The text the editor has. Rejects for a file that it cannot open. */
+  readText?(path: string, signal?: AbortSignal): Promise<string>;
+  /** Replaces the whole text and saves it; makes the file if there is none. Rejects if the editor did not. */
+  writeText?(path: string, text: string, signal?: AbortSignal): Promise<void>;
+}
+
 /** What the host hands to a pack: the agent's live state and the pack's own options block. */
 export interface PackHost {
   readonly context: ToolContext;
@@ -215,6 +226,8 @@ export interface PackHost {
   readonly contextTokens?: number;
   /** Asks the person who uses the agent. Absent where nobody can answer. */
   readonly ask?: (question: PersonQuestion) => Promise<PersonAnswer>;
+  /** The files of the editor the person works in. Absent where there is none: tools then use the disk alone. */
+  readonly editorFiles?: EditorFiles;
 }
 
 /** Something a pack keeps running after the call that started it returned, such as a development server. */

@@ -5,7 +5,7 @@ import type { RefusedFile } from "../sandbox/inspect.js";
 import type { SandboxLevel } from "../sandbox/sandbox.js";
 import { type BackgroundWork, exceededSummary, type RunOutcome, type Suspected } from "./outcome.js";
 
-/** What `run_bash` returns as JSON. Names are stable; a field that is not always there says when it is. */
+/** The JSON that `run_bash` returns. Names are stable; an optional field says when it is present. */
 export interface RunBashResult {
   readonly stdout: string;
   readonly stderr: string;
@@ -45,7 +45,7 @@ export interface TruncatedStream {
 
 const UNITS = { cpuSeconds: "s of CPU time", memoryMb: "MB", processes: "processes", fileMb: "MB" };
 
-/** What a command was allowed. */
+/** The limits a command ran with. */
 export interface Allowance {
   readonly timeoutMs: number;
   /** The most that a call may ask for. */

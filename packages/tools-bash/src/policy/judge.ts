@@ -166,7 +166,7 @@ export class Judge {
   }
 }
 
-/** What "export A=b" or "read A" sets. "export A" alone passes on what is set already. */
+/** The variables that "export A=b" or "read A" sets. "export A" alone exports the current value. */
 function setBy(name: string, words: readonly CommandWord[]): Variable[] {
   const operands = words.slice(1).filter(({ text }) => text === undefined || /^[A-Za-z_]/.test(text));
   const variables = operands.map(variable);

@@ -19,7 +19,7 @@ const MICROSECONDS = 1_000_000;
 const REMOVE_TRIES = 20;
 const REMOVE_PAUSE_MS = 50;
 
-/** What the kernel is to enforce for all processes of a group together. */
+/** Limits the kernel enforces for all processes of a group together. */
 export interface GroupLimits {
   readonly memoryMb: number;
   readonly processes: number;

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 
-/** What is at a path below a directory that commands write to. */
+/** The file or directory at a path below a directory that commands write to. */
 export interface Found {
   readonly isLink: boolean;
   readonly isDirectory: boolean;
@@ -32,7 +32,7 @@ export function identify(root: string, path: string): Found | undefined {
   });
 }
 
-/** What a command had made under a protected name. */
+/** A file or directory that a command created under a protected name. */
 export interface RefusedFile {
   /** Relative to the writable directory. */
   readonly path: string;

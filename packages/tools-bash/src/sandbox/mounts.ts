@@ -8,7 +8,7 @@ const RUN_BYTES = 16 * MIB;
 /** Parts of /run that hold programs and settings, never sockets: NixOS keeps its PATH there. */
 const SHOWN_IN_RUN = ["/run/current-system", "/run/booted-system", "/run/opengl-driver"];
 
-/** What a command in the sandbox sees of the file system. All paths are canonical. */
+/** The file system as a command in the sandbox sees it. All paths are canonical. */
 export interface View {
   /** Directories that can be written. */
   readonly writable: readonly string[];

@@ -5,7 +5,7 @@ export interface ProtectedFile {
   /** Relative to the writable directory. Its first name may start with `*`. */
   readonly path: string;
   /**
-   * What keeps a path from being made that does not exist yet. A `file` or `directory` is mounted in its place while
+   * The placeholder that keeps a missing path from being created. A `file` or `directory` is mounted in its place while
    * the command runs. `rename`: what the command made gets another name when the command has ended; for names whose
    * mere presence would disturb other programs: git fails to add a file that is mounted.
    */

@@ -23,7 +23,7 @@ export interface SandboxOptions {
 /** The level in force for a command. */
 export type SandboxLevel = "none" | "bubblewrap";
 
-/** What the host and the other options of the pack say about a sandbox. */
+/** The settings of a sandbox that come from the host and the pack's other options. */
 export interface SandboxSurroundings {
   /** Absolute paths that no command may change. */
   readonly protectedPaths?: readonly string[] | undefined;
@@ -50,7 +50,7 @@ export interface SandboxedStart {
   readonly argv: readonly string[];
   /** The environment of bubblewrap itself, which runs outside. */
   readonly env: Readonly<Record<string, string>>;
-  /** What bubblewrap reads from file descriptors 3, 4… */
+  /** Input for file descriptors 3, 4… of bubblewrap. */
   readonly inputs: readonly Uint8Array[];
   /** Returns what the command had made under protected names. */
   finish(): RefusedFile[];
@@ -80,7 +80,7 @@ export class Sandbox {
     this.#surroundings = surroundings;
   }
 
-  /** What works on this system, tried once with a real sandbox. */
+  /** The features that work on this system, probed once with a real sandbox. */
   status(): Promise<SandboxStatus> {
     this.#status ??= findSandbox([...workingDirectory(), ...this.#writable]);
     return this.#status;

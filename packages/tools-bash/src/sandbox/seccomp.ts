@@ -1,4 +1,4 @@
-/** What the system-call filter of a sandbox depends on. */
+/** The options that the system-call filter of a sandbox depends on. */
 export interface SeccompOptions {
   /** Whether commands may make unix sockets. A filter sees the family of a socket, never the path it connects to. */
   readonly unixSockets: boolean;

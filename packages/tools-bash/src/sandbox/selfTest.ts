@@ -13,7 +13,7 @@ interface Place {
   readonly outside: string;
   /** A directory that the host calls secret. */
   readonly secret: string;
-  /** What a command prints. */
+  /** The output of a command. */
   run(command: string, options?: RunOptions): Promise<string>;
 }
 

@@ -32,7 +32,7 @@ import type { RefusedFile } from "../sandbox/inspect.js";
 import { Sandbox, type SandboxedStart } from "../sandbox/sandbox.js";
 
 const DEFAULT_SHELL = "/bin/sh";
-/** What the host of the pack says about secrets and protected files. */
+/** The host's secrets and protected files. */
 type HostRules = Pick<PackHost, "protectedPaths" | "secretVariables" | "access">;
 const POLICY_SHELLS = new Set(["sh", "ash", "dash", "bash"]);
 
@@ -103,7 +103,7 @@ export class RunBashTool implements ExecutableTool {
     );
   }
 
-  /** What belongs to this tool besides itself: its background jobs, and the end of everything it started. */
+  /** Owns the background jobs and everything else this tool started, and ends them. */
   get services(): Required<Pick<PackServices, "jobs" | "diagnose" | "dispose" | "terminate">> {
     return {
       jobs: this.#host.jobs,

@@ -13,7 +13,7 @@ import { assertNotRootOrHome } from "../tree/rootOrHome.js";
 import type { Step, Workspace } from "../workspace.js";
 import { FileTool } from "./fileTool.js";
 
-/** What a call asks for, in the caller's words. */
+/** The arguments of a call, as the caller wrote them. */
 interface Asked {
   readonly source: string;
   readonly destination: string;

@@ -51,9 +51,12 @@ export class WriteFileTool extends FileTool {
       protection.checkContent(target, before?.bytes.toString("utf8"), content);
     }
     const bytes = Buffer.from(content, "utf8");
-    const { created, lines } = await replaceFile(this.workspace, target, bytes);
+    const { created, lines, remark } = await replaceFile(this.workspace, target, bytes, {
+      signal: call?.signal,
+    });
     const size = `${countOf(bytes.length, "byte")}, ${countOf(lines, "line")}`;
-    return `${created ? "Created" : "Replaced"} ${showPath(path)} (${size})`;
+    const done = `${created ? "Created" : "Replaced"} ${showPath(path)} (${size})`;
+    return remark === undefined ? done : `${done}. ${remark}`;
   }
 }
 

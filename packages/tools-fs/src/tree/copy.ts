@@ -43,7 +43,7 @@ interface Step {
   readonly shown: string;
   /** The path of the copy that stays valid; `to` is a descriptor that is closed after its directory. */
   readonly lasting: string;
-  /** What the system says of `from`. */
+  /** The result of `lstat` for `from`. */
   readonly holder: BigIntStats;
 }
 

@@ -165,7 +165,7 @@ function skippedPart(tally: Tally): string[] {
   return parts;
 }
 
-/** What a search did not read, each kind with its number and what to do about it. */
+/** The skipped files and directories: each kind with its count and how to include it. */
 function leftOut(tally: Tally): string[] {
   const ignored = [
     tally.ignoredDirectories > 0 ? directories(tally.ignoredDirectories) : "",

@@ -6,11 +6,11 @@ import { CliError } from "../../process/errors.js";
 import { requireCosmiconfig } from "../../process/requireCjs.js";
 import type { ModuleLoader } from "../modules/moduleLoader.js";
 import { loadProblem, withinTime } from "../modules/runModule.js";
+import { type ConfigSource, checkConfig } from "./checkConfig.js";
 import { type ConfigExplorer, createExplorer, PACKAGE_KEY } from "./explorer.js";
 import { checkFileSafety } from "./fileSafety.js";
 import { locate } from "./locate.js";
 import { hasPlace, stopDirectory } from "./places.js";
-import { type ConfigSource, checkConfig } from "./schema.js";
 import type { AgentConfig } from "./types.js";
 
 const CODE = new Set([".ts", ".js", ".mjs"]);
@@ -106,7 +106,7 @@ async function runConfig(file: string, content: string, modules: ModuleLoader): 
 
 /** Data that only takes away what the person allowed needs no trust: it can do no harm. */
 export function isNarrowing(config: unknown): boolean {
-  const narrowing = ["disable", "confirm", "readOnly"];
+  const narrowing = ["$schema", "disable", "confirm", "readOnly"];
   return isRecord(config) && Object.keys(config).every((key) => narrowing.includes(key));
 }
 
@@ -143,6 +143,6 @@ async function parseYaml(file: string, content: string): Promise<unknown> {
 function withoutImport(file: string, content: string, value: unknown): unknown {
   if (!isRecord(value) || !Object.hasOwn(value, "$import")) return value;
   throw new CliError(
-    `${locate(file, content, /\$import/)}: unknown key "$import". Use a .ts config to share parts.`,
+    `${locate(file, content, /\$import/)}: "$import" is not known. Use a .ts config to share parts.`,
   );
 }

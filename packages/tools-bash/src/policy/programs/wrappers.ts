@@ -164,7 +164,7 @@ function shortOption(wrapper: Wrapper, text: string) {
 const ASSIGNMENT = /^[^-=][^=]*=/;
 const UNKNOWN_VALUE = /^[A-Za-z_]\w*\+?=/;
 
-/** What "NAME=value" sets; a word without "=" is a name alone. */
+/** The variable that "NAME=value" sets; a word without "=" is a name alone. */
 export function variable(word: CommandWord | undefined): Variable {
   const [name = "", ...rest] = (word?.text ?? word?.source ?? "").split("=");
   const isKnown = word?.text !== undefined && rest.length > 0 && !name.endsWith("+");
