@@ -4,7 +4,7 @@ import type { ModeChoice, SessionMode } from "./host.js";
 type ModeId = "read-only" | "ask" | "auto";
 
 /** The modes of a session whose host brings none. */
-export const MODES: readonly (SessionMode & { readonly id: ModeId })[] = [
+const MODES: readonly (SessionMode & { readonly id: ModeId })[] = [
   { id: "read-only", name: "Read only", description: "Tools that could change something are refused" },
   { id: "ask", name: "Ask", description: "Asks before every call that could change something" },
   { id: "auto", name: "Auto", description: "Asks only for what goes beyond the project" },

@@ -27,7 +27,7 @@ import { chunk, UpdateWriter, type UpdateWriterOptions } from "./updates.js";
 import { unlessAborted, wait } from "./waiting.js";
 
 /** How long a cancelled message waits for its tools before the editor gets its answer. They go on ending after it. */
-const CANCEL_WAIT_MS = 30;
+const CANCEL_WAIT_MS = 20;
 const STILL_ENDING = "Cancelled. It was still being ended when the answer stopped.";
 const MAX_TITLE_LENGTH = 80;
 
@@ -213,12 +213,10 @@ export class AcpSession {
   }
 
   async #announceLater(host: HostSession, config: ConfigOptions): Promise<void> {
-    const problems = await host.ready;
-    if (problems) {
-      // What came late may have brought commands too.
-      await this.#announceCommands();
-      for (const problem of problems) await this.#editor.notice("warning", problem);
-    }
+    const before = sessionCommands(host).length;
+    for (const problem of (await host.ready) ?? []) await this.#editor.notice("warning", problem);
+    // What came late may have brought commands too.
+    if (sessionCommands(host).length !== before) await this.#announceCommands();
     if (await config.listModels(this.#ended.signal)) {
       await this.#editor.update({ sessionUpdate: "config_option_update", configOptions: config.list() });
     }

@@ -59,7 +59,7 @@ export function textContent(text: string): ToolCallContent {
 /** A text that is shown as it is: the fence is longer than any in it, so that nothing in it can end the block. */
 export function fenced(text: string, language = ""): string {
   const fence = "`".repeat(Math.max(3, ...(text.match(/`+/g) ?? []).map(({ length }) => length + 1)));
-  return `${fence}${language}\n${text}\n${fence}`;
+  return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
 }
 
 /** The files a call names, as absolute paths. */

@@ -147,7 +147,7 @@ export class UpdateWriter {
       toolCallId: call.id,
       status: "in_progress",
       ...(isChanged && { rawInput: args, ...(await this.#describe(call.name, args)) }),
-      ...(call.terminal && { content: [call.terminal.content], _meta: { ...call.terminal.opened } }),
+      ...(call.terminal && { content: [call.terminal.content], ...withMeta(call.terminal.opened) }),
     };
   }
 
@@ -164,7 +164,7 @@ export class UpdateWriter {
     if (!call) return;
     if (call.terminal) {
       const meta = call.terminal.write(text);
-      if (meta) yield { sessionUpdate: "tool_call_update", toolCallId: call.id, _meta: { ...meta } };
+      if (meta) yield { sessionUpdate: "tool_call_update", toolCallId: call.id, ...withMeta(meta) };
       return;
     }
     call.output = truncateUtf8Start(call.output + text, MAX_LIVE_BYTES);
@@ -185,7 +185,7 @@ export class UpdateWriter {
       status: outcome === "ok" ? "completed" : "failed",
       content: this.#resultOf(event, call),
       rawOutput: { outcome, text },
-      ...(meta && { _meta: { ...meta } }),
+      ...withMeta(meta),
     };
     await call?.terminal?.release();
   }
@@ -223,6 +223,10 @@ export function chunk(
   text: string,
 ): SessionUpdate {
   return { sessionUpdate: kind, content: { type: "text", text } };
+}
+
+function withMeta(meta: Readonly<Record<string, unknown>> = {}) {
+  return Object.keys(meta).length === 0 ? {} : { _meta: { ...meta } };
 }
 
 /** What a command printed, as people know it, instead of the JSON that the model reads. */

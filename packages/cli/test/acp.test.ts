@@ -147,6 +147,29 @@ test("files go through the editor, and what is protected does not", async () => 
   await client.end();
 });
 
+test("undo gives back what the person had not saved", async () => {
+  const { sandbox, env, args } = await project();
+  const path = sandbox.write("a.txt", "saved\n");
+  let buffer = "saved\nmine\n";
+  const client = await AcpClient.start(sandbox, {
+    ...{ env, args, capabilities: { fs: { readTextFile: true, writeTextFile: true } } },
+    answer: ({ method, params }) => {
+      if (method === "session/request_permission") return select("allow")();
+      if (method === "fs/read_text_file") return { content: buffer };
+      buffer = params.content;
+      writeFileSync(path, buffer);
+      return {};
+    },
+  });
+  const sessionId = await client.open(sandbox.project);
+  const edit = `call edit_file {"path":"${path}","old_text":"saved","new_text":"edited"}\nthen say ok`;
+  await client.prompt(sessionId, edit);
+  expect(readFileSync(path, "utf8")).toBe("edited\nmine\n");
+  await client.prompt(sessionId, "/undo");
+  expect(readFileSync(path, "utf8")).toBe("saved\nmine\n");
+  await client.end();
+});
+
 test("sessions are listed, loaded, resumed and deleted", async () => {
   const { sandbox, env, args } = await project();
   const first = await AcpClient.start(sandbox, { env, args });

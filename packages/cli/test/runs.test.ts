@@ -190,10 +190,12 @@ if (!CHROMIUM) process.stdout.write("Skipped: tests of the page of runs. They ne
 test.skipIf(!CHROMIUM)(
   "the page shows runs live, and decides, in a real browser by keyboard alone",
   async () => {
-    const sandbox = project("<img src=x onerror=alert(1)> All done.", 'confirm: ["read_file"],');
+    const more = 'confirm: ["read_file"], prices: { scripted: { input: 1000, output: 2000 } },';
+    const sandbox = project("<img src=x onerror=alert(1)> All done.", more);
     const id = await start(sandbox, "look at <b>a.txt</b>");
     await work(sandbox);
-    const server = sandbox.start(["runs", "serve", "--json"]);
+    const board = "http://127.0.0.1:3000/board";
+    const server = sandbox.start(["runs", "serve", "--json", "--board", board]);
     onTestFinished(() => void server.kill("SIGINT"));
     const url: string = await new Promise((resolve) => {
       server.stdout.once("data", (chunk: Buffer) => resolve(JSON.parse(chunk.toString()).url));
@@ -250,6 +252,14 @@ test.skipIf(!CHROMIUM)(
       });
     await page.click("#home");
     await page.waitForSelector("td .done");
+    expect(await page.$eval("tbody", (body) => body.textContent)).toContain("$0.040");
+    expect(await page.$eval("#board", (link) => [link.getAttribute("href"), link.hidden])).toEqual([
+      board,
+      false,
+    ]);
+    expect(
+      await page.$$eval("figure svg", (plots) => plots.map((plot) => plot.getAttribute("aria-label"))),
+    ).toEqual(["Done: 1 in all", expect.stringContaining("Waiting for a worker: "), "Failed: 0 in all"]);
     if (process.env.AGENT_SCREENSHOTS)
       await page.screenshot({
         path: join(process.env.AGENT_SCREENSHOTS, "list.png") as `${string}.png`,

@@ -82,6 +82,11 @@ export class TestTerminal {
     this.#tmux("resize-window", "-x", String(columns), "-y", String(rows));
   }
 
+  /** Rows and columns as the program in the terminal is told them. */
+  size(): string {
+    return execFileSync("stty", ["-F", this.format("#{pane_tty}"), "size"], { encoding: "utf8" }).trim();
+  }
+
   /** What the screen shows, without trailing blank lines and the chat's status row. */
   screen(): string {
     return this.#tmux("capture-pane", "-p").trimEnd().replace(STATUS_ROW, "").trimEnd();

@@ -28,8 +28,11 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
     "AnswerLimits",
     "AttemptError",
     "HttpEndpoint",
+    "JsonTexts",
+    "MediaFitter",
     "Notices",
     "ToolAdapter",
+    "TurnList",
     "adaptContent",
     "answerPieces",
     "askWire",
@@ -45,6 +48,8 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
     "fitCallId",
     "headerSecrets",
     "invalidOption",
+    "jsonBody",
+    "jsonItems",
     "jsonText",
     "listModelPages",
     "objectSchema",
@@ -59,7 +64,6 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
     "runAttempts",
     "statusError",
     "sumTokens",
-    "withinLimits",
   ]);
   expect(Object.keys(await import("./providers/replay.js")).sort()).toEqual([
     "recordProvider",

@@ -102,7 +102,7 @@ export async function assembleAgent(
   const recording = options.record
     ? new SessionRecording({ conversation, file, cwd, onProblem: options.onProblem })
     : undefined;
-  const undo = undoLogs(recording, cwd);
+  const undo = undoLogs(recording, cwd, options.forPacks?.editorFiles);
   const { ask, onPreview, onProblem } = options;
   const agent = new Agent(provider, {
     conversation,
@@ -166,12 +166,16 @@ function createPermissions(
 }
 
 /** The undo log of the session that is recorded now: a new session starts a new one. */
-function undoLogs(recording: SessionRecording | undefined, cwd: string): () => UndoLog | undefined {
+function undoLogs(
+  recording: SessionRecording | undefined,
+  cwd: string,
+  editorFiles: PackHost["editorFiles"],
+): () => UndoLog | undefined {
   let current: { readonly file: string; readonly log: UndoLog } | undefined;
   return () => {
     if (!recording) return undefined;
     const { file } = recording;
-    if (current?.file !== file) current = { file, log: new UndoLog(undoDirectory(file), cwd) };
+    if (current?.file !== file) current = { file, log: new UndoLog(undoDirectory(file), cwd, editorFiles) };
     return current.log;
   };
 }

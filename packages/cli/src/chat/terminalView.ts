@@ -71,6 +71,8 @@ export class TerminalView implements ChatView {
   #queued: readonly string[] = [];
   #status: Status | undefined;
   #turnStartedAt: number | undefined;
+  /** How many of the rows that are drawn, from the first, are an answer. */
+  #answerRows = 0;
 
   constructor(screen: Screen, style: Style) {
     this.#screen = screen;
@@ -243,19 +245,22 @@ export class TerminalView implements ChatView {
 
   /** The terminal changed its size. */
   resized(): void {
-    this.#region.resized(this.#screen.columns);
+    if (this.#answerRows > 0) this.#activity.keepShown();
+    this.#region.resized(this.#screen.columns, this.#answerRows);
     this.draw();
   }
 
   /** Starts on an empty row; what was drawn is not ours any more. */
   redraw(): void {
     this.#region.forget();
+    this.#answerRows = 0;
     this.draw();
   }
 
   /** Takes the live rows away; all that was said stays. `draw` brings them back. */
   hide(): void {
     const { above } = this.#activity.frame(this.columns, this.#screen.rows);
+    this.#answerRows = 0;
     this.#region.draw({ above, rows: [] });
     this.#region.clear();
   }
@@ -283,11 +288,12 @@ export class TerminalView implements ChatView {
       Math.max(1, height - inputRows.length - below.length - 2),
     );
     const room = height - 1 - before.length - inputRows.length - below.length;
-    const { above, rows } = this.#activity.frame(width, Math.max(1, room));
+    const { above, rows, answerRows } = this.#activity.frame(width, Math.max(1, room));
     // At the bottom stands what the person types: if the terminal is too low, the rest gives way.
     const top = lastOf([...rows, ...before], height - 1 - inputRows.length - below.length).map((row) =>
       clipRow(row, width),
     );
+    this.#answerRows = Math.max(0, answerRows - (rows.length + before.length - top.length));
     this.#region.draw({
       above,
       rows: [...top, ...inputRows, ...below],

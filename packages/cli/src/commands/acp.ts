@@ -1,4 +1,6 @@
+import { dirname } from "node:path";
 import type * as Acp from "@agent/acp";
+import { resolvePack } from "../assembly/packs/resolve.js";
 import { deleteSession, listSessions } from "../assembly/sessions.js";
 import { openEditorSession } from "../editor/openEditorSession.js";
 import type { CrashGuard } from "../process/crash.js";
@@ -6,6 +8,7 @@ import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { ownStandardOutput } from "../process/output.js";
 import { readVersion } from "../process/version.js";
 import type { SettingsFlags } from "../settings/flags.js";
+import { loadLayers } from "../settings/loadLayers.js";
 import { loadOptional } from "./optionalPackage.js";
 
 /**
@@ -19,7 +22,11 @@ export async function acpCommand(flags: SettingsFlags, guard: CrashGuard): Promi
     cwd: process.cwd(),
     env: { ...process.env },
   };
-  const { serveAcp, standardStream } = await loadOptional<typeof Acp>("agent acp", "@agent/acp", []);
+  const { serveAcp, standardStream } = await loadOptional<typeof Acp>(
+    "agent acp",
+    "@agent/acp",
+    resolvePack("@agent/acp", []) ? [] : await trustedDirectories(flags),
+  );
   const host: Acp.AcpHost = {
     name: "agent",
     version: readVersion(),
@@ -30,4 +37,14 @@ export async function acpCommand(flags: SettingsFlags, guard: CrashGuard): Promi
   };
   await serveAcp(host, { stream: standardStream(ownStandardOutput()), program });
   return EXIT.done;
+}
+
+/** The project's directory if its config is trusted: an editor runs the command in projects of strangers, too. */
+async function trustedDirectories({ config, trust = false }: SettingsFlags): Promise<string[]> {
+  if (config === false) return [];
+  const cwd = process.cwd();
+  const options = { cwd, trust: { grant: trust }, ...(config !== undefined && { file: config }) };
+  // What is wrong with a config is told when a session is opened.
+  const { projectFile } = await loadLayers(options).catch(() => ({ projectFile: undefined }));
+  return projectFile === undefined ? [] : [dirname(projectFile)];
 }

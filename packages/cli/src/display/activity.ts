@@ -28,6 +28,15 @@ export interface ActivityOptions {
   readonly price?: ModelPrice;
 }
 
+/** What is shown of an activity at one moment. */
+export interface ActivityFrame {
+  /** Rows that leave for the scrollback. */
+  readonly above: readonly string[];
+  readonly rows: readonly string[];
+  /** How many of the rows, from the first, are the answer that is being written. */
+  readonly answerRows: number;
+}
+
 /**
  * What the agent does, as lines: events go in, a frame comes out. Knows no terminal. What has ended leaves
  * with the next frame and is forgotten, so that a long session needs no more memory than a short one.
@@ -65,7 +74,7 @@ export class Activity {
   }
 
   get writing(): boolean {
-    return !this.#answer.isEmpty;
+    return this.#answer.hasBegun;
   }
 
   event(event: AgentEvent): void {
@@ -74,7 +83,7 @@ export class Activity {
     switch (event.type) {
       case "text":
         this.#flushReads();
-        if (this.#answer.isEmpty) this.#section("answer");
+        if (!this.#answer.hasBegun) this.#section("answer");
         this.#afterBlank = false;
         this.#answer.add(event.text);
         return;
@@ -178,7 +187,12 @@ export class Activity {
     return true;
   }
 
-  frame(width: number, maxRows: number): { readonly above: string[]; readonly rows: string[] } {
+  /** The terminal changes its size: what is shown of the answer stays where it is, and the answer goes on below. */
+  keepShown(): void {
+    this.#answer.keepShown();
+  }
+
+  frame(width: number, maxRows: number): ActivityFrame {
     const options: BlockOptions = { style: this.#options.style, width, expandHint: EXPAND_HINT };
     const finished = this.#final.flatMap((render) => render(options));
     this.#final = [];
@@ -189,6 +203,7 @@ export class Activity {
     return {
       above: finished.length === 0 ? answer.above : finished.concat(answer.above),
       rows: [...answer.rows, ...last],
+      answerRows: answer.rows.length,
     };
   }
 
@@ -267,7 +282,7 @@ export class Activity {
   }
 
   #finishAnswer(): void {
-    if (this.#answer.isEmpty) return;
+    if (!this.#answer.hasBegun) return;
     const lines = this.#answer.finish();
     this.#push(({ width }) => lines(width));
   }

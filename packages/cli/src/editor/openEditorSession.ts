@@ -37,6 +37,7 @@ export async function openEditorSession(
   const { agent, provider, recording, chosen, permissions, undo, dispose } = assembled;
   const contextTokens = loaded.settings.contextTokens ?? provider.contextTokens;
   const happened: string[] = [];
+  const ended = new AbortController();
   return {
     id: idOf(recording?.file ?? agent.context.sessionContextFilePath),
     agent,
@@ -46,15 +47,18 @@ export async function openEditorSession(
     ...(contextTokens !== undefined && { contextTokens }),
     problems: [
       ...assembled.problems,
-      ...(chosen.kind === "offline" ? [`Answered by ${chosen.description}.`] : []),
+      ...(chosen.kind === "offline" ? [`Answered by the ${chosen.description}`] : []),
     ],
-    ready: connectEditorServers(agent, request),
+    ready: connectEditorServers(agent, request, { projectFile: loaded.projectFile, signal: ended.signal }),
     beforeMessage: (content) => {
       undo()?.beginTurn(contentText(content));
       return withNotes(content, [...happened.splice(0), ...(permissions.mode === "plan" ? [PLAN_NOTE] : [])]);
     },
     afterMessage: () => undo()?.endTurn(),
-    dispose,
+    dispose: async () => {
+      ended.abort();
+      await dispose();
+    },
   };
 }
 

@@ -31,6 +31,8 @@ export class LiveReporter implements Reporter {
   readonly #frames = new Frames(() => this.#draw());
   #activity: Activity;
   #startedAt = Date.now();
+  /** How many of the rows that are drawn, from the first, are the answer. */
+  #answerRows = 0;
   /** Whether a person is being asked, by somebody who writes below what is drawn. */
   #isLent = false;
 
@@ -83,7 +85,8 @@ export class LiveReporter implements Reporter {
 
   readonly #resized = (): void => {
     if (this.#isLent) return;
-    this.#region.resized(terminalSize(this.#screen).columns);
+    if (this.#answerRows > 0) this.#activity.keepShown();
+    this.#region.resized(terminalSize(this.#screen).columns, this.#answerRows);
     this.#frames.draw();
   };
 
@@ -92,7 +95,8 @@ export class LiveReporter implements Reporter {
     // One column less than there are: a terminal that is full to its edge may break the row.
     const { columns, rows: height } = terminalSize(this.#screen);
     const width = columns - 1;
-    const { above, rows } = this.#activity.frame(width, Math.max(1, height - 3));
+    const { above, rows, answerRows } = this.#activity.frame(width, Math.max(1, height - 3));
+    this.#answerRows = answerRows;
     const tail = `… ${formatDuration(Date.now() - this.#startedAt)} · ctrl+c stops`;
     const doing = cutToWidth(this.#activity.doing, Math.max(8, width - tail.length));
     const shown = [...rows, "", this.#style.dim(cutToWidth(doing + tail, width))]
@@ -106,6 +110,7 @@ export class LiveReporter implements Reporter {
   #hide(): void {
     const { columns, rows } = terminalSize(this.#screen);
     const { above } = this.#activity.frame(columns - 1, rows);
+    this.#answerRows = 0;
     this.#region.draw({ above, rows: [] });
     this.#region.clear();
   }

@@ -1,5 +1,7 @@
 import { isRecord, quote } from "@agent/internal";
 import type { ChatResponse, ChatToolCall } from "../providers/interface.js";
+import { isNestedDeeper } from "../toolkit/jsonDepth.js";
+import { MAX_ARGUMENT_DEPTH } from "../tools/arguments.js";
 import { asToolName } from "../tools/toolName.js";
 
 /** A call as the model asked for it: an id of its own, and arguments that could be read, or why not. */
@@ -42,6 +44,10 @@ function readArguments(raw: string, cutOff: boolean): Pick<RequestedCall, "args"
     };
   }
   if (raw.trim() === "") return { args: {}, problem: undefined };
+  // Before they are parsed: whoever copies or shows them would run out of stack.
+  if (isNestedDeeper(raw, MAX_ARGUMENT_DEPTH)) {
+    return { args: {}, problem: `the arguments are nested more than ${MAX_ARGUMENT_DEPTH} levels deep.` };
+  }
   try {
     const args: unknown = JSON.parse(raw);
     if (isRecord(args)) return { args, problem: undefined };

@@ -34,7 +34,7 @@ describe.skipIf(!withServers)("writes of many runs in few statements", () => {
       appends.append("c", 1, entry("c"), [{ type: "text", text: "in time" }]),
       appends.append("a", 1, entry("second"), []),
     ]);
-    expect(held).toEqual([true, true, false, false, false, true, true]);
+    expect(held.map((server) => server !== undefined)).toEqual([true, true, false, false, false, true, true]);
     const steps = await query(`select run_id, key from ${schema}.step order by run_id, seq`);
     expect(steps.map(({ run_id, key }) => `${run_id} ${key}`)).toEqual(["a first", "a second", "b b", "c c"]);
     const events = await query(`select run_id, body from ${schema}.event`);

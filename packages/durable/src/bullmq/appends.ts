@@ -13,7 +13,7 @@ interface Write {
   readonly entries: readonly (readonly [key: string, kind: string, value: string])[];
   readonly events: readonly string[];
   readonly bytes: number;
-  resolve(isHeld: boolean): void;
+  resolve(server: string | undefined): void;
   reject(error: unknown): void;
 }
 
@@ -32,13 +32,16 @@ export class Appends {
     this.#s = schema;
   }
 
-  /** Resolves to whether the claim held the run and the write counts. */
+  /**
+   * Resolves, if the claim held the run and the write counts, to the start of the server that has it, and else to
+   * `undefined`. Events that another server took before may be missing: they do not wait for its disk.
+   */
   append(
     id: string,
     epoch: number,
     entries: readonly JournalEntry[],
     events: readonly RunEvent[],
-  ): Promise<boolean> {
+  ): Promise<string | undefined> {
     const rows = entries.map(({ key, kind, value }) => [key, kind, JSON.stringify(value) ?? "null"] as const);
     const bodies = events.map((event) => JSON.stringify(event));
     const bytes = [...rows.map(([, , value]) => value), ...bodies].reduce(
@@ -70,7 +73,7 @@ export class Appends {
   async #write(writes: readonly Write[]): Promise<void> {
     try {
       const held = await this.#send(writes);
-      for (const [index, { resolve }] of writes.entries()) resolve(held.has(index));
+      for (const [index, { resolve }] of writes.entries()) resolve(held.get(index));
     } catch (error) {
       // What the server refused has left nothing behind, and may be the fault of one of them.
       if (writes.length > 1 && isRefused(error)) for (const write of writes) await this.#write([write]);
@@ -78,7 +81,7 @@ export class Appends {
     }
   }
 
-  async #send(writes: readonly Write[]): Promise<ReadonlySet<number>> {
+  async #send(writes: readonly Write[]): Promise<ReadonlyMap<number, string>> {
     const steps = writes.flatMap(({ entries }, index) => entries.map((entry) => [index, ...entry] as const));
     const events = writes.flatMap(({ events: bodies }, index) =>
       bodies.map((body) => [index, body] as const),
@@ -86,7 +89,7 @@ export class Appends {
     // `for share` keeps a run from being taken until its entries are in: a check without it could pass, and the
     // entries appear after the next worker has read the journal. The lateral query is an index look-up a run, whatever
     // the planner believes about the table.
-    const { rows } = await this.#pool.query<{ n: number }>({
+    const { rows } = await this.#pool.query<{ n: number; server: string }>({
       name: `append-${this.#s}`,
       text: `with asked as materialized (select id, epoch, n - 1 as n
           from unnest($1::text[], $2::int[]) with ordinality as asked (id, epoch, n) order by id),
@@ -98,7 +101,7 @@ export class Appends {
           join held on held.n = e.n order by e.place),
         events as (insert into ${this.#s}.event (run_id, epoch, body) select held.id, held.epoch, e.body
           from unnest($7::int[], $8::text[]) with ordinality as e (n, body, place) join held on held.n = e.n order by e.place)
-        select n::int as n, set_config('synchronous_commit',
+        select n::int as n, pg_postmaster_start_time()::text as server, set_config('synchronous_commit',
           case when $9::boolean then current_setting('synchronous_commit') else 'off' end, true) from held`,
       values: [
         writes.map(({ id }) => id),
@@ -110,11 +113,11 @@ export class Appends {
         events.map(([index]) => index),
         events.map(([, body]) => body),
         // Events alone need not wait for the disk: the next entry, or the run's end, takes them along. What a crash
-        // of the server loses before that, the run reports again.
+        // of the server loses before that, the run reports again (`PostgresClaim.append`).
         steps.length > 0,
       ],
     });
-    return new Set(rows.map(({ n }) => n));
+    return new Map(rows.map(({ n, server }) => [n, server]));
   }
 }
 

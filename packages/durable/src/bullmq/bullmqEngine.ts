@@ -25,7 +25,7 @@ import { type Change, RunStore } from "./runStore.js";
 import { checkSchemaName, migrate } from "./schema.js";
 import { type TicketBackend, Tickets } from "./tickets.js";
 
-const DEFAULTS = { schema: "agent_runs", maxConnections: 10 };
+const DEFAULTS = { schema: "agent_runs", maxConnections: 4 };
 
 export interface BullmqEngineOptions {
   /** The database that holds runs, journals and events: `postgres://user:password@host:5432/name`. */
@@ -34,7 +34,7 @@ export interface BullmqEngineOptions {
   readonly redis?: string;
   /** The schema of the tables. Made, and brought up to date, when the engine is opened. Default `agent_runs`. */
   readonly schema?: string;
-  /** Connections of this process to Postgres, besides one that listens. Default 10. */
+  /** Connections of this process to Postgres, besides one that listens. Default 4. */
   readonly maxConnections?: number;
   /** Told of faults that pass, such as a server that restarts. */
   readonly onFault?: (error: unknown) => void;
@@ -68,7 +68,7 @@ export async function createBullmqEngine(options: BullmqEngineOptions): Promise<
     await migrate(pool, schema);
     const backend = await (redis === undefined
       ? postgresTickets(postgres, `${schema}_queue`)
-      : redisTickets(redis));
+      : redisTickets(redis, schema));
     const notices = new Notices(pool, () => new pg.Client(clientConfig(postgres)), schema, onFault);
     return new BullmqEngine(pool, schema, backend, notices, onFault);
   } catch (error) {

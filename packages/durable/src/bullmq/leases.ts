@@ -86,7 +86,7 @@ export class Leases {
   }
 
   /** Gives back runs whose lease has ended, and finds queued runs that are in no queue. */
-  async sweep(): Promise<Swept> {
+  async sweep(): Promise<Swept & { readonly isAll: boolean }> {
     const expired = await inTransaction(this.#pool, async (client) => {
       const { rows } = await client.query<ExpiredRow>(
         `select crashes, max_crashes, lease_ms, worker, tenant, cancel_reason, ${DISPATCH} from ${this.#s}.run
@@ -99,7 +99,19 @@ export class Leases {
       `select ${DISPATCH} from ${this.#s}.run where state = 'queued' and not parked and not enqueued
          and queued_at < clock_timestamp() - interval '${UNQUEUED_AFTER}' order by queued_at limit ${SWEEP_AT_ONCE}`,
     );
-    return { changed: expired.changed, dispatch: [...expired.dispatch, ...rows] };
+    return {
+      changed: expired.changed,
+      dispatch: [...expired.dispatch, ...rows],
+      isAll: rows.length < SWEEP_AT_ONCE,
+    };
+  }
+
+  /** Every run that waits in the queue has to be sent again. */
+  async forgetEnqueued(): Promise<void> {
+    await this.#pool.query(
+      `update ${this.#s}.run set enqueued = false, queued_at = queued_at - interval '${UNQUEUED_AFTER}'
+       where state = 'queued' and not parked and enqueued`,
+    );
   }
 
   async markEnqueued(runs: readonly Held[]): Promise<void> {

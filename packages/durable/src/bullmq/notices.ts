@@ -25,6 +25,7 @@ export class Notices {
   readonly #outgoing = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #client: Client | undefined;
+  #sentAt = -Infinity;
   #isClosed = false;
 
   constructor(pool: Pool, connect: () => Client, channel: string, onFault: (error: unknown) => void) {
@@ -37,10 +38,13 @@ export class Notices {
   /** Sends a topic soon: a run's id, or `queue`. */
   send(topic: string): void {
     this.#outgoing.add(topic);
+    // The first one after a pause goes out at once.
+    const waitMs = Math.max(0, this.#sentAt + COLLECT_MS - performance.now());
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
+      this.#sentAt = performance.now();
       void this.#flush();
-    }, COLLECT_MS);
+    }, waitMs);
   }
 
   /** Calls the listener when the topic was sent by anybody, until the returned function is called. */

@@ -23,6 +23,7 @@ export class PostgresClaim implements RunClaim {
   readonly worker: string;
   readonly #parts: ClaimParts;
   readonly #controller = new AbortController();
+  #server: string | undefined;
 
   constructor(run: Run, parts: ClaimParts) {
     this.run = run;
@@ -56,13 +57,16 @@ export class PostgresClaim implements RunClaim {
     const { reason } = this.signal;
     if (reason instanceof StoppedError && reason.stop === "lost") throw reason;
     const { appends, notify } = this.#parts;
-    let isHeld: boolean;
+    let server: string | undefined;
     try {
-      isHeld = await appends.append(this.run.id, this.epoch, entries, events);
+      server = await appends.append(this.run.id, this.epoch, entries, events);
     } catch (error) {
       throw this.#lose(error);
     }
-    if (!isHeld) throw this.#lose();
+    if (server === undefined) throw this.#lose();
+    this.#server ??= server;
+    // Whoever claims the run next replays it, and logs the events that were lost.
+    if (server !== this.#server) throw this.#lose("it was restarted, and events may be missing.");
     if (events.length > 0) notify(this.run.id);
   }
 

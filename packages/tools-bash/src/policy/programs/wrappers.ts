@@ -89,6 +89,11 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map(
   }),
 );
 
+/** Whether the command that a program runs is found in its words by `readWrapper`. */
+export function isWrapper(name: string): boolean {
+  return WRAPPERS.has(name);
+}
+
 export function isTransparent(name: string): boolean {
   return WRAPPERS.get(name)?.transparent === true;
 }
