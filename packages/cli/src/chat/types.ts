@@ -3,10 +3,10 @@ import type { AskPerson } from "../assembly/gate.js";
 import type { SessionInfo } from "../assembly/sessions.js";
 import type { Permissions } from "../permissions/permissions.js";
 import type { ExitCode } from "../process/exitCodes.js";
+import type { ModelPrice } from "../settings/config/types.js";
 import type { UndoLog } from "../undo/undoLog.js";
 import type { MenuItem } from "./menu.js";
 import type { OwnCommand } from "./ownCommands.js";
-import type { Price } from "./usageMeter.js";
 
 /** The kept conversations of a project, as the chat switches between them. */
 export interface ChatSessions {
@@ -54,7 +54,7 @@ export interface ChatSettings {
   readonly ownCommands?: readonly OwnCommand[];
   /** The size of the model's context, where it is known. */
   readonly contextTokens?: () => number | undefined;
-  readonly price?: (model: string) => Price | undefined;
+  readonly price?: (model: string) => ModelPrice | undefined;
   /** A turn that took this long ends with a bell; absent: none does. */
   readonly notifyAfterMs?: number;
   /** The conversation was resumed: it is shown again. */
