@@ -1,4 +1,4 @@
-import type { Content, ContentPart, MentionSource } from "@agent/core";
+import type { Content, ContentPart, Conversation, MentionSource } from "@agent/core";
 import { attach, findMentions } from "./input/mentions.js";
 
 /** Where the message is written and what it can mention besides files. */
@@ -45,4 +45,12 @@ export async function composeMessage(
   const [first, ...rest] = [text, ...happened].map((words) => ({ type: "text", text: words }) as const);
   const isPlain = rest.length + parts.length === 0;
   return { content: isPlain || !first ? text : [first, ...rest, ...parts], notes };
+}
+
+/** Takes a message that got no answer out of the conversation: sent again, it would be there twice. */
+export function takeBackUnanswered(conversation: Conversation): boolean {
+  const { length } = conversation.sessionContext;
+  if (conversation.sessionContext.at(-1)?.role !== "user") return false;
+  conversation.replace(length - 1, 1, []);
+  return true;
 }
