@@ -28,6 +28,7 @@ import { checkOptions, type OptionChecks } from "./toolkit/options.js";
 import type { Schema, SchemaValue } from "./toolkit/standardSchema.js";
 import { createToolRegistry } from "./tools/factory.js";
 import type { ChatTool, ExecutableTool } from "./tools/interface.js";
+import type { PackEntry } from "./tools/packTypes.js";
 import type { ToolRegistry } from "./tools/registry.js";
 import { saveConversation } from "./tools/sessionContext.js";
 import type { RegisterOptions, ToolContext } from "./tools/types.js";
@@ -49,9 +50,10 @@ const UNDECIDED = "Not run: the user sent another message instead of a decision.
 
 /**
  * A conversation with a model that has tools. It runs the loop and reports what happens; it never prints, and knows
- * no tool.
+ * no tool. `Entries` are the packs it was made with, by which the compiler checks their options and tools; every agent is
+ * an `Agent`, whatever it was made with.
  */
-export class Agent {
+export class Agent<const Entries extends readonly PackEntry[] = readonly PackEntry[]> {
   readonly conversation: Conversation;
   readonly registry: ToolRegistry;
   readonly #provider: ChatProvider;
@@ -64,6 +66,7 @@ export class Agent {
   /** What happened after the caller was told of the abort. */
   #lateEvents: AgentEvent[] = [];
 
+  constructor(provider: ChatProvider, options?: AgentOptions<Entries>);
   constructor(provider: ChatProvider, options: AgentOptions = {}) {
     if (typeof provider?.respond !== "function") {
       throw invalidArgument("provider", "a ChatProvider with respond()", provider);

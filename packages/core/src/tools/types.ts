@@ -101,9 +101,12 @@ export interface RegisterOptions {
   readonly deferred?: boolean;
 }
 
-/** The part of the registry a pack works with. An interface, so that two copies of core work together. */
-export interface PackRegistry {
-  register(tool: ExecutableTool, options?: RegisterOptions): void;
+/**
+ * The part of the registry a pack works with. An interface, so that two copies of core work together. `Names` are the
+ * tools the pack registers: with them an editor completes and checks `enable` and `disable` of whoever selects the pack.
+ */
+export interface PackRegistry<Names extends string = string> {
+  register(tool: ExecutableTool & { readonly name: Names }, options?: RegisterOptions): void;
   unregister(name: string): void;
   enable(name: string): boolean;
   disable(name: string): boolean;
@@ -197,10 +200,14 @@ export type PersonAnswer =
   | { readonly answer: "yes"; readonly values: Readonly<Record<string, unknown>> }
   | { readonly answer: "no" | "dismissed" };
 
-/** What the host hands to a pack: the agent's live state and the pack's own options block. */
-export interface PackHost {
+/**
+ * What the host hands to a pack: the agent's live state and the pack's own options block. `Options` is what the pack takes:
+ * the compiler checks it where it sees the pack selected. Options also come from files that no compiler reads, so a
+ * pack checks them with `packOptions` all the same.
+ */
+export interface PackHost<Options = unknown> {
   readonly context: ToolContext;
-  readonly options?: unknown;
+  readonly options?: Options;
   /** Absolute paths the host never lets a tool write, move or remove: its own configuration, trust and sessions. */
   readonly protectedPaths?: readonly string[];
   /** The values of the secrets the pack declares in `secrets`, those that are set. */
