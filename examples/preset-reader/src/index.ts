@@ -32,11 +32,7 @@ declare module "@agent/core" {
 export function register(registry: PackRegistry<ReaderToolName>, host?: PackHost<ReaderOptions>): void {
   const options = packOptions<ReaderOptions>(packName, host?.options, OPTIONS);
   for (const key of ["fs", "search", "http"] as const) {
-    const names = registerPack(
-      registry,
-      PACKS[key],
-      host && { context: host.context, options: options[key] },
-    );
+    const names = registerPack(registry, PACKS[key], host && { ...host, options: options[key] });
     for (const name of names) if (!READING.includes(name)) registry.disable(name);
   }
 }

@@ -119,8 +119,13 @@ export async function serveAcp(
   await Promise.all([...sessions.values()].map((session) => session.dispose()));
 }
 
+/** What is written to: a stream of Node, by its shape. */
+export interface StreamOutput {
+  write(chunk: Uint8Array, done: () => void): unknown;
+}
+
 /** Standard input, and `output` in place of standard output for a program that keeps that for itself. */
-export function standardStream(output: Pick<NodeJS.WritableStream, "write">): Stream {
+export function standardStream(output: StreamOutput): Stream {
   return ndJsonStream(
     new WritableStream<Uint8Array>({
       write: (chunk) => new Promise<void>((resolve) => output.write(chunk, () => resolve())),

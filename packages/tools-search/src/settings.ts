@@ -4,6 +4,7 @@ import type { AccessNeed, AccessRules, ToolCall } from "@agent/core";
 import {
   canonicalPath,
   createPathGuard,
+  isInside,
   findAccessNeed,
   optionalBoolean,
   optionalInteger,
@@ -60,7 +61,7 @@ export function readScope(
   call: ToolCall | undefined,
 ): Scope {
   return {
-    cwd: workingDirectory(paths),
+    cwd: workingDirectory(paths, settings.root),
     root: settings.root,
     secret: settings.secret,
     granted: (call?.granted ?? []).filter((need) => need.kind === "read").map((need) => need.path),
@@ -71,7 +72,7 @@ export function readScope(
 /** What a search of these paths needs a person's yes for. A secret place further below is passed over instead. */
 export function readNeeds(paths: readonly string[], { root, secret }: Settings): AccessNeed[] {
   if (secret.length === 0) return [];
-  const cwd = workingDirectory(paths);
+  const cwd = workingDirectory(paths, root);
   const guard = createPathGuard(root);
   return paths.flatMap((path) => {
     const place = placeOf(path, cwd, guard);
@@ -89,8 +90,10 @@ function placeOf(path: string, cwd: string, guard: PathGuard): string | undefine
   }
 }
 
-function workingDirectory(paths: readonly string[]): string {
+/** Where relative paths start: in the root, unless the process works inside of it. */
+function workingDirectory(paths: readonly string[], root: string | undefined): string {
   const cwd = currentDirectory();
+  if (root !== undefined && (cwd === undefined || !isInside(root, cwd))) return root;
   if (cwd !== undefined) return cwd;
   const relative = paths.find((path) => !isAbsolute(path));
   if (relative === undefined) return sep;

@@ -113,6 +113,13 @@ export interface PackRegistry<Names extends string = string> {
   hasTool(name: string): boolean;
   isToolEnabled(name: string): boolean;
   getToolNames(): string[];
+  /**
+   * The values of the variables a pack declares in `secrets`, those that are set; from then on results do not show them. Called
+   * by `registerPack`, also for a pack inside a preset.
+   */
+  claimSecrets?(pack: string, variables: readonly string[]): Readonly<Record<string, string>>;
+  /** The names of all variables that were claimed as secrets: a live list, which grows with every pack. */
+  readonly secretVariables?: readonly string[];
   /** Hands over what this registration brings besides tools. May be called more than once. */
   provide?(services: PackServices): void;
   /**
@@ -212,7 +219,7 @@ export interface PackHost<Options = unknown> {
   readonly protectedPaths?: readonly string[];
   /** The values of the secrets the pack declares in `secrets`, those that are set. */
   readonly secrets?: Readonly<Record<string, string>>;
-  /** Names of environment variables that hold secrets: no command may see them. */
+  /** Names of environment variables that hold secrets: no command may see them. A live list: it may grow. */
   readonly secretVariables?: readonly string[];
   /** Where tools may go without asking. Absent: everywhere. */
   readonly access?: AccessRules;
