@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, extname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import { escapeToLine, quote, quotePath, writeFileAtomic } from "@agent/core/toolkit";
 import { installPackages, uninstallPackages } from "../../assembly/packages/npm.js";
 import { entryOf } from "../../assembly/packs/entry.js";
@@ -7,7 +7,7 @@ import { askYesNo, canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { configDirectory, ensurePrivateDirectory, userPackagesDirectory } from "../../process/paths.js";
-import { addPack, removePack } from "../../settings/config/editPacks.js";
+import { addPack, type ConfigKind, removePack } from "../../settings/config/editPacks.js";
 import { PROJECT_PLACES, USER_PLACES } from "../../settings/config/places.js";
 import { DEFAULT_PACK } from "../../settings/layers.js";
 import { ProjectFiles } from "../../settings/trust/projectFiles.js";
@@ -34,6 +34,8 @@ export async function packAdd(parameters: PackManageParameters): Promise<ExitCod
     throw new CliError(`There is no terminal to ask on. To add ${name} unattended: --yes`, EXIT.refused);
   }
   const place = user ? userPackagesDirectory() : directory;
+  const file = configFile(directory, user) ?? join(user ? configDirectory() : directory, newName(user));
+  const wasTrusted = isTrustedNow(file);
   await installPackages(place, [specifier]);
   const entry = entryOf(join(place, "node_modules", name));
   const { inspectPack } = await import("@agent/testing");
@@ -51,12 +53,11 @@ export async function packAdd(parameters: PackManageParameters): Promise<ExitCod
     ];
     print(`  ${escapeToLine(tool)} (${escapeToLine(traits.join("; "))})\n`);
   }
-  const file = configFile(directory, user) ?? join(user ? configDirectory() : directory, newName(user));
   if (!yes && !(await askYesNo(`Select it in ${file}?`))) {
     print(`It is installed, and not selected. Undo: agent pack remove ${name}${user ? " --user" : ""}\n`);
     return EXIT.done;
   }
-  await editConfig(file, (text, isData) => addPack(text, name, isData, [DEFAULT_PACK]), name);
+  await editConfig(file, (text, kind) => addPack(text, name, kind, [DEFAULT_PACK]), name, wasTrusted);
   print(`Selected in ${file}. See: agent tools\n`);
   return EXIT.done;
 }
@@ -71,16 +72,17 @@ export async function packRemove({
   const name = packageName(specifier);
   const place = user ? userPackagesDirectory() : directory;
   const file = configFile(directory, user);
-  const isNamed = file !== undefined && readFileSync(file, "utf8").includes(JSON.stringify(name));
+  const wasTrusted = file !== undefined && isTrustedNow(file);
+  const isNamed = file !== undefined && isNamedIn(readFileSync(file, "utf8"), kindOf(file), name);
   const isInstalled = existsSync(join(place, "node_modules", name, "package.json"));
   if (!isNamed && !isInstalled) {
     throw new CliError(`${quote(name)} is neither installed ${user ? "for you" : "here"} nor in the config.`);
   }
+  if (isInstalled) await uninstallPackages(place, [name]);
   if (file !== undefined && isNamed) {
-    await editConfig(file, (text, isData) => removePack(text, name, isData), name);
+    await editConfig(file, (text, kind) => removePack(text, name, kind), name, wasTrusted);
     print(`Taken out of ${file}.\n`);
   }
-  if (isInstalled) await uninstallPackages(place, [name]);
   print(`${escapeToLine(name)} is removed.\n`);
   return EXIT.done;
 }
@@ -94,9 +96,37 @@ function packageName(specifier: string): string {
 }
 
 function configFile(directory: string, user: boolean): string | undefined {
-  const names = user ? USER_PLACES : PROJECT_PLACES.filter((name) => name !== "package.json");
   const base = user ? configDirectory() : directory;
-  return names.map((name) => join(base, name)).find((path) => existsSync(path));
+  return (user ? USER_PLACES : PROJECT_PLACES)
+    .map((name) => join(base, name))
+    .find((path) => existsSync(path) && (kindOf(path) !== "package" || holdsConfig(path)));
+}
+
+function kindOf(file: string): ConfigKind {
+  if (basename(file) === "package.json") return "package";
+  const extension = extname(file);
+  if (extension === ".json") return "json";
+  return extension === ".yaml" ? "yaml" : "program";
+}
+
+/** Whether a package.json holds a config; one that cannot be read is npm's to complain about. */
+function holdsConfig(file: string): boolean {
+  try {
+    return Object.hasOwn(JSON.parse(readFileSync(file, "utf8")), "agent");
+  } catch {
+    return false;
+  }
+}
+
+/** Whether taking the pack out would change the config. One that only a person can edit names it, too. */
+function isNamedIn(text: string, kind: ConfigKind, name: string): boolean {
+  const without = removePack(text, name, kind);
+  if (without === undefined || kind === "program" || kind === "yaml") return without !== text;
+  return JSON.stringify(JSON.parse(without)) !== JSON.stringify(JSON.parse(text));
+}
+
+function isTrustedNow(file: string): boolean {
+  return !existsSync(file) || isTrusted(file, filesOf(file, readFileSync(file, "utf8")));
 }
 
 function newName(user: boolean): string {
@@ -106,17 +136,16 @@ function newName(user: boolean): string {
 /** Changes a config's text; one that was trusted, or is new, is trusted as it is then. */
 async function editConfig(
   file: string,
-  edit: (text: string, isData: boolean) => string | undefined,
+  edit: (text: string, kind: ConfigKind) => string | undefined,
   name: string,
+  wasTrusted: boolean,
 ): Promise<void> {
   const isNew = !existsSync(file);
   const before = isNew ? "{}\n" : readFileSync(file, "utf8");
-  const wasTrusted = isNew || isTrusted(file, filesOf(file, before));
-  const extension = extname(file);
-  const after = extension === ".yaml" ? undefined : edit(before, extension === ".json");
+  const after = edit(before, kindOf(file));
   if (after === undefined) {
     throw new CliError(
-      `${quotePath(file)} cannot be edited for you: its list "packs" is not a plain one. Change it by hand: ${JSON.stringify(name)}`,
+      `${quotePath(file)} cannot be edited for you: its list "packs" is not one that can be changed safely. Change it by hand: ${JSON.stringify(name)}`,
     );
   }
   if (after === before) return;
@@ -127,6 +156,7 @@ async function editConfig(
 
 function filesOf(file: string, text: string): ProjectFiles {
   const files = new ProjectFiles(file);
-  files.add(file, text);
+  // Of package.json only the key counts, as for the reader of configs.
+  files.add(file, kindOf(file) === "package" ? JSON.stringify(JSON.parse(text).agent) : text);
   return files;
 }

@@ -1,52 +1,67 @@
 import { isRecord } from "@agent/core/toolkit";
+import { findPackList, nameOf, type PackList, withItem, withoutItem } from "./packList.js";
+import { addToYaml, removeFromYaml } from "./yamlPacks.js";
 
-/** A list of packs in a program's text: brackets, with at most one level of brackets and braces inside. */
-const PACKS_LIST = /(\bpacks\s*:\s*\[)((?:[^[\]]|\[[^[\]]*\])*)(\])/;
+/** What a config's file holds: a program, YAML, JSON, or a package.json with the config in it. */
+export type ConfigKind = "program" | "yaml" | "json" | "package";
 
-/** The config's text with the pack added, or `undefined` if the list cannot be found in it. Adds nothing twice. */
+const PACKAGE_KEY = "agent";
+/** Where the object of a config begins that selects no packs yet. */
+const OBJECT_START = /(?:\bdefineConfig\s*\(|\bexport\s+default)\s*\{/;
+
+/** The config's text with the pack added, or `undefined` if only a person can edit it. Adds nothing twice. */
 export function addPack(
   text: string,
   name: string,
-  isData: boolean,
+  kind: ConfigKind,
   defaults: readonly string[],
 ): string | undefined {
-  if (isData) return editData(text, (packs) => [...new Set([...(packs ?? defaults), name])]);
-  const match = PACKS_LIST.exec(text);
-  if (!match) return undefined;
-  const [, start = "", items = "", end = ""] = match;
-  const quoted = JSON.stringify(name);
-  if (items.includes(quoted)) return text;
-  const separator = items.trim() === "" || items.trimEnd().endsWith(",") ? "" : ", ";
-  return text.replace(match[0], () => `${start}${items.trimEnd()}${separator}${quoted}${end}`);
+  if (kind === "yaml") return addToYaml(text, name, defaults);
+  if (kind !== "program") {
+    return editData(text, kind, (packs = defaults) =>
+      packs.some((pack) => nameOf(pack) === name) ? packs : [...packs, name],
+    );
+  }
+  const list = findPackList(text);
+  if (!list) {
+    const selected = [...defaults, name].map((one) => JSON.stringify(one)).join(", ");
+    if (/\bpacks\b/.test(text) || !OBJECT_START.test(text)) return undefined;
+    return text.replace(OBJECT_START, (start) => `${start}\n  packs: [${selected}],`);
+  }
+  return itemOf(text, list, name) ? text : withItem(text, list, name);
 }
 
 /** The config's text without the pack, or `undefined` if it is named in a way that only a person can edit. */
-export function removePack(text: string, name: string, isData: boolean): string | undefined {
-  if (isData) return editData(text, (packs) => packs?.filter((pack) => nameOf(pack) !== name));
-  const match = PACKS_LIST.exec(text);
-  const quoted = JSON.stringify(name);
-  if (!match?.[2]?.includes(quoted)) return text.includes(quoted) ? undefined : text;
-  const [, start = "", items = "", end = ""] = match;
-  // With options it stands in brackets of its own.
-  if (new RegExp(`\\[\\s*${escapeForPattern(quoted)}`).test(items)) return undefined;
-  const list = items.replace(new RegExp(`${escapeForPattern(quoted)}\\s*,?\\s*`), () => "");
-  return text.replace(match[0], () => `${start}${list.replace(/,\s*$/, "")}${end}`);
+export function removePack(text: string, name: string, kind: ConfigKind): string | undefined {
+  if (kind === "yaml") return removeFromYaml(text, name);
+  if (kind !== "program") {
+    return editData(text, kind, (packs) => packs?.filter((pack) => nameOf(pack) !== name));
+  }
+  const list = findPackList(text);
+  const item = list && itemOf(text, list, name);
+  if (list && item) return withoutItem(text, list, item);
+  return text.includes(JSON.stringify(name)) ? undefined : text;
+}
+
+/** The item that names a pack, alone or with its options. */
+function itemOf(text: string, list: PackList, name: string): PackList["items"][number] | undefined {
+  return list.items.find(({ start, end }) => {
+    const item = text.slice(start, end).replace(/^\[\s*/, "");
+    return [`"${name}"`, `'${name}'`].some((quoted) => item.startsWith(quoted));
+  });
 }
 
 function editData(
   text: string,
+  kind: "json" | "package",
   change: (packs: readonly unknown[] | undefined) => readonly unknown[] | undefined,
 ): string | undefined {
-  const config: unknown = JSON.parse(text);
-  if (!isRecord(config)) return undefined;
+  const file: unknown = JSON.parse(text);
+  const config: unknown = kind === "package" && isRecord(file) ? file[PACKAGE_KEY] : file;
+  if (!isRecord(file) || !isRecord(config)) return undefined;
   const packs = change(Array.isArray(config.packs) ? config.packs : undefined);
-  return `${JSON.stringify({ ...config, ...(packs && { packs }) }, undefined, 2)}\n`;
-}
-
-function nameOf(pack: unknown): unknown {
-  return Array.isArray(pack) ? pack[0] : pack;
-}
-
-function escapeForPattern(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, "\\$&");
+  const edited = { ...config, ...(packs && { packs }) };
+  const indent = /^[ \t]+/m.exec(text)?.[0] ?? 2;
+  const result = kind === "package" ? { ...file, [PACKAGE_KEY]: edited } : edited;
+  return `${JSON.stringify(result, undefined, indent)}\n`;
 }
