@@ -1,11 +1,15 @@
 import { defineConfig, type Options } from "tsup";
 
+/** Packages of the workspace that are not published become part of those that are. No public type may name theirs. */
+export const noExternal = ["@agent/internal"];
+
 /** One build for every package: ESM for Node 20, with types and source maps beside it. */
 export function packageBuild(options: Options): ReturnType<typeof defineConfig> {
   return defineConfig({
     format: ["esm"],
     target: "node20",
     platform: "node",
+    noExternal,
     dts: true,
     sourcemap: true,
     clean: true,

@@ -5,7 +5,15 @@ import { readFile } from "node:fs/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import fastGlob from "fast-glob";
 import { SearchFilesTool, SearchTextTool } from "../packages/tools-search/dist/index.js";
-import { linuxTree, log, npmTree, oneLineFiles, smallDirectory, smallFiles } from "./corpora/search.mjs";
+import {
+  linuxTree,
+  log,
+  millionFiles,
+  npmTree,
+  oneLineFiles,
+  smallDirectory,
+  smallFiles,
+} from "./corpora/search.mjs";
 import { createReport } from "./support/report.mjs";
 import { median } from "./support/statistics.mjs";
 
@@ -152,6 +160,8 @@ function addRows(name, times, others) {
   }
 }
 
+const entry = new URL("../packages/tools-search/dist/index.js", import.meta.url).href;
+
 /** For start-up times: whatever else the machine does only adds to them. */
 const best = (values) => Math.min(...values);
 for (const { name, create } of MEASUREMENTS) {
@@ -172,6 +182,8 @@ for (const { name, create } of MEASUREMENTS) {
 }
 
 if (only.length === 0 || only.includes("host")) await hostFigures();
+if (only.length === 0 || only.includes("first-call")) firstCall();
+if (only.length === 0 || only.includes("million")) millionFigures();
 report.save({ isPartial: only.length > 0 });
 
 /** What a search costs the program it runs in. */
@@ -187,9 +199,6 @@ async function hostFigures() {
     reach: "≤ 20",
     values: [delay.max / 1e6],
   });
-  const script = (body) =>
-    spawnSync(process.execPath, ["--input-type=module", "-e", body], { encoding: "utf8" }).stdout.trim();
-  const entry = new URL("../packages/tools-search/dist/index.js", import.meta.url).href;
   const memory = script(`const { SearchTextTool } = await import("${entry}");
     for (const query of ["EXPORT_SYMBOL_GPL", "return"]) await new SearchTextTool().execute({ query, paths: ["${path}"] });
     console.log(process.resourceUsage().maxRSS);`);
@@ -213,6 +222,60 @@ async function hostFigures() {
       const first = await run(); await run(); console.log(first - (await run()));`),
   );
   report.add({ work: "first call over a warm one", unit: "ms", reach: "≤ 150", values: first.map(Number) });
+}
+
+/** The first search of a new process, from the call to its result, beside rg from its start to its end. */
+function firstCall() {
+  const path = linuxTree();
+  const run = (query, prepare = "") =>
+    Number(
+      script(`const { SearchTextTool, register } = await import("${entry}"); ${prepare}
+        const start = performance.now(); await new SearchTextTool().execute({ query: "${query}", paths: ["${path}"] });
+        console.log(performance.now() - start); process.exit();`),
+    );
+  // As a host does it: the pack is registered with warmUp, and the first call comes when the model has answered.
+  const warmed = `register({ register() {}, disableByDefault() {} }, { options: { warmUp: true } });
+    await new Promise((resolve) => setTimeout(resolve, 500));`;
+  const rg = (query) => wallOf(() => program("rg", [...RG, "-F", "-e", query, path]));
+  for (const [work, prepare] of [
+    ["first search of a process", ""],
+    ["first search of a process, workers started while the model thinks", warmed],
+  ]) {
+    const values = Array.from({ length: ROUNDS }, () => {
+      const theirs = rg("EXPORT_SYMBOL_GPL");
+      return run("EXPORT_SYMBOL_GPL", prepare) / theirs;
+    });
+    report.add({ work, unit: "× rg, wall", reach: "≤ 1.3", values });
+  }
+}
+
+/** What a host needs to find files among a million. */
+function millionFigures() {
+  const path = millionFiles();
+  for (const [work, args] of [
+    ["newest of a million files", { pattern: "**/*.ts", sort: "newest" }],
+    ["a glob over a million files", { pattern: "d4*/**/f1?.json" }],
+  ]) {
+    const memory = script(`const { SearchFilesTool } = await import("${entry}");
+      const found = await new SearchFilesTool({ timeoutMs: 600_000 }).execute(${JSON.stringify({ ...args, path })});
+      if (!found.includes("/f")) throw new Error(found);
+      console.log(process.resourceUsage().maxRSS); process.exit();`);
+    report.add({ work: `peak memory: ${work}`, unit: "MB", reach: "≤ 200", values: [Number(memory) / 1024] });
+  }
+}
+
+function script(body) {
+  const { stdout, stderr, status } = spawnSync(process.execPath, ["--input-type=module", "-e", body], {
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(stderr);
+  return stdout.trim();
+}
+
+function wallOf(run) {
+  const start = performance.now();
+  run();
+  return performance.now() - start;
 }
 
 function time(body) {

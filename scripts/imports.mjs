@@ -10,6 +10,9 @@ const PACKAGES = join(ROOT, "packages");
 /** Who may compose: everybody else uses core alone. */
 const COMPOSERS = ["@agent/cli", "@agent/preset-default"];
 
+/** Part of every package that uses it: the build bundles it, so it stays out of what a package depends on. */
+const BUNDLED = "@agent/internal";
+
 /** Packages that are loaded where a user has installed them; without them, one line says what to install. */
 const LOADED_IF_INSTALLED = { "@agent/cli": ["@agent/acp", "@agent/tools-mcp"] };
 
@@ -58,6 +61,12 @@ function report(file, specifier, rule) {
 function checkPackageDirection(file, specifier, manifest, isTest) {
   const [target] = /^@agent\/[^/]+/.exec(specifier) ?? [];
   if (target === undefined || target === manifest.name || isTest) return;
+  if (manifest.name === BUNDLED) report(file, specifier, "it lies below all other packages");
+  if (target === BUNDLED) {
+    if (!(target in { ...manifest.devDependencies, ...manifest.peerDependencies }))
+      report(file, specifier, "package.json does not name it in devDependencies");
+    return;
+  }
   const declared = {
     ...manifest.dependencies,
     ...manifest.optionalDependencies,

@@ -93,6 +93,19 @@ export function smallFiles() {
   });
 }
 
+/** A million empty files in 10,000 directories. */
+export function millionFiles() {
+  return once("million", (draft) => {
+    for (let directory = 0; directory < 10_000; directory++) {
+      const path = join(draft, `d${directory % 100}`, `e${directory}`);
+      mkdirSync(path, { recursive: true });
+      for (let file = 0; file < 100; file++) {
+        closeSync(openSync(join(path, `f${file}.${["ts", "js", "json", "md"][file % 4]}`), "w"));
+      }
+    }
+  });
+}
+
 /** About 100 files, like one package of a project. */
 export function smallDirectory() {
   return once("hundred", (draft) => {

@@ -1,6 +1,6 @@
 import { isBuiltin } from "node:module";
 import type { Plugin } from "esbuild";
-import { packageBuild } from "../../tsup.base.ts";
+import { noExternal, packageBuild } from "../../tsup.base.ts";
 import { bundledPlugin } from "./build/bundled.ts";
 import { watPlugin } from "./build/wat.ts";
 
@@ -23,7 +23,7 @@ const requiredBuiltins: Plugin = {
 
 export default packageBuild({
   entry: ["src/index.ts"],
-  noExternal: ["@eslint-community/regexpp", "fast-glob", "micromatch"],
+  noExternal: [...noExternal, "@eslint-community/regexpp", "fast-glob", "micromatch"],
   esbuildPlugins: [requiredBuiltins, watPlugin, bundledPlugin],
   // What only a search without threads needs is a file of its own.
   splitting: true,

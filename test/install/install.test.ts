@@ -214,6 +214,24 @@ describe("a project with every package", () => {
     skip(!online, NO_REGISTRY);
     await project.run(join(project.directory, "node_modules", ".bin", "agent"), "--help");
   });
+
+  test("keeps runs on files with nothing more installed, and says in one line what Postgres needs", async ({
+    skip,
+  }) => {
+    skip(!online, NO_REGISTRY);
+    const list = (engine: string) =>
+      project.run(
+        join(project.directory, "node_modules", ".bin", "agent"),
+        "runs",
+        "list",
+        "--engine",
+        engine,
+      );
+    expect(await list(join(project.directory, "runs"))).toContain("No runs.");
+    await expect(list("postgres://127.0.0.1:1/runs")).rejects.toThrow(
+      /^(?!.*\n {4}at ).*needs the package "pg", which is not installed: npm install bullmq pg ioredis\n/s,
+    );
+  });
 });
 
 /** What a user writes first: a tool and a pack of their own, the built-in ones, a conversation. */

@@ -1,4 +1,4 @@
-import { quote, utf8Boundary } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
 
 const TEXT_TYPE = /^(text\/|application\/([\w.-]+\+)?(json|xml|javascript|yaml)\b)/i;
 
@@ -18,7 +18,10 @@ export async function readText(response: Response, maxBytes: number): Promise<st
     if (size > maxBytes) break;
   }
   const bytes = Buffer.concat(chunks);
-  const text = new TextDecoder(charset(type)).decode(bytes.subarray(0, utf8Boundary(bytes, maxBytes)));
+  // A stream may go on: half a character at the cut is left out instead of being shown as a wrong one.
+  const text = new TextDecoder(charset(type)).decode(bytes.subarray(0, maxBytes), {
+    stream: size > maxBytes,
+  });
   return size <= maxBytes ? text : `${text}\n[… truncated: only the first ${maxBytes} bytes were read.]`;
 }
 

@@ -4,7 +4,12 @@ export type {
   EditorServer,
   HostSession,
   KeptSession,
+  ModeChoice,
   ModelChoice,
   OpenSessionRequest,
+  PermissionChoice,
+  SessionMode,
 } from "./host.js";
-export { serveAcp, standardStream } from "./serve.js";
+export { type ServeOptions, serveAcp } from "./serve.js";
+export { standardStream } from "./stream.js";
+export type { ProgramStart } from "./workers/workerProcesses.js";

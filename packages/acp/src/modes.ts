@@ -1,31 +1,29 @@
 import type { ApprovalRequest } from "@agent/core";
-import type { SessionModeState } from "@agentclientprotocol/sdk";
+import type { ModeChoice, SessionMode } from "./host.js";
 
-export type ModeId = "read-only" | "ask" | "auto";
+type ModeId = "read-only" | "ask" | "auto";
 
-const MODES: readonly { readonly id: ModeId; readonly name: string; readonly description: string }[] = [
+/** The modes of a session whose host brings none. */
+const MODES: readonly (SessionMode & { readonly id: ModeId })[] = [
   { id: "read-only", name: "Read only", description: "Tools that could change something are refused" },
   { id: "ask", name: "Ask", description: "Asks before every call that could change something" },
   { id: "auto", name: "Auto", description: "Asks only for what goes beyond the project" },
 ];
 
-export const DEFAULT_MODE: ModeId = "ask";
+/** Decides about calls by a mode alone, for an agent that has no rules of its own. */
+export class BuiltInModes implements ModeChoice {
+  readonly available = MODES;
+  current: ModeId = "ask";
 
-export function modeState(current: ModeId): SessionModeState {
-  return { currentModeId: current, availableModes: MODES.map((mode) => ({ ...mode })) };
-}
+  choose(id: string): void {
+    this.current = MODES.find((mode) => mode.id === id)?.id ?? this.current;
+  }
 
-export function findMode(id: string): ModeId | undefined {
-  return MODES.find((mode) => mode.id === id)?.id;
-}
-
-/** What a mode says about a call, before anybody is asked. */
-export function decideByMode(
-  mode: ModeId,
-  { capabilities, needs }: ApprovalRequest,
-): "allow" | "ask" | "refuse" {
-  const reads = capabilities.length > 0 && capabilities.every((one) => one === "read");
-  if (reads && needs.length === 0) return "allow";
-  if (mode === "read-only") return reads ? "ask" : "refuse";
-  return mode === "auto" && needs.length === 0 ? "allow" : "ask";
+  /** What the mode says about a call, before anybody is asked. */
+  decide({ capabilities, needs }: ApprovalRequest): "allow" | "ask" | "refuse" {
+    const reads = capabilities.length > 0 && capabilities.every((one) => one === "read");
+    if (reads && needs.length === 0) return "allow";
+    if (this.current === "read-only") return reads ? "ask" : "refuse";
+    return this.current === "auto" && needs.length === 0 ? "allow" : "ask";
+  }
 }

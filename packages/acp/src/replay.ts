@@ -1,34 +1,31 @@
-import type { Agent } from "@agent/core";
+import type { Agent, AgentEvent } from "@agent/core";
 import { contentText } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
-import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import { chunk, type UpdateWriter } from "./updates.js";
 
-/** A kept conversation as the updates an editor would have seen, for `session/load`. */
-export function* replayUpdates({ conversation }: Agent, writer: UpdateWriter): Generator<SessionUpdate> {
+/** What a kept conversation was, in the order it happened: what people wrote, and the events of the answers. */
+export function* replayEvents({
+  conversation,
+}: Agent): Generator<AgentEvent | { type: "user"; text: string }> {
+  const names = new Map<string, string>();
   for (const message of conversation.sessionContext) {
-    if (message.role === "user") yield chunk("user_message_chunk", contentText(message.content));
+    if (message.role === "user") yield { type: "user", text: contentText(message.content) };
     if (message.role === "assistant") {
-      if (message.content) yield chunk("agent_message_chunk", message.content);
+      if (message.content) yield { type: "text", text: message.content };
       for (const { id, function: call } of message.tool_calls ?? []) {
-        yield* writer.updatesFor({
-          type: "tool_requested",
-          id,
-          name: call.name,
-          args: readArguments(call.arguments),
-        });
+        names.set(id, call.name);
+        yield { type: "tool_requested", id, name: call.name, args: readArguments(call.arguments) };
       }
     }
     if (message.role === "tool") {
       const text = contentText(message.content);
-      yield* writer.updatesFor({
+      yield {
         type: "tool_end",
         id: message.tool_call_id,
-        name: "",
+        name: names.get(message.tool_call_id) ?? "",
         outcome: /^(Error executing|Tool not |Tool call denied)/.test(text) ? "error" : "ok",
         text,
         durationMs: 0,
-      });
+      };
     }
   }
 }

@@ -1,160 +1,200 @@
 import { isAbsolute } from "node:path";
-import { Readable } from "node:stream";
 import { errorMessage } from "@agent/core/toolkit";
 import {
   type AgentContext,
   agent as agentApp,
+  type ClientCapabilities,
+  type InitializeResponse,
   type McpServer,
   methods,
-  ndJsonStream,
   PROTOCOL_VERSION,
   RequestError,
   type Stream,
 } from "@agentclientprotocol/sdk";
-import type { AcpHost, EditorServer } from "./host.js";
-import { modeState } from "./modes.js";
+import { Editor } from "./editor.js";
+import type { AcpHost } from "./host.js";
+import { toServers } from "./servers.js";
 import { AcpSession } from "./session.js";
+import { standardStream } from "./stream.js";
+import { routeSessions } from "./workers/routeSessions.js";
+import { inChildProcess, inThisProcess, type ProgramStart } from "./workers/workerProcesses.js";
 
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+/** What the requests that open a session have in common. */
+interface OpenParams {
+  readonly cwd: string;
+  readonly mcpServers?: readonly McpServer[] | null;
+  readonly additionalDirectories?: readonly string[] | null;
+}
 
-/**
- * Serves an editor until it goes away. Without a stream: over this process's standard input and output, to which
- * nothing else may be written meanwhile.
- */
-export async function serveAcp(
-  host: AcpHost,
-  stream: Stream = standardStream(process.stdout),
-): Promise<void> {
-  const sessions = new Map<string, AcpSession>();
-  const find = (id: string): AcpSession => {
-    const session = sessions.get(id);
-    if (!session) throw RequestError.invalidParams(undefined, `there is no session "${id}"`);
-    return session;
-  };
-  const open = async (
-    request: { cwd: string; mcpServers?: readonly McpServer[]; additionalDirectories?: readonly string[] },
-    client: AgentContext,
-    signal: AbortSignal,
-    resume?: string,
-  ): Promise<AcpSession> => {
-    if (!isAbsolute(request.cwd)) throw RequestError.invalidParams(undefined, "cwd must be an absolute path");
-    const session = new AcpSession(client, request.cwd);
-    try {
-      session.attach(
-        await host.openSession({
-          cwd: request.cwd,
-          additionalDirectories: request.additionalDirectories ?? [],
-          servers: toServers(request.mcpServers ?? []),
-          approve: (call) => session.approve(call),
-          signal,
-          ...(resume !== undefined && { resume }),
-        }),
-      );
-    } catch (error) {
-      if (error instanceof RequestError) throw error;
-      throw RequestError.internalError(undefined, errorMessage(error));
-    }
-    await sessions.get(session.id)?.dispose();
-    sessions.set(session.id, session);
-    return session;
-  };
-  const started = (session: AcpSession) => {
-    // After the answer: an editor does not know the session before.
-    setImmediate(() => void session.announce().catch(() => undefined));
-    return { modes: modeState(session.mode), configOptions: session.configOptions() };
-  };
+export interface ServeOptions {
+  /** Default: this process's standard input and output, to which nothing else may be written meanwhile. */
+  readonly stream?: Stream;
+  /**
+   * Starts another program like this one. With it each further session of the editor has a process of its own, for a
+   * host that depends on the working directory or changes the environment.
+   */
+  readonly program?: ProgramStart;
+}
+
+/** Serves an editor until it goes away. */
+export async function serveAcp(host: AcpHost, options: ServeOptions = {}): Promise<void> {
+  const { stream = standardStream(process.stdout), program } = options;
+  if (!program) return await serveStream(host, stream);
+  const first = inThisProcess((inner) => serveStream(host, inner));
+  await routeSessions(stream, first, () => inChildProcess(program));
+}
+
+async function serveStream(host: AcpHost, stream: Stream): Promise<void> {
+  const sessions = new Sessions(host);
+  const { session } = methods.agent;
   const connection = agentApp({ name: host.name })
-    .onRequest(methods.agent.initialize, () => ({
-      protocolVersion: PROTOCOL_VERSION,
-      agentInfo: { name: host.name, version: host.version },
-      authMethods: [],
-      agentCapabilities: {
-        loadSession: host.listSessions !== undefined,
-        promptCapabilities: { image: true, audio: false, embeddedContext: true },
-        mcpCapabilities: { http: true, sse: false },
-        sessionCapabilities: {
-          close: {},
-          additionalDirectories: {},
-          ...(host.listSessions && { list: {}, resume: {} }),
-        },
-      },
-    }))
+    .onRequest(methods.agent.initialize, ({ params }) => {
+      sessions.capabilities = params.clientCapabilities ?? {};
+      return initialized(host);
+    })
     .onRequest(methods.agent.authenticate, () => ({}))
-    .onRequest(methods.agent.session.new, async ({ params, client, signal }) => {
-      const session = await open(params, client, signal);
-      return { sessionId: session.id, ...started(session) };
+    .onRequest(session.new, async ({ params, client, signal }) => {
+      const opened = await sessions.open(params, client, signal);
+      return { sessionId: opened.id, ...announceSoon(opened) };
     })
-    .onRequest(methods.agent.session.load, async ({ params, client, signal }) => {
-      const session = await open(params, client, signal, params.sessionId);
-      await session.replay();
-      return started(session);
+    .onRequest(session.load, async ({ params, client, signal }) => {
+      const opened = await sessions.open(params, client, signal, params.sessionId);
+      await opened.replay();
+      return announceSoon(opened);
     })
-    .onRequest(methods.agent.session.resume, async ({ params, client, signal }) =>
-      started(await open(params, client, signal, params.sessionId)),
+    .onRequest(session.resume, async ({ params, client, signal }) =>
+      announceSoon(await sessions.open(params, client, signal, params.sessionId)),
     )
-    .onRequest(methods.agent.session.list, async ({ params }) => ({
+    .onRequest(session.list, async ({ params }) => ({
       sessions: ((await host.listSessions?.(params.cwd ?? undefined)) ?? []).map(({ id, ...about }) => ({
         sessionId: id,
         ...about,
       })),
     }))
-    .onRequest(methods.agent.session.setMode, ({ params }) => {
-      find(params.sessionId).setMode(params.modeId);
+    .onRequest(session.delete, async ({ params }) => {
+      if (!host.deleteSession) throw RequestError.methodNotFound(session.delete);
+      await sessions.close(params.sessionId);
+      await host.deleteSession(params.sessionId).catch(fail);
       return {};
     })
-    .onRequest(methods.agent.session.setConfigOption, async ({ params }) => ({
-      configOptions: await find(params.sessionId).setConfigOption(params.configId, params.value),
+    .onRequest(session.setMode, async ({ params }) => {
+      await sessions.find(params.sessionId).setMode(params.modeId);
+      return {};
+    })
+    .onRequest(session.setConfigOption, async ({ params }) => ({
+      configOptions: await sessions.find(params.sessionId).setConfigOption(params.configId, params.value),
     }))
-    .onRequest(methods.agent.session.prompt, async ({ params, signal }) =>
-      find(params.sessionId).prompt(params.prompt, signal),
+    .onRequest(session.prompt, ({ params, signal }) =>
+      sessions.find(params.sessionId).prompt(params.prompt, signal),
     )
-    .onRequest(methods.agent.session.close, async ({ params }) => {
-      await find(params.sessionId).dispose();
-      sessions.delete(params.sessionId);
+    .onRequest(session.close, async ({ params }) => {
+      sessions.find(params.sessionId);
+      await sessions.close(params.sessionId);
       return {};
     })
-    .onNotification(methods.agent.session.cancel, ({ params }) => sessions.get(params.sessionId)?.cancel())
+    .onNotification(session.cancel, ({ params }) => sessions.cancel(params.sessionId))
     .connect(stream);
   await connection.closed;
-  await Promise.all([...sessions.values()].map((session) => session.dispose()));
+  await sessions.closeAll();
 }
 
-/** What is written to: a stream of Node, by its shape. */
-export interface StreamOutput {
-  write(chunk: Uint8Array, done: () => void): unknown;
-}
+/** The sessions of one editor. */
+class Sessions {
+  capabilities: ClientCapabilities = {};
+  readonly #host: AcpHost;
+  readonly #open = new Map<string, AcpSession>();
+  #isOver = false;
 
-/** Standard input, and `output` in place of standard output for a program that keeps that for itself. */
-export function standardStream(output: StreamOutput): Stream {
-  return ndJsonStream(
-    new WritableStream<Uint8Array>({
-      write: (chunk) => new Promise<void>((resolve) => output.write(chunk, () => resolve())),
-    }),
-    Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
-    { maxMessageBytes: MAX_MESSAGE_BYTES },
-  );
-}
-
-/** The editor's servers in the form our pack takes. Names are made such that tools can be named after them. */
-function toServers(servers: readonly McpServer[]): Record<string, EditorServer> {
-  const found: Record<string, EditorServer> = {};
-  for (const server of servers) {
-    const name =
-      server.name
-        .replace(/[^A-Za-z0-9-]+/g, "-")
-        .replace(/^-+|-+$/g, "")
-        .slice(0, 32) || "server";
-    if ("command" in server) {
-      const { command, args, env } = server;
-      found[name] = {
-        command,
-        args,
-        env: Object.fromEntries(env.map(({ name: key, value }) => [key, value])),
-      };
-    } else if (server.type === "http") {
-      const headers = Object.fromEntries(server.headers.map(({ name: key, value }) => [key, value]));
-      found[name] = { url: server.url, headers };
-    }
+  constructor(host: AcpHost) {
+    this.#host = host;
   }
-  return found;
+
+  find(id: string): AcpSession {
+    const session = this.#open.get(id);
+    if (!session) throw RequestError.invalidParams(undefined, `there is no session "${id}"`);
+    return session;
+  }
+
+  cancel(id: string): void {
+    this.#open.get(id)?.cancel();
+  }
+
+  async open(
+    params: OpenParams,
+    client: AgentContext,
+    signal: AbortSignal,
+    resume?: string,
+  ): Promise<AcpSession> {
+    const { cwd } = params;
+    const additionalDirectories = params.additionalDirectories ?? [];
+    for (const directory of [cwd, ...additionalDirectories]) {
+      if (isAbsolute(directory)) continue;
+      throw RequestError.invalidParams(undefined, `"${directory}" must be an absolute path`);
+    }
+    // The same session, loaded once more: what it still does ends before it is read.
+    if (resume !== undefined) await this.close(resume);
+    const editor = new Editor(client, this.capabilities);
+    const session = new AcpSession(editor, cwd, [cwd, ...additionalDirectories]);
+    const editorFiles = editor.files();
+    const opened = await this.#host
+      .openSession({
+        cwd,
+        additionalDirectories,
+        servers: toServers(params.mcpServers ?? []),
+        approve: (call) => session.approve(call),
+        choose: (call, choices) => session.choose(call, choices),
+        ask: (question) => editor.ask(question),
+        signal,
+        ...(editorFiles && { editorFiles }),
+        ...(resume !== undefined && { resume }),
+      })
+      .catch(fail);
+    session.attach(opened);
+    await this.close(session.id);
+    this.#open.set(session.id, session);
+    // The editor left while the session was opened.
+    if (this.#isOver) await this.close(session.id);
+    return session;
+  }
+
+  async close(id: string): Promise<void> {
+    const session = this.#open.get(id);
+    this.#open.delete(id);
+    await session?.dispose();
+  }
+
+  async closeAll(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all([...this.#open.keys()].map((id) => this.close(id)));
+  }
+}
+
+function initialized(host: AcpHost): InitializeResponse {
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    agentInfo: { name: host.name, version: host.version },
+    authMethods: [],
+    agentCapabilities: {
+      loadSession: host.listSessions !== undefined,
+      promptCapabilities: { image: true, audio: false, embeddedContext: true },
+      mcpCapabilities: { http: true, sse: false },
+      sessionCapabilities: {
+        close: {},
+        additionalDirectories: {},
+        ...(host.listSessions && { list: {}, resume: {} }),
+        ...(host.deleteSession && { delete: {} }),
+      },
+    },
+  };
+}
+
+function announceSoon(session: AcpSession) {
+  // After the answer: an editor does not know the session before.
+  setImmediate(() => void session.announce().catch(() => undefined));
+  return session.state();
+}
+
+/** A failure of the host, in its own words. */
+function fail(error: unknown): never {
+  throw error instanceof RequestError ? error : RequestError.internalError(undefined, errorMessage(error));
 }

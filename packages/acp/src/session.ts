@@ -1,60 +1,68 @@
 import {
-  type Agent,
   type AgentEvent,
   type ApprovalDecision,
   type ApprovalRequest,
   type Content,
+  contentText,
   isAgentError,
 } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import {
-  type AgentContext,
   type ContentBlock,
-  methods,
-  type PermissionOption,
   type PromptResponse,
   RequestError,
-  type RequestPermissionRequest,
   type SessionConfigOption,
-  type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import type { HostSession } from "./host.js";
-import { DEFAULT_MODE, decideByMode, findMode, type ModeId } from "./modes.js";
+import { expandCommand, sessionCommands } from "./commands.js";
+import { ConfigOptions } from "./configOptions.js";
+import type { Editor } from "./editor.js";
+import { FileChanges } from "./fileChanges.js";
+import type { HostSession, PermissionChoice } from "./host.js";
+import { BuiltInModes } from "./modes.js";
+import { BuiltInPermissions, choosePermission } from "./permission.js";
 import { toContent } from "./prompt.js";
-import { replayUpdates } from "./replay.js";
-import { describeCall, textContent } from "./toolCalls.js";
-import { chunk, UpdateWriter } from "./updates.js";
+import { replayEvents } from "./replay.js";
+import { type TextReader, textReader } from "./textReader.js";
+import { chunk, UpdateWriter, type UpdateWriterOptions } from "./updates.js";
+import { unlessAborted, wait } from "./waiting.js";
 
 /** How long a cancelled message waits for its tools before the editor gets its answer. They go on ending after it. */
-const CANCEL_WAIT_MS = 30;
-const MODEL_OPTION = "model";
-
-const OPTIONS: readonly PermissionOption[] = [
-  { optionId: "allow", name: "Allow", kind: "allow_once" },
-  { optionId: "always", name: "Always allow this tool", kind: "allow_always" },
-  { optionId: "reject", name: "Reject", kind: "reject_once" },
-];
+const CANCEL_WAIT_MS = 20;
+const STILL_ENDING = "Cancelled. It was still being ended when the answer stopped.";
+const MAX_TITLE_LENGTH = 80;
 
 /** One session of an editor: an agent, its mode, and the message it works on. */
 export class AcpSession {
-  mode: ModeId = DEFAULT_MODE;
-  readonly #client: AgentContext;
+  readonly #editor: Editor;
   readonly #cwd: string;
-  readonly #always = new Set<string>();
+  readonly #read: TextReader;
+  readonly #changes: FileChanges;
+  readonly #modes = new BuiltInModes();
+  readonly #permissions = new BuiltInPermissions(this.#modes);
+  readonly #ended = new AbortController();
   #host: HostSession | undefined;
   #writer: UpdateWriter | undefined;
+  #config: ConfigOptions | undefined;
   #running: AbortController | undefined;
+  /** The end of a message that was cancelled, and what its tools told after the answer. */
+  #settling: Promise<readonly AgentEvent[]> = Promise.resolve([]);
+  #hasTitle = false;
 
-  constructor(client: AgentContext, cwd: string) {
-    this.#client = client;
+  constructor(editor: Editor, cwd: string, roots: readonly string[]) {
+    this.#editor = editor;
     this.#cwd = cwd;
+    this.#read = textReader(roots, editor.files());
+    this.#changes = new FileChanges(cwd, this.#read);
   }
 
   /** Gives the session its agent, which could not be made before somebody could be asked. */
   attach(host: HostSession): void {
     this.#host = host;
-    const { registry } = host.agent;
-    this.#writer = new UpdateWriter(this.#cwd, (name) => registry.getCapabilities(name), host.contextTokens);
+    this.#editor.sessionId = host.id;
+    this.#config = new ConfigOptions(host.modes ?? this.#modes, host.model);
+    this.#writer = this.#createWriter(host, this.#read, (id) => this.#changes.take(id));
+    host.agent.registry.provide({ hooks: this.#changes.hooks });
+    this.#hasTitle = host.agent.conversation.sessionContext.length > 0;
   }
 
   get id(): string {
@@ -68,9 +76,7 @@ export class AcpSession {
     const running = new AbortController();
     this.#running = running;
     try {
-      const content = await this.#expandCommand(toContent(blocks), AbortSignal.any([signal, running.signal]));
-      if (content === undefined) return { stopReason: "end_turn" };
-      return await this.#chat(content, AbortSignal.any([signal, running.signal]));
+      return await this.#answer(blocks, AbortSignal.any([signal, running.signal]));
     } finally {
       this.#running = undefined;
     }
@@ -80,95 +86,85 @@ export class AcpSession {
     this.#running?.abort();
   }
 
-  /** Asked by the agent about every call. */
+  /** Asked by an agent without rules of its own about every call. */
   async approve(request: ApprovalRequest): Promise<ApprovalDecision> {
-    const verdict = decideByMode(this.mode, request);
-    if (verdict === "refuse") return { deny: "the session is read-only." };
-    if (verdict === "allow") return "allow";
-    // Kept here rather than by the agent: a later change to read-only must hold for these tools too.
-    if (this.#always.has(request.name) && request.needs.length === 0) return "allow";
-    const { id, name, args, capabilities, needs } = request;
-    const { host, writer } = this.#parts();
-    const view = describeCall(name, args, capabilities, this.#cwd);
-    const reasons = needs.map(({ kind, path, reason }) => `${kind} ${path}: ${reason}`);
-    const question: RequestPermissionRequest = {
-      sessionId: host.id,
-      toolCall: {
-        toolCallId: writer.idOf(id),
-        ...view,
-        content: [...view.content, ...reasons.map(textContent)],
-        status: "pending",
-        rawInput: args,
-      },
-      options: OPTIONS.filter(({ optionId }) => optionId !== "always" || needs.length === 0),
-    };
-    const { outcome } = await this.#client.request(methods.client.session.requestPermission, question, {
-      cancellationSignal: request.signal,
-    });
-    if (outcome.outcome !== "selected") return { deny: "the person cancelled the question." };
-    if (outcome.optionId === "always") this.#always.add(name);
-    return outcome.optionId === "allow" || outcome.optionId === "always"
-      ? "allow"
-      : { deny: "the person rejected it." };
+    return await this.#permissions.decide(request, (choices) => this.choose(request, choices));
   }
 
-  setMode(id: string): void {
-    const mode = findMode(id);
-    if (mode === undefined) throw RequestError.invalidParams(undefined, `there is no mode "${id}"`);
-    this.mode = mode;
+  async choose(request: ApprovalRequest, choices: readonly PermissionChoice[]): Promise<string | undefined> {
+    const callId = this.#parts().writer.idOf(request.id);
+    const [cwd, read] = [this.#cwd, this.#read];
+    const chosen = await choosePermission(this.#editor, request, choices, { callId, cwd, read });
+    await this.#changes.lookAgain(request.id);
+    return chosen;
   }
 
-  configOptions(): SessionConfigOption[] {
-    const { model } = this.#parts().host;
-    if (model === undefined) return [];
-    const values = [...new Set([model.current, ...model.available])];
-    return [
-      {
-        type: "select",
-        id: MODEL_OPTION,
-        name: "Model",
-        category: "model",
-        currentValue: model.current,
-        options: values.map((value) => ({ value, name: value })),
-      },
-    ];
+  /** What an editor is told of a session that was opened. */
+  state() {
+    const { config } = this.#parts();
+    return { modes: config.modeState, configOptions: config.list() };
+  }
+
+  async setMode(id: string): Promise<void> {
+    const { config } = this.#parts();
+    config.setMode(id);
+    await this.#editor.update({ sessionUpdate: "config_option_update", configOptions: config.list() });
   }
 
   async setConfigOption(id: string, value: unknown): Promise<SessionConfigOption[]> {
-    const { model } = this.#parts().host;
-    const isKnown =
-      typeof value === "string" && (model?.current === value || model?.available.includes(value));
-    if (id !== MODEL_OPTION || !model || !isKnown) {
-      throw RequestError.invalidParams(undefined, `there is no option "${id}" with this value`);
+    const { config } = this.#parts();
+    if ((await config.set(id, value)) === "mode") {
+      const { currentModeId } = config.modeState;
+      await this.#editor.update({ sessionUpdate: "current_mode_update", currentModeId });
     }
-    await model.choose(value);
-    return this.configOptions();
+    return config.list();
   }
 
-  /** Sends what the editor needs once a session is there: commands, and problems of the start. */
+  /** Sends what the editor needs once a session is there: commands, problems of the start, models. */
   async announce(): Promise<void> {
-    const { host } = this.#parts();
-    const { commands } = host.agent.registry.services;
-    await this.#send({
-      sessionUpdate: "available_commands_update",
-      availableCommands: commands.map(({ name, description }) => ({
-        name,
-        description,
-        input: { hint: "arguments" },
-      })),
-    });
-    for (const problem of host.problems ?? []) await this.#send(chunk("agent_thought_chunk", `${problem}\n`));
+    const { host, config } = this.#parts();
+    await this.#announceCommands();
+    for (const problem of host.problems ?? []) await this.#editor.notice("info", problem);
+    void this.#announceLater(host, config).catch(() => undefined);
   }
 
   /** Sends the conversation so far. */
   async replay(): Promise<void> {
-    const { host, writer } = this.#parts();
-    for (const update of replayUpdates(host.agent, writer)) await this.#send(update);
+    // By what the calls said of themselves: the files have changed since.
+    const { host } = this.#parts();
+    const writer = this.#createWriter(
+      host,
+      async () => undefined,
+      () => undefined,
+    );
+    for (const event of replayEvents(host.agent)) {
+      if (event.type === "user") await this.#editor.update(chunk("user_message_chunk", event.text));
+      else for await (const update of writer.updatesFor(event)) await this.#editor.update(update);
+    }
   }
 
   async dispose(): Promise<void> {
+    this.#ended.abort();
     this.cancel();
     await this.#host?.dispose();
+  }
+
+  async #answer(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
+    const { host } = this.#parts();
+    const isReady = Promise.all([this.#settling, host.ready?.catch(() => undefined)]);
+    const [late] = (await unlessAborted(isReady, signal)) ?? [];
+    if (late === undefined) return { stopReason: "cancelled" };
+    this.#settling = Promise.resolve([]);
+    for (const event of late) await this.#show(event);
+    const expanded = await expandCommand(sessionCommands(host), toContent(blocks), signal);
+    if ("show" in expanded) {
+      await this.#editor.update(chunk("agent_message_chunk", expanded.show));
+      return { stopReason: "end_turn" };
+    }
+    await this.#announceTitle(expanded.send);
+    this.#changes.clear();
+    const content = (await host.beforeMessage?.(expanded.send)) ?? expanded.send;
+    return await this.#chat(content, signal);
   }
 
   async #chat(content: Content, signal: AbortSignal): Promise<PromptResponse> {
@@ -181,56 +177,90 @@ export class AcpSession {
       }
       return { stopReason };
     } catch (error) {
-      if (signal.aborted) return await this.#cancelled(agent);
+      if (signal.aborted) return { stopReason: "cancelled" };
       if (isAgentError(error, "turn_limit")) return { stopReason: "max_turn_requests" };
       throw RequestError.internalError(undefined, errorMessage(error));
+    } finally {
+      await this.#settle(signal.aborted);
     }
   }
 
-  /** The editor gets its answer at once; how the stopped tools ended follows as soon as they have. */
-  async #cancelled(agent: Agent): Promise<PromptResponse> {
-    const settled = agent.settled().then(async (events) => {
-      for (const event of events) await this.#show(event);
-    });
-    settled.catch(() => undefined);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CANCEL_WAIT_MS);
-    });
-    await Promise.race([settled, late]).catch(() => undefined);
-    clearTimeout(timer);
-    return { stopReason: "cancelled" };
+  /**
+   * Waits for the tools. After a cancel the editor gets its answer at once: calls that take longer to end are told as
+   * failed before it, and how they ended is sent with the next message, since nothing may follow an answer.
+   */
+  async #settle(isCancelled: boolean): Promise<void> {
+    const { host, writer } = this.#parts();
+    const settled = host.agent.settled();
+    const over = settled.then(() => host.afterMessage?.()).catch(() => undefined);
+    const events = await (isCancelled ? Promise.race([settled, wait(CANCEL_WAIT_MS)]) : settled);
+    for (const event of events ?? []) await this.#show(event);
+    if (!isCancelled) return await over;
+    for (const update of writer.unfinished(STILL_ENDING)) await this.#editor.update(update);
+    this.#settling = Promise.all([events ? [] : settled, over]).then(([late]) => late);
   }
 
-  /** A message that begins with a command of a pack runs it. Undefined if there is nothing to send to the model. */
-  async #expandCommand(content: Content, signal: AbortSignal): Promise<Content | undefined> {
-    const [, name = "", input = ""] =
-      typeof content === "string" ? (/^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(content.trim()) ?? []) : [];
-    const { commands } = this.#parts().host.agent.registry.services;
-    const command = commands.find((one) => one.name === name);
-    if (command === undefined) return content;
-    try {
-      const result = await command.run(input, signal);
-      if ("send" in result) return result.send;
-      await this.#send(chunk("agent_message_chunk", result.show));
-      return undefined;
-    } catch (error) {
-      throw RequestError.internalError(undefined, `/${name}: ${errorMessage(error)}`);
+  async #announceCommands(): Promise<void> {
+    const commands = sessionCommands(this.#parts().host);
+    await this.#editor.update({
+      sessionUpdate: "available_commands_update",
+      availableCommands: commands.map(({ name, description }) => ({
+        name,
+        description,
+        input: { hint: "arguments" },
+      })),
+    });
+  }
+
+  async #announceLater(host: HostSession, config: ConfigOptions): Promise<void> {
+    const before = sessionCommands(host).length;
+    for (const problem of (await host.ready) ?? []) await this.#editor.notice("warning", problem);
+    // What came late may have brought commands too.
+    if (sessionCommands(host).length !== before) await this.#announceCommands();
+    if (await config.listModels(this.#ended.signal)) {
+      await this.#editor.update({ sessionUpdate: "config_option_update", configOptions: config.list() });
     }
+  }
+
+  /** Names the session after its first message. */
+  async #announceTitle(content: Content): Promise<void> {
+    if (this.#hasTitle) return;
+    this.#hasTitle = true;
+    const title = contentText(content).trim().replace(/\s+/g, " ").slice(0, MAX_TITLE_LENGTH).toWellFormed();
+    const updatedAt = new Date().toISOString();
+    if (title !== "") await this.#editor.update({ sessionUpdate: "session_info_update", title, updatedAt });
   }
 
   async #show(event: AgentEvent): Promise<void> {
-    for (const update of this.#parts().writer.updatesFor(event)) await this.#send(update);
+    if (event.type === "notice") return await this.#editor.notice("info", event.text);
+    if (event.type === "retry") {
+      return await this.#editor.notice("warning", `The model is asked again: ${event.reason}`);
+    }
+    for await (const update of this.#parts().writer.updatesFor(event)) await this.#editor.update(update);
   }
 
-  async #send(update: SessionUpdate): Promise<void> {
-    await this.#client.notify(methods.client.session.update, { sessionId: this.id, update });
+  #createWriter(
+    { agent, contextTokens }: HostSession,
+    read: TextReader,
+    diffsOf: UpdateWriterOptions["diffsOf"],
+  ): UpdateWriter {
+    const { registry } = agent;
+    return new UpdateWriter({
+      editor: this.#editor,
+      cwd: this.#cwd,
+      read,
+      diffsOf,
+      contextTokens,
+      capabilitiesOf: (name) => registry.getCapabilities(name),
+      endProcess: (pid) => void registry.services.jobs.endProcess?.(pid)?.catch(() => undefined),
+    });
   }
 
-  #parts(): { readonly host: HostSession; readonly writer: UpdateWriter } {
-    if (!this.#host || !this.#writer)
+  #parts() {
+    const [host, config, writer] = [this.#host, this.#config, this.#writer];
+    if (!host || !config || !writer)
       throw RequestError.internalError(undefined, "the session has no agent yet");
-    return { host: this.#host, writer: this.#writer };
+    return { host, config, writer };
   }
 }
 

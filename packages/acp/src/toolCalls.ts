@@ -1,13 +1,20 @@
-import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { ContentPart, ToolCapability } from "@agent/core";
-import { escapeToLine, truncateUtf8 } from "@agent/core/toolkit";
+import { escapeToLine, truncateUtf8 } from "@agent/internal";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
+import { changedLine, predictDiffs } from "./diffs.js";
+import type { TextReader } from "./textReader.js";
 
 const MAX_TITLE_BYTES = 200;
-const MAX_DIFF_BYTES = 4 * 1024 * 1024;
 
 type Args = Readonly<Record<string, unknown>>;
+
+/** A call, as far as an editor shows it. */
+export interface ShownCall {
+  readonly name: string;
+  readonly args: Args;
+  readonly capabilities: readonly ToolCapability[];
+}
 
 /** What an editor shows of a call: all of it that a person needs to decide. */
 export interface CallView {
@@ -18,18 +25,20 @@ export interface CallView {
 }
 
 /** Describes a call before it runs: the whole command, the difference it makes to a file, or all its arguments. */
-export function describeCall(
-  name: string,
-  args: Args,
-  capabilities: readonly ToolCapability[],
+export async function describeCall(
+  { name, args, capabilities }: ShownCall,
   cwd: string,
-): CallView {
-  const paths = pathsOf(args, cwd);
+  read: TextReader,
+): Promise<CallView> {
+  const onlyReads = capabilities.length > 0 && capabilities.every((one) => one === "read");
+  const diffs = onlyReads ? [] : await predictDiffs(args, cwd, read);
+  const line = diffs[0] === undefined ? args.offset : changedLine(diffs[0]);
+  const isLine = typeof line === "number" && Number.isInteger(line) && line >= 0 && line < 2 ** 32;
   return {
-    title: escapeToLine(truncateUtf8(titleOf(name, args), MAX_TITLE_BYTES)) || name,
+    title: escapeToLine(truncateUtf8(titleOf(name, args), MAX_TITLE_BYTES)) || name || "(unnamed tool)",
     kind: kindOf(name, capabilities),
-    content: contentOf(name, args, cwd),
-    locations: paths.map((path) => ({ path })),
+    content: diffs.length > 0 ? diffs : argumentContent(name, args),
+    locations: pathsOf(args, cwd).map((path, at) => ({ path, ...(at === 0 && isLine && { line }) })),
   };
 }
 
@@ -45,6 +54,21 @@ export function resultContent(text: string, parts: readonly ContentPart[] = []):
 
 export function textContent(text: string): ToolCallContent {
   return { type: "content", content: { type: "text", text } };
+}
+
+/** A text that is shown as it is: the fence is longer than any in it, so that nothing in it can end the block. */
+export function fenced(text: string, language = ""): string {
+  const fence = "`".repeat(Math.max(3, ...(text.match(/`+/g) ?? []).map(({ length }) => length + 1)));
+  return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
+}
+
+/** The files a call names, as absolute paths. */
+export function pathsOf(args: Args, cwd: string): string[] {
+  const several: unknown[] = Array.isArray(args.paths) ? args.paths : [];
+  const named = [args.path, args.source, args.destination, ...several].filter(
+    (one): one is string => typeof one === "string" && one !== "",
+  );
+  return [...new Set(named.map((path) => (isAbsolute(path) ? path : resolve(cwd, path))))];
 }
 
 function titleOf(name: string, args: Args): string {
@@ -63,56 +87,13 @@ function kindOf(name: string, capabilities: readonly ToolCapability[]): ToolKind
   return capabilities.includes("read") ? "read" : "other";
 }
 
-function pathsOf(args: Args, cwd: string): string[] {
-  const named = [args.path, args.source, args.destination].filter(
-    (one): one is string => typeof one === "string",
-  );
-  return named.map((path) => (isAbsolute(path) ? path : resolve(cwd, path)));
-}
-
-function contentOf(name: string, args: Args, cwd: string): ToolCallContent[] {
-  const diff = diffOf(args, cwd);
-  if (diff) return [diff];
+function argumentContent(name: string, args: Args): ToolCallContent[] {
   if (typeof args.command === "string") {
-    // The fence is longer than any in the command, so that nothing in it can end the block.
-    const fence = "`".repeat(
-      Math.max(3, ...(args.command.match(/`+/g) ?? []).map(({ length }) => length + 1)),
-    );
     const rest = Object.entries(args).filter(([key]) => key !== "command");
-    const more = rest.length === 0 ? "" : `\n${JSON.stringify(Object.fromEntries(rest), undefined, 2)}`;
-    return [textContent(`${fence}sh\n${args.command}\n${fence}${more}`)];
+    const more =
+      rest.length === 0 ? "" : `\n${fenced(JSON.stringify(Object.fromEntries(rest), undefined, 2), "json")}`;
+    return [textContent(`${fenced(args.command, "sh")}${more}`)];
   }
-  return Object.keys(args).length === 0 ? [] : [textContent(`${name} ${JSON.stringify(args, undefined, 2)}`)];
-}
-
-/** The difference a write or an edit would make: judged by its arguments, so that tools of other packs have it too. */
-function diffOf(
-  { path, content, old_text, new_text, replace_all }: Args,
-  cwd: string,
-): ToolCallContent | undefined {
-  if (typeof path !== "string") return undefined;
-  const file = isAbsolute(path) ? path : resolve(cwd, path);
-  if (typeof content === "string") {
-    const before = readText(file);
-    return { type: "diff", path: file, newText: content, ...(before !== undefined && { oldText: before }) };
-  }
-  if (typeof old_text !== "string" || typeof new_text !== "string") return undefined;
-  const before = readText(file);
-  if (before === undefined || !before.includes(old_text)) {
-    return { type: "diff", path: file, oldText: old_text, newText: new_text };
-  }
-  const after =
-    replace_all === true
-      ? before.replaceAll(old_text, () => new_text)
-      : before.replace(old_text, () => new_text);
-  return { type: "diff", path: file, oldText: before, newText: after };
-}
-
-function readText(path: string): string | undefined {
-  try {
-    const info = statSync(path);
-    return info.isFile() && info.size <= MAX_DIFF_BYTES ? readFileSync(path, "utf8") : undefined;
-  } catch {
-    return undefined;
-  }
+  if (Object.keys(args).length === 0) return [];
+  return [textContent(`${name}\n${fenced(JSON.stringify(args, undefined, 2), "json")}`)];
 }

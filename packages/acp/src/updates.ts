@@ -1,34 +1,53 @@
 import type { AgentEvent, ToolCapability } from "@agent/core";
-import { truncateUtf8Start } from "@agent/core/toolkit";
-import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
-import { describeCall, resultContent, textContent } from "./toolCalls.js";
+import { isRecord } from "@agent/core/toolkit";
+import { truncateUtf8Start } from "@agent/internal";
+import type { SessionUpdate, ToolCallContent, ToolKind } from "@agentclientprotocol/sdk";
+import type { Editor } from "./editor.js";
+import { type CommandTerminal, openTerminal } from "./terminal/commandTerminal.js";
+import type { TextReader } from "./textReader.js";
+import { type CallView, describeCall, fenced, resultContent, textContent } from "./toolCalls.js";
 
 const MAX_LIVE_BYTES = 16 * 1024;
 const LIVE_EVERY_MS = 100;
 
-interface ShownCall {
+type Args = Readonly<Record<string, unknown>>;
+type EndEvent = Extract<AgentEvent, { type: "tool_end" }>;
+
+interface OpenCall {
   readonly id: string;
-  readonly diffs: readonly ToolCallContent[];
+  readonly name: string;
+  readonly args: Args;
+  readonly kind: ToolKind;
+  /** The differences it was announced with. */
+  readonly predicted: readonly ToolCallContent[];
+  terminal?: CommandTerminal;
+  pid?: number;
+  /** The person closed its terminal. */
+  isClosed?: boolean;
   output: string;
   shownAt: number;
 }
 
+export interface UpdateWriterOptions {
+  readonly editor: Editor;
+  readonly cwd: string;
+  readonly read: TextReader;
+  readonly capabilitiesOf: (name: string) => readonly ToolCapability[];
+  readonly contextTokens: number | undefined;
+  /** What a call changed in files; `undefined` for one of a kept conversation. */
+  readonly diffsOf: (callId: string) => readonly ToolCallContent[] | undefined;
+  /** Ends a command that the person closed in the editor. */
+  readonly endProcess: (pid: number) => void;
+}
+
 /** Turns what an agent does into what an editor shows. One for a session: ids of calls never repeat in it. */
 export class UpdateWriter {
-  readonly #cwd: string;
-  readonly #capabilities: (name: string) => readonly ToolCapability[];
-  readonly #contextTokens: number | undefined;
-  readonly #calls = new Map<string, ShownCall>();
+  readonly #options: UpdateWriterOptions;
+  readonly #calls = new Map<string, OpenCall>();
   #count = 0;
 
-  constructor(
-    cwd: string,
-    capabilities: (name: string) => readonly ToolCapability[],
-    contextTokens: number | undefined,
-  ) {
-    this.#cwd = cwd;
-    this.#capabilities = capabilities;
-    this.#contextTokens = contextTokens;
+  constructor(options: UpdateWriterOptions) {
+    this.#options = options;
   }
 
   /** The id under which the editor knows a call that was requested last. */
@@ -36,71 +55,166 @@ export class UpdateWriter {
     return this.#calls.get(callId)?.id ?? callId;
   }
 
-  updatesFor(event: AgentEvent): SessionUpdate[] {
+  /** The calls that have not ended, as failed ones: told when the answer ends before they do. */
+  unfinished(reason: string): SessionUpdate[] {
+    return [...this.#calls.values()].map(({ id, terminal }) => ({
+      sessionUpdate: "tool_call_update",
+      toolCallId: id,
+      status: "failed",
+      content: [...(terminal ? [terminal.content] : []), textContent(reason)],
+    }));
+  }
+
+  async *updatesFor(event: AgentEvent): AsyncGenerator<SessionUpdate> {
     switch (event.type) {
       case "text":
-        return [chunk("agent_message_chunk", event.text)];
+        yield chunk("agent_message_chunk", event.text);
+        break;
       case "reasoning":
-        return [chunk("agent_thought_chunk", event.text)];
+        yield chunk("agent_thought_chunk", event.text);
+        break;
       case "tool_requested":
-        return [this.#requested(event.id, event.name, event.args)];
+        yield* this.#requested(event.id, event.name, event.args);
+        break;
       case "tool_start":
-        return [
-          { sessionUpdate: "tool_call_update", toolCallId: this.idOf(event.id), status: "in_progress" },
-        ];
+        yield* this.#started(event.id, event.args);
+        break;
+      case "tool_process":
+        this.#noteProcess(event.id, event.pid);
+        break;
       case "tool_output":
-        return this.#output(event.id, event.chunk);
+        yield* this.#output(event.id, event.chunk);
+        break;
+      case "child":
+        if (event.event.type === "tool_requested") {
+          yield* this.#output(
+            event.id,
+            `${event.label ?? `agent ${event.child + 1}`}: ${event.event.name}\n`,
+          );
+        }
+        break;
       case "tool_end":
-        return [this.#ended(event)];
+        yield* this.#ended(event);
+        break;
       case "usage":
-        return this.#usage(event.usage);
-      default:
-        return [];
+        yield* this.#usage(event.usage);
+        break;
+      case "context":
+        if (this.#options.editor.capabilities.session?.compaction) {
+          const compactionId = `compaction-${++this.#count}`;
+          yield { sessionUpdate: "compaction_update", compactionId, status: "completed" };
+        }
+        break;
     }
   }
 
-  #requested(callId: string, name: string, args: Readonly<Record<string, unknown>>): SessionUpdate {
-    const view = describeCall(name, args, this.#capabilities(name), this.#cwd);
+  async *#requested(callId: string, name: string, args: Args): AsyncGenerator<SessionUpdate> {
+    const view = await this.#describe(name, args);
     // Models and servers use the same ids again, within one message too.
     const id = `${++this.#count}-${callId}`;
-    const diffs = view.content.filter(({ type }) => type === "diff");
-    this.#calls.set(callId, { id, diffs, output: "", shownAt: 0 });
-    return { sessionUpdate: "tool_call", toolCallId: id, name, status: "pending", rawInput: args, ...view };
-  }
-
-  /** The end of the output so far, a few times a second. */
-  #output(callId: string, text: string): SessionUpdate[] {
-    const call = this.#calls.get(callId);
-    if (!call) return [];
-    call.output = truncateUtf8Start(call.output + text, MAX_LIVE_BYTES);
-    if (performance.now() - call.shownAt < LIVE_EVERY_MS) return [];
-    call.shownAt = performance.now();
-    const content = [...call.diffs, textContent(call.output)];
-    return [{ sessionUpdate: "tool_call_update", toolCallId: call.id, content }];
-  }
-
-  #ended({ id, outcome, text, parts }: Extract<AgentEvent, { type: "tool_end" }>): SessionUpdate {
-    const { diffs = [] } = this.#calls.get(id) ?? {};
-    const isDone = outcome === "ok";
-    return {
-      sessionUpdate: "tool_call_update",
-      toolCallId: this.idOf(id),
-      status: isDone ? "completed" : "failed",
-      // The difference is what a person wants to see of an edit; a failed one made none.
-      content: isDone && diffs.length > 0 ? [...diffs] : resultContent(text, parts),
-      rawOutput: { outcome, text },
+    const predicted = view.content.filter(({ type }) => type === "diff");
+    this.#calls.set(callId, {
+      ...{ id, name, args, predicted, kind: view.kind },
+      ...{ output: "", shownAt: 0 },
+    });
+    yield {
+      sessionUpdate: "tool_call",
+      toolCallId: id,
+      ...(name !== "" && { name }),
+      status: "pending",
+      rawInput: args,
+      ...view,
     };
   }
 
-  #usage(usage: Extract<AgentEvent, { type: "usage" }>["usage"]): SessionUpdate[] {
-    if (this.#contextTokens === undefined) return [];
-    return [
-      {
-        sessionUpdate: "usage_update",
-        used: usage.inputTokens + usage.outputTokens,
-        size: this.#contextTokens,
-      },
-    ];
+  async *#started(callId: string, args: Args): AsyncGenerator<SessionUpdate> {
+    const call = this.#calls.get(callId);
+    if (!call) return;
+    const { editor, cwd, endProcess } = this.#options;
+    const { command } = args;
+    if (call.kind === "execute" && typeof command === "string") {
+      const close = (): void => {
+        call.isClosed = true;
+        if (call.pid !== undefined) endProcess(call.pid);
+      };
+      const terminal = await openTerminal(editor, call.id, command, cwd, close);
+      if (terminal) call.terminal = terminal;
+    }
+    // A hook may have changed the arguments: what is shown is what runs.
+    const isChanged = JSON.stringify(args) !== JSON.stringify(call.args);
+    yield {
+      sessionUpdate: "tool_call_update",
+      toolCallId: call.id,
+      status: "in_progress",
+      ...(isChanged && { rawInput: args, ...(await this.#describe(call.name, args)) }),
+      ...(call.terminal && { content: [call.terminal.content], ...withMeta(call.terminal.opened) }),
+    };
+  }
+
+  #noteProcess(callId: string, pid: number): void {
+    const call = this.#calls.get(callId);
+    if (!call) return;
+    call.pid = pid;
+    if (call.isClosed) this.#options.endProcess(pid);
+  }
+
+  /** The end of the output so far, a few times a second; all of it where the editor has a terminal. */
+  *#output(callId: string, text: string): Generator<SessionUpdate> {
+    const call = this.#calls.get(callId);
+    if (!call) return;
+    if (call.terminal) {
+      const meta = call.terminal.write(text);
+      if (meta) yield { sessionUpdate: "tool_call_update", toolCallId: call.id, ...withMeta(meta) };
+      return;
+    }
+    call.output = truncateUtf8Start(call.output + text, MAX_LIVE_BYTES);
+    if (performance.now() - call.shownAt < LIVE_EVERY_MS) return;
+    call.shownAt = performance.now();
+    const content = [textContent(fenced(call.output))];
+    yield { sessionUpdate: "tool_call_update", toolCallId: call.id, content };
+  }
+
+  async *#ended(event: EndEvent): AsyncGenerator<SessionUpdate> {
+    const { id: callId, outcome, text } = event;
+    const call = this.#calls.get(callId);
+    this.#calls.delete(callId);
+    const meta = await call?.terminal?.end(exitCodeOf(event));
+    yield {
+      sessionUpdate: "tool_call_update",
+      toolCallId: call?.id ?? callId,
+      status: outcome === "ok" ? "completed" : "failed",
+      content: this.#resultOf(event, call),
+      rawOutput: { outcome, text },
+      ...withMeta(meta),
+    };
+    await call?.terminal?.release();
+  }
+
+  #resultOf(event: EndEvent, call: OpenCall | undefined): ToolCallContent[] {
+    const { text, parts, outcome, summary } = event;
+    if (call?.terminal) {
+      const said = outcome === "ok" ? undefined : (summary ?? outcome);
+      return [call.terminal.content, ...(said === undefined ? [] : [textContent(said)])];
+    }
+    if (outcome === "ok" && call) {
+      // The difference is what a person wants to see of an edit; a failed one made none.
+      const diffs = this.#options.diffsOf(event.id) ?? call.predicted;
+      if (diffs.length > 0) return [...diffs];
+    }
+    const isMarkdown = call === undefined || call.kind === "other" || call.kind === "fetch";
+    return resultContent(isMarkdown || text === "" ? text : fenced(readableResult(text)), parts);
+  }
+
+  *#usage(usage: Extract<AgentEvent, { type: "usage" }>["usage"]): Generator<SessionUpdate> {
+    const { contextTokens } = this.#options;
+    if (contextTokens === undefined) return;
+    const used = usage.inputTokens + usage.outputTokens;
+    yield { sessionUpdate: "usage_update", used, size: contextTokens };
+  }
+
+  #describe(name: string, args: Args): Promise<CallView> {
+    const { cwd, read, capabilitiesOf } = this.#options;
+    return describeCall({ name, args, capabilities: capabilitiesOf(name) }, cwd, read);
   }
 }
 
@@ -109,4 +223,35 @@ export function chunk(
   text: string,
 ): SessionUpdate {
   return { sessionUpdate: kind, content: { type: "text", text } };
+}
+
+function withMeta(meta: Readonly<Record<string, unknown>> = {}) {
+  return Object.keys(meta).length === 0 ? {} : { _meta: { ...meta } };
+}
+
+/** What a command printed, as people know it, instead of the JSON that the model reads. */
+function readableResult(text: string): string {
+  const { stdout, stderr, exit_code: code } = readJson(text);
+  if (typeof stdout !== "string" || typeof stderr !== "string") return text;
+  const end = code === 0 ? "" : `[exit code ${String(code)}]`;
+  return [stdout, stderr, end]
+    .map((part) => part.replace(/\n$/, ""))
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+function exitCodeOf({ outcome, text }: EndEvent): number {
+  const { exit_code: code } = readJson(text);
+  // A command that was stopped has -1, which no process can end with.
+  if (typeof code === "number" && Number.isInteger(code)) return code < 0 ? 130 : code & 255;
+  return outcome === "ok" ? 0 : 1;
+}
+
+function readJson(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
 }

@@ -1,29 +1,11 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PackRegistry } from "@agent/core";
 import { methods } from "@agentclientprotocol/sdk";
-import { expect, onTestFinished, test } from "vitest";
-import { type EditorOptions, openEditor, schemaProblem } from "./editor.js";
+import { expect, test } from "vitest";
+import { openEditor, project, started } from "./editor.js";
 
 const { session } = methods.agent;
-
-function project(): string {
-  const path = mkdtempSync(join(tmpdir(), "agent-acp-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
-/** An editor with a new session. */
-async function started(options: EditorOptions = {}, cwd = project()) {
-  const editor = openEditor(options);
-  await editor.agent.request(methods.agent.initialize, { protocolVersion: 1 });
-  const created = await editor.agent.request(session.new, { cwd, mcpServers: [] });
-  const { sessionId } = created;
-  const prompt = (text: string) =>
-    editor.agent.request(session.prompt, { sessionId, prompt: [{ type: "text", text }] });
-  return { ...editor, cwd, created, sessionId, prompt };
-}
 
 const texts = (editor: { updates: readonly { sessionUpdate: string }[] }, kind: string) =>
   editor.updates.flatMap((update) => {
@@ -49,13 +31,16 @@ test("a session has the modes read-only, ask and auto, and the model as a config
   const { created, agent, sessionId } = await started();
   expect(created.modes).toMatchObject({ currentModeId: "ask" });
   expect(created.modes?.availableModes.map(({ id }) => id)).toEqual(["read-only", "ask", "auto"]);
-  expect(created.configOptions).toMatchObject([{ id: "model", type: "select", currentValue: "small" }]);
+  expect(created.configOptions).toMatchObject([
+    { id: "model", type: "select", currentValue: "small" },
+    { id: "mode", type: "select", currentValue: "ask" },
+  ]);
   const changed = await agent.request(session.setConfigOption, {
     sessionId,
     configId: "model",
     value: "large",
   });
-  expect(changed.configOptions).toMatchObject([{ currentValue: "large" }]);
+  expect(changed.configOptions).toMatchObject([{ currentValue: "large" }, { currentValue: "ask" }]);
   await expect(
     agent.request(session.setConfigOption, { sessionId, configId: "model", value: "none" }),
   ).rejects.toThrow();
@@ -245,58 +230,4 @@ test("a failing model is an error in words, and the session goes on", async () =
   });
   await expect(editor.prompt("Hi")).rejects.toThrow("no credit left");
   expect(await editor.prompt("Hi")).toEqual({ stopReason: "end_turn" });
-});
-
-test("every message is valid under the published schema, whatever the model does", async () => {
-  let seed = 1;
-  const random = (below: number): number => {
-    seed = (seed * 48271) % 2147483647;
-    return seed % below;
-  };
-  const hostile = ["", "\u0000\u001b[2J", "x".repeat(3000), "\ud800", "```", "/", "..", "日本語", '"\\'];
-  const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;
-  const call = () => {
-    const args: Record<string, unknown> = {};
-    for (const key of [
-      "path",
-      "content",
-      "old_text",
-      "new_text",
-      "command",
-      "query",
-      "paths",
-      "timeout",
-      "pattern",
-    ]) {
-      if (random(3) === 0) args[key] = pick([pick(hostile), random(100), null, [], {}, true]);
-    }
-    return {
-      name: pick(["read_file", "write_file", "edit_file", "run_bash", "search_text", "nope", ""]),
-      args,
-    };
-  };
-  const answers = Array.from({ length: 60 }, (_, n) =>
-    n % 3 === 2
-      ? pick([...hostile, "Fine."]) || "ok"
-      : { calls: Array.from({ length: 1 + random(3) }, call) },
-  );
-  const editor = await started({
-    answers,
-    permission: () => pick(["allow", "always", "reject", "nonsense"]),
-  });
-  for (let n = 0; n < 20; n++) {
-    await editor.agent.request(session.setMode, {
-      sessionId: editor.sessionId,
-      modeId: pick(["read-only", "ask"]),
-    });
-    await editor.prompt(pick([...hostile, "Go."]) || "Go.").catch(() => undefined);
-  }
-  expect(editor.sent.length).toBeGreaterThan(100);
-  for (const message of editor.sent) {
-    const method =
-      "result" in message && message.result && "stopReason" in (message.result as object)
-        ? "session/prompt"
-        : undefined;
-    expect(schemaProblem(message, method)).toBeUndefined();
-  }
 });

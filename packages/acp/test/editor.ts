@@ -1,77 +1,131 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Agent, Conversation, createToolRegistry, type Session } from "@agent/core";
 import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
 import * as preset from "@agent/preset-default";
 import {
   type AnyMessage,
-  type ClientConnection,
+  type ClientCapabilities,
   client as clientApp,
   methods,
   type RequestPermissionRequest,
   type SessionNotification,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { AcpHost, OpenSessionRequest } from "../src/host.js";
 import { serveAcp } from "../src/serve.js";
-
-const schema = JSON.parse(
-  readFileSync(
-    createRequire(import.meta.url).resolve("@agentclientprotocol/sdk/schema/v1/schema.json"),
-    "utf8",
-  ),
-);
+import { EditorTerminals } from "./editorTerminals.js";
+import { schemaProblem } from "./schema.js";
 
 export interface EditorOptions {
   readonly answers?: readonly ScriptedAnswer[];
   readonly session?: Session;
-  readonly permission?: (request: RequestPermissionRequest) => string;
+  readonly permission?: (request: RequestPermissionRequest) => string | undefined;
   readonly host?: Partial<AcpHost>;
   readonly onOpen?: (request: OpenSessionRequest) => void;
   readonly packs?: Parameters<typeof createToolRegistry>[1];
+  readonly capabilities?: ClientCapabilities;
+  /** What the editor has open and not saved, by path. */
+  readonly buffers?: Map<string, string>;
+  readonly elicit?: (params: unknown) => unknown;
+}
+
+/** A fresh directory, under its canonical path, that goes when the test ends. */
+export function project(): string {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), "agent-acp-test-")));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
 }
 
 /** An editor that is connected to an agent with a scripted model, and checks every message against the schema. */
 export function openEditor(options: EditorOptions = {}) {
+  const sent: AnyMessage[] = [];
+  const problems: string[] = [];
+  const asked = new Map<unknown, string>();
   let hangUp = (): void => undefined;
   const toAgent = new TransformStream<AnyMessage, AnyMessage>({
     start: (controller) => {
       hangUp = () => controller.terminate();
     },
-  });
-  const toEditor = new TransformStream<AnyMessage, AnyMessage>();
-  const sent: AnyMessage[] = [];
-  const checked = new TransformStream<AnyMessage, AnyMessage>({
     transform(message, controller) {
-      sent.push(message);
+      if ("method" in message && "id" in message) asked.set(message.id, message.method);
       controller.enqueue(message);
     },
   });
-  void toEditor.readable.pipeTo(checked.writable).catch(() => undefined);
+  const toEditor = new TransformStream<AnyMessage, AnyMessage>({
+    transform(message, controller) {
+      sent.push(message);
+      const problem = schemaProblem(message, "method" in message ? undefined : asked.get(message.id));
+      if (problem !== undefined) problems.push(problem);
+      controller.enqueue(message);
+    },
+  });
   const updates: SessionUpdate[] = [];
   const permissions: RequestPermissionRequest[] = [];
-  const connection: ClientConnection = clientApp({ name: "test editor" })
-    .onNotification(methods.client.session.update, ({ params }: { params: SessionNotification }) => {
+  const terminals = new EditorTerminals();
+  const buffers = options.buffers ?? new Map<string, string>();
+  const { fs, session, terminal, elicitation } = methods.client;
+  const connection = clientApp({ name: "test editor" })
+    .onNotification(session.update, ({ params }: { params: SessionNotification }) => {
       updates.push(params.update);
     })
+    .onRequest(session.requestPermission, ({ params }: { params: RequestPermissionRequest }) => {
+      permissions.push(params);
+      const optionId = options.permission ? options.permission(params) : "allow";
+      if (optionId === undefined) return { outcome: { outcome: "cancelled" as const } };
+      return { outcome: { outcome: "selected" as const, optionId } };
+    })
+    .onRequest(fs.readTextFile, ({ params }) => ({ content: terminals.read(params.path, buffers) }))
+    .onRequest(fs.writeTextFile, ({ params }) => {
+      terminals.write(params.path, params.content, buffers);
+      return {};
+    })
+    .onRequest(terminal.create, ({ params }) => terminals.create(params))
+    .onRequest(terminal.waitForExit, ({ params }) => terminals.waitForExit(params.terminalId))
+    .onRequest(terminal.release, ({ params }) => terminals.release(params.terminalId))
     .onRequest(
-      methods.client.session.requestPermission,
-      ({ params }: { params: RequestPermissionRequest }) => {
-        permissions.push(params);
-        const optionId = options.permission?.(params) ?? "allow";
-        return { outcome: { outcome: "selected", optionId } };
-      },
+      elicitation.create,
+      ({ params }) => (options.elicit?.(params) ?? { action: "cancel" }) as never,
     )
-    .connect({ writable: toAgent.writable, readable: checked.readable });
-  const served = serveAcp(hostOf(options), { writable: toEditor.writable, readable: toAgent.readable });
+    .connect({ writable: toAgent.writable, readable: toEditor.readable });
+  const served = serveAcp(hostOf(options), {
+    stream: { writable: toEditor.writable, readable: toAgent.readable },
+  });
   onTestFinished(async () => {
     connection.close();
     hangUp();
     await served;
+    terminals.killAll();
+    expect(problems).toEqual([]);
   });
-  return { agent: connection.agent, connection, updates, permissions, sent, served };
+  return {
+    agent: connection.agent,
+    connection,
+    updates,
+    permissions,
+    sent,
+    served,
+    terminals,
+    buffers,
+    hangUp,
+  };
+}
+
+/** An editor with a new session. */
+export async function started(options: EditorOptions = {}, cwd = project()) {
+  const editor = openEditor(options);
+  const { session, initialize } = methods.agent;
+  await editor.agent.request(initialize, {
+    protocolVersion: 1,
+    clientCapabilities: options.capabilities ?? {},
+  });
+  const created = await editor.agent.request(session.new, { cwd, mcpServers: [] });
+  const { sessionId } = created;
+  const prompt = (text: string) =>
+    editor.agent.request(session.prompt, { sessionId, prompt: [{ type: "text", text }] });
+  return { ...editor, cwd, created, sessionId, prompt };
 }
 
 function hostOf({ answers = [], session, host, onOpen, packs }: EditorOptions): AcpHost {
@@ -82,27 +136,32 @@ function hostOf({ answers = [], session, host, onOpen, packs }: EditorOptions): 
     listSessions: async () => [{ id: "kept", cwd: "/", title: "A kept one" }],
     openSession: async (request) => {
       onOpen?.(request);
+      const { editorFiles, ask } = request;
       const conversation = new Conversation(request.resume !== undefined && session ? { session } : {});
       const registry = createToolRegistry(conversation, packs ?? [[preset, {}]], {
         enable: packs ? [] : ["run_bash"],
+        host: { ask, ...(editorFiles && { editorFiles }) },
       });
-      const agent = new Agent(scriptedProvider(answers), {
-        conversation,
-        registry,
-        approve: request.approve,
-      });
-      const choice = { current: "small", available: ["small", "large"] };
+      const agent = new Agent(
+        { ...scriptedProvider(answers), accepts: () => true },
+        {
+          conversation,
+          registry,
+          approve: request.approve,
+        },
+      );
+      let current = "small";
       return {
         id: request.resume ?? `session-${++count}`,
         agent,
         contextTokens: 1000,
         model: {
           get current() {
-            return choice.current;
+            return current;
           },
-          available: choice.available,
+          available: ["small", "large"],
           choose: (model) => {
-            choice.current = model;
+            current = model;
           },
         },
         dispose: () => agent.dispose(),
@@ -110,36 +169,4 @@ function hostOf({ answers = [], session, host, onOpen, packs }: EditorOptions): 
     },
     ...host,
   };
-}
-
-const ajv = new Ajv2020({ strict: false, validateFormats: false, discriminator: false });
-ajv.addSchema(schema, "acp");
-
-const RESULTS: Readonly<Record<string, string>> = {
-  initialize: "InitializeResponse",
-  "session/new": "NewSessionResponse",
-  "session/load": "LoadSessionResponse",
-  "session/resume": "ResumeSessionResponse",
-  "session/list": "ListSessionsResponse",
-  "session/prompt": "PromptResponse",
-  "session/set_mode": "SetSessionModeResponse",
-  "session/set_config_option": "SetSessionConfigOptionResponse",
-  "session/close": "CloseSessionResponse",
-  authenticate: "AuthenticateResponse",
-};
-
-/** What is wrong with a message of the agent under the published schema; `method` is the request it answers. */
-export function schemaProblem(message: AnyMessage, method?: string): string | undefined {
-  if ("method" in message) {
-    const name = message.method === "session/update" ? "SessionNotification" : "RequestPermissionRequest";
-    return problemOf(name, message.params);
-  }
-  if (!("result" in message) || method === undefined) return undefined;
-  return problemOf(RESULTS[method] ?? "", message.result);
-}
-
-function problemOf(name: string, value: unknown): string | undefined {
-  const check = ajv.getSchema(`acp#/$defs/${name}`);
-  if (!check) return `there is no schema ${name}`;
-  return check(value) ? undefined : `${name}: ${ajv.errorsText(check.errors)} in ${JSON.stringify(value)}`;
 }

@@ -1,5 +1,8 @@
-import { nearestMatch, quote } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
+import { nearestMatch } from "@agent/internal";
 import type { Command } from "commander";
+import { mcpCommands } from "./commands/mcp/program.js";
+import { packCommands } from "./commands/pack/program.js";
 import { runsCommands } from "./commands/runs/program.js";
 import type { CrashGuard } from "./process/crash.js";
 import { CliError } from "./process/errors.js";
@@ -7,7 +10,6 @@ import { EXIT, type ExitCode } from "./process/exitCodes.js";
 import { print } from "./process/output.js";
 import { requireCommander } from "./process/requireCjs.js";
 import { readVersion } from "./process/version.js";
-import { enterDirectory } from "./settings/workingDirectory.js";
 
 const { Command: Program, CommanderError } = requireCommander();
 
@@ -172,6 +174,7 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
 
   mcpCommands(
     program.command("mcp").description("look after MCP servers; serve the tools to MCP clients"),
+    settingsOptions,
     flagsOf,
     done,
   );
@@ -206,111 +209,6 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
       done(completionCommand(shell, program));
     });
   return program;
-}
-
-/** `agent mcp …`. */
-function mcpCommands(
-  mcp: Command,
-  flagsOf: (command: Command) => Record<string, unknown>,
-  done: (exitCode: ExitCode) => void,
-): void {
-  const json = (command: Command): Command => settingsOptions(command).option("--json", "as JSON");
-  json(mcp.command("list").description("list the servers of the config and what was agreed to")).action(
-    async (_, command: Command) => {
-      const { mcpList } = await import("./commands/mcp/list.js");
-      done(await mcpList(flagsOf(command)));
-    },
-  );
-  json(mcp.command("check").description("start servers and say what works and what it costs"))
-    .argument("[server]", "one server; without it all")
-    .action(async (server: string | undefined, _, command: Command) => {
-      const { mcpCheck } = await import("./commands/mcp/check.js");
-      done(await mcpCheck(server, flagsOf(command)));
-    });
-  json(mcp.command("update").description("show how tools differ from what was agreed to, and agree"))
-    .argument("[server]", "one server; without it all")
-    .option("-y, --yes", "agree without being asked")
-    .action(async (server: string | undefined, _, command: Command) => {
-      const { mcpUpdate } = await import("./commands/mcp/update.js");
-      done(await mcpUpdate(server, flagsOf(command)));
-    });
-  json(mcp.command("login").description("log in to a server on HTTP"))
-    .argument("<server>", "its name in the config")
-    .option("--scope <scope>", "ask for these permissions too")
-    .action(async (server: string, _, command: Command) => {
-      const { mcpLogin } = await import("./commands/mcp/login.js");
-      done(await mcpLogin(server, flagsOf(command)));
-    });
-  settingsOptions(mcp.command("serve").description("serve the enabled tools to MCP clients"))
-    .option("--http", "on HTTP, on this machine and with a token, instead of standard input and output")
-    .option("--port <number>", "the port for --http")
-    .action(async (_, command: Command) => {
-      const { mcpServe } = await import("./commands/mcp/serve.js");
-      done(await mcpServe(flagsOf(command)));
-    });
-}
-
-/** `agent pack …`, for those who write packs. */
-function packCommands(pack: Command, done: (exitCode: ExitCode) => void): void {
-  pack.hook("preAction", (_, command) => enterDirectory(command.optsWithGlobals().cwd));
-  pack
-    .command("new")
-    .description("write a new pack that builds, passes its tests and can be published as it is")
-    .argument("<name>", "its npm name: agent-pack-weather, @me/agent-pack-weather")
-    .action(async (name: string) => {
-      const { packNew } = await import("./commands/pack/new.js");
-      done(await packNew({ name, directory: process.cwd(), print }));
-    });
-  pack
-    .command("check")
-    .description("check a pack against what hosts rely on; no tool is called for real")
-    .argument("[target]", "a pack's folder or file, or the name of an installed one", ".")
-    .option("--json", "as JSON")
-    .option("--trust", "run the pack's code as it is now without asking")
-    .action(async (target: string, { json, trust }: { json?: boolean; trust?: boolean }) => {
-      const { packCheck } = await import("./commands/pack/check.js");
-      const { trustPolicy } = await import("./settings/trust/trustQuestion.js");
-      const policy = trustPolicy(trust === true);
-      done(await packCheck({ target, directory: process.cwd(), json: json === true, trust: policy, print }));
-    });
-  pack
-    .command("search")
-    .description("find packs in the registry npm is configured for")
-    .argument("[words...]", "what they are about")
-    .option("--json", "as JSON")
-    .action(async (words: string[], { json }: { json?: boolean }) => {
-      const { packSearch } = await import("./commands/pack/search.js");
-      done(await packSearch({ words, directory: process.cwd(), json: json === true, print }));
-    });
-  for (const [action, description] of [
-    ["add", "install a pack, show what it brings, and select it in the config"],
-    ["remove", "take a pack out of the config and uninstall it"],
-  ] as const) {
-    pack
-      .command(action)
-      .description(description)
-      .argument("<name>", "its npm name")
-      .option("--user", "for you, in every project, instead of for this one")
-      .option("-y, --yes", "ask nothing")
-      .action(async (specifier: string, { user, yes }: { user?: boolean; yes?: boolean }) => {
-        const { packAdd, packRemove } = await import("./commands/pack/manage.js");
-        const manage = action === "add" ? packAdd : packRemove;
-        const directory = process.cwd();
-        done(await manage({ specifier, directory, user: user === true, yes: yes === true, print }));
-      });
-  }
-  pack
-    .command("list")
-    .description("list installed packs with their versions, tools and what those can do")
-    .option("--json", "as JSON")
-    .option("--trust", "load the packs of a project whose config is not trusted, too")
-    .action(async ({ json, trust }: { json?: boolean; trust?: boolean }) => {
-      const { packList } = await import("./commands/pack/list.js");
-      const { isProjectTrusted } = await import("./commands/pack/trusted.js");
-      const directory = process.cwd();
-      const trusted = trust === true || (await isProjectTrusted(directory));
-      done(await packList({ directory, trusted, everything: trust === true, json: json === true, print }));
-    });
 }
 
 /** The flags of every command that loads the config. */

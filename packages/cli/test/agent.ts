@@ -42,7 +42,8 @@ export class Sandbox {
   readonly home = join(this.root, "home");
   readonly project = join(this.home, "project");
 
-  constructor() {
+  /** `bin` is another copy of the command. */
+  constructor(readonly bin = BIN) {
     used.push(this.root);
     mkdirSync(join(this.project, ".git"), { recursive: true });
   }
@@ -65,7 +66,7 @@ export class Sandbox {
   }
 
   start(args: readonly string[], options: RunOptions = {}): ChildProcessWithoutNullStreams {
-    return spawn(process.execPath, [BIN, ...args], {
+    return spawn(process.execPath, [this.bin, ...args], {
       cwd: options.cwd ?? this.project,
       // Nothing of the developer's own machine: no key, no config, no model server.
       env: { PATH: process.env.PATH, HOME: this.home, AGENT_LOCAL_PORTS: "", ...options.env },
@@ -81,7 +82,7 @@ export class Sandbox {
     dialogue: readonly (readonly [question: string, answer: string | (() => string), end?: string])[] = [],
     env: Readonly<Record<string, string>> = {},
   ): Promise<RunResult> {
-    const command = [process.execPath, BIN, ...args]
+    const command = [process.execPath, this.bin, ...args]
       .map((word) => `'${word.replaceAll("'", "'\\''")}'`)
       .join(" ");
     const child = spawn(SCRIPT, ["-qfec", command, "/dev/null"], {

@@ -59,7 +59,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     terminal.press("C-o");
     await terminal.until("│ 100\n│ 101\n");
     terminal.press("C-o");
-    await terminal.until("Nothing was shortened.");
+    await terminal.until("That was the oldest. Ctrl+O begins anew.");
   });
 
   test("parallel calls have a block each, in the order they were asked for; reads fold into one line", async () => {

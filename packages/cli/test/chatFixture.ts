@@ -161,7 +161,6 @@ const readNote: ExecutableTool = {
 
 const jobs = new Map([["job-1", "npm run dev"]]);
 const startedAt = Date.now() - 65_000;
-const chat = createChat(process.env.CHAT_HISTORY);
 const conversation = new Conversation();
 const registry = createToolRegistry(conversation, [
   {
@@ -175,6 +174,10 @@ const registry = createToolRegistry(conversation, [
   },
 ]);
 const state = process.env.CHAT_STATE ?? mkdtempSync(join(tmpdir(), "agent-chat-state-"));
+const chat = createChat({
+  historyFile: process.env.CHAT_HISTORY,
+  imageDirectory: join(state, "images"),
+});
 const confirm = new Set((process.env.CHAT_CONFIRM ?? "").split(",").filter(Boolean));
 const permissions = new Permissions({
   registry,

@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import { Sandbox } from "./agent.js";
 
@@ -68,7 +70,7 @@ describe("where a config may be", () => {
     expect(stdout).toMatch(/^mkdir +off +disabled by agent\.config\.json/m);
   });
 
-  test('G163: "cosmiconfig" in package.json cannot lead the search elsewhere', async () => {
+  test('"cosmiconfig" in package.json cannot lead the search elsewhere', async () => {
     const box = new Sandbox();
     box.write("evil.json", '{"readOnly":true}');
     box.write("package.json", '{"cosmiconfig":{"searchPlaces":["evil.json"]},"agent":{"disable":["mkdir"]}}');
@@ -77,12 +79,42 @@ describe("where a config may be", () => {
     expect(stdout).toMatch(/^write_file +on/m);
   });
 
+  test.each(["", "{", "[]", "null", "{}"])(
+    "a package.json with %j holds no config: the search goes on above it",
+    async (text) => {
+      const box = new Sandbox();
+      box.write("agent.config.json", '{"disable":["mkdir"]}');
+      box.write("inner/package.json", text);
+      const { stdout } = await box.run(["tools"], { cwd: join(box.project, "inner") });
+      expect(stdout).toMatch(/^mkdir +off +disabled by .*agent\.config\.json/m);
+    },
+  );
+
   test("$import, which would load other files, is an unknown key", async () => {
     const box = new Sandbox();
     box.write("evil.js", "throw new Error('must not run');");
     box.write("agent.config.json", '{"$import":"./evil.js"}');
     const { code, stderr } = await box.run(["--trust", "tools"]);
     expect(code).toBe(2);
-    expect(stderr).toContain('unknown key "$import"');
+    expect(stderr).toContain('"$import" is not known');
   });
+});
+
+test("loadConfig works in a worker thread, where the working directory cannot be changed", async () => {
+  const box = new Sandbox();
+  const file = box.write("agent.config.json", '{"disable":["mkdir"]}');
+  const source = `
+    const { parentPort, workerData } = require("node:worker_threads");
+    import(workerData.module)
+      .then(({ loadConfig }) => loadConfig({ cwd: workerData.cwd }))
+      .then((found) => parentPort.postMessage(found));
+  `;
+  const module = new URL("../dist/config.js", import.meta.url).href;
+  const worker = new Worker(source, {
+    eval: true,
+    env: { HOME: box.home, PATH: process.env.PATH },
+    workerData: { module, cwd: box.project },
+  });
+  expect(await once(worker, "message")).toEqual([{ file, config: { disable: ["mkdir"] } }]);
+  await worker.terminate();
 });

@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, symlinkSync, truncateSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { CONFIG_SCHEMA } from "../src/settings/config/schema.js";
 import { BIN, Sandbox } from "./agent.js";
 
 describe("a config that is wrong: one message, exit code 2, nothing run", () => {
@@ -26,20 +27,16 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     [
       "agent.config.ts",
       'export default {\n  enable: "run_bash",\n};',
-      ':2: enable must be an array of tool names, such as ["run_bash"], got string "run_bash".',
+      ':2: "enable" must be an array of strings, got string "run_bash".',
     ],
-    ["agent.config.mjs", "export default { packs: {} };", ":1: packs must be an array of package names"],
-    [
-      "agent.config.js",
-      "export default { maxTurns: 0 };",
-      ":1: maxTurns must be a number greater than 0, got number 0.",
-    ],
+    ["agent.config.mjs", "export default { packs: {} };", ':1: "packs" must be an array, got'],
+    ["agent.config.js", "export default { maxTurns: 0 };", ':1: "maxTurns" must be greater than 0, got 0.'],
     [
       "agent.config.json",
       '{\n "enable": ["run_bash", 3]\n}',
-      ":2: enable[1] must be a tool's name, got number 3.",
+      ':2: "enable[1]" must be a string, got number 3.',
     ],
-    ["agent.config.yaml", "readOnly: maybe\n", ':1: readOnly must be true or false, got string "maybe".'],
+    ["agent.config.yaml", "readOnly: maybe\n", ':1: "readOnly" must be true or false, got string "maybe".'],
     ["agent.config.json", '{\n  "enable": [\n}', ":3: "],
     ["agent.config.yaml", "a: [\nb: 1", ":3: "],
     ["agent.config.ts", "export default 4;", ": the config must be an object, got number 4."],
@@ -48,13 +45,42 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     [
       "agent.config.ts",
       'export default { provider: { baseUrl: "http://x" } };',
-      ':1: unknown key "provider.baseUrl". Did you mean "baseURL"?',
+      ':1: "provider.baseUrl" is not known. Did you mean "baseURL"?',
     ],
     [
       "agent.config.ts",
       "export default { agents: { a: { tool: [] } } };",
-      ':1: unknown key "agents.a.tool". Did you mean "tools"?',
+      ':1: "agents.a.tool" is not known. Did you mean "tools"?',
     ],
+    [
+      "agent.config.json",
+      '{\n"permissions": {"alow": []}\n}',
+      ':2: "permissions.alow" is not known. Did you mean "allow"?',
+    ],
+    [
+      "agent.config.json",
+      '{"permissions": {"deny": ["run_bash("]}}',
+      ':1: "permissions.deny[0]" must be a rule such as',
+    ],
+    ["agent.config.json", '{"packs": [{}]}', ':1: "packs[0]" must be a pack with a register function'],
+    [
+      "agent.config.json",
+      '{"packs": [["a", {}, 1]]}',
+      ':1: "packs[0]" must be a string, or must be an object, or must have at most 2 items.',
+    ],
+    ["agent.config.json", '{"provider": "opnai"}', ':1: "provider" must be a provider\'s name'],
+    [
+      "agent.config.json",
+      '{"provider": {"baseURL": "nowhere"}}',
+      ':1: "provider.baseURL" must be a URL, got string "nowhere".',
+    ],
+    [
+      "agent.config.json",
+      '{"prices": {"m": {"input": -1, "output": 1}}}',
+      ':1: "prices.m.input" must be at least 0, got -1.',
+    ],
+    ["agent.config.json", '{"mode": "yolo"}', ':1: "mode" must be one of "plan", '],
+    ["agent.config.json", '{"notify": true}', ':1: "notify" must be a number, or must be false.'],
     [
       "agent.config.ts",
       'export default { enable: ["remove"], disable: ["remove"] };',
@@ -69,12 +95,28 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     expect(stderr).toContain(message);
   });
 
+  test("what stands where a key belongs is not shown", async () => {
+    const box = new Sandbox();
+    box.write("agent.config.json", '{"provider": {"apiKey": ["sk-secret"]}}');
+    const { stderr } = await box.run(["--trust", "tools"]);
+    expect(stderr).toContain('"provider.apiKey" must be a string.');
+    expect(stderr).not.toContain("secret");
+  });
+
+  test("the published schema is that of the check, and may be named in a config", async () => {
+    const file = new URL("../dist/config.schema.json", import.meta.url);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(CONFIG_SCHEMA);
+    const box = new Sandbox();
+    box.write("agent.config.json", '{"$schema": "x/config.schema.json", "disable": ["mkdir"]}');
+    expect((await box.run(["tools"])).stdout).toMatch(/^mkdir +off/m);
+  });
+
   test("an unknown key is named with the nearest one", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.ts", "export default {\n  enabel: [],\n};");
     const { code, stderr } = await box.run(["--trust", "tools"]);
     expect(code).toBe(2);
-    expect(stderr).toBe(`agent: ${file}:2: unknown key "enabel". Did you mean "enable"?\n`);
+    expect(stderr).toBe(`agent: ${file}:2: "enabel" is not known. Did you mean "enable"?\n`);
   });
 
   test("a tool no pack declares is named with the nearest one, for enable, disable, confirm and flags", async () => {

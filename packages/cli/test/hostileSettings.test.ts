@@ -45,7 +45,7 @@ describe("a config that misbehaves", () => {
     const code = new Sandbox();
     code.write("agent.config.ts", '\ufeffexport default {\r\n  enabel: ["x"]\r\n};\r\n');
     expect((await code.run(["tools", "--trust"])).stderr).toContain(
-      'agent.config.ts:2: unknown key "enabel"',
+      'agent.config.ts:2: "enabel" is not known',
     );
   });
 });

@@ -80,6 +80,71 @@ test("a run can be cancelled and retried, from any process", async () => {
   expect((await sandbox.run(["runs", "show", id])).stdout).toContain("All done.");
 });
 
+test("what a run cost is listed and shown, where prices are configured", async () => {
+  const sandbox = project("All done.", "prices: { scripted: { input: 1000, output: 2000 } },");
+  const id = await start(sandbox);
+  await work(sandbox);
+  // Two answers of 10 and 5 tokens.
+  expect((await sandbox.run(["runs", "list"])).stdout).toMatch(/30 tokens +\$0\.040 +done/);
+  expect((await sandbox.run(["runs", "show", id])).stdout).toMatch(/cost: +\$0\.040\n/);
+  const shown = JSON.parse((await sandbox.run(["runs", "list", "--json"])).stdout);
+  expect(shown.runs[0].cost).toBeCloseTo(0.04);
+});
+
+test("a run that goes on after the settings have changed says so, and one that did not does not", async () => {
+  const sandbox = project("Understood.", 'confirm: ["read_file"],');
+  const id = await start(sandbox);
+  await work(sandbox);
+  sandbox.write(
+    "agent.config.mjs",
+    config("Understood.", 'confirm: ["read_file"], systemPrompt: "Be brief.",'),
+  );
+  await sandbox.run(["runs", "approve", id]);
+  await work(sandbox);
+  const { stdout } = await sandbox.run(["runs", "follow", id, "--json"]);
+  const events = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).event?.type);
+  expect(events.filter((type) => type === "version")).toHaveLength(1);
+  expect(events.indexOf("version")).toBeGreaterThan(events.indexOf("tool_requested"));
+  expect(JSON.parse((await sandbox.run(["runs", "show", id, "--json"])).stdout).run.state).toBe("done");
+});
+
+test("limits of a tenant are set, kept and taken away", async () => {
+  const sandbox = project();
+  const limit = async (...args: string[]) => (await sandbox.run(["runs", "limit", "acme", ...args])).stdout;
+  expect(await limit()).toBe("acme: no limits\n");
+  expect(await limit("--concurrency", "2")).toBe("acme: 2 runs at a time\n");
+  expect(await limit("--model-calls", "60")).toBe("acme: 2 runs at a time, 60 model calls a minute\n");
+  expect(JSON.parse(await limit("--concurrency", "none", "--json"))).toEqual({
+    v: 1,
+    tenant: "acme",
+    limits: { modelCallsPerMinute: 60 },
+  });
+  expect(await sandbox.run(["runs", "limit", "acme", "--concurrency", "0"])).toMatchObject({ code: 2 });
+});
+
+test("every command of runs answers in JSON", async () => {
+  const sandbox = project("Understood.", 'confirm: ["read_file"],');
+  const json = async (...args: string[]) => (await sandbox.run(["runs", ...args, "--json"])).stdout;
+  const id = await start(sandbox);
+  const worked = (await json("work", "--drain", "--trust"))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(worked).toMatchObject([
+    { v: 1, type: "claimed", id },
+    { v: 1, type: "left", id },
+  ]);
+  expect(JSON.parse(await json("list"))).toMatchObject({ v: 1, counts: { waiting: 1 } });
+  expect(JSON.parse(await json("show", id))).toMatchObject({ v: 1, run: { state: "waiting" } });
+  expect(JSON.parse(await json("approve", id, "--deny", "no"))).toMatchObject({ v: 1, id });
+  expect(JSON.parse(await json("cancel", id))).toEqual({ v: 1, id, cancelled: true });
+  expect(JSON.parse(await json("retry", id))).toEqual({ v: 1, id, queued: true });
+  expect(JSON.parse(await json("prune", "--older", "0s"))).toEqual({ v: 1, removed: 0 });
+});
+
 test("runs go only to workers in the directory they were started in", async () => {
   const sandbox = project();
   sandbox.write("other/agent.config.mjs", config("Elsewhere."));
@@ -109,6 +174,7 @@ test.each([
   ],
   [["runs", "start", "x", "--id", "a b"], "id must be 1 to 100 letters"],
   [["runs", "serve", "--port", "70000"], "--port must be a number from 0 to 65535"],
+  [["runs", "serve", "--board", "javascript:alert(1)"], "--board must be an address such as https://"],
 ])("%j is refused with words", async (args, message) => {
   const { code, stderr } = await new Sandbox().run(args);
   expect(code).toBe(2);
@@ -124,10 +190,12 @@ if (!CHROMIUM) process.stdout.write("Skipped: tests of the page of runs. They ne
 test.skipIf(!CHROMIUM)(
   "the page shows runs live, and decides, in a real browser by keyboard alone",
   async () => {
-    const sandbox = project("<img src=x onerror=alert(1)> All done.", 'confirm: ["read_file"],');
+    const more = 'confirm: ["read_file"], prices: { scripted: { input: 1000, output: 2000 } },';
+    const sandbox = project("<img src=x onerror=alert(1)> All done.", more);
     const id = await start(sandbox, "look at <b>a.txt</b>");
     await work(sandbox);
-    const server = sandbox.start(["runs", "serve", "--json"]);
+    const board = "http://127.0.0.1:3000/board";
+    const server = sandbox.start(["runs", "serve", "--json", "--board", board]);
     onTestFinished(() => void server.kill("SIGINT"));
     const url: string = await new Promise((resolve) => {
       server.stdout.once("data", (chunk: Buffer) => resolve(JSON.parse(chunk.toString()).url));
@@ -184,6 +252,14 @@ test.skipIf(!CHROMIUM)(
       });
     await page.click("#home");
     await page.waitForSelector("td .done");
+    expect(await page.$eval("tbody", (body) => body.textContent)).toContain("$0.040");
+    expect(await page.$eval("#board", (link) => [link.getAttribute("href"), link.hidden])).toEqual([
+      board,
+      false,
+    ]);
+    expect(
+      await page.$$eval("figure svg", (plots) => plots.map((plot) => plot.getAttribute("aria-label"))),
+    ).toEqual(["Done: 1 in all", expect.stringContaining("Waiting for a worker: "), "Failed: 0 in all"]);
     if (process.env.AGENT_SCREENSHOTS)
       await page.screenshot({
         path: join(process.env.AGENT_SCREENSHOTS, "list.png") as `${string}.png`,

@@ -16,6 +16,8 @@ export interface TerminalOptions {
   readonly rows?: number;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Puts the quoted command into a line of shell. */
+  readonly shell?: (command: string) => string;
 }
 
 let count = 0;
@@ -25,11 +27,11 @@ export class TestTerminal {
   readonly #socket = join(tmpdir(), `agent-test-${process.pid}-${count++}`);
 
   constructor(command: readonly string[], options: TerminalOptions = {}) {
-    const { columns = 100, rows = 30, cwd = process.cwd(), env = {} } = options;
+    const { columns = 100, rows = 30, cwd = process.cwd(), env = {}, shell } = options;
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     const program = ["env", "-u", "NO_COLOR", ...variables, ...command].map(quoteForShell).join(" ");
     // The shell behind it shows how the terminal was left; Ctrl-C must not end it.
-    const script = `trap : INT; ${program}; echo "[status $?]"; exec sh`;
+    const script = `trap : INT; ${shell?.(program) ?? program}; echo "[status $?]"; exec sh`;
     const size = ["-x", String(columns), "-y", String(rows), "-c", cwd];
     const settings = [
       "set-option",
@@ -43,7 +45,17 @@ export class TestTerminal {
       "0",
     ];
     const start = ["new-session", "-d", ...size, `sh -c ${quoteForShell(script)}`];
-    this.#tmux("-f", "/dev/null", "start-server", ";", ...settings, ";", ...start);
+    this.#tmux(
+      "-f",
+      "/dev/null",
+      "start-server",
+      ";",
+      ...settings,
+      ";",
+      ...start,
+      ";",
+      ...this.#endWithTest(),
+    );
   }
 
   /** Types text as it is; `keys` are names tmux knows: `Enter`, `C-c`, `M-b`, `Up`. */
@@ -68,6 +80,11 @@ export class TestTerminal {
 
   resize(columns: number, rows: number): void {
     this.#tmux("resize-window", "-x", String(columns), "-y", String(rows));
+  }
+
+  /** Rows and columns as the program in the terminal is told them. */
+  size(): string {
+    return execFileSync("stty", ["-F", this.format("#{pane_tty}"), "size"], { encoding: "utf8" }).trim();
   }
 
   /** What the screen shows, without trailing blank lines and the chat's status row. */
@@ -134,6 +151,13 @@ export class TestTerminal {
   close(): void {
     spawnSync("tmux", ["-S", this.#socket, "kill-server"]);
     rmSync(this.#socket, { force: true });
+  }
+
+  /** The server ends with the process of the test, also where that is killed before it can close anything. */
+  #endWithTest(): string[] {
+    const socket = quoteForShell(this.#socket);
+    const watch = `while kill -0 ${process.pid} 2>/dev/null && [ -e ${socket} ]; do sleep 1; done; tmux -S ${socket} kill-server; rm -f ${socket}`;
+    return ["run-shell", "-b", watch];
   }
 
   #tmux(...words: string[]): string {

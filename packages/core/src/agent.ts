@@ -7,25 +7,24 @@ import type {
   StructuredChatOptions,
 } from "./chatOptions.js";
 import { compactToFit } from "./conversation/compact.js";
-import { type Content, findContentProblem, wellFormed } from "./conversation/content.js";
+import type { Content } from "./conversation/content.js";
 import { Conversation } from "./conversation/conversation.js";
-import { AgentError } from "./errors.js";
 import type { AgentEvent, DoneEvent } from "./events.js";
 import { type ApprovalDecisions, ApprovalGate } from "./loop/approval.js";
-import { EventQueue } from "./loop/eventQueue.js";
+import { streamEvents } from "./loop/eventStream.js";
 import type { Exchange } from "./loop/exchange.js";
+import { ExchangeLock } from "./loop/exchangeLock.js";
 import { runLoop } from "./loop/loop.js";
+import { checkMessage, type Opening, openWithDecisions, openWithMessage } from "./loop/opening.js";
 import { createOutputReader } from "./loop/output.js";
 import { SteeringQueue } from "./loop/steering.js";
 import { DIRECT_STEPS } from "./loop/steps.js";
 import { NO_TELEMETRY } from "./loop/telemetry.js";
 import { UsageMeter } from "./loop/usage.js";
 import type { ChatProvider } from "./providers/interface.js";
-import { linkedController, orAborted } from "./toolkit/abort.js";
-import { checkBoolean, checkObject, checkSignal, checkText, invalidArgument } from "./toolkit/checks.js";
-import { quote } from "./toolkit/describe.js";
-import { checkOptions, type OptionChecks } from "./toolkit/options.js";
-import type { Schema, SchemaValue } from "./toolkit/standardSchema.js";
+import { checkOptions, type OptionChecks } from "./toolkit/hostOptions/checkOptions.js";
+import { checkBoolean, checkSignal, checkText, invalidArgument } from "./toolkit/hostOptions/checks.js";
+import type { Schema, SchemaValue } from "./toolkit/jsonSchema/standardSchema.js";
 import { createToolRegistry } from "./tools/factory.js";
 import type { ChatTool, ExecutableTool } from "./tools/interface.js";
 import type { PackEntry } from "./tools/packTypes.js";
@@ -40,14 +39,6 @@ const CHAT_OPTIONS: OptionChecks<AnyChatOptions> = {
   details: checkBoolean,
 };
 
-/** How an exchange begins: checked before the agent is taken, applied once it is. */
-interface Beginning {
-  check(): void;
-  apply(): void;
-}
-
-const UNDECIDED = "Not run: the user sent another message instead of a decision.";
-
 /**
  * A conversation with a model that has tools. It runs the loop and reports what happens; it never prints, and knows
  * no tool. `Entries` are the packs it was made with, by which the compiler checks their options and tools; every agent is
@@ -60,9 +51,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   readonly #options: AgentOptions;
   readonly #gate: ApprovalGate | undefined;
   readonly #steering = new SteeringQueue();
-  /** The exchange that runs, or has been aborted and still waits for its tools. Never rejects. */
-  #running: Promise<unknown> | undefined;
-  #isAborted = false;
+  readonly #lock = new ExchangeLock(() => this.#steering.close());
   /** What happened after the caller was told of the abort. */
   #lateEvents: AgentEvent[] = [];
 
@@ -106,7 +95,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   chat<S extends Schema>(message: Content, options: StructuredChatOptions<S>): Promise<SchemaValue<S>>;
   chat(message: Content, options?: ChatOptions): Promise<string>;
   chat(message: Content, options: AnyChatOptions = {}): Promise<unknown> {
-    return this.#answer(this.#withMessage(message), options);
+    return this.#answer(openWithMessage(message, this.conversation), options);
   }
 
   /**
@@ -127,7 +116,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   ): Promise<SchemaValue<S>>;
   resume(decisions: ApprovalDecisions, options?: ChatOptions): Promise<string>;
   resume(decisions: ApprovalDecisions, options: AnyChatOptions = {}): Promise<unknown> {
-    return this.#answer(this.#withDecisions(decisions), options, decisions);
+    return this.#answer(openWithDecisions(decisions, this.conversation), options);
   }
 
   /**
@@ -135,7 +124,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
    * running tools; the conversation stays valid.
    */
   streamChat(message: Content, options: StreamOptions = {}): AsyncGenerator<AgentEvent, void, undefined> {
-    return this.#stream(this.#withMessage(message), options);
+    return this.#stream(openWithMessage(message, this.conversation), options);
   }
 
   /** As `resume`, reporting what happens as it happens. */
@@ -143,51 +132,25 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     decisions: ApprovalDecisions,
     options: StreamOptions = {},
   ): AsyncGenerator<AgentEvent, void, undefined> {
-    return this.#stream(this.#withDecisions(decisions), options, decisions);
+    return this.#stream(openWithDecisions(decisions, this.conversation), options);
   }
 
-  async #answer(
-    begin: Beginning,
-    options: AnyChatOptions,
-    decisions: ApprovalDecisions = {},
-  ): Promise<unknown> {
+  async #answer(opening: Opening, options: AnyChatOptions): Promise<unknown> {
     checkOptions("chat", options, CHAT_OPTIONS);
     const { signal = new AbortController().signal } = options;
-    const done = await this.#start(begin, decisions, options, signal, false, () => undefined);
+    const done = await this.#start(opening, options, signal, false, () => undefined);
     const { type: _, ...result } = done;
     if (options.details) return result;
     return options.output === undefined ? done.text : done.output;
   }
 
-  async *#stream(
-    begin: Beginning,
-    options: StreamOptions,
-    decisions: ApprovalDecisions = {},
-  ): AsyncGenerator<AgentEvent, void, undefined> {
+  async *#stream(opening: Opening, options: StreamOptions): AsyncGenerator<AgentEvent, void, undefined> {
     checkOptions("chat", options, CHAT_OPTIONS);
-    const queue = new EventQueue<AgentEvent>();
-    const { controller, release } = linkedController(options.signal);
-    const emit = (event: AgentEvent): void => {
-      if (queue.isEnded) this.#lateEvents.push(event);
-      else queue.push(event);
-    };
-    const answer = this.#start(begin, decisions, options, controller.signal, true, emit);
-    // Rejections are thrown where the answer is awaited below; this keeps Node from calling them unhandled.
-    answer.finally(() => queue.end()).catch(() => undefined);
-    let complete = false;
-    try {
-      for (let events = await queue.take(); events; events = await queue.take()) {
-        for (const event of events) yield event;
-      }
-      complete = true;
-    } finally {
-      release();
-      if (!complete) {
-        controller.abort();
-        await answer.catch(() => undefined);
-      }
-    }
-    await answer;
+    yield* streamEvents(
+      (signal, emit) => this.#start(opening, options, signal, true, emit),
+      options.signal,
+      (event) => this.#lateEvents.push(event),
+    );
   }
 
   /**
@@ -213,7 +176,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
    * kept until the next message.
    */
   async settled(): Promise<readonly AgentEvent[]> {
-    await this.#idle();
+    await this.#lock.idle();
     return this.#lateEvents.splice(0);
   }
 
@@ -253,7 +216,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
 
   /** Forgets the conversation; the system prompt and the tools stay. Throws while a message is answered. */
   clearContext(): void {
-    this.#checkIdle();
+    this.#lock.checkIdle();
     this.conversation.clear();
   }
 
@@ -266,8 +229,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   async compact(options: Pick<ChatOptions, "signal"> = {}): Promise<boolean> {
     checkOptions("compact", options, { signal: checkSignal });
     const { signal = new AbortController().signal } = options;
-    const exchange = this.#createExchange(options, {}, signal, false, () => undefined);
-    return await this.#occupy(signal, () => compactToFit(exchange, 0, "now"));
+    const exchange = this.#createExchange({}, options, signal, false, () => undefined);
+    return await this.#lock.run(signal, () => compactToFit(exchange, 0, "now"));
   }
 
   /** Ends what the packs started. The agent is not to be used afterwards. */
@@ -277,21 +240,21 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   async #start(
-    begin: Beginning,
-    decisions: ApprovalDecisions,
+    opening: Opening,
     options: AnyChatOptions,
     signal: AbortSignal,
     stream: boolean,
     emit: (event: AgentEvent) => void,
   ): Promise<DoneEvent> {
-    begin.check();
-    const exchange = this.#createExchange(options, decisions, signal, stream, emit);
-    const done = await this.#occupy(signal, async () => {
+    opening.check();
+    const exchange = this.#createExchange(opening.decisions, options, signal, stream, emit);
+    const done = await this.#lock.run(signal, async () => {
+      this.#lateEvents = [];
       for (const content of this.#steering.take()) {
         this.conversation.append({ role: "user", content });
         emit({ type: "steered", content });
       }
-      begin.apply();
+      opening.apply();
       this.#steering.open();
       return await runLoop(exchange);
     });
@@ -300,23 +263,9 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     return done;
   }
 
-  #withMessage(message: Content): Beginning {
-    return {
-      check: () => checkMessage(message),
-      apply: () => {
-        this.conversation.settlePending(UNDECIDED);
-        this.conversation.append({ role: "user", content: wellFormed(message) });
-      },
-    };
-  }
-
-  #withDecisions(decisions: ApprovalDecisions): Beginning {
-    return { check: () => checkDecisions(decisions, this.conversation), apply: () => undefined };
-  }
-
   #createExchange(
-    { context, output }: AnyChatOptions,
     decisions: ApprovalDecisions,
+    { context, output }: AnyChatOptions,
     signal: AbortSignal,
     stream: boolean,
     emit: (event: AgentEvent) => void,
@@ -346,73 +295,4 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
       allowance: { turns: limits.maxTurns, children: limits.maxChildAgents },
     };
   }
-
-  /**
-   * Runs one exchange at a time. The caller is told of an abort at once; the exchange itself goes on until its tools
-   * have returned, and the next one waits for that.
-   */
-  async #occupy<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    if (this.#running && this.#isAborted) await orAborted(this.#idle(), signal);
-    this.#checkIdle();
-    this.#lateEvents = [];
-    this.#isAborted = signal.aborted;
-    const exchange = work();
-    this.#running = exchange
-      .catch(() => undefined)
-      .then(() => {
-        this.#steering.close();
-        this.#running = undefined;
-      });
-    const onAborted = (): void => {
-      this.#steering.close();
-      this.#isAborted = true;
-    };
-    signal.addEventListener("abort", onAborted, { once: true });
-    try {
-      const result = await orAborted(exchange, signal);
-      await this.#running;
-      return result;
-    } catch (error) {
-      // On any failure but an abort nothing runs any more, and the caller may send the next message at once.
-      if (!signal.aborted) await this.#running;
-      throw error;
-    } finally {
-      signal.removeEventListener("abort", onAborted);
-    }
-  }
-
-  async #idle(): Promise<void> {
-    while (this.#running) await this.#running;
-  }
-
-  #checkIdle(): void {
-    if (!this.#running) return;
-    throw new AgentError(
-      "busy",
-      "This agent is answering another message. Wait for it, steer it, or use a second Agent.",
-    );
-  }
-}
-
-function checkMessage(message: unknown): void {
-  if ((typeof message !== "string" && !Array.isArray(message)) || message.length === 0) {
-    throw invalidArgument("message", "a non-empty string or an array of parts", message);
-  }
-  const problem = findContentProblem(message);
-  if (problem === undefined) return;
-  throw new AgentError("invalid_argument", `message ${problem}.`);
-}
-
-function checkDecisions(decisions: ApprovalDecisions, { pending }: Conversation): void {
-  checkObject("decisions", decisions);
-  if (!pending) {
-    throw new AgentError("invalid_argument", "No call of this conversation waits for a decision.");
-  }
-  const waiting = pending.calls.map(({ id }) => id);
-  const unknown = Object.keys(decisions).find((id) => !waiting.includes(id));
-  if (unknown === undefined) return;
-  throw new AgentError(
-    "invalid_argument",
-    `The call ${quote(unknown)} does not wait for a decision. Waiting: ${waiting.join(", ")}.`,
-  );
 }

@@ -6,6 +6,7 @@ import type { CallHooks } from "./loop/hooks.js";
 import type { Steps } from "./loop/steps.js";
 import type { Telemetry } from "./loop/telemetry.js";
 import type { ChatProvider } from "./providers/interface.js";
+import { checkOptions, type OptionChecks } from "./toolkit/hostOptions/checkOptions.js";
 import {
   arrayOf,
   checkFunction,
@@ -15,8 +16,7 @@ import {
   invalidArgument,
   textsOf,
   type ValueCheck,
-} from "./toolkit/checks.js";
-import { checkOptions, type OptionChecks } from "./toolkit/options.js";
+} from "./toolkit/hostOptions/checks.js";
 import type { AgentToolNames, CheckedPacks, PackEntry } from "./tools/packTypes.js";
 import type { ToolRegistry } from "./tools/registry.js";
 import { checkCallHooks } from "./tools/services.js";

@@ -1,5 +1,5 @@
 import type { DoneEvent } from "./events.js";
-import type { Schema } from "./toolkit/standardSchema.js";
+import type { Schema } from "./toolkit/jsonSchema/standardSchema.js";
 import type { CallContext } from "./tools/callContext.js";
 
 export interface ChatOptions {

@@ -26,7 +26,7 @@ export type { AnswerKey, CallKey, Steps } from "./loop/steps.js";
 export type { SetAttributes, Telemetry, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
 export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
-export type { Schema, SchemaValue, StandardSchema } from "./toolkit/standardSchema.js";
+export type { Schema, SchemaValue, StandardSchema } from "./toolkit/jsonSchema/standardSchema.js";
 export type { CallContext, Register } from "./tools/callContext.js";
 export { defineTool, type ToolDefinition, type ToolInput, type ToolOutput } from "./tools/defineTool.js";
 export type { RunOptions, ToolOutcome, ToolResult } from "./tools/execution.js";
@@ -48,12 +48,8 @@ export type {
   PackOptions,
   ToolNames,
 } from "./tools/packTypes.js";
-export {
-  type PreparedCall,
-  type ToolInfo,
-  ToolRegistry,
-  type ToolRegistryOptions,
-} from "./tools/registry.js";
+export type { PreparedCall } from "./tools/preparedCall.js";
+export { type ToolInfo, ToolRegistry, type ToolRegistryOptions } from "./tools/registry.js";
 export { PROVIDER_KEY_VARIABLES } from "./tools/secrets.js";
 export type { PendingTools } from "./tools/services.js";
 export { SaveSessionContextTool } from "./tools/sessionContext.js";
@@ -66,6 +62,7 @@ export {
   type ChildAgentAnswer,
   type ChildAgentRequest,
   type Diagnosis,
+  type EditorFiles,
   type LoadTools,
   type MentionItem,
   type MentionSource,

@@ -1,3 +1,4 @@
+import { errorMessage } from "@agent/internal";
 import {
   type Attributes,
   type Histogram,
@@ -10,9 +11,8 @@ import {
 } from "@opentelemetry/api";
 import { isAgentError } from "./errors.js";
 import type { SetAttributes, Telemetry, TelemetrySpan } from "./loop/telemetry.js";
-import { checkBoolean, checkObject, checkText } from "./toolkit/checks.js";
-import { errorMessage } from "./toolkit/describe.js";
-import { checkOptions, type OptionChecks } from "./toolkit/options.js";
+import { checkOptions, type OptionChecks } from "./toolkit/hostOptions/checkOptions.js";
+import { checkBoolean, checkObject, checkText } from "./toolkit/hostOptions/checks.js";
 
 const SCOPE = "@agent/core";
 

@@ -9,6 +9,7 @@ export type {
   RunClaim,
   RunEngine,
   RunQuery,
+  Spent,
   StopCode,
 } from "./engine/engine.js";
 export type {

@@ -1,4 +1,4 @@
-import { checkObject, checkOptions, errorMessage } from "@agent/core/toolkit";
+import { check, checkOptions, errorMessage } from "@agent/core/toolkit";
 import {
   context,
   type Link,
@@ -27,7 +27,7 @@ export interface TraceRunsOptions {
  * inside, with `openTelemetry()` of `@agent/core/otel`.
  */
 export function traceRuns(options: TraceRunsOptions = {}): RunTracing {
-  checkOptions("traceRuns", options, { tracerProvider: checkObject });
+  checkOptions("traceRuns", options, { tracerProvider: check.object });
   const { tracerProvider = trace.getTracerProvider() } = options;
   const tracer = tracerProvider.getTracer(SCOPE);
   return {

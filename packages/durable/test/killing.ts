@@ -27,14 +27,17 @@ export interface Crowd {
   readonly address: string;
   readonly effects: string;
   readonly leaseMs: number;
+  /** Default: more than there are deaths. */
+  readonly maxCrashes?: number;
 }
 
 /** Starts a worker process; `death` is where it dies, and the how manieth time it gets there. */
 export function spawnWorker(
-  { engineModule, address, effects, leaseMs }: Crowd,
+  { engineModule, address, effects, leaseMs, maxCrashes = 1000 }: Crowd,
   death = "never:0",
 ): ChildProcess {
-  return spawn(process.execPath, [WORKER, engineModule, address, effects, death, String(leaseMs)], {
+  const args = [WORKER, engineModule, address, effects, death, String(leaseMs), String(maxCrashes)];
+  return spawn(process.execPath, args, {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
 }

@@ -22,8 +22,8 @@ export async function testSchema(): Promise<{ postgres: string; schema: string }
 }
 
 /** One statement, on a connection of its own. */
-export async function query(text: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client(POSTGRES_URL);
+export async function query(text: string, address = POSTGRES_URL): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(address);
   await client.connect();
   try {
     return (await client.query(text)).rows;

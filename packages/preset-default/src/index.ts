@@ -12,7 +12,7 @@ import {
   type ToolContext,
   type ToolRegistry,
 } from "@agent/core";
-import { checkRegistry, isRecord, packOptions } from "@agent/core/toolkit";
+import { check, isRecord, packOptions } from "@agent/core/toolkit";
 import * as bash from "@agent/tools-bash";
 import * as fs from "@agent/tools-fs";
 import * as search from "@agent/tools-search";
@@ -48,7 +48,7 @@ const OPTIONS = {
 
 /** Registers the three built-in packs: files, search and shell. */
 export function register(registry: PackRegistry<PresetToolName>, host?: PackHost<PresetOptions>): void {
-  checkRegistry(registry);
+  check.registry(registry);
   const { root, ...blocks } = packOptions<PresetOptions>(packName, host?.options, OPTIONS);
   const confined = root === undefined ? {} : { root };
   const options = {

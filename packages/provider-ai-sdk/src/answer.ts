@@ -1,7 +1,15 @@
-import type { ChatRequest, ChatResponse, FinishReason } from "@agent/core";
-import { AnswerBuilder, AttemptError, jsonText, readTokenUsage, recordsIn } from "@agent/core/provider";
+import type { ChatRequest, ChatResponse, FinishReason, TokenUsage } from "@agent/core";
+import {
+  AnswerBuilder,
+  AttemptError,
+  jsonText,
+  readTokenUsage,
+  recordsIn,
+  sumTokens,
+} from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
 import { modelError } from "./failure.js";
+import type { LanguageModel } from "./languageModel.js";
 import type { KeptReasoning } from "./prompt.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -9,14 +17,25 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Puts an answer together from the parts a model gives, whole or as a stream. */
 export class ModelAnswer {
   readonly #answer: AnswerBuilder;
+  readonly #provider: string;
   readonly #onWarning: (warning: Fields) => void;
   /** Reasoning that is being written, by its id. */
   readonly #thoughts = new Map<unknown, { text: string; metadata: unknown }>();
   #finish: Fields | undefined;
 
-  constructor(model: string, request: ChatRequest, onWarning: (warning: Fields) => void) {
-    this.#answer = new AnswerBuilder(model, request);
+  constructor(
+    model: Pick<LanguageModel, "modelId" | "provider">,
+    request: ChatRequest,
+    onWarning: (warning: Fields) => void,
+  ) {
+    this.#answer = new AnswerBuilder(model.modelId, request);
+    this.#provider = model.provider;
     this.#onWarning = onWarning;
+  }
+
+  /** Whether nothing of an answer has come. */
+  get isEmpty(): boolean {
+    return this.#answer.isEmpty && this.#finish === undefined;
   }
 
   /** What `doGenerate` resolved to. */
@@ -30,7 +49,7 @@ export class ModelAnswer {
       else if (part.type === "reasoning") this.#keep(textOf(part.text), part.providerMetadata, true);
       else this.add(part);
     }
-    return this.#answer.finish(finishReason(result.finishReason), readUsage(result.usage));
+    return this.#answer.finish(finishReason(result.finishReason), this.#usage(result.usage));
   }
 
   /** One part of the stream. */
@@ -81,7 +100,22 @@ export class ModelAnswer {
     if (this.#finish === undefined || isUnknown(this.#finish.finishReason)) {
       throw new AttemptError("the stream ended before the answer was complete", { retryable: true });
     }
-    return this.#answer.finish(finishReason(this.#finish.finishReason), readUsage(this.#finish.usage));
+    return this.#answer.finish(finishReason(this.#finish.finishReason), this.#usage(this.#finish.usage));
+  }
+
+  /** Version 2 counts flat, later versions in two groups. */
+  #usage(usage: unknown): TokenUsage | undefined {
+    if (!isRecord(usage)) return undefined;
+    const { inputTokens: input, outputTokens: output, cachedInputTokens: cached } = usage;
+    // In version 2 Anthropic's cached tokens are counted apart, as its server does; everybody else's are included.
+    const flat = /anthropic/.test(this.#provider) ? sumTokens(input, cached) : input;
+    return readTokenUsage({
+      inputTokens: isRecord(input) ? input.total : flat,
+      outputTokens: isRecord(output) ? output.total : output,
+      cachedTokens: isRecord(input) ? input.cacheRead : cached,
+      cacheWriteTokens: isRecord(input) ? input.cacheWrite : undefined,
+      reasoningTokens: isRecord(output) ? output.reasoning : usage.reasoningTokens,
+    });
   }
 
   #wholeText(part: Fields): void {
@@ -115,19 +149,8 @@ function finishReason(reason: unknown): FinishReason {
   return word === "content-filter" ? "content_filter" : "stop";
 }
 
+/** Whether the server gave no reason: version 2 says that it is unknown, later ones that it is another one than none. */
 function isUnknown(reason: unknown): boolean {
-  return isRecord(reason) ? reason.unified === "other" && reason.raw === undefined : reason === "unknown";
-}
-
-/** Version 2 counts flat, later versions in two groups. */
-function readUsage(usage: unknown) {
-  if (!isRecord(usage)) return undefined;
-  const { inputTokens: input, outputTokens: output } = usage;
-  return readTokenUsage({
-    inputTokens: isRecord(input) ? input.total : input,
-    outputTokens: isRecord(output) ? output.total : output,
-    cachedTokens: isRecord(input) ? input.cacheRead : usage.cachedInputTokens,
-    cacheWriteTokens: isRecord(input) ? input.cacheWrite : undefined,
-    reasoningTokens: isRecord(output) ? output.reasoning : usage.reasoningTokens,
-  });
+  if (!isRecord(reason)) return reason === "unknown";
+  return reason.raw === undefined && /^(other|error|interrupted)$/.test(String(reason.unified));
 }

@@ -6,6 +6,7 @@ import {
   PROVIDER_KEY_VARIABLES,
 } from "@agent/core";
 import {
+  AttemptError,
   type AttemptOptions,
   checkRequest,
   createRedactor,
@@ -15,15 +16,14 @@ import {
   runAttempts,
 } from "@agent/core/provider";
 import {
-  checkBoolean,
+  check,
   checkOptions,
-  checkPositive,
-  describeValue,
   isRecord,
   type OptionChecks,
   quote,
   type ValueCheck,
 } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
 import { ModelAnswer } from "./answer.js";
 import { attemptError } from "./failure.js";
 import { type LanguageModel, VERSIONS } from "./languageModel.js";
@@ -36,6 +36,8 @@ const DEFAULT_ACCEPTS: readonly string[] = [
   "image/webp",
   "application/pdf",
 ];
+
+const WEB_PAGE = "the answer is a web page, not JSON. Check the address that the model was made with.";
 
 export interface FromLanguageModelOptions {
   /** Media types the model takes. Default: common images and PDF. */
@@ -66,12 +68,12 @@ const checkNotNegative: ValueCheck = (name, value) => {
 };
 const CHECKS: OptionChecks<FromLanguageModelOptions> = {
   accepts: checkTexts,
-  nativeOutput: checkBoolean,
+  nativeOutput: check.boolean,
   callOptions: (name, value) => {
     if (!isRecord(value)) throw invalid(`${name} must be an object, got ${describeValue(value)}.`);
   },
   secrets: checkTexts,
-  timeoutMs: checkPositive,
+  timeoutMs: check.positive,
   maxRetries: checkNotNegative,
   retryDelayMs: checkNotNegative,
   maxRetryDelayMs: checkNotNegative,
@@ -139,14 +141,16 @@ class LanguageModelProvider implements ChatProvider {
   }
 
   async #ask(request: ChatRequest, idle: IdleTimeout): Promise<ChatResponse> {
-    const answer = new ModelAnswer(this.model, request, (warning) => this.#warn(request, warning));
+    const answer = new ModelAnswer(this.#model, request, (warning) => this.#warn(request, warning));
     const options = this.#callOptions(request, idle.signal);
     if (!request.onText) return answer.whole(await this.#model.doGenerate(options));
-    const { stream } = await this.#model.doStream(options);
+    const { stream, response } = await this.#model.doStream(options);
     for await (const part of stream) {
       idle.reset();
       answer.add(part);
     }
+    // A model's package finds no event in a page for people, and says nothing about it.
+    if (answer.isEmpty && isWebPage(response)) throw new AttemptError(WEB_PAGE, { retryable: false });
     return answer.end();
   }
 
@@ -175,6 +179,11 @@ class LanguageModelProvider implements ChatProvider {
     const words = [type, feature ?? setting, details ?? message].filter((word) => typeof word === "string");
     this.#notices.say(request, `${this.model}: ${words.join(" ")}`);
   }
+}
+
+function isWebPage(response: unknown): boolean {
+  const headers = isRecord(response) && isRecord(response.headers) ? response.headers : {};
+  return /html/i.test(String(headers["content-type"] ?? ""));
 }
 
 /** The keys in the environment, those in the headers the model was made with, and those the caller names. */

@@ -9,7 +9,12 @@ export interface LanguageModel {
   // biome-ignore lint/suspicious/noExplicitAny: each version types the options its own way; `unknown` would fit none.
   doGenerate(options: any): PromiseLike<unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: as above.
-  doStream(options: any): PromiseLike<{ readonly stream: ReadableStream<unknown> }>;
+  doStream(options: any): PromiseLike<ModelStream>;
+}
+
+interface ModelStream {
+  readonly stream: ReadableStream<unknown>;
+  readonly response?: unknown;
 }
 
 export const VERSIONS: readonly string[] = ["v2", "v3", "v4"];

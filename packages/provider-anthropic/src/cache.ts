@@ -1,30 +1,26 @@
-import type { WireMessage } from "./messages.js";
+import type { TurnList } from "@agent/core/provider";
 import type { CacheLifetime } from "./options.js";
 
-/** What marks a cache point: the server caches everything up to it. */
-export function cacheControl(lifetime: CacheLifetime): object | undefined {
+/** What marks a cache point, as JSON text: the server caches everything up to it. */
+export function cacheControl(lifetime: CacheLifetime): string | undefined {
   if (lifetime === false) return undefined;
-  return lifetime === "5m" ? { type: "ephemeral" } : { type: "ephemeral", ttl: lifetime };
+  return JSON.stringify({ type: "ephemeral", ...(lifetime !== "5m" && { ttl: lifetime }) });
+}
+
+/** JSON objects, separated by commas, with a cache point in the last one. */
+export function withMark(objects: string, mark: string | undefined): string {
+  return mark === undefined ? objects : `${objects.slice(0, -1)},"cache_control":${mark}}`;
 }
 
 /**
  * Cache points on the last two messages of the user: the newest one writes the cache for the next request, and the
  * one before it is where the last request wrote, which the server would not find by itself after more than 20 blocks.
  */
-export function withCachePoints(
-  messages: readonly WireMessage[],
-  mark: object | undefined,
-): readonly WireMessage[] {
-  if (!mark) return messages;
-  const users = messages.flatMap(({ role }, index) => (role === "user" ? [index] : []));
-  const marked = new Set(users.slice(-2));
-  return messages.map((message, index) =>
-    marked.has(index) ? { role: message.role, content: markLast(message.content, mark) } : message,
-  );
-}
-
-function markLast(blocks: readonly object[], mark: object): readonly object[] {
-  return blocks.map((block, index) =>
-    index === blocks.length - 1 ? { ...block, cache_control: mark } : block,
-  );
+export function withCachePoints<Role extends string>(
+  list: TurnList<Role>,
+  mark: string | undefined,
+): TurnList<Role> {
+  const users = list.turns.filter(({ role }) => role === "user");
+  for (const turn of users.slice(-2)) turn.text = withMark(turn.text, mark);
+  return list;
 }

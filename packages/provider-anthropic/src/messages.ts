@@ -4,79 +4,88 @@ import {
   answerPieces,
   callArguments,
   contentParts,
-  withinLimits,
+  JsonTexts,
+  jsonItems,
+  TurnList,
 } from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
 import { CallIds } from "./callIds.js";
 
-// The server counts the base64 text, of which it takes 5 MiB an image.
-const MAX_IMAGE_BYTES = (5 * 1024 * 1024 * 3) / 4;
-// A request may weigh 32 MB; the rest is for the conversation.
-const MAX_FILE_BYTES = 20 * 1024 * 1024;
 // The server refuses a message without any text.
 const NO_TEXT = "(no text)";
 
-export interface WireMessage {
-  readonly role: "user" | "assistant";
-  readonly content: readonly object[];
-}
+type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
+type ToolMessage = Extract<ChatMessage, { role: "tool" }>;
 
-/**
- * The conversation as Messages: turns alternate, the results of an answer's calls stand together at the beginning of
- * the next turn, and no text is empty. `onRefused` hears of each image that is too large to be shown.
- */
-export function wireMessages(
-  messages: readonly ChatMessage[],
-  model: string,
-  onRefused: (text: string) => void,
-): WireMessage[] {
-  const turns: { role: WireMessage["role"]; content: object[] }[] = [];
-  const add = (role: WireMessage["role"], blocks: readonly object[]): void => {
-    const last = turns.at(-1);
-    if (last?.role === role) last.content.push(...blocks);
-    else turns.push({ role, content: [...blocks] });
-  };
-  const ids = new CallIds();
-  const blocksOf = (content: Content): object[] =>
-    withinLimits(contentParts(content), limitOf, onRefused).flatMap(partBlock);
-  for (const message of messages) {
-    switch (message.role) {
-      case "user":
-        add("user", atLeastText(blocksOf(message.content)));
-        break;
-      case "tool":
-        add("user", [resultBlock(message, ids, blocksOf)]);
-        break;
-      case "assistant":
-        // A conversation begins with the user.
-        if (turns.length === 0) add("user", atLeastText([]));
-        ids.nextAnswer();
-        add(
-          "assistant",
-          atLeastText(answerPieces(message, model).flatMap((piece) => answerBlock(piece, ids))),
-        );
-        break;
-    }
+/** Writes conversations as Messages. Each message gives the same bytes in every request, so that caches hit. */
+export class MessageWriter {
+  readonly #model: string;
+  readonly #texts = new JsonTexts<ChatMessage>();
+
+  constructor(model: string) {
+    this.#model = model;
   }
-  return turns;
+
+  /**
+   * Turns alternate, the results of an answer's calls stand together at the beginning of the next turn, and no text is
+   * empty.
+   */
+  turns(messages: readonly ChatMessage[]): TurnList<"user" | "assistant"> {
+    const list = new TurnList<"user" | "assistant">();
+    const ids = new CallIds();
+    for (const message of messages) {
+      switch (message.role) {
+        case "user":
+          list.add(
+            "user",
+            this.#write(message, () => atLeastText(blocksOf(message.content))),
+          );
+          break;
+        case "tool": {
+          const id = ids.of(message.tool_call_id);
+          list.add(
+            "user",
+            this.#write(message, () => [resultBlock(message, id)], id),
+          );
+          break;
+        }
+        case "assistant": {
+          // A conversation begins with the user.
+          if (list.turns.length === 0) list.add("user", jsonItems(atLeastText([])));
+          ids.nextAnswer();
+          const own = (message.tool_calls ?? []).map(({ id }) => ids.of(id));
+          list.add(
+            "assistant",
+            this.#write(message, () => this.#answerBlocks(message, ids), own.join(" ")),
+          );
+          break;
+        }
+      }
+    }
+    return list;
+  }
+
+  #write(message: ChatMessage, blocks: () => readonly object[], of?: string): string {
+    return this.#texts.get(message, () => ({ text: jsonItems(blocks()) }), of).text;
+  }
+
+  #answerBlocks(message: AssistantMessage, ids: CallIds): object[] {
+    return atLeastText(answerPieces(message, this.#model).flatMap((piece) => answerBlock(piece, ids)));
+  }
 }
 
-function limitOf({ type }: ContentPart): number {
-  return type === "image" ? MAX_IMAGE_BYTES : MAX_FILE_BYTES;
+function blocksOf(content: Content): object[] {
+  return contentParts(content).flatMap(partBlock);
 }
 
 function atLeastText(blocks: object[]): object[] {
   return blocks.length > 0 ? blocks : [{ type: "text", text: NO_TEXT }];
 }
 
-function resultBlock(
-  { tool_call_id: id, content }: Extract<ChatMessage, { role: "tool" }>,
-  ids: CallIds,
-  blocksOf: (content: Content) => object[],
-): object {
+function resultBlock({ content }: ToolMessage, id: string): object {
   return {
     type: "tool_result",
-    tool_use_id: ids.of(id),
+    tool_use_id: id,
     content: typeof content === "string" ? content : blocksOf(content),
   };
 }

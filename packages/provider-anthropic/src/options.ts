@@ -1,6 +1,6 @@
 import type { ProviderOptions } from "@agent/core";
 import { type CheckedOptions, invalidOption, readProviderOptions } from "@agent/core/provider";
-import { describeValue } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
 
 const OWNER = "AnthropicProvider";
 const OWN_FIELDS = ["model", "messages", "system", "tools", "stream"];

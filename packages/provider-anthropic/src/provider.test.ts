@@ -177,6 +177,34 @@ test("ids that another provider used twice, or that do not fit, become ones that
   expect(ids.every((id) => /^[a-zA-Z0-9_-]+$/.test(id))).toBe(true);
 });
 
+test("a message that two conversations share gets the ids of each", async () => {
+  const called = (id: string): ChatMessage[] => [
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id, type: "function", function: { name: "t", arguments: "{}" } }],
+    },
+    { role: "tool", tool_call_id: id, content: "ok" },
+  ];
+  const question: ChatMessage = { role: "user", content: "hello" };
+  const shared = called("a");
+  const asked = create();
+  const idsOf = async (messages: readonly ChatMessage[]): Promise<unknown[]> => {
+    server.script(answer(text("x")));
+    await ask(asked, { messages });
+    const blocks = (sent().messages as { content: Record<string, unknown>[] }[]).flatMap(
+      ({ content }) => content,
+    );
+    return blocks.flatMap(({ id, tool_use_id: used }) => id ?? used ?? []);
+  };
+  expect(await idsOf([question, ...shared])).toEqual(["a", "a"]);
+  const [first, second, third, fourth] = await idsOf([question, ...called("a"), ...shared]);
+  expect([first, second]).toEqual(["a", "a"]);
+  expect(third).toBe(fourth);
+  expect(third).not.toBe("a");
+  expect(await idsOf([question, ...shared])).toEqual(["a", "a"]);
+});
+
 test("no cache points are set where caching is off", async () => {
   server.script(answer(text("a")));
   await ask(create({ cache: false }), {

@@ -1,8 +1,13 @@
 import type { ChatRequest } from "@agent/core";
 import {
+  type AdaptedTool,
   type AnswerReader,
   type AttemptError,
   contentText,
+  jsonBody,
+  jsonItems,
+  MediaFitter,
+  type MediaLimits,
   Notices,
   objectSchema,
   outputInstruction,
@@ -11,22 +16,35 @@ import {
 } from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
 import { MessageReader } from "./answer.js";
-import { cacheControl, withCachePoints } from "./cache.js";
-import { wireMessages } from "./messages.js";
+import { cacheControl, withCachePoints, withMark } from "./cache.js";
+import { MessageWriter } from "./messages.js";
 import type { AnthropicSettings } from "./options.js";
 import { outputSchema } from "./outputSchema.js";
+
+/** As documented. The server counts the base64 text of an image, of which it takes 5 MiB, and 32 MB of a request. */
+const MEDIA: MediaLimits = {
+  imageBytes: (5 * 1024 * 1024 * 3) / 4,
+  fileBytes: 20 * 1024 * 1024,
+  imageSide: 8000,
+  crowded: { images: 20, imageSide: 2000 },
+  images: 100,
+  totalBytes: 22 * 1024 * 1024,
+};
 
 /** Anthropic's Messages API. */
 export class MessagesWire implements Wire {
   readonly #settings: AnthropicSettings;
   readonly #notices = new Notices();
+  readonly media = new MediaFitter(MEDIA, this.#notices);
   readonly #tools = new ToolAdapter("Anthropic", objectSchema, this.#notices);
+  readonly #messages: MessageWriter;
   // Learnt from a server or a model that refuses what others take.
   #maxTokens: number;
   #takesFormat = true;
 
   constructor(settings: AnthropicSettings) {
     this.#settings = settings;
+    this.#messages = new MessageWriter(settings.model);
     this.#maxTokens = settings.maxTokens;
   }
 
@@ -38,16 +56,7 @@ export class MessagesWire implements Wire {
       message.role === "system" && message.content.trim() !== "" ? [contentText(message.content)] : [],
     );
     if (output && !isNative) system.push(outputInstruction(output));
-    const tools = this.#tools.all(request).map(({ name, description, parameters, strict }) => ({
-      name,
-      ...(description !== undefined && { description }),
-      input_schema: parameters,
-      ...(strict && { strict }),
-    }));
-    const mark = cacheControl(cache);
-    const sent = wireMessages(messages, model, (text) => this.#notices.say(request, text));
-    // The order in which the server reads it: what never changes first, the growing conversation last.
-    const body = {
+    const fields = {
       max_tokens: this.#maxTokens,
       ...given,
       model,
@@ -58,15 +67,17 @@ export class MessagesWire implements Wire {
           format: { type: "json_schema", schema: outputSchema(output.schema) },
         },
       }),
-      ...(tools.length > 0 && { tools: system.length > 0 ? tools : withMark(tools, mark) }),
-      ...(system.length > 0 && {
-        system: withMark(
-          system.map((text) => ({ type: "text", text })),
-          mark,
-        ),
-      }),
-      messages: withCachePoints(sent, mark),
     };
+    const mark = cacheControl(cache);
+    const tools = this.#tools.texts(request, wireTool).join(",");
+    const words = jsonItems(system.map((text) => ({ type: "text", text })));
+    const turns = this.#messages.turns(messages);
+    // The order in which the server reads it: what never changes first, the growing conversation last.
+    const body = jsonBody(fields, {
+      ...(tools !== "" && { tools: `[${words === "" ? withMark(tools, mark) : tools}]` }),
+      ...(words !== "" && { system: `[${withMark(words, mark)}]` }),
+      messages: withCachePoints(turns, mark).toJson("content"),
+    });
     return { path: "/v1/messages", body };
   }
 
@@ -88,9 +99,11 @@ export class MessagesWire implements Wire {
   }
 }
 
-/** The list with a cache point on its last item. */
-function withMark<T extends object>(items: readonly T[], mark: object | undefined): object[] {
-  return items.map((item, index) =>
-    mark && index === items.length - 1 ? { ...item, cache_control: mark } : item,
-  );
+function wireTool({ name, description, parameters, strict }: AdaptedTool): object {
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    input_schema: parameters,
+    ...(strict && { strict }),
+  };
 }

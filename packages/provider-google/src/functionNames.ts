@@ -10,9 +10,10 @@ export class FunctionNames {
 
   constructor(tools: readonly ChatTool[]) {
     const names = tools.map((tool) => tool.function.name);
+    const unfit = names.filter((name) => !BEGINNING.test(name));
+    if (unfit.length === 0) return;
     const taken = new Set(names);
-    for (const name of names) {
-      if (BEGINNING.test(name)) continue;
+    for (const name of unfit) {
       let fitting = `_${name}`;
       while (taken.has(fitting)) fitting = `_${fitting}`;
       taken.add(fitting);
@@ -24,6 +25,11 @@ export class FunctionNames {
   /** The tools that are called differently on the wire: their name and the other one. */
   get changed(): ReadonlyMap<string, string> {
     return this.#toWire;
+  }
+
+  /** Two objects with the same key change names alike. */
+  get key(): string {
+    return this.#toWire.size === 0 ? "" : JSON.stringify([...this.#toWire]);
   }
 
   /** Also for a tool of an earlier request, which may be gone. */

@@ -67,6 +67,28 @@ test("a name that the API refuses is changed there and back, and the person is t
   expect(notices).toEqual([expect.stringContaining("2d is called __2d there")]);
 });
 
+test("an earlier call is named as the tools of each request want it", async () => {
+  const asked = create();
+  const history: ChatMessage[] = [
+    { role: "user", content: "hello" },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "c", type: "function", function: { name: "2d", arguments: "{}" } }],
+    },
+    { role: "tool", tool_call_id: "c", content: "ok" },
+  ];
+  const namesWith = async (...tools: ChatTool[]): Promise<unknown> => {
+    server.script(answer({ text: "x" }));
+    await ask(asked, { messages: history, tools });
+    const [, call, result] = sent().contents as { parts: Record<string, { name: string }>[] }[];
+    return [call?.parts[0]?.functionCall?.name, result?.parts[0]?.functionResponse?.name];
+  };
+  expect(await namesWith(tool("2d"))).toEqual(["_2d", "_2d"]);
+  expect(await namesWith(tool("2d"), tool("_2d"))).toEqual(["__2d", "__2d"]);
+  expect(await namesWith(tool("2d"))).toEqual(["_2d", "_2d"]);
+});
+
 test("keywords that the API does not know are left out, and the person is told once", async () => {
   const notices: string[] = [];
   const parameters = {

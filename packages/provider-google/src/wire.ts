@@ -1,8 +1,12 @@
 import type { ChatRequest } from "@agent/core";
 import {
+  type AdaptedTool,
   type AnswerReader,
   type CheckedOptions,
   contentText,
+  jsonBody,
+  MediaFitter,
+  type MediaLimits,
   Notices,
   outputInstruction,
   ToolAdapter,
@@ -10,23 +14,35 @@ import {
 } from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
 import { ContentReader } from "./answer.js";
-import { wireContents } from "./contents.js";
+import { ContentWriter } from "./contents.js";
 import { FunctionNames } from "./functionNames.js";
 import { googleSchema } from "./schema.js";
 
 // Generations that sign their calls, and that take a form of the answer beside tools.
 const SIGNED = /^gemini-([3-9]|\d\d)|-latest$/;
 
+/** As documented: a request may weigh 20 MB, and base64 adds a third. */
+const MEDIA: MediaLimits = {
+  imageTypes: /^image\/(png|jpeg|webp)$/,
+  imageBytes: 14 * 1024 * 1024,
+  fileBytes: 14 * 1024 * 1024,
+  images: 3600,
+  totalBytes: 14 * 1024 * 1024,
+};
+
 /** Google's generateContent API. */
 export class GenerateContentWire implements Wire {
   readonly #settings: CheckedOptions;
   readonly #notices = new Notices();
+  readonly media = new MediaFitter(MEDIA, this.#notices);
   readonly #tools = new ToolAdapter("Google", googleSchema, this.#notices);
   readonly #isSigned: boolean;
+  readonly #contents: ContentWriter;
 
   constructor(settings: CheckedOptions) {
     this.#settings = settings;
     this.#isSigned = SIGNED.test(settings.model);
+    this.#contents = new ContentWriter(settings.model, this.#isSigned);
   }
 
   request(request: ChatRequest, stream: boolean) {
@@ -36,13 +52,8 @@ export class GenerateContentWire implements Wire {
     const isNative = output !== undefined && (this.#isSigned || request.tools.length === 0);
     const system = messages.flatMap(({ role, content }) => (role === "system" ? [contentText(content)] : []));
     if (output && !isNative) system.push(outputInstruction(output));
-    const declarations = this.#tools.all(request).map(({ name, description, parameters }) => ({
-      name: names.toWire(name),
-      ...(description !== undefined && { description }),
-      parametersJsonSchema: parameters,
-    }));
-    // The conversation comes last and only grows, so each request begins with the bytes of the one before.
-    const body = {
+    const tools = this.#tools.texts(request, declaration, (name) => names.toWire(name)).join(",");
+    const fields = {
       ...given,
       ...(isNative && {
         generationConfig: {
@@ -52,14 +63,12 @@ export class GenerateContentWire implements Wire {
         },
       }),
       ...(system.length > 0 && { systemInstruction: { parts: system.map((text) => ({ text })) } }),
-      ...(declarations.length > 0 && { tools: [{ functionDeclarations: declarations }] }),
-      contents: wireContents(messages, {
-        model,
-        names,
-        isSigned: this.#isSigned,
-        onRefused: (text) => this.#notices.say(request, text),
-      }),
     };
+    // The conversation comes last and only grows, so each request begins with the bytes of the one before.
+    const body = jsonBody(fields, {
+      ...(tools !== "" && { tools: `[{"functionDeclarations":[${tools}]}]` }),
+      contents: this.#contents.turns(messages, names).toJson("parts"),
+    });
     const method = stream ? "streamGenerateContent?alt=sse" : "generateContent";
     return { path: `/v1beta/models/${encodeURIComponent(model)}:${method}`, body };
   }
@@ -78,4 +87,8 @@ export class GenerateContentWire implements Wire {
     }
     return names;
   }
+}
+
+function declaration({ name, description, parameters }: AdaptedTool): object {
+  return { name, ...(description !== undefined && { description }), parametersJsonSchema: parameters };
 }

@@ -134,7 +134,9 @@ describe.each(MODES)("what a server sends goes back as it came, %s", (mode) => {
 });
 
 describe("what a server refuses is asked differently, once and for all", () => {
-  const image = { type: "image", mediaType: "image/png", data: "AAAA", name: "a.png" } as const;
+  const data =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const image = { type: "image", mediaType: "image/png", data, name: "a.png" } as const;
   const request = {
     messages: [{ role: "user", content: [image] }] as ChatMessage[],
     tools: [],
@@ -152,7 +154,7 @@ describe("what a server refuses is asked differently, once and for all", () => {
     const { content } = await asked.respond({ ...request, onNotice: (text) => notices.push(text) });
     expect(content).toBe("blind");
     expect(JSON.stringify(lastRequest().body.messages)).toContain(
-      "[image a.png, image/png, 3 bytes] (not shown",
+      "[image a.png, image/png, 70 bytes] (not shown",
     );
     expect(notices).toEqual(["m refuses images and files; it gets their descriptions instead."]);
     expect(asked.accepts("image/png")).toBe(false);

@@ -1,7 +1,16 @@
+import { MediaFitter, type MediaLimits, type Notices } from "@agent/core/provider";
 import type { OpenAISettings } from "./options.js";
 
 const IMAGES: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const PDF = "application/pdf";
+
+/** As OpenAI documents it: 50 MB in a request, of which base64 takes a quarter. Other servers do not say. */
+const OWN_LIMITS: MediaLimits = { images: 500, totalBytes: 37 * 1024 * 1024 };
+
+/** Keeps out of requests what this server would refuse. */
+export function mediaFitter({ isOwn }: OpenAISettings, notices: Notices): MediaFitter {
+  return new MediaFitter(isOwn ? OWN_LIMITS : {}, notices);
+}
 
 /** Whether this server's models take content of a media type: what the options say, or what the API documents. */
 export function acceptsMedia({ accepts, isOwn }: OpenAISettings, mediaType: string): boolean {

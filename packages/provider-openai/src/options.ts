@@ -1,6 +1,7 @@
 import type { ProviderOptions } from "@agent/core";
 import { type CheckedOptions, invalidOption, readProviderOptions } from "@agent/core/provider";
-import { describeValue, isRecord, quote } from "@agent/core/toolkit";
+import { isRecord, quote } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
 import type OpenAI from "openai";
 
 const OWNER = "OpenAIProvider";

@@ -74,7 +74,8 @@ describe.each(MODES)("a whole answer, %s", (mode) => {
   });
 
   test("comes from the path, with the key, the headers and the extra fields given", async () => {
-    const tools = [{ type: "function" as const, function: { name: "t" } }];
+    const parameters = { type: "object", properties: {} };
+    const tools = [{ type: "function" as const, function: { name: "t", parameters } }];
     const asking = provider({ headers: { "x-title": "test" }, body: { temperature: 0, seed: 7 } });
     server.script(answer({ content: "x" }));
     await askProvider(asking, mode, { tools });

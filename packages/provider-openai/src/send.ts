@@ -1,22 +1,37 @@
 import { AttemptError, fetchSameOrigin, jsonText, type Send } from "@agent/core/provider";
-import { errorMessage, LONGEST_TIMER_MS } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { LONGEST_TIMER_MS } from "@agent/internal";
 import type OpenAI from "openai";
 import type { OpenAIClient, OpenAISettings } from "./options.js";
 
+/** What the SDK says about requests to one path: all of them have the same address, method and headers. */
+interface RequestForm {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /**
- * Sends through the SDK, which is loaded with the first request: it builds the requests, while answers are read by
- * our own reader, since servers that only resemble the API need a more tolerant one.
+ * Sends as the SDK does, which is loaded with the first request: it says how a request to a path looks, while answers
+ * are read by our own reader, since servers that only resemble the API need a more tolerant one.
  */
 export function sendWithSdk(settings: OpenAISettings): Send {
   if (settings.client) return sendThrough(settings.client);
   let loading: Promise<OpenAI> | undefined;
+  const forms = new Map<string, RequestForm>();
   return async (path, body, signal) => {
     loading ??= createClient(settings);
-    const client = await loading;
-    const method = body === undefined ? "get" : "post";
-    const { req, url } = await client.buildRequest({ method, path, body });
-    return await fetchSameOrigin(url, { ...req, signal });
+    const form = forms.get(path) ?? (await buildForm(await loading, path, body));
+    forms.set(path, form);
+    const { url, method, headers } = form;
+    return await fetchSameOrigin(url, { method, headers, signal, ...(body !== undefined && { body }) });
   };
+}
+
+async function buildForm(client: OpenAI, path: string, body: string | undefined): Promise<RequestForm> {
+  const method = body === undefined ? "get" : "post";
+  const { req, url } = await client.buildRequest({ method, path, ...(body !== undefined && { body: {} }) });
+  return { url, method: method.toUpperCase(), headers: Object.fromEntries(new Headers(req.headers)) };
 }
 
 async function createClient({ apiKey, baseURL, headers }: OpenAISettings): Promise<OpenAI> {
@@ -33,7 +48,10 @@ async function createClient({ apiKey, baseURL, headers }: OpenAISettings): Promi
   });
 }
 
-/** A client somebody made has its own `fetch`, proxy and login, so it sends by itself; retries and timeouts stay ours. */
+/**
+ * A client somebody made has its own `fetch`, proxy and login, so it sends by itself; retries and timeouts stay ours.
+ * It gets the body as an object: Azure's client reads the model's name out of it.
+ */
 function sendThrough(client: OpenAIClient): Send {
   return async (path, body, signal) => {
     const options = {
@@ -43,7 +61,10 @@ function sendThrough(client: OpenAIClient): Send {
       fetchOptions: { redirect: "manual" },
     } as const;
     try {
-      const sent = body === undefined ? client.get(path, options) : client.post(path, { ...options, body });
+      const sent =
+        body === undefined
+          ? client.get(path, options)
+          : client.post(path, { ...options, body: JSON.parse(body) });
       return await sent.asResponse();
     } catch (error) {
       return asResponse(error);

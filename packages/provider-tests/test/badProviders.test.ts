@@ -72,7 +72,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     respond: async (good, request) => {
       const response = await good.respond(request);
       // As a reader does that decodes each piece by itself.
-      const content = response.content && response.content.replace(/ö|😀/gu, "\ufffd");
+      const content = response.content?.replace(/ö|😀/gu, "\ufffd") ?? null;
       return request.tools.length === 0 && request.onText ? { ...response, content } : response;
     },
   },

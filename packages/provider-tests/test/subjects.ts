@@ -4,7 +4,9 @@ import { AnthropicProvider } from "@agent/provider-anthropic";
 import { GoogleProvider } from "@agent/provider-google";
 import { OpenAIProvider } from "@agent/provider-openai";
 import type { ProviderSubject } from "@agent/testing";
-import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { createAnthropic as createAnthropic2 } from "ai-sdk-anthropic-2";
+import { createAnthropic as createAnthropic3 } from "ai-sdk-anthropic-3";
+import { createAnthropic as createAnthropic4 } from "ai-sdk-anthropic-4";
 import OpenAI from "openai";
 import { chat, generateContent, messages, responses } from "./dialects.js";
 
@@ -42,19 +44,23 @@ export const SUBJECTS: readonly ProviderSubject[] = [
     dialect: generateContent,
     create: (target) => new GoogleProvider({ ...target, model: "gemini-3-pro" }),
   },
-  {
-    name: "ai-sdk, specification 3",
-    dialect: { ...chat, carries: { signature: false } },
-    create: ({ baseURL, apiKey, timeoutMs, maxRetries, retryDelayMs }) =>
-      fromLanguageModel(
-        createOpenAICompatible({
-          name: "test",
-          baseURL: `${baseURL}/v1`,
-          apiKey,
-          includeUsage: true,
-          fetch: (url, init) => fetchSameOrigin(String(url), init ?? {}),
-        })("m"),
-        { timeoutMs, maxRetries, retryDelayMs },
-      ),
-  },
+  ...aiSdkSubjects(),
 ];
+
+/** The AI SDK's own package for Anthropic in the three generations that people have installed. */
+function aiSdkSubjects(): ProviderSubject[] {
+  const generations = { v2: createAnthropic2, v3: createAnthropic3, v4: createAnthropic4 };
+  return Object.entries(generations).map(([version, createAnthropic]) => ({
+    name: `ai-sdk, specification ${version}`,
+    dialect: messages,
+    create: ({ baseURL, apiKey, timeoutMs, maxRetries, retryDelayMs }) => {
+      const model = createAnthropic({
+        baseURL: `${baseURL}/v1`,
+        apiKey,
+        fetch: (url, init) => fetchSameOrigin(String(url), init ?? {}),
+      })("m");
+      if (model.specificationVersion !== version) throw new Error(`is ${model.specificationVersion}`);
+      return fromLanguageModel(model, { timeoutMs, maxRetries, retryDelayMs });
+    },
+  }));
+}

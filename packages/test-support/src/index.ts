@@ -15,6 +15,7 @@ export {
   silence,
   startChatServer,
 } from "./chatServer.js";
+export { type FunctionSchema, functionSchemas, withJsonTypes } from "./functionSchemas.js";
 export { expectPackagesRead } from "./packagesRead.js";
 export { type Random, seededRandom } from "./random.js";
 export { warningsDuring } from "./warnings.js";
@@ -24,4 +25,5 @@ export {
   expectClearErrors,
   expectComplete,
   expectInvalidArgument,
+  expectMethodsComplete,
 } from "./wrongValues.js";

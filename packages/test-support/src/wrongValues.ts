@@ -1,5 +1,5 @@
 import { isAgentError } from "@agent/core";
-import { describeValue } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
 import { expect } from "vitest";
 
 /** What people pass by mistake: nothing, `null`, and one of each kind. */
@@ -72,6 +72,19 @@ export function expectComplete(
   const covered = new Set([...cases.map(({ of }) => of.replace(/[.(].*/, "")), ...free]);
   const functions = Object.entries(module).filter(([, value]) => typeof value === "function");
   expect(functions.map(([name]) => name).filter((name) => !covered.has(name))).toEqual([]);
+}
+
+/** Every method of a class has a row, named `Class.method`; `free` are those that take nothing. */
+export function expectMethodsComplete(
+  type: { readonly name: string; readonly prototype: object },
+  cases: readonly ArgumentCase[],
+  free: readonly string[],
+): void {
+  const covered = new Set([...cases.map(({ of }) => of), ...free.map((name) => `${type.name}.${name}`)]);
+  const methods = Object.entries(Object.getOwnPropertyDescriptors(type.prototype))
+    .filter(([name, { value }]) => name !== "constructor" && typeof value === "function")
+    .map(([name]) => `${type.name}.${name}`);
+  expect(methods.filter((name) => !covered.has(name))).toEqual([]);
 }
 
 async function thrownBy(call: () => unknown): Promise<unknown> {

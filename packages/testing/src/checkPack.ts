@@ -1,13 +1,6 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import {
-  checkFunction,
-  checkObject,
-  checkOptions,
-  checkPositive,
-  invalidArgument,
-  type OptionChecks,
-} from "@agent/core/toolkit";
+import { check, checkOptions, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
 import { CALL_CHECKS } from "./checks/calls.js";
 import { DECLARATION_CHECKS } from "./checks/declarations.js";
 import { LOADING_CHECKS } from "./checks/loading.js";
@@ -22,12 +15,12 @@ export const CHECKS: readonly Check[] = [...LOADING_CHECKS, ...DECLARATION_CHECK
 const OPTIONS: OptionChecks<CheckPackOptions> = {
   // Whatever the pack takes, or refuses.
   options: () => undefined,
-  samples: checkObject,
-  slowSamples: checkObject,
-  setup: checkFunction,
-  maxOutputBytes: checkPositive,
-  settleMs: checkPositive,
-  timeoutMs: checkPositive,
+  samples: check.object,
+  slowSamples: check.object,
+  setup: check.function,
+  maxOutputBytes: check.positive,
+  settleMs: check.positive,
+  timeoutMs: check.positive,
 };
 
 /**

@@ -1,4 +1,4 @@
-import { checkObject } from "@agent/core/toolkit";
+import { check } from "@agent/core/toolkit";
 import { CHECKS, checkedModule, checkPack } from "./checkPack.js";
 import { formatFinding } from "./formatReport.js";
 import { completeRunner, skipTest, type TestRunner } from "./runner.js";
@@ -22,7 +22,7 @@ export function describePack(
   location: PackLocation,
   runnerAndOptions: CheckPackOptions & Partial<TestRunner> = {},
 ): void {
-  checkObject("options", runnerAndOptions);
+  check.object("options", runnerAndOptions);
   const { describe, test, ...options } = runnerAndOptions;
   checkedModule("describePack", location, options);
   const runner = completeRunner("describePack", { describe, test } as Partial<TestRunner>);

@@ -1,4 +1,5 @@
-import { checkObject, countOf, escapeInvisible, escapeToLine, invalidArgument } from "@agent/core/toolkit";
+import { check, escapeInvisible, invalidArgument } from "@agent/core/toolkit";
+import { countOf, escapeToLine } from "@agent/internal";
 import type { ProviderReport } from "./provider/types.js";
 import type { CheckResult, CheckStatus, Finding, PackReport } from "./types.js";
 
@@ -6,7 +7,7 @@ const MARKS: Readonly<Record<CheckStatus, string>> = { passed: "ok", failed: "FA
 
 /** The report as plain text: one line a check, and below a failed one what is wrong and how to cure it. */
 export function formatReport(report: PackReport | ProviderReport): string {
-  checkObject("report", report);
+  check.object("report", report);
   if (!Array.isArray(report.checks) || !("provider" in report || Array.isArray(report.tools))) {
     throw invalidArgument("report", "what checkPack or checkProvider resolved to", report);
   }

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
-import { truncateUtf8Start } from "@agent/core/toolkit";
+import { truncateUtf8Start } from "@agent/internal";
 import { endLeftovers, MARK } from "./leftovers.js";
 import type { Answer, Task } from "./probe/messages.js";
 import { temporaryWorkspace } from "./temporaryWorkspace.js";

@@ -1,4 +1,4 @@
-import { checkFunction } from "@agent/core/toolkit";
+import { check } from "@agent/core/toolkit";
 
 /** The two functions every test runner has: of vitest, jest, mocha or `node:test`. */
 export interface TestRunner {
@@ -8,8 +8,8 @@ export interface TestRunner {
 
 /** The runner that was given, or the global one. Throws if there is none; `caller` asks for it. */
 export function completeRunner(caller: string, { describe, test }: Partial<TestRunner>): TestRunner {
-  if (describe !== undefined) checkFunction("describe", describe);
-  if (test !== undefined) checkFunction("test", test);
+  if (describe !== undefined) check.function("describe", describe);
+  if (test !== undefined) check.function("test", test);
   const globals = globalThis as Partial<TestRunner>;
   const runner = { describe: describe ?? globals.describe, test: test ?? globals.test };
   if (typeof runner.describe !== "function" || typeof runner.test !== "function") {

@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { checkObject, invalidArgument, isInside } from "@agent/core/toolkit";
+import { check, invalidArgument } from "@agent/core/toolkit";
+import { isInside } from "@agent/internal";
 
 export interface Workspace {
   /** The directory, as an absolute path without links. */
@@ -24,7 +25,7 @@ export interface Workspace {
 export async function temporaryWorkspace(
   files: Readonly<Record<string, string | Uint8Array>> = {},
 ): Promise<Workspace> {
-  checkObject("files", files);
+  check.object("files", files);
   for (const [name, content] of Object.entries(files)) {
     if (typeof content === "string" || content instanceof Uint8Array) continue;
     throw invalidArgument(`files[${JSON.stringify(name)}]`, "a string or a Uint8Array", content);

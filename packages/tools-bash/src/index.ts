@@ -1,5 +1,5 @@
 import type { PackHost, PackRegistry } from "@agent/core";
-import { checkRegistry } from "@agent/core/toolkit";
+import { check } from "@agent/core/toolkit";
 import type { BashOptions } from "./options.js";
 import { RunBashTool } from "./tools/bash.js";
 
@@ -26,7 +26,7 @@ declare module "@agent/core" {
 
 /** Registers `run_bash`, disabled: the user opts in. Throws on an unknown or mistyped option. */
 export function register(registry: PackRegistry<BashToolName>, host?: PackHost<BashOptions>): void {
-  checkRegistry(registry);
+  check.registry(registry);
   const tool = new RunBashTool(host?.options, host);
   registry.register(tool, { enabled: false });
   registry.provide?.(tool.services);

@@ -1,5 +1,5 @@
 import type { PackHost, PackRegistry } from "@agent/core";
-import { checkRegistry } from "@agent/core/toolkit";
+import { check } from "@agent/core/toolkit";
 import type { FsOptions } from "./options.js";
 import { EditFileTool } from "./tools/editFile.js";
 import { ListDirTool } from "./tools/listDir.js";
@@ -34,7 +34,7 @@ declare module "@agent/core" {
 
 /** Registers the file tools; `remove` starts disabled. Throws on an unknown or mistyped option. */
 export function register(registry: PackRegistry<FsToolName>, host?: PackHost<FsOptions>): void {
-  checkRegistry(registry);
+  check.registry(registry);
   const workspace = new Workspace(host?.options, host);
   registry.register(new ReadFileTool(workspace));
   registry.register(new WriteFileTool(workspace));

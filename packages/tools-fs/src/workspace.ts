@@ -1,14 +1,8 @@
 import { readlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import type { AccessNeed, AccessRules, PackHost, ToolCall } from "@agent/core";
-import {
-  assertAccess,
-  canonicalPath,
-  createPathGuard,
-  findAccessNeed,
-  invalidArgument,
-  type PathGuard,
-} from "@agent/core/toolkit";
+import type { AccessNeed, AccessRules, EditorFiles, PackHost, ToolCall } from "@agent/core";
+import { createPathGuard, invalidArgument, type PathGuard } from "@agent/core/toolkit";
+import { assertAccess, canonicalPath, findAccessNeed } from "@agent/internal";
 import { checkedOptions, DEFAULT_LIMITS, type FsOptions, type Limits } from "./options.js";
 import { PathLocks } from "./paths/pathLocks.js";
 import { showPath } from "./paths/pathText.js";
@@ -19,7 +13,7 @@ import { LineIndexes } from "./read/lineIndexes.js";
 import { SeenFiles } from "./read/seenFiles.js";
 import { lockDirectory, withProcessLocks } from "./write/processLocks.js";
 
-/** What a call does to one canonical path. `move` takes it away and lets it be read elsewhere. */
+/** The effect of a call on one canonical path. `move` removes it and makes it readable elsewhere. */
 type Action = "read" | "move" | Change;
 
 /** One step of a call: what is done, and the canonical path it is done to. */
@@ -29,14 +23,16 @@ export interface Step {
 }
 
 /** The part of a pack's host that the file tools use. */
-export type WorkspaceHost = Pick<PackHost, "access" | "protectedPaths">;
+export type WorkspaceHost = Pick<PackHost, "access" | "protectedPaths" | "editorFiles">;
 
-/** What the tools of one registry share: where they may go, what they may not touch, what they have seen. */
+/** The state that the tools of one registry share: the root, protected paths, and which files were read. */
 export class Workspace {
   readonly limits: Limits;
   readonly guard: PathGuard;
   readonly seen = new SeenFiles();
   readonly lineIndexes = new LineIndexes();
+  /** The files of the editor the person works in, if there is one. */
+  readonly editorFiles: EditorFiles | undefined;
   readonly #access: AccessRules | undefined;
   /** Whether paths are confined or under rules, so that directories are opened and checked before they are used. */
   readonly pins: boolean;
@@ -45,7 +41,7 @@ export class Workspace {
   #protection: Protection | undefined;
 
   /** Throws on an unknown or mistyped option, and if `root` does not exist. */
-  constructor(given?: FsOptions, { access, protectedPaths = [] }: WorkspaceHost = {}) {
+  constructor(given?: FsOptions, { access, protectedPaths = [], editorFiles }: WorkspaceHost = {}) {
     const options = checkedOptions(given);
     this.limits = {
       maxReadBytes: options.maxReadBytes ?? DEFAULT_LIMITS.maxReadBytes,
@@ -55,6 +51,7 @@ export class Workspace {
     this.guard = createPathGuard(options.root);
     const confined = this.guard.root !== undefined;
     this.#access = access;
+    this.editorFiles = editorFiles;
     this.pins = confined || access !== undefined || protectedPaths.length > 0;
     this.#protectionOptions = {
       base: this.guard.root ?? process.cwd(),
@@ -96,7 +93,7 @@ export class Workspace {
     return target;
   }
 
-  /** What a person has to grant before a step, under the host's access rules. */
+  /** The access a person has to grant before a step, under the host's access rules. */
   findNeeds({ action, path }: Step): AccessNeed[] {
     const withContents = action === "move" || action === "takeAway";
     const reads = action === "read" || action === "move";
@@ -132,6 +129,12 @@ export class Workspace {
       );
     }
     this.assertAllowed({ action: "read", path }, call);
+  }
+
+  /** Throws if a canonical path leads elsewhere by now. For work that another program does by the path's name. */
+  assertStillAt(target: string): void {
+    if (canonicalPath(target) === target) return;
+    throw new Error(`${showPath(target)} was replaced by a link to another place while it was in use.`);
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { Content, ContentPart, MentionItem, MentionSource } from "@agent/core";
-import { escapeToLine, isRecord, truncateUtf8 } from "@agent/core/toolkit";
+import { isRecord } from "@agent/core/toolkit";
+import { escapeToLine, truncateUtf8 } from "@agent/internal";
 import type { ServerConnection } from "./connection/serverConnection.js";
 import { resourceText } from "./results/toolResult.js";
 

@@ -1,5 +1,6 @@
 import type { Diagnosis, PackHost, PackRegistry, PackServices } from "@agent/core";
-import { checkRegistry, countOf, errorMessage, quote } from "@agent/core/toolkit";
+import { check, errorMessage, quote } from "@agent/core/toolkit";
+import { countOf } from "@agent/internal";
 import { checkedOptions, type McpOptions, type ServerOptions } from "./config/options.js";
 import { createConnectionHost } from "./connection/connectionHost.js";
 import { ServerConnection } from "./connection/serverConnection.js";
@@ -21,7 +22,7 @@ const DEFAULT_SCHEMA_SHARE = 0.1;
  * tools. Every tool is off until it is enabled, by the server's own `enable` option or by name.
  */
 export function register(registry: PackRegistry, host?: PackHost<McpOptions>): void {
-  checkRegistry(registry);
+  check.registry(registry);
   const options = checkedOptions(host?.options);
   const lock = readLock(lockPath(options, host?.baseDirectory ?? process.cwd()));
   registerServers(registry, options, lock, host);

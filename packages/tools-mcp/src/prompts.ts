@@ -1,5 +1,5 @@
 import type { Content, PackCommand } from "@agent/core";
-import { escapeToLine, truncateUtf8 } from "@agent/core/toolkit";
+import { escapeToLine, truncateUtf8 } from "@agent/internal";
 import { splitCommandLine } from "./config/commandLine.js";
 import type { ServerConnection } from "./connection/serverConnection.js";
 import type { LockedPrompt } from "./lock/lock.js";

@@ -1,5 +1,5 @@
 import type { PackHost, PackRegistry } from "@agent/core";
-import { checkRegistry } from "@agent/core/toolkit";
+import { check } from "@agent/core/toolkit";
 import { sharedPool } from "./host/pool/shared.js";
 import type { SearchOptions } from "./options.js";
 import { SearchFilesTool } from "./tools/searchFiles.js";
@@ -21,7 +21,7 @@ declare module "@agent/core" {
 
 /** Registers `search_text` and `search_files`, both enabled. Throws for an unknown or mistyped option. */
 export function register(registry: PackRegistry<SearchToolName>, host?: PackHost<SearchOptions>): void {
-  checkRegistry(registry);
+  check.registry(registry);
   const options = host?.options;
   registry.register(new SearchTextTool(options, host?.access));
   registry.register(new SearchFilesTool(options, host?.access));

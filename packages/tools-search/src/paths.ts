@@ -15,7 +15,7 @@ export function withSlash(path: string): string {
   return path.endsWith("/") ? path : `${path}/`;
 }
 
-/** What to put before the paths below a directory that is shown as `shown`. */
+/** The prefix of paths below a directory that is shown as `shown`. */
 export function shownPrefix(shown: string): string {
   return shown === "." ? "" : withSlash(shown);
 }

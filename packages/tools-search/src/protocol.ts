@@ -1,4 +1,4 @@
-/** What the host asks of a worker and what comes back. Plain data only: it crosses threads. */
+/** Requests of the host to a worker, and the replies. Plain data only: it crosses threads. */
 
 export type OutputMode = "lines" | "files" | "count";
 
@@ -100,7 +100,7 @@ export interface FileBatch {
   readonly named: boolean;
 }
 
-/** What was left out, and why. */
+/** Counts of skipped files and directories, by reason. */
 export interface Tally {
   ignoredFiles: number;
   ignoredDirectories: number;
@@ -110,7 +110,7 @@ export interface Tally {
   vanished: number;
   links: number;
   special: number;
-  /** What was exchanged during the search and then led out of the root. */
+  /** Paths that were replaced during the search and then led out of the root. */
   outside: number;
   /** Places with keys or credentials. */
   secret: number;
@@ -181,7 +181,7 @@ export type Reply =
       /** For each directory what was found in it, in path order, separated by NUL. A slash at the end: not looked into yet. */
       readonly lists: readonly string[];
       readonly total: number;
-      /** What may have been meant, should nothing be found. */
+      /** A suggestion for the case that nothing is found. */
       readonly hint: string | undefined;
     };
 

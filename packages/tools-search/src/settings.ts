@@ -2,22 +2,20 @@ import { existsSync } from "node:fs";
 import { isAbsolute, resolve, sep } from "node:path";
 import type { AccessNeed, AccessRules, ToolCall } from "@agent/core";
 import {
-  canonicalPath,
   createPathGuard,
-  isInside,
-  findAccessNeed,
   optionalBoolean,
   optionalInteger,
   type PathGuard,
   quote,
 } from "@agent/core/toolkit";
+import { canonicalPath, findAccessNeed, isInside } from "@agent/internal";
 import { checkedOptions, MAX_RESULTS, type SearchOptions } from "./options.js";
 import type { Scope } from "./protocol.js";
 
 /** The registry's deadline is only a safety net behind the pack's own. */
 const REGISTRY_GRACE_MS = 15_000;
 
-/** What both tools are set to: the pack's options with the gaps filled. */
+/** The settings of both tools: the pack's options with their defaults. */
 export interface Settings {
   /** Confines every search; absolute and canonical. */
   readonly root: string | undefined;
@@ -69,7 +67,7 @@ export function readScope(
   };
 }
 
-/** What a search of these paths needs a person's yes for. A secret place further below is passed over instead. */
+/** The secret places among these paths, which need a person's yes. One further below is skipped instead. */
 export function readNeeds(paths: readonly string[], { root, secret }: Settings): AccessNeed[] {
   if (secret.length === 0) return [];
   const cwd = workingDirectory(paths, root);

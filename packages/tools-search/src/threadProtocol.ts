@@ -7,7 +7,7 @@ export interface WorkerOrder {
 }
 
 /**
- * What an executor sends back: any number of replies, then one end. Id 0: ready for work. `broken`: it could not load what
+ * Messages of an executor: any number of replies, then one end. Id 0: ready for work. `broken`: it could not load what
  * it needs, and never will, because Node keeps a failed import.
  */
 export type WorkerMessage =

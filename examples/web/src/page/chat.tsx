@@ -8,7 +8,6 @@ import { Call } from "./call.tsx";
 export function Chat() {
   const { messages, status, error, connection, send, decide, stop } = useChat({ url: "/chat" });
   const [problem, setProblem] = useState<string>();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is new at the end comes into view.
   useEffect(() => {
     window.scrollTo(0, document.body.scrollHeight);
   }, [messages]);

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Agent, Conversation, type Steps, terminateOnSignals } from "@agent/core";
+import { Agent, Conversation, type PackHost, type Steps, terminateOnSignals } from "@agent/core";
 import { describeSkills, type OwnCommand, readOwnCommands } from "../chat/ownCommands.js";
 import { Grants } from "../permissions/grants.js";
 import { type Mode, modeOf } from "../permissions/mode.js";
@@ -32,8 +32,8 @@ export interface AssemblyOptions {
   readonly mode?: Mode;
   /** Told what a call is about to change in a file, as lines of a diff. */
   readonly onPreview?: (id: string, diff: readonly string[]) => void;
-  /** Asks about every call, also those that need no yes under the settings. */
-  readonly askAll?: boolean;
+  /** What packs are given to reach the person: questions, the editor's files. */
+  readonly forPacks?: Pick<PackHost, "ask" | "editorFiles">;
   /** Where answers and calls go through, for a run that is kept in a journal. */
   readonly steps?: Steps;
   readonly guard: CrashGuard;
@@ -96,13 +96,13 @@ export async function assembleAgent(
     sessionContextFilePath: file,
     ...(session && { session }),
   });
-  const tools = assembleTools(loaded, packs, conversation);
+  const tools = assembleTools(loaded, packs, conversation, options.forPacks);
   const provider = new SwitchableProvider(chosen.provider);
   const permissions = createPermissions(loaded, tools, packs, options.mode);
   const recording = options.record
     ? new SessionRecording({ conversation, file, cwd, onProblem: options.onProblem })
     : undefined;
-  const undo = undoLogs(recording, cwd);
+  const undo = undoLogs(recording, cwd, options.forPacks?.editorFiles);
   const { ask, onPreview, onProblem } = options;
   const agent = new Agent(provider, {
     conversation,
@@ -113,7 +113,6 @@ export async function assembleAgent(
       undo,
       cwd,
       onProblem,
-      askAll: options.askAll === true,
       ...(onPreview && { onPreview }),
     }),
     hooks: [
@@ -167,12 +166,16 @@ function createPermissions(
 }
 
 /** The undo log of the session that is recorded now: a new session starts a new one. */
-function undoLogs(recording: SessionRecording | undefined, cwd: string): () => UndoLog | undefined {
+function undoLogs(
+  recording: SessionRecording | undefined,
+  cwd: string,
+  editorFiles: PackHost["editorFiles"],
+): () => UndoLog | undefined {
   let current: { readonly file: string; readonly log: UndoLog } | undefined;
   return () => {
     if (!recording) return undefined;
     const { file } = recording;
-    if (current?.file !== file) current = { file, log: new UndoLog(undoDirectory(file), cwd) };
+    if (current?.file !== file) current = { file, log: new UndoLog(undoDirectory(file), cwd, editorFiles) };
     return current.log;
   };
 }

@@ -1,4 +1,4 @@
-import { createToolRegistry, type ToolContext, type ToolRegistry } from "@agent/core";
+import { createToolRegistry, type PackHost, type ToolContext, type ToolRegistry } from "@agent/core";
 import { protectedPaths } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { type LoadedPack, loadPacks, registerPacks } from "./packs/load.js";
@@ -23,6 +23,7 @@ export function assembleTools(
   { settings, keys, access }: LoadedSettings,
   packs: readonly LoadedPack[],
   context: ToolContext,
+  forPacks: Pick<PackHost, "ask" | "editorFiles"> = {},
 ): AssembledTools {
   const secrets = new PackSecrets(keys);
   secrets.take(packs);
@@ -30,7 +31,13 @@ export function assembleTools(
     secrets: () => secrets.values,
     claimSecrets: (pack, variables) => secrets.claim(pack, variables),
   });
-  const host = { context, protectedPaths: protectedPaths(), secretVariables: secrets.variables, access };
+  const host = {
+    context,
+    protectedPaths: protectedPaths(),
+    secretVariables: secrets.variables,
+    access,
+    ...forPacks,
+  };
   registerPacks(registry, packs, host);
   // With a broken pack an unknown name may well be one of its tools: that is not a second error.
   const isIncomplete =

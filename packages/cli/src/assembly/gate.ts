@@ -21,8 +21,6 @@ export interface GateOptions {
   /** Told what a call is about to change in a file, as lines of a diff. */
   readonly onPreview?: (id: string, diff: readonly string[]) => void;
   readonly onProblem: (message: string) => void;
-  /** Asks about every call that was not allowed for good. */
-  readonly askAll?: boolean;
 }
 
 /**
@@ -30,12 +28,12 @@ export interface GateOptions {
  * before it does, after any waiting, so that a change the person makes meanwhile is not taken for the tool's.
  */
 export function createGate(options: GateOptions): Approve {
-  const { permissions, ask, undo, cwd, onPreview, onProblem, askAll } = options;
+  const { permissions, ask, undo, cwd, onPreview, onProblem } = options;
   return async (request) => {
     const ruling = permissions.decide(request);
     if (ruling.type === "deny") return { deny: ruling.reason };
     let preview = await editPreview(request, cwd);
-    if (ruling.type === "ask" || (askAll && !permissions.isGranted(request))) {
+    if (ruling.type === "ask") {
       const decision = await ask(request, preview);
       if (decision === "suspend") return decision;
       if (decision !== "allow" && "deny" in decision) return decision;

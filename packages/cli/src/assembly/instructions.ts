@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { CallHooks } from "@agent/core";
-import { canonicalPath, isInside, isRecord, truncateUtf8, writeFileAtomic } from "@agent/core/toolkit";
+import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { canonicalPath, isInside, truncateUtf8 } from "@agent/internal";
 import { configDirectory, ensurePrivateDirectory, stateDirectory } from "../process/paths.js";
 import { stopDirectory } from "../settings/config/places.js";
 

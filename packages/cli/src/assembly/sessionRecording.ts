@@ -1,9 +1,8 @@
-import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Conversation, recordSession, type Session, type SessionRecorder } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { ensurePrivateDirectory } from "../process/paths.js";
-import { newSessionFile, oldSessionFiles, undoDirectory } from "./sessions.js";
+import { newSessionFile, oldSessionFiles, removeSession } from "./sessions.js";
 
 /** What a conversation's recording needs to know. */
 export interface RecordingOptions {
@@ -64,10 +63,7 @@ export class SessionRecording {
   /** Writes what is left and lets the oldest sessions of the directory go. Never rejects. */
   async close(): Promise<void> {
     await this.#stop();
-    for (const old of oldSessionFiles(dirname(this.#file))) {
-      rmSync(old, { force: true });
-      rmSync(undoDirectory(old), { recursive: true, force: true });
-    }
+    for (const old of oldSessionFiles(dirname(this.#file))) removeSession(old);
   }
 
   #start(): void {

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { contentText, loadSession, type Session } from "@agent/core";
-import { nearestMatch, quote } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
+import { nearestMatch } from "@agent/internal";
 import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
 
@@ -61,6 +62,22 @@ export async function listSessions(cwd: string): Promise<SessionInfo[]> {
     });
   }
   return found;
+}
+
+/** Removes a kept session, of whichever directory, with what it needs for `/undo`. Throws if there is none. */
+export function deleteSession(id: string): void {
+  const name = `${id}${EXTENSION}`;
+  const all = join(stateDirectory(), "sessions");
+  const directories = SESSION_FILE.test(name) && existsSync(all) ? readdirSync(all) : [];
+  const file = directories.map((directory) => join(all, directory, name)).find((path) => existsSync(path));
+  if (file === undefined) throw new CliError(`There is no session ${quote(id)}. See: agent sessions`);
+  removeSession(file);
+}
+
+/** Removes a session's file and what belongs to it. */
+export function removeSession(file: string): void {
+  rmSync(file, { force: true });
+  rmSync(undoDirectory(file), { recursive: true, force: true });
 }
 
 /** The sessions in this directory that are too many. */

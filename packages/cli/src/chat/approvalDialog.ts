@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from "@agent/core";
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import type { Style } from "../display/style.js";
 import { wrapWords } from "../display/width.js";
 import { type AlwaysChoice, alwaysChoices } from "../permissions/alwaysChoices.js";

@@ -1,5 +1,5 @@
 import type { AccessNeed, ApprovalRequest } from "@agent/core";
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import type { Style } from "../display/style.js";
 import { paintDiff } from "../display/wordDiff.js";
 import type { PersonDecision } from "../permissions/permissions.js";

@@ -1,5 +1,6 @@
 import type { Agent, AgentEvent, Content } from "@agent/core";
-import { errorMessage, escapeInvisible, escapeToLine } from "@agent/core/toolkit";
+import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { MODE_HELP, MODE_NAMES, PLAN_NOTE } from "../permissions/mode.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { CallLog } from "./callLog.js";
@@ -112,8 +113,8 @@ export class ChatController {
     }
   }
 
-  complete(before: readonly string[]): readonly string[] | undefined {
-    return this.#running && completeSlashCommand(before, this.#running.commands);
+  async complete(before: readonly string[]): Promise<readonly string[] | undefined> {
+    return this.#running && (await completeSlashCommand(before, this.#running.commands));
   }
 
   /** The commands, for the list that opens after a slash. */

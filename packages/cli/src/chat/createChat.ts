@@ -1,10 +1,11 @@
-import { escapeInvisible, escapeToLine } from "@agent/core/toolkit";
-import { COLOR_STYLE, MONOCHROME_STYLE } from "../display/style.js";
+import { escapeInvisible } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
+import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
 import { transcriptLines } from "../display/transcript.js";
 import { note, ownStandardOutput } from "../process/output.js";
 import { ChatController } from "./controller.js";
 import { PlainChat } from "./plainChat.js";
-import { TerminalChat } from "./terminalChat.js";
+import { type ChatPlaces, TerminalChat } from "./terminalChat.js";
 import type { Chat, ReadyChat } from "./types.js";
 import type { ChatView } from "./view.js";
 
@@ -19,10 +20,9 @@ interface ChatFront {
 
 /**
  * The chat on this process's terminal. With `TERM=dumb` or without a terminal it speaks in plain lines and writes no
- * escape code; with `NO_COLOR` it is the same chat without colour. `historyFile` is where input is remembered across sessions; `undefined` remembers
- * nothing.
+ * escape code; with `NO_COLOR` it is the same chat without colour.
  */
-export function createChat(historyFile: string | undefined): Chat {
+export function createChat(places: ChatPlaces): Chat {
   let ready: ReadyChat | undefined;
   let view: ChatView | undefined;
   return {
@@ -40,8 +40,8 @@ export function createChat(historyFile: string | undefined): Chat {
       // Plain lines cannot be put above a prompt that is there already.
       if (plain) ready = await load();
       const front: ChatFront = plain
-        ? new PlainChat(historyFile, process.stdin, ownStandardOutput())
-        : new TerminalChat(historyFile, process.stdin, process.stdout, style());
+        ? new PlainChat(places.historyFile, process.stdin, ownStandardOutput())
+        : new TerminalChat(places, process.stdin, process.stdout, terminalStyle());
       view = front.view;
       const controller = new ChatController(front.view);
       const start = (loaded: ReadyChat): void => {
@@ -89,10 +89,5 @@ function leavingLines(ready: ReadyChat | undefined): string[] {
 }
 
 function isPlain(): boolean {
-  const { TERM } = process.env;
-  return !process.stdin.isTTY || !process.stdout.isTTY || TERM === undefined || TERM === "dumb";
-}
-
-function style(): typeof COLOR_STYLE {
-  return (process.env.NO_COLOR ?? "") === "" ? COLOR_STYLE : MONOCHROME_STYLE;
+  return !process.stdin.isTTY || !isLiveTerminal();
 }

@@ -1,4 +1,4 @@
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import type { Style } from "../display/style.js";
 import { cutToWidth, textWidth } from "../display/width.js";
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { isInside } from "@agent/core/toolkit";
+import { isInside } from "@agent/internal";
 
 const LARGEST_FILE = 64 * 1024;
 const MOST_COMMANDS = 200;

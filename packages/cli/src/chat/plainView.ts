@@ -1,5 +1,6 @@
 import type { AgentEvent, ApprovalRequest, TextEvent } from "@agent/core";
-import { escapeInvisible, escapeToLine } from "@agent/core/toolkit";
+import { escapeInvisible } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { callTitle } from "../display/callTitle.js";
 import { contextText, cutOffText, retryText, usageText } from "../display/notices.js";
 import { PLAIN_STYLE } from "../display/style.js";
@@ -27,6 +28,8 @@ export class PlainView implements ChatView {
   readonly style = PLAIN_STYLE;
   readonly columns = OPTIONS.width;
   readonly keys = KEYS;
+  /** Nothing can be drawn again, so nothing is kept for it. */
+  readonly expandable: readonly string[] = [];
   readonly #io: PlainIo;
   readonly #titles = new Map<string, string>();
   readonly #diffs = new Map<string, readonly string[]>();
@@ -77,6 +80,8 @@ export class PlainView implements ChatView {
   preview(id: string, diff: readonly string[]): void {
     this.#diffs.set(id, diff.map(escapeToLine));
   }
+
+  expand(): void {}
 
   status(): void {}
 

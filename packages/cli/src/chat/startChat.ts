@@ -24,7 +24,8 @@ export interface StartOptions {
 
 /** `agent` in a terminal. The prompt comes first; who answers and the tools are loaded behind it. */
 export async function startChat(loaded: LoadedSettings, options: StartOptions): Promise<ExitCode> {
-  const chat = createChat(join(stateDirectory(), "history"));
+  const state = stateDirectory();
+  const chat = createChat({ historyFile: join(state, "history"), imageDirectory: join(state, "images") });
   return await chat.run(() => prepare(loaded, options, chat));
 }
 
@@ -66,7 +67,7 @@ async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat
       ...(settings.notify !== false && { notifyAfterMs: settings.notify ?? NOTIFY_AFTER_MS }),
       ...(recording && { sessions: chatSessions(recording) }),
       ...(sessionContext.length > 0 && { resumed: [...sessionContext] }),
-      ...(listModels && { listModels: async () => (await listModels()).map(({ id }) => id) }),
+      ...(listModels && { listModels: onceDone(async () => (await listModels()).map(({ id }) => id)) }),
       ...(withModel && {
         switchModel: async (model: string) => {
           provider.use(await withModel(model));
@@ -75,6 +76,18 @@ async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat
       }),
     },
     end: dispose,
+  };
+}
+
+/** Asks once; a failure is no answer, and is asked again. */
+function onceDone<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined;
+  return () => {
+    done ??= work().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    });
+    return done;
   };
 }
 

@@ -1,5 +1,5 @@
 import type { BackgroundJob, BackgroundJobs } from "@agent/core";
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { formatDuration } from "../display/duration.js";
 import { cutToWidth, textWidth } from "../display/width.js";
 import type { CallLog, FinishedLoggedCall, LoggedCall } from "./callLog.js";

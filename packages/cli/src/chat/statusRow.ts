@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import type { Style } from "../display/style.js";
 import { styledWidth } from "../display/width.js";
 import { MODE_NAMES, type Mode } from "../permissions/mode.js";

@@ -1,4 +1,5 @@
 import type { ReadStream, WriteStream } from "node:tty";
+import { terminalSize } from "../display/terminalKind.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { onEndingSignals } from "./endingSignals.js";
 
@@ -32,11 +33,11 @@ export class Terminal {
   }
 
   get columns(): number {
-    return Math.max(10, this.#output.columns || 80);
+    return terminalSize(this.#output).columns;
   }
 
   get rows(): number {
-    return Math.max(4, this.#output.rows || 24);
+    return terminalSize(this.#output).rows;
   }
 
   readonly write = (text: string): void => {

@@ -1,9 +1,11 @@
 import type { ReadStream, WriteStream } from "node:tty";
-import { errorMessage, escapeToLine } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import type { Style } from "../display/style.js";
 import { EXIT } from "../process/exitCodes.js";
 import { readDecision } from "./approvalQuestion.js";
 import type { ChatController } from "./controller.js";
+import { pastedImagePath, saveClipboardImage } from "./input/clipboardImage.js";
 import { commonStart, complete } from "./input/completion.js";
 import { CompletionMenu } from "./input/completionMenu.js";
 import { editExternally, editorCommand } from "./input/externalEditor.js";
@@ -22,11 +24,20 @@ const CLEAR_SCREEN = "\x1b[H\x1b[2J";
 const LEAVE_HINT = "Ctrl-C again leaves.";
 const UNCLEAR = "Please answer with one of the keys above.";
 
+/** Where the chat keeps what it needs beside the conversation. */
+export interface ChatPlaces {
+  /** Input of earlier chats; absent: nothing is remembered. */
+  readonly historyFile: string | undefined;
+  /** Images that were pasted. */
+  readonly imageDirectory: string;
+}
+
 /** The keyboard's side of the chat: what each key does to the line, the conversation or the view. */
 export class TerminalChat {
   readonly view: TerminalView;
   readonly #terminal: Terminal;
   readonly #history: History;
+  readonly #imageDirectory: string;
   readonly #keys = new KeyDecoder();
   readonly #pastes = new Pastes();
   readonly #completions: CompletionMenu;
@@ -36,8 +47,14 @@ export class TerminalChat {
   #leaveArmed = false;
   #lastTyped = Number.NEGATIVE_INFINITY;
 
-  constructor(historyFile: string | undefined, input: ReadStream, output: WriteStream, style: Style) {
+  constructor(
+    { historyFile, imageDirectory }: ChatPlaces,
+    input: ReadStream,
+    output: WriteStream,
+    style: Style,
+  ) {
     this.#history = new History(historyFile);
+    this.#imageDirectory = imageDirectory;
     this.#terminal = new Terminal(input, output, {
       input: (chunk) => this.#receive(chunk),
       resize: () => this.view.resized(),
@@ -86,7 +103,8 @@ export class TerminalChat {
     const { editor } = this.view;
     if (key.type !== "key") {
       this.#lastTyped = performance.now();
-      editor.insert(key.type === "paste" ? this.#pastes.collapse(key.text) : key.text);
+      if (key.type === "paste") this.#paste(key.text);
+      else editor.insert(key.text);
       this.#completions.update();
       return;
     }
@@ -114,6 +132,7 @@ export class TerminalChat {
     "ctrl-z": () => this.#terminal.suspend(),
     "ctrl-r": () => this.#startSearch(),
     "ctrl-g": () => void this.#editOutside(),
+    "ctrl-v": () => void this.#pasteImage(),
     "ctrl-b": () => {
       // In a line with text it moves the cursor, as in every shell.
       if (this.view.editor.text !== "" || !this.#controller?.busy) this.view.editor.press("ctrl-b");
@@ -234,6 +253,27 @@ export class TerminalChat {
       this.#leaveArmed = true;
       this.view.hint([LEAVE_HINT]);
     } else this.#completions.update();
+  }
+
+  /** An image that was dropped on the terminal comes as its path, one on the clipboard as a paste of nothing. */
+  #paste(text: string): void {
+    const image = pastedImagePath(text);
+    if (image !== undefined) this.#mention(image);
+    else if (text === "") void this.#pasteImage();
+    else this.view.editor.insert(this.#pastes.collapse(text));
+  }
+
+  async #pasteImage(): Promise<void> {
+    const file = await saveClipboardImage(this.#imageDirectory);
+    if (file === undefined) this.view.hint(["There is no image on the clipboard that can be read here."]);
+    else this.#mention(file);
+    this.view.draw();
+  }
+
+  #mention(path: string): void {
+    const { editor } = this.view;
+    const isApart = editor.cursor === 0 || /\s/.test(editor.text[editor.cursor - 1] ?? "");
+    editor.insert(`${isApart ? "" : " "}@"${path}" `);
   }
 
   #erasePaste(): boolean {

@@ -1,7 +1,9 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
-import { escapeInvisible, escapeToLine } from "@agent/core/toolkit";
+import { escapeInvisible } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { Activity } from "../display/activity.js";
 import { formatDuration } from "../display/duration.js";
+import { Frames } from "../display/frames.js";
 import { LiveRegion } from "../display/liveRegion.js";
 import type { Style } from "../display/style.js";
 import { clipRow, cutToWidth } from "../display/width.js";
@@ -14,8 +16,6 @@ import { Menu, type MenuItem } from "./menu.js";
 import { type Status, statusRow } from "./statusRow.js";
 import type { ChatView } from "./view.js";
 
-const FRAME_MS = 33;
-const TICK_MS = 100;
 const PROMPT = "› ";
 const BELL = "\x07";
 const MOST_HINTS = 6;
@@ -27,7 +27,7 @@ const KEYS = [
   "@ names a file and attaches it, @a.ts:10-40 some lines · ! runs a command and tells the model · Tab completes",
   "Shift+Tab switches the mode: plan, ask, accept edits, auto",
   "Esc or Ctrl+C stops the answer · Ctrl+B moves a running command to the background · Ctrl+C twice or Ctrl+D leaves",
-  "Ctrl+O shows the whole of the last call that was shortened, then of the one before",
+  "Ctrl+O shows the whole of the last call that was shortened, then of the one before; /expand lists them all",
 ];
 
 interface Question {
@@ -61,6 +61,7 @@ export class TerminalView implements ChatView {
   readonly #screen: Screen;
   readonly #region: LiveRegion;
   readonly #activity: Activity;
+  readonly #frames = new Frames(() => this.#draw());
   #question: Question | undefined;
   #picker: Picker | undefined;
   #menu: Menu | undefined;
@@ -70,10 +71,8 @@ export class TerminalView implements ChatView {
   #queued: readonly string[] = [];
   #status: Status | undefined;
   #turnStartedAt: number | undefined;
-  #ticker: NodeJS.Timeout | undefined;
-  #frame: NodeJS.Timeout | undefined;
-  #lastDrawn = 0;
-  #closed = false;
+  /** How many of the rows that are drawn, from the first, are an answer. */
+  #answerRows = 0;
 
   constructor(screen: Screen, style: Style) {
     this.#screen = screen;
@@ -88,12 +87,12 @@ export class TerminalView implements ChatView {
 
   print(lines: readonly string[]): void {
     this.#activity.print(lines);
-    this.#schedule();
+    this.#frames.request();
   }
 
   event(event: AgentEvent): void {
     this.#activity.event(event);
-    this.#schedule();
+    this.#frames.request();
   }
 
   preview(id: string, diff: readonly string[]): void {
@@ -107,25 +106,25 @@ export class TerminalView implements ChatView {
 
   turnStarted(): void {
     this.#turnStartedAt = Date.now();
-    this.#ticker = setInterval(() => this.#schedule(), TICK_MS);
+    this.#frames.tick();
   }
 
   turnEnded(problem: string | undefined): void {
-    clearInterval(this.#ticker);
+    this.#frames.rest();
     this.#turnStartedAt = undefined;
     this.#activity.end();
     if (problem !== undefined) this.#activity.print(problem.split("\n").map((line) => this.style.red(line)));
-    this.#schedule();
+    this.#frames.request();
   }
 
   queued(messages: readonly string[]): void {
     this.#queued = [...messages];
-    this.#schedule();
+    this.#frames.request();
   }
 
   status(status: Status): void {
     this.#status = status;
-    this.#schedule();
+    this.#frames.request();
   }
 
   notify(): void {
@@ -136,7 +135,7 @@ export class TerminalView implements ChatView {
 
   giveBack(text: string): void {
     this.editor.set(this.editor.text === "" ? text : `${text}\n${this.editor.text}`);
-    this.#schedule();
+    this.#frames.request();
   }
 
   ask(request: ApprovalRequest, diff: readonly string[]): Promise<PersonDecision> {
@@ -147,7 +146,7 @@ export class TerminalView implements ChatView {
         this.#question = undefined;
         this.#activity.asking(undefined);
         request.signal.removeEventListener("abort", close);
-        this.#schedule();
+        this.#frames.request();
       };
       const answer = (decision: PersonDecision): void => {
         close();
@@ -183,7 +182,7 @@ export class TerminalView implements ChatView {
         this.#picker = undefined;
         this.#menu = undefined;
         this.editor.set(draft);
-        this.#schedule();
+        this.#frames.request();
         resolve(value);
       };
       this.#picker = { title, items, draft, choose };
@@ -212,60 +211,72 @@ export class TerminalView implements ChatView {
 
   set menu(menu: Menu | undefined) {
     this.#menu = menu && (menu.items.length > 0 || this.#picker) ? menu : undefined;
-    this.#schedule();
+    this.#frames.request();
   }
 
   /** Puts words in place of the prompt, or takes them away. They must be safe to show. */
   set prompt(words: string | undefined) {
     this.#prompt = words;
-    this.#schedule();
+    this.#frames.request();
   }
 
   expandNext(): void {
-    if (!this.#activity.expandNext()) this.hint(["Nothing was shortened."]);
-    this.#schedule();
+    const isLast = this.#activity.expandable.length > 0;
+    if (!this.#activity.expand())
+      this.hint([isLast ? "That was the oldest. Ctrl+O begins anew." : "Nothing was shortened."]);
+    this.#frames.request();
+  }
+
+  get expandable(): readonly string[] {
+    return this.#activity.expandable;
+  }
+
+  expand(place: number): void {
+    this.#activity.expand(place);
+    this.#frames.request();
   }
 
   /** Words below the line being written, until the next key. They must be safe to show. */
   hint(lines: readonly string[]): void {
     this.#hints = lines.slice(0, MOST_HINTS);
     if (lines.length > MOST_HINTS) this.#hints = [...this.#hints, `… ${lines.length - MOST_HINTS} more`];
-    this.#schedule();
+    this.#frames.request();
   }
 
   /** The terminal changed its size. */
   resized(): void {
-    this.#region.resized(this.#screen.columns);
+    if (this.#answerRows > 0) this.#activity.keepShown();
+    this.#region.resized(this.#screen.columns, this.#answerRows);
     this.draw();
   }
 
   /** Starts on an empty row; what was drawn is not ours any more. */
   redraw(): void {
     this.#region.forget();
+    this.#answerRows = 0;
     this.draw();
   }
 
   /** Takes the live rows away; all that was said stays. `draw` brings them back. */
   hide(): void {
     const { above } = this.#activity.frame(this.columns, this.#screen.rows);
+    this.#answerRows = 0;
     this.#region.draw({ above, rows: [] });
     this.#region.clear();
   }
 
   /** Hides for good. */
   close(): void {
-    clearInterval(this.#ticker);
-    clearTimeout(this.#frame);
-    this.#closed = true;
+    this.#frames.close();
     this.#activity.end();
     this.hide();
   }
 
   draw(): void {
-    if (this.#closed) return;
-    clearTimeout(this.#frame);
-    this.#frame = undefined;
-    this.#lastDrawn = performance.now();
+    this.#frames.draw();
+  }
+
+  #draw(): void {
     const { rows: height } = this.#screen;
     const width = this.columns;
     const { text: prompt, columns: indent } = this.#promptText(width);
@@ -277,11 +288,12 @@ export class TerminalView implements ChatView {
       Math.max(1, height - inputRows.length - below.length - 2),
     );
     const room = height - 1 - before.length - inputRows.length - below.length;
-    const { above, rows } = this.#activity.frame(width, Math.max(1, room));
+    const { above, rows, answerRows } = this.#activity.frame(width, Math.max(1, room));
     // At the bottom stands what the person types: if the terminal is too low, the rest gives way.
     const top = lastOf([...rows, ...before], height - 1 - inputRows.length - below.length).map((row) =>
       clipRow(row, width),
     );
+    this.#answerRows = Math.max(0, answerRows - (rows.length + before.length - top.length));
     this.#region.draw({
       above,
       rows: [...top, ...inputRows, ...below],
@@ -325,12 +337,6 @@ export class TerminalView implements ChatView {
     const tail = `… ${elapsed} · esc stops`;
     const doing = cutToWidth(this.#activity.doing, Math.max(8, width - tail.length));
     return ["", this.style.dim(cutToWidth(doing + tail, width)), ...queued];
-  }
-
-  #schedule(): void {
-    if (this.#frame || this.#closed) return;
-    const wait = Math.max(0, FRAME_MS - (performance.now() - this.#lastDrawn));
-    this.#frame = setTimeout(() => this.draw(), wait);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ToolInfo } from "@agent/core";
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { cutToWidth } from "../display/width.js";
 import type { ChatSettings } from "./types.js";
 

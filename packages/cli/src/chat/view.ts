@@ -24,6 +24,9 @@ export interface ChatView {
   ask(request: ApprovalRequest, diff: readonly string[]): Promise<PersonDecision>;
   /** Lets the person choose; resolves to nothing if they do not want to. */
   pick(title: string, items: readonly MenuItem[]): Promise<string | undefined>;
+  /** What was shown in part, the newest first, and prints one of it by its place. */
+  readonly expandable: readonly string[];
+  expand(place: number): void;
   /** Messages that wait for their turn, or none. */
   queued(messages: readonly string[]): void;
   /** What is always visible, where something can be. */

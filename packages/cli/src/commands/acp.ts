@@ -1,82 +1,50 @@
-import { basename } from "node:path";
+import { dirname } from "node:path";
 import type * as Acp from "@agent/acp";
-import { errorMessage } from "@agent/core/toolkit";
-import type * as Manage from "@agent/tools-mcp/manage";
-import { assembleAgent } from "../assembly/assembleAgent.js";
-import { askWith } from "../assembly/gate.js";
-import { listSessions } from "../assembly/sessions.js";
+import { resolvePack } from "../assembly/packs/resolve.js";
+import { deleteSession, listSessions } from "../assembly/sessions.js";
+import { openEditorSession } from "../editor/openEditorSession.js";
 import type { CrashGuard } from "../process/crash.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
-import { note, ownStandardOutput } from "../process/output.js";
+import { ownStandardOutput } from "../process/output.js";
 import { readVersion } from "../process/version.js";
 import type { SettingsFlags } from "../settings/flags.js";
-import { loadSettings } from "../settings/loadSettings.js";
+import { loadLayers } from "../settings/loadLayers.js";
 import { loadOptional } from "./optionalPackage.js";
 
-/** `agent acp`: serves an editor over standard input and output. One process is for one project. */
+/**
+ * `agent acp`: serves an editor over standard input and output. The settings of a session depend on the working directory
+ * and take the keys out of the environment: each further session gets a process of its own.
+ */
 export async function acpCommand(flags: SettingsFlags, guard: CrashGuard): Promise<ExitCode> {
-  const { serveAcp, standardStream } = await loadOptional<typeof Acp>("agent acp", "@agent/acp", []);
+  const program = {
+    command: process.execPath,
+    args: [...process.execArgv, ...process.argv.slice(1)],
+    cwd: process.cwd(),
+    env: { ...process.env },
+  };
+  const { serveAcp, standardStream } = await loadOptional<typeof Acp>(
+    "agent acp",
+    "@agent/acp",
+    resolvePack("@agent/acp", []) ? [] : await trustedDirectories(flags),
+  );
   const host: Acp.AcpHost = {
     name: "agent",
     version: readVersion(),
     listSessions: async (cwd = process.cwd()) =>
       (await listSessions(cwd)).map(({ id, title, savedAt }) => ({ id, cwd, title, updatedAt: savedAt })),
-    openSession: async (request) => {
-      const loaded = await loadSettings({
-        ...flags,
-        cwd: request.cwd,
-        addDir: [...(flags.addDir ?? []), ...request.additionalDirectories],
-      });
-      const { agent, problems, provider, recording, chosen, dispose } = await assembleAgent(loaded, {
-        resume: request.resume,
-        record: true,
-        // The editor has modes of its own and decides about every call.
-        mode: "auto",
-        ask: askWith(request.approve),
-        askAll: true,
-        instructions: true,
-        guard,
-        onProblem: (message) => note(`agent: ${message}`),
-      });
-      const { contextTokens } = provider;
-      return {
-        id: basename(recording?.file ?? agent.context.sessionContextFilePath, ".jsonl"),
-        agent,
-        model: { current: provider.model, available: [provider.model], choose: () => undefined },
-        ...(contextTokens !== undefined && { contextTokens }),
-        problems: [
-          ...problems,
-          ...(await connectEditorServers(agent, request)),
-          ...(chosen.description === "" ? [] : [`Answered by ${chosen.description}.`]),
-        ],
-        dispose,
-      };
-    },
+    deleteSession: async (id) => deleteSession(id),
+    openSession: (request) => openEditorSession(flags, request, guard),
   };
-  await serveAcp(host, standardStream(ownStandardOutput()));
+  await serveAcp(host, { stream: standardStream(ownStandardOutput()), program });
   return EXIT.done;
 }
 
-/** The editor's own MCP servers, through our pack. Without the pack the session says what to install. */
-async function connectEditorServers(
-  agent: Awaited<ReturnType<typeof assembleAgent>>["agent"],
-  { servers, cwd, signal }: Acp.OpenSessionRequest,
-): Promise<string[]> {
-  if (Object.keys(servers).length === 0) return [];
-  try {
-    const manage = await loadOptional<typeof Manage>("The editor's MCP servers", "@agent/tools-mcp/manage", [
-      cwd,
-    ]);
-    const enabled = Object.fromEntries(
-      Object.entries(servers).map(([name, server]) => [name, { ...server, enable: true as const }]),
-    );
-    return await manage.connectServers(
-      agent.registry,
-      enabled,
-      { context: agent.context, baseDirectory: cwd },
-      signal,
-    );
-  } catch (error) {
-    return [errorMessage(error)];
-  }
+/** The project's directory if its config is trusted: an editor runs the command in projects of strangers, too. */
+async function trustedDirectories({ config, trust = false }: SettingsFlags): Promise<string[]> {
+  if (config === false) return [];
+  const cwd = process.cwd();
+  const options = { cwd, trust: { grant: trust }, ...(config !== undefined && { file: config }) };
+  // What is wrong with a config is told when a session is opened.
+  const { projectFile } = await loadLayers(options).catch(() => ({ projectFile: undefined }));
+  return projectFile === undefined ? [] : [dirname(projectFile)];
 }

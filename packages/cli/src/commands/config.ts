@@ -1,4 +1,5 @@
-import { escapeToLine, isRecord } from "@agent/core/toolkit";
+import { isRecord } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { type ToolsInUse, withTools } from "../assembly/withTools.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { columns, note, print } from "../process/output.js";

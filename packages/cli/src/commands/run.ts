@@ -1,5 +1,6 @@
 import { relative } from "node:path";
-import { errorMessage, escapeToLine, isInside } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { escapeToLine, isInside } from "@agent/internal";
 import { askYesNo, canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
@@ -45,7 +46,7 @@ export async function runCommand(
     return await startChat(loaded, { resume, record, guard, instructions });
   }
   const quiet = flags.quiet ?? false;
-  const reporter = createReporter(format, quiet);
+  const reporter = await createReporter({ format, quiet, isStructured: output !== undefined });
   // A caller that reads JSON gets the reason as JSON too, whatever it is.
   const fail = (exitCode: ExitCode, error: string): void => {
     if (format !== "text") reporter.finish({ exitCode, error });

@@ -1,4 +1,4 @@
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { listSessions } from "../assembly/sessions.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { columns, print } from "../process/output.js";

@@ -1,5 +1,6 @@
 import type { ChatTool, JsonSchema, ToolRegistry } from "@agent/core";
-import { escapeInvisible, escapeToLine, isRecord } from "@agent/core/toolkit";
+import { escapeInvisible, isRecord } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { columns } from "../process/output.js";
 import { typesOf } from "./toolArguments.js";
 

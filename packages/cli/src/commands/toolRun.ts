@@ -1,5 +1,6 @@
 import type { JsonSchema, ToolRegistry } from "@agent/core";
-import { describeValue, didYouMean, errorMessage, isRecord, nearestMatch, quote } from "@agent/core/toolkit";
+import { didYouMean, errorMessage, isRecord, quote } from "@agent/core/toolkit";
+import { describeValue, nearestMatch } from "@agent/internal";
 import { withTools } from "../assembly/withTools.js";
 import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";

@@ -1,5 +1,5 @@
 import type { ToolInfo } from "@agent/core";
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import type { AssembledTools } from "../assembly/assembleTools.js";
 import { type ToolsInUse, withTools } from "../assembly/withTools.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";

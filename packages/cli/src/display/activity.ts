@@ -1,5 +1,6 @@
 import type { AgentEvent, ToolRequestedEvent } from "@agent/core";
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
+import type { ModelPrice } from "../settings/config/types.js";
 import { AnswerStream } from "./answerStream.js";
 import { callTitle } from "./callTitle.js";
 import { CallDraft } from "./draft.js";
@@ -23,6 +24,17 @@ type Section = "answer" | "calls" | "chat";
 export interface ActivityOptions {
   readonly style: Style;
   readonly now: () => number;
+  /** What the model costs, where an exchange ends with what it took. */
+  readonly price?: ModelPrice;
+}
+
+/** What is shown of an activity at one moment. */
+export interface ActivityFrame {
+  /** Rows that leave for the scrollback. */
+  readonly above: readonly string[];
+  readonly rows: readonly string[];
+  /** How many of the rows, from the first, are the answer that is being written. */
+  readonly answerRows: number;
 }
 
 /**
@@ -62,7 +74,7 @@ export class Activity {
   }
 
   get writing(): boolean {
-    return !this.#answer.isEmpty;
+    return this.#answer.hasBegun;
   }
 
   event(event: AgentEvent): void {
@@ -71,7 +83,7 @@ export class Activity {
     switch (event.type) {
       case "text":
         this.#flushReads();
-        if (this.#answer.isEmpty) this.#section("answer");
+        if (!this.#answer.hasBegun) this.#section("answer");
         this.#afterBlank = false;
         this.#answer.add(event.text);
         return;
@@ -113,7 +125,8 @@ export class Activity {
       case "done":
         this.#flushReads();
         this.#finishAnswer();
-        for (const text of [cutOffText(event), usageText(event)]) if (text !== undefined) this.note(text);
+        for (const text of [cutOffText(event), usageText(event, this.#options.price)])
+          if (text !== undefined) this.note(text);
         return;
       default:
         return;
@@ -160,16 +173,26 @@ export class Activity {
     for (const { name, title } of lost) this.note(`● ${escapeToLine(name)}  ${title}  ✗ no result`);
   }
 
-  /** Prints the output of the last call that was collapsed, then of the one before it. */
-  expandNext(): boolean {
-    const lines = this.#expand.next();
+  /** What was shown in part and can be expanded, the newest first. */
+  get expandable(): readonly string[] {
+    return this.#expand.labels;
+  }
+
+  /** Prints one of what can be expanded, by its place; without one the newest, then the one before it. */
+  expand(place?: number): boolean {
+    const lines = place === undefined ? this.#expand.next() : this.#expand.at(place);
     if (!lines) return false;
     this.#section("chat");
     this.#push(lines);
     return true;
   }
 
-  frame(width: number, maxRows: number): { readonly above: string[]; readonly rows: string[] } {
+  /** The terminal changes its size: what is shown of the answer stays where it is, and the answer goes on below. */
+  keepShown(): void {
+    this.#answer.keepShown();
+  }
+
+  frame(width: number, maxRows: number): ActivityFrame {
     const options: BlockOptions = { style: this.#options.style, width, expandHint: EXPAND_HINT };
     const finished = this.#final.flatMap((render) => render(options));
     this.#final = [];
@@ -180,6 +203,7 @@ export class Activity {
     return {
       above: finished.length === 0 ? answer.above : finished.concat(answer.above),
       rows: [...answer.rows, ...last],
+      answerRows: answer.rows.length,
     };
   }
 
@@ -258,7 +282,7 @@ export class Activity {
   }
 
   #finishAnswer(): void {
-    if (this.#answer.isEmpty) return;
+    if (!this.#answer.hasBegun) return;
     const lines = this.#answer.finish();
     this.#push(({ width }) => lines(width));
   }

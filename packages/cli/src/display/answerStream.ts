@@ -1,3 +1,4 @@
+import { renderInline } from "./inlineMarkdown.js";
 import {
   hangingIndent,
   isTableRow,
@@ -8,41 +9,56 @@ import {
 import { safeProse } from "./safeText.js";
 import type { Style } from "./style.js";
 import { readTable, type Table, tableLines } from "./table.js";
-import { wrapRows, wrapWords } from "./width.js";
+import { expandTabs, wrapRows, wrapWords } from "./width.js";
 
+/** A line that has ended. */
 interface AnswerLine {
   readonly text: string;
   /** How far in its rows after the first begin; none for code, which is shown as it is, to be copied. */
   readonly indent: number | undefined;
+  /** Whether its start has left already: its first row begins as far in as the others. */
+  readonly goesOn: boolean;
   /** A whole table, in place of `text`. */
   readonly table?: Table;
-  width: number;
-  rows: readonly string[];
 }
 
-// Text is taken in at least this often. Small pieces that wait long for a frame outlive the cheap part of garbage
+/** What is known of the unfinished line once its start has left. */
+interface LineStart {
+  readonly indent: number | undefined;
+  /** The state after the line. */
+  readonly next: MarkdownState;
+}
+
+// Text is put together at least this often. Small pieces that wait long for a frame outlive the cheap part of garbage
 // collection, which cost more than all the rest of the display.
 const MOST_WAITING = 2048;
 
 // A table is drawn once its last row is known. A longer one leaves as the lines it was written in.
 const MOST_TABLE_ROWS = 500;
 
-// Most lines leave before they are ever broken into rows.
-const NO_ROWS: readonly string[] = [];
+// A longer unfinished line is shown without marks: they are looked for anew with every frame.
+const LONGEST_MARKED = 4096;
+
+// Half of a line end, or of an emoji, waits for the rest of it.
+const HALF_AT_END = /(?:\r|\u200d|\u200d?[\ud800-\udbff])$/;
 
 /**
- * The answer while it is written. Adding text is only appending; lines are made for many pieces at once. Lines
- * stay changeable, so that a broken answer can be taken back, until there are more than the screen holds.
+ * The answer while it is written. What cannot change any more leaves with the next frame, so that a terminal whose
+ * size changes has next to nothing that must be drawn again: of the line being written only its last row stays, and a
+ * table until it has ended.
  */
 export class AnswerStream {
   readonly #style: Style;
+  #waiting: string[] = [];
   #incoming = "";
+  /** The line being written, as far as it has not left. */
   #partial = "";
+  #start: LineStart | undefined;
   #state: MarkdownState = MARKDOWN_START;
   #lines: AnswerLine[] = [];
   /** Lines of a table that may go on. */
   #tableRows: string[] = [];
-  #flushed = false;
+  #hasLeft = false;
 
   constructor(style: Style) {
     this.#style = style;
@@ -50,32 +66,40 @@ export class AnswerStream {
 
   add(text: string): void {
     this.#incoming += text;
-    if (this.#incoming.length > MOST_WAITING) this.#digest();
+    if (this.#incoming.length <= MOST_WAITING) return;
+    // Looking for something makes one piece of what was appended.
+    this.#incoming.indexOf("\n");
+    this.#waiting.push(this.#incoming);
+    this.#incoming = "";
   }
 
-  get isEmpty(): boolean {
-    const { length } = this.#lines;
-    return this.#incoming === "" && this.#partial === "" && length + this.#tableRows.length === 0;
+  /** Whether a part of an answer was added, also where all of it has left. */
+  get hasBegun(): boolean {
+    return this.#hasLeft || !this.#isEmpty;
   }
 
-  /** The rows to show now, at most `maxRows`, and the lines that had to leave for the scrollback. */
+  /** The rows to show now, at most `maxRows`, and those that leave for the scrollback. */
   frame(width: number, maxRows: number): { readonly above: string[]; readonly rows: string[] } {
     this.#digest();
-    const last = [...this.#openTable(width), ...this.#partialRows(width, maxRows)].slice(-maxRows);
-    // From the end: lines that do not fit leave as they are and need not be broken into rows.
-    let room = maxRows - last.length;
-    let first = this.#lines.length;
-    while (first > 0 && room > 0) {
-      room -= rowsOf(this.#lines[first - 1], width, this.#style).length;
-      if (room >= 0) first--;
+    const above = this.#lines.splice(0).flatMap((line) => finalRows(line, width, this.#style));
+    const table = this.#openTable(width);
+    const { leaving, rows } = this.#partialRows(width);
+    above.push(...leaving);
+    this.#hasLeft ||= above.length > 0;
+    return { above, rows: [...table, ...rows].slice(-maxRows) };
+  }
+
+  /** What the last frame showed stays as it is, as if it had left; the answer goes on below it. */
+  keepShown(): void {
+    if (this.#tableRows.length > 0) {
+      this.#tableRows = [];
+      this.#hasLeft = true;
     }
-    const above: string[] = [];
-    if (first > 0) {
-      for (const line of this.#lines.slice(0, first)) above.push(...finalRows(line, width, this.#style));
-      this.#lines = this.#lines.slice(first);
-      this.#flushed = true;
-    }
-    return { above, rows: [...this.#lines.flatMap(({ rows }) => rows), ...last] };
+    const { half, line } = this.#readPartial();
+    if (line === "") return;
+    this.#start ??= this.#lineStart(line);
+    this.#partial = half;
+    this.#hasLeft = true;
   }
 
   /** Everything that has not left yet, as it stays at a given width. The next text starts a new answer. */
@@ -90,27 +114,36 @@ export class AnswerStream {
 
   /** Forgets the answer. Returns whether part of it is in the scrollback already and cannot be taken back. */
   discard(): boolean {
-    const flushed = this.#flushed;
+    const hasLeft = this.#hasLeft;
     this.#reset();
-    return flushed;
+    return hasLeft;
+  }
+
+  get #isEmpty(): boolean {
+    const { length } = this.#lines;
+    const hasText = this.#incoming !== "" || this.#partial !== "" || this.#waiting.length > 0;
+    return !hasText && length + this.#tableRows.length === 0;
   }
 
   #reset(): void {
+    this.#waiting = [];
     this.#incoming = "";
     this.#partial = "";
+    this.#start = undefined;
     this.#state = MARKDOWN_START;
     this.#lines = [];
     this.#tableRows = [];
-    this.#flushed = false;
+    this.#hasLeft = false;
   }
 
   /** Takes in what arrived since the last time, all its lines at once. */
   #digest(): void {
-    const end = this.#incoming.lastIndexOf("\n") + 1;
-    const complete = end === 0 ? "" : this.#partial + this.#incoming.slice(0, end);
-    if (end > 0) this.#partial = "";
-    this.#partial += this.#incoming.slice(end);
+    const incoming = this.#waiting.length === 0 ? this.#incoming : this.#waiting.join("") + this.#incoming;
+    this.#waiting = [];
     this.#incoming = "";
+    const end = incoming.lastIndexOf("\n") + 1;
+    const complete = end === 0 ? "" : this.#partial + incoming.slice(0, end);
+    this.#partial = end === 0 ? this.#partial + incoming : incoming.slice(end);
     if (complete === "") return;
     for (const line of safeProse(complete.replaceAll("\r\n", "\n")).split("\n").slice(0, -1)) {
       this.#complete(line);
@@ -118,6 +151,13 @@ export class AnswerStream {
   }
 
   #complete(line: string): void {
+    if (this.#start) {
+      const { indent, next } = this.#start;
+      this.#start = undefined;
+      this.#state = next;
+      if (line !== "") this.#lines.push({ text: this.#inline(line, indent), indent, goesOn: true });
+      return;
+    }
     if (isTableRow(line, this.#state)) {
       this.#tableRows.push(line);
       if (this.#tableRows.length > MOST_TABLE_ROWS) this.#endTable();
@@ -133,7 +173,7 @@ export class AnswerStream {
     const rows = this.#tableRows;
     this.#tableRows = [];
     const table = readTable(rows);
-    if (table) this.#lines.push({ text: "", indent: 0, table, width: 0, rows: NO_ROWS });
+    if (table) this.#lines.push({ text: "", indent: 0, goesOn: false, table });
     else for (const row of rows) this.#addLine(row);
   }
 
@@ -147,37 +187,61 @@ export class AnswerStream {
     const { text, state } = renderMarkdownLine(line, this.#state, this.#style);
     const indent = hangingIndent(line, this.#state, state);
     this.#state = state;
-    this.#lines.push({ text, indent, width: 0, rows: NO_ROWS });
+    this.#lines.push({ text, indent, goesOn: false });
   }
 
-  /** The line being written, or as much of its end as the screen holds: it may never end. */
-  #partialRows(width: number, maxRows: number): string[] {
-    if (this.#partial === "") return [];
-    // Half of a line end, or of an emoji, waits for the rest of it.
-    const written = this.#partial
-      .slice(-width * maxRows)
-      .replace(/(?:\r|\u200d|\u200d?[\ud800-\udbff])$/, "");
-    const end = safeProse(written);
-    const { text, state } = renderMarkdownLine(end, this.#state, this.#style);
-    return brokenRows(text, hangingIndent(end, this.#state, state), width).slice(-maxRows);
+  #lineStart(line: string): LineStart {
+    const { state } = renderMarkdownLine(line, this.#state, this.#style);
+    return { indent: hangingIndent(line, this.#state, state), next: state };
   }
-}
 
-function rowsOf(line: AnswerLine | undefined, width: number, style: Style): readonly string[] {
-  if (!line) return [];
-  if (line.width !== width) {
-    line.width = width;
-    line.rows = line.table ? tableLines(line.table, width, style) : brokenRows(line.text, line.indent, width);
+  /** The line being written, safe to show, and what of it waits for its other half. */
+  #readPartial(): { readonly half: string; readonly line: string } {
+    const half = HALF_AT_END.exec(this.#partial)?.[0] ?? "";
+    return { half, line: safeProse(this.#partial.slice(0, this.#partial.length - half.length)) };
   }
-  return line.rows;
+
+  /** The rows of the line being written. Of prose all but the last leave: what follows does not change them. */
+  #partialRows(width: number): { readonly leaving: readonly string[]; readonly rows: readonly string[] } {
+    const { half, line: written } = this.#readPartial();
+    if (written === "") return { leaving: [], rows: [] };
+    const goesOn = this.#start !== undefined;
+    const start = this.#start ?? this.#lineStart(written);
+    const { indent } = start;
+    if (indent === undefined)
+      return { leaving: [], rows: wrapRows(this.#marked(written, indent, goesOn), width) };
+    const line = expandTabs(written.trimEnd());
+    const rows = brokenRows(this.#marked(line, indent, goesOn), indent, width, goesOn);
+    if (rows.length === 1) return { leaving: [], rows };
+    // The same breaks without the marks: where the last row begins in the text.
+    const last = (brokenRows(line, indent, width, goesOn).at(-1) ?? "").slice(marginOf(indent, width));
+    this.#partial = line.slice(line.length - last.length) + written.slice(written.trimEnd().length) + half;
+    this.#start = start;
+    return { leaving: rows.slice(0, -1), rows: rows.slice(-1) };
+  }
+
+  #marked(line: string, indent: number | undefined, goesOn: boolean): string {
+    if (line.length > LONGEST_MARKED) return line;
+    return goesOn ? this.#inline(line, indent) : renderMarkdownLine(line, this.#state, this.#style).text;
+  }
+
+  /** The rest of a line whose start has left: prose with its marks, or code. */
+  #inline(line: string, indent: number | undefined): string {
+    return indent === undefined ? this.#style.cyan(line) : renderInline(line, this.#style);
+  }
 }
 
 /** What stays in the scrollback. Code is left to the terminal to break: it is copied as it was written. */
-function finalRows(line: AnswerLine, width: number, style: Style): readonly string[] {
-  return line.indent === undefined ? [line.text] : rowsOf(line, width, style);
+function finalRows({ text, indent, goesOn, table }: AnswerLine, width: number, style: Style): string[] {
+  if (table) return tableLines(table, width, style);
+  return indent === undefined ? [text] : brokenRows(text, indent, width, goesOn);
 }
 
-function brokenRows(text: string, indent: number | undefined, width: number): string[] {
-  if (indent === undefined) return wrapRows(text, width);
-  return wrapWords(text, width, indent * 2 > width ? 0 : indent);
+function brokenRows(text: string, indent: number, width: number, goesOn: boolean): string[] {
+  const margin = marginOf(indent, width);
+  return wrapWords(goesOn ? " ".repeat(margin) + text : text, width, margin);
+}
+
+function marginOf(indent: number, width: number): number {
+  return indent * 2 > width ? 0 : indent;
 }

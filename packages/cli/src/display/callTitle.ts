@@ -1,4 +1,4 @@
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 
 // What a call is about, in the order tried; a tool with none of these is described by its first argument.
 const SUBJECTS = ["command", "path", "query", "pattern", "source", "url", "name"];

@@ -1,4 +1,4 @@
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 
 const LONGEST_KEPT = 4096;
 const SUBJECT = /"(?:path|file_path|command|query|pattern|url|source)"\s*:\s*"((?:[^"\\]|\\.)*)/;

@@ -1,3 +1,4 @@
+import { escapeToLine } from "@agent/internal";
 import { type BlockOptions, expandedLines, type FinishedCall } from "./toolBlock.js";
 import { wrapWords } from "./width.js";
 
@@ -6,15 +7,23 @@ const MOST_UNITS = 4 * 1024 * 1024;
 
 interface Entry {
   readonly units: number;
+  /** What it is about, in a few words that are safe to show. */
+  readonly label: string;
   readonly lines: (options: BlockOptions) => string[];
 }
 
 /** Remembers the last things that were shown in part. Bounded, because a session has no end. */
 export class ExpandStore {
   readonly #entries: Entry[] = [];
+  /** How many of the newest were expanded one after the other. */
+  #expanded = 0;
 
   add(call: FinishedCall): void {
-    this.#push({ units: call.event.text.length, lines: (options) => expandedLines(call, options) });
+    this.#push({
+      units: call.event.text.length,
+      label: `${escapeToLine(call.event.name)}  ${call.title}`.trim(),
+      lines: (options) => expandedLines(call, options),
+    });
   }
 
   /** Text with a heading; its lines must be safe to show. */
@@ -22,6 +31,7 @@ export class ExpandStore {
     const units = text.reduce((sum, line) => sum + line.length, 0);
     this.#push({
       units,
+      label: heading,
       lines: ({ style, width }) => [
         style.bold(heading),
         ...text.flatMap((line) => wrapWords(line, width - 2)).map((row) => style.dim(`  ${row}`)),
@@ -29,13 +39,27 @@ export class ExpandStore {
     });
   }
 
-  /** The newest that was not expanded yet, ready to be drawn. */
+  /** The newest, then the one before it, ready to be drawn; after the oldest there is none once. */
   next(): ((options: BlockOptions) => string[]) | undefined {
-    return this.#entries.pop()?.lines;
+    this.#expanded += 1;
+    const entry = this.#entries.at(-this.#expanded);
+    if (!entry) this.#expanded = 0;
+    return entry?.lines;
+  }
+
+  /** What each is about, the newest first. */
+  get labels(): readonly string[] {
+    return this.#entries.map(({ label }) => label).reverse();
+  }
+
+  /** One by its place among the labels. */
+  at(place: number): ((options: BlockOptions) => string[]) | undefined {
+    return this.#entries.at(-1 - place)?.lines;
   }
 
   #push(entry: Entry): void {
     this.#entries.push(entry);
+    this.#expanded = 0;
     let units = this.#entries.reduce((sum, one) => sum + one.units, 0);
     while (this.#entries.length > MOST_ENTRIES || (units > MOST_UNITS && this.#entries.length > 1)) {
       units -= this.#entries.shift()?.units ?? 0;

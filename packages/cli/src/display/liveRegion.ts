@@ -61,12 +61,15 @@ export class LiveRegion {
     this.#cursor = { row: 0, column: 0 };
   }
 
-  /** The terminal has another width: its rows broke into more, and what was drawn is taken away. */
-  resized(columns: number): void {
+  /**
+   * The terminal has another size: rows may have broken into more, and into the scrollback. The first `kept` rows are
+   * left where they are, because they may be out of reach and would be there twice; the others are taken away.
+   */
+  resized(columns: number, kept = 0): void {
     const broken = (width: number): number => Math.max(1, Math.ceil(width / columns));
     let up = Math.floor(this.#cursor.column / columns);
-    for (const row of this.#rows.slice(0, this.#cursor.row)) up += broken(styledWidth(row));
-    this.#write(`${moveRows(-up)}\r${clearRows(Math.max(up + 1, this.#rows.length))}`);
+    for (const row of this.#rows.slice(kept, this.#cursor.row)) up += broken(styledWidth(row));
+    this.#write(`${moveRows(-up)}\r${clearRows(Math.max(up + 1, this.#rows.length - kept))}`);
     this.forget();
   }
 

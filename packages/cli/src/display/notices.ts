@@ -1,5 +1,5 @@
 import type { ContextEvent, DoneEvent, RetryEvent } from "@agent/core";
-import { countOf, escapeToLine } from "@agent/core/toolkit";
+import { countOf, escapeToLine } from "@agent/internal";
 import type { ModelPrice } from "../settings/config/types.js";
 import { costOf, formatCost } from "./cost.js";
 

@@ -1,5 +1,5 @@
 import type { AgentEvent } from "@agent/core";
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { callTitle } from "./callTitle.js";
 import { contextText, retryText } from "./notices.js";
 import { PLAIN_STYLE } from "./style.js";

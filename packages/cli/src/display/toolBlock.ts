@@ -1,5 +1,5 @@
 import type { ToolEndEvent } from "@agent/core";
-import { escapeToLine } from "@agent/core/toolkit";
+import { countOf, escapeToLine } from "@agent/internal";
 import { formatDuration } from "./duration.js";
 import type { LiveOutput } from "./liveOutput.js";
 import type { Style } from "./style.js";
@@ -8,6 +8,8 @@ import { clipRow, textWidth, wrapRows, wrapWords } from "./width.js";
 import { paintDiff } from "./wordDiff.js";
 
 const COLLAPSED_ROWS = 5;
+// Of output that is too long to be kept whole, the beginning is shown as well: it says what the end belongs to.
+const HEAD_ROWS = 3;
 const DIFF_ROWS = 40;
 const CREATED_ROWS = 10;
 const ERROR_ROWS = 12;
@@ -84,13 +86,11 @@ export function finishedLines(
   const shownRows = shown.map((row) => gutter(row, options));
   if (hidden > 0) {
     const hint = options.expandHint === undefined ? "" : ` (${options.expandHint})`;
-    const notice = gutter(
-      options.style.dim(`… +${hidden} ${hidden === 1 ? "line" : "lines"}${hint}`),
-      options,
-    );
-    if (hiddenFirst) shownRows.unshift(notice);
+    const notice = gutter(options.style.dim(`… +${countOf(hidden, "line")}${hint}`), options);
+    if (hiddenFirst) shownRows.unshift(...headRows(verdict, options), notice);
     else shownRows.push(notice);
   }
+  shownRows.push(...wholeOutputRows(verdict, options));
   const header = headerLines(call.event.name, call.title, options);
   const isCut = header.length === TITLE_ROWS && header.at(-1)?.endsWith("…") === true;
   return {
@@ -106,6 +106,7 @@ export function expandedLines(call: FinishedCall, options: BlockOptions): string
   return [
     ...headerLines(call.event.name, call.title, options, Number.POSITIVE_INFINITY),
     ...body.lines.map((line) => gutter(line, options)),
+    ...wholeOutputRows(verdict, options),
     ...endLines(call.event, verdict, options),
   ];
 }
@@ -157,6 +158,20 @@ function bodyOf(
   if (verdict.kind === "diff") return { kind: "diff", lines: paintDiff(verdict.output, style) };
   const failed = !verdict.ok && verdict.kind === "text" && event.outcome !== "ok";
   return { kind: failed ? "error" : verdict.kind, lines: verdict.output };
+}
+
+/** The first rows of output that was too long to be kept whole. */
+function headRows({ wholeOutput, output }: ToolVerdict, options: BlockOptions): string[] {
+  if (wholeOutput.length === 0) return [];
+  const rows = output.slice(0, HEAD_ROWS).flatMap((line) => wrapRows(line, options.width - 3));
+  return rows.slice(0, HEAD_ROWS).map((row) => gutter(row, options));
+}
+
+/** Where the rest can be read. */
+function wholeOutputRows({ wholeOutput }: ToolVerdict, options: BlockOptions): string[] {
+  return wholeOutput
+    .flatMap((line) => wrapRows(line, options.width - 3))
+    .map((row) => gutter(options.style.dim(row), options));
 }
 
 function endLines(event: ToolEndEvent, verdict: ToolVerdict, { style, width }: BlockOptions): string[] {

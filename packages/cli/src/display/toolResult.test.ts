@@ -28,6 +28,7 @@ describe("judge", () => {
       words: "",
       output: ["out", "err"],
       kind: "command",
+      wholeOutput: [],
     });
   });
 

@@ -1,4 +1,6 @@
 import type { ToolEndEvent } from "@agent/core";
+import { escapeToLine, isRecord } from "@agent/internal";
+import { sizeText } from "./amounts.js";
 import { safeLines } from "./safeText.js";
 
 const OUTCOME_WORDS = {
@@ -21,6 +23,8 @@ export interface ToolVerdict {
   /** A few words, or "" if the mark says it all. */
   readonly words: string;
   readonly output: readonly string[];
+  /** Where all of a command's output is, if the model got only its beginning and its end. Safe to show. */
+  readonly wholeOutput: readonly string[];
   /** Of a command, the end matters more than the start; of a diff, every line does. */
   readonly kind: "command" | "diff" | "text";
 }
@@ -36,6 +40,7 @@ export function judge(event: ToolEndEvent): ToolVerdict {
     ok,
     words: safeLines(summary).join(" "),
     output,
+    wholeOutput: command?.wholeOutput ?? [],
     // A line the person ran is a command without the JSON that tells a model about one.
     kind: command || event.name === "!" ? "command" : diff ? "diff" : "text",
   };
@@ -46,18 +51,28 @@ function isDiffHeader(line: string): boolean {
 }
 
 /** The JSON that command tools return: `{"stdout","stderr","exit_code"}`, possibly with more. */
-function asCommandResult(text: string): { output: string } | undefined {
+function asCommandResult(text: string): { output: string; wholeOutput: string[] } | undefined {
   if (!text.startsWith("{") || !text.includes('"exit_code"')) return undefined;
   try {
-    const { stdout, stderr, exit_code } = JSON.parse(text) as Record<string, unknown>;
+    const { stdout, stderr, exit_code, truncated } = JSON.parse(text) as Record<string, unknown>;
     if (typeof stdout !== "string" || typeof stderr !== "string" || typeof exit_code !== "number") {
       return undefined;
     }
     const gap = stdout !== "" && stderr !== "" && !stdout.endsWith("\n") ? "\n" : "";
-    return { output: stdout + gap + stderr };
+    return { output: stdout + gap + stderr, wholeOutput: wholeOutputLines(truncated) };
   } catch {
     return undefined;
   }
+}
+
+/** `{"stdout":{"total_bytes","file"}}`, for each stream that was cut. */
+function wholeOutputLines(truncated: unknown): string[] {
+  if (!isRecord(truncated)) return [];
+  return Object.entries(truncated).flatMap(([stream, about]) => {
+    if (!isRecord(about) || typeof about.file !== "string") return [];
+    const size = typeof about.total_bytes === "number" ? ` (${sizeText(about.total_bytes)})` : "";
+    return [escapeToLine(`all of ${stream}${size}: ${about.file}`)];
+  });
 }
 
 function trimBlankEnds(lines: string[]): string[] {

@@ -1,5 +1,6 @@
 import { type ChatMessage, contentText } from "@agent/core";
-import { countOf, escapeInvisible, escapeToLine, isRecord } from "@agent/core/toolkit";
+import { escapeInvisible, isRecord } from "@agent/core/toolkit";
+import { countOf, escapeToLine } from "@agent/internal";
 import { AnswerStream } from "./answerStream.js";
 import { callTitle } from "./callTitle.js";
 import { safeProse } from "./safeText.js";

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { canonicalPath, isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { canonicalPath } from "@agent/internal";
 import { ensurePrivateDirectory } from "../process/paths.js";
 import { formatRule, parseRule, type Rule } from "./rule.js";
 

@@ -3,7 +3,7 @@ import { isRecord } from "@agent/core/toolkit";
 import type { Grant, GrantScope, Grants } from "./grants.js";
 import { type Mode, nextMode, onlyReads } from "./mode.js";
 import { type PolicyCall, type RuleSet, type Ruling, rule } from "./policy.js";
-import { matchesRule, type Rule } from "./rule.js";
+import type { Rule } from "./rule.js";
 
 /** What a person answers when asked about a call. */
 export type PersonDecision =
@@ -64,12 +64,6 @@ export class Permissions {
 
   async revoke(grant: Grant): Promise<boolean> {
     return await this.#options.grants.revoke(grant);
-  }
-
-  /** Whether the person allowed this call for good. What goes beyond the access rules never is. */
-  isGranted(call: PolicyCall): boolean {
-    const { root } = this.#options;
-    return call.needs.length === 0 && this.grants.some((one) => matchesRule(one.rule, call, root, true));
   }
 
   decide(call: PolicyCall): Ruling {

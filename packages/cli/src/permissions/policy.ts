@@ -1,6 +1,6 @@
 import type { AccessNeed, ToolCapability } from "@agent/core";
 import { type Mode, onlyEdits, onlyReads } from "./mode.js";
-import { formatRule, matchesRule, type Rule } from "./rule.js";
+import { formatRule, matchesRule, mayHold, type Rule } from "./rule.js";
 
 /** The rules of the configuration, of this session and of the project. */
 export interface RuleSet {
@@ -39,7 +39,8 @@ const ASK: Ruling = { type: "ask" };
 
 /**
  * Decides about a call: what a rule denies is denied; plan mode denies what does more than read; what goes beyond the
- * access rules is always asked; then rules that ask, what was granted, rules that allow; then the mode.
+ * access rules is always asked; then what was granted, what may turn out to be denied, rules that ask, rules that allow;
+ * then the mode.
  */
 export function rule(call: PolicyCall, options: PolicyOptions): Ruling {
   const { rules, granted, mode, root } = options;
@@ -56,6 +57,7 @@ export function rule(call: PolicyCall, options: PolicyOptions): Ruling {
   if (call.needs.length > 0) return ASK;
   const holds = (one: Rule): boolean => matchesRule(one, call, root, true);
   if (granted.some(holds)) return ALLOW;
+  if (rules.deny.some((one) => mayHold(one, call))) return ASK;
   if (rules.ask.some((one) => matchesRule(one, call, root, false))) return ASK;
   if (rules.allow.some(holds)) return ALLOW;
   return byMode(call, options);

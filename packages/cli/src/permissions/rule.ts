@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { canonicalPath, isRecord, quote } from "@agent/core/toolkit";
+import { isRecord, quote } from "@agent/core/toolkit";
+import { canonicalPath } from "@agent/internal";
 import { matchesGlob } from "./glob.js";
 import { simpleCommands } from "./shellWords.js";
 
@@ -75,8 +76,43 @@ function matchesCommand(pattern: string, command: string, { args }: RuledCall, e
     return isPlain && commands?.every(test) === true;
   }
   // A script that cannot be taken apart is looked through as text: better to ask or deny once too often.
-  if (!commands) return matchesGlob(`*${pattern.replace(/ \*$/, "")}*`, command);
-  return commands.some(test);
+  if (!commands) return mentions(pattern, command);
+  return commands.some((words) => test(words) || test(plainCommand(words)));
+}
+
+/**
+ * Whether a rule that denies a command may turn out to hold for a call that it does not match: another program is given
+ * the command (`env rm x`, `sh -c "rm x"`), or the script cannot be taken apart.
+ */
+export function mayHold(rule: Rule, { name, args }: RuledCall): boolean {
+  const { pattern } = rule;
+  const { command } = args;
+  if (!matchesGlob(rule.tool, name) || pattern === undefined || rule.exact || typeof command !== "string")
+    return false;
+  const commands = simpleCommands(command);
+  if (!commands || !Object.keys(args).every((key) => COMMAND_ARGUMENTS.has(key))) return true;
+  return commands.some((words) => {
+    if (EXPANDS.test(plainCommand(words)[0] ?? "")) return true;
+    const texts = words.filter((word) => /\s/.test(word)).map((text) => text.split(/[\s;|&(){}"'`]+/));
+    return [words, ...texts].some((parts) =>
+      parts.some((_, index) => matchesWords(pattern, plainCommand(parts.slice(index)).join(" "))),
+    );
+  });
+}
+
+/** The shell makes another name of these. */
+const EXPANDS = /[*?[{~]/;
+const ASSIGNMENT = /^\w+\+?=/;
+
+/** A command without variables in front of it, and without the directory of its program. */
+function plainCommand(words: readonly string[]): string[] {
+  const start = words.findIndex((word) => !ASSIGNMENT.test(word));
+  const [program = "", ...rest] = start === -1 ? [] : words.slice(start);
+  return [program.slice(program.lastIndexOf("/") + 1), ...rest];
+}
+
+function mentions(pattern: string, text: string): boolean {
+  return matchesGlob(`*${pattern.replace(/ \*$/, "")}*`, text);
 }
 
 /** `npm test *` also means `npm test` alone. */

@@ -7,5 +7,6 @@ const require = createRequire(import.meta.url);
  * exports, which for the config loader costs more than running it, and for the argument parser half of its load time.
  */
 export const requireCosmiconfig = (): typeof import("cosmiconfig") => require("cosmiconfig");
+export const requireCosmiconfigFile = (path: string): unknown => require(`cosmiconfig/${path}`);
 export const requireJiti = (): typeof import("jiti") => require("jiti");
 export const requireCommander = (): typeof import("commander") => require("commander");

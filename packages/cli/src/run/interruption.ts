@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
+import { LONGEST_TIMER_MS } from "@agent/internal";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import type { Stop } from "./outcome.js";
 

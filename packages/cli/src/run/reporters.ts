@@ -2,6 +2,7 @@ import type { AgentEvent, DoneEvent, TokenUsage, ToolOutcome } from "@agent/core
 import { costOf } from "../display/cost.js";
 import { usageText } from "../display/notices.js";
 import { plainActivity } from "../display/plainActivity.js";
+import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
 import { note, print, printLine } from "../process/output.js";
 import type { ModelPrice } from "../settings/config/types.js";
 import type { Outcome } from "./outcome.js";
@@ -28,11 +29,28 @@ export interface Reporter {
   start(info: RunInfo): void;
   event(event: AgentEvent): void;
   finish(outcome: Outcome): void;
+  /** Shows what a call is about to change in a file. */
+  preview?(id: string, diff: readonly string[]): void;
+  /** Shows what went wrong beside the work. Where it is missing, that goes to standard error. */
+  notice?(message: string): void;
+  /** Leaves the terminal to a question. */
+  whileAsking?<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export function createReporter(format: OutputFormat, quiet: boolean): Reporter {
-  if (format === "text") return new TextReporter(quiet);
-  return new JsonReporter(format === "stream-json");
+export interface ReporterOptions {
+  readonly format: OutputFormat;
+  /** Says nothing on standard error but what is wrong. */
+  readonly quiet: boolean;
+  /** Whether the answer is one value, which is printed alone. */
+  readonly isStructured: boolean;
+}
+
+/** On a terminal a task is shown as the chat shows it; in a pipe the answer alone is on standard output. */
+export async function createReporter({ format, quiet, isStructured }: ReporterOptions): Promise<Reporter> {
+  if (format !== "text") return new JsonReporter(format === "stream-json");
+  if (quiet || isStructured || !isLiveTerminal() || !process.stderr.isTTY) return new TextReporter(quiet);
+  const { LiveReporter } = await import("./liveReporter.js");
+  return new LiveReporter(process.stdout, terminalStyle());
 }
 
 /** The answer on standard output, everything else on standard error. */

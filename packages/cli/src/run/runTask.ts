@@ -1,6 +1,7 @@
 import type { Content, ContentPart, JsonSchema } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { assembleAgent } from "../assembly/assembleAgent.js";
+import type { AskPerson } from "../assembly/gate.js";
 import { priceOf } from "../assembly/provider/price.js";
 import { attach, isImagePath } from "../chat/input/mentions.js";
 import { composeMessage } from "../chat/outgoing.js";
@@ -39,15 +40,20 @@ export async function runTask(
   { resume, record, reporter, timeoutMs, quiet, guard, instructions, images, output }: TaskOptions,
 ): Promise<ExitCode> {
   const task = await withImages(await readTask(words), images);
+  const notice = (message: string): void => {
+    if (reporter.notice) reporter.notice(message);
+    else note(`agent: ${message}`);
+  };
   const { agent, chosen, problems, recording, dispose } = await assembleAgent(loaded, {
     resume,
     record,
     instructions,
     // What the settings do not ask for runs: there may be nobody to switch the mode.
     mode: "auto",
-    ask: canAsk() ? askOnTerminal : refuseWithoutTerminal,
+    ask: canAsk() ? askingOn(reporter) : refuseWithoutTerminal,
     guard,
-    onProblem: (message) => note(`agent: ${message}`),
+    onPreview: (id, diff) => reporter.preview?.(id, diff),
+    onProblem: notice,
   });
   for (const problem of problems) note(`agent: ${problem}`);
   if (!quiet) note(`agent: ${chosen.description}`);
@@ -63,6 +69,14 @@ export async function runTask(
     },
     dispose,
   });
+}
+
+/** The question comes when what is drawn is out of its way. */
+function askingOn(reporter: Reporter): AskPerson {
+  return (request, diff) => {
+    const asked = (): ReturnType<AskPerson> => askOnTerminal(request, diff);
+    return reporter.whileAsking ? reporter.whileAsking(asked) : asked();
+  };
 }
 
 /** The task with the files it mentions and the images of the command line. Throws for one that is not there. */

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { JsonSchema } from "@agent/core";
-import { compileSchema, describeValue, errorMessage, isRecord } from "@agent/core/toolkit";
+import { compileSchema, errorMessage, isRecord } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
 import { CliError } from "../process/errors.js";
 import { checkReadable } from "../settings/config/fileSafety.js";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { AccessRules } from "@agent/core";
-import { canonicalPath, isInside } from "@agent/core/toolkit";
+import { canonicalPath, isInside } from "@agent/internal";
 import { configDirectory, homeDirectory, stateDirectory, userPackagesDirectory } from "../process/paths.js";
 import { stopDirectory } from "./config/places.js";
 import { SECRET_PLACES, SYSTEM_SECRETS } from "./secretPlaces.js";

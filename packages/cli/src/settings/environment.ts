@@ -1,4 +1,5 @@
-import { describeValue, didYouMean } from "@agent/core/toolkit";
+import { didYouMean } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
 import { CliError } from "../process/errors.js";
 import type { AgentConfig } from "./config/types.js";
 import type { ConfigLayer } from "./layers.js";

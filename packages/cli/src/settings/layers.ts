@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { ToolPack } from "@agent/core";
 import { CliError } from "../process/errors.js";
-import type { ConfigSource } from "./config/schema.js";
+import type { ConfigSource } from "./config/checkConfig.js";
 import type { AgentConfig, AgentProfile, ModelPrice, PackReference } from "./config/types.js";
 import type { ModuleLoader } from "./modules/moduleLoader.js";
 

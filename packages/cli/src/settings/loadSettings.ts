@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { AccessRules } from "@agent/core";
-import { quotePath } from "@agent/core/toolkit";
+import { quotePath } from "@agent/internal";
 import { CliError } from "../process/errors.js";
 import { accessRules } from "./access.js";
 import { flagLayers, type SettingsFlags } from "./flags.js";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { access, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryName } from "@agent/core/toolkit";
+import { temporaryName } from "@agent/internal";
 import { ensurePrivateDirectory } from "../process/paths.js";
 
 const PRIVATE_FILE = 0o600;

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { canonicalPath } from "@agent/core/toolkit";
+import { canonicalPath } from "@agent/internal";
 
 // Arguments that name a file or a directory, of our own tools and of others.
 const PATH_ARGUMENTS =

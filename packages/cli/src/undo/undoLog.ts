@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ToolCapability } from "@agent/core";
+import type { EditorFiles, ToolCapability } from "@agent/core";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { ensurePrivateDirectory } from "../process/paths.js";
 import { BlobStore } from "./blobStore.js";
@@ -8,6 +8,7 @@ import { type FileState, isSameState, readState, readTree } from "./fileState.js
 import { GitTree } from "./gitTree.js";
 import { type Change, type Restored, restore } from "./restore.js";
 import { touchedPaths } from "./touchedPaths.js";
+import { withUnsaved } from "./unsaved.js";
 
 const MOST_TURNS = 50;
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -45,6 +46,7 @@ export class UndoLog {
   readonly #directory: string;
   readonly #cwd: string;
   readonly #blobs: BlobStore;
+  readonly #editorFiles: EditorFiles | undefined;
   readonly #open = new Map<string, OpenCall>();
   #git: Promise<GitTree | undefined> | undefined;
   #message = "";
@@ -52,9 +54,11 @@ export class UndoLog {
   #done: Turn[] = [];
   #undone: Turn[] = [];
 
-  constructor(directory: string, cwd: string) {
+  /** `editorFiles` are those of the editor the person works in: what is not saved there belongs to the state before. */
+  constructor(directory: string, cwd: string, editorFiles?: EditorFiles) {
     this.#directory = directory;
     this.#cwd = cwd;
+    this.#editorFiles = editorFiles;
     this.#blobs = new BlobStore(join(directory, "blobs"));
     this.#load();
   }
@@ -73,7 +77,8 @@ export class UndoLog {
       if (!capabilities.some((one) => one === "write" || one === "destroy" || one === "execute")) return;
       const paths = capabilities.includes("execute") ? [] : touchedPaths(call.args, this.#cwd);
       const tree = paths.length === 0 ? await (await this.#gitTree())?.capture() : undefined;
-      this.#open.set(call.id, { paths, tree, states: await this.#statesOf(paths) });
+      const states = await withUnsaved(await this.#statesOf(paths), this.#blobs, this.#editorFiles);
+      this.#open.set(call.id, { paths, tree, states });
     } catch {
       this.#open.delete(call.id);
     }

@@ -1,10 +1,10 @@
+import { truncateMiddle } from "@agent/internal";
 import { isAgentError } from "../errors.js";
 import type { ContextEvent } from "../events.js";
 import type { Exchange } from "../loop/exchange.js";
 import { respond } from "../loop/respond.js";
 import type { ChatMessage, ProviderState } from "../providers/interface.js";
 import { orAborted, throwIfAborted } from "../toolkit/abort.js";
-import { truncateMiddle } from "../toolkit/truncate.js";
 import { contentText, contentTokens } from "./content.js";
 import type { Conversation } from "./conversation.js";
 

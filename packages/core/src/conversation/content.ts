@@ -1,6 +1,5 @@
-import { invalidArgument } from "../toolkit/checks.js";
-import { describeValue, quote } from "../toolkit/describe.js";
-import { isRecord } from "../toolkit/isRecord.js";
+import { describeValue, isRecord, quote } from "@agent/internal";
+import { invalidArgument } from "../toolkit/hostOptions/checks.js";
 
 /** What one image or file may weigh, decoded. Servers refuse more, and a session would have to carry it for ever. */
 const MAX_PART_BYTES = 20 * 1024 * 1024;

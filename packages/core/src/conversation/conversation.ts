@@ -1,7 +1,13 @@
 import { AgentError } from "../errors.js";
 import type { ChatMessage } from "../providers/interface.js";
-import { checkText } from "../toolkit/checks.js";
-import { checkOptions, type OptionChecks } from "../toolkit/options.js";
+import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
+import {
+  arrayOf,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkText,
+} from "../toolkit/hostOptions/checks.js";
 import type { ToolContext } from "../tools/types.js";
 import { findHistoryProblem } from "./history.js";
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";
@@ -41,6 +47,8 @@ export interface ConversationOptions {
    */
   readonly sessionContextFilePath?: string;
 }
+
+const checkList = arrayOf("messages");
 
 const OPTIONS: OptionChecks<ConversationOptions> = {
   systemPrompt: checkText,
@@ -109,6 +117,8 @@ export class Conversation implements ToolContext {
    * it writes and how to save, so that `save_session_context` does not write beside it.
    */
   onChange(listener: (change: ConversationChange) => void, recording?: Recording): () => void {
+    checkFunction("listener", listener);
+    if (recording !== undefined) checkObject("recording", recording);
     this.#listeners.add(listener);
     if (recording) this.#recording = recording;
     return () => {
@@ -118,19 +128,23 @@ export class Conversation implements ToolContext {
   }
 
   append(message: ChatMessage): void {
+    checkObject("message", message);
     this.#messages.push(message);
     this.#tell({ type: "message", message });
   }
 
   /** Starts a round: recorders learn of the answer at once, readers once all results are there. */
   openRound(answer: AssistantMessage): OpenRound {
+    checkObject("answer", answer);
     this.#tell({ type: "message", message: answer });
     return this.#roundOf(answer, []);
   }
 
   /** Goes on with the round that waited for a decision. Recorders know of it already. */
-  reopenRound({ answer, results }: PendingRound): OpenRound {
-    return this.#roundOf(answer, results);
+  reopenRound(pending: PendingRound): OpenRound {
+    checkObject("pending", pending);
+    checkList("pending.results", pending.results);
+    return this.#roundOf(pending.answer, pending.results);
   }
 
   #roundOf(answer: AssistantMessage, known: readonly ToolMessage[]): OpenRound {
@@ -156,6 +170,9 @@ export class Conversation implements ToolContext {
 
   /** Puts `messages` in place of `count` messages from `start` on. */
   replace(start: number, count: number, messages: readonly ChatMessage[]): void {
+    checkNumber("start", start);
+    checkNumber("count", count);
+    checkList("messages", messages);
     this.#messages.splice(start, count, ...messages);
     this.#tell({ type: "replace", start, count, messages });
   }
@@ -167,6 +184,7 @@ export class Conversation implements ToolContext {
 
   /** Gives every call that waits for a decision this result, so that the conversation can go on without one. */
   settlePending(text: string): void {
+    checkText("text", text);
     const { pending } = this;
     if (!pending) return;
     const known = new Map(pending.results.map((message) => [message.tool_call_id, message]));

@@ -1,5 +1,4 @@
-import { describeValue } from "../toolkit/describe.js";
-import { isRecord } from "../toolkit/isRecord.js";
+import { describeValue, isRecord } from "@agent/internal";
 import { findContentProblem } from "./content.js";
 
 /**

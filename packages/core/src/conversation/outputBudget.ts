@@ -1,5 +1,4 @@
-import { utf8Length } from "../toolkit/bytes.js";
-import { truncateMiddle } from "../toolkit/truncate.js";
+import { truncateMiddle, utf8Length } from "@agent/internal";
 
 // Until this many times the budget has arrived, a result may take all of it; later ones get an equal share.
 const SLACK = 4;

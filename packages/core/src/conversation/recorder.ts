@@ -1,10 +1,9 @@
+import { errorMessage, quotePath, temporaryName } from "@agent/internal";
 import { AgentError } from "../errors.js";
-import { checkFunction, checkText, invalidArgument } from "../toolkit/checks.js";
-import { errorMessage, quotePath } from "../toolkit/describe.js";
-import { makeDirectory } from "../toolkit/makeDirectory.js";
-import { nodeFs, nodePath } from "../toolkit/nodeModules.js";
-import { checkOptions, type OptionChecks } from "../toolkit/options.js";
-import { temporaryName } from "../toolkit/temporaryName.js";
+import { makeDirectory } from "../toolkit/files/makeDirectory.js";
+import { nodeFs, nodePath } from "../toolkit/files/nodeModules.js";
+import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
+import { checkFunction, checkText, invalidArgument } from "../toolkit/hostOptions/checks.js";
 import type { Conversation } from "./conversation.js";
 import { PRIVATE_FILE, parseSession } from "./session.js";
 import {

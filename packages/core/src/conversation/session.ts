@@ -1,10 +1,10 @@
+import { errorMessage, quotePath } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import type { ChatMessage } from "../providers/interface.js";
-import { writeFileAtomic } from "../toolkit/atomicWrite.js";
-import { arrayOf, checkObject, checkText } from "../toolkit/checks.js";
-import { errorMessage, quotePath } from "../toolkit/describe.js";
-import { makeDirectory } from "../toolkit/makeDirectory.js";
-import { nodeFs, nodePath } from "../toolkit/nodeModules.js";
+import { makeDirectory } from "../toolkit/files/makeDirectory.js";
+import { nodeFs, nodePath } from "../toolkit/files/nodeModules.js";
+import { writeFileAtomic } from "../toolkit/files/writeFileAtomic.js";
+import { arrayOf, checkObject, checkText } from "../toolkit/hostOptions/checks.js";
 import type { PendingRound } from "./pending.js";
 import { formatSession, parseSessionFile } from "./sessionFile.js";
 

@@ -1,6 +1,5 @@
+import { describeValue, isRecord } from "@agent/internal";
 import type { ChatMessage } from "../providers/interface.js";
-import { describeValue } from "../toolkit/describe.js";
-import { isRecord } from "../toolkit/isRecord.js";
 import type { AssistantMessage, ConversationChange, ToolMessage } from "./conversation.js";
 import { findHistoryProblem } from "./history.js";
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";

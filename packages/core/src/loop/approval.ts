@@ -1,6 +1,6 @@
+import { describeValue, errorMessage } from "@agent/internal";
 import { AgentError, isAgentError } from "../errors.js";
 import { orAborted } from "../toolkit/abort.js";
-import { describeValue, errorMessage } from "../toolkit/describe.js";
 import type { CallContext } from "../tools/callContext.js";
 import type { AccessNeed, ToolCapability } from "../tools/types.js";
 

@@ -1,19 +1,12 @@
 import { isAgentError } from "../errors.js";
 import { orAborted } from "../toolkit/abort.js";
 import type { ToolResult } from "../tools/execution.js";
-import type { PreparedCall } from "../tools/registry.js";
+import type { PreparedCall } from "../tools/preparedCall.js";
 import { ApprovalGate } from "./approval.js";
 import type { CallPlace, ChildStarter } from "./children.js";
 import type { Exchange } from "./exchange.js";
 import { askAfterHooks, askBeforeHooks, type HookCall } from "./hooks.js";
-
-/** A call as the model asked for it: an id of its own, and arguments that could be read, or why not. */
-export interface RequestedCall {
-  readonly id: string;
-  readonly name: string;
-  readonly args: Record<string, unknown>;
-  readonly problem: string | undefined;
-}
+import type { RequestedCall } from "./requestedCalls.js";
 
 /**
  * The one path of a call: requested → prepared (look-up, validation; no side effect) → decided (hooks, then
@@ -87,9 +80,6 @@ interface Decided {
   readonly isGranted: boolean;
 }
 
-// For a decision about a call of an agent that asks nobody.
-const OPEN_GATE = new ApprovalGate(() => "allow");
-
 /** Hooks first, then the person. */
 async function decide(
   { turn, callId: id }: CallPlace,
@@ -117,7 +107,8 @@ async function decide(
   if (allowed || (!gate && given === undefined)) return { call, isGranted: allowed };
   const { name, args, capabilities, needs } = call;
   const request = { scope, turn, id, name, args, capabilities, needs, context, signal };
-  const refusal = await (gate ?? OPEN_GATE).check(request, given);
+  // Somebody may have decided about a call of an agent that asks nobody.
+  const refusal = await (gate ?? new ApprovalGate(() => "allow")).check(request, given);
   if (signal.aborted) return abortedBefore(name);
   return refusal === undefined ? { call, isGranted: true } : denied(refusal);
 }

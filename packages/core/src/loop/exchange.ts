@@ -5,7 +5,7 @@ import type { ChatProvider } from "../providers/interface.js";
 import type { CallContext } from "../tools/callContext.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ChatTool } from "../tools/interface.js";
-import type { PreparedCall } from "../tools/registry.js";
+import type { PreparedCall } from "../tools/preparedCall.js";
 import type { ToolCapability } from "../tools/types.js";
 import type { ApprovalDecisions, ApprovalGate } from "./approval.js";
 import type { CallHooks } from "./hooks.js";

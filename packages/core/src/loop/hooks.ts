@@ -1,7 +1,5 @@
+import { describeValue, errorMessage, isRecord, LONGEST_TIMER_MS, quote } from "@agent/internal";
 import { orAborted } from "../toolkit/abort.js";
-import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
-import { isRecord } from "../toolkit/isRecord.js";
-import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
 import type { CallContext } from "../tools/callContext.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ToolCapability } from "../tools/types.js";

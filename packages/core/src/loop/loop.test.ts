@@ -83,6 +83,11 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
 
   test.each([
     ["text that is not JSON", '{"path": nope}', /^Error executing t: the arguments are not valid JSON/],
+    [
+      "objects nested 100,000 levels deep",
+      `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`,
+      "Error executing t: the arguments are nested more than 256 levels deep.",
+    ],
     ["JSON that is cut off", '{"path": "a', /^Error executing t: the arguments are not valid JSON/],
     ["an array", '["a"]', /^Error executing t: the arguments must be a JSON object, got "\[\\"a\\"\]"\.$/],
     ["null", "null", /must be a JSON object/],

@@ -1,7 +1,7 @@
+import { errorMessage } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import type { OutputFormat } from "../providers/interface.js";
-import { errorMessage } from "../toolkit/describe.js";
-import { type Parsed, readSchema } from "../toolkit/standardSchema.js";
+import { type Parsed, readSchema } from "../toolkit/jsonSchema/standardSchema.js";
 
 const FENCE = "```";
 

@@ -1,7 +1,6 @@
+import { describeValue, errorMessage, isRecord } from "@agent/internal";
 import { AgentError, isAgentError } from "../errors.js";
 import type { ChatProvider, ChatRequest, ChatResponse, TokenUsage } from "../providers/interface.js";
-import { describeValue, errorMessage } from "../toolkit/describe.js";
-import { isRecord } from "../toolkit/isRecord.js";
 import type { Exchange } from "./exchange.js";
 import type { TelemetryAttributes } from "./telemetry.js";
 

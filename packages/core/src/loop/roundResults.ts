@@ -1,7 +1,7 @@
+import { revealHiddenTags } from "@agent/internal";
 import { type ContentPart, contentText, partBytes } from "../conversation/content.js";
 import type { ToolMessage } from "../conversation/conversation.js";
 import { OutputBudget } from "../conversation/outputBudget.js";
-import { revealHiddenTags } from "../toolkit/visible.js";
 import type { ToolResult } from "../tools/execution.js";
 
 // What the images and files of one round may weigh together, decoded: servers refuse larger requests.

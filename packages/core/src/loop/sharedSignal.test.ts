@@ -1,9 +1,12 @@
+import { getEventListeners } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { warningsDuring } from "@agent/test-support";
 import { expect, test } from "vitest";
+import { Agent } from "../agent.js";
+import type { AgentError } from "../errors.js";
 import { runAttempts } from "../providers/http/attempts.js";
-import { functionTool } from "../toolkit/functionTool.js";
+import { functionTool } from "../toolkit/jsonSchema/functionTool.js";
 import { onAbort } from "../toolkit/onAbort.js";
 import { ToolRegistry } from "../tools/registry.js";
 
@@ -70,6 +73,63 @@ test("fifty requests to a model with one signal: no warning", async () => {
     });
     expect(warnings).toEqual([]);
   });
+});
+
+test("a thousand calls and a thousand chats wait behind one listener of their signal, without a warning", async () => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const registry = new ToolRegistry();
+  registry.register({
+    name: "wait",
+    getSchema: () => functionTool("wait", "Waits.", {}),
+    execute: (_args, call) => new Promise((resolve) => onAbort(call?.signal, () => resolve("stopped"))),
+  });
+  const silent = { respond: () => new Promise<never>(() => undefined) };
+  const warnings = await warningsDuring(async () => {
+    const calls = Array.from({ length: 1000 }, () => registry.run("wait", {}, { signal }));
+    const chats = Array.from({ length: 1000 }, () => new Agent(silent).chat("Hi", { signal }));
+    const ends = Promise.all([...calls, ...chats.map((chat) => chat.catch(({ code }: AgentError) => code))]);
+    await new Promise(setImmediate);
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
+    controller.abort();
+    const seen = new Set((await ends).map((end) => (typeof end === "object" ? end.outcome : end)));
+    expect(seen).toEqual(new Set(["aborted"]));
+  });
+  expect(warnings).toEqual([]);
+  expect(getEventListeners(signal, "abort")).toHaveLength(0);
+});
+
+test("calls that end leave no listener on their signal", async () => {
+  const { signal } = new AbortController();
+  const registry = new ToolRegistry();
+  registry.register({
+    name: "quick",
+    getSchema: () => functionTool("quick", "Ends.", {}),
+    execute: async () => "done",
+  });
+  for (let call = 0; call < 1000; call++) await registry.execute("quick", {}, { signal });
+  expect(getEventListeners(signal, "abort")).toHaveLength(0);
+});
+
+test("a listener that throws keeps no other from being called", async () => {
+  const controller = new AbortController();
+  const called: string[] = [];
+  const thrown = new Promise((resolve) => {
+    const others = process.listeners("uncaughtException");
+    process.removeAllListeners("uncaughtException");
+    process.once("uncaughtException", (error) => {
+      for (const listener of others) process.on("uncaughtException", listener);
+      resolve(error);
+    });
+  });
+  const error = new Error("mine");
+  onAbort(controller.signal, () => {
+    throw error;
+  });
+  onAbort(controller.signal, () => called.push("second"));
+  controller.abort();
+  expect(called).toEqual(["second"]);
+  expect(await thrown).toBe(error);
 });
 
 test("onAbort calls once, and not at all after its release", () => {

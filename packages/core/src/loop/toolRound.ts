@@ -1,17 +1,15 @@
 import type { AssistantMessage, OpenRound } from "../conversation/conversation.js";
 import type { PendingCall, PendingRound } from "../conversation/pending.js";
 import { isAgentError } from "../errors.js";
-import type { ChatResponse, ChatToolCall } from "../providers/interface.js";
-import { quote } from "../toolkit/describe.js";
-import { isRecord } from "../toolkit/isRecord.js";
-import { asToolName } from "../tools/toolName.js";
+import type { ChatResponse } from "../providers/interface.js";
 import type { ToolCapability } from "../tools/types.js";
 import { SuspendedCall } from "./approval.js";
 import type { Answer } from "./ask.js";
-import { type RequestedCall, runCall } from "./callPath.js";
+import { runCall } from "./callPath.js";
 import type { ChildStarter } from "./children.js";
 import type { Exchange } from "./exchange.js";
 import type { RepeatCounter } from "./repeats.js";
+import { type RequestedCall, readCalls, toHistory } from "./requestedCalls.js";
 import { RoundResults } from "./roundResults.js";
 
 // Calls of these run alone and in order: two edits of one file must not meet.
@@ -25,11 +23,6 @@ const BEFORE_FIRST_TURN = 0;
 const SUSPENDED = "This call waits for a decision and has not run.";
 const UNKNOWN = "Interrupted: whether this call has run is not known. Check before you repeat it.";
 const NOT_RUN = "Not run: the message was interrupted by an earlier call of this answer.";
-
-interface RoundCall extends RequestedCall {
-  /** The arguments' text as it came. */
-  readonly raw: string;
-}
 
 /**
  * Runs the tool calls of one answer: readers together, the others one after the other, in the order asked, and adds
@@ -83,7 +76,7 @@ export async function resumeToolRound(
 
 /** Runs the calls that have no result. Rejects, once all have ended, if one could not get to its end. */
 async function runUnfinished(
-  calls: readonly RoundCall[],
+  calls: readonly RequestedCall[],
   results: RoundResults,
   round: OpenRound,
   turn: number,
@@ -112,7 +105,7 @@ async function runUnfinished(
   throw failure.error;
 }
 
-function pendingCall(call: RoundCall, failure: Failure | undefined, { tools }: Exchange): PendingCall {
+function pendingCall(call: RequestedCall, failure: Failure | undefined, { tools }: Exchange): PendingCall {
   if (failure?.error instanceof SuspendedCall) {
     const { id, name, args, capabilities, needs } = failure.error.request;
     return { id, name, args, capabilities, needs };
@@ -139,7 +132,7 @@ export function textOrNull(content: unknown): string | null {
 
 function toAnswer(
   response: ChatResponse,
-  calls: readonly RoundCall[],
+  calls: readonly RequestedCall[],
   dropped: number,
   provider: string | undefined,
 ): AssistantMessage {
@@ -157,58 +150,11 @@ function droppedNote(dropped: number, most: number): string {
   return `[Note: the answer held ${dropped} more tool calls than the ${most} that one answer may hold. They were not run.]`;
 }
 
-function readCalls(response: ChatResponse, most: number): { calls: RoundCall[]; dropped: number } {
-  const used = new Set<string>();
-  const calls = response.toolCalls.slice(0, most).map((call: Partial<ChatToolCall>, index) => {
-    const name = asText(call?.function?.name);
-    const raw = asText(call?.function?.arguments);
-    // Some servers send no id, or the same one twice; each result must still find its call.
-    let id = asText(call?.id) || `call_${index}`;
-    while (used.has(id)) id = `${id}_${index}`;
-    used.add(id);
-    return { id, name, raw, ...readArguments(raw, response.finishReason === "length") };
-  });
-  return { calls, dropped: response.toolCalls.length - calls.length };
-}
-
-/** A provider may pass on what its server made up: an object for arguments, no name at all. */
-function asText(value: unknown): string {
-  if (value === undefined || value === null) return "";
-  return typeof value === "string" ? value.toWellFormed() : (JSON.stringify(value) ?? "");
-}
-
-function readArguments(raw: string, cutOff: boolean): Pick<RoundCall, "args" | "problem"> {
-  if (cutOff) {
-    return {
-      args: {},
-      problem:
-        "the answer reached its length limit before the call was complete, so nothing was run. Make a shorter call.",
-    };
-  }
-  if (raw.trim() === "") return { args: {}, problem: undefined };
-  try {
-    const args: unknown = JSON.parse(raw);
-    if (isRecord(args)) return { args, problem: undefined };
-    return { args: {}, problem: `the arguments must be a JSON object, got ${quote(raw)}.` };
-  } catch (error) {
-    return {
-      args: {},
-      problem: `the arguments are not valid JSON (${(error as Error).message}): ${quote(raw)}`,
-    };
-  }
-}
-
-/** The call as it is kept: servers refuse a history with names or arguments they could not have sent. */
-function toHistory({ id, name, raw, problem }: RoundCall): ChatToolCall {
-  const readable = problem === undefined && raw.trim() !== "";
-  return { id, type: "function", function: { name: asToolName(name), arguments: readable ? raw : "{}" } };
-}
-
 /** Runs the calls and resolves once all have ended. After the first failure no other call is started. */
 async function runInOrder(
-  calls: readonly RoundCall[],
+  calls: readonly RequestedCall[],
   { tools }: Exchange,
-  run: (call: RoundCall, index: number) => Promise<void>,
+  run: (call: RequestedCall, index: number) => Promise<void>,
 ): Promise<ReadonlyMap<number, Failure>> {
   const running = new Set<Promise<unknown>>();
   const failures = new Map<number, Failure>();

@@ -1,14 +1,17 @@
 /** What a provider on HTTP needs, ours and yours alike: `@agent/core/provider`. */
 export { adaptContent, contentText } from "../conversation/content.js";
 export { outputInstruction } from "../loop/output.js";
-export { createRedactor } from "../toolkit/redact.js";
+export { createRedactor } from "../toolkit/text/redact.js";
 export { callArguments } from "./adapt/callArguments.js";
 export { fitCallId } from "./adapt/callIds.js";
+export { type JsonText, JsonTexts, jsonBody, jsonItems } from "./adapt/jsonBody.js";
 export { type AdaptedSchema, pickKeywords } from "./adapt/keywords.js";
+export { MediaFitter, type MediaLimits } from "./adapt/media.js";
 export { Notices } from "./adapt/notices.js";
 export { objectSchema } from "./adapt/objectSchema.js";
-export { contentParts, type PartLimit, withinLimits } from "./adapt/parts.js";
+export { contentParts } from "./adapt/parts.js";
 export { type AdaptedTool, ToolAdapter } from "./adapt/tools.js";
+export { type Turn, TurnList } from "./adapt/turns.js";
 export { AnswerBuilder } from "./answer/builder.js";
 export { AnswerLimits, callId, callName } from "./answer/limits.js";
 export { type AnswerPiece, answerPieces } from "./answer/pieces.js";

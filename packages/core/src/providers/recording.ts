@@ -1,7 +1,6 @@
+import { describeValue, errorMessage, isRecord, quotePath } from "@agent/internal";
 import { AgentError } from "../errors.js";
-import { describeValue, errorMessage, quotePath } from "../toolkit/describe.js";
-import { isRecord } from "../toolkit/isRecord.js";
-import { nodeFs } from "../toolkit/nodeModules.js";
+import { nodeFs } from "../toolkit/files/nodeModules.js";
 import type { ChatMessage, ChatResponse } from "./interface.js";
 
 const FORMAT = "agent-recording";

@@ -1,9 +1,8 @@
+import { describeValue, errorMessage, isRecord, quotePath } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import { throwIfAborted } from "../toolkit/abort.js";
-import { writeFileAtomic } from "../toolkit/atomicWrite.js";
-import { checkText, invalidArgument } from "../toolkit/checks.js";
-import { describeValue, errorMessage, quotePath } from "../toolkit/describe.js";
-import { isRecord } from "../toolkit/isRecord.js";
+import { writeFileAtomic } from "../toolkit/files/writeFileAtomic.js";
+import { checkText, invalidArgument } from "../toolkit/hostOptions/checks.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
 import { type Exchange, findDifference, formatRecording, readRecording } from "./recording.js";
 import { checkRequest } from "./request.js";

@@ -1,4 +1,4 @@
-import { arrayOf, checkFunction, checkObject, checkSignal } from "../toolkit/checks.js";
+import { arrayOf, checkFunction, checkObject, checkSignal } from "../toolkit/hostOptions/checks.js";
 import type { ChatRequest } from "./interface.js";
 
 const checkMessages = arrayOf("messages");

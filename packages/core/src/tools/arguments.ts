@@ -1,7 +1,7 @@
-import { describeValue, quote } from "../toolkit/describe.js";
-import { isRecord } from "../toolkit/isRecord.js";
+import { describeValue, isRecord, quote } from "@agent/internal";
 
-const MAX_DEPTH = 256;
+/** How deep arguments may be nested. */
+export const MAX_ARGUMENT_DEPTH = 256;
 
 /**
  * A deep copy of JSON-like arguments, so that a tool can do what it likes with them. Throws for what JSON
@@ -26,7 +26,8 @@ function copyJson(value: unknown, depth: number): unknown {
   if (typeof value !== "object") {
     throw new Error(`the arguments must be JSON values, got ${describeValue(value)}.`);
   }
-  if (depth > MAX_DEPTH) throw new Error(`the arguments are nested more than ${MAX_DEPTH} levels deep.`);
+  if (depth > MAX_ARGUMENT_DEPTH)
+    throw new Error(`the arguments are nested more than ${MAX_ARGUMENT_DEPTH} levels deep.`);
   if (Array.isArray(value)) return value.map((item) => copyJson(item, depth + 1));
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {

@@ -1,10 +1,9 @@
+import { describeValue, isRecord, quote } from "@agent/internal";
 import type { ContentPart } from "../conversation/content.js";
 import { AgentError } from "../errors.js";
-import { checkBoolean, checkFunction, checkObject, checkText } from "../toolkit/checks.js";
-import { describeValue, quote } from "../toolkit/describe.js";
-import { isRecord } from "../toolkit/isRecord.js";
-import { checkOptions, type OptionChecks } from "../toolkit/options.js";
-import { readSchema, type Schema, type SchemaValue } from "../toolkit/standardSchema.js";
+import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
+import { checkBoolean, checkFunction, checkObject, checkText } from "../toolkit/hostOptions/checks.js";
+import { readSchema, type Schema, type SchemaValue } from "../toolkit/jsonSchema/standardSchema.js";
 import type { ExecutableTool } from "./interface.js";
 import type { ToolCall, ToolCapability } from "./types.js";
 

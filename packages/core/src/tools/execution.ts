@@ -1,12 +1,15 @@
+import {
+  describeValue,
+  errorMessage,
+  escapeInvisible,
+  isRecord,
+  LONGEST_TIMER_MS,
+  truncateMiddle,
+} from "@agent/internal";
 import { type ContentPart, findPartProblem } from "../conversation/content.js";
 import { AgentError } from "../errors.js";
 import { LazySignal } from "../toolkit/abort.js";
-import { describeValue, errorMessage } from "../toolkit/describe.js";
-import { isRecord } from "../toolkit/isRecord.js";
 import { onAbort } from "../toolkit/onAbort.js";
-import { LONGEST_TIMER_MS } from "../toolkit/timer.js";
-import { truncateMiddle } from "../toolkit/truncate.js";
-import { escapeInvisible } from "../toolkit/visible.js";
 import type { ExecutableTool } from "./interface.js";
 import type { ChildAgentAnswer, ChildAgentRequest, ToolCall, ToolReport } from "./types.js";
 

@@ -1,8 +1,7 @@
+import { didYouMean, quote } from "@agent/internal";
 import { AgentError } from "../errors.js";
-import { arrayOf, checkObject, textsOf } from "../toolkit/checks.js";
-import { quote } from "../toolkit/describe.js";
-import { didYouMean } from "../toolkit/nearest.js";
-import { checkOptions, type OptionChecks } from "../toolkit/options.js";
+import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
+import { arrayOf, checkObject, textsOf } from "../toolkit/hostOptions/checks.js";
 import type { ExecutableTool } from "./interface.js";
 import { registerPack } from "./packs.js";
 import type { AgentToolNames, CheckedPacks, PackEntry } from "./packTypes.js";

@@ -1,6 +1,6 @@
+import { describeValue, errorMessage, quote } from "@agent/internal";
 import { AgentError } from "../errors.js";
-import { checkFunction, checkObject, checkRegistry, checkText } from "../toolkit/checks.js";
-import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
+import { checkFunction, checkObject, checkRegistry, checkText } from "../toolkit/hostOptions/checks.js";
 import type { ExecutableTool } from "./interface.js";
 import type { PackHost, PackRegistry, PackServices, RegisterOptions, ToolPack } from "./types.js";
 

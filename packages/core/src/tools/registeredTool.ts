@@ -1,7 +1,7 @@
+import { describeValue, errorMessage, quote } from "@agent/internal";
 import { AgentError } from "../errors.js";
-import { checkBoolean, checkText } from "../toolkit/checks.js";
-import { describeValue, errorMessage, quote } from "../toolkit/describe.js";
-import { checkOptions, type OptionChecks } from "../toolkit/options.js";
+import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
+import { checkBoolean, checkText } from "../toolkit/hostOptions/checks.js";
 import type { ExecutableTool, ParsedArguments } from "./interface.js";
 import { type SharedSchema, shareSchema } from "./sharedSchema.js";
 import { isToolName } from "./toolName.js";

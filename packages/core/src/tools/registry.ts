@@ -1,32 +1,21 @@
+import { quote } from "@agent/internal";
 import { AgentError } from "../errors.js";
+import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import {
   checkFunction,
   checkNotNegative,
   checkObject,
   checkPositive,
-  checkSignal,
-} from "../toolkit/checks.js";
-import { quote } from "../toolkit/describe.js";
-import { checkOptions, type OptionChecks } from "../toolkit/options.js";
-import { createRedactor } from "../toolkit/redact.js";
-import { truncateUtf8 } from "../toolkit/truncate.js";
-import { escapeToLine } from "../toolkit/visible.js";
-import { copyArguments } from "./arguments.js";
-import {
-  abortedEnding,
-  type ExecutionLimits,
-  failure,
-  type RunOptions,
-  runTool,
-  type ToolEnding,
-  type ToolResult,
-} from "./execution.js";
-import type { ChatTool, ExecutableTool, RedirectedCall } from "./interface.js";
+  checkText,
+} from "../toolkit/hostOptions/checks.js";
+import { createRedactor } from "../toolkit/text/redact.js";
+import type { ExecutionLimits, RunOptions, ToolResult } from "./execution.js";
+import type { ChatTool, ExecutableTool } from "./interface.js";
+import { type PreparedCall, prepareCall } from "./preparedCall.js";
 import { examineTool, type RegisteredTool } from "./registeredTool.js";
 import { defaultSecrets, readVariables } from "./secrets.js";
 import { PackServiceList } from "./services.js";
 import type {
-  AccessNeed,
   LoadTools,
   PackRegistry,
   PackServices,
@@ -38,7 +27,6 @@ import type {
 const DEFAULT_DEADLINE_MS = 10 * 60 * 1000;
 const DEFAULT_ABORT_GRACE_MS = 5000;
 const DEFAULT_MAX_RESULT_BYTES = 1024 * 1024;
-const MAX_SHOWN_NAME = 200;
 
 export interface ToolRegistryOptions {
   /** How long a tool that sets no deadline of its own may take. Default: ten minutes. */
@@ -75,18 +63,6 @@ export interface ToolInfo {
   readonly capabilities: readonly ToolCapability[];
   /** Who brought it, where that is known. */
   readonly source?: string;
-}
-
-/** A call that was looked up and validated, and has done nothing yet. */
-export interface PreparedCall {
-  readonly name: string;
-  /** A copy of the arguments as the model sent them. */
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly capabilities: readonly ToolCapability[];
-  /** What the call needs a person's yes for, under the host's access rules. */
-  readonly needs: readonly AccessNeed[];
-  /** Runs the tool, unless it was removed or turned off meanwhile. Never rejects. */
-  run(options?: RunOptions): Promise<ToolResult>;
 }
 
 /**
@@ -207,10 +183,13 @@ export class ToolRegistry implements PackRegistry {
   }
 
   provide(services: PackServices): void {
+    checkObject("services", services);
     this.services.add(services);
   }
 
   registerLater(description: string, load: LoadTools): void {
+    checkText("description", description);
+    checkFunction("load", load);
     this.services.load(description, (signal) => load(this, signal));
   }
 
@@ -219,36 +198,7 @@ export class ToolRegistry implements PackRegistry {
    * the result of one that cannot run (it has an `outcome`).
    */
   async prepare(name: string, args?: Record<string, unknown>): Promise<PreparedCall | ToolResult> {
-    const found = this.#find(name);
-    if ("outcome" in found) return { ...found, durationMs: 0 };
-    const { tool, capabilities } = found;
-    try {
-      const copy = copyArguments(args);
-      const parsed = await found.parseArguments(copy);
-      if ("problem" in parsed) return { ...failure(name, parsed.problem, this.#limits), durationMs: 0 };
-      const target = tool.redirect?.(copy);
-      if (target !== undefined) return await this.#prepareTarget(name, target);
-      return {
-        name,
-        args: copy,
-        capabilities,
-        needs: tool.findAccessNeeds?.(copy) ?? [],
-        // A tool may change what it gets; what was decided about stays as it was.
-        run: (options = {}) =>
-          this.#run(name, found, parsed.value === copy ? copyArguments(copy) : parsed.value, options),
-      };
-    } catch (error) {
-      return { ...failure(name, error, this.#limits), durationMs: 0 };
-    }
-  }
-
-  /** The call that another one stands for. Only once: two tools that redirect to each other must not go round for ever. */
-  async #prepareTarget(name: string, target: RedirectedCall): Promise<PreparedCall | ToolResult> {
-    if (this.#tools.get(target.name)?.tool.redirect) {
-      const problem = `${quote(target.name)} redirects calls itself and cannot be called through another tool.`;
-      return { ...failure(name, problem, this.#limits), durationMs: 0 };
-    }
-    return await this.prepare(target.name, { ...target.args });
+    return await prepareCall(name, args, (wanted) => this.#tools.get(wanted), this.#limits);
   }
 
   /** Runs a tool and resolves to the text for the model. Never rejects. */
@@ -269,58 +219,12 @@ export class ToolRegistry implements PackRegistry {
     await this.services.dispose();
   }
 
-  async #run(
-    name: string,
-    entry: RegisteredTool,
-    input: Record<string, unknown>,
-    options: RunOptions,
-  ): Promise<ToolResult> {
-    const now = this.#find(name);
-    if (now !== entry) {
-      return { ...("outcome" in now ? now : unavailable("not_available", name)), durationMs: 0 };
-    }
-    const started = performance.now();
-    const ending = await runSafely(entry.tool, input, options, this.#limits);
-    return { ...ending, durationMs: performance.now() - started };
-  }
-
-  /** The tool if it may run now, or how a call of it ends. */
-  #find(name: string): RegisteredTool | ToolEnding {
-    const entry = this.#tools.get(name);
-    if (entry?.enabled) return entry;
-    return unavailable(entry ? "not_available" : "not_found", name);
-  }
-
   #setEnabled(name: string, enabled: boolean): boolean {
     const entry = this.#tools.get(name);
     if (!entry) return false;
     entry.enabled = enabled;
     return true;
   }
-}
-
-/** Runs the tool, unless what the caller passed along is wrong or the call is aborted already. */
-async function runSafely(
-  tool: ExecutableTool,
-  input: Record<string, unknown>,
-  options: RunOptions,
-  limits: ExecutionLimits,
-): Promise<ToolEnding> {
-  try {
-    checkObject("call", options);
-    if (options.signal !== undefined) checkSignal("signal", options.signal);
-    if (options.signal?.aborted) return abortedEnding(tool.name);
-    return await runTool(tool, input, options, limits);
-  } catch (error) {
-    return failure(tool.name, error, limits);
-  }
-}
-
-/** How a call ends that found no tool it may run. */
-export function unavailable(outcome: "not_found" | "not_available", name: string): ToolEnding {
-  // The name is the model's own text: it may be anything, and as long as it likes.
-  const shown = escapeToLine(truncateUtf8(String(name), MAX_SHOWN_NAME));
-  return { outcome, text: `Tool ${outcome === "not_found" ? "not found" : "not available"}: ${shown}` };
 }
 
 function describe(name: string, entry: RegisteredTool): ToolInfo {

@@ -1,6 +1,12 @@
+import { errorMessage } from "@agent/internal";
 import type { CallHooks } from "../loop/hooks.js";
-import { checkFunction, checkObject, checkPositive, checkText, invalidArgument } from "../toolkit/checks.js";
-import { errorMessage } from "../toolkit/describe.js";
+import {
+  checkFunction,
+  checkObject,
+  checkPositive,
+  checkText,
+  invalidArgument,
+} from "../toolkit/hostOptions/checks.js";
 import type { BackgroundJobs, Diagnosis, MentionSource, PackCommand, PackServices } from "./types.js";
 
 const LOAD_GRACE_MS = 5000;

@@ -1,9 +1,8 @@
+import { countOf, isRecord } from "@agent/internal";
 import { saveSession } from "../conversation/session.js";
-import { requireString } from "../toolkit/arguments.js";
-import { invalidArgument } from "../toolkit/checks.js";
-import { functionTool } from "../toolkit/functionTool.js";
-import { isRecord } from "../toolkit/isRecord.js";
-import { countOf } from "../toolkit/words.js";
+import { invalidArgument } from "../toolkit/hostOptions/checks.js";
+import { functionTool } from "../toolkit/jsonSchema/functionTool.js";
+import { requireString } from "../toolkit/modelArguments/arguments.js";
 import type { ChatTool, ExecutableTool } from "./interface.js";
 import type { ToolContext } from "./types.js";
 

@@ -1,6 +1,5 @@
-import { describeValue, errorMessage } from "../toolkit/describe.js";
+import { describeValue, errorMessage, hasHiddenTags } from "@agent/internal";
 import { compileSchema } from "../toolkit/jsonSchema/compile.js";
-import { hasHiddenTags } from "../toolkit/visible.js";
 import type { ChatTool, JsonSchema } from "./interface.js";
 
 /** A tool's schema as every agent with that tool uses it. */

@@ -1,4 +1,4 @@
-import { checkFunction, checkObject } from "../toolkit/checks.js";
+import { checkFunction, checkObject } from "../toolkit/hostOptions/checks.js";
 
 /** Signals that end a program that has no handler for them, and that a program can handle. */
 const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

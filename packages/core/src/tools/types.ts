@@ -208,6 +208,17 @@ export type PersonAnswer =
   | { readonly answer: "no" | "dismissed" };
 
 /**
+ * The text files of an editor, as the person sees them: unsaved changes included. Paths are absolute and canonical. A
+ * tool checks a path under its own rules before it asks: the editor knows none of them.
+ */
+export interface EditorFiles {
+  /** The text the editor has. Rejects for a file that it cannot open. */
+  readText?(path: string, signal?: AbortSignal): Promise<string>;
+  /** Replaces the whole text and saves it; makes the file if there is none. Rejects if the editor did not. */
+  writeText?(path: string, text: string, signal?: AbortSignal): Promise<void>;
+}
+
+/**
  * What the host hands to a pack: the agent's live state and the pack's own options block. `Options` is what the pack takes:
  * the compiler checks it where it sees the pack selected. Options also come from files that no compiler reads, so a
  * pack checks them with `packOptions` all the same.
@@ -229,6 +240,8 @@ export interface PackHost<Options = unknown> {
   readonly contextTokens?: number;
   /** Asks the person who uses the agent. Absent where nobody can answer. */
   readonly ask?: (question: PersonQuestion) => Promise<PersonAnswer>;
+  /** The files of the editor the person works in. Absent where there is none: tools then use the disk alone. */
+  readonly editorFiles?: EditorFiles;
 }
 
 /** Something a pack keeps running after the call that started it returned, such as a development server. */

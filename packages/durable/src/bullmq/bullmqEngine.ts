@@ -1,12 +1,5 @@
 import { AgentError } from "@agent/core";
-import {
-  checkFunction,
-  checkOptions,
-  checkPositive,
-  checkText,
-  errorMessage,
-  type OptionChecks,
-} from "@agent/core/toolkit";
+import { check, checkOptions, errorMessage, type OptionChecks } from "@agent/core/toolkit";
 import type { Pool } from "pg";
 import type {
   ActivityBucket,
@@ -19,6 +12,7 @@ import type {
 } from "../engine/engine.js";
 import type { FollowedEvent } from "../engine/events.js";
 import type { Decision, NewRun, Run, RunState, RunSummary, TenantLimits } from "../engine/run.js";
+import { Appends } from "./appends.js";
 import { BullmqWorker } from "./bullmqWorker.js";
 import { Dispatcher } from "./dispatcher.js";
 import { clientConfig, loadPostgres, postgresTickets, redisTickets } from "./drivers.js";
@@ -26,11 +20,12 @@ import { Leases } from "./leases.js";
 import { ModelCalls } from "./modelCalls.js";
 import { cancelTopic, Notices } from "./notices.js";
 import { readEvents } from "./postgresEvents.js";
+import { RunQueries } from "./runQueries.js";
 import { type Change, RunStore } from "./runStore.js";
 import { checkSchemaName, migrate } from "./schema.js";
 import { type TicketBackend, Tickets } from "./tickets.js";
 
-const DEFAULTS = { schema: "agent_runs", maxConnections: 10 };
+const DEFAULTS = { schema: "agent_runs", maxConnections: 4 };
 
 export interface BullmqEngineOptions {
   /** The database that holds runs, journals and events: `postgres://user:password@host:5432/name`. */
@@ -39,18 +34,18 @@ export interface BullmqEngineOptions {
   readonly redis?: string;
   /** The schema of the tables. Made, and brought up to date, when the engine is opened. Default `agent_runs`. */
   readonly schema?: string;
-  /** Connections of this process to Postgres, besides one that listens. Default 10. */
+  /** Connections of this process to Postgres, besides one that listens. Default 4. */
   readonly maxConnections?: number;
   /** Told of faults that pass, such as a server that restarts. */
   readonly onFault?: (error: unknown) => void;
 }
 
 const OPTIONS: OptionChecks<BullmqEngineOptions> = {
-  postgres: checkText,
-  redis: checkText,
-  schema: checkText,
-  maxConnections: checkPositive,
-  onFault: checkFunction,
+  postgres: check.text,
+  redis: check.text,
+  schema: check.text,
+  maxConnections: check.positive,
+  onFault: check.function,
 };
 
 /**
@@ -60,7 +55,7 @@ const OPTIONS: OptionChecks<BullmqEngineOptions> = {
 export async function createBullmqEngine(options: BullmqEngineOptions): Promise<RunEngine> {
   checkOptions("createBullmqEngine", options, OPTIONS);
   const { postgres, redis, schema = DEFAULTS.schema, onFault = () => undefined } = options;
-  checkText("postgres", postgres);
+  check.text("postgres", postgres);
   checkSchemaName(schema);
   const pg = await loadPostgres();
   const pool = new pg.Pool({
@@ -73,7 +68,7 @@ export async function createBullmqEngine(options: BullmqEngineOptions): Promise<
     await migrate(pool, schema);
     const backend = await (redis === undefined
       ? postgresTickets(postgres, `${schema}_queue`)
-      : redisTickets(redis));
+      : redisTickets(redis, schema));
     const notices = new Notices(pool, () => new pg.Client(clientConfig(postgres)), schema, onFault);
     return new BullmqEngine(pool, schema, backend, notices, onFault);
   } catch (error) {
@@ -92,6 +87,8 @@ class BullmqEngine implements RunEngine {
   readonly #notices: Notices;
   readonly #onFault: (error: unknown) => void;
   readonly #store: RunStore;
+  readonly #queries: RunQueries;
+  readonly #appends: Appends;
   readonly #leases: Leases;
   readonly #tickets: Tickets;
   readonly #dispatcher: Dispatcher;
@@ -111,6 +108,8 @@ class BullmqEngine implements RunEngine {
     this.#notices = notices;
     this.#onFault = onFault;
     this.#store = new RunStore(pool, schema);
+    this.#queries = new RunQueries(pool, schema);
+    this.#appends = new Appends(pool, schema);
     this.#leases = new Leases(pool, schema);
     this.#tickets = new Tickets(backend, schema, onFault);
     this.#dispatcher = new Dispatcher(this.#tickets, this.#leases, notices, onFault);
@@ -122,23 +121,23 @@ class BullmqEngine implements RunEngine {
   }
 
   get(id: string): Promise<Run | undefined> {
-    return this.#store.get(id);
+    return this.#queries.get(id);
   }
 
   list(query: RunQuery = {}): Promise<readonly RunSummary[]> {
-    return this.#store.list(query);
+    return this.#queries.list(query);
   }
 
   count(query: Omit<RunQuery, "limit"> = {}): Promise<Readonly<Record<RunState, number>>> {
-    return this.#store.count(query);
+    return this.#queries.count(query);
   }
 
   activity(since: number, bucketMs: number): Promise<readonly ActivityBucket[]> {
-    return this.#store.activity(since, bucketMs);
+    return this.#queries.activity(since, bucketMs);
   }
 
   events(id: string, options: EventsOptions = {}): AsyncIterable<FollowedEvent> {
-    const parts = { pool: this.#pool, schema: this.#schema, store: this.#store, notices: this.#notices };
+    const parts = { pool: this.#pool, schema: this.#schema, queries: this.#queries, notices: this.#notices };
     return readEvents(id, parts, options);
   }
 
@@ -182,6 +181,7 @@ class BullmqEngine implements RunEngine {
         claimParts: {
           pool: this.#pool,
           schema: this.#schema,
+          appends: this.#appends,
           modelCalls: this.#modelCalls,
           notify: (id) => this.#notices.send(id),
         },

@@ -1,4 +1,5 @@
-import { errorMessage, processTag } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { processTag } from "@agent/internal";
 import type { Pool } from "pg";
 import type { ClaimEnding, ClaimHandler, EngineWorker, EngineWorkOptions } from "../engine/engine.js";
 import { isStopped } from "../engine/stopped.js";
@@ -127,8 +128,8 @@ export class BullmqWorker implements EngineWorker {
     const ticket = await this.#parts.tickets.next(kind);
     if (!ticket) return false;
     const row = await this.#parts.leases.claim(ticket.runId, this.#claimant);
-    await ticket.done();
     if (row) this.#start(row);
+    await ticket.done();
     return true;
   }
 

@@ -22,24 +22,33 @@ export class Dispatcher {
     this.#onFault = onFault;
   }
 
-  /** Queues runs, and tells followers of the runs that changed. Never rejects. */
-  async send(runs: readonly Dispatch[], changed: readonly string[]): Promise<void> {
+  /** Queues runs, and tells followers of the runs that changed. Never rejects; resolves to whether all are queued. */
+  async send(runs: readonly Dispatch[], changed: readonly string[]): Promise<boolean> {
     for (const id of changed) this.#notices.send(id);
-    if (runs.length === 0) return;
+    if (runs.length === 0) return true;
+    let isSent = false;
     try {
       const adding = Promise.all(runs.map((run) => this.#tickets.add(run.kind, run.id, run.epoch, run.turn)));
       await within(adding, SEND_WITHIN_MS);
       await this.#leases.markEnqueued(runs);
+      isSent = true;
     } catch (error) {
       this.#onFault(error);
     }
     for (const { id } of runs) this.#notices.send(id);
     this.#notices.send("queue");
+    return isSent;
   }
 
   async sweep(): Promise<void> {
-    const { dispatch, changed } = await this.#leases.sweep();
-    await this.send(dispatch, changed);
+    // A Redis that is away must not keep lost runs from being given back.
+    const areLost = await within(this.#tickets.areLost(), SEND_WITHIN_MS).catch(() => false);
+    if (areLost) await this.#leases.forgetEnqueued();
+    for (let isAll = false; !isAll; ) {
+      const swept = await this.#leases.sweep();
+      ({ isAll } = swept);
+      if (!(await this.send(swept.dispatch, swept.changed))) break;
+    }
     if (performance.now() - this.#checkedAt < CHECK_EVERY_MS) return;
     this.#checkedAt = performance.now();
     await this.#checkQueue();

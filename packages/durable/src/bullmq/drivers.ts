@@ -14,7 +14,7 @@ export async function loadPostgres() {
 }
 
 /** BullMQ on Redis, over two connections that all queues share. */
-export async function redisTickets(url: string): Promise<TicketBackend & { close(): void }> {
+export async function redisTickets(url: string, prefix: string): Promise<TicketBackend & { close(): void }> {
   const { Queue, Worker } = await load("bullmq", () => import("bullmq"));
   const { Redis } = await load("ioredis", () => import("ioredis"));
   const connect = (options: { readonly maxRetriesPerRequest: number | null }) => {
@@ -31,6 +31,8 @@ export async function redisTickets(url: string): Promise<TicketBackend & { close
     createQueue: (name) => new Queue(name, { connection: forQueues, defaultJobOptions: KEEP_NOTHING }),
     createWorker: (name, lockMs) =>
       new Worker(name, null, { connection: forWorkers, ...workerOptions(lockMs) }),
+    // One of all that ask gets to set the mark, and queues the runs again.
+    isEmptied: async () => (await forQueues.set(`${prefix}:filled`, "1", "NX")) === "OK",
     close: () => {
       forQueues.disconnect();
       forWorkers.disconnect();

@@ -2,12 +2,11 @@ import type { Pool } from "pg";
 import type { RunError } from "../engine/run.js";
 import { RUN_COLUMNS, type RunRow } from "./rows.js";
 import { FORMAT } from "./schema.js";
-import { type Dispatch, Slots } from "./slots.js";
+import { DISPATCH, type Dispatch, Slots } from "./slots.js";
 import { inTransaction } from "./transaction.js";
 
 const SWEEP_AT_ONCE = 200;
 const UNQUEUED_AFTER = "1 second";
-const DISPATCH = "id, kind, epoch, turn::float8 as turn";
 
 /** What a worker has to know to claim. */
 export interface Claimant {
@@ -63,9 +62,12 @@ export class Leases {
   /** Extends the leases of these claims. Resolves to those that still hold, with the reason if one was cancelled. */
   async renew(held: readonly Held[], leaseMs: number): Promise<ReadonlyMap<string, string | null>> {
     const { rows } = await this.#pool.query<{ id: string; cancel_reason: string | null }>(
-      `update ${this.#s}.run set lease_until = clock_timestamp() + $3::int * interval '1 ms'
-       from unnest($1::text[], $2::int[]) as held (id, epoch)
-       where run.id = held.id and run.epoch = held.epoch and state = 'running' returning run.id, cancel_reason`,
+      // Locked in the order of their ids, as by \`Appends\`: neither waits for the other in a circle.
+      `with asked as materialized (select * from unnest($1::text[], $2::int[]) as asked (id, epoch) order by id),
+       held as materialized (select run.id from asked, lateral (select id from ${this.#s}.run
+         where run.id = asked.id and run.epoch = asked.epoch and state = 'running' for update) as run)
+       update ${this.#s}.run set lease_until = clock_timestamp() + $3::int * interval '1 ms'
+       from held where run.id = held.id returning run.id, cancel_reason`,
       [held.map(({ id }) => id), held.map(({ epoch }) => epoch), leaseMs],
     );
     return new Map(rows.map((row) => [row.id, row.cancel_reason]));
@@ -84,7 +86,7 @@ export class Leases {
   }
 
   /** Gives back runs whose lease has ended, and finds queued runs that are in no queue. */
-  async sweep(): Promise<Swept> {
+  async sweep(): Promise<Swept & { readonly isAll: boolean }> {
     const expired = await inTransaction(this.#pool, async (client) => {
       const { rows } = await client.query<ExpiredRow>(
         `select crashes, max_crashes, lease_ms, worker, tenant, cancel_reason, ${DISPATCH} from ${this.#s}.run
@@ -97,13 +99,27 @@ export class Leases {
       `select ${DISPATCH} from ${this.#s}.run where state = 'queued' and not parked and not enqueued
          and queued_at < clock_timestamp() - interval '${UNQUEUED_AFTER}' order by queued_at limit ${SWEEP_AT_ONCE}`,
     );
-    return { changed: expired.changed, dispatch: [...expired.dispatch, ...rows] };
+    return {
+      changed: expired.changed,
+      dispatch: [...expired.dispatch, ...rows],
+      isAll: rows.length < SWEEP_AT_ONCE,
+    };
+  }
+
+  /** Every run that waits in the queue has to be sent again. */
+  async forgetEnqueued(): Promise<void> {
+    await this.#pool.query(
+      `update ${this.#s}.run set enqueued = false, queued_at = queued_at - interval '${UNQUEUED_AFTER}'
+       where state = 'queued' and not parked and enqueued`,
+    );
   }
 
   async markEnqueued(runs: readonly Held[]): Promise<void> {
     await this.#pool.query(
-      `update ${this.#s}.run set enqueued = true from unnest($1::text[], $2::int[]) as sent (id, epoch)
-       where run.id = sent.id and run.epoch = sent.epoch and state = 'queued'`,
+      // Not worth a wait for the disk: a run whose mark is lost is sent again.
+      `with marked as (update ${this.#s}.run set enqueued = true from unnest($1::text[], $2::int[]) as sent (id, epoch)
+         where run.id = sent.id and run.epoch = sent.epoch and state = 'queued')
+       select set_config('synchronous_commit', 'off', true)`,
       [runs.map(({ id }) => id), runs.map(({ epoch }) => epoch)],
     );
   }

@@ -3,6 +3,8 @@ import type { Client, Pool } from "pg";
 // A notification takes a lock of the whole database when its transaction ends: one for many changes.
 const COLLECT_MS = 5;
 const MAX_PAYLOAD = 7000;
+// A notice is a hint and not worth a wait for the disk.
+const NOTIFY = "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
 const RECONNECT_MS = 500;
 
 /** What the worker of a run listens to: not every event of the run is news to it. */
@@ -23,6 +25,7 @@ export class Notices {
   readonly #outgoing = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #client: Client | undefined;
+  #sentAt = -Infinity;
   #isClosed = false;
 
   constructor(pool: Pool, connect: () => Client, channel: string, onFault: (error: unknown) => void) {
@@ -35,10 +38,13 @@ export class Notices {
   /** Sends a topic soon: a run's id, or `queue`. */
   send(topic: string): void {
     this.#outgoing.add(topic);
+    // The first one after a pause goes out at once.
+    const waitMs = Math.max(0, this.#sentAt + COLLECT_MS - performance.now());
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
+      this.#sentAt = performance.now();
       void this.#flush();
-    }, COLLECT_MS);
+    }, waitMs);
   }
 
   /** Calls the listener when the topic was sent by anybody, until the returned function is called. */
@@ -71,7 +77,7 @@ export class Notices {
     }
     try {
       for (const payload of payloads)
-        await this.#pool.query("select pg_notify($1, $2)", [this.#channel, payload]);
+        await this.#pool.query({ name: "notify", text: NOTIFY, values: [this.#channel, payload] });
     } catch (error) {
       if (!this.#isClosed) this.#onFault(error);
     }

@@ -2,10 +2,10 @@ import { invalidArgument } from "@agent/core/toolkit";
 import type { Pool } from "pg";
 import type { EventsOptions } from "../engine/engine.js";
 import type { FollowedEvent } from "../engine/events.js";
-import { isEnded } from "../engine/run.js";
+import { isEnded, type RunState, type RunSummary } from "../engine/run.js";
 import { sleep } from "../worker/sleep.js";
 import type { Notices } from "./notices.js";
-import type { RunStore } from "./runStore.js";
+import type { RunQueries } from "./runQueries.js";
 
 const READ_AT_ONCE = 500;
 // How late events are when no notice arrives: through a pooler, or after a lost connection.
@@ -14,8 +14,11 @@ const POLL_MS = 1000;
 const MAX_FAILED_READS = 60;
 const CURSOR = /^\d{1,18}$/;
 
+/** The run as it stood when its events were read, and one of them: none at all if `seq` is `null`. */
 interface EventRow {
-  readonly seq: string;
+  readonly run_state: RunState;
+  readonly run_epoch: number;
+  readonly seq: string | null;
   readonly epoch: number;
   readonly at_ms: string;
   readonly body: string;
@@ -24,7 +27,7 @@ interface EventRow {
 /** Reads a run's events in order, and waits for more. */
 export async function* readEvents(
   id: string,
-  { pool, schema, store, notices }: { pool: Pool; schema: string; store: RunStore; notices: Notices },
+  { pool, schema, queries, notices }: { pool: Pool; schema: string; queries: RunQueries; notices: Notices },
   { after, follow = false, signal }: EventsOptions,
 ): AsyncGenerator<FollowedEvent> {
   if (after !== undefined && !CURSOR.test(after))
@@ -32,16 +35,16 @@ export async function* readEvents(
   let position = after ?? "0";
   let reported: string | undefined;
   let failures = 0;
-  const read = async () => {
-    // The state before the events: a run that had ended then has no more of them.
-    const run = await store.getSummary(id);
-    if (!run) return undefined;
-    const { rows } = await pool.query<EventRow>(
-      `select seq, epoch, extract(epoch from at) * 1000 as at_ms, body from ${schema}.event
-       where run_id = $1 and seq > $2 order by seq limit ${READ_AT_ONCE}`,
-      [id, position],
-    );
-    return { run, rows };
+  const read = async (): Promise<readonly EventRow[]> => {
+    // One statement sees one moment: a run that had ended then has no more events than these.
+    const { rows } = await pool.query<EventRow>({
+      name: `events-${schema}`,
+      text: `select run.state as run_state, run.epoch as run_epoch, event.* from ${schema}.run left join lateral (
+          select seq, epoch, extract(epoch from at) * 1000 as at_ms, body from ${schema}.event
+          where run_id = $1 and seq > $2 order by seq limit ${READ_AT_ONCE}) as event on true where run.id = $1 order by seq`,
+      values: [id, position],
+    });
+    return rows;
   };
   let wake = new AbortController();
   const onChange = (): void => wake.abort();
@@ -50,9 +53,11 @@ export async function* readEvents(
   try {
     while (!signal?.aborted) {
       wake = new AbortController();
-      let found: Awaited<ReturnType<typeof read>>;
+      let rows: readonly EventRow[];
+      let run: RunSummary | undefined;
       try {
-        found = await read();
+        rows = await read();
+        if (follow && rows[0] && stateOf(rows[0]) !== reported) run = await queries.getSummary(id);
         failures = 0;
       } catch (error) {
         failures++;
@@ -60,23 +65,30 @@ export async function* readEvents(
         await sleep(POLL_MS, wake.signal);
         continue;
       }
-      if (!found) return;
-      const { run, rows } = found;
+      const [first] = rows;
+      if (!first) return;
       for (const { seq, epoch, at_ms, body } of rows) {
+        if (seq === null) break;
         position = seq;
         yield { cursor: seq, at: Math.round(Number(at_ms)), epoch, event: JSON.parse(body) };
       }
       if (rows.length === READ_AT_ONCE) continue;
-      const state = `${run.state} ${run.epoch}`;
-      if (follow && state !== reported) {
+      if (run) {
+        const state = stateOf({ run_state: run.state, run_epoch: run.epoch });
+        // It has changed since: there may be events before that.
+        if (state !== stateOf(first)) continue;
         reported = state;
         yield { cursor: position, run };
       }
-      if (!follow || isEnded(run.state)) return;
+      if (!follow || isEnded(first.run_state)) return;
       await sleep(POLL_MS, wake.signal);
     }
   } finally {
     stopListening?.();
     signal?.removeEventListener("abort", onChange);
   }
+}
+
+function stateOf({ run_state, run_epoch }: Pick<EventRow, "run_state" | "run_epoch">): string {
+  return `${run_state} ${run_epoch}`;
 }

@@ -2,7 +2,7 @@ import type { NewRun, Run, RunError, RunState, RunSummary } from "../engine/run.
 
 /** What is selected for a summary. Times become milliseconds, so that no time zone or precision is lost on the way. */
 export const SUMMARY_COLUMNS = `id, definition, version, tenant, labels, priority, kind, trace, state, epoch, crashes,
-  worker, approvals, decisions, error, usage, cancel_reason,
+  worker, approvals, decisions, error, usage, cost, cancel_reason,
   extract(epoch from created_at) * 1000 as created_ms, extract(epoch from started_at) * 1000 as started_ms,
   extract(epoch from ended_at) * 1000 as ended_ms`;
 
@@ -25,6 +25,7 @@ export interface SummaryRow {
   readonly decisions: string;
   readonly error: string | null;
   readonly usage: string | null;
+  readonly cost: number | null;
   readonly cancel_reason: string | null;
   readonly created_ms: string;
   readonly started_ms: string | null;
@@ -37,7 +38,7 @@ export interface RunRow extends SummaryRow {
 }
 
 export function toSummary(row: SummaryRow): RunSummary {
-  const { trace, worker, error, usage, cancel_reason: cancelReason, started_ms, ended_ms } = row;
+  const { trace, worker, error, usage, cost, cancel_reason: cancelReason, started_ms, ended_ms } = row;
   return {
     id: row.id,
     definition: row.definition,
@@ -57,6 +58,7 @@ export function toSummary(row: SummaryRow): RunSummary {
     ...(ended_ms !== null && { endedAt: Math.round(Number(ended_ms)) }),
     ...(error !== null && { error: JSON.parse(error) as RunError }),
     ...(usage !== null && { usage: JSON.parse(usage) }),
+    ...(cost !== null && { cost }),
     ...(cancelReason !== null && { cancelReason }),
   };
 }

@@ -1,33 +1,20 @@
 import type { Pool, PoolClient } from "pg";
-import type { ActivityBucket, ClaimEnding, RunQuery } from "../engine/engine.js";
+import type { ClaimEnding } from "../engine/engine.js";
 import {
   type Approval,
   type DecidedApproval,
   type Decision,
   isEnded,
   type NewRun,
-  RUN_STATES,
-  type Run,
   type RunState,
-  type RunSummary,
   type TenantLimits,
 } from "../engine/run.js";
-import {
-  kindOf,
-  RUN_COLUMNS,
-  type RunRow,
-  SUMMARY_COLUMNS,
-  type SummaryRow,
-  toRun,
-  toSummary,
-} from "./rows.js";
+import { kindOf } from "./rows.js";
 import { FORMAT } from "./schema.js";
-import { type Dispatch, Slots } from "./slots.js";
+import { DISPATCH, type Dispatch, Slots } from "./slots.js";
 import { inTransaction } from "./transaction.js";
 
-const DEFAULT_LIST_LIMIT = 100;
 const PRUNE_AT_ONCE = 500;
-const DISPATCH = "id, kind, epoch, turn::float8 as turn";
 
 // Two changes that wait for each other's rows: the server ends one of them, which is done again.
 const DEADLOCK = "40P01";
@@ -49,7 +36,7 @@ interface LockedRow {
   readonly decisions: string;
 }
 
-/** The runs in Postgres, and everything that changes their state. */
+/** Everything that changes the state of runs in Postgres. */
 export class RunStore {
   readonly #pool: Pool;
   readonly #s: string;
@@ -63,103 +50,37 @@ export class RunStore {
 
   async create(run: NewRun): Promise<Change> {
     const { id, definition, version, tenant, labels, priority, input, trace = null } = run;
-    const kind = kindOf(run);
-    return await this.#transaction(async (client) => {
-      await client.query(
-        `insert into ${this.#s}.kind (name, definition, labels) values ($1, $2, $3) on conflict do nothing`,
-        [kind.name, definition, labels],
-      );
-      // Virtual time: after the tenant's own last run, but never before what runs now, so that tenants take turns.
-      const { rows } = await client.query<Dispatch>(
-        `insert into ${this.#s}.run (id, format, definition, version, tenant, labels, priority, kind, trace, input, state, turn)
-         select $1, $2, $3, $4, $5, $6, $7::int, $8, $9, $10, 'queued', case when $7::int > 0 then now_turn
-           else greatest(now_turn, (select coalesce(max(turn), 0) from ${this.#s}.run where tenant = $5 and state in ('queued', 'running')))
-             + case when $7::int < 0 then 10000 else 0 end end + 1
-         from (select coalesce(max(turn), 0) as now_turn from ${this.#s}.run where state = 'running') as clock
-         on conflict (id) do nothing returning ${DISPATCH}`,
-        [id, FORMAT, definition, version, tenant, labels, priority, kind.name, trace, JSON.stringify(input)],
-      );
-      if (rows.length === 0) return NOTHING;
-      return { applied: true, dispatch: await this.#admit(client, tenant, rows) };
-    });
-  }
-
-  async get(id: string): Promise<Run | undefined> {
-    const { rows } = await this.#pool.query<RunRow>(
-      `select ${RUN_COLUMNS} from ${this.#s}.run where id = $1`,
-      [id],
+    const kind = kindOf(run).name;
+    const { rows } = await this.#again(() =>
+      this.#pool.query<{ turn: number; is_parked: boolean }>({
+        name: `create-${this.#s}`,
+        text: `select * from ${this.#s}.create_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+        values: [
+          id,
+          FORMAT,
+          definition,
+          version,
+          tenant,
+          labels,
+          priority,
+          kind,
+          trace,
+          JSON.stringify(input),
+        ],
+      }),
     );
-    return rows[0] && toRun(rows[0]);
-  }
-
-  async getSummary(id: string): Promise<RunSummary | undefined> {
-    const { rows } = await this.#pool.query<SummaryRow>(
-      `select ${SUMMARY_COLUMNS} from ${this.#s}.run where id = $1`,
-      [id],
-    );
-    return rows[0] && toSummary(rows[0]);
-  }
-
-  async list({ state, tenant, limit = DEFAULT_LIST_LIMIT }: RunQuery): Promise<readonly RunSummary[]> {
-    const { rows } = await this.#pool.query<SummaryRow>(
-      `select ${SUMMARY_COLUMNS} from ${this.#s}.run
-       where ($1::text is null or state = $1) and ($2::text is null or tenant = $2)
-       order by run.created_at desc limit $3`,
-      [state ?? null, tenant ?? null, limit],
-    );
-    return rows.map(toSummary);
-  }
-
-  async count({ state, tenant }: RunQuery): Promise<Readonly<Record<RunState, number>>> {
-    const { rows } = await this.#pool.query<{ state: RunState; count: string }>(
-      `select state, count(*) from ${this.#s}.run
-       where ($1::text is null or state = $1) and ($2::text is null or tenant = $2) group by state`,
-      [state ?? null, tenant ?? null],
-    );
-    const counts = Object.fromEntries(RUN_STATES.map((one) => [one, 0])) as Record<RunState, number>;
-    for (const row of rows) counts[row.state] = Number(row.count);
-    return counts;
-  }
-
-  async activity(since: number, bucketMs: number): Promise<readonly ActivityBucket[]> {
-    const { rows } = await this.#pool.query(
-      `with bucket as (select generate_series(0, greatest(0, ceil((extract(epoch from clock_timestamp()) * 1000 - $1::float8) / $2::float8)::int - 1)) as n),
-       ended as (select floor((extract(epoch from ended_at) * 1000 - $1::float8) / $2::float8)::int as n,
-           count(*) filter (where state = 'done') as done, count(*) filter (where state in ('failed', 'set_aside')) as failed,
-           count(*) filter (where state = 'cancelled') as cancelled
-         from ${this.#s}.run where ended_at >= to_timestamp($1::float8 / 1000.0) group by 1),
-       started as (select floor((extract(epoch from started_at) * 1000 - $1::float8) / $2::float8)::int as n, count(*) as started,
-           avg(extract(epoch from started_at - created_at)) * 1000 as wait
-         from ${this.#s}.run where started_at >= to_timestamp($1::float8 / 1000.0) group by 1)
-       select n, coalesce(done, 0) as done, coalesce(failed, 0) as failed, coalesce(cancelled, 0) as cancelled,
-         coalesce(started, 0) as started, coalesce(wait, 0) as wait
-       from bucket left join ended using (n) left join started using (n) order by n`,
-      [since, bucketMs],
-    );
-    return rows.map((row) => ({
-      at: since + row.n * bucketMs,
-      done: Number(row.done),
-      failed: Number(row.failed),
-      cancelled: Number(row.cancelled),
-      started: Number(row.started),
-      averageWaitMs: Number(row.wait),
-    }));
+    const [row] = rows;
+    if (!row) return NOTHING;
+    return { applied: true, dispatch: row.is_parked ? [] : [{ id, kind, epoch: 0, turn: row.turn }] };
   }
 
   /** Writes the end of a claim, if it still holds the run. */
   async end(id: string, epoch: number, ending: ClaimEnding): Promise<Change> {
-    return await this.#transaction(async (client) => {
-      const { rows } = await client.query<{ tenant: string; state: RunState } & Dispatch>(
-        `update ${this.#s}.run set
-           state = case when cancel_reason is not null and $3::text in ('queued', 'waiting') then 'cancelled' else $3::text end,
-           error = case when cancel_reason is not null and $3::text in ('queued', 'waiting')
-             then json_build_object('code', 'cancelled', 'message', cancel_reason)::text else coalesce($4::text, error) end,
-           approvals = coalesce($5::text, '[]'), result = $6::text, usage = coalesce($7::text, usage),
-           enqueued = false, queued_at = clock_timestamp(), lease_until = null,
-           ended_at = case when $3::text in ('done', 'failed', 'cancelled') or (cancel_reason is not null and $3::text in ('queued', 'waiting'))
-             then clock_timestamp() end
-         where id = $1 and epoch = $2 and state = 'running' returning tenant, state, ${DISPATCH}`,
-        [
+    const { rows } = await this.#again(() =>
+      this.#pool.query<Dispatch | { readonly id: null }>({
+        name: `end-${this.#s}`,
+        text: `select * from ${this.#s}.end_claim($1, $2, $3, $4, $5, $6, $7, $8)`,
+        values: [
           id,
           epoch,
           ending.state,
@@ -167,13 +88,11 @@ export class RunStore {
           "approvals" in ending ? JSON.stringify(ending.approvals) : null,
           "result" in ending ? JSON.stringify(ending.result) : null,
           "usage" in ending && ending.usage ? JSON.stringify(ending.usage) : null,
+          "cost" in ending ? (ending.cost ?? null) : null,
         ],
-      );
-      const [row] = rows;
-      if (!row) return NOTHING;
-      const dispatch = row.state === "queued" ? rows : await this.#slots.release(client, row.tenant);
-      return { applied: true, dispatch };
-    });
+      }),
+    );
+    return { applied: rows.length > 0, dispatch: rows.filter((row): row is Dispatch => row.id !== null) };
   }
 
   async decide(id: string, key: string, decision: Decision): Promise<Change> {
@@ -260,13 +179,18 @@ export class RunStore {
 
   async prune(endedBefore: number): Promise<number> {
     for (let removed = 0; ; ) {
-      const { rowCount } = await this.#pool.query(
-        `delete from ${this.#s}.run where id in
-           (select id from ${this.#s}.run where ended_at < to_timestamp($1::float8 / 1000.0) limit ${PRUNE_AT_ONCE})`,
+      const { rows } = await this.#pool.query<{ count: number }>(
+        `with old as (delete from ${this.#s}.run where id in
+           (select id from ${this.#s}.run where ended_at < to_timestamp($1::float8 / 1000.0) limit ${PRUNE_AT_ONCE}
+            for update skip locked) returning id),
+         steps as (delete from ${this.#s}.step where run_id in (select id from old)),
+         events as (delete from ${this.#s}.event where run_id in (select id from old))
+         select count(*)::int as count from old`,
         [endedBefore],
       );
-      removed += rowCount ?? 0;
-      if ((rowCount ?? 0) < PRUNE_AT_ONCE) return removed;
+      const count = rows[0]?.count ?? 0;
+      removed += count;
+      if (count < PRUNE_AT_ONCE) return removed;
     }
   }
 
@@ -296,10 +220,14 @@ export class RunStore {
     return [];
   }
 
-  async #transaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  #transaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    return this.#again(() => inTransaction(this.#pool, work));
+  }
+
+  async #again<T>(change: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await inTransaction(this.#pool, work);
+        return await change();
       } catch (error) {
         const isDeadlock = (error as { code?: string }).code === DEADLOCK;
         if (!isDeadlock || attempt === MAX_ATTEMPTS) throw error;

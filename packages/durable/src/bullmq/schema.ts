@@ -1,6 +1,7 @@
 import { AgentError } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
 import type { Pool, PoolClient } from "pg";
+import { sqlFunctions } from "./functions.js";
 
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,49}$/;
 // Any number, as long as nothing else in the database uses it: two programs that start at once migrate once.
@@ -10,8 +11,8 @@ const MIGRATION_LOCK = 7_203_914_001;
 export const FORMAT = 1;
 
 /** Each entry brings a schema from its index to the next version. Entries are never changed once released. */
-const MIGRATIONS: readonly string[] = [
-  `
+const MIGRATIONS: readonly ((schema: string) => string)[] = [
+  (schema) => `
   create table run (
     id text primary key,
     format int not null,
@@ -40,6 +41,7 @@ const MIGRATIONS: readonly string[] = [
     result text,
     error text,
     usage text,
+    cost double precision,
     cancel_reason text,
     created_at timestamptz not null default clock_timestamp(),
     queued_at timestamptz not null default clock_timestamp(),
@@ -57,8 +59,9 @@ const MIGRATIONS: readonly string[] = [
   create index run_parked on run (tenant, turn) where parked;
   create index run_ended on run (ended_at) where ended_at is not null;
   create index run_started on run (started_at) where started_at is not null;
+  -- No foreign keys here: each write has locked its run already, and a check for each row costs more than the row.
   create table step (
-    run_id text not null references run on delete cascade,
+    run_id text not null,
     seq bigint generated always as identity,
     epoch int not null,
     key text not null,
@@ -67,7 +70,7 @@ const MIGRATIONS: readonly string[] = [
     primary key (run_id, seq)
   );
   create table event (
-    run_id text not null references run on delete cascade,
+    run_id text not null,
     seq bigint generated always as identity,
     epoch int not null,
     at timestamptz not null default clock_timestamp(),
@@ -88,6 +91,7 @@ const MIGRATIONS: readonly string[] = [
     definition text not null,
     labels text[] not null
   );
+  ${sqlFunctions(schema)}
   `,
 ];
 
@@ -127,9 +131,9 @@ async function applyFrom(client: PoolClient, version: number, schema: string): P
       `The schema ${schema} was written by a newer version of @agent/durable (${version}; this one knows ${MIGRATIONS.length}). Upgrade it here, too.`,
     );
   }
-  for (const [index, statements] of MIGRATIONS.entries()) {
+  for (const [index, statementsFor] of MIGRATIONS.entries()) {
     if (index < version) continue;
-    await client.query(statements);
+    await client.query(statementsFor(schema));
     await client.query("insert into migration values ($1)", [index + 1]);
   }
 }

@@ -8,6 +8,8 @@ const MAX_PRIORITY = 2_000_000;
 export interface TicketBackend {
   createQueue(name: string): Queue;
   createWorker(name: string, lockMs: number): Worker;
+  /** Whether the store of the queues is empty since it was last asked: new, or it has lost its data. */
+  isEmptied?(): Promise<boolean>;
 }
 
 /** Says which run may be claimed next. Losing or doubling one does no harm: the database decides. */
@@ -68,6 +70,11 @@ export class Tickets {
         await job.moveToCompleted(null, token, false);
       },
     };
+  }
+
+  /** Whether the tickets may be gone: a Redis that was restarted without its data, or flushed. */
+  async areLost(): Promise<boolean> {
+    return (await this.#backend.isEmptied?.()) ?? false;
   }
 
   async close(): Promise<void> {

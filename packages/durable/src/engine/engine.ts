@@ -132,9 +132,16 @@ export interface JournalEntry {
   readonly value: unknown;
 }
 
+/** What a run has used, from its start on. */
+export interface Spent {
+  readonly usage?: TokenUsage;
+  /** In dollars. */
+  readonly cost?: number;
+}
+
 export type ClaimEnding =
-  | { readonly state: "done"; readonly result: RunResult; readonly usage?: TokenUsage }
-  | { readonly state: "failed" | "cancelled"; readonly error: RunError; readonly usage?: TokenUsage }
-  | { readonly state: "waiting"; readonly approvals: readonly Approval[]; readonly usage?: TokenUsage }
+  | ({ readonly state: "done"; readonly result: RunResult } & Spent)
+  | ({ readonly state: "failed" | "cancelled"; readonly error: RunError } & Spent)
+  | ({ readonly state: "waiting"; readonly approvals: readonly Approval[] } & Spent)
   /** Back to the queue, for any worker. */
   | { readonly state: "queued" };

@@ -78,6 +78,8 @@ export interface RunSummary extends Omit<NewRun, "input"> {
   /** Set while the run is running and somebody asked to cancel it. */
   readonly cancelReason?: string;
   readonly usage?: TokenUsage;
+  /** What it has cost in dollars, where its definition knows. */
+  readonly cost?: number;
 }
 
 export interface Run extends RunSummary {

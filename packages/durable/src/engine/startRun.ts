@@ -1,12 +1,5 @@
 import { AgentError } from "@agent/core";
-import {
-  checkObject,
-  checkOptions,
-  checkText,
-  errorMessage,
-  invalidArgument,
-  type OptionChecks,
-} from "@agent/core/toolkit";
+import { check, checkOptions, errorMessage, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
 import type { RunEngine } from "./engine.js";
 
 const ID = /^[\w-]{1,100}$/;
@@ -38,14 +31,14 @@ const OPTIONS: OptionChecks<StartOptions> = {
   },
   labels: (name, value) => {
     if (!Array.isArray(value)) throw invalidArgument(name, "an array of strings", value);
-    for (const [index, label] of value.entries()) checkText(`${name}[${index}]`, label);
+    for (const [index, label] of value.entries()) check.text(`${name}[${index}]`, label);
   },
   priority: (name, value) => {
     if (!Number.isInteger(value) || Math.abs(value as number) > 1000) {
       throw invalidArgument(name, "a whole number from -1000 to 1000", value);
     }
   },
-  trace: checkText,
+  trace: check.text,
 };
 
 /**
@@ -58,9 +51,9 @@ export async function startRun<Input>(
   input: Input,
   options: StartOptions = {},
 ): Promise<string> {
-  checkObject("definition", definition);
-  checkText("definition.name", definition.name);
-  checkText("definition.version", definition.version);
+  check.object("definition", definition);
+  check.text("definition.name", definition.name);
+  check.text("definition.version", definition.version);
   checkOptions("startRun", options, OPTIONS);
   const { id = crypto.randomUUID(), tenant = "default", labels = [], priority = 0, trace } = options;
   await engine.create({

@@ -46,6 +46,7 @@ export type Command =
       readonly approvals?: readonly Approval[];
       readonly error?: RunError;
       readonly usage?: TokenUsage;
+      readonly cost?: number;
     }
   | {
       readonly op: "decide";

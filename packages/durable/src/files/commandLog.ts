@@ -10,7 +10,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { isRecord, processTag } from "@agent/core/toolkit";
+import { isRecord } from "@agent/core/toolkit";
+import { processTag } from "@agent/internal";
 import { type Command, FORMAT } from "./command.js";
 import { RunTable } from "./runTable.js";
 import { writeAllSync } from "./writeAll.js";

@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { AgentError } from "@agent/core";
-import { checkBoolean, checkOptions, checkText, errorMessage, quotePath } from "@agent/core/toolkit";
+import { check, checkOptions, errorMessage } from "@agent/core/toolkit";
+import { quotePath } from "@agent/internal";
 import { countActivity } from "../engine/activity.js";
 import type {
   ActivityBucket,
@@ -48,8 +49,8 @@ export interface FileEngineOptions {
  * Throws if the directory cannot be used, or was written by a newer version. Not for network file systems.
  */
 export function createFileEngine(directory: string, options: FileEngineOptions = {}): RunEngine {
-  checkText("directory", directory);
-  checkOptions("createFileEngine", options, { flush: checkBoolean });
+  check.text("directory", directory);
+  checkOptions("createFileEngine", options, { flush: check.boolean });
   const path = resolve(directory);
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });

@@ -179,5 +179,6 @@ function endCommand(id: string, epoch: number, ending: ClaimEnding): Command {
     ...("approvals" in ending && { approvals: ending.approvals }),
     ...("error" in ending && { error: ending.error }),
     ...("usage" in ending && ending.usage && { usage: ending.usage }),
+    ...("cost" in ending && ending.cost !== undefined && { cost: ending.cost }),
   };
 }

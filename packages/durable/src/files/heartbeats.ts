@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { hasEnded, isRecord, processTag } from "@agent/core/toolkit";
+import { isRecord } from "@agent/core/toolkit";
+import { hasEnded, processTag } from "@agent/internal";
 
 const BEATS_PER_LEASE = 4;
 const LONGEST_BEAT_MS = 1000;

@@ -148,11 +148,12 @@ export class RunTable {
     return true;
   }
 
-  #end({ id, epoch, state, at, approvals, error, usage }: CommandOf<"end">): boolean {
+  #end({ id, epoch, state, at, approvals, error, usage, cost }: CommandOf<"end">): boolean {
     const run = this.#heldRun(id, epoch);
     if (!run) return false;
     this.#letGo(run);
     if (usage) run.usage = usage;
+    if (cost !== undefined) run.cost = cost;
     if (run.cancelReason !== undefined && (state === "queued" || state === "waiting")) {
       this.#finishCancelled(run, run.cancelReason, at);
     } else if (state === "queued") {

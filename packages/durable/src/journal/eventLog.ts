@@ -1,10 +1,6 @@
 import type { AgentEvent } from "@agent/core";
 import type { FollowedEvent, RunEvent } from "../engine/events.js";
 
-// Long enough to put many small pieces of text into one write, short enough to look live.
-const FLUSH_AFTER_MS = 10;
-const FLUSH_AT_EVENTS = 256;
-
 // A run that is worked off again reports these again for every step it replays.
 const REPORTED_AGAIN: ReadonlySet<RunEvent["type"]> = new Set([
   "tool_requested",
@@ -16,24 +12,20 @@ const REPORTED_AGAIN: ReadonlySet<RunEvent["type"]> = new Set([
 ]);
 
 /**
- * Collects the events of a claim and writes them in few pieces, in order. Events that an earlier claim has logged
- * are left out when replayed steps report them again; one that was lost with its worker is logged now.
+ * Collects the events of a claim for the next write. Events that an earlier claim has logged are left out when
+ * replayed steps report them again; one that was lost with its worker is logged now.
  */
 export class EventLog {
-  readonly #write: (events: readonly RunEvent[]) => Promise<void>;
-  readonly #onFault: (error: unknown) => void;
   readonly #logged: Map<string, number>;
   #waiting: RunEvent[] = [];
-  #timer: NodeJS.Timeout | undefined;
 
-  constructor(
-    logged: ReadonlyMap<string, number>,
-    write: (events: readonly RunEvent[]) => Promise<void>,
-    onFault: (error: unknown) => void,
-  ) {
+  constructor(logged: ReadonlyMap<string, number>) {
     this.#logged = new Map(logged);
-    this.#write = write;
-    this.#onFault = onFault;
+  }
+
+  /** How many events wait to be written. */
+  get size(): number {
+    return this.#waiting.length;
   }
 
   add(event: RunEvent): void {
@@ -42,28 +34,13 @@ export class EventLog {
     const joined = last && join(last, event);
     if (joined) this.#waiting[this.#waiting.length - 1] = joined;
     else this.#waiting.push(event);
-    if (this.#waiting.length >= FLUSH_AT_EVENTS) this.#flushSoon(0);
-    else this.#flushSoon(FLUSH_AFTER_MS);
   }
 
-  /** Hands over what waits, for a write that holds something else too. */
+  /** Hands over what waits. */
   take(): readonly RunEvent[] {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
     const events = this.#waiting;
     this.#waiting = [];
     return events;
-  }
-
-  async flush(): Promise<void> {
-    const events = this.take();
-    if (events.length > 0) await this.#write(events);
-  }
-
-  #flushSoon(delayMs: number): void {
-    if (this.#timer && delayMs > 0) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.flush().catch(this.#onFault), delayMs);
   }
 
   #isLogged(event: RunEvent): boolean {

@@ -11,6 +11,7 @@ import {
 import type { JournalEntry } from "../engine/engine.js";
 import type { RunError } from "../engine/run.js";
 import { StoppedError } from "../engine/stopped.js";
+import type { JournalWriter } from "./journalWriter.js";
 import { answerKey, callKey } from "./keys.js";
 
 const INTERRUPTED =
@@ -18,8 +19,7 @@ const INTERRUPTED =
 
 export interface JournalOptions {
   readonly entries: readonly JournalEntry[];
-  /** Stores an entry for good before it resolves, or rejects. */
-  readonly record: (entry: JournalEntry) => Promise<void>;
+  readonly writer: Pick<JournalWriter, "add" | "settle">;
   /** Resolves when the model may be asked. */
   readonly beforeModelCall: () => Promise<void>;
 }
@@ -30,14 +30,14 @@ export interface JournalOptions {
  */
 export class JournalSteps implements Steps {
   readonly #entries = new Map<string, JournalEntry>();
-  readonly #record: JournalOptions["record"];
+  readonly #writer: JournalOptions["writer"];
   readonly #beforeModelCall: JournalOptions["beforeModelCall"];
   #isClosed = false;
   #asked = 0;
 
-  constructor({ entries, record, beforeModelCall }: JournalOptions) {
+  constructor({ entries, writer, beforeModelCall }: JournalOptions) {
     for (const entry of entries) this.#entries.set(entry.key, entry);
-    this.#record = record;
+    this.#writer = writer;
     this.#beforeModelCall = beforeModelCall;
   }
 
@@ -64,11 +64,11 @@ export class JournalSteps implements Steps {
       response = await ask();
     } catch (error) {
       if (decidesTheRest(key, error)) {
-        await this.#keep({ key: name, kind: "error", value: { code: error.code, message: error.message } });
+        this.#keep({ key: name, kind: "error", value: { code: error.code, message: error.message } });
       }
       throw error;
     }
-    await this.#keep({ key: name, kind: "result", value: response });
+    this.#keep({ key: name, kind: "result", value: response });
     return response;
   }
 
@@ -82,21 +82,24 @@ export class JournalSteps implements Steps {
     this.#checkOpen();
     if (known?.kind === "intent" && !key.repeatable) {
       const told: ToolResult = { outcome: "interrupted", text: INTERRUPTED, durationMs: 0 };
-      await this.#keep({ key: name, kind: "result", value: told });
+      this.#keep({ key: name, kind: "result", value: told });
       return told;
     }
     const result = await run(async () => {
       this.#checkOpen();
       // A repeatable call needs none: without a result it is run again in any case.
-      if (!key.repeatable) await this.#keep({ key: name, kind: "intent", value: null });
+      if (key.repeatable) return;
+      this.#keep({ key: name, kind: "intent", value: null });
+      // The one place where the run waits for its journal: what comes now must not happen twice.
+      await this.#writer.settle();
     });
-    if (result.outcome !== "aborted") await this.#keep({ key: name, kind: "result", value: result });
+    if (result.outcome !== "aborted") this.#keep({ key: name, kind: "result", value: result });
     return result;
   }
 
-  async #keep(entry: JournalEntry): Promise<void> {
-    await this.#record(entry);
+  #keep(entry: JournalEntry): void {
     this.#entries.set(entry.key, entry);
+    this.#writer.add(entry);
   }
 
   #checkOpen(): void {

@@ -1,6 +1,15 @@
-import type { ClaimEnding, EngineWorker, EngineWorkOptions, RunClaim, RunEngine } from "../engine/engine.js";
+import assert from "node:assert/strict";
+import type {
+  ClaimEnding,
+  EngineWorker,
+  EngineWorkOptions,
+  JournalEntry,
+  RunClaim,
+  RunEngine,
+} from "../engine/engine.js";
 import type { FollowedEvent, RunEvent } from "../engine/events.js";
 import type { NewRun, RunState } from "../engine/run.js";
+import { isStopped } from "../engine/stopped.js";
 
 /** A claim that a test holds until it says how it ends. */
 export interface HeldClaim extends RunClaim {
@@ -75,11 +84,9 @@ function hold(
   };
 }
 
-let counter = 0;
-
 export function newRun(overrides: Partial<NewRun> = {}): NewRun {
   return {
-    id: `test-${Date.now().toString(36)}-${process.pid}-${counter++}`,
+    id: `test-${crypto.randomUUID()}`,
     definition: "test",
     version: "1",
     tenant: "default",
@@ -94,6 +101,7 @@ export const DONE: ClaimEnding = {
   state: "done",
   result: { text: "ok", finishReason: "stop", turns: 1 },
   usage: { inputTokens: 3, outputTokens: 2 },
+  cost: 0.25,
 };
 
 export function text(value: string): RunEvent {
@@ -118,4 +126,16 @@ export async function reached(engine: RunEngine, id: string, state: RunState): P
   }
   const run = await engine.get(id);
   if (run?.state !== state) throw new Error(`The run ended as ${run?.state}, not as ${state}.`);
+}
+
+/** A call that waits for a decision. */
+export const APPROVAL = { key: "1/call.a", name: "rm", args: {}, capabilities: [], needs: [] } as const;
+
+export function entry(key: string, kind: "intent" | "result" = "result"): JournalEntry {
+  return { key, kind, value: key };
+}
+
+/** Rejects unless the write was refused because the run is another worker's. */
+export async function assertLost(write: Promise<void>): Promise<void> {
+  await assert.rejects(write, (error) => isStopped(error) && error.stop === "lost");
 }

@@ -1,1 +1,2 @@
-export { type EngineCase, type EngineHarness, engineConformance } from "./conformance.js";
+export { engineConformance } from "./conformance.js";
+export type { EngineCase, EngineHarness } from "./engineCase.js";

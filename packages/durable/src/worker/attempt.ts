@@ -1,8 +1,9 @@
 import { type DoneEvent, isAgentError, type TokenUsage } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
-import type { ClaimEnding, JournalEntry, RunClaim, RunEngine } from "../engine/engine.js";
+import type { ClaimEnding, JournalEntry, RunClaim, RunEngine, Spent } from "../engine/engine.js";
 import { isStopped, StoppedError } from "../engine/stopped.js";
 import { countLogged, EventLog } from "../journal/eventLog.js";
+import { JournalWriter } from "../journal/journalWriter.js";
 import { VERSION_KEY } from "../journal/keys.js";
 import { JournalSteps } from "../journal/steps.js";
 import { RunApprovals } from "./approvals.js";
@@ -28,8 +29,8 @@ export async function attemptRun(
   const { run } = claim;
   const entries = await claim.journal();
   const logged = entries.length === 0 ? new Map() : await countLogged(engine.events(run.id));
-  const log = new EventLog(logged, (events) => claim.append([], events), options.onFault);
-  const record = (entry: JournalEntry): Promise<void> => claim.append([entry], log.take());
+  const append: RunClaim["append"] = (steps, events) => claim.append(steps, events);
+  const writer = new JournalWriter(new EventLog(logged), append, options.onFault);
   const stop = new AbortController();
   const beforeModelCall = async (): Promise<void> => {
     for (let wait = await claim.takeModelCall(); wait > 0; wait = await claim.takeModelCall()) {
@@ -37,11 +38,11 @@ export async function attemptRun(
       if (claim.signal.aborted) throw claim.signal.reason;
     }
   };
-  const steps = new JournalSteps({ entries, record, beforeModelCall });
+  const steps = new JournalSteps({ entries, writer, beforeModelCall });
   const approvals = new RunApprovals(run);
   const release = stopWithClaim(claim, steps, stop, options.closeGraceMs);
   try {
-    await logStart(claim, definition, entries, log);
+    logStart(claim, definition, entries, writer);
     const prepared = await definition.create({
       id: run.id,
       tenant: run.tenant,
@@ -52,27 +53,27 @@ export async function attemptRun(
       approve: approvals.approve,
       signal: stop.signal,
     });
-    return await chat(prepared, claim, stop.signal, { steps, approvals, log });
+    return await chat(prepared, claim, stop.signal, { steps, approvals, writer });
   } catch (error) {
     if (isStopped(error) && error.stop === "lost") throw error;
     return failure(claim, error);
   } finally {
     release();
-    log.take();
+    writer.close();
   }
 }
 
 interface Parts {
   readonly steps: JournalSteps;
   readonly approvals: RunApprovals;
-  readonly log: EventLog;
+  readonly writer: JournalWriter;
 }
 
 async function chat(
-  { agent, message, output, context }: PreparedRun,
+  { agent, message, output, context, cost }: PreparedRun,
   claim: RunClaim,
   signal: AbortSignal,
-  { steps, approvals, log }: Parts,
+  { steps, approvals, writer }: Parts,
 ): Promise<ClaimEnding> {
   let done: DoneEvent | undefined;
   let usage: TokenUsage | undefined;
@@ -81,9 +82,9 @@ async function chat(
     for await (const event of agent.streamChat(message, given)) {
       if (event.type === "usage") usage = event.total;
       if (event.type === "done") done = event;
-      log.add(event);
+      writer.addEvent(event);
     }
-    await log.flush();
+    await writer.settle();
     if (!done) throw new Error("The agent ended without an answer.");
     if (steps.asked === 0) {
       throw new Error("The agent did not use the run's steps. Pass run.steps to the agent as `steps`.");
@@ -95,19 +96,24 @@ async function chat(
       finishReason,
       turns,
     };
-    return { state: "done", result, usage: done.usage };
+    return { state: "done", result, ...spent(done.usage, cost) };
   } catch (error) {
     if (isStopped(error) && error.stop === "lost") throw error;
     if (signal.aborted) await agent.settled();
-    await log.flush();
+    await writer.settle();
     const ending =
       isAgentError(error, "suspended") && !isStopped(error) && approvals.pending.length > 0
         ? ({ state: "waiting", approvals: approvals.pending } as const)
         : failure(claim, error);
-    return usage && ending.state !== "queued" ? { ...ending, usage } : ending;
+    return ending.state === "queued" ? ending : { ...ending, ...spent(usage, cost) };
   } finally {
     await agent.dispose().catch(() => undefined);
   }
+}
+
+function spent(usage: TokenUsage | undefined, cost: PreparedRun["cost"]): Spent {
+  const dollars = usage && cost?.(usage);
+  return { ...(usage && { usage }), ...(Number.isFinite(dollars) && { cost: dollars as number }) };
 }
 
 /** What a failure means for the run: nothing if only the worker has to stop. */
@@ -128,22 +134,18 @@ function failure({ signal, run }: RunClaim, error: unknown): ClaimEnding {
 }
 
 /** Logs who works on the run, and tells if the code is not what it was. */
-async function logStart(
-  claim: RunClaim,
-  definition: RunDefinition,
+function logStart(
+  { epoch, worker, run }: RunClaim,
+  { version }: RunDefinition,
   entries: readonly JournalEntry[],
-  log: EventLog,
-): Promise<void> {
-  const { epoch, worker, run } = claim;
-  log.add({ type: "claimed", epoch, worker });
+  writer: JournalWriter,
+): void {
+  writer.addEvent({ type: "claimed", epoch, worker });
   const recorded = entries.findLast(({ key }) => key === VERSION_KEY)?.value;
   const from = typeof recorded === "string" ? recorded : run.version;
-  if (from !== definition.version) log.add({ type: "version", from, to: definition.version });
-  if (recorded !== definition.version) {
-    await claim.append([{ key: VERSION_KEY, kind: "result", value: definition.version }], log.take());
-  } else {
-    await log.flush();
-  }
+  const isKnown = from === version || (recorded === undefined && version.startsWith(`${from}+`));
+  if (!isKnown) writer.addEvent({ type: "version", from, to: version });
+  if (recorded !== version) writer.add({ key: VERSION_KEY, kind: "result", value: version });
 }
 
 /** A closing worker lets steps end that have begun; a run that was cancelled or lost stops at once. */

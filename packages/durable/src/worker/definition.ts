@@ -1,5 +1,5 @@
-import type { AgentEvent, Approve, Content, Schema, Steps } from "@agent/core";
-import { checkFunction, checkObject, checkOptions, checkText, invalidArgument } from "@agent/core/toolkit";
+import type { AgentEvent, Approve, Content, Schema, Steps, TokenUsage } from "@agent/core";
+import { check, checkOptions, invalidArgument } from "@agent/core/toolkit";
 
 /** What a definition gets to make an agent for one run. */
 export interface RunContext<Input = unknown> {
@@ -36,6 +36,8 @@ export interface PreparedRun {
   /** As in `agent.chat`. */
   readonly output?: Schema;
   readonly context?: unknown;
+  /** What tokens cost in dollars: kept with the run, for people. */
+  readonly cost?: (usage: TokenUsage) => number;
 }
 
 /**
@@ -44,7 +46,10 @@ export interface PreparedRun {
  */
 export interface RunDefinition<Input = unknown> {
   readonly name: string;
-  /** Changes whenever prompts, tools or the model change. A run that goes on under another version says so. */
+  /**
+   * Changes whenever prompts, tools or the model change. A run that goes on under another version says so. What
+   * follows a "+" may be known to workers alone: a run that was started with "2.0" fits a worker with "2.0+a81f".
+   */
   readonly version: string;
   create(run: RunContext<Input>): PreparedRun | Promise<PreparedRun>;
 }
@@ -53,17 +58,17 @@ const NAME = /^[\w.-]{1,100}$/;
 
 /** Checks a definition and returns it. Throws `invalid_argument` for one that is incomplete. */
 export function defineRun<Input>(definition: RunDefinition<Input>): RunDefinition<Input> {
-  checkObject("definition", definition);
+  check.object("definition", definition);
   checkOptions<RunDefinition<Input>>("defineRun", definition, {
-    name: checkText,
-    version: checkText,
-    create: checkFunction,
+    name: check.text,
+    version: check.text,
+    create: check.function,
   });
   const { name, version, create } = definition;
   if (typeof name !== "string" || !NAME.test(name)) {
     throw invalidArgument("name", 'a name of 1 to 100 letters, digits, "_", "." or "-"', name);
   }
-  checkText("version", version);
-  checkFunction("create", create);
+  check.text("version", version);
+  check.function("create", create);
   return definition;
 }

@@ -1,9 +1,6 @@
 import {
-  checkFunction,
-  checkObject,
+  check,
   checkOptions,
-  checkPositive,
-  checkText,
   invalidArgument,
   type OptionChecks,
   type ValueCheck,
@@ -38,7 +35,7 @@ export interface WorkerOptions {
 
 const texts: ValueCheck = (name, value) => {
   if (!Array.isArray(value)) throw invalidArgument(name, "an array of strings", value);
-  for (const [index, item] of value.entries()) checkText(`${name}[${index}]`, item);
+  for (const [index, item] of value.entries()) check.text(`${name}[${index}]`, item);
 };
 
 const OPTIONS: OptionChecks<WorkerOptions> = {
@@ -47,14 +44,14 @@ const OPTIONS: OptionChecks<WorkerOptions> = {
       throw invalidArgument(name, "an array with at least one definition", value);
     }
   },
-  name: checkText,
-  concurrency: checkPositive,
+  name: check.text,
+  concurrency: check.positive,
   labels: texts,
-  leaseMs: checkPositive,
-  maxCrashes: checkPositive,
-  closeGraceMs: checkPositive,
-  tracing: checkObject,
-  onFault: checkFunction,
+  leaseMs: check.positive,
+  maxCrashes: check.positive,
+  closeGraceMs: check.positive,
+  tracing: check.object,
+  onFault: check.function,
 };
 
 /**

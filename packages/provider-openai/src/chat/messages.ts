@@ -1,5 +1,5 @@
 import type { ChatMessage, ContentPart } from "@agent/core";
-import { contentParts, contentText } from "@agent/core/provider";
+import { contentParts, contentText, JsonTexts } from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
 import { plainText } from "./completion.js";
 import { readChatState } from "./echo.js";
@@ -15,42 +15,54 @@ export interface MessageRules {
   readonly foreignCall: Readonly<Record<string, unknown>> | undefined;
 }
 
-/**
- * The conversation as chat completions messages. A message that needs no change is passed on as it is, and each
- * message gives the same bytes in every request, so that caches hit.
- */
-export function chatMessages(messages: readonly ChatMessage[], rules: MessageRules): object[] {
-  const sent: object[] = [];
-  // A tool's result can only be text here, so its images and files follow in a message of the user.
-  let shown: object[] = [];
-  for (const message of messages) {
-    if (message.role !== "tool" && shown.length > 0) {
-      if (message.role === "user") {
-        sent.push({ role: "user", content: [...shown, ...contentParts(message.content).map(wirePart)] });
-        shown = [];
+/** Writes conversations as chat completions messages: each message gives the same bytes in every request. */
+export class MessageWriter {
+  readonly #rules: MessageRules;
+  readonly #texts = new JsonTexts<ChatMessage>();
+
+  constructor(rules: MessageRules) {
+    this.#rules = rules;
+  }
+
+  toJson(messages: readonly ChatMessage[]): string {
+    const sent: string[] = [];
+    // A tool's result can only be text here, so its images and files follow in a message of the user.
+    let shown: object[] = [];
+    for (const message of messages) {
+      if (message.role === "tool") {
+        sent.push(this.#write(message));
+        shown.push(...shownParts(message));
         continue;
       }
-      sent.push({ role: "user", content: shown });
-      shown = [];
+      if (shown.length > 0) {
+        const own = message.role === "user" ? contentParts(message.content).map(wirePart) : [];
+        sent.push(JSON.stringify({ role: "user", content: [...shown, ...own] }));
+        shown = [];
+        if (message.role === "user") continue;
+      }
+      sent.push(this.#write(message));
     }
-    switch (message.role) {
-      case "assistant":
-        sent.push(assistantMessage(message, rules));
-        break;
-      case "tool":
-        sent.push(toolMessage(message, rules));
-        shown.push(...shownParts(message));
-        break;
-      default:
-        sent.push(
-          typeof message.content === "string"
-            ? message
-            : { role: "user", content: message.content.map(wirePart) },
-        );
-    }
+    if (shown.length > 0) sent.push(JSON.stringify({ role: "user", content: shown }));
+    return `[${sent.join(",")}]`;
   }
-  if (shown.length > 0) sent.push({ role: "user", content: shown });
-  return sent;
+
+  #write(message: ChatMessage): string {
+    return this.#texts.get(message, () => ({ text: JSON.stringify(wireMessage(message, this.#rules)) })).text;
+  }
+}
+
+function wireMessage(message: ChatMessage, rules: MessageRules): object {
+  switch (message.role) {
+    case "assistant":
+      return assistantMessage(message, rules);
+    case "tool":
+      return toolMessage(message, rules);
+    case "user":
+      if (typeof message.content === "string") return message;
+      return { role: "user", content: message.content.map(wirePart) };
+    default:
+      return message;
+  }
 }
 
 function assistantMessage(message: AssistantMessage, rules: MessageRules): object {

@@ -1,20 +1,23 @@
 import type { ChatMessage, ChatRequest } from "@agent/core";
 import {
+  type AdaptedTool,
   type AnswerReader,
   type AttemptError,
   adaptContent,
   fitCallId,
+  jsonBody,
+  type MediaFitter,
   Notices,
   objectSchema,
   outputInstruction,
   ToolAdapter,
   type Wire,
 } from "@agent/core/provider";
-import { acceptsMedia } from "../media.js";
+import { acceptsMedia, mediaFitter } from "../media.js";
 import type { OpenAISettings } from "../options.js";
 import { jsonSchemaFormat } from "../outputFormat.js";
 import { CompletionReader } from "./completion.js";
-import { chatMessages, holdsParts, type MessageRules } from "./messages.js";
+import { holdsParts, MessageWriter } from "./messages.js";
 
 const REFUSED = /^4(00|04|15|22) /;
 // Gemini 3 refuses a call without a signature, unless it says that there is none because another model wrote it.
@@ -29,9 +32,10 @@ const ID_RULES: readonly { host: RegExp; fits: RegExp; length: number }[] = [
 /** The chat completions API, as OpenAI and many other servers speak it. */
 export class ChatWire implements Wire {
   readonly #settings: OpenAISettings;
-  readonly #rules: MessageRules;
+  readonly #messages: MessageWriter;
   readonly #notices = new Notices();
   readonly #tools: ToolAdapter;
+  readonly media: MediaFitter;
   // Each is turned off for a server that refuses it.
   #asksForUsage = true;
   #takesParts = true;
@@ -41,11 +45,12 @@ export class ChatWire implements Wire {
     this.#settings = settings;
     const { hostname } = new URL(settings.baseURL);
     const idRule = ID_RULES.find(({ host }) => host.test(hostname));
-    this.#rules = {
+    this.#messages = new MessageWriter({
       model: settings.model,
       fitId: (id) => (idRule ? fitCallId(id, idRule.fits, idRule.length) : id),
       foreignCall: /(^|\.)googleapis\.com$/.test(hostname) ? NO_SIGNATURE : undefined,
-    };
+    });
+    this.media = mediaFitter(settings, this.#notices);
     this.#tools = new ToolAdapter(hostname, objectSchema, this.#notices);
   }
 
@@ -55,21 +60,23 @@ export class ChatWire implements Wire {
 
   request(request: ChatRequest, stream: boolean) {
     const { output } = request;
-    const tools = this.#toolsOf(request);
-    // The conversation comes last and only grows, so each request begins with the bytes of the one before.
-    const body = {
+    const tools = this.#tools.texts(request, wireTool).join(",");
+    const fields = {
       ...this.#settings.body,
       model: this.#settings.model,
       stream,
       ...(stream && this.#asksForUsage && { stream_options: { include_usage: true } }),
-      // An empty list of tools is an error for several servers.
-      ...(tools.length > 0 && { tools }),
       ...(output &&
         this.#takesFormat && {
           response_format: { type: "json_schema", json_schema: jsonSchemaFormat(output) },
         }),
-      messages: chatMessages(this.#messagesOf(request), this.#rules),
     };
+    // The conversation comes last and only grows, so each request begins with the bytes of the one before.
+    const body = jsonBody(fields, {
+      // An empty list of tools is an error for several servers.
+      ...(tools !== "" && { tools: `[${tools}]` }),
+      messages: this.#messages.toJson(this.#messagesOf(request)),
+    });
     return { path: "/chat/completions", body };
   }
 
@@ -103,17 +110,6 @@ export class ChatWire implements Wire {
     return false;
   }
 
-  /** The tools are in the wire format already; only a schema that servers refuse is changed. */
-  #toolsOf(request: ChatRequest): readonly object[] {
-    const adapted = this.#tools.all(request);
-    return request.tools.map((tool, index) => {
-      const { parameters } = tool.function;
-      const fitting = adapted[index]?.parameters;
-      if (parameters === undefined || fitting === parameters) return tool;
-      return { type: tool.type, function: { ...tool.function, parameters: fitting } };
-    });
-  }
-
   #messagesOf({ messages, output }: ChatRequest): readonly ChatMessage[] {
     const shown = this.#takesParts ? messages : messages.map(inWords);
     if (!output || this.#takesFormat) return shown;
@@ -121,7 +117,12 @@ export class ChatWire implements Wire {
   }
 }
 
+function wireTool({ strict, ...called }: AdaptedTool): object {
+  return { type: "function", function: { ...called, ...(strict && { strict }) } };
+}
+
 function inWords(message: ChatMessage): ChatMessage {
   if (message.role !== "user" && message.role !== "tool") return message;
-  return { ...message, content: adaptContent(message.content, () => false) };
+  const content = adaptContent(message.content, () => false);
+  return content === message.content ? message : { ...message, content };
 }

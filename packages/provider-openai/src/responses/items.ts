@@ -1,26 +1,25 @@
 import type { ChatMessage, Content, ContentPart } from "@agent/core";
-import { type AnswerPiece, answerPieces, fitCallId } from "@agent/core/provider";
+import { type AnswerPiece, answerPieces, fitCallId, JsonTexts, jsonItems } from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
 import { dataUrl } from "../chat/messages.js";
 
 const CALL_ID = /^.{1,64}$/s;
 
-/** Turns conversations into input items. Each message gives the same bytes in every request, so that caches hit. */
+/** Writes conversations as input items. Each message gives the same bytes in every request, so that caches hit. */
 export class InputItems {
   readonly #model: string;
-  // Messages never change, and each request repeats all of them.
-  readonly #known = new WeakMap<ChatMessage, readonly object[]>();
+  readonly #texts = new JsonTexts<ChatMessage>();
 
   constructor(model: string) {
     this.#model = model;
   }
 
-  of(messages: readonly ChatMessage[]): object[] {
-    return messages.flatMap((message) => {
-      const known = this.#known.get(message) ?? messageItems(message, this.#model);
-      this.#known.set(message, known);
-      return known;
-    });
+  toJson(messages: readonly ChatMessage[]): string {
+    const texts = messages.map(
+      (message) =>
+        this.#texts.get(message, () => ({ text: jsonItems(messageItems(message, this.#model)) })).text,
+    );
+    return `[${texts.filter((text) => text !== "").join(",")}]`;
   }
 }
 

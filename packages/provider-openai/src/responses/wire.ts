@@ -1,15 +1,18 @@
 import type { ChatRequest } from "@agent/core";
 import {
+  type AdaptedTool,
   type AnswerReader,
   type AttemptError,
   contentText,
+  jsonBody,
+  type MediaFitter,
   Notices,
   objectSchema,
   ToolAdapter,
   type Wire,
 } from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
-import { acceptsMedia } from "../media.js";
+import { acceptsMedia, mediaFitter } from "../media.js";
 import type { OpenAISettings } from "../options.js";
 import { jsonSchemaFormat } from "../outputFormat.js";
 import { ResponsesReader } from "./answer.js";
@@ -22,13 +25,16 @@ export class ResponsesWire implements Wire {
   readonly #settings: OpenAISettings;
   readonly #tools: ToolAdapter;
   readonly #items: InputItems;
+  readonly media: MediaFitter;
   // Turned off for a model without reasoning: it refuses the field.
   #asksForReasoning = true;
 
   constructor(settings: OpenAISettings) {
     this.#settings = settings;
     this.#items = new InputItems(settings.model);
-    this.#tools = new ToolAdapter("OpenAI", objectSchema, new Notices());
+    const notices = new Notices();
+    this.media = mediaFitter(settings, notices);
+    this.#tools = new ToolAdapter("OpenAI", objectSchema, notices);
   }
 
   accepts(mediaType: string): boolean {
@@ -38,13 +44,12 @@ export class ResponsesWire implements Wire {
   request(request: ChatRequest, stream: boolean) {
     const { model, body: given } = this.#settings;
     const { messages, output } = request;
-    const tools = this.#tools.all(request);
+    const tools = this.#tools.texts(request, wireTool).join(",");
     const instructions = messages.flatMap(({ role, content }) =>
       role === "system" ? [contentText(content)] : [],
     );
     const include = this.#include();
-    // The conversation comes last and only grows, so each request begins with the bytes of the one before.
-    const body = {
+    const fields = {
       store: false,
       ...given,
       model,
@@ -56,11 +61,13 @@ export class ResponsesWire implements Wire {
           format: { type: "json_schema", ...jsonSchemaFormat(output) },
         },
       }),
-      // Strict is what the server assumes otherwise, and it refuses most schemas.
-      ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", ...tool })) }),
       ...(instructions.length > 0 && { instructions: instructions.join("\n\n") }),
-      input: this.#items.of(messages),
     };
+    // The conversation comes last and only grows, so each request begins with the bytes of the one before.
+    const body = jsonBody(fields, {
+      ...(tools !== "" && { tools: `[${tools}]` }),
+      input: this.#items.toJson(messages),
+    });
     return { path: "/responses", body };
   }
 
@@ -80,4 +87,9 @@ export class ResponsesWire implements Wire {
     if (!this.#asksForReasoning || own.includes(ENCRYPTED_REASONING)) return own;
     return [...own, ENCRYPTED_REASONING];
   }
+}
+
+/** Says of each tool whether it is strict: the server assumes it otherwise, and refuses most schemas then. */
+function wireTool(tool: AdaptedTool): object {
+  return { type: "function", ...tool };
 }

@@ -1,3 +1,4 @@
+import { ImageJudge } from "./images.js";
 import {
   asList,
   asRecord,
@@ -19,6 +20,7 @@ const FIELDS = [
   "reasoning_effort",
   "temperature",
 ];
+export const OPENAI_IMAGES = { types: ["image/png", "image/jpeg", "image/gif", "image/webp"], count: 500 };
 const ECHOED = ["reasoning_content", "reasoning_details"];
 
 /** Chat completions as OpenAI, DeepSeek and Gemini together insist on it. */
@@ -32,6 +34,7 @@ export function checkChat({ body }: StrictRequest, signed: Signed): void {
     );
   }
   for (const tool of tools) checkTool(asRecord("tool", tool));
+  const images = new ImageJudge(OPENAI_IMAGES);
   const open = new Set<string>();
   let last = "";
   for (const [index, one] of asList("messages", body.messages).entries()) {
@@ -48,6 +51,12 @@ export function checkChat({ body }: StrictRequest, signed: Signed): void {
       }
     } else if (open.size > 0) {
       refuse(`An assistant message with 'tool_calls' must be followed by tool messages: ${[...open]}`);
+    }
+    if (role === "user" && Array.isArray(message.content)) {
+      for (const part of message.content.map((one) => asRecord(where, one))) {
+        if (part.type === "image_url")
+          images.judgeDataUrl(asText("url", asRecord(where, part.image_url).url));
+      }
     }
     if (role === "user" && last === "user") refuse(`${where}: roles must alternate`);
     if (role === "system" && index > 0) refuse(`${where}: the system message must come first`);

@@ -1,3 +1,4 @@
+import { ImageJudge } from "./images.js";
 import {
   asList,
   asRecord,
@@ -15,6 +16,11 @@ const KEYWORDS =
   "$anchor $defs $id $ref additionalProperties anyOf description enum format items maxItems maximum minItems minimum oneOf prefixItems properties propertyOrdering required title type".split(
     " ",
   );
+const IMAGES = {
+  types: ["image/png", "image/jpeg", "image/webp"],
+  base64Bytes: 20 * 1024 * 1024,
+  count: 3600,
+};
 const SKIP = "skip_thought_signature_validator";
 
 /** generateContent of Gemini 3. */
@@ -31,6 +37,7 @@ export function checkGenerateContent({ body, url }: StrictRequest, signed: Signe
       checkSchema(asRecord("schema", declaration.parametersJsonSchema));
     }
   }
+  const images = new ImageJudge(IMAGES);
   let open = 0;
   let role = "model";
   const contents = asList("contents", body.contents).map((one) => only("content", one, ["role", "parts"]));
@@ -39,6 +46,8 @@ export function checkGenerateContent({ body, url }: StrictRequest, signed: Signe
     role = asText("role", content.role);
     const parts = asList("parts", content.parts).map((part) => only("part", part, PARTS));
     if (parts.length === 0) refuse("contents.parts must not be empty");
+    for (const { mimeType, data } of parts.flatMap(inlineData))
+      images.judge(asText("mimeType", mimeType), asText("data", data));
     const calls = parts.filter(({ functionCall }) => functionCall !== undefined);
     const results = parts.filter(({ functionResponse }) => functionResponse !== undefined).length;
     if (results !== open) {
@@ -60,6 +69,16 @@ export function checkGenerateContent({ body, url }: StrictRequest, signed: Signe
   }
   if (open > 0) refuse("a function call has no response");
   if (role !== "user") refuse("Please ensure that the last turn is the user's");
+}
+
+/** What a part shows, also inside a result. */
+function inlineData({ inlineData: shown, functionResponse }: Fields): Fields[] {
+  if (shown !== undefined) return [asRecord("inlineData", shown)];
+  const { parts } =
+    functionResponse === undefined ? { parts: undefined } : asRecord("response", functionResponse);
+  return parts === undefined
+    ? []
+    : asList("parts", parts).flatMap((part) => inlineData(asRecord("part", part)));
 }
 
 /** The first call of each step is signed. */

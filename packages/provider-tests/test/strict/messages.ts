@@ -1,3 +1,4 @@
+import { ImageJudge } from "./images.js";
 import {
   asList,
   asRecord,
@@ -19,6 +20,13 @@ const BLOCKS: Readonly<Record<string, readonly string[]>> = {
   tool_result: ["type", "tool_use_id", "content", "cache_control"],
   thinking: ["type", "thinking", "signature"],
   redacted_thinking: ["type", "data"],
+};
+
+const IMAGES = {
+  types: ["image/png", "image/jpeg", "image/gif", "image/webp"],
+  base64Bytes: 5 * 1024 * 1024,
+  side: 8000,
+  count: 100,
 };
 
 /** The Messages API. */
@@ -44,6 +52,7 @@ export function checkMessages({ body, headers }: StrictRequest, signed: Signed):
   for (const block of body.system === undefined ? [] : asList("system", body.system)) {
     filled("system", only("system", block, BLOCKS.text ?? []).text);
   }
+  const images = new ImageJudge(IMAGES);
   const used = new Set<string>();
   let asked: string[] = [];
   let role = "assistant";
@@ -54,7 +63,11 @@ export function checkMessages({ body, headers }: StrictRequest, signed: Signed):
     role = asText("role", message.role);
     const blocks = asList("content", message.content).map((block) => asRecord("block", block));
     if (blocks.length === 0) refuse(`messages.${index}: content must not be empty`);
-    for (const block of blocks) checkBlock(`messages.${index}`, block, signed);
+    for (const block of blocks) {
+      checkBlock(`messages.${index}`, block, signed);
+      for (const image of imagesIn(block))
+        images.judge(asText("media_type", image.media_type), asText("data", image.data));
+    }
     if (role === "user") checkResults(index, blocks, asked);
     asked = blocks.flatMap(({ type, id }) => (type === "tool_use" ? [asText("id", id)] : []));
     for (const id of asked) {
@@ -71,6 +84,12 @@ export function checkMessages({ body, headers }: StrictRequest, signed: Signed):
     }
   }
   if (role !== "user") refuse("This model does not support assistant message prefill.");
+}
+
+/** The sources of the images in a block, also in a tool's result. */
+function imagesIn({ type, source, content }: Fields): Fields[] {
+  if (type === "image") return [asRecord("source", source)];
+  return type === "tool_result" && Array.isArray(content) ? content.flatMap(imagesIn) : [];
 }
 
 function checkBlock(where: string, block: Fields, signed: Signed): void {

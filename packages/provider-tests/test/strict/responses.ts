@@ -1,3 +1,5 @@
+import { OPENAI_IMAGES } from "./chat.js";
+import { ImageJudge } from "./images.js";
 import { asList, asRecord, asText, only, refuse, type Signed, type StrictRequest } from "./rules.js";
 
 const FIELDS = ["model", "input", "instructions", "tools", "stream", "store", "include", "text", "reasoning"];
@@ -25,12 +27,17 @@ export function checkResponses({ body }: StrictRequest, signed: Signed): void {
       refuse("Missing required parameter: 'tools[0].strict', or a schema that is not strict");
     asRecord("parameters", parameters);
   }
+  const images = new ImageJudge(OPENAI_IMAGES);
   const open = new Set<string>();
   let previous: string | undefined;
   for (const [index, one] of asList("input", body.input).entries()) {
     const item = asRecord(`input[${index}]`, one);
     const type = item.type === undefined ? "message" : asText("type", item.type);
     only(`input[${index}]`, item, ITEMS[type] ?? refuse(`Invalid value: '${type}'`));
+    const shown = Array.isArray(item.content) ? item.content : Array.isArray(item.output) ? item.output : [];
+    for (const part of shown.map((content) => asRecord("content", content))) {
+      if (part.type === "input_image") images.judgeDataUrl(asText("image_url", part.image_url));
+    }
     if (type === "function_call") {
       const id = asText("call_id", item.call_id);
       if (id.length > 64) refuse(`Invalid 'input[${index}].call_id': string too long`);

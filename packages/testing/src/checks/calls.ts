@@ -1,4 +1,4 @@
-import { countOf, describeValue } from "@agent/core/toolkit";
+import { countOf, describeValue } from "@agent/internal";
 import { hostileCalls, ignoresUnknownArguments, refusedCalls } from "../badArguments.js";
 import { canFindLeftovers } from "../leftovers.js";
 import type { CallReport, SeenTool } from "../probe/messages.js";

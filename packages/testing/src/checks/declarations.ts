@@ -1,5 +1,6 @@
 import { TOOL_CAPABILITIES, type ToolCapability } from "@agent/core";
-import { compileSchema, describeValue, errorMessage, escapeInvisible } from "@agent/core/toolkit";
+import { compileSchema, errorMessage, escapeInvisible } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
 import type { SeenTool } from "../probe/messages.js";
 import { type Check, functionOf, parametersOf, type Subject, type Verdict } from "../subject.js";
 import type { Finding } from "../types.js";

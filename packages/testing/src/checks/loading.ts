@@ -1,5 +1,5 @@
 import { PACK_API_VERSION } from "@agent/core";
-import { describeValue } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
 import type { Check } from "../subject.js";
 import type { Finding } from "../types.js";
 

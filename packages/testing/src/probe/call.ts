@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ExecutableTool, ToolRegistry } from "@agent/core";
-import { describeValue, errorMessage } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
 import { collectTools } from "./inspect.js";
 import type { Answer, CallReport, Task } from "./messages.js";
 import { extraResources } from "./snapshot.js";

@@ -1,4 +1,4 @@
-import { checkFunction, checkObject, checkText, errorMessage } from "@agent/core/toolkit";
+import { check, errorMessage } from "@agent/core/toolkit";
 import type { CheckResult } from "../types.js";
 import { ANSWER_CHECKS } from "./answers.js";
 import { Examination, type ProviderCheck } from "./examination.js";
@@ -52,11 +52,11 @@ export async function runProviderCheck(subject: ProviderSubject, wanted: string)
 
 /** Throws `invalid_argument` unless this can be examined. */
 export function checkSubject(subject: ProviderSubject): void {
-  checkObject("subject", subject);
-  checkText("subject.name", subject.name);
-  checkFunction("subject.create", subject.create);
-  checkObject("subject.dialect", subject.dialect);
+  check.object("subject", subject);
+  check.text("subject.name", subject.name);
+  check.function("subject.create", subject.create);
+  check.object("subject.dialect", subject.dialect);
   for (const name of ["whole", "events", "error"] as const) {
-    checkFunction(`subject.dialect.${name}`, subject.dialect[name]);
+    check.function(`subject.dialect.${name}`, subject.dialect[name]);
   }
 }

@@ -1,13 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import {
-  describeValue,
-  optionalString,
-  optionalStringArray,
-  quote,
-  quotePath,
-  requireString,
-} from "@agent/core/toolkit";
+import { optionalString, optionalStringArray, quote, requireString } from "@agent/core/toolkit";
+import { describeValue, quotePath } from "@agent/internal";
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 

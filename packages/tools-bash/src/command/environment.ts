@@ -1,6 +1,7 @@
-import { describeValue, isRecord, quote } from "@agent/core/toolkit";
+import { isRecord, quote } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
 
-/** What commands never see unless `hideEnv` says otherwise: keys that model providers are paid with. */
+/** Variables that are withheld from commands unless `hideEnv` says otherwise: the API keys of model providers. */
 export const DEFAULT_HIDDEN_ENV: readonly string[] = [
   "OPENAI_API_KEY",
   "OPENAI_ADMIN_KEY",

@@ -31,7 +31,7 @@ export interface RunOutcome {
   readonly unkillable: readonly number[];
 }
 
-/** What goes on after the call has returned. */
+/** Processes that keep running after the call has returned. */
 export interface BackgroundWork {
   readonly jobId: string;
   readonly pids: readonly number[];

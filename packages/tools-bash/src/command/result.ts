@@ -1,10 +1,11 @@
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { type Captured, presentCapture } from "../output/capture.js";
 import type { Exceeded } from "../processes/watch.js";
+import type { RefusedFile } from "../sandbox/inspect.js";
 import type { SandboxLevel } from "../sandbox/sandbox.js";
 import { type BackgroundWork, exceededSummary, type RunOutcome, type Suspected } from "./outcome.js";
 
-/** What `run_bash` returns as JSON. Names are stable; a field that is not always there says when it is. */
+/** The JSON that `run_bash` returns. Names are stable; an optional field says when it is present. */
 export interface RunBashResult {
   readonly stdout: string;
   readonly stderr: string;
@@ -44,15 +45,15 @@ export interface TruncatedStream {
 
 const UNITS = { cpuSeconds: "s of CPU time", memoryMb: "MB", processes: "processes", fileMb: "MB" };
 
-/** What a command was allowed. */
+/** The limits a command ran with. */
 export interface Allowance {
   readonly timeoutMs: number;
   /** The most that a call may ask for. */
   readonly longestMs: number;
   /** The level in force, if a sandbox is configured. */
   readonly sandbox?: SandboxLevel | undefined;
-  /** Protected files that the command made, below the workspace. */
-  readonly refused?: readonly string[] | undefined;
+  /** Protected files that the command made. */
+  readonly refused?: readonly RefusedFile[] | undefined;
 }
 
 /** The JSON text for the model. */
@@ -142,10 +143,16 @@ function suspicionNotice(suspected: Suspected | undefined): string | undefined {
   return `[probably the memory limit: one process may have ${suspected.per_process} MB of data here (limits.memoryMb); ${seen}.]`;
 }
 
-function refusedNotice(refused: readonly string[] = []): string | undefined {
-  if (refused.length === 0) return undefined;
-  const names = refused.map((path) => escapeToLine(path)).join(", ");
-  return `[commands in the sandbox may not make ${names}: other programs run or obey it unasked. It was renamed to end in ".refused".]`;
+function refusedNotice(refused: readonly RefusedFile[] = []): string | undefined {
+  const [renamed, left] = [true, false].map((isRenamed) =>
+    refused
+      .filter((file) => file.isRenamed === isRenamed)
+      .map(({ path }) => escapeToLine(path))
+      .join(", "),
+  );
+  if (!renamed && !left) return undefined;
+  const names = [renamed, left].filter(Boolean).join(", ");
+  return `[commands in the sandbox may not make ${names}: other programs run or obey it unasked.${renamed ? ' It was renamed to end in ".refused".' : ""}${left ? ` It was not possible to rename ${left}: look at it before you use this directory.` : ""}]`;
 }
 
 /** Added after the cut, each on a line of its own, so that none is cut itself. */

@@ -79,7 +79,7 @@ export async function runCommand(options: RunOptions, host: CommandHost): Promis
     const result = output.finish();
     if (!goesOn) output.close();
     const ranOutOfMemory = tree.ranOutOfMemory();
-    // What could not be ended stays with the host: the end of the agent is another chance.
+    // Processes that could not be killed stay registered with the host, which tries again when the agent ends.
     if (left.length === 0 && !goesOn) host.release(tree);
     return {
       ...exitOf(exit ?? { code: null, signal: "SIGKILL" }, stoppedBy),

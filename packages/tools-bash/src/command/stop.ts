@@ -1,4 +1,5 @@
-import { LONGEST_TIMER_MS, onAbort } from "@agent/core/toolkit";
+import { onAbort } from "@agent/core/toolkit";
+import { LONGEST_TIMER_MS } from "@agent/internal";
 import type { RunningCommands } from "../host/runningCommands.js";
 import type { Limits } from "../processes/limits.js";
 import type { ProcessTree } from "../processes/processTree.js";

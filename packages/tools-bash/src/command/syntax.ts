@@ -31,7 +31,7 @@ export async function findSyntaxError(
   return message === undefined ? undefined : describe(message, shell, script.text);
 }
 
-/** What the shell says against the script; `undefined` if it is content. */
+/** The shell's complaint about the script; `undefined` if there is none. */
 async function complaint(
   shell: string,
   args: readonly string[],

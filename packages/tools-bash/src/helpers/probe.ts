@@ -8,7 +8,7 @@ const MAX_CHARACTERS = 4096;
 
 interface ProbeOptions {
   readonly signal?: AbortSignal | undefined;
-  /** What the program reads from file descriptors 3, 4… */
+  /** Input for file descriptors 3, 4… of the program. */
   readonly inputs?: readonly Uint8Array[];
   readonly env?: Readonly<Record<string, string>>;
 }

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isInside } from "@agent/core/toolkit";
+import { isInside } from "@agent/internal";
 
 /** Where the system keeps its programs. PATH is not used: a project or an earlier command may have changed it. */
 const SYSTEM_DIRECTORIES = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];

@@ -1,4 +1,4 @@
-/** What a person can do to one command that a call waits for. */
+/** Actions of a person on one command that a call waits for. */
 export interface RunningCommand {
   /** Ends it with its tree; the call returns as usual and says who ended it. */
   end(): void;

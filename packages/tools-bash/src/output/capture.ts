@@ -2,14 +2,14 @@ import { HeadTail } from "./headTail.js";
 import { PlainText } from "./plainText.js";
 import type { SpillFile, SpillStore } from "./spill.js";
 
-/** What a result holds of each stream: 50 KB. */
+/** The most a result holds of each stream: 50 KB. */
 export const MAX_STREAM_BYTES = 51_200;
 
-/** What was captured of one stream. */
+/** The captured output of one stream. */
 export interface Captured {
   /** Plain text of at most `MAX_STREAM_BYTES`; of a longer one the beginning and the end. */
   readonly text: string;
-  /** What the command printed, before escape codes were removed. */
+  /** The size of the raw output, before escape codes were removed. */
   readonly totalBytes: number;
   readonly truncated: boolean;
   /** Where the output is in full, if it was cut and the file could be written. */
@@ -25,7 +25,7 @@ export class Capture {
   readonly #spills: SpillStore;
   readonly #text = new HeadTail(MAX_STREAM_BYTES);
   readonly #plain = new PlainText((bytes) => this.#text.write(bytes));
-  /** What came before the file was made. */
+  /** The output that came before the file was created. */
   #first: Uint8Array[] = [];
   #total = 0;
   #spill: SpillFile | undefined;

@@ -1,4 +1,4 @@
-import { utf8Boundary } from "@agent/core/toolkit";
+import { utf8Boundary } from "@agent/internal";
 
 const NEWLINE = 0x0a;
 /** Lines are kept whole where that costs no more than this. */
@@ -9,7 +9,7 @@ export class HeadTail {
   readonly #limit: number;
   readonly #head: Uint8Array[] = [];
   #headBytes = 0;
-  /** What comes after the first `limit` bytes: at least the newest half of the limit. */
+  /** The end of the output after the first `limit` bytes: at least the newest half of the limit. */
   #tail: Uint8Array[] = [];
   #tailBytes = 0;
   #total = 0;

@@ -63,7 +63,7 @@ export class LiveOutput {
       const dropped = Math.min(excess, oldest.chunk.length);
       if (dropped === oldest.chunk.length) this.#pending.shift();
       else oldest.chunk = oldest.chunk.subarray(dropped);
-      // What follows is not the continuation of what was decoded last.
+      // The next chunk does not continue the last one, so the decoder starts anew.
       this.#decoders[oldest.stream] = new StringDecoder("utf8");
       this.#skippedBytes += dropped;
       this.#pendingBytes -= dropped;

@@ -5,7 +5,7 @@ import { spawn } from "../helpers/spawn.js";
 import type { TemporaryFiles } from "../host/temporaryFiles.js";
 
 const SMALLEST_BATCH = 16;
-/** What a pipe holds, so no read brings more. */
+/** The capacity of a pipe: no read returns more. */
 const CHUNK_BYTES = 64 * 1024;
 
 /**

@@ -1,6 +1,6 @@
 const NEWLINE = 0x0a;
 const CONTROLS = [0x1b, 0x0d, 0x08];
-/** What is held back of a line must stay bounded. */
+/** The most of a line that is held back until its end is known. */
 const MAX_LINE_BYTES = 64 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 

@@ -1,7 +1,7 @@
 import { closeSync, openSync, rm, rmSync, writeSync } from "node:fs";
 import type { TemporaryFiles } from "../host/temporaryFiles.js";
 
-/** What one spill file may hold, and all of them together before the oldest is removed. */
+/** Size limits: of one spill file, and of all together before the oldest is removed. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
 // Collected to pieces of this size: a copy in memory costs less than a call of the file system for every write.

@@ -1,10 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { ordinaryCommands } from "../../test/ordinaryCommands.js";
 import { lines, verdict } from "../../test/verdicts.js";
 import { createPolicy } from "./policy.js";
-
-const corpus = fileURLToPath(new URL("../../../../../shared/data/tldr-commands.txt", import.meta.url));
 
 describe("what programs run by design, and words as data, are not refused", () => {
   test.each(
@@ -243,14 +240,10 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
   });
 });
 
-test("rules for other commands refuse few of a large set of real ones", (context) => {
-  if (!existsSync(corpus)) return context.skip("the folder ../shared/data is not here");
-  // Lines such as "<Ctrl c>" are keys to press.
-  const commands = readFileSync(corpus, "utf8")
-    .split("\n")
-    .filter((line) => /^[^<]/.test(line));
+test("rules for other commands refuse few of the ordinary ones", () => {
+  const commands = ordinaryCommands();
   const policy = createPolicy({ deny: ["no-such-command", "shutdown-all -rf"] });
   const refused = commands.filter((command) => policy?.check(command).allowed === false);
-  expect(commands.length).toBeGreaterThan(5000);
-  expect(refused.length / commands.length).toBeLessThan(0.05);
+  expect(commands.length).toBeGreaterThan(250);
+  expect(refused.length / commands.length, refused.slice(0, 50).join("\n")).toBeLessThan(0.05);
 });

@@ -1,9 +1,11 @@
 import { quote } from "@agent/core/toolkit";
+import { possibleCommands } from "./deniedWords.js";
 import { NAMES_VARIABLES } from "./programs/builtins.js";
+import { takesOnlyData } from "./programs/dataPrograms.js";
 import { inside } from "./programs/inside.js";
 import type { Launched } from "./programs/program.js";
 import { readVariable } from "./programs/variables.js";
-import { isTransparent, variable } from "./programs/wrappers.js";
+import { isTransparent, isWrapper, variable } from "./programs/wrappers.js";
 import { Refused, shown, Unresolvable } from "./refusal.js";
 import { type CommandWord, commandName, matchesAllow, matchesDeny, type Rule } from "./rules.js";
 import { type SimpleCommand, simpleCommands, type Variable } from "./script.js";
@@ -51,10 +53,10 @@ export class Judge {
     }
   }
 
-  #checkCommand({ words, assigned }: SimpleCommand, depth: number): void {
+  /** `isGuess`: it is not known whether this is a command at all. */
+  #checkCommand({ words, assigned }: SimpleCommand, depth: number, isGuess = false): void {
     if (depth > MAX_DEPTH) throw new Unresolvable("commands are nested in commands too deeply");
-    this.#work.words += words.length + WORK_PER_COMMAND;
-    if (this.#work.words > MAX_WORK) throw new Unresolvable("it has too many words to be examined");
+    this.#count(words);
     const [first] = words;
     this.checkVariables(assigned, depth, first?.text);
     if (first === undefined) return;
@@ -66,6 +68,7 @@ export class Judge {
       throw new Unresolvable(`${shown(first.source)} stands where a command is expected`);
     const name = commandName(first.text);
     this.#checkDeny(name, words);
+    if (!isGuess) this.#checkUnknownProgram(name, words);
     const rules = this.#checkAllow(name, words);
     if (NAMES_VARIABLES.has(name)) {
       this.checkVariables(setBy(name, words), depth);
@@ -79,6 +82,11 @@ export class Judge {
     } catch (error) {
       if (!(error instanceof Unresolvable && rules.some((rule) => this.#answersFor(rule)))) throw error;
     }
+  }
+
+  #count(words: readonly CommandWord[]): void {
+    this.#work.words += words.length + WORK_PER_COMMAND;
+    if (this.#work.words > MAX_WORK) throw new Unresolvable("it has too many words to be examined");
   }
 
   #checkInside(words: readonly CommandWord[], rules: readonly Rule[], depth: number): void {
@@ -116,8 +124,33 @@ export class Judge {
       if (/[\s;&|]/.test(value)) denyOnly.checkScript(value, depth + 1);
       else {
         const first = { text: value, source: value };
-        denyOnly.#checkCommand({ words: [first, ...words.slice(index + 1)], assigned: [] }, depth + 1);
+        denyOnly.#checkCommand({ words: [first, ...words.slice(index + 1)], assigned: [] }, depth + 1, true);
       }
+    }
+  }
+
+  /** A program that no table knows may run any word it is given: none of them may be the start of a denied command. */
+  #checkUnknownProgram(name: string, [first, ...parameters]: readonly CommandWord[]): void {
+    if (this.#deny.size === 0 || isWrapper(name)) return;
+    if (
+      takesOnlyData(
+        name,
+        first?.text ?? "",
+        parameters.map(({ text }) => text),
+      )
+    )
+      return;
+    const isDenied = (word: string): boolean => this.#deny.has(commandName(word));
+    for (const command of possibleCommands(parameters, isDenied)) {
+      this.#count(command);
+      const denied = commandName(command[0]?.text ?? "");
+      const rule = this.#deny.get(denied)?.find((entry) => matchesDeny(entry, command) !== "no");
+      if (rule === undefined) continue;
+      const why = rule.reason === undefined ? "" : ` Reason: ${rule.reason}`;
+      throw new Refused(
+        `Refused by the policy: ${shown(name)} may run ${shown(denied)}, which the deny rule ${quote(rule.text)} names.${why}`,
+        rule.text,
+      );
     }
   }
 
@@ -166,7 +199,7 @@ export class Judge {
   }
 }
 
-/** What "export A=b" or "read A" sets. "export A" alone passes on what is set already. */
+/** The variables that "export A=b" or "read A" sets. "export A" alone exports the current value. */
 function setBy(name: string, words: readonly CommandWord[]): Variable[] {
   const operands = words.slice(1).filter(({ text }) => text === undefined || /^[A-Za-z_]/.test(text));
   const variables = operands.map(variable);

@@ -2,7 +2,7 @@ import { type HereDocument, readBody } from "./hereDocument.js";
 import { NotInGrammar, shown } from "./refusal.js";
 import type { CommandWord } from "./rules.js";
 
-/** What the parser sees. A redirection is read whole: nothing in it is a command. */
+/** A token of the script. A redirection is one token: nothing in it is a command. */
 export type Token =
   | { readonly type: "word"; readonly at: number; readonly word: CommandWord }
   | { readonly type: "redirection" | "newline" | "end"; readonly at: number }
@@ -17,7 +17,7 @@ const AMBIGUOUS =
 const BLANK = /[ \t]/;
 const ENDS_WORD = /[ \t\n;&|<>()]/;
 const EXPANSION = /\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!]|\{(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*])\})/y;
-// What means itself to every shell, outside of quotes, wherever it stands in a word.
+// Characters without a special meaning in any shell, unquoted, anywhere in a word.
 const PLAIN = /[\w./,+%@^-]+/y;
 const BRACES = /\{[\w-]*\}/y;
 const DELIMITER = /(['"]?)([A-Za-z_][A-Za-z0-9_]*)\1(?=[ \t\n;&|)>]|$)/y;

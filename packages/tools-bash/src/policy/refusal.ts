@@ -1,4 +1,5 @@
-import { escapeToLine, quote } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 
 /** Thrown while a script is examined, when its meaning cannot be known before it runs. */
 export class Unresolvable extends Error {

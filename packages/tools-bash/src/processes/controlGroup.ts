@@ -10,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { hasEnded, processTag } from "@agent/core/toolkit";
+import { hasEnded, processTag } from "@agent/internal";
 
 const PREFIX = "agent-bash-";
 const OURS = /^agent-bash-([0-9a-z]+-\d+)-/;
@@ -19,7 +19,7 @@ const MICROSECONDS = 1_000_000;
 const REMOVE_TRIES = 20;
 const REMOVE_PAUSE_MS = 50;
 
-/** What the kernel is to enforce for all processes of a group together. */
+/** Limits the kernel enforces for all processes of a group together. */
 export interface GroupLimits {
   readonly memoryMb: number;
   readonly processes: number;

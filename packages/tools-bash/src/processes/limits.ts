@@ -47,7 +47,7 @@ export function shellHasUlimit(shell: string): boolean {
 }
 
 /**
- * What the kernel lets a single process have. Data, not address space: node and WebAssembly reserve far more
+ * The kernel's limits for a single process. They limit data, not address space: node and WebAssembly reserve far more
  * than they use. More than the limit, because stacks of threads and memory that was asked for and never touched count
  * here; the rest is for the control group and the watch.
  */

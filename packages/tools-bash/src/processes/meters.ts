@@ -23,7 +23,7 @@ export class SharedMeter {
   }
 }
 
-/** What a tree uses. */
+/** Resource usage of a process tree. */
 export interface TreeUse {
   readonly processes: number;
   readonly bytes: number;

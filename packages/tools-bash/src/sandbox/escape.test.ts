@@ -3,46 +3,27 @@ import {
   chmodSync,
   closeSync,
   existsSync,
-  lstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
-  readFileSync,
   realpathSync,
-  renameSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
-import { RunBashTool } from "../tools/bash.js";
+import { useWorkspace } from "../../test/workspace.js";
 import { Sandbox } from "./sandbox.js";
 
 leaveNoProcessBehind();
 const { program, problem } = await new Sandbox("auto").status();
 const required = { sandbox: "require" } as const;
 const home = process.cwd();
-let base: string;
-let workspace: string;
-let outside: string;
-beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "tools-bash-escape-")));
-  workspace = join(base, "workspace");
-  outside = join(base, "outside");
-  mkdirSync(workspace);
-  mkdirSync(outside);
-  process.chdir(workspace);
-});
-afterEach(() => {
-  process.chdir(home);
-  rmSync(base, { recursive: true, force: true });
-});
+const at = useWorkspace();
 
 /** A server on a unix socket outside the workspace, and whether anybody came. */
 async function listen(path: string): Promise<{ readonly server: Server; visits(): number }> {
@@ -64,7 +45,7 @@ function connectTo(path: string): string {
 
 /** Runs a command with python, which can make any system call. */
 function python(script: string): string {
-  writeFileSync(join(workspace, "script.py"), script);
+  writeFileSync(join(at.workspace, "script.py"), script);
   return "python3 script.py";
 }
 const hasPython = spawnSync("python3", ["-c", ""]).status === 0;
@@ -72,9 +53,9 @@ const hasPython = spawnSync("python3", ["-c", ""]).status === 0;
 describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem})` : ""}`, () => {
   describe("by variables of the call", () => {
     test("none reaches a program that runs outside: the dynamic linker of bubblewrap writes no file", async () => {
-      const env = { LD_DEBUG: "all", LD_DEBUG_OUTPUT: join(outside, "log") };
+      const env = { LD_DEBUG: "all", LD_DEBUG_OUTPUT: join(at.outside, "log") };
       await runBash({ command: "ls", env }, required);
-      expect(readdirSync(outside)).toEqual([]);
+      expect(readdirSync(at.outside)).toEqual([]);
     });
 
     test("all reach the command, whatever their name, and none is on a command line", async () => {
@@ -100,7 +81,7 @@ describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem
     });
 
     test("limits are set before the call's variables count", async () => {
-      const env = { "BASH_FUNC_ulimit%%": "() { :; }", BASH_ENV: join(workspace, "hook") };
+      const env = { "BASH_FUNC_ulimit%%": "() { :; }", BASH_ENV: join(at.workspace, "hook") };
       const options = { ...required, shell: "/bin/bash", limits: { fileMb: 1 } };
       const result = await runBash({ command: "builtin ulimit -f", env }, options);
       expect(result.stdout).toBe("1024\n");
@@ -109,10 +90,10 @@ describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem
 
   describe("by programs of the project", () => {
     test("bwrap and mkfifo in PATH are not used", async () => {
-      const bin = join(workspace, "node_modules/.bin");
+      const bin = join(at.workspace, "node_modules/.bin");
       mkdirSync(bin, { recursive: true });
       for (const name of ["bwrap", "mkfifo", "sh", "grep"]) {
-        writeFileSync(join(bin, name), `#!/bin/sh\necho ${name} >> ${join(outside, "ran")}\n`);
+        writeFileSync(join(bin, name), `#!/bin/sh\necho ${name} >> ${join(at.outside, "ran")}\n`);
         chmodSync(join(bin, name), 0o755);
       }
       vi.stubEnv("PATH", `${bin}:${process.env.PATH}`);
@@ -120,7 +101,7 @@ describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem
       vi.resetModules();
       const fresh = await import("../tools/bash.js");
       await new fresh.RunBashTool(required).execute({ command: "echo x\necho y" });
-      expect(existsSync(join(outside, "ran"))).toBe(false);
+      expect(existsSync(join(at.outside, "ran"))).toBe(false);
     });
   });
 
@@ -151,6 +132,29 @@ describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem
       expect(stdout).toBe("");
     });
 
+    test.skipIf(!hasPython)("no file gets the set-user-id bit, by whichever call", async () => {
+      const script = python(`
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+open("plain", "w").close()
+def attempt(make):
+    try: make()
+    except OSError as error: print(error.errno)
+attempt(lambda: os.chmod("plain", 0o4755))
+attempt(lambda: os.fchmod(os.open("plain", os.O_RDONLY), 0o4755))
+attempt(lambda: os.chmod("plain", 0o4755, dir_fd=os.open(".", os.O_RDONLY)))
+attempt(lambda: os.open("opened", os.O_CREAT | os.O_WRONLY, 0o4755))
+attempt(lambda: os.mknod("node", 0o104755))
+libc.syscall(452, -100, b"plain", 0o4755, 0)
+libc.syscall(437, -100, b"second", (ctypes.c_uint64 * 3)(0o101, 0o4755, 0), 24)
+os.chmod("plain", 0o755)
+os.close(os.open("plain", os.O_RDONLY, 0o4755))
+`);
+      const { stdout, stderr } = await runBash({ command: `${script}; find . -perm /4000` }, required);
+      expect(stderr).toBe("");
+      expect(stdout).toBe("1\n".repeat(5));
+    });
+
     test("there is no terminal", async () => {
       const { stderr } = await runBash({ command: ": < /dev/tty" }, required);
       expect(stderr).toContain("/dev/tty");
@@ -159,18 +163,15 @@ describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem
 
   describe("by sockets of programs outside", () => {
     test.each([true, false])("one beside the workspace is out of reach (network: %s)", async (network) => {
-      const { visits } = await listen(join(outside, "agent.sock"));
+      const { visits } = await listen(join(at.outside, "agent.sock"));
       const options = { sandbox: { mode: "require", network } } as const;
-      const result = await runBash(
-        { command: connectTo(join(outside, "agent.sock")), cwd: outside },
-        options,
-      );
+      const result = await runBash({ command: connectTo(join(at.outside, "agent.sock")) }, options);
       expect(result.stdout).not.toContain("connected");
       expect(visits()).toBe(0);
     });
 
     test("one in the workspace itself is out of reach", async () => {
-      const { visits } = await listen(join(workspace, "agent.sock"));
+      const { visits } = await listen(join(at.workspace, "agent.sock"));
       const { stdout } = await runBash({ command: connectTo("agent.sock") }, required);
       expect(stdout).toBe("EPERM\n");
       expect(visits()).toBe(0);
@@ -228,7 +229,7 @@ for name, number in {"io_uring": 425, "keyctl": 250, "bpf": 321, "mount": 165, "
       const { RunBashTool } = await import(${JSON.stringify(entry)});
       const command = "for fd in /proc/self/fd/*; do echo x > $fd/file; done 2>/dev/null; ls -l /proc/self/fd >&2";
       console.log(await new RunBashTool({ sandbox: "require" }).execute({ command }));`;
-    const directory = openSync(outside, "r");
+    const directory = openSync(at.outside, "r");
     onTestFinished(() => closeSync(directory));
     const stdio = [
       "ignore",
@@ -245,8 +246,8 @@ for name, number in {"io_uring": 425, "keyctl": 250, "bpf": 321, "mount": 165, "
       stdio: [...stdio],
     });
     const { stderr } = JSON.parse(stdout.toString());
-    expect(stderr).not.toContain(outside);
-    expect(readdirSync(outside)).toEqual([]);
+    expect(stderr).not.toContain(at.outside);
+    expect(readdirSync(at.outside)).toEqual([]);
   });
 
   describe("by temporary directories", () => {
@@ -258,6 +259,15 @@ for name, number in {"io_uring": 425, "keyctl": 250, "bpf": 321, "mount": 165, "
       );
       expect(stdout.split("\n").filter((line) => !line.startsWith("agent-bash-"))).toEqual(["/tmp", ""]);
       expect(existsSync(join("/tmp", name))).toBe(false);
+    });
+
+    test("a cwd in one of them, which the model names, shows nothing of the host", async () => {
+      writeFileSync(join(at.outside, "token"), "s3cr3t");
+      await expect(runBash({ command: "cat token", cwd: at.outside }, required)).rejects.toThrow(
+        /"cwd" .* is not in the sandbox: every sandbox has "\/tmp" empty.*Nothing was run/,
+      );
+      const options = { sandbox: { mode: "require", writable: [at.outside] } } as const;
+      expect((await runBash({ command: "cat token", cwd: at.outside }, options)).stdout).toBe("s3cr3t");
     });
 
     test("/run is empty but for name servers", async () => {
@@ -280,153 +290,6 @@ for name, number in {"io_uring": 425, "keyctl": 250, "bpf": 321, "mount": 165, "
     test("pipes of other commands cannot be found", async () => {
       const { stdout } = await runBash({ command: "find /tmp -type p" }, required);
       expect(stdout).toBe("");
-    });
-  });
-
-  describe("by files that run later", () => {
-    const inWorkspace = (path: string) => join(workspace, path);
-    const git = () => {
-      for (const directory of [".git/hooks", ".git/objects", ".git/refs"])
-        mkdirSync(inWorkspace(directory), { recursive: true });
-      writeFileSync(inWorkspace(".git/HEAD"), "ref: refs/heads/main\n");
-      writeFileSync(inWorkspace(".git/config"), "[core]\n\trepositoryformatversion = 0\n");
-    };
-
-    test("existing ones are read-only, also under another way to write", async () => {
-      git();
-      writeFileSync(inWorkspace("agent.config.ts"), "mine");
-      const command = `echo x > .git/hooks/pre-commit; echo x >> .git/config; git config core.fsmonitor x; echo x > agent.config.ts
-rm -f agent.config.ts; mv agent.config.ts old; echo y > y; mv -f y agent.config.ts; ln -f y agent.config.ts; mv .git/hooks .git/h; mv .git old-git; rm -rf .git/hooks; mkdir .git/worktrees/x`;
-      await runBash({ command }, required);
-      expect(readFileSync(inWorkspace("agent.config.ts"), "utf8")).toBe("mine");
-      expect(readFileSync(inWorkspace(".git/config"), "utf8")).not.toContain("fsmonitor");
-      expect(readdirSync(inWorkspace(".git/hooks"))).toEqual([]);
-      expect(existsSync(inWorkspace("old-git"))).toBe(false);
-    });
-
-    test("missing ones cannot be made, and nothing is left in their place", async () => {
-      git();
-      const before = readdirSync(workspace, { recursive: true }).sort();
-      const command =
-        "echo x > agent.config.ts; echo x > .git/config.worktree; mkdir .git/modules/x; mkdir -p .git/worktrees/y; echo ../evil > .git/commondir; true";
-      const result = await runBash({ command }, required);
-      expect(readdirSync(workspace, { recursive: true }).sort()).toEqual(
-        [...before, ".git/commondir.refused", "agent.config.ts.refused"].sort(),
-      );
-      expect(result.stderr).toContain("may not make agent.config.ts, .git/commondir:");
-    });
-
-    test("a workspace that is no repository does not become one", async () => {
-      const command = "git init -q; git init -q --bare .; mkdir -p .git/hooks; echo x > HEAD; ls -d .git";
-      await runBash({ command }, required);
-      expect(existsSync(inWorkspace(".git"))).toBe(false);
-      expect(spawnSync("git", ["rev-parse", "--git-dir"], { cwd: workspace }).status).not.toBe(0);
-    });
-
-    test("git works: commits are made", async () => {
-      git();
-      const command =
-        "echo x > a; git add -A && git -c user.name=x -c user.email=x@x commit -qm x && git show --stat --format=%s";
-      const { stdout, stderr } = await runBash({ command }, required);
-      expect(stderr).toBe("");
-      expect(stdout).toMatch(/^x\n\n a \| 1 \+\n 1 file changed/);
-    });
-
-    test("files that other programs obey are renamed when a command made them", async () => {
-      mkdirSync(inWorkspace(".config"));
-      const command =
-        "mkdir .vscode .config/git; echo x > .envrc; ln -s /etc .husky; echo x > new.code-workspace";
-      const { stderr } = await runBash({ command }, required);
-      expect(readdirSync(workspace).sort()).toEqual([
-        ".config",
-        ".envrc.refused",
-        ".husky.refused",
-        ".vscode.refused",
-        "new.code-workspace.refused",
-      ]);
-      expect(readdirSync(inWorkspace(".config"))).toEqual(["git.refused"]);
-      expect(stderr).toMatch(/may not make .*\.envrc/);
-    });
-
-    test("a directory that was moved away with a protected file in it is noticed", async () => {
-      mkdirSync(inWorkspace(".config/git"), { recursive: true });
-      await runBash(
-        { command: "mv .config old; mkdir -p .config/git; echo x > .config/git/config" },
-        required,
-      );
-      expect(readdirSync(inWorkspace(".config"))).toEqual(["git.refused"]);
-    });
-
-    test("a link in the place of a directory leads nothing outside", async () => {
-      mkdirSync(join(outside, "fish"));
-      symlinkSync(outside, inWorkspace(".config"));
-      symlinkSync(outside, inWorkspace(".git"));
-      await runBash({ command: "echo x > .config/fish/a; echo x > .git/a" }, required);
-      expect(readdirSync(outside, { recursive: true })).toEqual(["fish"]);
-    });
-
-    test("a link put in the place of a writable directory is not followed by the next command", async () => {
-      mkdirSync(inWorkspace("cache"));
-      const tool = new RunBashTool({ sandbox: { mode: "require", writable: ["cache"] } });
-      await tool.execute({ command: `rmdir cache && ln -s ${outside} cache` });
-      await tool.execute({ command: "echo x > cache/file" });
-      expect(lstatSync(inWorkspace("cache")).isSymbolicLink()).toBe(true);
-      expect(readdirSync(outside)).toEqual([]);
-    });
-
-    test("the host's own files are protected, and its secret places are empty", async () => {
-      mkdirSync(inWorkspace("state"));
-      mkdirSync(inWorkspace("keys"));
-      writeFileSync(inWorkspace("keys/one"), "secret");
-      const tool = new RunBashTool(required, {
-        protectedPaths: [inWorkspace("state"), inWorkspace("trust.json")],
-        access: { secret: [inWorkspace("keys")] },
-      });
-      const { stdout } = JSON.parse(
-        await tool.execute({ command: "echo x > state/a; echo x > trust.json; cat keys/*" }),
-      );
-      expect(stdout).toBe("");
-      expect(readdirSync(workspace, { recursive: true }).sort()).toEqual([
-        "keys",
-        "keys/one",
-        "state",
-        "trust.json.refused",
-      ]);
-    });
-
-    test("commands that run at the same time share what keeps a name free", async () => {
-      const tool = new RunBashTool(required);
-      const wait = (name: string) => `echo > ${name}-started; until [ -e ${name}-go ]; do sleep 0.01; done`;
-      const started = (name: string) =>
-        expect.poll(() => existsSync(inWorkspace(`${name}-started`)), { timeout: 60_000 }).toBe(true);
-      const first = tool.execute({ command: wait("first") });
-      await started("first");
-      const second = tool.execute({ command: `${wait("second")}; mkdir .git/hooks` });
-      await started("second");
-      await tool.execute({ command: "mkdir .git/hooks" });
-      writeFileSync(inWorkspace("first-go"), "");
-      await first;
-      writeFileSync(inWorkspace("second-go"), "");
-      expect(JSON.parse(await second).stderr).toContain("Read-only file system");
-      expect(existsSync(inWorkspace(".git"))).toBe(false);
-    });
-
-    test("a file that a person replaces while a command runs stays", async () => {
-      git();
-      writeFileSync(inWorkspace(".envrc"), "old");
-      const running = runBash(
-        { command: "echo here > started; until [ -e go ]; do sleep 0.01; done" },
-        required,
-      );
-      await expect.poll(() => existsSync(inWorkspace("started")), { timeout: 60_000 }).toBe(true);
-      for (const path of [".envrc", ".git/config"]) {
-        writeFileSync(inWorkspace("new"), "[core]\n");
-        renameSync(inWorkspace("new"), inWorkspace(path));
-      }
-      writeFileSync(inWorkspace("go"), "");
-      await running;
-      expect(readFileSync(inWorkspace(".envrc"), "utf8")).toBe("[core]\n");
-      expect(readFileSync(inWorkspace(".git/config"), "utf8")).toBe("[core]\n");
     });
   });
 });

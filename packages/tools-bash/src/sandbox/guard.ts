@@ -1,15 +1,23 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { canonicalPath, isInside } from "@agent/core/toolkit";
-import { type Found, identify, removeEmpty, renameRefused } from "./inspect.js";
-import { type ProtectedFile, protectedFiles } from "./protectedFiles.js";
+import { canonicalPath, GitConfigs, isInside } from "@agent/internal";
+import { namedByGit, nestedRepositories } from "./gitFiles.js";
+import {
+  type Found,
+  identify,
+  listUnlocked,
+  type RefusedFile,
+  removeEmpty,
+  renameRefused,
+} from "./inspect.js";
+import { type ProtectedFile, protectedFiles, protectedInGit } from "./protectedFiles.js";
 
 /** Keeps protected files as they are while one command runs. */
 export interface Guard {
   /** Arguments of bubblewrap, to come after the binds of the writable directories. */
   readonly mounts: readonly string[];
-  /** Takes away mount points, and gives what the command made under protected names another name. Returns the names. */
-  finish(): string[];
+  /** Takes away mount points, and gives what the command made under protected names another name. */
+  finish(): RefusedFile[];
 }
 
 /** A path of which a mount alone does not see that something else was put there. */
@@ -26,10 +34,16 @@ interface Watched {
 export class FileGuard {
   /** How many running commands use a mount point that did not exist before. */
   readonly #users = new Map<string, number>();
+  readonly #gitConfigs = new GitConfigs();
+  /** By root, the repositories below it before the first command: later ones are the commands' own. */
+  readonly #repositories = new Map<string, readonly string[]>();
 
   /** Protects the well-known names in each root, and the absolute paths of `also` that are in one. */
   protect(roots: readonly string[], also: readonly string[]): Guard {
-    const guards = roots.map((root) => this.#protectRoot(root, also));
+    const guards = roots.flatMap((root) => [
+      this.#protectRoot(root, also),
+      ...this.#repositoriesBelow(root).map((path) => this.#protectRepository(path)),
+    ]);
     return {
       mounts: guards.flatMap(({ mounts }) => mounts),
       finish: () => guards.flatMap((guard) => guard.finish()),
@@ -41,12 +55,31 @@ export class FileGuard {
     const git = this.#users.has(join(root, ".git")) ? {} : gitDirectory(root);
     const files = [
       ...protectedFiles(git.name),
+      ...namedByGit(this.#gitConfigs, root),
       ...[
         ...also.filter((path) => isInside(root, path) && path !== root),
         ...(git.link ? [git.link] : []),
       ].map((path): ProtectedFile => ({ path: relative(root, path), ifMissing: "rename" })),
     ];
-    const mounts = git.pinned === undefined ? [] : ["--bind", git.pinned, git.pinned];
+    return this.#protectFiles(root, files, git.pinned);
+  }
+
+  /** Protects hooks and configuration of a repository below a root. */
+  #protectRepository(path: string): Guard {
+    const { name = ".git", pinned } = gitDirectory(path);
+    const files = [...protectedInGit(name), ...namedByGit(this.#gitConfigs, path)];
+    return this.#protectFiles(path, files, pinned);
+  }
+
+  #repositoriesBelow(root: string): readonly string[] {
+    const known = this.#repositories.get(root) ?? nestedRepositories(root);
+    this.#repositories.set(root, known);
+    // One that was taken away, or replaced by a link, is nothing to mount over.
+    return known.filter((path) => isRealDirectory(root, join(path, ".git")));
+  }
+
+  #protectFiles(root: string, files: readonly ProtectedFile[], pinned: string | undefined): Guard {
+    const mounts = pinned === undefined ? [] : ["--bind", pinned, pinned];
     const placed: string[] = [];
     const watched: Watched[] = [];
     // Most names of the table are not there: one look at the directory answers for all of them.
@@ -71,20 +104,20 @@ export class FileGuard {
     return {
       mounts,
       finish: () => {
-        for (const path of placed) this.#leave(path);
+        for (const path of placed) this.#leave(root, path);
         return refuse(root, watched, names);
       },
     };
   }
 
-  #leave(path: string): void {
+  #leave(root: string, path: string): void {
     const users = (this.#users.get(path) ?? 1) - 1;
     if (users > 0) {
       this.#users.set(path, users);
       return;
     }
     this.#users.delete(path);
-    removeEmpty(path);
+    removeEmpty(root, path);
   }
 }
 
@@ -96,13 +129,13 @@ function place(path: string, kind: "file" | "directory", mounts: string[]): stri
 }
 
 /** Renames what the command put in protected places. `before` are the names that were in the root. */
-function refuse(root: string, watched: readonly Watched[], before: ReadonlySet<string>): string[] {
-  const names = new Set(readdirSync(root));
+function refuse(root: string, watched: readonly Watched[], before: ReadonlySet<string>): RefusedFile[] {
+  const names = new Set(listUnlocked(root));
   const added = new Set([...names].filter((name) => !before.has(name)));
   return watched.flatMap(({ path, isReplaced }) =>
-    expand(path, path.startsWith("*") ? added : names).filter(
-      (name) => isReplaced() && renameRefused(root, join(root, name)),
-    ),
+    expand(path, path.startsWith("*") ? added : names).flatMap((name) => {
+      return (isReplaced() && renameRefused(root, join(root, name))) || [];
+    }),
   );
 }
 

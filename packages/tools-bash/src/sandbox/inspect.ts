@@ -1,8 +1,11 @@
 import {
+  chmodSync,
   closeSync,
   constants,
+  fstatSync,
   lstatSync,
   openSync,
+  readdirSync,
   readlinkSync,
   renameSync,
   rmdirSync,
@@ -10,7 +13,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 
-/** What is at a path below a directory that commands write to. */
+/** The file or directory at a path below a directory that commands write to. */
 export interface Found {
   readonly isLink: boolean;
   readonly isDirectory: boolean;
@@ -29,49 +32,111 @@ export function identify(root: string, path: string): Found | undefined {
   });
 }
 
-/** Gives what a command made another name, beside the old one. Returns whether that was done. */
-export function renameRefused(root: string, path: string): boolean {
-  const done = inParent(root, path, (name) => {
-    if (lstatSync(name, { throwIfNoEntry: false }) === undefined) return false;
-    for (let count = 0; ; count++) {
-      const other = `${name}.refused${count === 0 ? "" : `-${count}`}`;
-      if (lstatSync(other, { throwIfNoEntry: false }) !== undefined) continue;
-      renameSync(name, other);
-      return true;
+/** A file or directory that a command created under a protected name. */
+export interface RefusedFile {
+  /** Relative to the writable directory. */
+  readonly path: string;
+  /** Whether it has another name now; if not, it could not be renamed. */
+  readonly isRenamed: boolean;
+}
+
+const NAME_TOO_LONG = "ENAMETOOLONG";
+/** The rights that the owner of a directory needs to list it and to rename what is in it. */
+const OWNER_RIGHTS = 0o700;
+
+/** Gives what a command made another name, beside the old one. `undefined` if there is nothing to rename. */
+export function renameRefused(root: string, path: string): RefusedFile | undefined {
+  const name = relative(root, path);
+  try {
+    const isRenamed = walkTo(root, path, renameAway, { unlock: true });
+    return isRenamed ? { path: name, isRenamed } : undefined;
+  } catch (error) {
+    // A directory on the way is missing, no directory, or another user's: the command did not make what is behind it.
+    if (["ENOENT", "ENOTDIR", "ELOOP", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? ""))
+      return undefined;
+    return { path: name, isRenamed: false };
+  }
+}
+
+function renameAway(name: string): boolean {
+  if (lstatSync(name, { throwIfNoEntry: false }) === undefined) return false;
+  for (let count = 0; ; count++) {
+    const suffix = `.refused${count === 0 ? "" : `-${count}`}`;
+    try {
+      if (renameIfFree(name, `${name}${suffix}`)) return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== NAME_TOO_LONG) throw error;
+      // A name that leaves no room for the suffix is given up.
+      if (renameIfFree(name, join(dirname(name), `file${suffix}`))) return true;
     }
-  });
-  return done ?? false;
+  }
+}
+
+function renameIfFree(name: string, other: string): boolean {
+  if (lstatSync(other, { throwIfNoEntry: false }) !== undefined) return false;
+  renameSync(name, other);
+  return true;
+}
+
+/** The names in a writable directory. A command may have taken away the right to list it. */
+export function listUnlocked(root: string): string[] {
+  try {
+    return readdirSync(root);
+  } catch {
+    return walkTo(root, join(root, "entry"), (name) => readdirSync(dirname(name)), { unlock: true });
+  }
 }
 
 /** Removes a mount point that bubblewrap made. Whatever is not empty is somebody else's and stays. */
-export function removeEmpty(path: string): void {
+export function removeEmpty(root: string, path: string): void {
+  inParent(root, path, (name) => {
+    const found = lstatSync(name);
+    if (found.isDirectory()) rmdirSync(name);
+    else if (found.isFile() && found.size === 0) unlinkSync(name);
+  });
+}
+
+/** As `walkTo`; `undefined` if that fails. */
+function inParent<Result>(root: string, path: string, act: (name: string) => Result): Result | undefined {
   try {
-    const found = lstatSync(path);
-    if (found.isDirectory()) rmdirSync(path);
-    else if (found.isFile() && found.size === 0) unlinkSync(path);
+    return walkTo(root, path, act);
   } catch {
-    // It is not empty, or gone.
+    return undefined;
   }
 }
 
+/** Opens a directory without the right to read it, which a command may have taken away. Node has no name for it. */
+const O_PATH = 0o10000000;
+const DIRECTORY = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
 /**
  * Calls `act` with a name of the path that stays with its real parent directory. A command that runs at the same time
- * may put a link in place of any directory on the way, and then nothing is done.
+ * may put a link in place of any directory on the way, and then this throws. `unlock` gives the owner of each directory
+ * on the way the rights that a command took away.
  */
-function inParent<Result>(root: string, path: string, act: (name: string) => Result): Result | undefined {
-  const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-  let directory: number | undefined;
+function walkTo<Result>(
+  root: string,
+  path: string,
+  act: (name: string) => Result,
+  { unlock = false } = {},
+): Result {
+  let directory = openSync(root, DIRECTORY);
   try {
-    directory = openSync(root, flags);
+    if (unlock) unlockDirectory(directory);
     for (const name of relative(root, dirname(path)).split(sep).filter(Boolean)) {
-      const next = openSync(join(`/proc/self/fd/${directory}`, name), flags);
+      const next = openSync(join(`/proc/self/fd/${directory}`, name), DIRECTORY);
       closeSync(directory);
       directory = next;
+      if (unlock) unlockDirectory(directory);
     }
-    return act(join(`/proc/self/fd/${directory}`, basename(path)));
-  } catch {
-    return undefined;
+    return act(`/proc/self/fd/${directory}/${basename(path)}`);
   } finally {
-    if (directory !== undefined) closeSync(directory);
+    closeSync(directory);
   }
+}
+
+function unlockDirectory(directory: number): void {
+  const { mode, uid } = fstatSync(directory);
+  if ((mode & OWNER_RIGHTS) === OWNER_RIGHTS || uid !== process.getuid?.()) return;
+  chmodSync(`/proc/self/fd/${directory}`, (mode & 0o7777) | OWNER_RIGHTS);
 }

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { canonicalPath, isInside } from "@agent/core/toolkit";
+import { canonicalPath, isInside } from "@agent/internal";
 
 const MIB = 1024 * 1024;
 /** Enough for lock files and process ids. */
@@ -8,7 +8,7 @@ const RUN_BYTES = 16 * MIB;
 /** Parts of /run that hold programs and settings, never sockets: NixOS keeps its PATH there. */
 const SHOWN_IN_RUN = ["/run/current-system", "/run/booted-system", "/run/opengl-driver"];
 
-/** What a command in the sandbox sees of the file system. All paths are canonical. */
+/** The file system as a command in the sandbox sees it. All paths are canonical. */
 export interface View {
   /** Directories that can be written. */
   readonly writable: readonly string[];
@@ -44,10 +44,21 @@ export function mountArguments({ writable, shown, hidden, memoryBytes }: View): 
     ...places.flatMap((path) => tmpfs(path, path === "/tmp" ? memoryBytes : RUN_BYTES)),
     ...shownInPrivatePlaces(places).flatMap((path) => ["--ro-bind", path, path]),
     ...writable.flatMap((path) => ["--bind", path, path]),
-    ...hidden.flatMap((path) => hide(path)),
+    ...hidden.flatMap((path) => [...pinParents(path, writable), ...hide(path)]),
     // Last: a file of the agent stays read-only, also in a writable directory.
     ...shown.flatMap((path) => ["--ro-bind", path, path]),
   ];
+}
+
+/** Binds the directories above a hidden one to themselves: a mount point cannot be renamed, and the next command not read it. */
+function pinParents(path: string, writable: readonly string[]): string[] {
+  const root = writable.find((directory) => isInside(directory, path));
+  if (root === undefined) return [];
+  const parents: string[] = [];
+  for (let parent = dirname(path); parent !== root && isInside(root, parent); parent = dirname(parent)) {
+    if (lstatSync(parent, { throwIfNoEntry: false })?.isDirectory()) parents.unshift(parent);
+  }
+  return parents.flatMap((parent) => ["--bind", parent, parent]);
 }
 
 function hide(path: string): string[] {

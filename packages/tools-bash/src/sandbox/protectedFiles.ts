@@ -1,11 +1,11 @@
-import { PROTECTED_FILES } from "@agent/core/toolkit";
+import { PROTECTED_FILES } from "@agent/internal";
 
 /** A path below a writable directory that commands in a sandbox may not change. */
 export interface ProtectedFile {
   /** Relative to the writable directory. Its first name may start with `*`. */
   readonly path: string;
   /**
-   * What keeps a path from being made that does not exist yet. A `file` or `directory` is mounted in its place while
+   * The placeholder that keeps a missing path from being created. A `file` or `directory` is mounted in its place while
    * the command runs. `rename`: what the command made gets another name when the command has ended; for names whose
    * mere presence would disturb other programs: git fails to add a file that is mounted.
    */
@@ -58,5 +58,10 @@ const NO_REPOSITORY: readonly ProtectedFile[] = [
 /** The paths to protect in a writable directory; `git` is the name of its git directory, if it has one. */
 export function protectedFiles(git: string | undefined): readonly ProtectedFile[] {
   if (git === undefined) return [...ALWAYS, ...NO_REPOSITORY];
-  return [...ALWAYS, ...IN_GIT_DIRECTORY.map((file) => ({ ...file, path: `${git}/${file.path}` }))];
+  return [...ALWAYS, ...protectedInGit(git)];
+}
+
+/** The paths to protect in the git directory of this name. */
+export function protectedInGit(git: string): ProtectedFile[] {
+  return IN_GIT_DIRECTORY.map((file) => ({ ...file, path: `${git}/${file.path}` }));
 }

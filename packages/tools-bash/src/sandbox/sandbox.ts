@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { canonicalPath, isInside, quotePath } from "@agent/core/toolkit";
+import { canonicalPath, isInside, quotePath } from "@agent/internal";
 import { HELPER_ENVIRONMENT } from "../helpers/programs.js";
 import { FileGuard } from "./guard.js";
+import type { RefusedFile } from "./inspect.js";
 import { listeningSockets, mountArguments, privatePlaces } from "./mounts.js";
 import { seccompFilter } from "./seccomp.js";
 import { findSandbox, type SandboxStatus } from "./status.js";
@@ -23,7 +24,7 @@ export interface SandboxOptions {
 /** The level in force for a command. */
 export type SandboxLevel = "none" | "bubblewrap";
 
-/** What the host and the other options of the pack say about a sandbox. */
+/** The settings of a sandbox that come from the host and the pack's other options. */
 export interface SandboxSurroundings {
   /** Absolute paths that no command may change. */
   readonly protectedPaths?: readonly string[] | undefined;
@@ -50,10 +51,10 @@ export interface SandboxedStart {
   readonly argv: readonly string[];
   /** The environment of bubblewrap itself, which runs outside. */
   readonly env: Readonly<Record<string, string>>;
-  /** What bubblewrap reads from file descriptors 3, 4… */
+  /** Input for file descriptors 3, 4… of bubblewrap. */
   readonly inputs: readonly Uint8Array[];
-  /** Returns the protected files that the command had made and that got another name. */
-  finish(): string[];
+  /** Returns what the command had made under protected names. */
+  finish(): RefusedFile[];
 }
 
 /** bubblewrap refuses more arguments than this, and an `--args` file counts. */
@@ -80,7 +81,7 @@ export class Sandbox {
     this.#surroundings = surroundings;
   }
 
-  /** What works on this system, tried once with a real sandbox. */
+  /** The features that work on this system, probed once with a real sandbox. */
   status(): Promise<SandboxStatus> {
     this.#status ??= findSandbox([...workingDirectory(), ...this.#writable]);
     return this.#status;
@@ -108,12 +109,13 @@ export class Sandbox {
     if (roots.some((root) => isInside(root, program))) {
       throw new Error(`Commands may write ${quotePath(workspace)}, which holds bubblewrap. Nothing was run.`);
     }
+    this.#checkDirectory(cwd, roots);
     const guard = this.#guard.protect(roots, this.#surroundings.protectedPaths ?? []);
     const filter = seccompFilter({ unixSockets: this.#unixSockets });
     const memoryMb = this.#surroundings.memoryMb ?? Number.POSITIVE_INFINITY;
     const mounts = mountArguments({
       writable: roots,
-      shown: this.#shown(cwd, roots, command.readable),
+      shown: command.readable === undefined ? [] : [canonicalPath(command.readable)],
       hidden: this.#hidden(roots, filter === undefined),
       memoryBytes: sizes && Number.isFinite(memoryMb) ? Math.ceil(memoryMb) * MIB : undefined,
     });
@@ -155,18 +157,13 @@ export class Sandbox {
     return all.filter((root) => !all.some((other) => other !== root && isInside(other, root)));
   }
 
-  /** What has to be mounted again because a private place covers it. */
-  #shown(cwd: string, roots: readonly string[], readable: string | undefined): string[] {
-    const shown = readable === undefined ? [] : [canonicalPath(readable)];
-    const places = privatePlaces();
-    const isCovered = places.some((place) => cwd !== place && isInside(place, cwd));
-    if (!isCovered || roots.some((root) => isInside(root, cwd))) return shown;
-    if (this.#unixSockets) {
-      throw new Error(
-        `"cwd" ${quotePath(cwd)} is not in the sandbox: it is in a place that holds sockets of other programs, and unix sockets are allowed (sandbox.unixSockets). Nothing was run.`,
-      );
-    }
-    return [cwd, ...shown];
+  /** Throws for a directory in a private place: in the sandbox it is not there. */
+  #checkDirectory(cwd: string, roots: readonly string[]): void {
+    const place = privatePlaces().find((path) => cwd !== path && isInside(path, cwd));
+    if (place === undefined || roots.some((root) => isInside(root, cwd))) return;
+    throw new Error(
+      `"cwd" ${quotePath(cwd)} is not in the sandbox: every sandbox has ${quotePath(place)} empty and to itself. Name the directory in sandbox.writable if commands should work there. Nothing was run.`,
+    );
   }
 
   #hidden(roots: readonly string[], isUnfiltered: boolean): string[] {

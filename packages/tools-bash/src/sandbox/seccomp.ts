@@ -1,4 +1,4 @@
-/** What the system-call filter of a sandbox depends on. */
+/** The options that the system-call filter of a sandbox depends on. */
 export interface SeccompOptions {
   /** Whether commands may make unix sockets. A filter sees the family of a socket, never the path it connects to. */
   readonly unixSockets: boolean;
@@ -84,6 +84,22 @@ const DENIED: Readonly<Record<string, CallNumbers>> = {
 };
 
 const CLONE3 = both(435);
+const OPENAT2 = both(437);
+/** Calls that give a file its mode, with the index of the argument. */
+const MODE_CALLS: readonly (readonly [CallNumbers, number])[] = [
+  [{ x64: 90 }, 1], // chmod
+  [{ x64: 91, arm64: 52 }, 1], // fchmod
+  [{ x64: 268, arm64: 53 }, 2], // fchmodat
+  [both(452), 2], // fchmodat2
+  [{ x64: 85 }, 1], // creat
+  [{ x64: 133 }, 1], // mknod
+  [{ x64: 259, arm64: 33 }, 2], // mknodat
+];
+/** Calls that open a file, with the index of their flags; the mode follows, and counts only for a new file. */
+const OPEN_CALLS: readonly (readonly [CallNumbers, number])[] = [
+  [{ x64: 2 }, 1], // open
+  [{ x64: 257, arm64: 56 }, 2], // openat
+];
 const CLONE = { x64: 56, arm64: 220 };
 const UNSHARE = { x64: 272, arm64: 97 };
 const IOCTL = { x64: 16, arm64: 29 };
@@ -93,6 +109,10 @@ const SHMGET = { x64: 29, arm64: 194 };
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const NEW_NAMESPACE = 0x7e020000;
+/** A file with this bit runs with the rights of its owner, also for other users of the machine. */
+const SET_USER_ID = 0o4000;
+/** O_CREAT, and what O_TMPFILE has beside O_DIRECTORY. */
+const CREATES = 0o100 | 0o20000000;
 /** TIOCSTI types into a terminal, TIOCLINUX pastes into a console. */
 const TERMINAL_INPUT = [0x5412, 0x541c];
 const AF_UNIX = 1;
@@ -141,8 +161,21 @@ function filter(architecture: Architecture, { unixSockets }: SeccompOptions): In
       ? ([[JUMP_GREATER_OR_EQUAL, 0, 1, X32_BIT], fail(ENOSYS)] satisfies Instruction[])
       : []),
     ...Object.values(DENIED).flatMap((call) => onCall(call[architecture], [fail(EPERM)])),
-    // Its flags are in memory, where a filter cannot look. The C library then uses clone.
-    ...onCall(CLONE3[architecture], [fail(ENOSYS)]),
+    // Their flags are in memory, where a filter cannot look. Programs then use clone and openat.
+    ...[CLONE3, OPENAT2].flatMap((call) => onCall(call[architecture], [fail(ENOSYS)])),
+    ...MODE_CALLS.flatMap(([call, mode]) =>
+      onCall(call[architecture], [loadArgument(mode), ...failIf(JUMP_SET, SET_USER_ID), answer(ALLOW)]),
+    ),
+    ...OPEN_CALLS.flatMap(([call, flags]) =>
+      onCall(call[architecture], [
+        loadArgument(flags),
+        [JUMP_SET, 1, 0, CREATES],
+        answer(ALLOW),
+        loadArgument(flags + 1),
+        ...failIf(JUMP_SET, SET_USER_ID),
+        answer(ALLOW),
+      ]),
+    ),
     ...[CLONE, UNSHARE].flatMap((call) =>
       onCall(call[architecture], [loadArgument(0), ...failIf(JUMP_SET, NEW_NAMESPACE), answer(ALLOW)]),
     ),

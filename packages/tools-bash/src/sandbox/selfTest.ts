@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Diagnosis } from "@agent/core";
-import { canonicalPath, errorMessage } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { canonicalPath } from "@agent/internal";
 import { probeProgram } from "../helpers/probe.js";
 import { HELPER_ENVIRONMENT } from "../helpers/programs.js";
 import { Sandbox } from "./sandbox.js";
@@ -11,11 +12,17 @@ import { Sandbox } from "./sandbox.js";
 interface Place {
   readonly workspace: string;
   readonly outside: string;
-  /** What a command prints. */
-  run(
-    command: string,
-    options?: { readonly env?: Record<string, string>; readonly network?: boolean },
-  ): Promise<string>;
+  /** A directory that the host calls secret. */
+  readonly secret: string;
+  /** The output of a command. */
+  run(command: string, options?: RunOptions): Promise<string>;
+}
+
+interface RunOptions {
+  readonly env?: Record<string, string>;
+  readonly network?: boolean;
+  /** Whether to look for bubblewrap again. */
+  readonly isFresh?: boolean;
 }
 
 /** One way out: resolves to what got through, or to nothing if it was stopped. */
@@ -28,12 +35,29 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
     await run("ls", { env: { LD_DEBUG: "statistics", LD_DEBUG_OUTPUT: join(outside, "linker") } });
     return readdirSync(outside).length === 0 ? undefined : "bubblewrap ran with them";
   },
+  "programs of the project": async ({ run, workspace, outside }) => {
+    const fake = join(workspace, "bwrap");
+    writeFileSync(fake, `#!/bin/sh\ntouch '${join(outside, "ran")}'\n`, { mode: 0o755 });
+    const path = process.env.PATH;
+    process.env.PATH = `${workspace}:${path ?? ""}`;
+    try {
+      // One that has looked for bubblewrap before would not look again.
+      await run("true", { isFresh: true });
+    } finally {
+      if (path === undefined) delete process.env.PATH;
+      else process.env.PATH = path;
+      rmSync(fake);
+    }
+    return existsSync(join(outside, "ran")) ? "a bwrap in PATH was used" : undefined;
+  },
   "capabilities, mounts": ({ run }) =>
     run(
       "grep ^CapEff /proc/self/status | grep -v 0000000000000000; mount -o remount,rw,bind / && echo remounted /",
     ),
   "kernel settings": ({ run }) => run("(: >> /proc/sys/kernel/core_pattern) && echo /proc/sys is writable"),
   "new namespaces": ({ run }) => run("unshare -U true && echo a user namespace was made"),
+  "set-user-id files": ({ run }) => run("touch tool; chmod u+s tool && echo the bit was set"),
+  "the terminal": ({ run }) => run("(: < /dev/tty) && echo it can be opened"),
   "files outside": async ({ run }) => {
     const file = join(homedir(), `.agent-doctor-${process.pid}`);
     await run(`touch '${file}'`);
@@ -52,6 +76,15 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
     run(
       "(echo x > .git/hooks/pre-commit) && echo hooks; (echo x >> .git/config) && echo config; mv .git old && echo moved .git",
     ),
+  "files that run later": async ({ run, workspace }) => {
+    await run("echo x > agent.config.ts; echo x > .envrc");
+    const made = ["agent.config.ts", ".envrc"].filter((name) => existsSync(join(workspace, name)));
+    return made.length === 0 ? undefined : `${made.join(", ")} stayed`;
+  },
+  "secret places": async ({ run, secret }) => {
+    writeFileSync(join(secret, "key"), "a secret was read");
+    return run(`cat '${join(secret, "key")}'; mv '${secret}' seen && cat seen/key`);
+  },
 };
 
 /** Tries each way out of the sandbox, really, and says which were stopped. */
@@ -80,38 +113,33 @@ async function report(name: string, attempt: Attempt, place: Place): Promise<Dia
 
 function makePlace(base: string): Place {
   const [workspace, outside] = [join(base, "workspace"), join(base, "outside")];
-  mkdirSync(outside);
+  const secret = join(workspace, "secrets");
+  for (const directory of [outside, secret]) mkdirSync(directory, { recursive: true });
   mkdirSync(join(workspace, ".git/hooks"), { recursive: true });
   writeFileSync(join(workspace, ".git/config"), "");
-  const sandboxes = [true, false].map((network) => new Sandbox({ mode: "require", network }));
-  return {
-    workspace,
-    outside,
-    run: async (command, { env = {}, network = true } = {}) => {
-      const sandbox = sandboxes[network ? 0 : 1] as Sandbox;
-      const {
-        argv,
-        inputs,
-        env: outer,
-        finish,
-      } = await sandbox.start({
-        argv: ["/bin/sh", "-c", `${command}; echo end`],
-        env: { ...HELPER_ENVIRONMENT, ...env },
-        cwd: workspace,
-        workspace,
-        readable: undefined,
-        tag: {},
-      });
-      try {
-        const [program = "", ...args] = argv;
-        const { output } = await probeProgram(program, args, "stdout", { inputs, env: outer });
-        if (!output.endsWith("end\n")) throw new Error("the command did not run to its end");
-        return output.slice(0, -"end\n".length);
-      } finally {
-        finish();
-      }
-    },
+  const make = (network: boolean): Sandbox =>
+    new Sandbox({ mode: "require", network }, { secretPaths: [secret] });
+  const sandboxes = { open: make(true), closed: make(false) };
+  const run: Place["run"] = async (command, { env = {}, network = true, isFresh = false } = {}) => {
+    const sandbox = isFresh ? make(network) : network ? sandboxes.open : sandboxes.closed;
+    const start = await sandbox.start({
+      argv: ["/bin/sh", "-c", `${command}; echo end`],
+      env: { ...HELPER_ENVIRONMENT, ...env },
+      cwd: workspace,
+      workspace,
+      readable: undefined,
+      tag: {},
+    });
+    try {
+      const [program = "", ...args] = start.argv;
+      const { output } = await probeProgram(program, args, "stdout", start);
+      if (!output.endsWith("end\n")) throw new Error("the command did not run to its end");
+      return output.slice(0, -"end\n".length);
+    } finally {
+      start.finish();
+    }
   };
+  return { workspace, outside, secret, run };
 }
 
 /** A command that connects to a server, with the words of JavaScript for where it is. */

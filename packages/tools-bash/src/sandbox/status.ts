@@ -12,7 +12,7 @@ export interface SandboxStatus {
   readonly userNamespace: boolean;
   /** Whether private file systems can be limited in size. */
   readonly sizes: boolean;
-  /** What is weaker here than elsewhere, in words for a person. */
+  /** Protections that are weaker on this system, in words for a person. */
   readonly weaknesses: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export async function findSandbox(writable: readonly string[]): Promise<SandboxS
   };
 }
 
-/** What the program complains about; `undefined` if it succeeds. */
+/** The program's error message; `undefined` if it succeeds. */
 function tryRun(program: string, args: readonly string[]): Promise<string | undefined> {
   return probeProgram(program, args, "stderr").then(
     ({ code, output }) => (code === 0 ? undefined : output.trim() || `exit code ${code}`),

@@ -28,10 +28,11 @@ import { CommandHost } from "../host/commandHost.js";
 import { type BashOptions, checkedOptions, packName } from "../options.js";
 import { createPolicy, type Policy } from "../policy/policy.js";
 import { type Limits, limitPrelude, resolveLimits } from "../processes/limits.js";
+import type { RefusedFile } from "../sandbox/inspect.js";
 import { Sandbox, type SandboxedStart } from "../sandbox/sandbox.js";
 
 const DEFAULT_SHELL = "/bin/sh";
-/** What the host of the pack says about secrets and protected files. */
+/** The host's secrets and protected files. */
 type HostRules = Pick<PackHost, "protectedPaths" | "secretVariables" | "access">;
 const POLICY_SHELLS = new Set(["sh", "ash", "dash", "bash"]);
 
@@ -101,7 +102,7 @@ export class RunBashTool implements ExecutableTool {
     );
   }
 
-  /** What belongs to this tool besides itself: its background jobs, and the end of everything it started. */
+  /** Owns the background jobs and everything else this tool started, and ends them. */
   get services(): Required<Pick<PackServices, "jobs" | "diagnose" | "dispose" | "terminate">> {
     return {
       jobs: this.#host.jobs,
@@ -121,7 +122,7 @@ export class RunBashTool implements ExecutableTool {
     this.#host.assertUsable();
     const script = prepareScript(command, this.#host.files);
     let sandboxed: SandboxedStart | undefined;
-    let refused: readonly string[] | undefined;
+    let refused: readonly RefusedFile[] | undefined;
     // Runs when the command has ended, which is later than the call if it is moved to the background.
     const cleanUp = this.#host.cleanUpLater(() => {
       refused = sandboxed?.finish();

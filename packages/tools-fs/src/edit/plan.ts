@@ -1,4 +1,4 @@
-import { countOf } from "@agent/core/toolkit";
+import { countOf } from "@agent/internal";
 import { findMatch, type Region } from "./match.js";
 import { nearestPlaces } from "./nearestPlaces.js";
 import type { TextFile } from "./textFile.js";
@@ -17,7 +17,7 @@ export interface Edit {
 /** All changes of one call, sorted, none overlapping. */
 export interface EditPlan {
   readonly regions: readonly Region[];
-  /** What had to be overlooked, one sentence per edit that did not match exactly. */
+  /** The differences that were ignored, one sentence per edit that did not match exactly. */
   readonly remarks: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import { showPath } from "../paths/pathText.js";
 
-// What the codes of the operating system mean, in words a model can act on.
+// Explanations of the operating system's error codes, in words a model can act on.
 const WORDS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EAGAIN: "it has no data to read now",

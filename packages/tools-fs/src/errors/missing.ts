@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { nearestMatch } from "@agent/core/toolkit";
+import { nearestMatch } from "@agent/internal";
 import { showPath } from "../paths/pathText.js";
 import { errorCode, fsError, isMissing } from "./fsError.js";
 

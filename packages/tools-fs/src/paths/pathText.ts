@@ -1,5 +1,5 @@
 import { sep } from "node:path";
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 
 const LONGEST_SHOWN = 300;
 // Where "/" separates names, a backslash is part of one.

@@ -3,7 +3,6 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { fileTools, temporaryDirectory } from "../../test/support.js";
-import { parseGitConfig } from "./gitConfig.js";
 
 function git(cwd: string, ...args: string[]): string {
   const identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
@@ -182,22 +181,4 @@ test("a person's own configuration of git counts too", async () => {
   writeFileSync(join(home, ".gitconfig"), "[core]\n\thooksPath = ~/my-hooks\n");
   const path = join(home, "my-hooks/pre-push");
   expect(await fileTools()("write_file", { path, content: "x" })).toContain("core.hookspath");
-});
-
-test("git's configuration format is read with quotes, comments, continued lines and sections on one line", () => {
-  const text = [
-    "[Core] hooksPath = a # comment",
-    '[filter "My.Filter"]',
-    '\tClean = "x ; y" \\',
-    " z",
-    "; [alias]",
-    "[include]\npath=~/c",
-    "[broken",
-    "flag",
-  ].join("\n");
-  expect(parseGitConfig(text).map(({ key, value }) => [key, value])).toEqual([
-    ["core.hookspath", "a"],
-    ["filter.My.Filter.clean", "x ; y  z"],
-    ["include.path", "~/c"],
-  ]);
 });

@@ -1,6 +1,6 @@
-import { lstatSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, resolve, sep } from "node:path";
-import { foldPath } from "@agent/core/toolkit";
+import { lstatSync } from "node:fs";
+import { join, sep } from "node:path";
+import { foldPath } from "@agent/internal";
 
 /** Entries that make git take a directory for a repository's own: HEAD with objects, or HEAD with commondir. */
 const PARTS = ["HEAD", "objects", "commondir"];
@@ -41,43 +41,6 @@ export function inGitDirectory(
     if (added !== undefined && isGitDirectory(directory, added)) return { inside, completes: true };
   }
   return undefined;
-}
-
-/** The nearest directory above a path that has `.git`, and the git directories it takes configuration from. */
-export function findRepository(
-  path: string,
-): { readonly worktree: string; readonly gitDirectories: string[] } | undefined {
-  for (let directory = dirname(path); ; directory = dirname(directory)) {
-    const gitDirectory = resolveGitDirectory(directory);
-    if (gitDirectory !== undefined) {
-      const common = readLine(join(gitDirectory, "commondir"));
-      const shared = common === undefined ? [] : [resolve(gitDirectory, common)];
-      return { worktree: directory, gitDirectories: [gitDirectory, ...shared] };
-    }
-    if (directory === dirname(directory)) return undefined;
-  }
-}
-
-/** `.git` of a worktree: the directory, or the one that a file of this name points to. */
-function resolveGitDirectory(worktree: string): string | undefined {
-  const path = join(worktree, ".git");
-  try {
-    const info = statSync(path, { throwIfNoEntry: false });
-    if (info === undefined) return undefined;
-    if (info.isDirectory()) return path;
-    const target = /^gitdir: (.+)$/.exec(readLine(path) ?? "")?.[1];
-    return target === undefined ? undefined : resolve(worktree, target);
-  } catch {
-    return undefined;
-  }
-}
-
-function readLine(path: string): string | undefined {
-  try {
-    return statSync(path).size > 64 * 1024 ? undefined : readFileSync(path, "utf8").trimEnd();
-  } catch {
-    return undefined;
-  }
 }
 
 function ignoresCase(): boolean {

@@ -5,7 +5,7 @@ export function holds(directory: string, path: string): boolean {
 }
 
 /**
- * What follows the names in a folded path: "pre-commit" in "x/.git/hooks/pre-commit" for ".git", "hooks"; "" if the path
+ * The rest of a folded path after the names: "pre-commit" in "x/.git/hooks/pre-commit" for ".git", "hooks"; "" if the path
  * ends with them, `undefined` if they are not in it. The first occurrence counts. A first name may start with "*".
  */
 export function segmentsAfter(names: readonly string[], path: string): string | undefined {
@@ -22,7 +22,7 @@ export function hasPrefix(names: readonly string[], path: string): boolean {
   return segmentsAfter(names, path) !== undefined || remainingSegments(names, path) !== undefined;
 }
 
-/** What is left of the names if a folded path ends with the first of them: "hooks" for "x/.git". */
+/** The remaining names if a folded path ends with the first of them: "hooks" for "x/.git". */
 export function remainingSegments(names: readonly string[], path: string): string | undefined {
   for (let count = names.length - 1; count > 0; count--) {
     if (path.endsWith(`/${names.slice(0, count).join("/")}`)) return names.slice(count).join("/");

@@ -1,16 +1,15 @@
 import { existsSync, lstatSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { AccessNeed } from "@agent/core";
-import { canonicalPath, foldPath, isInside, PROTECTED_FILES, quotePath } from "@agent/core/toolkit";
+import { canonicalPath, foldPath, GitConfigs, isInside, PROTECTED_FILES, quotePath } from "@agent/internal";
 import { showPath } from "../paths/pathText.js";
-import { GitConfigs } from "./gitConfig.js";
 import { inGitDirectory } from "./gitDirectory.js";
 import { jsonKey } from "./jsonKey.js";
 import { LinkWatch } from "./linkWatch.js";
 import { type Change, forbids, hostRules, type Rule, toRule } from "./rules.js";
 
 export interface ProtectionOptions {
-  /** What relative rules are relative to. */
+  /** The base directory of relative rules. */
   readonly base: string;
   /** The user's own rules instead of the table's. */
   readonly protect: readonly string[] | undefined;
@@ -74,7 +73,7 @@ export class Protection {
     );
   }
 
-  /** What a person has to grant before a path is changed that other programs obey. */
+  /** The access a person has to grant before a path is changed that other programs obey. */
   findNeed(change: Change, path: string): AccessNeed | undefined {
     const rule = this.#find(this.#asked, change, path);
     return rule && { kind: "write", path, reason: rule.reason };
@@ -85,7 +84,7 @@ export class Protection {
     const folded = foldPath(path);
     const isForbidden = (rule: Rule, real: string): boolean => {
       const exists = (below?: string): boolean => {
-        // What is no directory (".git" as a file or a link) leads git elsewhere.
+        // ".git" as a file or a link leads git elsewhere.
         if (below !== undefined && !isDirectory(path)) return true;
         return existsSync(below === undefined ? real : resolve(path, below));
       };

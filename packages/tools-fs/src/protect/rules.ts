@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { canonicalPath, foldPath, PROTECTED_FILES } from "@agent/core/toolkit";
+import { canonicalPath, foldPath, PROTECTED_FILES } from "@agent/internal";
 import { hasPrefix, holds, remainingSegments, segmentsAfter } from "./names.js";
 
 /**
- * What a call does to a path: `write` creates, changes or replaces a file; `place` puts a directory or a link there that was
+ * The effect of a call on a path: `write` creates, changes or replaces a file; `place` puts a directory or a link there that was
  * made elsewhere; `takeAway` moves or removes what is there.
  */
 export type Change = "write" | "place" | "makeDirectory" | "takeAway";
@@ -18,7 +18,7 @@ export interface Rule {
   readonly folded: string;
   /** Folded names that are protected in every directory; empty for a rule that means one path. */
   readonly names: readonly string[];
-  /** What below the rule is not protected, folded. */
+  /** Exceptions below the rule, folded. */
   readonly except: readonly string[];
 }
 

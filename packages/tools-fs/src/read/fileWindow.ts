@@ -3,7 +3,7 @@ import { afterNewline, countNewlines, lastLineEnd, type NewlineForm } from "./ne
 import { readFullyAsync } from "./readBytes.js";
 import { cutBoundary, isBinaryToText, type TextEncoding } from "./textEncoding.js";
 
-/** What part of a file is wanted. `line` counts from 1, `byte` from 0; only one of them is given. */
+/** The requested part of a file. `line` counts from 1, `byte` from 0; only one of them is given. */
 export interface WindowRequest {
   readonly line: number;
   readonly byte: number | undefined;
@@ -39,6 +39,15 @@ export async function readWindow(
   // No line starts after the last newline.
   if (length === 0 && request.byte === undefined && request.line > 1) return undefined;
   return { start, ...cutWindow(buffer.subarray(0, length), request, form, encoding) };
+}
+
+/** As `readWindow`, of a text that is in memory whole. */
+export function windowOf(bytes: Buffer, request: WindowRequest, form: NewlineForm): FileWindow | undefined {
+  const start = request.byte ?? afterNewline(bytes, request.line - 1, form);
+  if (start === -1 || (request.byte === undefined && request.line > 1 && start === bytes.length)) {
+    return undefined;
+  }
+  return { start, ...cutWindow(bytes.subarray(start), request, form, "utf8") };
 }
 
 /** `bytes` are all that is left of the file, or one more than the cap. */

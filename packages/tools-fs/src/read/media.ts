@@ -1,10 +1,10 @@
 import type { ContentPart } from "@agent/core";
-import { countOf } from "@agent/core/toolkit";
+import { countOf } from "@agent/internal";
 import { showPath } from "../paths/pathText.js";
 import { hasSignature } from "./fileType.js";
 import { imageSize } from "./imageSize.js";
 
-/** What models can be shown besides text, by the first bytes (as latin1 text, "?" for any byte). */
+/** Media types that models can be shown besides text, by the first bytes (as latin1 text, "?" for any byte). */
 const MEDIA = {
   "image/png": { signature: "\x89PNG\r\n\x1a\n", noun: "PNG image" },
   "image/jpeg": { signature: "\xff\xd8\xff", noun: "JPEG image" },

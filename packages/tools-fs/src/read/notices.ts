@@ -1,4 +1,4 @@
-import { countOf } from "@agent/core/toolkit";
+import { countOf } from "@agent/internal";
 import { showPath } from "../paths/pathText.js";
 import { binaryType } from "./fileType.js";
 import type { FileWindow, WindowRequest } from "./fileWindow.js";
@@ -12,14 +12,14 @@ const LOSSY: Partial<Record<TextEncoding, readonly [name: string, instead: strin
   utf16be: ["UTF-16", "shown as \ufffd or, at the end, not at all"],
 };
 
-/** What one call asked for, as far as a notice repeats it. */
+/** The arguments of a call that a notice repeats. */
 interface Asked {
   readonly path: string;
   readonly given: BufferEncoding | undefined;
   readonly request: WindowRequest;
 }
 
-/** What is shown of how much, and the arguments to read on. `size` and `total` are absent if they are not known. */
+/** How much of the file is shown, and the arguments to read on. `size` and `total` are absent if they are not known. */
 export function cutNotice(
   asked: Asked,
   window: FileWindow,
@@ -53,7 +53,7 @@ export function shownText(bytes: Buffer, encoding: TextEncoding): string {
   return `${text.toWellFormed()}\n[${notice}]`;
 }
 
-/** What stands in for the content of a binary file. */
+/** The text returned in place of a binary file's content. */
 export function binaryNotice(path: string, head: Buffer, size: number | undefined): string {
   const bytes = size === undefined ? "size unknown" : countOf(size, "byte");
   return `[${showPath(path)} is a binary file (${binaryType(head)}, ${bytes}) and is not shown. Pass "encoding": "hex" or "base64" to read its bytes.]`;

@@ -1,5 +1,6 @@
 import { type BigIntStats, fstatSync } from "node:fs";
 import type { ToolCall } from "@agent/core";
+import { readUnsaved } from "../editor/unsavedText.js";
 import { isMissing } from "../errors/fsError.js";
 import { showPath } from "../paths/pathText.js";
 import type { Workspace } from "../workspace.js";
@@ -11,7 +12,9 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 /** A whole file in memory, with what the system said of it before and after. */
 export interface WholeFile {
+  /** Its content as the person sees it: with changes that an editor has not saved yet. */
   readonly bytes: Buffer;
+  readonly onDisk: Buffer;
   readonly info: BigIntStats;
 }
 
@@ -41,7 +44,8 @@ export async function readWhole(
           : `${showPath(shown)} is being written by another program. Try again when it is done.`,
       );
     }
-    return { bytes: buffer.subarray(0, length), info };
+    const onDisk = buffer.subarray(0, length);
+    return { bytes: (await readUnsaved(workspace, target, onDisk, call?.signal)) ?? onDisk, onDisk, info };
   } finally {
     file.close();
   }

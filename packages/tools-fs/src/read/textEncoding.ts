@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from "node:buffer";
-import { quote, utf8Boundary } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
+import { utf8Boundary } from "@agent/internal";
 
 /** How a file's bytes become text. `utf16be` is not among Node's own, but files in it exist. */
 export type TextEncoding = BufferEncoding | "utf16be";

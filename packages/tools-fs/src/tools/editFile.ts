@@ -1,12 +1,6 @@
 import type { ChatTool, ToolCall } from "@agent/core";
-import {
-  countOf,
-  describeValue,
-  functionTool,
-  isRecord,
-  optionalBoolean,
-  requireString,
-} from "@agent/core/toolkit";
+import { functionTool, isRecord, optionalBoolean, requireString } from "@agent/core/toolkit";
+import { countOf, describeValue } from "@agent/internal";
 import { applied, compactDiff } from "../edit/diff.js";
 import { type Edit, planEdits } from "../edit/plan.js";
 import { asTextFile } from "../edit/textFile.js";
@@ -96,11 +90,13 @@ export class EditFileTool extends FileTool {
     if (content.equals(bytes)) throw new Error(`The edit would change nothing in ${showPath(path)}.`);
     protection.checkContent(target, bytes.toString("utf8"), content.toString("utf8"));
     call?.signal?.throwIfAborted();
-    await replaceFile(this.workspace, target, content, { expected: whole, onChanged: () => changed(path) });
+    const { remark } = await replaceFile(this.workspace, target, content, {
+      basis: { expected: whole, onChanged: () => changed(path) },
+      signal: call?.signal,
+    });
 
-    const head = [`Edited ${showPath(path)}: ${countOf(regions.length, "replacement")}.`, ...remarks].join(
-      " ",
-    );
+    const said = remark === undefined ? remarks : [...remarks, remark];
+    const head = [`Edited ${showPath(path)}: ${countOf(regions.length, "replacement")}.`, ...said].join(" ");
     return `${head}\n${file.toShown(compactDiff(file.text, regions))}`;
   }
 }

@@ -1,7 +1,7 @@
 import type { AccessNeed, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { checkedWorkspace, type Step, Workspace } from "../workspace.js";
 
-/** What the file tools have in common: a workspace, and telling what a call needs a person's yes for. */
+/** Base class of the file tools: holds the workspace and reports which access a call needs a person's yes for. */
 export abstract class FileTool implements ExecutableTool {
   abstract readonly name: string;
   abstract readonly capabilities: NonNullable<ExecutableTool["capabilities"]>;
@@ -14,7 +14,7 @@ export abstract class FileTool implements ExecutableTool {
   abstract getSchema(): ChatTool;
   abstract execute(args: Record<string, unknown>, call?: ToolCall): Promise<string>;
 
-  /** What a call with these arguments would do to which canonical paths. Throws what `execute` would throw. */
+  /** The effects of a call with these arguments, by canonical path. Throws what `execute` would throw. */
   protected abstract findSteps(args: Readonly<Record<string, unknown>>): readonly Step[];
 
   findAccessNeeds(args: Readonly<Record<string, unknown>>): readonly AccessNeed[] {

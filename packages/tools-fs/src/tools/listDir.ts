@@ -2,15 +2,8 @@ import { lstatSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChatTool, ToolCall } from "@agent/core";
-import {
-  assertNotProcessSecret,
-  assertOpenedIsNotProcessSecret,
-  escapeToLine,
-  functionTool,
-  optionalBoolean,
-  optionalInteger,
-  optionalString,
-} from "@agent/core/toolkit";
+import { functionTool, optionalBoolean, optionalInteger, optionalString } from "@agent/core/toolkit";
+import { assertNotProcessSecret, assertOpenedIsNotProcessSecret, escapeToLine } from "@agent/internal";
 import { fsCause } from "../errors/fsError.js";
 import { missingError } from "../errors/missing.js";
 import { showPath } from "../paths/pathText.js";

@@ -1,14 +1,8 @@
 import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ChatTool, ToolCall } from "@agent/core";
-import {
-  assertNotProcessSecret,
-  foldPath,
-  functionTool,
-  isInside,
-  optionalBoolean,
-  requireString,
-} from "@agent/core/toolkit";
+import { functionTool, optionalBoolean, requireString } from "@agent/core/toolkit";
+import { assertNotProcessSecret, foldPath, isInside } from "@agent/internal";
 import { fsError } from "../errors/fsError.js";
 import { missingError } from "../errors/missing.js";
 import { namesDirectory, showPath } from "../paths/pathText.js";
@@ -19,7 +13,7 @@ import { assertNotRootOrHome } from "../tree/rootOrHome.js";
 import type { Step, Workspace } from "../workspace.js";
 import { FileTool } from "./fileTool.js";
 
-/** What a call asks for, in the caller's words. */
+/** The arguments of a call, as the caller wrote them. */
 interface Asked {
   readonly source: string;
   readonly destination: string;

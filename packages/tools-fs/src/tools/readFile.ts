@@ -1,13 +1,16 @@
 import type { ChatTool, ToolCall } from "@agent/core";
-import { countOf, functionTool, optionalInteger, optionalString, requireString } from "@agent/core/toolkit";
+import { functionTool, optionalInteger, optionalString, requireString } from "@agent/core/toolkit";
+import { countOf } from "@agent/internal";
+import { readUnsaved } from "../editor/unsavedText.js";
 import { missingError } from "../errors/missing.js";
 import { showPath } from "../paths/pathText.js";
-import { readWindow, type WindowRequest } from "../read/fileWindow.js";
+import { readWindow, type WindowRequest, windowOf } from "../read/fileWindow.js";
 import { LineIndex } from "../read/lineIndex.js";
 import { type MediaType, maxMediaBytes, mediaTypeOf, toMedia, tooLargeNotice } from "../read/media.js";
 import {
   afterNewline,
   BYTE_NEWLINE,
+  countNewlines,
   type NewlineForm,
   UTF16BE_NEWLINE,
   UTF16LE_NEWLINE,
@@ -29,8 +32,12 @@ import { FileTool } from "./fileTool.js";
 const HEAD_BYTES = 8 * 1024;
 // Counting lines means reading the rest of the file; of a larger file only the size is given.
 const MAX_COUNTED_BYTES = 1024 * 1024 * 1024;
+// What is larger is not asked for in an editor.
+const MAX_EDITOR_BYTES = 8 * 1024 * 1024;
+const UNSAVED_NOTICE =
+  "This is the text in the person's editor. It has changes that are not saved on disk yet.";
 
-/** What one call asks for, with the file it found. */
+/** The checked arguments of a call, with the resolved file. */
 interface Reading {
   readonly path: string;
   readonly target: string;
@@ -123,6 +130,8 @@ async function read(workspace: Workspace, file: OpenFile, reading: Reading): Pro
   const { request } = reading;
   const whole =
     request.line === 1 && request.byte === undefined && request.limit === Number.POSITIVE_INFINITY;
+  const unsaved = await findUnsaved(workspace, file, reading, size);
+  if (unsaved !== undefined) return showUnsaved(workspace, file, reading, unsaved);
   if (size === 0) return await readUnsized(workspace, file, reading);
   if (whole && size <= request.maxBytes) {
     const buffer = Buffer.allocUnsafe(size + 1);
@@ -132,6 +141,35 @@ async function read(workspace: Workspace, file: OpenFile, reading: Reading): Pro
     if (length <= size && !hasMoreLines(bytes, reading)) return present(workspace, file, reading, bytes);
   }
   return await readPart(workspace, file, reading, size);
+}
+
+/** What the person's editor has of the file and the disk does not. Bytes in another encoding are those on the disk. */
+async function findUnsaved(
+  workspace: Workspace,
+  { fd }: OpenFile,
+  { target, given, signal }: Reading,
+  size: number,
+): Promise<Buffer | undefined> {
+  const isAsked = workspace.editorFiles?.readText !== undefined && (given ?? "utf8") === "utf8";
+  if (!isAsked || size > MAX_EDITOR_BYTES) return undefined;
+  const buffer = Buffer.allocUnsafe(size);
+  const length = await readFullyAsync(fd, buffer, 0);
+  return await readUnsaved(workspace, target, buffer.subarray(0, length), signal);
+}
+
+function showUnsaved(workspace: Workspace, file: OpenFile, reading: Reading, bytes: Buffer): string {
+  const { path, target, request } = reading;
+  workspace.seen.remember(target, file.info, digestOf(bytes));
+  refusePastEnd(reading, bytes.length);
+  const lines = countNewlines(bytes, BYTE_NEWLINE) + (bytes.length === 0 || bytes.at(-1) === 10 ? 0 : 1);
+  const window = windowOf(bytes, request, BYTE_NEWLINE);
+  if (window === undefined) {
+    throw new Error(`"offset" is ${request.line}, but ${showPath(path)} has ${countOf(lines, "line")}.`);
+  }
+  const text = shownText(window.bytes, "utf8");
+  const shown =
+    window.cut === "no" ? text : withNotice(text, cutNotice(reading, window, bytes.length, lines));
+  return withNotice(shown, UNSAVED_NOTICE);
 }
 
 /** Shows a file that was read whole, or `part` of it. */

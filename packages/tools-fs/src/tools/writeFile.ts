@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import type { ChatTool, ToolCall } from "@agent/core";
-import { countOf, functionTool, requireString } from "@agent/core/toolkit";
+import { functionTool, requireString } from "@agent/core/toolkit";
+import { countOf } from "@agent/internal";
 import { fsError } from "../errors/fsError.js";
 import { namesDirectory, showPath } from "../paths/pathText.js";
 import { readWhole } from "../read/readWhole.js";
@@ -50,9 +51,12 @@ export class WriteFileTool extends FileTool {
       protection.checkContent(target, before?.bytes.toString("utf8"), content);
     }
     const bytes = Buffer.from(content, "utf8");
-    const { created, lines } = await replaceFile(this.workspace, target, bytes);
+    const { created, lines, remark } = await replaceFile(this.workspace, target, bytes, {
+      signal: call?.signal,
+    });
     const size = `${countOf(bytes.length, "byte")}, ${countOf(lines, "line")}`;
-    return `${created ? "Created" : "Replaced"} ${showPath(path)} (${size})`;
+    const done = `${created ? "Created" : "Replaced"} ${showPath(path)} (${size})`;
+    return remark === undefined ? done : `${done}. ${remark}`;
   }
 }
 

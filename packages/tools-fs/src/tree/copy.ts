@@ -14,7 +14,7 @@ import {
   symlink,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { assertOpenedIsNotProcessSecret } from "@agent/core/toolkit";
+import { assertOpenedIsNotProcessSecret } from "@agent/internal";
 import { fsCause } from "../errors/fsError.js";
 import { showPath } from "../paths/pathText.js";
 import { mountOf, mountOfDirectory, pinDirectory } from "../paths/pinnedDirectory.js";
@@ -43,7 +43,7 @@ interface Step {
   readonly shown: string;
   /** The path of the copy that stays valid; `to` is a descriptor that is closed after its directory. */
   readonly lasting: string;
-  /** What the system says of `from`. */
+  /** The result of `lstat` for `from`. */
   readonly holder: BigIntStats;
 }
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { basename, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { processTag } from "@agent/core/toolkit";
+import { processTag } from "@agent/internal";
 import { expect, onTestFinished, test } from "vitest";
 import { fileTools, temporaryDirectory } from "../../test/support.js";
 import { lockFile, withProcessLocks } from "./processLocks.js";
@@ -65,13 +65,8 @@ test("that holds while processes are killed in the middle of it, and the others 
 
 /** The tag of a process that has ended. */
 function endedProcess(): string {
-  const script = 'console.log((await import("@agent/core/toolkit")).processTag())';
-  const cwd = fileURLToPath(new URL("../..", import.meta.url));
-  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
-    cwd,
-    encoding: "utf8",
-  });
-  return stdout.trim();
+  const { pid } = spawnSync(process.execPath, ["-e", ""]);
+  return processTag().replace(/\d+$/, String(pid));
 }
 
 /** Leaves a lock behind as if its holder had been killed. */

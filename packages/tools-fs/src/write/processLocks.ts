@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { foldPath, hasEnded, processTag } from "@agent/core/toolkit";
+import { foldPath, hasEnded, processTag } from "@agent/internal";
 import { errorCode, isMissing } from "../errors/fsError.js";
 import { showPath } from "../paths/pathText.js";
 

@@ -16,7 +16,9 @@ test("a file that another program changed after it was read is not replaced, eve
   writeFileSync(path, "uno\n");
   utimesSync(path, atime, mtime);
   const basis = { expected, onChanged: () => new Error("changed on disk") };
-  await expect(replaceFile(workspace, path, Buffer.from("two\n"), basis)).rejects.toThrow("changed on disk");
+  await expect(replaceFile(workspace, path, Buffer.from("two\n"), { basis })).rejects.toThrow(
+    "changed on disk",
+  );
   expect(readFileSync(path, "utf8")).toBe("uno\n");
   expect(readdirSync(dirname(path))).toEqual(["file.txt"]);
 });

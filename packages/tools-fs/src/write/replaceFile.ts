@@ -1,6 +1,7 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { writeFileAtomic } from "@agent/core/toolkit";
+import { saveInEditor } from "../editor/saveInEditor.js";
 import { BYTE_NEWLINE, countNewlines } from "../read/newlines.js";
 import type { WholeFile } from "../read/readWhole.js";
 import { stampOf, startDigest } from "../read/seenFiles.js";
@@ -11,27 +12,32 @@ const NEWLINE = 10;
 const PIECE_BYTES = 256 * 1024;
 const QUICKLY_READ_BYTES = 1024 * 1024;
 
-/** What was written. A last line without a newline counts. */
+/** The result of a write. A last line without a newline counts as a line. */
 export interface Written {
   readonly created: boolean;
   readonly lines: number;
+  /** What to tell the model, where an editor saved something else. */
+  readonly remark?: string;
 }
 
-/** What the new content was made from. If the file differs right before it is replaced, `onChanged` is thrown. */
+/** The version that the new content is based on. If the file differs right before it is replaced, `onChanged` is thrown. */
 export interface Basis {
   readonly expected: WholeFile;
   readonly onChanged: () => Error;
 }
 
+const SAVED_DIFFERENTLY =
+  "The editor took the text, but the file on disk differs from it: it formats what it saves, or saves later. Read the file again before you edit it.";
+
 /**
- * Writes a whole file at a canonical path, parents included, atomically; remembers what it wrote. A failure
- * leaves the old file and no new directory.
+ * Writes a whole file at a canonical path, parents included; remembers what it wrote. Where the person works in an editor
+ * that writes files, it does; else the disk is written, atomically. A failure leaves the old file and no new directory.
  */
 export async function replaceFile(
   workspace: Workspace,
   target: string,
   content: Buffer,
-  basis?: Basis,
+  { basis, signal }: { readonly basis?: Basis; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<Written> {
   const parent = dirname(target);
   const made = await makeDirectories(workspace, parent);
@@ -39,11 +45,17 @@ export async function replaceFile(
     const pinned = workspace.pin(parent);
     try {
       const place = join(pinned.path, basename(target));
+      const assertBasis = (): void => basis && assertUnchanged(place, basis);
+      const saved = await saveInEditor(workspace, {
+        ...{ target, place, content, signal },
+        assertUnchanged: assertBasis,
+      });
+      if (saved) return await rememberSaved(workspace, target, place, content, saved);
       // Count and digest while the disk is busy.
       const [{ created }, { digest, lines }] = await Promise.all([
         writeFileAtomic(place, content, {
           follow: false,
-          ...(basis && { beforeRename: () => assertUnchanged(place, basis) }),
+          ...(basis && { beforeRename: assertBasis }),
         }),
         survey(content),
       ]);
@@ -58,11 +70,25 @@ export async function replaceFile(
   }
 }
 
+async function rememberSaved(
+  { seen }: Workspace,
+  target: string,
+  place: string,
+  content: Buffer,
+  { created, isExact }: { readonly created: boolean; readonly isExact: boolean },
+): Promise<Written> {
+  const { digest, lines } = await survey(content);
+  const info = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+  if (info) seen.remember(target, info, isExact ? digest : undefined);
+  else seen.forget(target);
+  return { created, lines, ...(!isExact && { remark: SAVED_DIFFERENTLY }) };
+}
+
 /** Compares the stamp and, for a small file, the content: two writes within one clock tick share a stamp. */
-function assertUnchanged(place: string, { expected: { bytes, info }, onChanged }: Basis): void {
+function assertUnchanged(place: string, { expected: { onDisk, info }, onChanged }: Basis): void {
   const now = lstatSync(place, { bigint: true, throwIfNoEntry: false });
   if (now === undefined || stampOf(now) !== stampOf(info)) throw onChanged();
-  if (bytes.length <= QUICKLY_READ_BYTES && !readFileSync(place).equals(bytes)) throw onChanged();
+  if (onDisk.length <= QUICKLY_READ_BYTES && !readFileSync(place).equals(onDisk)) throw onChanged();
 }
 
 /** Digests and counts in pieces, and yields to the event loop between them, so that the write goes on. */

@@ -1,4 +1,4 @@
-import { requireText } from "@agent/core/toolkit";
+import { requireString } from "@agent/core/toolkit";
 
 /**
  * The text argument `name`. Throws, with the place, if it holds half a character: no file could hold it, and
@@ -9,7 +9,7 @@ export function requireWellFormedText(
   name: string,
   shown: string = name,
 ): string {
-  const text = requireText(args, name);
+  const text = requireString(args, name, { allowEmpty: true });
   if (text.isWellFormed()) return text;
   const at = firstDifference(text, text.toWellFormed());
   const unit = text.charCodeAt(at).toString(16);

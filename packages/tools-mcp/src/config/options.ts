@@ -22,7 +22,7 @@ export interface StdioServerOptions extends CommonServerOptions {
    * values in which `${NAME}` stands for a variable of the agent's own environment.
    */
   readonly env?: readonly string[] | Readonly<Record<string, string>>;
-  /** Where it runs. Default: the working directory of the agent. */
+  /** Where it runs, from the directory of the config. Default: that directory, or the agent's own if it works elsewhere. */
   readonly cwd?: string;
 }
 

@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
+import { LONGEST_TIMER_MS } from "@agent/internal";
 
 /**
  * A time limit for one call that progress resets and a question to the person suspends. `signal` aborts when the

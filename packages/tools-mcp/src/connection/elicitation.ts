@@ -1,5 +1,6 @@
 import type { PackHost, QuestionField } from "@agent/core";
-import { escapeInvisible, escapeToLine, isRecord, quote, truncateUtf8 } from "@agent/core/toolkit";
+import { escapeInvisible, isRecord, quote } from "@agent/core/toolkit";
+import { escapeToLine, truncateUtf8 } from "@agent/internal";
 import type { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
 
 const MAX_MESSAGE = 4000;

@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+import { isInside } from "@agent/internal";
 import {
   type AuthProvider,
   StreamableHTTPClientTransport,
@@ -50,10 +52,19 @@ function stdioTransport(server: StdioServerOptions, parts: TransportParts): Open
     server.args === undefined ? splitCommandLine(server.command) : [server.command, ...server.args];
   const environment = serverEnvironment(server.env);
   parts.secrets.push(...environment.secrets);
-  const cwd = server.cwd ?? parts.directory;
+  const cwd = workingDirectory(server.cwd, parts.directory);
   const program = { command, args, cwd, env: environment.variables };
   const transport = new StdioTransport(program, parts.guard, parts.log);
   return { transport, endReason: () => transport.reason };
+}
+
+/**
+ * Where a server runs: in the directory of the config if the agent works in it. A config elsewhere, such as the
+ * person's own, says nothing about the project.
+ */
+function workingDirectory(wanted: string | undefined, directory: string): string {
+  if (wanted !== undefined) return resolve(directory, wanted);
+  return isInside(directory, process.cwd()) ? directory : process.cwd();
 }
 
 function httpTransport({ url, headers = {} }: HttpServerOptions, parts: TransportParts): OpenTransport {

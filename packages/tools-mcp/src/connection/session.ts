@@ -1,5 +1,6 @@
 import type { PackHost } from "@agent/core";
-import { isRecord, LONGEST_TIMER_MS } from "@agent/core/toolkit";
+import { isRecord } from "@agent/core/toolkit";
+import { LONGEST_TIMER_MS } from "@agent/internal";
 import {
   type CallToolResult,
   Client,

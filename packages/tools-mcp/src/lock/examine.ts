@@ -1,12 +1,6 @@
 import type { JsonSchema } from "@agent/core";
-import {
-  compileSchema,
-  describeValue,
-  errorMessage,
-  escapeToLine,
-  isRecord,
-  truncateUtf8,
-} from "@agent/core/toolkit";
+import { compileSchema, errorMessage, isRecord } from "@agent/core/toolkit";
+import { describeValue, escapeToLine, truncateUtf8 } from "@agent/internal";
 import { hashOf } from "./canonical.js";
 import type { LockedPrompt, LockedTool, SetAside } from "./lock.js";
 import { toolName } from "./toolName.js";

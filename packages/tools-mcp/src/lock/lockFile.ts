@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { errorMessage, isRecord, quotePath, writeFileAtomic } from "@agent/core/toolkit";
+import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { quotePath } from "@agent/internal";
 import { isHttp, type McpOptions, type ServerOptions } from "../config/options.js";
 import { hashOf } from "./canonical.js";
 import { toolHash } from "./examine.js";

@@ -5,6 +5,8 @@ export { compareTools, differingParts, type ToolDifferences } from "../lock/comp
 export type { Lock, LockedEra, LockedPrompt, LockedServer, LockedTool, SetAside } from "../lock/lock.js";
 export { lockPath, readLock, sourceHash, writeLock } from "../lock/lockFile.js";
 export { LoginNeededError } from "../oauth/provider.js";
+export { keyValue } from "../paste/addCommand.js";
+export { type PastedServer, type PasteOptions, readPasted } from "../paste/pastedServers.js";
 export { schemaTokens } from "../tokens.js";
 export { connectServers } from "./connect.js";
 export { type InspectedServer, inspectServer } from "./inspect.js";

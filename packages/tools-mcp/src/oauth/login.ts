@@ -57,28 +57,26 @@ export class InteractiveLogin implements AuthProvider {
     const { resourceMetadataUrl, scope: wanted } = extractWWWAuthenticateParams(response);
     const callback = await Callback.listen(this.#options);
     try {
-      // Held for the whole flow: a chat must not refresh a login that is being replaced.
-      await store.exclusively(async () => {
-        const flow = new LoginFlow(this.#options, callback);
-        const granted = store.read(url)?.tokens?.scope;
-        const scope = computeScopeUnion(
-          wanted,
-          this.#options.scope ?? this.#options.oauth.scope,
-          this.#options.scope && granted,
-        );
-        const request = {
-          serverUrl,
-          fetchFn,
-          forceReauthorization: true,
-          ...(scope !== undefined && { scope }),
-          ...(resourceMetadataUrl && { resourceMetadataUrl }),
-        };
-        if ((await auth(flow, request)) === "AUTHORIZED") return;
+      const flow = new LoginFlow(this.#options, callback);
+      const granted = store.read(url)?.tokens?.scope;
+      const scope = computeScopeUnion(
+        wanted,
+        this.#options.scope ?? this.#options.oauth.scope,
+        this.#options.scope && granted,
+      );
+      const request = {
+        serverUrl,
+        fetchFn,
+        forceReauthorization: true,
+        ...(scope !== undefined && { scope }),
+        ...(resourceMetadataUrl && { resourceMetadataUrl }),
+      };
+      if ((await auth(flow, request)) !== "AUTHORIZED") {
         const answer = await callback.answer;
         const [code, iss] = [answer.get("code"), answer.get("iss")];
         if (code === null) throw new Error(`the login was refused: ${refusal(answer)}`);
         await auth(flow, { ...request, authorizationCode: code, ...(iss !== null && { iss }) });
-      });
+      }
     } finally {
       callback.close();
     }
@@ -145,13 +143,16 @@ class LoginFlow implements OAuthClientProvider {
     const { store, url, oauth } = this.#options;
     const issuer = tokens.issuer ?? context?.issuer ?? "";
     const client = this.#client ?? (oauth.clientId === undefined ? undefined : { client_id: oauth.clientId });
-    await store.write(url, issuer, {
-      tokens,
-      ...expiry(tokens.expires_in),
-      ...(client && { client }),
-      ...(this.#discovery && { discovery: this.#discovery }),
-      ...(this.#resource !== undefined && { resource: this.#resource }),
-    });
+    // Only now, not while a person logs in: chats that refresh the old login meanwhile must not wait for them.
+    await store.exclusively(() =>
+      store.write(url, issuer, {
+        tokens,
+        ...expiry(tokens.expires_in),
+        ...(client && { client }),
+        ...(this.#discovery && { discovery: this.#discovery }),
+        ...(this.#resource !== undefined && { resource: this.#resource }),
+      }),
+    );
   }
 
   async redirectToAuthorization(url: URL): Promise<void> {

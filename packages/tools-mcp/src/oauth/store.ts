@@ -2,14 +2,8 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:f
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  errorMessage,
-  hasEnded,
-  isRecord,
-  processTag,
-  quotePath,
-  writeFileAtomic,
-} from "@agent/core/toolkit";
+import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { hasEnded, processTag, quotePath } from "@agent/internal";
 import type {
   OAuthDiscoveryState,
   StoredOAuthClientInformation,

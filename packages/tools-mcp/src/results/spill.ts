@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { processTag } from "@agent/core/toolkit";
+import { processTag } from "@agent/internal";
 
 const MAX_TOTAL_BYTES = 512 * 1024 * 1024;
 

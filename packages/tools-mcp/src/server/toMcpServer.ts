@@ -1,13 +1,6 @@
 import type { Writable } from "node:stream";
 import type { ContentPart, PreparedCall, ToolInfo, ToolRegistry, ToolResult } from "@agent/core";
-import {
-  checkFunction,
-  checkOptions,
-  checkPositive,
-  checkText,
-  invalidArgument,
-  type OptionChecks,
-} from "@agent/core/toolkit";
+import { check, checkOptions, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
@@ -38,11 +31,11 @@ export interface McpServerOptions {
 }
 
 const OPTIONS: OptionChecks<McpServerOptions> = {
-  name: checkText,
-  instructions: checkText,
-  confirm: checkFunction,
-  confirmTimeoutMs: checkPositive,
-  offer: checkFunction,
+  name: check.text,
+  instructions: check.text,
+  confirm: check.function,
+  confirmTimeoutMs: check.positive,
+  offer: check.function,
 };
 
 /** A stream of Node that is written to, by its shape: a program needs no types of Node for it. */

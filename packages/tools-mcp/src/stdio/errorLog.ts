@@ -1,4 +1,5 @@
-import { escapeInvisible, truncateUtf8Start } from "@agent/core/toolkit";
+import { escapeInvisible } from "@agent/core/toolkit";
+import { truncateUtf8Start } from "@agent/internal";
 
 const MAX_BYTES = 64 * 1024;
 const MAX_SHOWN_BYTES = 2000;

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { errorMessage, escapeToLine, isRecord, quote, truncateUtf8 } from "@agent/core/toolkit";
+import { errorMessage, isRecord, quote } from "@agent/core/toolkit";
+import { escapeToLine, truncateUtf8 } from "@agent/internal";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { ErrorLog } from "./errorLog.js";
 import type { ProcessGuard } from "./guard.js";

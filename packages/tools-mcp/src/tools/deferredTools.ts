@@ -1,12 +1,6 @@
 import type { ChatTool, ExecutableTool, RedirectedCall } from "@agent/core";
-import {
-  functionTool,
-  isRecord,
-  nearestMatch,
-  optionalInteger,
-  quote,
-  requireText,
-} from "@agent/core/toolkit";
+import { functionTool, isRecord, optionalInteger, quote, requireString } from "@agent/core/toolkit";
+import { nearestMatch } from "@agent/internal";
 import type { McpTool } from "./mcpTool.js";
 
 const DEFAULT_RESULTS = 5;
@@ -48,7 +42,7 @@ export class FindToolsTool implements ExecutableTool {
   }
 
   async execute(args: Record<string, unknown>): Promise<string> {
-    const words = requireText(args, "query")
+    const words = requireString(args, "query", { allowEmpty: true })
       .toLowerCase()
       .split(/[^\p{L}\p{N}]+/u)
       .filter(Boolean);
@@ -96,7 +90,7 @@ export class CallToolTool implements ExecutableTool {
   }
 
   async execute(args: Record<string, unknown>): Promise<string> {
-    const tool = requireText(args, "tool");
+    const tool = requireString(args, "tool", { allowEmpty: true });
     const near = nearestMatch(tool, [...this.#names]);
     const hint = near === undefined ? "" : ` Did you mean ${quote(near)}?`;
     throw new Error(`there is no tool ${quote(tool)} to call.${hint} Find tools with ${FIND_TOOLS}.`);

@@ -1,5 +1,6 @@
 import type { ChatTool, ExecutableTool, ToolCall, ToolCapability } from "@agent/core";
-import { escapeInvisible, escapeToLine, truncateUtf8 } from "@agent/core/toolkit";
+import { escapeInvisible } from "@agent/core/toolkit";
+import { escapeToLine, truncateUtf8 } from "@agent/internal";
 import type { Progress } from "@modelcontextprotocol/client";
 import type { ServerConnection } from "../connection/serverConnection.js";
 import type { LockedTool } from "../lock/lock.js";

@@ -14,7 +14,7 @@ export interface FilesResult {
   readonly isFull: boolean;
   readonly total: number;
   readonly tally: Tally;
-  /** What may have been meant, should nothing be found. */
+  /** A suggestion for the case that nothing is found. */
   readonly hint: string | undefined;
 }
 
@@ -25,8 +25,6 @@ interface Branch {
   entries: readonly (string | Branch)[] | undefined;
   next: number;
 }
-
-let lastSearch = 0;
 
 /** Finds files by name. Rejects at the deadline: half of a list in path order is of no use. */
 export async function searchFiles(pool: Pool, query: GlobQuery, limits: SearchLimits): Promise<FilesResult> {
@@ -47,7 +45,7 @@ export async function searchFiles(pool: Pool, query: GlobQuery, limits: SearchLi
  */
 class FilesProgress {
   readonly job: Job;
-  readonly #search = ++lastSearch;
+  readonly #search: number;
   readonly #tally = emptyTally();
   #total = 0;
   /** The first paths in order, as far as they are known. */
@@ -67,6 +65,7 @@ class FilesProgress {
     private readonly query: GlobQuery,
   ) {
     this.job = pool.createJob();
+    this.#search = this.job.id;
   }
 
   run(): Promise<void> {

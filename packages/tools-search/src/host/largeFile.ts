@@ -5,7 +5,7 @@ const RANGE_BYTES = 16 * 1024 * 1024;
 
 type Ranged = Extract<Reply, { kind: "ranged" }>;
 
-/** What the ranges of a file give together. */
+/** The merged results of all ranges of a file. */
 type LargeFileScan = Pick<Ranged, "failed" | "inPieces" | "matches" | "rows">;
 
 /** Searches a large file in ranges, which all workers share. Each counts lines from its own start. */

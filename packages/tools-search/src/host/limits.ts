@@ -1,4 +1,5 @@
-import { LONGEST_TIMER_MS, onAbort } from "@agent/core/toolkit";
+import { onAbort } from "@agent/core/toolkit";
+import { LONGEST_TIMER_MS } from "@agent/internal";
 import { type Job, StalledError } from "./pool/pool.js";
 
 export interface SearchLimits {

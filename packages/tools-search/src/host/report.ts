@@ -1,4 +1,5 @@
-import { countOf, escapeInvisible, escapeToLine, quote } from "@agent/core/toolkit";
+import { escapeInvisible, quote } from "@agent/core/toolkit";
+import { countOf, escapeToLine } from "@agent/internal";
 import type { OutputMode, Tally } from "../protocol.js";
 import type { FilesResult } from "./fileSearch.js";
 import type { Stopped } from "./limits.js";
@@ -164,7 +165,7 @@ function skippedPart(tally: Tally): string[] {
   return parts;
 }
 
-/** What a search did not read, each kind with its number and what to do about it. */
+/** The skipped files and directories: each kind with its count and how to include it. */
 function leftOut(tally: Tally): string[] {
   const ignored = [
     tally.ignoredDirectories > 0 ? directories(tally.ignoredDirectories) : "",

@@ -32,7 +32,7 @@ export interface TextResult {
   readonly matchedFiles: number;
   readonly searched: number;
   readonly tally: Tally;
-  /** What was wrong with single path arguments. */
+  /** Problems with single path arguments. */
   readonly problems: readonly string[];
   readonly stopped: Stopped | undefined;
 }

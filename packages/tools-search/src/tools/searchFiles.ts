@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { AccessNeed, AccessRules, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
-import { countOf, functionTool, optionalString, requireString } from "@agent/core/toolkit";
+import { functionTool, optionalString, requireString } from "@agent/core/toolkit";
+import { countOf } from "@agent/internal";
 import { searchFiles } from "../host/fileSearch.js";
 import { sharedPool } from "../host/pool/shared.js";
 import { formatFilesResult } from "../host/report.js";

@@ -1,6 +1,5 @@
 import type { AccessNeed, AccessRules, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import {
-  countOf,
   functionTool,
   optionalBoolean,
   optionalInteger,
@@ -9,6 +8,7 @@ import {
   quote,
   requireString,
 } from "@agent/core/toolkit";
+import { countOf } from "@agent/internal";
 import { sharedPool } from "../host/pool/shared.js";
 import { formatTextResult } from "../host/report.js";
 import { searchText, type TextResult, type TextSearch } from "../host/textSearch.js";

@@ -13,7 +13,7 @@ import {
   type Stats,
 } from "node:fs";
 import { basename, dirname } from "node:path";
-import { assertOpenedIsNotProcessSecret, foldPath, isProcessSecret } from "@agent/core/toolkit";
+import { assertOpenedIsNotProcessSecret, foldPath, isProcessSecret } from "@agent/internal";
 import { toSlashes, withSlash } from "../paths.js";
 import type { FileStatus, Scope } from "../protocol.js";
 import { NotSearched } from "./notSearched.js";

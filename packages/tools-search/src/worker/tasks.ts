@@ -22,14 +22,14 @@ import { NotSearched } from "./notSearched.js";
 import { createScanWindow, FileScanner } from "./scan/file.js";
 import { walkTask } from "./walkTask.js";
 
-/** What a task is run with. */
+/** The context in which a task runs. */
 export interface TaskHost {
   post(reply: Reply): void;
   /** Called often: shows that the task goes on, and throws once it is cancelled. */
   heartbeat(place: number): void;
 }
 
-/** What a task may match with. */
+/** The matchers that are available to a task. */
 export interface Engine {
   /** `false` keeps WebAssembly out, for comparing the two. */
   readonly simd: boolean;

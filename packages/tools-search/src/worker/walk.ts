@@ -11,7 +11,7 @@ const LATER_BATCH = 256;
 const DIRECTORIES_PER_STEP = 64;
 const DOT = 0x2e;
 
-/** What walks may still do. Several can share one; it is counted down as they go. */
+/** The remaining budget of a walk. Several walks can share one and count it down. */
 interface WalkBudget {
   /** How many files are wanted by their path. Those beyond are only counted, which is faster: order is of no use there. */
   paths: number;
@@ -26,7 +26,7 @@ function unlimitedBudget(): WalkBudget {
 }
 
 export interface WalkOptions {
-  /** What paths are given from: absolute, with a slash at the end. */
+  /** The directory that paths are relative to: absolute, with a slash at the end. */
   readonly base: string;
   /** The directory below it to start in, with a slash at the end. Default: the base itself. */
   readonly from?: string | undefined;
@@ -48,7 +48,7 @@ export interface WalkOptions {
 
 /** A directory that was read. */
 interface Frame {
-  /** What is wanted of it, in path order as long as that matters: files, and directories with a slash at the end. */
+  /** The entries that match, in path order where that matters: files, and directories with a slash at the end. */
   readonly names: readonly string[];
   /** From the base, with a slash at the end unless it is empty. */
   readonly path: string;

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { canonicalPath, createPathGuard, errorMessage } from "@agent/core/toolkit";
+import { createPathGuard, errorMessage } from "@agent/core/toolkit";
+import { canonicalPath } from "@agent/internal";
 import { shownPath, shownPrefix, toSlashes, withSlash } from "../paths.js";
 import { emptyTally, type FileBatch, type Scope, type WalkTask } from "../protocol.js";
 import type { Boundary } from "./boundary.js";
@@ -38,7 +39,7 @@ export function* walkTask(task: WalkTask, boundary: Boundary, host: TaskHost): G
       ignore: scopeOf(directory.path, task.scope, boundary),
       boundary,
       tally,
-      // What is named itself is searched once, as what it was named.
+      // A file that is named as a path argument is searched once, under the name that was given.
       wants: wanted(filter, shown, namedFiles, base),
       enters: namedDirectories.size > 1 ? (path) => !namedDirectories.has(base + path) : undefined,
       heartbeat: () => host.heartbeat(0),

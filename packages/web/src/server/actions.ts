@@ -1,5 +1,6 @@
 import type { ApprovalDecision, Content } from "@agent/core";
-import { describeValue, isRecord } from "@agent/core/toolkit";
+import { isRecord } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
 import type { ChatAction } from "../events.js";
 
 /** A request that cannot be served, with the status and the words for whoever sent it. */

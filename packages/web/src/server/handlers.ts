@@ -1,12 +1,6 @@
 import type { Agent, Approve } from "@agent/core";
 import { isAgentError } from "@agent/core";
-import {
-  checkFunction,
-  checkObject,
-  checkOptions,
-  checkPositive,
-  type OptionChecks,
-} from "@agent/core/toolkit";
+import { check, checkOptions, type OptionChecks } from "@agent/core/toolkit";
 import { ActionError, readAction } from "./actions.js";
 import { eventStream } from "./eventStream.js";
 import { LiveChat, type OpenedChat } from "./liveChat.js";
@@ -42,10 +36,10 @@ const DEFAULT_IDLE_MS = 600_000;
 const DEFAULT_BODY_BYTES = 8 * 1024 * 1024;
 
 const OPTIONS: OptionChecks<ChatHandlersOptions> = {
-  identify: checkFunction,
-  open: checkFunction,
-  idleMs: checkPositive,
-  maxBodyBytes: checkPositive,
+  identify: check.function,
+  open: check.function,
+  idleMs: check.positive,
+  maxBodyBytes: check.positive,
 };
 
 /**
@@ -64,10 +58,10 @@ const OPTIONS: OptionChecks<ChatHandlersOptions> = {
  * ```
  */
 export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
-  checkObject("options", options);
+  check.object("options", options);
   checkOptions("createChatHandlers", options, OPTIONS);
-  checkFunction("identify", options.identify);
-  checkFunction("open", options.open);
+  check.function("identify", options.identify);
+  check.function("open", options.open);
   const { identify, open, idleMs = DEFAULT_IDLE_MS, maxBodyBytes = DEFAULT_BODY_BYTES } = options;
   const chats = new Map<string, Promise<LiveChat>>();
 

@@ -1,5 +1,6 @@
 import type { ToolInfo, ToolRegistry } from "@agent/core";
-import { nearestMatch, quote } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
+import { nearestMatch } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { locate, valuePattern } from "../../settings/config/locate.js";
 import type { Settings, ToolSwitch } from "../../settings/layers.js";

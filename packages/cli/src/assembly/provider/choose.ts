@@ -1,5 +1,5 @@
 import type { ChatProvider, ModelInfo, ProviderFactory, ProviderOptions } from "@agent/core";
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { splitModel } from "../../settings/providerCatalog.js";

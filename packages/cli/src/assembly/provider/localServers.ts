@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { errorMessage, escapeToLine, isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { note } from "../../process/output.js";
 import { ensurePrivateDirectory, stateDirectory } from "../../process/paths.js";
 import { checkFileSafety } from "../../settings/config/fileSafety.js";

@@ -29,7 +29,10 @@ export interface SlashCommand {
   readonly usage: string;
   readonly help: string;
   /** Words that can follow, for completion. */
-  readonly words?: (context: CommandContext, before: readonly string[]) => readonly string[];
+  readonly words?: (
+    context: CommandContext,
+    before: readonly string[],
+  ) => Promise<readonly string[]> | readonly string[];
   /** Resolves to the lines to show. */
   readonly run: (argument: string, context: CommandContext) => Promise<readonly string[]> | readonly string[];
 }

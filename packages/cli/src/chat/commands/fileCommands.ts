@@ -1,9 +1,6 @@
-import { relative } from "node:path";
-import { countOf, escapeToLine } from "@agent/core/toolkit";
-import type { UndoResult } from "../../undo/undoLog.js";
+import { countOf, escapeToLine } from "@agent/internal";
+import { moveChanges } from "../../undo/moveChanges.js";
 import { BUSY, type CommandContext, type SlashCommand } from "./context.js";
-
-const MOST_SHOWN = 20;
 
 /** Commands about files: what was changed in them, and what was read from them. */
 export const FILE_COMMANDS: Readonly<Record<string, SlashCommand>> = {
@@ -27,49 +24,13 @@ export const FILE_COMMANDS: Readonly<Record<string, SlashCommand>> = {
 async function move(
   direction: "undo" | "redo",
   { settings, busy, tellModel }: CommandContext,
-): Promise<string[]> {
+): Promise<readonly string[]> {
   if (busy()) return [BUSY];
   const log = settings.undo?.();
   if (!log) return ["Changes are not remembered, because this conversation is not kept (--no-session)."];
-  const result = await log[direction]();
-  if (!result) return [direction === "undo" ? "No message changed a file." : "Nothing was taken back."];
-  const { restored, kept, message } = result;
-  if (restored.length > 0) {
-    const names = restored.map((path) => relative(process.cwd(), path)).join(", ");
-    const done = direction === "undo" ? "took back your changes to" : "made these changes again:";
-    tellModel(
-      `[The person ${done} ${names}. The files are as they were ${direction === "undo" ? "before" : "after"} them.]`,
-    );
-  }
-  const did = direction === "undo" ? "Took back" : "Made again";
-  const first = escapeToLine(message.replace(/\s+/g, " ").slice(0, 60));
-  return [
-    restored.length === 0
-      ? `Nothing could be changed of “${first}”.`
-      : `${did} ${countOf(restored.length, "change")} of “${first}”:`,
-    ...shownPaths(restored),
-    ...keptLines(result),
-    ...(kept.length > 0
-      ? []
-      : direction === "undo" && restored.length > 0
-        ? ["/redo makes them again."]
-        : []),
-  ];
-}
-
-function shownPaths(paths: readonly string[]): string[] {
-  const lines = paths.slice(0, MOST_SHOWN).map((path) => `  ${name(path)}`);
-  return paths.length > MOST_SHOWN ? [...lines, `  … and ${paths.length - MOST_SHOWN} more`] : lines;
-}
-
-function keptLines({ kept }: UndoResult): string[] {
-  if (kept.length === 0) return [];
-  return ["Left alone:", ...kept.map(({ path, reason }) => `  ${name(path)}: ${escapeToLine(reason)}`)];
-}
-
-function name(path: string): string {
-  const short = relative(process.cwd(), path);
-  return escapeToLine(short.startsWith("..") ? path : short);
+  const { lines, told } = await moveChanges(log, direction, process.cwd());
+  if (told !== undefined) tellModel(told);
+  return lines;
 }
 
 function contextLines({ agent, settings, usage }: CommandContext): string[] {

@@ -1,4 +1,5 @@
-import { escapeToLine, nearestMatch, quote } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
+import { escapeToLine, nearestMatch } from "@agent/internal";
 import { MODE_HELP, MODE_NAMES, MODES, type Mode } from "../../permissions/mode.js";
 import { formatRule } from "../../permissions/rule.js";
 import type { CommandContext, SlashCommand } from "./context.js";

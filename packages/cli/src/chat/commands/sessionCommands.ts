@@ -1,12 +1,6 @@
 import { resolve } from "node:path";
-import {
-  countOf,
-  errorMessage,
-  escapeInvisible,
-  escapeToLine,
-  quotePath,
-  writeFileAtomic,
-} from "@agent/core/toolkit";
+import { errorMessage, escapeInvisible, writeFileAtomic } from "@agent/core/toolkit";
+import { countOf, escapeToLine, quotePath } from "@agent/internal";
 import { formatAge, sizeText } from "../../display/amounts.js";
 import { transcriptLines } from "../../display/transcript.js";
 import { exportHtml } from "../export/html.js";

@@ -1,4 +1,5 @@
-import { errorMessage, escapeInvisible, escapeToLine, nearestMatch, quote } from "@agent/core/toolkit";
+import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
+import { escapeToLine, nearestMatch } from "@agent/internal";
 import type { MenuItem } from "../menu.js";
 import { expandOwnCommand } from "../ownCommands.js";
 import type { CommandContext, SlashCommand } from "./context.js";
@@ -16,6 +17,8 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   "/model": {
     usage: "/model [NAME]",
     help: "which model answers; or switch to another",
+    words: async ({ settings }, before) =>
+      before.length === 1 ? ((await settings.listModels?.()) ?? []) : [],
     run: switchModel,
   },
   "/quit": {
@@ -53,16 +56,21 @@ export function isSlashCommand(input: string, context: CommandContext): boolean 
   return allCommands(context).has(name) || (/^\/[a-z]*$/i.test(name) && !input.includes("\n"));
 }
 
-/** What can follow the given words of a command line, for completion. */
-export function completeSlashCommand(
+/** What can follow the given words of a command line, for completion. Never rejects. */
+export async function completeSlashCommand(
   before: readonly string[],
   context: CommandContext,
-): readonly string[] | undefined {
+): Promise<readonly string[] | undefined> {
   const [name] = before;
   const commands = allCommands(context);
   if (name === undefined) return [...commands.keys()];
   const command = commands.get(name);
-  return command && (command.words?.(context, before) ?? []);
+  try {
+    return command && ((await command.words?.(context, before)) ?? []);
+  } catch {
+    // A server that does not answer has nothing to offer.
+    return [];
+  }
 }
 
 /** All commands for a list; the value of one that takes something more ends with a blank. */

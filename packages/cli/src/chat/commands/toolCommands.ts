@@ -1,5 +1,6 @@
 import type { Agent } from "@agent/core";
-import { escapeToLine, nearestMatch, quote } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
+import { escapeToLine, nearestMatch } from "@agent/internal";
 import { endableIds, statusLines } from "../status.js";
 import { toolLines } from "../toolLines.js";
 import type { CommandContext, SlashCommand } from "./context.js";
@@ -24,6 +25,11 @@ export const TOOL_COMMANDS: Readonly<Record<string, SlashCommand>> = {
     words: ({ agent }) => toolNames(agent, true),
     run: (name, context) => switchTool(name, false, context),
   },
+  "/expand": {
+    usage: "/expand",
+    help: "show the whole of any call that was shortened",
+    run: expand,
+  },
   "/status": {
     usage: "/status [end ID]",
     help: "what runs, what runs in the background, what has ended; or end one",
@@ -31,6 +37,15 @@ export const TOOL_COMMANDS: Readonly<Record<string, SlashCommand>> = {
     run: status,
   },
 };
+
+async function expand(_argument: string, { view }: CommandContext): Promise<readonly string[]> {
+  const labels = view.expandable;
+  if (labels.length === 0) return ["Nothing was shortened."];
+  const items = labels.map((label, place) => ({ value: String(place), label }));
+  const place = await view.pick("Show all of", items);
+  if (place !== undefined) view.expand(Number(place));
+  return [];
+}
 
 function toolNames(agent: Agent, enabled: boolean): string[] {
   return agent.registry.getToolNames().filter((name) => agent.registry.isToolEnabled(name) === enabled);

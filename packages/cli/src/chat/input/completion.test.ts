@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The line after Tab, for each candidate. */
 async function completed(text: string): Promise<string[]> {
-  const { start, candidates } = await complete(text, text.length, () => undefined);
+  const { start, candidates } = await complete(text, text.length, async () => undefined);
   return candidates.map((candidate) => (text.slice(0, start) + candidate).replaceAll(folder, "~"));
 }
 

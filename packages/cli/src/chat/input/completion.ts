@@ -14,7 +14,7 @@ export interface Completion {
 }
 
 /** The words that can follow a slash command: `words(["/enable"])` gives tool names. */
-export type CompleteCommand = (before: readonly string[]) => readonly string[] | undefined;
+export type CompleteCommand = (before: readonly string[]) => Promise<readonly string[] | undefined>;
 
 /** Candidates for the word before the cursor: a slash command, its arguments, or a path. Never rejects. */
 export async function complete(
@@ -26,7 +26,7 @@ export async function complete(
   const word = /\S*$/.exec(before)?.[0] ?? "";
   const start = cursor - word.length;
   if (before.startsWith("/")) {
-    const words = completeCommand(before.slice(0, start).split(/\s+/).filter(Boolean));
+    const words = await completeCommand(before.slice(0, start).split(/\s+/).filter(Boolean));
     if (words) return { start, candidates: words.filter((candidate) => candidate.startsWith(word)) };
   }
   const quoted = QUOTED_START.exec(before);

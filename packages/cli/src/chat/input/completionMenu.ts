@@ -74,10 +74,15 @@ export class CompletionMenu {
     }
   }
 
-  /** Enter completes; a command that is complete, or takes nothing more, is sent as well. */
+  /** Enter completes; what is complete already, or a command that takes nothing more, is sent as well. */
   #enter(value: string): boolean {
     const { editor } = this.#place;
     if (!value.startsWith("/")) {
+      const typed = FILE_WORD.exec(editor.text.slice(0, editor.cursor))?.[1];
+      if (typed === value && !value.endsWith("/")) {
+        this.#place.menu = undefined;
+        return false;
+      }
       this.#take(value);
       return true;
     }

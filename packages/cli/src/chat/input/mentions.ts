@@ -2,7 +2,7 @@ import { open, readdir, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { extname, join, resolve } from "node:path";
 import type { ContentPart } from "@agent/core";
-import { truncateUtf8 } from "@agent/core/toolkit";
+import { truncateUtf8 } from "@agent/internal";
 
 const LARGEST_IMAGE = 20 * 1024 * 1024;
 const LARGEST_READ = 4 * 1024 * 1024;

@@ -1,5 +1,6 @@
 import { type ChatProvider, type Diagnosis, isAgentError } from "@agent/core";
-import { countOf, errorMessage } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { countOf } from "@agent/internal";
 import { type ChosenProvider, chooseProvider } from "../../assembly/provider/choose.js";
 import { formatDuration } from "../../display/duration.js";
 import type { LoadedSettings } from "../../settings/loadSettings.js";

@@ -1,7 +1,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnosis } from "@agent/core";
-import { errorMessage, temporaryName } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { temporaryName } from "@agent/internal";
 import { configDirectory, ensurePrivateDirectory, stateDirectory } from "../../process/paths.js";
 
 /** Writes a file where trust and sessions are kept, and removes it again. */

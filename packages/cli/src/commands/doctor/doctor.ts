@@ -1,5 +1,6 @@
 import type { Diagnosis } from "@agent/core";
-import { countOf, errorMessage, escapeToLine } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { countOf, escapeToLine } from "@agent/internal";
 import type { LoadedPack } from "../../assembly/packs/load.js";
 import type { PackSecret } from "../../assembly/packs/secrets.js";
 import { type ToolsInUse, withTools } from "../../assembly/withTools.js";
@@ -7,6 +8,7 @@ import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { print } from "../../process/output.js";
 import type { SettingsFlags } from "../../settings/flags.js";
 import type { LoadedSettings } from "../../settings/loadSettings.js";
+import { checkInstructions } from "./checkInstructions.js";
 import { checkProvider } from "./checkProvider.js";
 import { checkState } from "./checkState.js";
 
@@ -31,6 +33,7 @@ export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
       for (const problem of lateProblems(tools)) show({ subject: "tools", ok: false, detail: problem }, true);
       for (const one of await checkProvider(loaded)) show(one, true);
       show(checkState(), true);
+      for (const one of checkInstructions(process.cwd())) show(one);
       for (const diagnosis of await diagnose(tools)) show(diagnosis);
     });
   } catch (error) {

@@ -1,10 +1,12 @@
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns, print } from "../../process/output.js";
+import { offeredServers } from "./add.js";
 import { configuredServers, type McpFlags } from "./servers.js";
 
 /** `agent mcp list`: the servers of the config and what was agreed to. Starts none of them. */
 export async function mcpList(flags: McpFlags): Promise<ExitCode> {
   const { manage, servers, lockFile } = await configuredServers(flags);
+  const offered = offeredServers({ manage, servers }, process.cwd());
   const lock = manage.readLock(lockFile);
   const found = Object.entries(servers).map(([name, server]) => {
     const locked = lock.servers[name];
@@ -19,11 +21,12 @@ export async function mcpList(flags: McpFlags): Promise<ExitCode> {
     };
   });
   if (flags.json) {
-    print(`${JSON.stringify({ v: 1, lockFile, servers: found }, undefined, 2)}\n`);
+    print(`${JSON.stringify({ v: 1, lockFile, servers: found, offered }, undefined, 2)}\n`);
     return EXIT.done;
   }
   if (found.length === 0) {
-    print("No MCP servers in the config.\n");
+    print("No MCP servers in the config. Add one: agent mcp add npx -y SOME-SERVER\n");
+    offer(offered);
     return EXIT.done;
   }
   const rows = found.map(({ name, status, tools, tokens, source }) => [
@@ -34,5 +37,13 @@ export async function mcpList(flags: McpFlags): Promise<ExitCode> {
     source,
   ]);
   print(columns([["SERVER", "STATUS", "TOOLS", "TOKENS", "SOURCE"], ...rows]));
+  offer(offered);
   return EXIT.done;
+}
+
+/** Says which servers another tool's file has. They are used only after somebody added them. */
+function offer(offered: ReturnType<typeof offeredServers>): void {
+  for (const { file, servers } of offered) {
+    print(`Not used: ${servers.join(", ")} of ${file}. Take them over: agent mcp add ${file}\n`);
+  }
 }

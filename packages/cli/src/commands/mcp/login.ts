@@ -7,8 +7,14 @@ import { configuredServers, type McpFlags, selectServers } from "./servers.js";
 
 const LOGIN_MS = 10 * 60 * 1000;
 
+export interface LoginFlags extends McpFlags {
+  readonly scope?: string;
+  /** `--no-browser`. */
+  readonly browser?: boolean;
+}
+
 /** `agent mcp login SERVER`: opens the browser and keeps the login. Running chats use it with their next call. */
-export async function mcpLogin(name: string, flags: McpFlags): Promise<ExitCode> {
+export async function mcpLogin(name: string, flags: LoginFlags): Promise<ExitCode> {
   const { manage, servers, host } = await configuredServers(flags);
   const [[server, options] = []] = selectServers(servers, name);
   if (server === undefined || options === undefined || !manage.isHttp(options)) {
@@ -17,18 +23,34 @@ export async function mcpLogin(name: string, flags: McpFlags): Promise<ExitCode>
   if (!canAsk()) {
     throw new CliError(`a login needs a terminal. Run in one: agent mcp login ${name}`, EXIT.refused);
   }
-  const { locked } = await manage.loginServer(server, options, host, {
-    signal: AbortSignal.timeout(LOGIN_MS),
-    ...(flags.scope !== undefined && { scope: flags.scope }),
-    openBrowser: (url) => {
-      note(`Open this address to log in:\n${url.href}`);
-      const opener = process.platform === "darwin" ? "open" : "xdg-open";
-      spawn(opener, [url.href], { stdio: "ignore", detached: true })
-        .on("error", () => undefined)
-        .unref();
-    },
-  });
-  if (flags.json) print(`${JSON.stringify({ v: 1, server, tools: locked.tools.length }, undefined, 2)}\n`);
-  else print(`Logged in to ${server}: ${locked.tools.length} tools.\n`);
-  return EXIT.done;
+  const given = new AbortController();
+  const giveUp = (): void => given.abort();
+  process.once("SIGINT", giveUp);
+  try {
+    const { locked } = await manage.loginServer(server, options, host, {
+      signal: AbortSignal.any([given.signal, AbortSignal.timeout(LOGIN_MS)]),
+      ...(flags.scope !== undefined && { scope: flags.scope }),
+      openBrowser: (url) => {
+        note(`Open this address to log in (Ctrl-C gives up):\n${url.href}`);
+        if (flags.browser !== false) openBrowser(url);
+      },
+    });
+    if (flags.json) print(`${JSON.stringify({ v: 1, server, tools: locked.tools.length }, undefined, 2)}\n`);
+    else print(`Logged in to ${server}: ${locked.tools.length} tools.\n`);
+    return EXIT.done;
+  } catch (error) {
+    if (!given.signal.aborted) throw error;
+    note("The login was given up. The one before, if there was one, still holds.");
+    return EXIT.interrupted;
+  } finally {
+    process.off("SIGINT", giveUp);
+  }
+}
+
+/** Opens the address with `$BROWSER`, or with what the system opens addresses with. Whether that works is not known. */
+function openBrowser(url: URL): void {
+  const opener = process.env.BROWSER || (process.platform === "darwin" ? "open" : "xdg-open");
+  spawn(opener, [url.href], { stdio: "ignore", detached: true })
+    .on("error", () => undefined)
+    .unref();
 }

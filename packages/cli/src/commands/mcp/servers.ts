@@ -1,18 +1,18 @@
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { didYouMean } from "@agent/core/toolkit";
 import type { McpOptions, ServerOptions } from "@agent/tools-mcp";
 import type * as Manage from "@agent/tools-mcp/manage";
 import { CliError } from "../../process/errors.js";
+import { configFile, newConfigFile } from "../../settings/config/editConfig.js";
 import type { SettingsFlags } from "../../settings/flags.js";
 import { loadSettings } from "../../settings/loadSettings.js";
 import { loadOptional } from "../optionalPackage.js";
 
-const PACK = "@agent/tools-mcp";
+export const PACK = "@agent/tools-mcp";
 
 export interface McpFlags extends SettingsFlags {
   readonly json?: boolean;
   readonly yes?: boolean;
-  readonly scope?: string;
 }
 
 /** The servers of the config, and what is needed to look after them. */
@@ -29,9 +29,12 @@ export interface ConfiguredServers {
 export async function configuredServers(flags: SettingsFlags): Promise<ConfiguredServers> {
   const { settings } = await loadSettings(flags);
   const pack = settings.packs.find(({ name }) => name === PACK);
-  const directory = pack?.source ? dirname(pack.source.file) : process.cwd();
+  return await withPack(pack?.options, pack?.source ? dirname(pack.source.file) : process.cwd());
+}
+
+async function withPack(given: unknown, directory: string): Promise<ConfiguredServers> {
   const manage = await loadOptional<typeof Manage>("agent mcp", `${PACK}/manage`, [directory]);
-  const options = manage.checkedOptions(pack?.options);
+  const options = manage.checkedOptions(given);
   return {
     manage,
     options,
@@ -40,6 +43,23 @@ export async function configuredServers(flags: SettingsFlags): Promise<Configure
     lockFile: manage.lockPath(options, directory),
     host: manage.createConnectionHost(options, directory, undefined),
   };
+}
+
+/** The servers of one config file that can be changed, which may not be there yet. */
+export interface EditableServers extends ConfiguredServers {
+  readonly file: string;
+}
+
+/** The project's config, or with `user` the person's own. */
+export async function editableServers(flags: SettingsFlags, user: boolean): Promise<EditableServers> {
+  const { settings, projectFile } = await loadSettings(flags);
+  const found = user ? configFile("", true) : (projectFile ?? configFile(process.cwd(), false));
+  const file = found ?? newConfigFile(process.cwd(), user);
+  if (basename(file) === "package.json") {
+    throw new CliError(`the config is in ${file}, which is not edited for you. Move it: agent.config.json`);
+  }
+  const pack = settings.packs.find(({ name, source }) => name === PACK && source?.file === file);
+  return { file, ...(await withPack(pack?.options, dirname(file))) };
 }
 
 /** The servers a command is about: the named one, or all. Throws for a name that the config does not have. */

@@ -1,4 +1,6 @@
-import { escapeToLine, truncateUtf8 } from "@agent/core/toolkit";
+import { escapeToLine, truncateUtf8 } from "@agent/internal";
+import type * as Manage from "@agent/tools-mcp/manage";
+import type { ToolDifferences } from "@agent/tools-mcp/manage";
 import { askYesNo, canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
@@ -14,12 +16,7 @@ export async function mcpUpdate(name: string | undefined, flags: McpFlags): Prom
     const lock = manage.readLock(lockFile);
     const before = lock.servers[server];
     const { added, removed, changed } = manage.compareTools(before?.tools ?? [], locked.tools);
-    for (const { tool, description } of added) note(`+ ${server} ${tool}: ${shown(description)}`);
-    for (const { tool } of removed) note(`- ${server} ${tool}`);
-    for (const { before: old, after } of changed) {
-      note(`~ ${server} ${after.tool}: ${manage.differingParts(old, after)}`);
-      note(`    was: ${shown(old.description)}\n    now: ${shown(after.description)}`);
-    }
+    showTools(server, { added, removed, changed }, manage);
     const isSame = before?.source === locked.source && added.length + removed.length + changed.length === 0;
     if (isSame && JSON.stringify(before) === JSON.stringify(locked)) continue;
     if (!isSame && !flags.yes) {
@@ -38,6 +35,20 @@ export async function mcpUpdate(name: string | undefined, flags: McpFlags): Prom
   else
     print(updated.length === 0 ? "Nothing was changed.\n" : `Updated ${updated.join(", ")} in ${lockFile}\n`);
   return EXIT.done;
+}
+
+/** What a server's tools are, or how they differ from what was agreed to. */
+export function showTools(
+  server: string,
+  { added, removed, changed }: ToolDifferences,
+  { differingParts }: Pick<typeof Manage, "differingParts">,
+): void {
+  for (const { tool, description } of added) note(`+ ${server} ${escapeToLine(tool)}: ${shown(description)}`);
+  for (const { tool } of removed) note(`- ${server} ${escapeToLine(tool)}`);
+  for (const { before, after } of changed) {
+    note(`~ ${server} ${escapeToLine(after.tool)}: ${differingParts(before, after)}`);
+    note(`    was: ${shown(before.description)}\n    now: ${shown(after.description)}`);
+  }
 }
 
 function shown(description: string): string {

@@ -1,7 +1,8 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { quote, quotePath } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
+import { quotePath } from "@agent/internal";
 import { entryOf } from "../../assembly/packs/entry.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";

@@ -1,4 +1,4 @@
-import { countOf, escapeToLine } from "@agent/core/toolkit";
+import { countOf, escapeToLine } from "@agent/internal";
 import { entryOf } from "../../assembly/packs/entry.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { findInstalledPacks, type InstalledPack } from "./installed.js";

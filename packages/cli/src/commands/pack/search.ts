@@ -1,4 +1,5 @@
-import { escapeToLine, isRecord } from "@agent/core/toolkit";
+import { isRecord } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { runNpm } from "../../assembly/packages/npm.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";

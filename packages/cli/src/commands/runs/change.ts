@@ -3,6 +3,7 @@ import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { print, printLine } from "../../process/output.js";
 import { type EngineFlags, withEngine } from "./engine.js";
+import { withProgress } from "./progress.js";
 import { parseAge, stateText, unknownRun } from "./text.js";
 
 interface ChangeFlags extends EngineFlags {
@@ -23,7 +24,7 @@ export function retryCommand(id: string, flags: ChangeFlags): Promise<ExitCode> 
 export async function pruneCommand(flags: ChangeFlags & { readonly older?: string }): Promise<ExitCode> {
   const age = parseAge(flags.older ?? "30d", "--older");
   return await withEngine(flags, async (engine) => {
-    const removed = await engine.prune(Date.now() - age);
+    const removed = await withProgress("Removing runs", () => engine.prune(Date.now() - age));
     if (flags.json) print(`${JSON.stringify({ v: 1, removed })}\n`);
     else printLine(`${removed} ${removed === 1 ? "run" : "runs"} removed.`);
     return EXIT.done;

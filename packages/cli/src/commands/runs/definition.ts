@@ -1,7 +1,10 @@
+import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import type { RunDefinition } from "@agent/durable";
 import { assembleAgent } from "../../assembly/assembleAgent.js";
 import { askWith } from "../../assembly/gate.js";
+import { priceOf } from "../../assembly/provider/price.js";
+import { costOf } from "../../display/cost.js";
 import type { CrashGuard } from "../../process/crash.js";
 import { note } from "../../process/output.js";
 import { readVersion } from "../../process/version.js";
@@ -23,9 +26,9 @@ export function directoryLabel(): string {
 export function taskDefinition(loaded: LoadedSettings, guard: CrashGuard): RunDefinition<TaskInput> {
   return {
     name: TASK,
-    version: readVersion(),
+    version: `${readVersion()}+${settingsDigest(loaded)}`,
     async create(run) {
-      const { agent, dispose } = await assembleAgent(loaded, {
+      const { agent, chosen, dispose } = await assembleAgent(loaded, {
         resume: undefined,
         record: false,
         // What the settings do not ask for runs: there may be nobody to switch the mode.
@@ -36,6 +39,7 @@ export function taskDefinition(loaded: LoadedSettings, guard: CrashGuard): RunDe
         guard,
         onProblem: (message) => note(`agent: ${message}`),
       });
+      const price = priceOf(chosen, loaded.settings.prices);
       return {
         agent: {
           streamChat: (message, options) => agent.streamChat(message, options),
@@ -43,7 +47,40 @@ export function taskDefinition(loaded: LoadedSettings, guard: CrashGuard): RunDe
           dispose,
         },
         message: run.input.task,
+        ...(price && { cost: (usage) => costOf(usage, price) }),
       };
     },
   };
+}
+
+/**
+ * Tells workers with other settings apart: a run that goes on with another model, prompt or set of tools says so.
+ * Functions in a config count by their text.
+ */
+function settingsDigest({ settings }: LoadedSettings): string {
+  const { packs, switches, confirm, permissions, provider, model, systemPrompt, agents, ...rest } = settings;
+  const relevant = {
+    packs: packs.map(({ name, options }) => ({ name, options })),
+    switches: switches.map(({ action, names }) => ({ action, names })),
+    confirm: confirm.map(({ names }) => names),
+    permissions,
+    provider,
+    model,
+    systemPrompt,
+    agents,
+    readOnly: rest.readOnly,
+    fallback: rest.fallback,
+    addDirs: rest.addDirs,
+    limits: [rest.maxTurns, rest.maxRepeats, rest.contextTokens],
+  };
+  const seen = new Set<unknown>();
+  const text = JSON.stringify(relevant, (_, value) => {
+    if (typeof value === "function") return String(value);
+    // A provider that a config brings may hold anything, itself included.
+    if (typeof value !== "object" || value === null) return value;
+    if (seen.has(value)) return undefined;
+    seen.add(value);
+    return value;
+  });
+  return createHash("sha256").update(text).digest("hex").slice(0, 8);
 }

@@ -6,6 +6,7 @@ import { EXIT } from "../../process/exitCodes.js";
 import { note } from "../../process/output.js";
 import { stateDirectory } from "../../process/paths.js";
 import { hideCredentials } from "../../settings/secrets.js";
+import { withProgress } from "./progress.js";
 
 export interface EngineFlags {
   readonly engine?: string;
@@ -19,7 +20,8 @@ const POSTGRES = /^postgres(ql)?:\/\//;
  * directory or the address of a Postgres; without it, a directory of the person's own.
  */
 export async function withEngine<T>(flags: EngineFlags, work: (engine: RunEngine) => Promise<T>): Promise<T> {
-  const engine = await openEngine(flags);
+  const { where, queue } = placeOf(flags);
+  const engine = await withProgress(`Opening ${hideCredentials(where)}`, () => openEngine(where, queue));
   try {
     return await work(engine);
   } finally {
@@ -27,9 +29,14 @@ export async function withEngine<T>(flags: EngineFlags, work: (engine: RunEngine
   }
 }
 
-async function openEngine({ engine, redis }: EngineFlags): Promise<RunEngine> {
+/** Where the runs are, and the Redis of their queue. */
+function placeOf({ engine, redis }: EngineFlags): { readonly where: string; readonly queue?: string } {
   const where = engine ?? (process.env.AGENT_RUNS_ENGINE || join(stateDirectory(), "runs"));
-  const queue = redis ?? (process.env.AGENT_RUNS_REDIS || undefined);
+  const queue = redis ?? process.env.AGENT_RUNS_REDIS;
+  return { where, ...(queue && { queue }) };
+}
+
+async function openEngine(where: string, queue: string | undefined): Promise<RunEngine> {
   try {
     if (!POSTGRES.test(where)) {
       if (/^[a-z]+:\/\//i.test(where)) {

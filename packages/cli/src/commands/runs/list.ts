@@ -1,10 +1,12 @@
-import { didYouMean, escapeToLine } from "@agent/core/toolkit";
+import { didYouMean } from "@agent/core/toolkit";
 import { RUN_STATES, type RunState } from "@agent/durable";
+import { escapeToLine } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns, print } from "../../process/output.js";
 import { type EngineFlags, withEngine } from "./engine.js";
-import { ageText, parseCount, stateText, tokensText } from "./text.js";
+import { withProgress } from "./progress.js";
+import { ageText, costText, parseCount, stateText, tokensText } from "./text.js";
 
 export interface ListFlags extends EngineFlags {
   readonly state?: string;
@@ -19,8 +21,9 @@ export async function listCommand(flags: ListFlags): Promise<ExitCode> {
   const limit = parseCount(flags.limit ?? "50", "--limit");
   return await withEngine(flags, async (engine) => {
     const query = { ...(state && { state }), ...(flags.tenant !== undefined && { tenant: flags.tenant }) };
-    const runs = await engine.list({ ...query, limit });
-    const counts = await engine.count(query);
+    const [runs, counts] = await withProgress("Reading runs", () =>
+      Promise.all([engine.list({ ...query, limit }), engine.count(query)]),
+    );
     if (flags.json) {
       print(`${JSON.stringify({ v: 1, counts, runs }, undefined, 2)}\n`);
       return EXIT.done;
@@ -34,9 +37,10 @@ export async function listCommand(flags: ListFlags): Promise<ExitCode> {
       escapeToLine(run.tenant).slice(0, 20),
       ageText(run),
       tokensText(run),
+      costText(run),
       stateText(run).slice(0, 80),
     ]);
-    print(columns([["RUN", "TENANT", "AGE", "USED", "STATE"], ...rows]));
+    print(columns([["RUN", "TENANT", "AGE", "USED", "COST", "STATE"], ...rows]));
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
     if (total > runs.length) print(`\n${total - runs.length} more: --limit ${total}\n`);
     return EXIT.done;

@@ -96,9 +96,17 @@ export function runsCommands(
       const { pruneCommand } = await import("./change.js");
       done(await pruneCommand(flagsOf(self)));
     });
+  command("limit", "what a tenant's runs may use together, on all workers")
+    .argument("<tenant>")
+    .option("--concurrency <number>", 'runs that are worked off at one time, or "none"')
+    .option("--model-calls <number>", 'questions to a model in a minute, or "none"')
+    .action(async (tenant: string, _, self: Command) => {
+      const { limitCommand } = await import("./limit.js");
+      done(await limitCommand(tenant, flagsOf(self)));
+    });
   command("serve", "a page that shows runs, on this machine only")
     .option("--port <number>", "default: a free one")
-    .option("--board <address>", "where the queue's own board is, for a link")
+    .option("--board <address>", "where the queue's own board is, for a link; default $AGENT_RUNS_BOARD")
     .action(async (_, self: Command) => {
       const { serveCommand } = await import("./serve.js");
       done(await serveCommand(flagsOf(self)));

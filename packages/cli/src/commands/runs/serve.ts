@@ -18,10 +18,14 @@ export async function serveCommand(flags: ServeFlags): Promise<ExitCode> {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new CliError(`--port must be a number from 0 to 65535, got "${flags.port}".`);
   }
+  const board = flags.board ?? (process.env.AGENT_RUNS_BOARD || undefined);
+  if (board !== undefined && !/^https?:\/\//.test(board)) {
+    throw new CliError(`--board must be an address such as https://board.example, got "${board}".`);
+  }
   return await withEngine(flags, async (engine) => {
     const token = crypto.randomUUID();
     const server = createRunsServer(engine, token, {
-      ...(flags.board !== undefined && { board: flags.board }),
+      ...(board !== undefined && { board }),
     });
     await new Promise<void>((resolve, reject) => {
       server.once("error", (error) => reject(new CliError(`The page cannot be served: ${error.message}`)));

@@ -3,7 +3,7 @@ import type { Run } from "@agent/durable";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns, print } from "../../process/output.js";
 import { type EngineFlags, withEngine } from "./engine.js";
-import { ageText, stateText, tokensText, unknownRun } from "./text.js";
+import { ageText, costText, stateText, tokensText, unknownRun } from "./text.js";
 
 /** `agent runs show`: everything about one run but its events. */
 export async function showCommand(
@@ -34,6 +34,7 @@ function describe(run: Run): string {
     ["worker", run.worker ?? ""],
     ["claims", `${run.epoch}${run.crashes > 0 ? `, ${run.crashes} lost` : ""}`],
     ["used", tokensText(run)],
+    ["cost", costText(run)],
   ];
   const lines = [
     columns(

@@ -1,5 +1,6 @@
-import { escapeToLine } from "@agent/core/toolkit";
 import type { RunSummary } from "@agent/durable";
+import { escapeToLine } from "@agent/internal";
+import { formatCost } from "../../display/cost.js";
 import { formatDuration } from "../../display/duration.js";
 import { CliError } from "../../process/errors.js";
 
@@ -12,6 +13,10 @@ export function stateText({ state, approvals, error }: RunSummary): string {
 
 export function tokensText({ usage }: RunSummary): string {
   return usage ? `${usage.inputTokens + usage.outputTokens} tokens` : "";
+}
+
+export function costText({ cost }: RunSummary): string {
+  return cost === undefined ? "" : formatCost(cost);
 }
 
 /** How long a run has existed, or took. */

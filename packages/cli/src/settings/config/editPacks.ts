@@ -1,13 +1,8 @@
 import { isRecord } from "@agent/core/toolkit";
-import { findPackList, nameOf, type PackList, withItem, withoutItem } from "./packList.js";
-import { addToYaml, removeFromYaml } from "./yamlPacks.js";
+import { bracketParts, insertPart, maskLiterals, type Range, removePart } from "./sourceText.js";
 
-/** What a config's file holds: a program, YAML, JSON, or a package.json with the config in it. */
-export type ConfigKind = "program" | "yaml" | "json" | "package";
-
-const PACKAGE_KEY = "agent";
-/** Where the object of a config begins that selects no packs yet. */
-const OBJECT_START = /(?:\bdefineConfig\s*\(|\bexport\s+default)\s*\{/;
+/** How a config is written: a program, or data. */
+export type ConfigKind = "code" | "json" | "yaml";
 
 /** The config's text with the pack added, or `undefined` if only a person can edit it. Adds nothing twice. */
 export function addPack(
@@ -16,52 +11,139 @@ export function addPack(
   kind: ConfigKind,
   defaults: readonly string[],
 ): string | undefined {
-  if (kind === "yaml") return addToYaml(text, name, defaults);
-  if (kind !== "program") {
-    return editData(text, kind, (packs = defaults) =>
-      packs.some((pack) => nameOf(pack) === name) ? packs : [...packs, name],
-    );
-  }
-  const list = findPackList(text);
-  if (!list) {
-    const selected = [...defaults, name].map((one) => JSON.stringify(one)).join(", ");
-    if (/\bpacks\b/.test(text) || !OBJECT_START.test(text)) return undefined;
-    return text.replace(OBJECT_START, (start) => `${start}\n  packs: [${selected}],`);
-  }
-  return itemOf(text, list, name) ? text : withItem(text, list, name);
+  return addEntry(text, name, JSON.stringify(name), kind, defaults);
 }
 
 /** The config's text without the pack, or `undefined` if it is named in a way that only a person can edit. */
 export function removePack(text: string, name: string, kind: ConfigKind): string | undefined {
-  if (kind === "yaml") return removeFromYaml(text, name);
-  if (kind !== "program") {
-    return editData(text, kind, (packs) => packs?.filter((pack) => nameOf(pack) !== name));
+  if (kind === "json") {
+    return editPackList(text, (packs) => packs?.filter((pack) => packNameOf(pack) !== name));
   }
-  const list = findPackList(text);
-  const item = list && itemOf(text, list, name);
-  if (list && item) return withoutItem(text, list, item);
-  return text.includes(JSON.stringify(name)) ? undefined : text;
+  if (kind === "yaml") {
+    const line = yamlLine(text, name);
+    return line ? text.slice(0, line.start) + text.slice(line.end) : untouched(text, name);
+  }
+  const open = packsList(text);
+  const entry = open === undefined ? undefined : packEntry(text, open, name);
+  return open === undefined || !entry ? untouched(text, name) : removePart(text, open, entry);
 }
 
-/** The item that names a pack, alone or with its options. */
-function itemOf(text: string, list: PackList, name: string): PackList["items"][number] | undefined {
-  return list.items.find(({ start, end }) => {
-    const item = text.slice(start, end).replace(/^\[\s*/, "");
-    return [`"${name}"`, `'${name}'`].some((quoted) => item.startsWith(quoted));
+/** Adds an entry to the list of packs, written as `source`, unless the pack is there. */
+export function addEntry(
+  text: string,
+  name: string,
+  source: string,
+  kind: ConfigKind,
+  defaults: readonly string[],
+): string | undefined {
+  if (kind === "json") {
+    return editPackList(text, (packs) => {
+      const list = packs ?? defaults;
+      return list.some((pack) => packNameOf(pack) === name) ? list : [...list, JSON.parse(source)];
+    });
+  }
+  if (kind === "yaml") return addYamlLine(text, name, source, defaults);
+  const open = packsList(text);
+  if (open !== undefined) return packEntry(text, open, name) ? text : insertPart(text, open, source);
+  const config = /\bexport\s+default\s+(?:defineConfig\s*\(\s*)?\{/.exec(maskLiterals(text));
+  if (!config || /\bpacks\b/.test(maskLiterals(text))) return undefined;
+  const list = [...defaults.map((one) => JSON.stringify(one)), source].join(", ");
+  return insertPart(text, config.index + config[0].length - 1, `packs: [${list}]`);
+}
+
+/** Whether the config's text names the pack where it can be edited. */
+export function hasPack(text: string, name: string, kind: ConfigKind): boolean {
+  if (kind === "yaml") return yamlLine(text, name) !== undefined;
+  if (kind === "json") {
+    const config: unknown = JSON.parse(withoutMark(text));
+    const packs = isRecord(config) && Array.isArray(config.packs) ? config.packs : [];
+    return packs.some((pack) => packNameOf(pack) === name);
+  }
+  const open = packsList(text);
+  return open !== undefined && packEntry(text, open, name) !== undefined;
+}
+
+/** Where the list of packs opens in a program's text. */
+export function packsList(text: string): number | undefined {
+  const match = /\bpacks\s*:\s*\[/.exec(maskLiterals(text));
+  return match ? match.index + match[0].length - 1 : undefined;
+}
+
+/** The entry of a pack: its name, or a list that begins with it. */
+export function packEntry(text: string, open: number, name: string): Range | undefined {
+  const mask = maskLiterals(text);
+  return bracketParts(mask, open)?.find((part) => {
+    if (isText(text, part, name)) return true;
+    const [first] = text.charAt(part.start) === "[" ? (bracketParts(mask, part.start) ?? []) : [];
+    return first !== undefined && isText(text, first, name);
   });
 }
 
-function editData(
+/** Changes the packs of a config that is JSON. */
+export function editPackList(
   text: string,
-  kind: "json" | "package",
   change: (packs: readonly unknown[] | undefined) => readonly unknown[] | undefined,
 ): string | undefined {
-  const file: unknown = JSON.parse(text);
-  const config: unknown = kind === "package" && isRecord(file) ? file[PACKAGE_KEY] : file;
-  if (!isRecord(file) || !isRecord(config)) return undefined;
+  const config: unknown = JSON.parse(withoutMark(text));
+  if (!isRecord(config)) return undefined;
   const packs = change(Array.isArray(config.packs) ? config.packs : undefined);
-  const edited = { ...config, ...(packs && { packs }) };
-  const indent = /^[ \t]+/m.exec(text)?.[0] ?? 2;
-  const result = kind === "package" ? { ...file, [PACKAGE_KEY]: edited } : edited;
-  return `${JSON.stringify(result, undefined, indent)}\n`;
+  return `${JSON.stringify({ ...config, ...(packs && { packs }) }, undefined, 2)}\n`;
+}
+
+export function packNameOf(pack: unknown): unknown {
+  return Array.isArray(pack) ? pack[0] : pack;
+}
+
+/** The line of a YAML list that names a pack, as `- name` or as JSON, with its line break. */
+export function yamlLine(text: string, name: string): Range | undefined {
+  for (const match of text.matchAll(/^[^\S\n]*-[^\S\n]+(.*)(?:\n|$)/gm)) {
+    const item = (match[1] ?? "").trim();
+    const isNamed = item === name || parsed(item) === name || packNameOf(parsed(item)) === name;
+    if (isNamed) return { start: match.index, end: match.index + match[0].length };
+  }
+  return undefined;
+}
+
+/** JSON is YAML: an entry is one line of it, which can be found and read again. */
+function addYamlLine(
+  text: string,
+  name: string,
+  source: string,
+  defaults: readonly string[],
+): string | undefined {
+  if (yamlLine(text, name)) return text;
+  if (text.includes(name)) return undefined;
+  const list = /^packs:[^\S\n]*(?:#[^\n]*)?\n((?:[^\S\n]*-[^\n]*\n?|[^\S\n]+[^\n]*\n?|\n)*)/m.exec(text);
+  if (list) {
+    const [whole, items = ""] = list;
+    const indent = /^[^\S\n]*(?=-)/m.exec(items)?.[0] ?? "  ";
+    const end = list.index + whole.trimEnd().length;
+    return `${text.slice(0, end)}\n${indent}- ${source}${text.slice(end) || "\n"}`;
+  }
+  if (/^packs:/m.test(text)) return undefined;
+  const lines = [...defaults.map((one) => JSON.stringify(one)), source].map((item) => `  - ${item}\n`);
+  const start = text.trim() === "" || text.trim() === "{}" ? "" : `${text.trimEnd()}\n`;
+  return `${start}packs:\n${lines.join("")}`;
+}
+
+function parsed(item: string): unknown {
+  try {
+    return JSON.parse(item);
+  } catch {
+    return undefined;
+  }
+}
+
+function isText(text: string, { start, end }: Range, value: string): boolean {
+  return /^["'`]/.test(text.charAt(start)) && text.slice(start + 1, end - 1) === value;
+}
+
+/** A text that does not name the pack stays as it is; one that does is a person's to edit. */
+function untouched(text: string, name: string): string | undefined {
+  return text.includes(JSON.stringify(name)) || text.includes(`'${name}'`) ? undefined : text;
+}
+
+/** Without the byte order mark some editors write. */
+function withoutMark(text: string): string {
+  return text.replace(/^\ufeff/, "");
 }

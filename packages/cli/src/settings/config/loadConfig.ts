@@ -18,8 +18,8 @@ export interface LoadedConfig {
  * `undefined` if there is none; rejects with one message for anything that is wrong with it.
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig | undefined> {
-  const { checkBoolean, checkOptions, checkText } = await import("@agent/core/toolkit");
-  checkOptions("loadConfig", options, { cwd: checkText, trust: checkBoolean });
+  const { check, checkOptions } = await import("@agent/core/toolkit");
+  checkOptions("loadConfig", options, { cwd: check.text, trust: check.boolean });
   const { loadLayers } = await import("../loadLayers.js");
   const { layers } = await loadLayers({
     cwd: options.cwd ?? process.cwd(),

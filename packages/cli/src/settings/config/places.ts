@@ -27,18 +27,15 @@ export function stopDirectory(cwd: string, home: string = homeDirectory()): stri
   }
 }
 
-/** Every file from `cwd` up to `stop` that has a config's name, nearest first. */
-export function candidates(cwd: string, stop: string): string[] {
-  const found: string[] = [];
+/** Whether some directory from `cwd` up to `stop` has a file with a config's name. */
+export function hasPlace(cwd: string, stop: string): boolean {
   for (let directory = resolve(cwd); ; directory = dirname(directory)) {
-    for (const place of PROJECT_PLACES) {
-      if (isThere(join(directory, place))) found.push(join(directory, place));
-    }
-    if (directory === stop || dirname(directory) === directory) return found;
+    if (PROJECT_PLACES.some((place) => isThere(join(directory, place)))) return true;
+    if (directory === stop || dirname(directory) === directory) return false;
   }
 }
 
 /** Also true for a link that leads nowhere: it is refused, not overlooked. */
-function isThere(path: string): boolean {
+export function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

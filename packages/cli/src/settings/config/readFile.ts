@@ -1,19 +1,18 @@
-import { readFileSync, realpathSync } from "node:fs";
-import { basename, dirname, extname } from "node:path";
-import { fileURLToPath } from "node:url";
+import { realpathSync } from "node:fs";
+import { basename, extname } from "node:path";
 import { errorMessage, isRecord } from "@agent/core/toolkit";
-import type { Loaders, PublicExplorer } from "cosmiconfig";
+import type { CosmiconfigResult } from "cosmiconfig";
 import { CliError } from "../../process/errors.js";
 import { requireCosmiconfig } from "../../process/requireCjs.js";
 import type { ModuleLoader } from "../modules/moduleLoader.js";
 import { loadProblem, withinTime } from "../modules/runModule.js";
-import { checkFileSafety, checkReadable } from "./fileSafety.js";
+import { type ConfigSource, checkConfig } from "./checkConfig.js";
+import { type ConfigExplorer, createExplorer, PACKAGE_KEY } from "./explorer.js";
+import { checkFileSafety } from "./fileSafety.js";
 import { locate } from "./locate.js";
-import { candidates, PROJECT_PLACES, stopDirectory } from "./places.js";
-import { type ConfigSource, checkConfig } from "./schema.js";
+import { hasPlace, stopDirectory } from "./places.js";
 import type { AgentConfig } from "./types.js";
 
-const PACKAGE_KEY = "agent";
 const CODE = new Set([".ts", ".js", ".mjs"]);
 
 /** A config as it was found in a file. */
@@ -31,92 +30,67 @@ class LeftOut extends Error {}
 
 /** Finds the project's config with cosmiconfig. Resolves to `undefined` if there is none, or it may not run. */
 export async function findProjectConfig(cwd: string, admit: Admit): Promise<FoundConfig | undefined> {
-  // Looked at first without opening anything: reading a FIFO would wait for ever. It also spares the common
-  // case, a directory without a config, from loading the machinery.
-  const first = candidates(cwd, stopDirectory(cwd)).find(isConfig);
-  if (first === undefined) return undefined;
-  checkFileSafety(first);
-  return await readConfigFile(first, admit);
-}
-
-function isCode(file: string): boolean {
-  return CODE.has(extname(file));
-}
-
-/** A package.json counts only if it has the key. */
-function isConfig(file: string): boolean {
-  if (basename(file) !== "package.json") return true;
-  checkReadable(file);
-  try {
-    return Object.hasOwn(JSON.parse(readFileSync(file, "utf8")), PACKAGE_KEY);
-  } catch {
-    return false;
-  }
+  const stop = stopDirectory(cwd);
+  // Most directories have no config: loading cosmiconfig to learn that would cost a fifth of the start.
+  if (!hasPlace(cwd, stop)) return undefined;
+  return await readWith((explorer) => explorer.search(cwd), cwd, admit, stop);
 }
 
 /** Reads one file. Resolves to `undefined` if it may not run. */
 export async function readConfigFile(path: string, admit: Admit): Promise<FoundConfig | undefined> {
-  let text = "";
+  return await readWith((explorer) => explorer.load(path), path, admit);
+}
+
+async function readWith(
+  read: (explorer: ConfigExplorer) => Promise<CosmiconfigResult>,
+  where: string,
+  admit: Admit,
+  stop?: string,
+): Promise<FoundConfig | undefined> {
+  let source: ConfigSource | undefined;
   let modules: ModuleLoader | undefined;
   const remember =
     (parse: (file: string, content: string) => unknown) =>
-    async (file: string, content: string): Promise<unknown> => {
-      text = content;
-      return await parse(file, content);
+    async (file: string, text: string): Promise<unknown> => {
+      source = { file, text };
+      return await parse(file, text);
     };
   const runCode = remember(async (file, content) => {
     modules = await admit(file, content);
     if (modules) return await runConfig(file, content, modules);
     throw new LeftOut();
   });
-  const explorer = createExplorer({
-    ".ts": runCode,
-    ".js": runCode,
-    ".mjs": runCode,
-    ".json": remember(parseJson),
-    ".yaml": remember(parseYaml),
-  });
   try {
-    // "load", not "search": a search passes over a file that cannot be read, and the run would go on without it.
-    const result = await explorer.load(path);
+    const explorer = createExplorer(
+      {
+        ".ts": runCode,
+        ".js": runCode,
+        ".mjs": runCode,
+        ".json": remember(parseJson),
+        ".yaml": remember(parseYaml),
+      },
+      stop,
+    );
+    const result = await read(explorer);
     if (!result) return undefined;
-    if (result.isEmpty) throw new CliError(`${result.filepath}: it holds no config. Write {} or remove it.`);
+    if (result.isEmpty || !source) {
+      throw new CliError(`${result.filepath}: it holds no config. Write {} or remove it.`);
+    }
     const { filepath: file, config } = result;
+    const isPackage = basename(file) === "package.json";
+    // Whoever may write a package.json matters only if there is a config in it.
+    if (isPackage && stop !== undefined) checkFileSafety(file);
     // Of package.json only the key counts, so that a new dependency does not ask for trust again.
-    const own = basename(file) === "package.json" ? JSON.stringify(config) : text;
-    if (!isCode(file) && !isNarrowing(config)) {
+    const own = isPackage ? JSON.stringify(config) : source.text;
+    if (!CODE.has(extname(file)) && !isNarrowing(config)) {
       modules = await admit(file, own);
       if (!modules) return undefined;
     }
-    const source = { file, text };
     return { config: checkConfig(config, source), source, ...(modules && { modules }) };
   } catch (error) {
     if (error instanceof LeftOut) return undefined;
     if (error instanceof CliError) throw error;
-    throw new CliError(`${path}: ${errorMessage(error)}`, undefined, { cause: error });
-  }
-}
-
-/**
- * cosmiconfig with our places and loaders, and nothing else of it. When it is created it reads, and runs,
- * `.config/config.js` and others below the working directory to configure itself: an untrusted project must not
- * get there, so it is created in a directory of our own. `$import` is refused for the same reason.
- */
-function createExplorer(loaders: Loaders): PublicExplorer {
-  const options = {
-    searchPlaces: [...PROJECT_PLACES],
-    packageProp: PACKAGE_KEY,
-    searchStrategy: "none" as const,
-    ignoreEmptySearchPlaces: false,
-    loaders,
-    cache: false,
-  };
-  const cwd = process.cwd();
-  try {
-    process.chdir(dirname(fileURLToPath(import.meta.url)));
-    return requireCosmiconfig().cosmiconfig("agent", options);
-  } finally {
-    process.chdir(cwd);
+    throw new CliError(`${source?.file ?? where}: ${errorMessage(error)}`, undefined, { cause: error });
   }
 }
 
@@ -132,7 +106,7 @@ async function runConfig(file: string, content: string, modules: ModuleLoader): 
 
 /** Data that only takes away what the person allowed needs no trust: it can do no harm. */
 export function isNarrowing(config: unknown): boolean {
-  const narrowing = ["disable", "confirm", "readOnly"];
+  const narrowing = ["$schema", "disable", "confirm", "readOnly"];
   return isRecord(config) && Object.keys(config).every((key) => narrowing.includes(key));
 }
 
@@ -141,11 +115,16 @@ async function parseJson(file: string, content: string): Promise<unknown> {
   try {
     value = JSON.parse(content.replace(/^\ufeff/, ""));
   } catch (error) {
+    // A package.json that cannot be parsed is not ours to judge: it is passed over like one without the key.
+    if (basename(file) === "package.json") return {};
     // Not every version of Node tells the position. YAML includes JSON, and its parser does.
     await parseYaml(file, content);
     throw new CliError(`${file}: ${errorMessage(error).replace(/\s*\n\s*/g, " ")}`);
   }
-  if (basename(file) === "package.json" && isRecord(value)) withoutImport(file, content, value[PACKAGE_KEY]);
+  if (basename(file) === "package.json") {
+    if (!isRecord(value)) return {};
+    withoutImport(file, content, value[PACKAGE_KEY]);
+  }
   return withoutImport(file, content, value);
 }
 
@@ -164,6 +143,6 @@ async function parseYaml(file: string, content: string): Promise<unknown> {
 function withoutImport(file: string, content: string, value: unknown): unknown {
   if (!isRecord(value) || !Object.hasOwn(value, "$import")) return value;
   throw new CliError(
-    `${locate(file, content, /\$import/)}: unknown key "$import". Use a .ts config to share parts.`,
+    `${locate(file, content, /\$import/)}: "$import" is not known. Use a .ts config to share parts.`,
   );
 }

@@ -1,219 +1,99 @@
-import { describeValue, isRecord, nearestMatch, quote } from "@agent/core/toolkit";
+import type { JsonSchema } from "@agent/core";
 import { MODES } from "../../permissions/mode.js";
-import { parseRule } from "../../permissions/rule.js";
-import { CliError } from "../../process/errors.js";
-import { isProviderName, PROVIDER_NAMES } from "../providerCatalog.js";
-import { hideCredentials } from "../secrets.js";
-import { keyPattern, locate } from "./locate.js";
-import type { AgentConfig } from "./types.js";
 
-/** Where a config came from, for messages that name the file and the line. */
-export interface ConfigSource {
-  readonly file: string;
-  readonly text: string;
-}
+const name = { type: "string", minLength: 1 };
+const amount = { type: "number", minimum: 0 };
+const positive = { type: "number", exclusiveMinimum: 0 };
+const names = (description: string) => ({ type: "array", items: name, description });
 
-type Check = (value: unknown) => string | undefined;
-
-const KEYS: Readonly<Record<keyof AgentConfig, Check>> = {
-  packs: listOf(
-    isPack,
-    'package names, relative paths or ["name", { …options }] pairs',
-    'a pack: "name" or ["name", { …options }]',
-  ),
-  enable: toolList,
-  disable: toolList,
-  confirm: toolList,
-  permissions: checkPermissions,
-  mode: (value) =>
-    MODES.some((mode) => mode === value)
-      ? undefined
-      : `one of ${MODES.map((mode) => quote(mode)).join(", ")}`,
-  readOnly: (value) => (typeof value === "boolean" ? undefined : "true or false"),
-  addDirs: listOf(isName, 'an array of directories, such as ["../shared"]', "a directory"),
-  provider: checkProvider,
-  model: text,
-  fallback: text,
-  systemPrompt: (value) => (typeof value === "string" ? undefined : "a string"),
-  agents: checkAgents,
-  prices: checkPrices,
-  notify: (value) =>
-    value === false || positive(value) === undefined ? undefined : "a number of milliseconds, or false",
-  maxTurns: positive,
-  maxRepeats: positive,
-  contextTokens: positive,
+const pack = {
+  anyOf: [
+    { ...name, description: "A package's name, or a path relative to the config" },
+    { type: "object", description: "An imported pack, or a tool made with defineTool" },
+    {
+      type: "array",
+      minItems: 1,
+      maxItems: 2,
+      prefixItems: [{ anyOf: [name, { type: "object" }] }, { type: "object" }],
+      description: "A pack with its options",
+    },
+  ],
 };
 
-const PROVIDER_KEYS: Readonly<Record<string, Check>> = {
-  name: (value) => (typeof value === "string" && isProviderName(value) ? undefined : PROVIDER_NAME),
-  model: text,
-  baseURL: (value) => (typeof value === "string" && URL.canParse(value) ? undefined : "a URL"),
-  apiKey: text,
-  headers: (value) =>
-    isRecord(value) && Object.values(value).every((one) => typeof one === "string")
-      ? undefined
-      : "an object of strings",
-  body: (value) => (isRecord(value) ? undefined : "an object"),
-  timeoutMs: positive,
+const price = {
+  type: "object",
+  properties: { input: amount, output: amount, cachedInput: amount, cacheWrite: amount },
+  required: ["input", "output"],
+  additionalProperties: false,
 };
 
-const PROVIDER_NAME = `a provider's name (${PROVIDER_NAMES.map(quote).join(", ")} or a package)`;
-
-const PROFILE_KEYS: Readonly<Record<string, Check>> = {
-  systemPrompt: KEYS.systemPrompt,
-  tools: toolList,
-  model: text,
+const provider = {
+  type: "object",
+  properties: {
+    name,
+    model: name,
+    baseURL: { ...name, format: "uri" },
+    apiKey: { ...name, description: "Better in the provider's variable, such as OPENAI_API_KEY" },
+    headers: { type: "object", additionalProperties: { type: "string" } },
+    body: { type: "object", description: "More fields for each request" },
+    timeoutMs: { ...positive, description: "The longest silence of the server" },
+  },
+  additionalProperties: false,
 };
 
-/** Checks what a config file holds. Throws one message with the file, the line, the key and the nearest match. */
-export function checkConfig(value: unknown, source: ConfigSource): AgentConfig {
-  if (!isRecord(value)) {
-    throw new CliError(
-      `${source.file}: the config must be an object, got ${describeValue(value)}. Write: export default defineConfig({ … })`,
-    );
-  }
-  checkKeys(value, KEYS, "", source);
-  const both = asList(value.enable).find((name) => asList(value.disable).includes(name));
-  if (both !== undefined) {
-    fail(
-      source,
-      "disable",
-      `${quote(String(both))} is both in enable and in disable. Remove it from one of them.`,
-    );
-  }
-  return value as AgentConfig;
-}
+const profile = {
+  type: "object",
+  properties: {
+    systemPrompt: { type: "string" },
+    tools: names("Only these tools are on, if they are available at all"),
+    model: name,
+  },
+  additionalProperties: false,
+};
 
-function checkKeys(
-  value: Readonly<Record<string, unknown>>,
-  known: Readonly<Record<string, Check>>,
-  prefix: string,
-  source: ConfigSource,
-): void {
-  for (const [key, item] of Object.entries(value)) {
-    const path = `${prefix}${key}`;
-    const check = Object.hasOwn(known, key) ? known[key] : undefined;
-    if (!check) {
-      const meant = nearestMatch(key, Object.keys(known));
-      const hint = meant ? `Did you mean ${quote(meant)}?` : `Known keys: ${Object.keys(known).join(", ")}.`;
-      fail(source, key, `unknown key ${quote(path)}. ${hint}`);
-    }
-    if (item === undefined) continue;
-    const expected = check(item);
-    if (expected !== undefined) fail(source, key, problem(path, expected, item));
-    if (path === "provider" && isRecord(item) && typeof item.respond !== "function") {
-      checkKeys(item, PROVIDER_KEYS, "provider.", source);
-    }
-    if (path === "agents" && isRecord(item)) {
-      for (const [name, profile] of Object.entries(item)) {
-        checkKeys(profile as Record<string, unknown>, PROFILE_KEYS, `agents.${name}.`, source);
-      }
-    }
-  }
-}
-
-/** `expected` is what the value should have been; one that starts with `[` names the wrong item of a list. */
-function problem(path: string, expected: string, value: unknown): string {
-  if (expected.startsWith("[")) return `${path}${expected}`;
-  // What stands where a key belongs may well be one.
-  const got = path === "provider.apiKey" ? typeof value : hideCredentials(describeValue(value));
-  return `${path} must be ${expected}, got ${got}.`;
-}
-
-function fail(source: ConfigSource, key: string, message: string): never {
-  throw new CliError(`${locate(source.file, source.text, keyPattern(key))}: ${message}`);
-}
-
-function toolList(value: unknown): string | undefined {
-  return listOf(isName, 'an array of tool names, such as ["run_bash"]', "a tool's name")(value);
-}
-
-function listOf(accepts: (item: unknown) => boolean, expected: string, one: string): Check {
-  return (value) => {
-    if (!Array.isArray(value)) return expected.startsWith("an array") ? expected : `an array of ${expected}`;
-    const wrong = value.findIndex((item) => !accepts(item));
-    return wrong === -1 ? undefined : `[${wrong}] must be ${one}, got ${describeValue(value[wrong])}.`;
-  };
-}
-
-function isName(item: unknown): boolean {
-  return typeof item === "string" && item !== "";
-}
-
-function isPack(item: unknown): boolean {
-  return (
-    isPackSource(item) ||
-    (isRecord(item) && typeof item.execute === "function" && isName(item.name)) ||
-    (Array.isArray(item) &&
-      item.length <= 2 &&
-      isPackSource(item[0]) &&
-      (item.length === 1 || isRecord(item[1])))
-  );
-}
-
-/** A name, or the module itself: a config may import it. */
-function isPackSource(item: unknown): boolean {
-  const { register } = (item ?? {}) as { register?: unknown };
-  return isName(item) || (typeof item === "object" && typeof register === "function");
-}
-
-function checkProvider(value: unknown): string | undefined {
-  if (isRecord(value) || (typeof value === "string" && isProviderName(value))) return undefined;
-  return `${PROVIDER_NAME}, { name, model, baseURL, … } or a ChatProvider`;
-}
-
-const RULE_LISTS = ["allow", "ask", "deny"];
-
-function checkPermissions(value: unknown): string | undefined {
-  if (!isRecord(value)) return 'an object of lists, such as { allow: ["run_bash(npm test *)"] }';
-  for (const [key, rules] of Object.entries(value)) {
-    if (!RULE_LISTS.includes(key)) {
-      const meant = nearestMatch(key, RULE_LISTS);
-      return `an object with allow, ask and deny; it has ${quote(key)}${meant ? `, did you mean ${quote(meant)}?` : ""}`;
-    }
-    const wrong = asList(rules).findIndex((rule) => !isRule(rule));
-    if (!Array.isArray(rules)) return `an object whose ${key} is an array of rules`;
-    if (wrong !== -1)
-      return `rules such as "run_bash(npm test *)", but ${key}[${wrong}] is ${describeValue(rules[wrong])}`;
-  }
-  return undefined;
-}
-
-function isRule(rule: unknown): boolean {
-  try {
-    return typeof rule === "string" && parseRule(rule) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
-function checkAgents(value: unknown): string | undefined {
-  if (isRecord(value) && Object.values(value).every(isRecord)) return undefined;
-  return "an object of profiles, such as { reviewer: { systemPrompt, tools, model } }";
-}
-
-const PRICE_KEYS = ["input", "output", "cachedInput", "cacheWrite"];
-
-function checkPrices(value: unknown): string | undefined {
-  const isPrice = (price: unknown): boolean =>
-    isRecord(price) &&
-    typeof price.input === "number" &&
-    typeof price.output === "number" &&
-    Object.entries(price).every(
-      ([key, amount]) => PRICE_KEYS.includes(key) && typeof amount === "number" && amount >= 0,
-    );
-  if (isRecord(value) && Object.values(value).every(isPrice)) return undefined;
-  return 'dollars a million tokens by model, such as { "gpt-5-mini": { input: 0.25, output: 2 } } (also cachedInput, cacheWrite)';
-}
-
-function text(value: unknown): string | undefined {
-  return isName(value) ? undefined : "a non-empty string";
-}
-
-function positive(value: unknown): string | undefined {
-  return typeof value === "number" && value > 0 ? undefined : "a number greater than 0";
-}
-
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
+/**
+ * The keys of a config, as JSON Schema. It is published as `@agent/cli/config.schema.json`, so that an editor completes
+ * and checks a config in JSON or YAML. What a schema cannot say is in checkConfig.ts.
+ */
+export const CONFIG_SCHEMA: JsonSchema = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: "Configuration of agent",
+  type: "object",
+  properties: {
+    $schema: { type: "string" },
+    packs: { type: "array", items: pack, description: 'The tool packs. Default: ["@agent/preset-default"]' },
+    enable: names("Tools to turn on although their pack declares them off"),
+    disable: names("Tools to turn off"),
+    confirm: names("Tools whose calls run only after a yes"),
+    permissions: {
+      type: "object",
+      properties: {
+        allow: names("Calls that run without a question, such as run_bash(npm test *)"),
+        ask: names("Calls that are asked about"),
+        deny: names("Calls that never run"),
+      },
+      additionalProperties: false,
+    },
+    mode: { type: "string", enum: [...MODES], description: "How much runs without a question at first" },
+    readOnly: { type: "boolean", description: "Only tools that declare nothing but reading" },
+    addDirs: names("More directories in which tools may write without asking"),
+    provider: { anyOf: [name, provider], description: "A provider's name, or one with settings" },
+    model: { ...name, description: "The model, with its provider if you like: anthropic/claude-sonnet-4-5" },
+    fallback: { ...name, description: "A model that answers where the first one fails" },
+    prices: {
+      type: "object",
+      additionalProperties: price,
+      description: "Dollars a million tokens, by the model's name",
+    },
+    systemPrompt: { type: "string" },
+    agents: { type: "object", additionalProperties: profile, description: "Named roles for --agent" },
+    notify: {
+      anyOf: [positive, { const: false }],
+      description: "After how many milliseconds the end of a turn rings the bell",
+    },
+    maxTurns: { ...positive, description: "How often the model is asked for one message" },
+    maxRepeats: { ...positive, description: "How often the same calls may give the same results in a row" },
+    contextTokens: { ...positive, description: "The conversation's budget in tokens, estimated" },
+  },
+  additionalProperties: false,
+};

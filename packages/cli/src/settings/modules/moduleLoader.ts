@@ -1,7 +1,8 @@
 import { createRequire, Module } from "node:module";
 import { extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { quote, quotePath } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
+import { quotePath } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { compileModule } from "./compileModule.js";
 import { asNamespace, CommonJsModule, throwCompileError } from "./moduleExports.js";

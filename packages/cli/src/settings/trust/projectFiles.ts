@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { errorMessage, quotePath } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
+import { quotePath } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { filesFor, resolveModule } from "../modules/resolveModule.js";
 

@@ -1,4 +1,4 @@
-import { escapeToLine } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import { askYesNo, canAsk } from "../../process/ask.js";
 import type { AskTrust, TrustPolicy } from "./trust.js";
 

@@ -1,4 +1,4 @@
-import { isRecord } from "../../toolkit/isRecord.js";
+import { isRecord } from "@agent/internal";
 import type { ChatToolCall } from "../interface.js";
 
 // Calls never change, and each request repeats all of the conversation: their arguments are parsed once.

@@ -1,4 +1,4 @@
-import { toUtf8 } from "../../toolkit/bytes.js";
+import { toUtf8 } from "@agent/internal";
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;

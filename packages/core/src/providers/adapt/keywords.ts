@@ -1,4 +1,4 @@
-import { isRecord } from "../../toolkit/isRecord.js";
+import { isRecord } from "@agent/internal";
 import type { JsonSchema } from "../../tools/interface.js";
 
 /** A schema in the form a server takes, and the keywords it lost on the way. */

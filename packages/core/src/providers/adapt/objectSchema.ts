@@ -1,4 +1,4 @@
-import { isRecord } from "../../toolkit/isRecord.js";
+import { isRecord } from "@agent/internal";
 import type { JsonSchema } from "../../tools/interface.js";
 import type { AdaptedSchema } from "./keywords.js";
 

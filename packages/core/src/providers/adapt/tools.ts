@@ -1,6 +1,7 @@
-import { quote } from "../../toolkit/describe.js";
+import { quote } from "@agent/internal";
 import type { ChatTool, JsonSchema } from "../../tools/interface.js";
 import type { ChatRequest } from "../interface.js";
+import { type JsonText, JsonTexts } from "./jsonBody.js";
 import type { AdaptedSchema } from "./keywords.js";
 import type { Notices } from "./notices.js";
 
@@ -22,6 +23,7 @@ export class ToolAdapter {
   readonly #notices: Notices;
   // Requests share the tools of a registry, and adapting a large schema takes longer than the rest of a request.
   readonly #adapted = new WeakMap<ChatTool, AdaptedTool>();
+  readonly #texts = new JsonTexts<AdaptedTool, JsonText>();
 
   constructor(
     server: string,
@@ -33,21 +35,34 @@ export class ToolAdapter {
     this.#notices = notices;
   }
 
-  all(request: Pick<ChatRequest, "tools" | "onNotice">): AdaptedTool[] {
+  /**
+   * The tools of a request as JSON text, one after the other; `write` gives the form of one. `nameOf` gives its name
+   * there, if that is another one.
+   */
+  texts(
+    request: Pick<ChatRequest, "tools" | "onNotice">,
+    write: (tool: AdaptedTool) => object,
+    nameOf = (name: string) => name,
+  ): string[] {
     return request.tools.map((tool) => {
-      const known = this.#adapted.get(tool);
-      if (known) return known;
-      const { name, description, parameters, strict } = tool.function;
-      const { schema, leftOut } = this.#adapt(parameters);
-      if (leftOut.length > 0) {
-        this.#notices.say(
-          request,
-          `${this.#server} does not take ${leftOut.join(", ")} in the parameters of the tool ${quote(name)}: the model is not told about it. Calls are still checked against the whole schema.`,
-        );
-      }
-      const adapted = { name, description, parameters: schema, strict: strict === true };
-      this.#adapted.set(tool, adapted);
-      return adapted;
+      const adapted = this.#adapted.get(tool) ?? this.#adaptTool(tool, request);
+      const name = nameOf(adapted.name);
+      return this.#texts.get(adapted, () => ({ text: JSON.stringify(write({ ...adapted, name })) }), name)
+        .text;
     });
+  }
+
+  #adaptTool(tool: ChatTool, request: Pick<ChatRequest, "onNotice">): AdaptedTool {
+    const { name, description, parameters, strict } = tool.function;
+    const { schema, leftOut } = this.#adapt(parameters);
+    if (leftOut.length > 0) {
+      this.#notices.say(
+        request,
+        `${this.#server} does not take ${leftOut.join(", ")} in the parameters of the tool ${quote(name)}: the model is not told about it. Calls are still checked against the whole schema.`,
+      );
+    }
+    const adapted = { name, description, parameters: schema, strict: strict === true };
+    this.#adapted.set(tool, adapted);
+    return adapted;
   }
 }

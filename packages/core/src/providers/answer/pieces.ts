@@ -1,4 +1,4 @@
-import { isRecord } from "../../toolkit/isRecord.js";
+import { isRecord } from "@agent/internal";
 import type { ChatMessage, ChatToolCall } from "../interface.js";
 
 type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;

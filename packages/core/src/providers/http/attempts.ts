@@ -1,8 +1,6 @@
+import { errorMessage, escapeInvisible, truncateUtf8 } from "@agent/internal";
 import { AgentError, isAgentError } from "../../errors.js";
 import { abortedError } from "../../toolkit/abort.js";
-import { errorMessage } from "../../toolkit/describe.js";
-import { truncateUtf8 } from "../../toolkit/truncate.js";
-import { escapeInvisible } from "../../toolkit/visible.js";
 import type { ChatRequest } from "../interface.js";
 import { connectionError } from "./connection.js";
 import { type IdleTimeout, startIdleTimeout } from "./idleTimeout.js";

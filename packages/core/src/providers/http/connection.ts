@@ -1,4 +1,4 @@
-import { errorMessage } from "../../toolkit/describe.js";
+import { errorMessage } from "@agent/internal";
 import { AttemptError, type Retryable } from "./retry.js";
 
 const MOST_CAUSES = 4;

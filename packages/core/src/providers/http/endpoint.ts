@@ -1,5 +1,5 @@
-import { quote } from "../../toolkit/describe.js";
-import { createRedactor } from "../../toolkit/redact.js";
+import { quote } from "@agent/internal";
+import { createRedactor } from "../../toolkit/text/redact.js";
 import type { ChatRequest } from "../interface.js";
 import { runAttempts } from "./attempts.js";
 import { statusError } from "./failure.js";
@@ -13,8 +13,8 @@ import { readEvents, readText } from "./sse.js";
 // What is looked through for secrets. Far more than a quotation shows.
 const MAX_QUOTED_CHARACTERS = 4096;
 
-/** Sends one request to a path below the base URL: a POST with the body, or without one a GET. */
-export type Send = (path: string, body: object | undefined, signal: AbortSignal) => Promise<Response>;
+/** Sends one request to a path below the base URL: a POST with the JSON text, or without one a GET. */
+export type Send = (path: string, body: string | undefined, signal: AbortSignal) => Promise<Response>;
 
 export interface EndpointOptions
   extends Pick<CheckedOptions, "model" | "baseURL" | "headers" | "timeoutMs" | "retries" | "secrets"> {
@@ -49,7 +49,7 @@ export class HttpEndpoint {
   }
 
   /** The server's answer to one request. */
-  async open(path: string, body: object | undefined, idle: IdleTimeout): Promise<Response> {
+  async open(path: string, body: string | undefined, idle: IdleTimeout): Promise<Response> {
     const response = await this.#send(path, body, idle.signal);
     idle.reset();
     if (!response.ok) throw await statusError(response, this.#options.cures);
@@ -98,15 +98,11 @@ export class HttpEndpoint {
 }
 
 function fetchBelow(baseURL: string, headers: Readonly<Record<string, string>>): Send {
-  return async (path, body, signal) => {
+  const postHeaders = { "content-type": "application/json", ...headers };
+  return (path, body, signal) => {
     const url = below(baseURL, path);
-    if (body === undefined) return await fetchSameOrigin(url, { headers, signal });
-    return await fetchSameOrigin(url, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify(body),
-      signal,
-    });
+    if (body === undefined) return fetchSameOrigin(url, { headers, signal });
+    return fetchSameOrigin(url, { method: "POST", headers: postHeaders, body, signal });
   };
 }
 

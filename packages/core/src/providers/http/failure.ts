@@ -1,5 +1,4 @@
-import { concatBytes, fromUtf8 } from "../../toolkit/bytes.js";
-import { isRecord } from "../../toolkit/isRecord.js";
+import { concatBytes, fromUtf8, isRecord } from "@agent/internal";
 import { jsonText, parseJson } from "./json.js";
 import { AttemptError, retryAfterMs } from "./retry.js";
 
@@ -7,6 +6,8 @@ const MAX_ERROR_BODY_BYTES = 64 * 1024;
 // What servers say when the conversation is too long; only OpenAI's own has a code for it.
 const OVERFLOW =
   /context[ _](length|window|size)|maximum (context|prompt)|too many tokens|(prompt|input) is too long|exceeds the maximum number of tokens/i;
+const HTML_START = /^\s*(<!--[^>]*-->\s*)*<(!doctype\s+html|html|head|body)\b/i;
+const LONGEST_SUMMARY = 200;
 const TEMPORARY = /server_error|api_error|overloaded|rate_limit|timeout|unavailable/i;
 // The account is used up: asking again only makes it wait longer for nothing.
 const QUOTA = "insufficient_quota";
@@ -82,8 +83,15 @@ function readError(text: string): { error: ErrorDetails; message: string } {
     const data = (Array.isArray(parsed) ? parsed[0] : parsed) as ErrorDetails | null | undefined;
     return describeError(data?.error ?? data);
   } catch {
-    return { error: {}, message: text };
+    return { error: {}, message: HTML_START.test(text) ? pageSummary(text) : text };
   }
+}
+
+/** What a page of a proxy or a gateway says, on one line: its title, its heading, or its words. */
+function pageSummary(html: string): string {
+  const titled = /<(title|h1)\b[^>]*>([^<]*\S[^<]*)<\/\1>/i.exec(html)?.[2];
+  const words = titled ?? html.replace(/<(style|script)\b[\s\S]*?<\/\1>|<[^>]*>/gi, " ");
+  return `${words.replace(/\s+/g, " ").trim().slice(0, LONGEST_SUMMARY)} (an HTML page, not an answer of the API)`.trim();
 }
 
 function describeError(content: unknown): { error: ErrorDetails; message: string } {

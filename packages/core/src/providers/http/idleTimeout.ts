@@ -1,5 +1,5 @@
+import { LONGEST_TIMER_MS } from "@agent/internal";
 import { linkedController } from "../../toolkit/abort.js";
-import { LONGEST_TIMER_MS } from "../../toolkit/timer.js";
 
 // How many times `timeoutMs` a server may go on with signs of life that say nothing.
 const KEEP_ALIVE_PATIENCE = 12;

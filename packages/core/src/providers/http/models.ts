@@ -1,4 +1,4 @@
-import { isRecord } from "../../toolkit/isRecord.js";
+import { isRecord } from "@agent/internal";
 import type { ModelInfo } from "../factory.js";
 import type { HttpEndpoint } from "./endpoint.js";
 

@@ -1,9 +1,7 @@
+import { describeValue, fromUtf8, isRecord, quote } from "@agent/internal";
 import { AgentError } from "../../errors.js";
-import { fromUtf8 } from "../../toolkit/bytes.js";
-import type { ValueCheck } from "../../toolkit/checks.js";
-import { describeValue, quote } from "../../toolkit/describe.js";
-import { isRecord } from "../../toolkit/isRecord.js";
-import { checkOptions, type OptionChecks } from "../../toolkit/options.js";
+import { checkOptions, type OptionChecks } from "../../toolkit/hostOptions/checkOptions.js";
+import type { ValueCheck } from "../../toolkit/hostOptions/checks.js";
 import type { ProviderFactory, ProviderOptions } from "../factory.js";
 import type { RetryPolicy } from "./retry.js";
 

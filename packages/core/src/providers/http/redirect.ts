@@ -1,4 +1,4 @@
-import { quotePath } from "../../toolkit/describe.js";
+import { quotePath } from "@agent/internal";
 import { AttemptError } from "./retry.js";
 
 const MAX_REDIRECTS = 5;
@@ -11,13 +11,13 @@ const REPEATING: ReadonlySet<number> = new Set([307, 308]);
  * is named in a header of the answer must not get either. Throws an `AttemptError` for such a redirect.
  */
 export async function fetchSameOrigin(url: string, init: RequestInit): Promise<Response> {
-  let address = new URL(url);
+  let address = url;
   for (let redirects = 0; ; redirects++) {
     const response = await fetch(address, { ...init, redirect: "manual" });
     const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
     if (location === null) return response;
     response.body?.cancel().catch(() => undefined);
-    address = nextAddress(address, location, response.status);
+    address = nextAddress(new URL(address), location, response.status).href;
     if (redirects >= MAX_REDIRECTS) {
       throw refused(`the server redirects more than ${MAX_REDIRECTS} times. Check baseURL.`);
     }

@@ -1,5 +1,5 @@
+import { LONGEST_TIMER_MS } from "@agent/internal";
 import { abortedError, orAborted } from "../../toolkit/abort.js";
-import { LONGEST_TIMER_MS } from "../../toolkit/timer.js";
 import type { ProviderRetry } from "../interface.js";
 
 /** Whether asking again can help: `once` for a failure that rarely passes. */

@@ -1,4 +1,4 @@
-import { concatBytes } from "../../toolkit/bytes.js";
+import { concatBytes } from "@agent/internal";
 import { AttemptError } from "./retry.js";
 
 const END_MARK = "[DONE]";
@@ -114,7 +114,8 @@ function cancel(reader: ReadableStreamDefaultReader<Uint8Array>): void {
 class EventParser {
   #line = "";
   #endsInReturn = false;
-  #data: string[] = [];
+  // The lines of data of the event that is coming; `undefined` before the first one.
+  #data: string | undefined;
   #dataSize = 0;
   #isData = false;
   // Kept apart: reading it off a long line copies the line each time.
@@ -148,14 +149,15 @@ class EventParser {
       this.#extendLine(text);
       return found;
     }
+    const whole = this.#line + text;
     // A carriage return at the very end may be half of a line ending: it waits for what follows.
-    const lines = (this.#line + text).split(/\r\n|\n|\r(?!$)/);
+    const lines = whole.includes("\r") ? whole.split(/\r\n|\n|\r(?!$)/) : whole.split("\n");
     this.#line = lines.pop() ?? "";
     this.#lineStart = this.#line.slice(0, LONGEST_START);
     this.#endsInReturn = this.#line.endsWith("\r");
     for (const line of lines) {
       if (line !== "") this.#field(line);
-      else if (this.#dataSize > 0) {
+      else {
         const data = this.#take();
         // As the standard has it: an event without data is none.
         if (data !== "") found.push(data);
@@ -187,12 +189,13 @@ class EventParser {
     this.#isData ||= line.length > LONGEST_START;
     this.#dataSize += line.length + LINE_OVERHEAD;
     checkEventSize(this.#dataSize);
-    this.#data.push(line.startsWith("data: ") ? line.slice(6) : line.slice(5));
+    const data = line.slice(line.startsWith("data: ") ? 6 : 5);
+    this.#data = this.#data === undefined ? data : `${this.#data}\n${data}`;
   }
 
   #take(): string {
-    const data = this.#data.join("\n");
-    this.#data = [];
+    const data = this.#data ?? "";
+    this.#data = undefined;
     this.#dataSize = 0;
     return data;
   }

@@ -1,3 +1,4 @@
+import type { MediaFitter } from "../adapt/media.js";
 import type { ChatRequest, ChatResponse } from "../interface.js";
 import { checkRequest } from "../request.js";
 import type { HttpEndpoint } from "./endpoint.js";
@@ -9,8 +10,10 @@ const MOST_LESSONS = 4;
 
 /** How one API is spoken: what is sent, and how its answers are read. */
 export interface Wire {
-  /** The path below the base URL, and the body. */
-  request(request: ChatRequest, stream: boolean): { readonly path: string; readonly body: object };
+  /** Keeps images and files that the server would refuse out of `request`. */
+  readonly media?: MediaFitter;
+  /** The path below the base URL, and the body as JSON text: `JSON.stringify`, or `jsonBody` for long conversations. */
+  request(request: ChatRequest, stream: boolean): { readonly path: string; readonly body: string };
   /** A reader for one answer to `request`. */
   reader(request: ChatRequest): AnswerReader;
   /**
@@ -37,6 +40,10 @@ export async function askWire(
   request: ChatRequest,
 ): Promise<ChatResponse> {
   checkRequest(request);
+  return await askFitting(endpoint, wire, wire.media?.fit(request) ?? request);
+}
+
+async function askFitting(endpoint: HttpEndpoint, wire: Wire, request: ChatRequest): Promise<ChatResponse> {
   return await endpoint.attempts(request, async (idle) => {
     const stream = request.onText !== undefined;
     const response = await openLearning(endpoint, wire, request, stream, idle);

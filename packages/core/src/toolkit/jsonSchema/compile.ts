@@ -1,7 +1,6 @@
+import { describeValue, isRecord } from "@agent/internal";
 import type { JsonSchema } from "../../tools/interface.js";
-import { checkText } from "../checks.js";
-import { describeValue } from "../describe.js";
-import { isRecord } from "../isRecord.js";
+import { checkText } from "../hostOptions/checks.js";
 import { arrayChecks, containsCheck } from "./arrays.js";
 import { combinationChecks } from "./combinations.js";
 import { type CompileSub, entriesOf, SchemaError } from "./keywords.js";
@@ -21,7 +20,16 @@ const UNSUPPORTED = ["unevaluatedProperties", "unevaluatedItems", "$dynamicRef",
 /**
  * Compiles a JSON Schema (2020-12, and draft 7 where they differ only in spelling) into a function that
  * returns one sentence about the first thing that does not fit, or `undefined`. `format` and other
- * annotations are not checked. Throws `SchemaError` for what is not a valid schema.
+ * annotations are not checked. Throws for what is not a valid schema.
+ *
+ * @example
+ * ```ts
+ * import { compileSchema } from "@agent/core/toolkit";
+ *
+ * const check = compileSchema({ type: "object", properties: { count: { type: "integer" } } });
+ * console.log(check({ count: 2 })); // undefined
+ * console.log(check({ count: "two" })); // "count" must be an integer, got string "two".
+ * ```
  */
 export function compileSchema(schema: JsonSchema, where = "schema"): (value: unknown) => string | undefined {
   checkText("where", where);

@@ -1,6 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { type Random, seededRandom } from "@agent/test-support";
+import { functionSchemas, type Random, seededRandom, withJsonTypes } from "@agent/test-support";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import type { JsonSchema } from "../../tools/interface.js";
@@ -122,44 +120,8 @@ test("the validator agrees with ajv about random schemas and values", { timeout:
   expect(fitting / checked).toBeLessThan(0.85);
 });
 
-const FUNCTIONS = fileURLToPath(new URL("../../../../../../shared/data/bfcl-schemas.jsonl", import.meta.url));
-const missing = !existsSync(FUNCTIONS);
-
-describe(`real function schemas${missing ? " (skipped: ../shared/data/bfcl-schemas.jsonl is not there)" : ""}`, () => {
-  const STANDARD: Readonly<Record<string, string>> = {
-    dict: "object",
-    HashMap: "object",
-    float: "number",
-    double: "number",
-    long: "integer",
-    String: "string",
-    char: "string",
-    Boolean: "boolean",
-    tuple: "array",
-    Array: "array",
-    ArrayList: "array",
-  };
-  const schemas = missing
-    ? []
-    : readFileSync(FUNCTIONS, "utf8")
-        .trim()
-        .split("\n")
-        .map((line): { name: string; parameters: JsonSchema } => JSON.parse(line));
-
-  /** The schema with the names JSON Schema has for its types. */
-  function standard(schema: unknown): unknown {
-    if (Array.isArray(schema)) return schema.map(standard);
-    if (typeof schema !== "object" || schema === null) return schema;
-    const mappedEntries = Object.entries(schema).map(([key, value]) => {
-      if (key === "properties")
-        return [key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, standard(one)]))];
-      if (key === "items") return [key, standard(value)];
-      return [key, key === "type" && typeof value === "string" ? (STANDARD[value] ?? value) : value];
-    });
-    return Object.fromEntries(
-      mappedEntries.filter(([key, value]) => !(key === "type" && (value === "any" || value === ""))),
-    );
-  }
+describe("function schemas as they are found in the wild", () => {
+  const schemas = functionSchemas();
 
   /** A value that is likely to fit: what a model would send. */
   function likely(schema: JsonSchema, random: Random): unknown {
@@ -181,7 +143,7 @@ describe(`real function schemas${missing ? " (skipped: ../shared/data/bfcl-schem
     }
   }
 
-  test.skipIf(missing)("with the types of another system are refused, and the message names the type", () => {
+  test("with the types of another system are refused, and the message names the type", () => {
     let refused = 0;
     for (const { name, parameters } of schemas) {
       try {
@@ -197,11 +159,11 @@ describe(`real function schemas${missing ? " (skipped: ../shared/data/bfcl-schem
     expect(refused).toBe(schemas.length);
   });
 
-  test.skipIf(missing)("agree with ajv once their types are JSON Schema's", { timeout: 120_000 }, () => {
+  test("agree with ajv once their types are JSON Schema's", { timeout: 120_000 }, () => {
     const random = seededRandom(4);
     let compared = 0;
     for (const { name, parameters } of schemas) {
-      const schema = standard(parameters) as JsonSchema;
+      const schema = withJsonTypes(parameters) as JsonSchema;
       if (!ajv.validateSchema(schema)) {
         expect(() => compileSchema(schema), name).toThrow(SchemaError);
         continue;

@@ -1,7 +1,5 @@
+import { describeValue, didYouMean, isRecord, quote } from "@agent/internal";
 import type { JsonSchema } from "../../tools/interface.js";
-import { describeValue, quote } from "../describe.js";
-import { isRecord } from "../isRecord.js";
-import { didYouMean } from "../nearest.js";
 import { type CompileSub, entriesOf, patternOf, sizeOf, stringsOf } from "./keywords.js";
 import { type Check, problem, under } from "./problem.js";
 import { COST, type Work } from "./work.js";

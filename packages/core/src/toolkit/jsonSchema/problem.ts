@@ -1,4 +1,4 @@
-import { quotePath } from "../describe.js";
+import { quotePath } from "@agent/internal";
 
 /** Why a value does not fit: where it is, and what to say about it. */
 export interface Problem {

@@ -1,7 +1,5 @@
+import { describeValue, isRecord, nearestMatch, quote } from "@agent/internal";
 import type { JsonSchema } from "../../tools/interface.js";
-import { describeValue, quote } from "../describe.js";
-import { isRecord } from "../isRecord.js";
-import { nearestMatch } from "../nearest.js";
 import { isDeepEqual, ValueSet } from "./deepEqual.js";
 import { arrayOf, patternOf, SchemaError, sizeOf, stringsOf } from "./keywords.js";
 import { type Check, problem } from "./problem.js";

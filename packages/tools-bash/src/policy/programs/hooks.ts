@@ -51,7 +51,7 @@ function refuseHiddenSubcommand(
   }
 }
 
-/** What stands in front of a command in some of these places: "!" in an alias, "|" in LESSOPEN. */
+/** Prefixes that mark a value as a command: "!" in an alias, "|" in LESSOPEN. */
 export function commandText(value: string): string {
   const command = value.replace(/^[!|\-\s]+/, "");
   // It is given a host and a command by whoever runs it.

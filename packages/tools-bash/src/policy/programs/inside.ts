@@ -30,7 +30,7 @@ const READERS: readonly ProgramReader[] = [
   readHooks,
 ];
 
-/** What a command runs besides its own program. Throws `Unresolvable` if its words do not tell. */
+/** The commands that a command runs besides its own program. Throws `Unresolvable` if its arguments do not tell. */
 export function inside(command: readonly CommandWord[]): Required<Inside> {
   const name = commandName(command[0]?.text ?? "");
   const parameters = command.slice(1);

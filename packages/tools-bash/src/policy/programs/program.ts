@@ -2,7 +2,7 @@ import { shown, Unresolvable } from "../refusal.js";
 import type { CommandWord } from "../rules.js";
 import type { SimpleCommand } from "../script.js";
 
-/** What a program runs besides itself, as far as its words tell. */
+/** The commands a program runs besides itself, as far as its arguments tell. */
 export interface Inside {
   /** Texts for a shell. */
   readonly scripts?: readonly string[];

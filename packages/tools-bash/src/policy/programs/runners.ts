@@ -5,7 +5,9 @@ import { type Inside, wordSet } from "./program.js";
 /** Subcommands by which programs of all kinds run the command behind them. */
 const VERBS = wordSet("exec run shell enter");
 /** With these the words behind the subcommand are for the project's own program. */
-const BUILD_TOOLS = wordSet("bazel cabal cargo dart dotnet flutter go gradle stack swift zig");
+const BUILD_TOOLS = wordSet(
+  "bazel cabal cargo dart dotnet flutter gh go gradle stack swift turbo vitest zig",
+);
 
 /**
  * Programs that no table knows, with a subcommand that says what they do: `lxc exec box -- rm`, `pdm run rm`. Words that are

@@ -46,7 +46,7 @@ export function readVariable(name: string, value: string | undefined, before?: s
     throw new Refused(`Refused by the policy: setting ${name} can change what git runs.`);
   }
   if (value === "") return [];
-  // Whoever runs it gives it a command.
+  // A program that is run through this variable gets a command from its caller.
   if (name === "SHELL" && /^[\w./-]*\/(ba|da|fi|k|z)?sh$/.test(value ?? "")) return [];
   if (value === undefined) throw new Unresolvable(`the value of ${name} is a command that is not known yet`);
   return [commandText(value)];

@@ -89,6 +89,11 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map(
   }),
 );
 
+/** Whether the command that a program runs is found in its words by `readWrapper`. */
+export function isWrapper(name: string): boolean {
+  return WRAPPERS.has(name);
+}
+
 export function isTransparent(name: string): boolean {
   return WRAPPERS.get(name)?.transparent === true;
 }
@@ -164,7 +169,7 @@ function shortOption(wrapper: Wrapper, text: string) {
 const ASSIGNMENT = /^[^-=][^=]*=/;
 const UNKNOWN_VALUE = /^[A-Za-z_]\w*\+?=/;
 
-/** What "NAME=value" sets; a word without "=" is a name alone. */
+/** The variable that "NAME=value" sets; a word without "=" is a name alone. */
 export function variable(word: CommandWord | undefined): Variable {
   const [name = "", ...rest] = (word?.text ?? word?.source ?? "").split("=");
   const isKnown = word?.text !== undefined && rest.length > 0 && !name.endsWith("+");

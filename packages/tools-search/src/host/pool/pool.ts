@@ -7,7 +7,7 @@ const WATCH_MS = 500;
 const STALLED_AFTER_LOOKS = 8;
 /** A cancelled task stops by itself within this time, or its executor is ended. */
 const GRACE_MS = 100;
-/** What keeps an executor from starting may pass, as a shortage of file descriptors does; so often it is tried again. */
+/** Starting an executor is retried this often: the cause may pass, as a shortage of file descriptors does. */
 const MAX_FAILED_STARTS = 3;
 
 /** A task made no progress for seconds: nearly always an expression that backtracks without end. */
@@ -37,25 +37,28 @@ interface Slot {
 
 /** The tasks of one search. They are run in order, as executors become free, and can be cancelled together. */
 export interface Job {
+  /** Unique in its pool: executors keep what belongs to one search under it. */
+  readonly id: number;
   /** Runs a task. Resolves after its last reply; rejects if it fails, stalls or is cancelled. */
   run(task: Task, onReply: (reply: Reply) => void): Promise<void>;
   /** Rejects everything that is not finished, at once. */
   cancel(reason: Error): void;
 }
 
-/** Lanes that are opened when first needed, kept warm, and replaced when one breaks or hangs. */
+/** Executors that are opened when first needed, kept warm, and replaced when one breaks or hangs. */
 export class Pool {
   readonly #slots: Slot[] = [];
   readonly #queues = new Map<Job, Pending[]>();
   #failedStarts = 0;
   #openExecutor: OpenExecutor;
-  #lastId = 0;
+  #lastTask = 0;
+  #lastJob = 0;
   #watch: NodeJS.Timeout | undefined;
 
   constructor(
     readonly size: number,
     private readonly firstChoice: OpenExecutor,
-    /** What to use while executors of the first kind do not start. */
+    /** Used while executors of the first kind do not start. */
     private readonly fallback: OpenExecutor,
   ) {
     this.#openExecutor = firstChoice;
@@ -64,6 +67,7 @@ export class Pool {
   createJob(): Job {
     this.#returnToFirstChoice();
     const job: Job = {
+      id: ++this.#lastJob,
       run: (task, onReply) =>
         new Promise((resolve, reject) => {
           const queue = this.#queues.get(job) ?? [];
@@ -143,7 +147,7 @@ export class Pool {
   }
 
   #start(slot: Slot, pending: Pending): void {
-    const id = ++this.#lastId;
+    const id = ++this.#lastTask;
     slot.running = { id, pending, looks: 0, progress: slot.executor.sharedState[PROGRESS] ?? 0 };
     slot.executor.hold(true);
     slot.executor.start({ id, task: pending.task });

@@ -36,7 +36,7 @@ export function openThread(
   start({
     workerData: { sharedState, simd },
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
-    // What the host was started with (a loader, an inspector) is not for this thread.
+    // Do not inherit the flags of the host's Node: a loader or an inspector is not meant for this thread.
     execArgv: [],
   }).then(attach, died);
   return {

@@ -7,7 +7,7 @@ export const MAX_RUN = 32;
 const CASE_BIT = 0x20;
 
 /**
- * What to look for: a string of bytes, exactly or whatever its case, or characters of certain classes in a row, which
+ * A search pattern: a string of bytes, case-sensitive or not, or a run of characters of certain classes, which
  * is a run if the class is always the same.
  */
 export interface Needle {
@@ -112,7 +112,7 @@ function rarest(bytes: Uint8Array, folds: Uint8Array): [number, number] {
     (a, b) => frequency(bytes[a] ?? 0, folds[a] ?? 0) - frequency(bytes[b] ?? 0, folds[b] ?? 0) || a - b,
   );
   const first = order[0] ?? 0;
-  // Two different bytes say more than the same one twice.
+  // Two different bytes are rarer together than the same byte twice.
   const second = order.find((place) => bytes[place] !== bytes[first]) ?? order[1] ?? first;
   return [first, second];
 }

@@ -14,11 +14,11 @@ export interface CharacterSet {
 
 export const ASCII_SIZE = 128;
 
-/** What may stand in a class without reaching beyond ASCII; `\s` reaches only a little beyond. */
+/** Class items that match ASCII only; `\s` also matches a few characters beyond. */
 const ASCII_ITEMS = String.raw`(?:\\[^DWSspPucx]|\\x[0-7].|[^\\\u0080-\u{10ffff}])*`;
 const ITEMS = ASCII_ITEMS.replace("Ss", "S");
 
-/** What stands for one character, all of ASCII: a character, \d, \w, or a class without anything that reaches beyond. */
+/** A single-character pattern within ASCII: a character, \d, \w, or a class of such items. */
 const ONLY_ASCII = new RegExp(
   String.raw`^(?:[^\\[\]().*+?|^$\u0080-\u{10ffff}]|\\[^bBDWSspPkucx1-9]|\\x[0-7].|\[(?!\^)${ASCII_ITEMS}\])$`,
   "u",

@@ -1,6 +1,6 @@
 /** Reads text of UTF-8 byte by byte and notices when one of a few characters is complete. */
 export class CharacterWatch {
-  /** What can be seen of the characters before they are complete, by number; 0 is nothing. */
+  /** The states of partly read characters, by number; 0 is none. */
   readonly #begun: string[] = [""];
   readonly #complete: ReadonlySet<string>;
 
@@ -16,7 +16,7 @@ export class CharacterWatch {
     }
   }
 
-  /** What is begun after one more byte. */
+  /** The state after one more byte. */
   next(begun: number, byte: number): number | "complete" {
     const bytes = this.#begun[begun] + String.fromCharCode(byte);
     return this.#complete.has(bytes) ? "complete" : Math.max(0, this.#begun.indexOf(bytes));

@@ -121,7 +121,7 @@ function holdReturns(rows: number[][], newline: number, carriageReturn: number):
   for (const { after, atEnd } of held) rows.push((rows[after] ?? []).with(newline, atEnd));
 }
 
-/** What a line break right after this row leads to. */
+/** The state that a line break right after this row leads to. */
 function endOf(rows: readonly (readonly number[])[], row: number, newline: number): number {
   if (row >= LINE_START) return rows[row]?.[newline] ?? 0;
   return row === MATCHED ? MATCHED : LINE_START;

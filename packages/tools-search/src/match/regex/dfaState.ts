@@ -5,7 +5,7 @@ import { NfaSimulation, type StateSet } from "./simulation.js";
 
 /** A state of the DFA: how far matches may have come after some bytes of a line. */
 export interface DfaState extends StateSet {
-  /** What `CharacterWatch` has seen. As long as it has begun something, nothing that was read is final. */
+  /** The state of `CharacterWatch`. While a character is incomplete, no match is final. */
   readonly begun: number;
 }
 

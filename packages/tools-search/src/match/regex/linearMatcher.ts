@@ -7,7 +7,7 @@ const MAX_CACHED = 2000;
 
 interface CachedState {
   readonly set: StateSet;
-  /** What follows by code point. */
+  /** The next states, by code point. */
   readonly next: Map<number, CachedState | "matched">;
 }
 

@@ -16,7 +16,7 @@ import { RegexSyntaxError } from "./syntaxError.js";
 import type { MaybeTree } from "./tree.js";
 import { toUnicodeSyntax, type UnicodeSyntax } from "./unicodeSyntax.js";
 
-/** What a search needs to know about a regular expression (JavaScript syntax). */
+/** The properties of a regular expression (JavaScript syntax) that a search depends on. */
 export interface ParsedRegex {
   /** The same expression in the stricter form that is valid with and without the `u` flag. */
   readonly source: string;

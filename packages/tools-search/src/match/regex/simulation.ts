@@ -9,7 +9,7 @@ export interface StateSet {
   readonly afterWord: boolean;
 }
 
-/** What comes next in the text, for the assertions that depend on it. */
+/** The next character of the text, for assertions that look ahead. */
 type Ahead = "word" | "other" | "lineEnd";
 type Place = Pick<StateSet, "atStart" | "afterWord">;
 

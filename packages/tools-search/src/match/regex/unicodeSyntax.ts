@@ -9,10 +9,10 @@ const QUANTIFIER = /\{\d+(?:,\d*)?\}/y;
 const GROUP = /\((?:\?(?::|=|!|<=|<!|<[A-Za-z_$]))?/y;
 /** Escapes whose braces belong to them. */
 const WITH_BRACES = /\\(?:u\{[0-9a-fA-F]+\}|[pP]\{[^}]*\}|k<[^>]*>)/y;
-/** An item of a class that is more than one character. */
+/** An item of a class that stands for several characters. */
 const SET = /\\(?:[dDwWsS]|[pP]\{[^}]*\})/y;
 const POSIX_CLASS = /\[\[:\w*:\]/y;
-/** What people mean by escapes of other dialects. */
+/** Escapes of other regular-expression dialects, and their JavaScript equivalents. */
 const OTHER_DIALECTS: Readonly<Record<string, string>> = {
   A: "use ^",
   z: "use $",

@@ -11,7 +11,7 @@ export function globToRegex(pattern: string): RegExp {
   return new RegExp(expression.source, `${expression.flags}s`);
 }
 
-/** What every match of a glob ends with, which is quickly compared: `.ts` for `src/*.ts`. Often nothing. */
+/** The literal suffix of every match, compared first because it is cheap: `.ts` for `src/*.ts`. Often empty. */
 export function fixedEnd(pattern: string): string {
   // A bar divides a pattern also where nobody would expect it, and then each side has its own end.
   return pattern.includes("|") ? "" : (/[\w.-]*$/.exec(pattern)?.[0] ?? "");

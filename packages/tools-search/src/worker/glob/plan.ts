@@ -1,6 +1,7 @@
 import { lstatSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { canonicalPath, createPathGuard, escapeInvisible, type PathGuard, quote } from "@agent/core/toolkit";
+import { createPathGuard, escapeInvisible, type PathGuard, quote } from "@agent/core/toolkit";
+import { canonicalPath } from "@agent/internal";
 import { shownPath, shownPrefix, toSlashes, withSlash } from "../../paths.js";
 import type { GlobQuery } from "../../protocol.js";
 import { type Boundary, REFUSALS } from "../boundary.js";
@@ -14,14 +15,14 @@ import { globModules } from "./modules.js";
 
 /** A glob search made ready: fast-glob plans and its matcher decides, the walk is the one of search_text. */
 export class GlobPlan {
-  /** What the path argument leads to. */
+  /** The target of the path argument. */
   readonly start: string;
   readonly walks: readonly GlobWalk[];
   /** Files that the pattern names without any wildcard: there is nothing to walk. */
   readonly named: readonly string[];
   /** Those that may be there, for all that can be seen. */
   readonly unreadable: readonly { readonly path: string; readonly code: string }[];
-  /** What may have been meant, should nothing be found. */
+  /** A suggestion for the case that nothing is found. */
   readonly hint: string | undefined;
   readonly #prefix: string;
 
@@ -83,7 +84,7 @@ export class GlobWalk {
   constructor(
     /** Absolute, with a slash at the end. */
     readonly base: string,
-    /** What leads from the start of the search to the base. */
+    /** The path from the start of the search to the base. */
     readonly prefix: string,
     private readonly shown: string,
     patterns: readonly string[],
@@ -133,7 +134,7 @@ interface Named {
   readonly code?: string;
 }
 
-/** What a pattern without wildcards names, or one that is taken literally. */
+/** The path that a pattern names if it has no wildcards, or is taken literally. */
 function lookAt(
   pattern: string,
   start: string,

@@ -1,13 +1,13 @@
 import { asBytes, createOnce, ignoreGlobToSource, type Once } from "./glob.js";
 import type { IgnoreRule } from "./parse.js";
 
-/** What a set of rules says about a path: `undefined` if none of them matches. */
+/** The verdict of a set of rules about a path: `undefined` if none of them matches. */
 export type Verdict = "ignore" | "keep" | undefined;
 
 /** The rules of one ignore file, ready to be asked often. */
 export interface IgnoreMatcher {
   /**
-   * What the rules say about the entry `name` of `directory`, which ends in a slash or is empty. The first
+   * The verdict about the entry `name` of `directory`, which ends in a slash or is empty. The first
    * `skip` characters of `directory` lead to the ignore file.
    */
   match(name: string, directory: string, skip: number, isDirectory: boolean): Verdict;
@@ -18,7 +18,7 @@ interface Placed {
   readonly place: number;
   readonly negated: boolean;
   readonly directoriesOnly: boolean;
-  /** What is left to compare once the map has found it: nothing, the end of the name, or the whole path. */
+  /** The comparison that remains after the look-up: none, the end of the name, or the whole path. */
   readonly suffix?: string;
   readonly path?: string;
 }

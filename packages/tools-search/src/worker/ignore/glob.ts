@@ -12,7 +12,7 @@ export function createOnce(): Once {
  * any number of them. Returns `undefined` for a glob that can match nothing, such as an open class. As for git, a
  * character is a byte: the expression is for `asBytes` of a path.
  *
- * What follows a wildcard is taken at the first place where it fits, for good: an earlier place leaves more
+ * The literal after a wildcard is matched at its first occurrence, without backtracking: an earlier place leaves more
  * room for the rest, so a later one is never needed. Without that a hostile ignore file (`*a*a*a*…b`) would
  * keep the expression busy for years.
  */
@@ -103,7 +103,7 @@ function classAt(name: string, start: number): { readonly source: string; readon
   const negated = name[start + 1] === "!" || name[start + 1] === "^";
   const first = start + (negated ? 2 : 1);
   let inside = "";
-  // What a "-" would make a range from.
+  // The start of a range, should a "-" follow.
   let low: string | undefined;
   for (let at = first; at < name.length; at++) {
     let character = name[at] ?? "";

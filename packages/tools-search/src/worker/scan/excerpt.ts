@@ -6,7 +6,7 @@ export function excerpt(
   line: { readonly cutBefore: boolean; readonly cutAfter: boolean; readonly bytes: number },
 ): string {
   if (text.length <= length && !line.cutBefore && !line.cutAfter) return text;
-  // What comes before a match says less than what follows it.
+  // Show less of the text before a match than after it: the text after it says more.
   const from =
     at < length * 0.75 ? 0 : Math.min(at - Math.floor(length / 4), Math.max(0, text.length - length));
   const start = from > 0 && isTrailSurrogate(text, from) ? from + 1 : from;

@@ -1,0 +1,120 @@
+// What an editor waits for when it runs `agent acp`: its start, a new session, and above all a cancel; and what is left
+// running after each way to end. Build first: pnpm exec turbo run build. Then: pnpm bench acp [rounds]
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { createReport } from "./support/report.mjs";
+
+const ROUNDS = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? 25);
+const BIN = fileURLToPath(new URL("../packages/cli/dist/bin.js", import.meta.url));
+/** How long something may live on after its end before it counts as left. */
+const LEFT_AFTER_MS = 2000;
+
+const home = mkdtempSync(join(tmpdir(), "agent-bench-"));
+const cwd = join(home, "project");
+mkdirSync(join(cwd, ".git"), { recursive: true });
+writeFileSync(join(cwd, "agent.config.json"), '{"packs":["@agent/preset-default"],"enable":["run_bash"]}');
+const env = { PATH: process.env.PATH, HOME: home, AGENT_LOCAL_PORTS: "" };
+
+/** An editor that allows everything. */
+function startEditor() {
+  const started = performance.now();
+  const child = spawn(process.execPath, [BIN, "acp", "--trust", "--provider", "offline"], {
+    cwd,
+    env,
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const waiting = new Map();
+  let count = 0;
+  const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  child.stdin.on("error", () => undefined);
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const message = JSON.parse(line);
+    if (message.method === "session/request_permission") {
+      send({ id: message.id, result: { outcome: { outcome: "selected", optionId: "allow" } } });
+    } else if (message.method === undefined) waiting.get(message.id)?.(message);
+  });
+  const ask = (method, params) =>
+    new Promise((resolve) => {
+      waiting.set(++count, resolve);
+      send({ id: count, method, params });
+    });
+  return { child, ask, send, started };
+}
+
+/** A session in which a command runs, with the ids of its processes. */
+async function withCommand(editor, name) {
+  await editor.ask("initialize", { protocolVersion: 1 });
+  const { result } = await editor.ask("session/new", { cwd, mcpServers: [] });
+  const { sessionId } = result;
+  const file = join(cwd, name);
+  const text = `run "sleep 300 & echo $! $$ > ${name}; wait"`;
+  const answered = editor.ask("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
+  while (!existsSync(file) || readFileSync(file, "utf8").trim() === "") await delay(5);
+  return { sessionId, answered, pids: readFileSync(file, "utf8").trim().split(" ").map(Number) };
+}
+
+function isAlive(pid) {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, "latin1").includes(") Z ");
+  } catch {
+    return false;
+  }
+}
+
+/** How many of the processes live on, after the time they have to end. */
+async function leftOf(pids) {
+  const deadline = performance.now() + LEFT_AFTER_MS;
+  while (pids.some(isAlive) && performance.now() < deadline) await delay(10);
+  return pids.filter(isAlive).length;
+}
+
+const report = createReport("acp", "An agent in an editor");
+const figures = { start: [], session: [], cancel: [] };
+const left = { cancelled: [], closed: [], killed: [] };
+for (let round = 0; round < ROUNDS; round++) {
+  const bare = performance.now();
+  spawnSync(process.execPath, ["-e", "0"], { env });
+  const node = performance.now() - bare;
+
+  const editor = startEditor();
+  await editor.ask("initialize", { protocolVersion: 1 });
+  figures.start.push((performance.now() - editor.started) / node);
+  const opened = performance.now();
+  await editor.ask("session/new", { cwd, mcpServers: [] });
+  figures.session.push((performance.now() - opened) / node);
+  editor.child.stdin.end();
+
+  const cancelled = startEditor();
+  const running = await withCommand(cancelled, `cancelled-${round}`);
+  const asked = performance.now();
+  cancelled.send({ method: "session/cancel", params: { sessionId: running.sessionId } });
+  await running.answered;
+  figures.cancel.push(performance.now() - asked);
+  left.cancelled.push(await leftOf(running.pids));
+  cancelled.child.stdin.end();
+
+  const closed = startEditor();
+  const { pids } = await withCommand(closed, `closed-${round}`);
+  closed.child.stdin.end();
+  left.closed.push(await leftOf([...pids, closed.child.pid]));
+
+  const killed = startEditor();
+  const alive = await withCommand(killed, `killed-${round}`);
+  killed.child.kill("SIGKILL");
+  left.killed.push(await leftOf(alive.pids));
+}
+report.add({ work: "agent acp: first answer", unit: "× node -e 0", values: figures.start });
+report.add({ work: "a new session", unit: "× node -e 0", values: figures.session });
+report.add({ work: "cancel of a running command", unit: "ms", reach: "≤ 50", values: figures.cancel });
+for (const [ending, counts] of Object.entries(left)) {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const work = `processes left, ${ending} (${ROUNDS} times)`;
+  report.add({ work, unit: "processes", reach: "0", values: [total] });
+}
+report.save();
+rmSync(home, { recursive: true, force: true });

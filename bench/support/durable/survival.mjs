@@ -1,0 +1,86 @@
+// What runs cost that wait for days, and what is left of them after hundreds of deaths.
+import { spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { startRun } from "../../../packages/durable/dist/index.js";
+import { BENCH, openEngine } from "./runs.mjs";
+import { ask, end, spawnWorker } from "./workers.mjs";
+
+const STARTS_AT_ONCE = 100;
+const MEGABYTE = 1024 * 1024;
+
+/** Runs that wait for a decision: what the worker that took them there still holds of each. */
+export async function approvals({ report, stores, sizes }) {
+  const few = Math.ceil(sizes.waiting / 10);
+  for (const { who, isFiles, address } of stores()) {
+    const engine = await openEngine(address);
+    const worker = await spawnWorker(address, { concurrency: 8 });
+    await suspend(engine, few);
+    const { heapBytes: before } = await ask(worker, "heap");
+    await suspend(engine, sizes.waiting);
+    const { heapBytes: after } = await ask(worker, "heap");
+    report.add({
+      work: `heap of a worker with ${sizes.waiting} runs that wait for a decision, to that with ${few}`,
+      who,
+      unit: "×",
+      ...(!isFiles && { reach: "≤ 1.1" }),
+      values: [after / before],
+      note: `${(after / MEGABYTE).toFixed(1)} MB; no process holds a run that waits`,
+    });
+    await end([worker]);
+    await engine.close();
+  }
+}
+
+/** Starts runs until so many wait. */
+async function suspend(engine, waiting) {
+  for (let there = (await engine.count()).waiting; there < waiting; there += STARTS_AT_ONCE) {
+    const missing = Math.min(STARTS_AT_ONCE, waiting - there);
+    await Promise.all(
+      Array.from({ length: missing }, () => startRun(engine, BENCH, { turns: 1, ask: true })),
+    );
+  }
+  while ((await engine.count()).waiting < waiting) await sleep(20);
+}
+
+/** The test of survival with more runs and deaths: it fails if anything is done twice or lost. */
+export async function kills({ report, servers, sizes }) {
+  for (const [who, name] of [
+    ["@agent/durable, files", "on files"],
+    ["@agent/durable, BullMQ and Postgres", "on BullMQ and Postgres"],
+  ]) {
+    const started = performance.now();
+    const { code, output } = await runTest(name, servers, sizes);
+    const [counts = "the test ended before it counted"] = /\d+ runs, \d+ kills.*/.exec(output) ?? [];
+    if (code !== 0) console.error(output);
+    report.add({
+      work: `${sizes.runs} runs while workers are killed: steps done twice, or runs lost`,
+      who,
+      unit: code === 0 ? "of them" : "(the test failed)",
+      reach: "0",
+      values: [code === 0 ? 0 : sizes.runs],
+      note: `${counts}, ${((performance.now() - started) / 1000).toFixed(0)} s`,
+    });
+  }
+}
+
+function runTest(name, servers, { runs, kills: deaths }) {
+  const cwd = fileURLToPath(new URL("../../../packages/durable/", import.meta.url));
+  const child = spawn("npx", ["vitest", "run", "test/kills.test.ts", "-t", name], {
+    cwd,
+    env: {
+      ...process.env,
+      AGENT_TEST_POSTGRES: servers.postgres,
+      AGENT_TEST_REDIS: servers.redis,
+      AGENT_KILL_RUNS: String(runs),
+      AGENT_KILLS: String(deaths),
+    },
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk) => {
+      output += chunk;
+    });
+  }
+  return new Promise((resolve) => child.once("close", (code) => resolve({ code, output })));
+}

@@ -1,0 +1,27 @@
+import type { Content, PackCommand } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
+import { RequestError } from "@agentclientprotocol/sdk";
+import type { HostSession } from "./host.js";
+
+/** The commands of a session: the host's own come first, and keep their names. */
+export function sessionCommands({ commands = [], agent }: HostSession): PackCommand[] {
+  const own = new Set(commands.map(({ name }) => name));
+  return [...commands, ...agent.registry.services.commands.filter(({ name }) => !own.has(name))];
+}
+
+/** Runs the command that a message begins with: its result is sent to the model, or only shown. */
+export async function expandCommand(
+  commands: readonly PackCommand[],
+  content: Content,
+  signal: AbortSignal,
+): Promise<{ readonly send: Content } | { readonly show: string }> {
+  const [, name = "", input = ""] =
+    typeof content === "string" ? (/^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(content.trim()) ?? []) : [];
+  const command = commands.find((one) => one.name === name);
+  if (command === undefined) return { send: content };
+  try {
+    return await command.run(input, signal);
+  } catch (error) {
+    throw RequestError.internalError(undefined, `/${name}: ${errorMessage(error)}`);
+  }
+}

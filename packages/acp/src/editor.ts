@@ -1,0 +1,131 @@
+import type { EditorFiles, PersonAnswer, PersonQuestion } from "@agent/core";
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  type ElicitationSchema,
+  methods,
+  type PermissionOption,
+  type RequestPermissionRequest,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import { toAnswer, toForm } from "./questions.js";
+
+// An editor that does not answer must not stop the work: the tools go on with the disk.
+const FILE_LIMIT_MS = 10_000;
+
+/** The editor's side of one session: what it can do, and how it is asked. */
+export class Editor {
+  readonly client: AgentContext;
+  readonly capabilities: ClientCapabilities;
+  sessionId = "";
+  #questions = 0;
+
+  constructor(client: AgentContext, capabilities: ClientCapabilities) {
+    this.client = client;
+    this.capabilities = capabilities;
+  }
+
+  async update(update: SessionUpdate): Promise<void> {
+    await this.client.notify(methods.client.session.update, { sessionId: this.sessionId, update });
+  }
+
+  /** Tells the person something that is no part of the answer. */
+  async notice(severity: "info" | "warning", text: string): Promise<void> {
+    await this.update(
+      this.capabilities.session?.notices
+        ? { sessionUpdate: "notice", severity, title: text || "(no text)" }
+        : { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: `${text}\n` } },
+    );
+  }
+
+  /** Resolves to the id of the option, or to `undefined` if the question was closed without one. */
+  async askPermission(
+    toolCall: RequestPermissionRequest["toolCall"],
+    options: readonly PermissionOption[],
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { outcome } = await this.client.request(
+      methods.client.session.requestPermission,
+      { sessionId: this.sessionId, toolCall, options: [...options] },
+      { cancellationSignal: signal },
+    );
+    if (outcome.outcome !== "selected") return undefined;
+    // What is not among the options is no answer.
+    return options.find(({ optionId }) => optionId === outcome.optionId)?.optionId;
+  }
+
+  /**
+   * Asks a question of a pack: as a form or an address where the editor has those; a plain yes or no as a permission
+   * request, which every editor has. What cannot be asked is answered with "dismissed".
+   */
+  async ask(question: PersonQuestion): Promise<PersonAnswer> {
+    const { source, message, fields, url, signal } = question;
+    const { elicitation } = this.capabilities;
+    const id = `question-${++this.#questions}`;
+    const title = `${source}: ${message}`;
+    if (url !== undefined && elicitation?.url) {
+      return await this.#elicit({ mode: "url", url, elicitationId: id }, title, signal);
+    }
+    if (elicitation?.form && url === undefined) {
+      return await this.#elicit({ mode: "form", requestedSchema: toForm(fields) }, title, signal);
+    }
+    if (fields.some(({ required }) => required)) return { answer: "dismissed" };
+    const text = url === undefined ? title : `${title}\n${url}`;
+    const chosen = await this.askPermission(
+      {
+        toolCallId: id,
+        title,
+        kind: "other",
+        content: [{ type: "content", content: { type: "text", text } }],
+      },
+      [
+        { optionId: "yes", name: "Yes", kind: "allow_once" },
+        { optionId: "no", name: "No", kind: "reject_once" },
+      ],
+      signal,
+    );
+    if (chosen === "yes") return { answer: "yes", values: {} };
+    return { answer: chosen === "no" ? "no" : "dismissed" };
+  }
+
+  /** The editor's files, as far as it offers them. */
+  files(): EditorFiles | undefined {
+    const { readTextFile, writeTextFile } = this.capabilities.fs ?? {};
+    if (!readTextFile && !writeTextFile) return undefined;
+    const { fs } = methods.client;
+    return {
+      ...(readTextFile && {
+        readText: async (path, signal) => {
+          const params = { sessionId: this.sessionId, path };
+          return (await this.client.request(fs.readTextFile, params, within(signal))).content;
+        },
+      }),
+      ...(writeTextFile && {
+        writeText: async (path, content, signal) => {
+          const params = { sessionId: this.sessionId, path, content };
+          await this.client.request(fs.writeTextFile, params, within(signal));
+        },
+      }),
+    };
+  }
+
+  async #elicit(
+    mode:
+      | { readonly mode: "url"; readonly url: string; readonly elicitationId: string }
+      | { readonly mode: "form"; readonly requestedSchema: ElicitationSchema },
+    message: string,
+    signal: AbortSignal,
+  ): Promise<PersonAnswer> {
+    const params = { ...mode, message, sessionId: this.sessionId };
+    const answer = await this.client.request(methods.client.elicitation.create, params, {
+      cancellationSignal: signal,
+    });
+    return toAnswer(answer);
+  }
+}
+
+/** Gives up after a while, and when nobody waits any more. */
+function within(signal: AbortSignal | undefined): { cancellationSignal: AbortSignal } {
+  const limit = AbortSignal.timeout(FILE_LIMIT_MS);
+  return { cancellationSignal: signal ? AbortSignal.any([signal, limit]) : limit };
+}

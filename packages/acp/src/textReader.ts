@@ -1,0 +1,34 @@
+import { readFile, stat } from "node:fs/promises";
+import type { EditorFiles } from "@agent/core";
+import { canonicalPath, isInside } from "@agent/internal";
+
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** Reads the text of a file for a diff; `undefined` for what is none, such as a file that is missing, binary or huge. */
+export type TextReader = (path: string) => Promise<string | undefined>;
+
+/** Reads as the person sees it: unsaved changes of the editor included, for files of the project. */
+export function textReader(roots: readonly string[], files: EditorFiles | undefined): TextReader {
+  const real = roots.map((root) => canonicalPath(root));
+  return async (path) => {
+    const onDisk = await readDisk(path);
+    const target = canonicalPath(path);
+    const isAsked = onDisk !== undefined && real.some((root) => isInside(root, target));
+    if (!isAsked || !files?.readText) return onDisk;
+    const text = await files.readText(target).catch(() => undefined);
+    const isSame =
+      typeof text !== "string" || text.replaceAll("\r\n", "\n") === onDisk.replaceAll("\r\n", "\n");
+    return isSame ? onDisk : text;
+  };
+}
+
+async function readDisk(path: string): Promise<string | undefined> {
+  try {
+    const info = await stat(path);
+    if (!info.isFile() || info.size > MAX_BYTES) return undefined;
+    const text = await readFile(path, "utf8");
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,34 @@
+import type { AnyMessage } from "@agentclientprotocol/sdk";
+
+type Id = string | number | null;
+
+/** Who asked the editor what: several programs count their requests from 0, and the editor must be able to tell them apart. */
+export class RequestIds<Owner> {
+  readonly #asked = new Map<string, { readonly owner: Owner; readonly id: Id }>();
+  #count = 0;
+
+  /** The request under a number of its own. */
+  outgoing(owner: Owner, message: AnyMessage & { readonly id: Id }): AnyMessage {
+    const id = `r${++this.#count}`;
+    this.#asked.set(id, { owner, id: message.id });
+    return { ...message, id } as AnyMessage;
+  }
+
+  /** The editor's answer, with the number under which its owner asked; `undefined` if nobody did. */
+  incoming(message: AnyMessage & { readonly id: Id }): { owner: Owner; message: AnyMessage } | undefined {
+    const asked = this.#asked.get(String(message.id));
+    if (!asked) return undefined;
+    this.#asked.delete(String(message.id));
+    return { owner: asked.owner, message: { ...message, id: asked.id } as AnyMessage };
+  }
+
+  /** The number under which the editor knows a request that its owner no longer waits for. */
+  find(owner: Owner, id: unknown): string | undefined {
+    for (const [number, asked] of this.#asked) if (asked.owner === owner && asked.id === id) return number;
+    return undefined;
+  }
+
+  forget(owner: Owner): void {
+    for (const [number, asked] of this.#asked) if (asked.owner === owner) this.#asked.delete(number);
+  }
+}

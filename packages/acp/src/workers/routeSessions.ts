@@ -1,0 +1,178 @@
+import { isRecord } from "@agent/core/toolkit";
+import { type AnyMessage, methods, RequestError, type Stream } from "@agentclientprotocol/sdk";
+import { wait } from "../waiting.js";
+import { RequestIds } from "./requestIds.js";
+import { type PendingRequest, Worker, type WorkerProcess } from "./worker.js";
+
+const OPENING: readonly string[] = [
+  methods.agent.session.new,
+  methods.agent.session.load,
+  methods.agent.session.resume,
+];
+/** The id of the router's own first request to a program. */
+const HELLO = "hello";
+const END_MS = 5000;
+
+/**
+ * Serves one editor with a program for each session, since programs share the working directory and the environment:
+ * the first one, which also answers what is about no session, serves the first session; each further one starts another.
+ * Resolves when the editor has gone and all programs have ended.
+ */
+export async function routeSessions(
+  editor: Stream,
+  first: WorkerProcess,
+  start: () => WorkerProcess,
+): Promise<void> {
+  await new Router(editor, first, start).run();
+}
+
+class Router {
+  readonly #editor: Stream;
+  readonly #output: WritableStreamDefaultWriter<AnyMessage>;
+  readonly #start: () => WorkerProcess;
+  readonly #first: Worker;
+  readonly #workers = new Map<Worker, Promise<void>>();
+  readonly #asked = new RequestIds<Worker>();
+  #initialize: unknown = { protocolVersion: 1 };
+  #isFirstTaken = false;
+  #isOver = false;
+
+  constructor(editor: Stream, first: WorkerProcess, start: () => WorkerProcess) {
+    this.#editor = editor;
+    this.#output = editor.writable.getWriter();
+    this.#start = start;
+    this.#first = this.#add(first);
+  }
+
+  async run(): Promise<void> {
+    const reader = this.#editor.readable.getReader();
+    try {
+      for (let read = await reader.read(); !read.done; read = await reader.read()) this.#route(read.value);
+    } catch {
+      // A message that is too long, or half a message: the editor is gone.
+    }
+    this.#isOver = true;
+    for (const worker of this.#workers.keys()) worker.close();
+    const ended = Promise.all(this.#workers.values());
+    await Promise.race([ended, wait(END_MS)]);
+    for (const worker of this.#workers.keys()) worker.process.kill();
+    await ended;
+  }
+
+  #route(message: AnyMessage): void {
+    if (!("method" in message)) {
+      const answer = "id" in message ? this.#asked.incoming(message) : undefined;
+      // What is no message at all is refused by the first program.
+      if (answer) answer.owner.send(answer.message);
+      else if (!("id" in message)) this.#first.send(message);
+      return;
+    }
+    const params = isRecord(message.params) ? message.params : {};
+    if (message.method === methods.agent.initialize) this.#initialize = message.params;
+    if (message.method === methods.protocol.cancelRequest) {
+      this.#workerWaitingFor(params.requestId)?.send(message);
+      return;
+    }
+    if (OPENING.includes(message.method) && "id" in message) this.#open(message, params.sessionId);
+    else this.#workerOf(params.sessionId).send(message);
+  }
+
+  /** A session that is open already is opened again where it is. */
+  #open(message: AnyMessage, sessionId: unknown): void {
+    const holder = this.#workerOf(sessionId);
+    const isOpen = typeof sessionId === "string" && holder.sessions.has(sessionId);
+    if (isOpen || !this.#isFirstTaken) {
+      if (holder === this.#first) this.#isFirstTaken = true;
+      holder.send(message);
+      return;
+    }
+    try {
+      const worker = this.#add(this.#start());
+      worker.send({ jsonrpc: "2.0", id: HELLO, method: methods.agent.initialize, params: this.#initialize });
+      worker.send(message);
+    } catch (error) {
+      this.#fail("id" in message ? message.id : null, `no program could be started: ${String(error)}`);
+    }
+  }
+
+  #add(process: WorkerProcess): Worker {
+    const worker = new Worker(process);
+    const ended = worker
+      .listen((message) => this.#receive(worker, message))
+      .then(() => process.ended.catch(() => undefined))
+      .then(() => this.#ended(worker));
+    this.#workers.set(worker, ended);
+    return worker;
+  }
+
+  #receive(worker: Worker, message: AnyMessage): void {
+    if ("method" in message) {
+      if ("id" in message) this.#send(this.#asked.outgoing(worker, message));
+      else this.#send(this.#renumbered(worker, message));
+      return;
+    }
+    if (message.id === HELLO) {
+      worker.pending.delete(HELLO);
+      return;
+    }
+    const request = worker.pending.get(message.id);
+    worker.pending.delete(message.id);
+    if (request) noteSessions(worker, request, message);
+    this.#send(message);
+    const isIdle = worker.sessions.size === 0 && worker.pending.size === 0;
+    if (isIdle && worker !== this.#first) worker.close();
+  }
+
+  /** A cancellation names the request that it is about. */
+  #renumbered(worker: Worker, message: AnyMessage): AnyMessage {
+    if (!("method" in message) || message.method !== methods.protocol.cancelRequest) return message;
+    const params = isRecord(message.params) ? message.params : {};
+    const requestId = this.#asked.find(worker, params.requestId);
+    return requestId === undefined
+      ? message
+      : ({ ...message, params: { ...params, requestId } } as AnyMessage);
+  }
+
+  #ended(worker: Worker): void {
+    this.#workers.delete(worker);
+    this.#asked.forget(worker);
+    if (this.#isOver) return;
+    for (const id of worker.pending.keys()) {
+      if (id !== HELLO) this.#fail(id, "the program of this session has ended");
+    }
+  }
+
+  #workerOf(sessionId: unknown): Worker {
+    if (typeof sessionId !== "string") return this.#first;
+    for (const worker of this.#workers.keys()) if (worker.sessions.has(sessionId)) return worker;
+    return this.#first;
+  }
+
+  #workerWaitingFor(requestId: unknown): Worker | undefined {
+    for (const worker of this.#workers.keys()) if (worker.pending.has(requestId)) return worker;
+    return undefined;
+  }
+
+  #fail(id: unknown, reason: string): void {
+    const { code, message } = RequestError.internalError(undefined, reason);
+    this.#send({ jsonrpc: "2.0", id, error: { code, message } } as AnyMessage);
+  }
+
+  #send(message: AnyMessage): void {
+    this.#output.write(message).catch(() => undefined);
+  }
+}
+
+/** Remembers which sessions a program serves, by its answers. */
+function noteSessions(
+  { sessions }: Worker,
+  { method, sessionId }: PendingRequest,
+  message: AnyMessage,
+): void {
+  if (!("result" in message)) return;
+  const { close, delete: remove } = methods.agent.session;
+  if (method === close || method === remove) sessions.delete(String(sessionId));
+  if (!OPENING.includes(method)) return;
+  const created = isRecord(message.result) ? message.result.sessionId : undefined;
+  sessions.add(String(created ?? sessionId));
+}

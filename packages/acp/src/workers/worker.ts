@@ -1,0 +1,53 @@
+import { isRecord } from "@agent/core/toolkit";
+import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
+
+/** A program that serves sessions over a stream of its own. */
+export interface WorkerProcess {
+  readonly stream: Stream;
+  /** Resolves when it has ended, whatever it served. */
+  readonly ended: Promise<unknown>;
+  /** Ends it if it does not end by itself when its stream is closed. */
+  kill(): void;
+}
+
+export interface PendingRequest {
+  readonly method: string;
+  readonly sessionId: unknown;
+}
+
+/** One program behind the router, with the requests it has not answered yet. */
+export class Worker {
+  readonly process: WorkerProcess;
+  /** Requests of the editor, by their id. */
+  readonly pending = new Map<unknown, PendingRequest>();
+  readonly sessions = new Set<string>();
+  readonly #writer: WritableStreamDefaultWriter<AnyMessage>;
+
+  constructor(process: WorkerProcess) {
+    this.process = process;
+    this.#writer = process.stream.writable.getWriter();
+  }
+
+  send(message: AnyMessage): void {
+    if ("method" in message && "id" in message) {
+      const { sessionId } = isRecord(message.params) ? message.params : {};
+      this.pending.set(message.id, { method: message.method, sessionId });
+    }
+    this.#writer.write(message).catch(() => undefined);
+  }
+
+  /** Hands over everything the program says, until it says no more. */
+  async listen(receive: (message: AnyMessage) => void): Promise<void> {
+    const reader = this.process.stream.readable.getReader();
+    try {
+      for (let read = await reader.read(); !read.done; read = await reader.read()) receive(read.value);
+    } catch {
+      // It broke off in the middle of a message: it has ended.
+    }
+  }
+
+  /** Tells the program that nobody will ask any more. */
+  close(): void {
+    this.#writer.close().catch(() => undefined);
+  }
+}

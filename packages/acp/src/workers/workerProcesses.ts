@@ -1,0 +1,48 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { Readable, Writable } from "node:stream";
+import { type AnyMessage, ndJsonStream, type Stream } from "@agentclientprotocol/sdk";
+import { MAX_MESSAGE_BYTES } from "../stream.js";
+import type { WorkerProcess } from "./worker.js";
+
+/** How to start a program that serves one more session of the editor over its standard input and output. */
+export interface ProgramStart {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** This program itself, in the place of one behind the router. */
+export function inThisProcess(serve: (stream: Stream) => Promise<void>): WorkerProcess {
+  const [inward, outward] = [new TransformStream<AnyMessage>(), new TransformStream<AnyMessage>()];
+  const ended = serve({ readable: inward.readable, writable: outward.writable }).finally(() =>
+    outward.writable.close().catch(() => undefined),
+  );
+  return {
+    stream: { readable: outward.readable, writable: inward.writable },
+    ended,
+    kill: () => undefined,
+  };
+}
+
+/** Another program. What it says on standard error goes to ours. */
+export function inChildProcess({ command, args, cwd, env }: ProgramStart): WorkerProcess {
+  const child: ChildProcess = spawn(command, args, { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  if (!child.stdin || !child.stdout) throw new Error("it has no input or output");
+  child.stdin.on("error", () => undefined);
+  const stream = ndJsonStream(
+    Writable.toWeb(child.stdin),
+    Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
+    { maxMessageBytes: MAX_MESSAGE_BYTES },
+  );
+  const writable = new WritableStream<AnyMessage>({
+    write: async (message) => await write(message),
+    // The SDK's stream leaves the program's input open when it is closed.
+    close: () => void child.stdin?.end(),
+  });
+  const writer = stream.writable.getWriter();
+  const write = (message: AnyMessage): Promise<void> => writer.write(message);
+  return { stream: { readable: stream.readable, writable }, ended, kill: () => child.kill("SIGKILL") };
+}

@@ -1,0 +1,233 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { PackRegistry, PersonAnswer, PersonQuestion } from "@agent/core";
+import { methods, type SessionUpdate } from "@agentclientprotocol/sdk";
+import { expect, test } from "vitest";
+import { project, started } from "./editor.js";
+
+const { session } = methods.agent;
+const FILES = { fs: { readTextFile: true, writeTextFile: true } };
+
+const callUpdates = (updates: readonly SessionUpdate[]) =>
+  updates.filter((update) => update.sessionUpdate === "tool_call_update");
+
+test("files are read from the editor's buffers and written through it", async () => {
+  const cwd = project();
+  const path = join(cwd, "a.txt");
+  writeFileSync(path, "saved\n");
+  const buffers = new Map([[path, "unsaved\n"]]);
+  const seen: string[] = [];
+  const editor = await started(
+    {
+      capabilities: FILES,
+      buffers,
+      answers: [
+        { calls: [{ name: "read_file", args: { path } }] },
+        (request) => {
+          seen.push(JSON.stringify(request.messages.at(-1)));
+          return { calls: [{ name: "edit_file", args: { path, old_text: "unsaved", new_text: "edited" } }] };
+        },
+        "Done.",
+      ],
+    },
+    cwd,
+  );
+  await editor.prompt("Go.");
+  expect(seen[0]).toContain("unsaved");
+  expect(buffers.get(path)).toBe("edited\n");
+  expect(readFileSync(path, "utf8")).toBe("edited\n");
+  const diff = { type: "diff", path, oldText: "unsaved\n", newText: "edited\n" };
+  expect(editor.permissions[0]?.toolCall.content).toEqual([diff]);
+  expect(callUpdates(editor.updates).at(-1)).toMatchObject({ status: "completed", content: [diff] });
+});
+
+test("several edits of one call are one difference, with the line to look at", async () => {
+  const cwd = project();
+  const path = join(cwd, "a.txt");
+  writeFileSync(path, "one\ntwo\nthree\n");
+  const edits = [
+    { old_text: "two", new_text: "2" },
+    { old_text: "three", new_text: "3" },
+  ];
+  const editor = await started(
+    { answers: [{ calls: [{ name: "edit_file", args: { path, edits } }] }, "ok"] },
+    cwd,
+  );
+  await editor.prompt("Go.");
+  expect(editor.permissions[0]?.toolCall).toMatchObject({
+    content: [{ type: "diff", path, oldText: "one\ntwo\nthree\n", newText: "one\n2\n3\n" }],
+    locations: [{ path, line: 2 }],
+  });
+});
+
+test("a command is shown in the editor's terminal, which ends with its exit code and is given back", async () => {
+  const command = "echo out; echo err >&2; exit 7";
+  const editor = await started({
+    capabilities: { terminal: true },
+    answers: [{ calls: [{ name: "run_bash", args: { command } }] }, "Done."],
+  });
+  await editor.prompt("Go.");
+  const [terminal] = editor.terminals.all;
+  expect(await terminal?.exit).toMatchObject({ exitCode: 7 });
+  expect(terminal?.output).toContain(`$ ${command}\n`);
+  expect(terminal?.output).toContain("out\n");
+  expect(terminal?.output).toContain("err\n");
+  expect(terminal).toMatchObject({ isReleased: true, request: { cwd: editor.cwd } });
+  const shown = { type: "terminal", terminalId: "terminal-1" };
+  expect(callUpdates(editor.updates)[0]).toMatchObject({ status: "in_progress", content: [shown] });
+  expect(callUpdates(editor.updates).at(-1)).toMatchObject({ status: "failed", content: [shown, {}] });
+});
+
+test("a command whose terminal the person closes is ended", async () => {
+  const cwd = project();
+  const command = `echo $$ > pid; sleep 300`;
+  const editor = await started(
+    {
+      capabilities: { terminal: true },
+      answers: [{ calls: [{ name: "run_bash", args: { command, cwd } }] }, "Done."],
+    },
+    cwd,
+  );
+  const answer = editor.prompt("Go.");
+  while (!existsSync(join(cwd, "pid")) || readFileSync(join(cwd, "pid"), "utf8") === "")
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  editor.terminals.killAll();
+  expect(await answer).toEqual({ stopReason: "end_turn" });
+  expect(callUpdates(editor.updates).at(-1)).toMatchObject({ status: "failed" });
+});
+
+test("an editor that draws terminals itself gets the output with the updates", async () => {
+  const editor = await started({
+    capabilities: { _meta: { terminal_output: true }, terminal: true },
+    answers: [{ calls: [{ name: "run_bash", args: { command: "echo shown" } }] }, "Done."],
+  });
+  await editor.prompt("Go.");
+  const metas = callUpdates(editor.updates).map(({ _meta }) => _meta ?? {});
+  expect(metas[0]).toMatchObject({ terminal_info: { cwd: editor.cwd } });
+  expect(JSON.stringify(metas)).toContain('"data":"shown\\n"');
+  expect(metas.at(-1)).toMatchObject({ terminal_exit: { exit_code: 0 } });
+  expect(editor.terminals.all).toEqual([]);
+});
+
+test("nothing follows the answer to a cancelled message, and a call that takes longer to end is told", async () => {
+  const cwd = project();
+  // Ignores the first signal, so that it outlives the answer.
+  const command = `trap '' TERM; echo $$ > ${join(cwd, "pid")}; while :; do sleep 0.01; done`;
+  const editor = await started(
+    { answers: [{ calls: [{ name: "run_bash", args: { command } }] }, "Next."] },
+    cwd,
+  );
+  const answer = editor.prompt("Go.");
+  while (!existsSync(join(cwd, "pid")) || readFileSync(join(cwd, "pid"), "utf8") === "")
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  const pid = Number(readFileSync(join(cwd, "pid"), "utf8"));
+  await editor.agent.notify(session.cancel, { sessionId: editor.sessionId });
+  expect(await answer).toEqual({ stopReason: "cancelled" });
+  const told = editor.updates.length;
+  expect(callUpdates(editor.updates).at(-1)).toMatchObject({ status: "failed" });
+  while (existsSync(`/proc/${pid}`)) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(editor.updates.length).toBe(told);
+  expect(await editor.prompt("Again.")).toEqual({ stopReason: "end_turn" });
+  expect(JSON.stringify(editor.updates.slice(told))).toContain("aborted");
+});
+
+test("questions of packs are forms, and plain ones permission requests where the editor has no forms", async () => {
+  const answers: PersonAnswer[] = [];
+  const question = (fields: PersonQuestion["fields"]): Omit<PersonQuestion, "signal"> => ({
+    source: "the server",
+    message: "Which one?",
+    fields,
+  });
+  const pack = (fields: PersonQuestion["fields"]) => ({
+    packName: "asker",
+    register: (registry: PackRegistry, host?: { ask?: (one: PersonQuestion) => Promise<PersonAnswer> }) =>
+      registry.provide?.({
+        commands: [
+          {
+            name: "ask",
+            description: "Asks",
+            run: async (_input: string, signal: AbortSignal) => {
+              const answer = await host?.ask?.({ ...question(fields), signal });
+              if (answer) answers.push(answer);
+              return { show: "asked" };
+            },
+          },
+        ],
+      }),
+  });
+  const asked: unknown[] = [];
+  const elicit = (params: unknown) => {
+    asked.push(params);
+    return { action: "accept", content: { size: "l" } };
+  };
+  const choice = {
+    name: "size",
+    type: "choice",
+    required: true,
+    options: [{ value: "s" }, { value: "l" }],
+  } as const;
+  const withForms = await started({
+    packs: [pack([choice]) as never],
+    capabilities: { elicitation: { form: {} } },
+    elicit,
+  });
+  await withForms.prompt("/ask");
+  expect(asked).toMatchObject([
+    { mode: "form", message: "the server: Which one?", requestedSchema: { required: ["size"] } },
+  ]);
+  const without = await started({ packs: [pack([choice]) as never] });
+  await without.prompt("/ask");
+  const plain = await started({ packs: [pack([]) as never], permission: () => "yes" });
+  await plain.prompt("/ask");
+  expect(answers).toEqual([
+    { answer: "yes", values: { size: "l" } },
+    { answer: "dismissed" },
+    { answer: "yes", values: {} },
+  ]);
+});
+
+test("the mode is a config option too, and both are kept together", async () => {
+  const { agent, sessionId, updates } = await started();
+  const value = "read-only";
+  const { configOptions } = await agent.request(session.setConfigOption, {
+    sessionId,
+    configId: "mode",
+    value,
+  });
+  expect(configOptions).toMatchObject([{ id: "model" }, { id: "mode", currentValue: "read-only" }]);
+  await agent.request(session.setMode, { sessionId, modeId: "auto" });
+  expect(updates).toMatchObject([
+    { sessionUpdate: "current_mode_update", currentModeId: "read-only" },
+    { sessionUpdate: "config_option_update", configOptions: [{}, { currentValue: "auto" }] },
+  ]);
+});
+
+test("images and files in a message reach the model", async () => {
+  const seen: unknown[] = [];
+  const editor = await started({
+    answers: [
+      (request) => {
+        seen.push(request.messages.at(-1)?.content);
+        return "I see.";
+      },
+    ],
+  });
+  const data = Buffer.from("not really an image").toString("base64");
+  await editor.agent.request(session.prompt, {
+    sessionId: editor.sessionId,
+    prompt: [
+      { type: "text", text: "What is this?" },
+      { type: "image", mimeType: "image/png", data },
+      { type: "resource", resource: { uri: "file:///a%20b.txt", text: "text of it" } },
+      { type: "resource_link", name: "c.txt", uri: "file:///c.txt" },
+    ],
+  });
+  expect(seen).toEqual([
+    [
+      { type: "text", text: "What is this?" },
+      { type: "image", mediaType: "image/png", data },
+      { type: "text", text: "[/a b.txt]\ntext of it" },
+      { type: "text", text: "[c.txt: /c.txt]" },
+    ],
+  ]);
+});

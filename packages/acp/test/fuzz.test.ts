@@ -1,0 +1,103 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ClientCapabilities, methods } from "@agentclientprotocol/sdk";
+import { expect, test } from "vitest";
+import { project, started } from "./editor.js";
+
+const { session } = methods.agent;
+const KEYS = [
+  "path",
+  "content",
+  "old_text",
+  "new_text",
+  "command",
+  "query",
+  "paths",
+  "timeout",
+  "pattern",
+  "edits",
+];
+const TOOLS = ["read_file", "write_file", "edit_file", "run_bash", "search_text", "move", "nope", ""];
+const HOSTILE = [
+  "",
+  "\u0000\u001b[2J",
+  "x".repeat(3000),
+  "\ud800",
+  "```",
+  "/",
+  "..",
+  "日本語",
+  '"\\',
+  "a.txt",
+  "/dev/zero",
+];
+
+/** A generator of numbers that is the same in each run. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 48271) % 2147483647;
+    return state % below;
+  };
+}
+
+const everything: ClientCapabilities = {
+  fs: { readTextFile: true, writeTextFile: true },
+  terminal: true,
+  elicitation: { form: {}, url: {} },
+  session: { notices: {}, compaction: {} },
+};
+const displayed: ClientCapabilities = { _meta: { terminal_output: true }, fs: { readTextFile: true } };
+
+// Every editor of this suite checks each message against the published schema; here the model does its worst.
+test.each([
+  ["without any ability", {}, 1],
+  ["with every ability", everything, 2],
+  ["that draws terminals", displayed, 3],
+] as const)(
+  "every message to an editor %s is valid, whatever the model does",
+  async (_name, capabilities, seed) => {
+    const random = randomFrom(seed);
+    const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;
+    const cwd = project();
+    writeFileSync(join(cwd, "a.txt"), "one\ntwo\n");
+    const value = (): unknown =>
+      pick<unknown>([
+        pick(HOSTILE),
+        join(cwd, "a.txt"),
+        "echo hi; exit 3",
+        random(100),
+        null,
+        [],
+        {},
+        true,
+        ["a.txt", 1],
+      ]);
+    const call = () => ({
+      name: pick(TOOLS),
+      args: Object.fromEntries(KEYS.filter(() => random(3) === 0).map((key) => [key, value()])),
+    });
+    const answers = Array.from({ length: 60 }, (_, n) =>
+      n % 3 === 2 ? pick(HOSTILE) || "ok" : { calls: Array.from({ length: 1 + random(3) }, call) },
+    );
+    const permission = () => pick(["allow", "always", "reject", "nonsense", undefined]);
+    const editor = await started({ answers, permission, capabilities }, cwd);
+    const { sessionId } = editor;
+    for (let n = 0; n < 20; n++) {
+      const configId = pick(["mode", "model", "none"]);
+      await editor.agent
+        .request(session.setConfigOption, {
+          sessionId,
+          configId,
+          value: pick(["ask", "read-only", "large", ""]),
+        })
+        .catch(() => undefined);
+      await editor.agent.request(session.setMode, { sessionId, modeId: pick(["read-only", "ask"]) });
+      const answered = editor.prompt(pick(HOSTILE) || "Go.").catch(() => undefined);
+      if (random(5) === 0) await editor.agent.notify(session.cancel, { sessionId });
+      await answered;
+    }
+    expect(editor.sent.length).toBeGreaterThan(100);
+  },
+  60_000,
+);

@@ -1,0 +1,208 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { text as readText } from "node:stream/consumers";
+import { errorMessage } from "@agent/core/toolkit";
+import { escapeToLine, quotePath } from "@agent/internal";
+import type { PastedServer } from "@agent/tools-mcp/manage";
+import { askYesNo, canAsk } from "../../process/ask.js";
+import { CliError } from "../../process/errors.js";
+import { EXIT, type ExitCode } from "../../process/exitCodes.js";
+import { note, print } from "../../process/output.js";
+import { editConfig } from "../../settings/config/editConfig.js";
+import { setPackOption, toSource } from "../../settings/config/editPackOptions.js";
+import { DEFAULT_PACK } from "../../settings/layers.js";
+import { type EditableServers, editableServers, type McpFlags, PACK } from "./servers.js";
+import { showTools } from "./update.js";
+
+/** Where other tools keep the servers of a project. Their content is offered, never used by itself. */
+const FOREIGN_FILES = [".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"];
+
+/** `enable` are tools of the server to turn on; `*` is all of them. */
+export interface AddFlags extends McpFlags {
+  readonly name?: string;
+  readonly env?: readonly string[];
+  readonly header?: readonly string[];
+  readonly user?: boolean;
+}
+
+/** What became of one server, for `--json`. */
+interface AddedServer {
+  readonly server: string;
+  readonly added: boolean;
+  readonly tools?: number;
+  readonly variables: readonly string[];
+  readonly problem?: string;
+}
+
+/**
+ * `agent mcp add …`: understands what was pasted, shows what would run, starts it after a yes, shows its tools, and
+ * writes config and lock after another.
+ */
+export async function mcpAdd(words: readonly string[], flags: AddFlags): Promise<ExitCode> {
+  const place = await editableServers(flags, flags.user === true);
+  const pasted = await readWords(words, flags, place);
+  if (!flags.yes && !canAsk()) {
+    for (const server of pasted) note(describe(server));
+    throw new CliError(
+      "agent mcp add: nobody can agree here. Look at it and run it with --yes.",
+      EXIT.refused,
+    );
+  }
+  const added: AddedServer[] = [];
+  let exitCode: ExitCode = EXIT.done;
+  for (const server of pasted) {
+    const result = await addServer(server, flags, place);
+    added.push(result);
+    if (result.problem !== undefined && !result.added) exitCode = EXIT.tool;
+  }
+  if (flags.json) print(`${JSON.stringify({ v: 1, config: place.file, servers: added }, undefined, 2)}\n`);
+  return exitCode;
+}
+
+/** The servers that the words mean: pasted, in a file, on standard input, or in a file of another tool that is here. */
+async function readWords(
+  words: readonly string[],
+  flags: AddFlags,
+  { manage }: EditableServers,
+): Promise<PastedServer[]> {
+  const pairs = (list: readonly string[] = [], separator: "=" | ":") =>
+    list.length === 0 ? undefined : Object.assign({}, ...list.map((one) => manage.keyValue(one, separator)));
+  const options = { name: flags.name, env: pairs(flags.env, "="), headers: pairs(flags.header, ":") };
+  const [first = foreignFile()] = words;
+  if (first === undefined) {
+    throw new CliError(
+      `agent mcp add: paste a command line, an address or the JSON block of another tool: agent mcp add npx -y @modelcontextprotocol/server-filesystem .`,
+    );
+  }
+  try {
+    if (words.length <= 1 && first === "-")
+      return manage.readPasted([await readText(process.stdin)], options);
+    const isFile = words.length <= 1 && first.endsWith(".json") && isRegularFile(first);
+    return manage.readPasted(isFile ? [readFileSync(first, "utf8")] : words, options);
+  } catch (error) {
+    throw new CliError(`agent mcp add: ${errorMessage(error)}`);
+  }
+}
+
+function foreignFile(): string | undefined {
+  return FOREIGN_FILES.find(isRegularFile);
+}
+
+function isRegularFile(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile();
+}
+
+async function addServer(
+  pasted: PastedServer,
+  flags: AddFlags,
+  place: EditableServers,
+): Promise<AddedServer> {
+  const { manage, file, servers } = place;
+  const { name, variables } = pasted;
+  const left = { server: name, added: false, variables };
+  note(describe(pasted));
+  if (Object.hasOwn(servers, name)) note(`  It replaces the server ${name} of the config.`);
+  if (!flags.yes && !(await askYesNo("Start it and look at its tools?"))) return left;
+  // What was pasted holds for this look; the config has the names only.
+  for (const [variable, value] of Object.entries(pasted.secrets)) process.env[variable] ??= value;
+  let locked: Awaited<ReturnType<typeof manage.inspectServer>>["locked"] | undefined;
+  let problem: string | undefined;
+  try {
+    ({ locked } = await manage.inspectServer(name, pasted.options, place.host));
+  } catch (error) {
+    problem = errorMessage(error);
+    note(`✗ ${name}: ${problem}`);
+    const needsLogin = error instanceof manage.LoginNeededError;
+    if (!needsLogin && (flags.yes || !(await askYesNo(`Write it into ${file} all the same?`)))) {
+      return { ...left, problem };
+    }
+  }
+  if (locked) showTools(name, manage.compareTools([], locked.tools), manage);
+  if (!flags.yes && locked && !(await askYesNo(`Agree to these tools, and write the server into ${file}?`))) {
+    return left;
+  }
+  const enable = await toolsToEnable(flags, locked?.tools.length ?? 0);
+  const options = { ...pasted.options, ...(enable && { enable }) };
+  const byHand = `["${PACK}", { servers: { ${toSource({ [name]: options }).slice(2, -2)} } }]`;
+  await editConfig(
+    file,
+    (text, kind) =>
+      setPackOption(text, { pack: PACK, group: "servers", key: name }, options, kind, [DEFAULT_PACK]),
+    byHand,
+  );
+  if (locked) {
+    const lock = manage.readLock(place.lockFile);
+    await manage.writeLock(place.lockFile, { ...lock, servers: { ...lock.servers, [name]: locked } });
+  }
+  if (!flags.json) for (const line of nextSteps(pasted, place, enable)) print(`${line}\n`);
+  return {
+    ...left,
+    added: true,
+    ...(locked && { tools: locked.tools.length }),
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+/** Which tools are on: those that were named, or all after a yes. Without one all are off, as everywhere. */
+async function toolsToEnable(flags: AddFlags, count: number): Promise<true | readonly string[] | undefined> {
+  if (flags.enable?.includes("*")) return true;
+  if (flags.enable) return flags.enable;
+  if (flags.yes || count === 0) return undefined;
+  return (await askYesNo(`Turn ${count === 1 ? "it" : `all ${count}`} on for the model?`)) ? true : undefined;
+}
+
+/** What would run or be reached, and what it gets, without any value that was pasted. */
+function describe({ name, options, variables, ignored }: PastedServer): string {
+  const what =
+    "url" in options
+      ? `at ${options.url}`
+      : `runs: ${[options.command, ...(options.args ?? [])].map(shown).join(" ")}`;
+  return [
+    `${name} ${escapeToLine(what)}`,
+    ...(variables.length > 0 ? [`  It gets the variables ${variables.map(escapeToLine).join(", ")}.`] : []),
+    ...(ignored.length > 0 ? [`  Not taken over: ${ignored.map(escapeToLine).join(", ")}.`] : []),
+  ].join("\n");
+}
+
+function shown(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function nextSteps(
+  { name, variables, secrets }: PastedServer,
+  { file }: EditableServers,
+  enable: unknown,
+): string[] {
+  const unset = variables.filter(
+    (variable) => Object.hasOwn(secrets, variable) || process.env[variable] === undefined,
+  );
+  return [
+    `${name} is in ${quotePath(file)}.`,
+    ...(unset.length > 0
+      ? [`Its values are not in the config. Set them where you start the agent: ${unset.join(", ")}`]
+      : []),
+    ...(enable === undefined
+      ? [
+          `Its tools are off. Turn them on with "enable" in the config, or for one run: agent --enable 'mcp__${name}__TOOL'`,
+        ]
+      : []),
+  ];
+}
+
+/** Servers that another tool's file of this directory names and the config does not have. Never throws. */
+export function offeredServers(
+  { manage, servers }: Pick<EditableServers, "manage" | "servers">,
+  directory: string,
+) {
+  return FOREIGN_FILES.flatMap((path) => {
+    try {
+      const file = join(directory, path);
+      if (!isRegularFile(file)) return [];
+      const names = manage.readPasted([readFileSync(file, "utf8")]).map(({ name }) => name);
+      const offered = names.filter((name) => !Object.hasOwn(servers, name));
+      return offered.length > 0 ? [{ file: path, servers: offered }] : [];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,111 @@
+import type { Command } from "commander";
+import { CliError } from "../../process/errors.js";
+import type { ExitCode } from "../../process/exitCodes.js";
+
+const ADD_EXAMPLES = `
+Examples:
+  agent mcp add npx -y @modelcontextprotocol/server-filesystem .
+  agent mcp add --name docs https://docs.example.com/mcp
+  agent mcp add '{ "mcpServers": { … } }'        a block of another tool's config
+  agent mcp add .mcp.json                         or all of a file
+  pbpaste | agent mcp add -
+
+Options stand before what is pasted, or after it where that is one word.`;
+
+/** `agent mcp …`: looking after MCP servers, and being one. */
+export function mcpCommands(
+  mcp: Command,
+  settingsOptions: (command: Command) => Command,
+  flagsOf: (command: Command) => Record<string, unknown>,
+  done: (exitCode: ExitCode) => void,
+): void {
+  const json = (command: Command): Command => settingsOptions(command).option("--json", "as JSON");
+  addOptions(mcp.command("add"))
+    .description("add a server: show what it runs and its tools, and write it into the config")
+    .argument("[pasted...]", "a command line, an address, a JSON block of another tool, or a file with one")
+    .passThroughOptions()
+    .addHelpText("after", ADD_EXAMPLES)
+    .action(async (pasted: string[], _, command: Command) => {
+      const { mcpAdd } = await import("./add.js");
+      const words = takeOwnOptions(pasted, command);
+      done(await mcpAdd(words, flagsOf(command)));
+    });
+  json(
+    mcp.command("remove").description("take a server out of the config and the lock, and forget its login"),
+  )
+    .argument("<server>", "its name in the config")
+    .option("--user", "of your own config instead of the project's")
+    .action(async (server: string, _, command: Command) => {
+      const { mcpRemove } = await import("./remove.js");
+      done(await mcpRemove(server, flagsOf(command)));
+    });
+  json(mcp.command("list").description("list the servers of the config and what was agreed to")).action(
+    async (_, command: Command) => {
+      const { mcpList } = await import("./list.js");
+      done(await mcpList(flagsOf(command)));
+    },
+  );
+  json(mcp.command("check").description("start servers and say what works and what it costs"))
+    .argument("[server]", "one server; without it all")
+    .action(async (server: string | undefined, _, command: Command) => {
+      const { mcpCheck } = await import("./check.js");
+      done(await mcpCheck(server, flagsOf(command)));
+    });
+  json(mcp.command("update").description("show how tools differ from what was agreed to, and agree"))
+    .argument("[server]", "one server; without it all")
+    .option("-y, --yes", "agree without being asked")
+    .action(async (server: string | undefined, _, command: Command) => {
+      const { mcpUpdate } = await import("./update.js");
+      done(await mcpUpdate(server, flagsOf(command)));
+    });
+  json(mcp.command("login").description("log in to a server on HTTP"))
+    .argument("<server>", "its name in the config")
+    .option("--scope <scope>", "ask for these permissions too")
+    .option("--no-browser", "only print the address; do not open it")
+    .action(async (server: string, _, command: Command) => {
+      const { mcpLogin } = await import("./login.js");
+      done(await mcpLogin(server, flagsOf(command)));
+    });
+  settingsOptions(mcp.command("serve").description("serve the enabled tools to MCP clients"))
+    .option("--http", "on HTTP, on this machine and with a token, instead of standard input and output")
+    .option("--port <number>", "the port for --http")
+    .action(async (_, command: Command) => {
+      const { mcpServe } = await import("./serve.js");
+      done(await mcpServe(flagsOf(command)));
+    });
+}
+
+function addOptions(command: Command): Command {
+  const collect = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];
+  return command
+    .option("--name <name>", "what it is called; without it that is guessed")
+    .option(
+      "--env <NAME[=value]>",
+      "a variable it gets; a secret stays out of the config (repeatable)",
+      collect,
+    )
+    .option("--header <header>", '"Name: value" that is sent to an address (repeatable)', collect)
+    .option("--enable <tool>", "a tool of the server to turn on; '*' for all (repeatable)", collect)
+    .option("--user", "into your own config instead of the project's")
+    .option("-y, --yes", "ask nothing")
+    .option("--json", "as JSON")
+    .option("--cwd <directory>", "work there")
+    .option("--config <file>", "use this config file and no other of the project")
+    .option("--trust", "trust the project's config as it is now");
+}
+
+/**
+ * What follows a program's name belongs to the program: `npx -y some-server --port 1`. After an address, a block, a
+ * file or a quoted command line nothing can follow, so options there are ours.
+ */
+function takeOwnOptions(pasted: readonly string[], command: Command): readonly string[] {
+  const [first = "", ...rest] = pasted;
+  const isWhole = /^https?:\/\/|[\s{]/i.test(first) || first.endsWith(".json") || first === "-";
+  if (!isWhole || rest.length === 0) return pasted;
+  const { operands, unknown } = command.passThroughOptions(false).parseOptions([...rest]);
+  const left = [...operands, ...unknown];
+  if (left.length === 0) return [first];
+  throw new CliError(
+    `agent mcp add: ${left.join(" ")} was not expected after what was pasted. Quote it as a whole.`,
+  );
+}

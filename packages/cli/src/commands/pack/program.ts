@@ -1,0 +1,67 @@
+import type { Command } from "commander";
+import type { ExitCode } from "../../process/exitCodes.js";
+import { print } from "../../process/output.js";
+import { enterDirectory } from "../../settings/workingDirectory.js";
+
+/** `agent pack …`, for those who write packs. */
+export function packCommands(pack: Command, done: (exitCode: ExitCode) => void): void {
+  pack.hook("preAction", (_, command) => enterDirectory(command.optsWithGlobals().cwd));
+  pack
+    .command("new")
+    .description("write a new pack that builds, passes its tests and can be published as it is")
+    .argument("<name>", "its npm name: agent-pack-weather, @me/agent-pack-weather")
+    .action(async (name: string) => {
+      const { packNew } = await import("./new.js");
+      done(await packNew({ name, directory: process.cwd(), print }));
+    });
+  pack
+    .command("check")
+    .description("check a pack against what hosts rely on; no tool is called for real")
+    .argument("[target]", "a pack's folder or file, or the name of an installed one", ".")
+    .option("--json", "as JSON")
+    .option("--trust", "run the pack's code as it is now without asking")
+    .action(async (target: string, { json, trust }: { json?: boolean; trust?: boolean }) => {
+      const { packCheck } = await import("./check.js");
+      const { trustPolicy } = await import("../../settings/trust/trustQuestion.js");
+      const policy = trustPolicy(trust === true);
+      done(await packCheck({ target, directory: process.cwd(), json: json === true, trust: policy, print }));
+    });
+  pack
+    .command("search")
+    .description("find packs in the registry npm is configured for")
+    .argument("[words...]", "what they are about")
+    .option("--json", "as JSON")
+    .action(async (words: string[], { json }: { json?: boolean }) => {
+      const { packSearch } = await import("./search.js");
+      done(await packSearch({ words, directory: process.cwd(), json: json === true, print }));
+    });
+  for (const [action, description] of [
+    ["add", "install a pack, show what it brings, and select it in the config"],
+    ["remove", "take a pack out of the config and uninstall it"],
+  ] as const) {
+    pack
+      .command(action)
+      .description(description)
+      .argument("<name>", "its npm name")
+      .option("--user", "for you, in every project, instead of for this one")
+      .option("-y, --yes", "ask nothing")
+      .action(async (specifier: string, { user, yes }: { user?: boolean; yes?: boolean }) => {
+        const { packAdd, packRemove } = await import("./manage.js");
+        const manage = action === "add" ? packAdd : packRemove;
+        const directory = process.cwd();
+        done(await manage({ specifier, directory, user: user === true, yes: yes === true, print }));
+      });
+  }
+  pack
+    .command("list")
+    .description("list installed packs with their versions, tools and what those can do")
+    .option("--json", "as JSON")
+    .option("--trust", "load the packs of a project whose config is not trusted, too")
+    .action(async ({ json, trust }: { json?: boolean; trust?: boolean }) => {
+      const { packList } = await import("./list.js");
+      const { isProjectTrusted } = await import("./trusted.js");
+      const directory = process.cwd();
+      const trusted = trust === true || (await isProjectTrusted(directory));
+      done(await packList({ directory, trusted, everything: trust === true, json: json === true, print }));
+    });
+}

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { type IncomingHttpHeaders, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createFileEngine } from "@agent/durable";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createRunsServer } from "./server.js";
+
+const TOKEN = "0b6f5a0e-token";
+const directory = mkdtempSync(join(tmpdir(), "agent-runs-page-"));
+const engine = createFileEngine(directory);
+const server = createRunsServer(engine, TOKEN, {});
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await engine.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** Not `fetch`, which sends no Host of the caller's choice. */
+function ask(path: string, headers: Record<string, string> = {}, method = "GET", body = ""): Promise<Answer> {
+  const { port } = server.address() as AddressInfo;
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: "127.0.0.1", port, path, headers, method }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part: string) => {
+        text += part;
+      });
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }),
+      );
+    });
+    sent.on("error", reject).end(body);
+  });
+}
+
+const withToken = { authorization: `Bearer ${TOKEN}` };
+
+describe("the page of runs", () => {
+  test("gives data to nobody without the token, wherever they put it", async () => {
+    for (const headers of [
+      {},
+      { authorization: "Bearer " },
+      { authorization: `Bearer ${TOKEN}x` },
+      { authorization: TOKEN },
+      { cookie: `token=${TOKEN}` },
+    ] as Record<string, string>[]) {
+      expect((await ask("/api/runs", headers)).status).toBe(401);
+    }
+    expect((await ask(`/api/runs?token=${TOKEN}`)).status).toBe(401);
+    expect((await ask("/api/runs", withToken)).status).toBe(200);
+  });
+
+  test("answers no request that came under another name, which a page elsewhere can make a browser send", async () => {
+    for (const host of [
+      "evil.example",
+      "127.0.0.1.evil.example",
+      "localhost.evil.example:80",
+      "evil@127.0.0.1",
+    ]) {
+      expect((await ask("/", { host })).status).toBe(403);
+      expect((await ask("/api/runs", { host, ...withToken })).status).toBe(403);
+    }
+    expect((await ask("/", { host: "localhost:1234" })).status).toBe(200);
+  });
+
+  test("changes nothing by a request without the token, which a form of another site would be", async () => {
+    const form = { "content-type": "text/plain", origin: "https://evil.example" };
+    for (const path of ["/api/runs/x/cancel", "/api/runs/x/decide"]) {
+      expect((await ask(path, form, "POST", "{}")).status).toBe(401);
+    }
+    const { headers } = await ask("/api/runs", withToken);
+    expect(headers["access-control-allow-origin"]).toBeUndefined();
+  });
+
+  test("runs its own script alone, whatever the text of a run holds, and is shown in no frame", async () => {
+    const { headers, body } = await ask("/");
+    const policy = headers["content-security-policy"] ?? "";
+    expect(policy).toMatch(/default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-/);
+    expect(policy).not.toContain("unsafe");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(body).not.toMatch(/innerHTML|insertAdjacentHTML|document\.write/);
+  });
+
+  test("takes no large body, and no path out of its own", async () => {
+    expect((await ask("/api/runs", withToken, "POST", "x".repeat(100_000))).status).toBe(413);
+    for (const path of ["/../../etc/passwd", "/api/runs/..%2f..%2fetc", "/api/runs/__proto__"]) {
+      expect((await ask(path, withToken)).status).toBe(404);
+    }
+  });
+});

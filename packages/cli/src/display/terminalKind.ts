@@ -1,0 +1,20 @@
+import { COLOR_STYLE, MONOCHROME_STYLE, type Style } from "./style.js";
+
+/** Whether standard output is a terminal on which rows can be drawn again. `TERM=dumb` says that it cannot. */
+export function isLiveTerminal(): boolean {
+  const { TERM } = process.env;
+  return process.stdout.isTTY === true && TERM !== undefined && TERM !== "dumb";
+}
+
+/** Colour, unless `NO_COLOR` is set to something. */
+export function terminalStyle(): Style {
+  return (process.env.NO_COLOR ?? "") === "" ? COLOR_STYLE : MONOCHROME_STYLE;
+}
+
+/** The size to draw for. A terminal that does not say is taken for a common one, and none is too small to draw on. */
+export function terminalSize({ columns, rows }: { readonly columns: number; readonly rows: number }): {
+  readonly columns: number;
+  readonly rows: number;
+} {
+  return { columns: Math.max(10, columns || 80), rows: Math.max(4, rows || 24) };
+}

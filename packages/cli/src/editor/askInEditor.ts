@@ -1,0 +1,58 @@
+import type { OpenSessionRequest, PermissionChoice } from "@agent/acp";
+import type { ApprovalRequest } from "@agent/core";
+import type { AskPerson } from "../assembly/gate.js";
+import { alwaysChoices } from "../permissions/alwaysChoices.js";
+import type { PersonDecision } from "../permissions/permissions.js";
+
+interface Answer extends PermissionChoice {
+  readonly decision: PersonDecision;
+}
+
+const ALLOW: Answer = { id: "allow", name: "Allow", kind: "allow_once", decision: "allow" };
+const REJECT: Answer = {
+  id: "reject",
+  name: "Reject",
+  kind: "reject_once",
+  decision: { deny: "the person rejected it." },
+};
+
+/** Asks about a call in the editor. "Always" makes the same rules as in the chat, for this session or the project. */
+export function askInEditor(choose: OpenSessionRequest["choose"]): AskPerson {
+  return async (request) => {
+    const answers = answersFor(request);
+    const chosen = await choose(
+      request,
+      answers.map(({ decision: _, ...choice }) => choice),
+    );
+    const answer = answers.find(({ id }) => id === chosen);
+    return answer?.decision ?? { deny: "the person closed the question." };
+  };
+}
+
+function answersFor(request: ApprovalRequest): Answer[] {
+  // What goes beyond the access rules is asked each time.
+  if (request.needs.length > 0) return [ALLOW, REJECT];
+  const choices = alwaysChoices(request);
+  const whole = choices.at(-1);
+  // Of a command the narrowest rule that is of use again: its first words, or exactly this one.
+  const narrow = typeof request.args.command === "string" ? choices.at(-2) : undefined;
+  const always = (choice: typeof whole, scope: "session" | "project"): Answer[] =>
+    choice
+      ? [
+          {
+            id: `${scope}-${choice === whole ? "tool" : "command"}`,
+            name: `Always in this ${scope}: ${choice.label}`,
+            kind: "allow_always",
+            decision: { always: choice.rule, scope },
+          },
+        ]
+      : [];
+  return [
+    ALLOW,
+    ...always(narrow, "session"),
+    ...always(narrow, "project"),
+    ...always(whole, "session"),
+    ...(narrow ? [] : always(whole, "project")),
+    REJECT,
+  ];
+}

@@ -1,0 +1,85 @@
+import type { HostSession, ModelChoice, OpenSessionRequest } from "@agent/acp";
+import { type Content, contentText } from "@agent/core";
+import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js";
+import { idOf } from "../assembly/sessions.js";
+import { PLAN_NOTE } from "../permissions/mode.js";
+import type { CrashGuard } from "../process/crash.js";
+import { note } from "../process/output.js";
+import type { SettingsFlags } from "../settings/flags.js";
+import { loadSettings } from "../settings/loadSettings.js";
+import { askInEditor } from "./askInEditor.js";
+import { editorCommands } from "./commands.js";
+import { editorModes } from "./modes.js";
+import { connectEditorServers } from "./servers.js";
+
+/** Makes the agent of one session of an editor, with the settings of its directory. */
+export async function openEditorSession(
+  flags: SettingsFlags,
+  request: OpenSessionRequest,
+  guard: CrashGuard,
+): Promise<HostSession> {
+  const { cwd, resume, choose, ask, editorFiles } = request;
+  const loaded = await loadSettings({
+    ...flags,
+    cwd,
+    addDir: [...(flags.addDir ?? []), ...request.additionalDirectories],
+  });
+  const assembled = await assembleAgent(loaded, {
+    resume,
+    record: true,
+    mode: "ask",
+    ask: askInEditor(choose),
+    forPacks: { ask, ...(editorFiles && { editorFiles }) },
+    instructions: true,
+    guard,
+    onProblem: (message) => note(`agent: ${message}`),
+  });
+  const { agent, provider, recording, chosen, permissions, undo, dispose } = assembled;
+  const contextTokens = loaded.settings.contextTokens ?? provider.contextTokens;
+  const happened: string[] = [];
+  const ended = new AbortController();
+  return {
+    id: idOf(recording?.file ?? agent.context.sessionContextFilePath),
+    agent,
+    model: modelChoice(assembled),
+    modes: editorModes(permissions),
+    commands: editorCommands(assembled, (text) => happened.push(text)),
+    ...(contextTokens !== undefined && { contextTokens }),
+    problems: [
+      ...assembled.problems,
+      ...(chosen.kind === "offline" ? [`Answered by the ${chosen.description}`] : []),
+    ],
+    ready: connectEditorServers(agent, request, { projectFile: loaded.projectFile, signal: ended.signal }),
+    beforeMessage: (content) => {
+      undo()?.beginTurn(contentText(content));
+      return withNotes(content, [...happened.splice(0), ...(permissions.mode === "plan" ? [PLAN_NOTE] : [])]);
+    },
+    afterMessage: () => undo()?.endTurn(),
+    dispose: async () => {
+      ended.abort();
+      await dispose();
+    },
+  };
+}
+
+function modelChoice({ chosen, provider }: AssembledAgent): ModelChoice {
+  const { withModel, listModels } = chosen;
+  return {
+    get current() {
+      return provider.model;
+    },
+    available: [],
+    ...(withModel &&
+      listModels && { list: async (signal) => (await listModels(signal)).map(({ id }) => id) }),
+    choose: async (model) => {
+      if (withModel && model !== provider.model) provider.use(await withModel(model));
+    },
+  };
+}
+
+/** The message with what the model must know besides: what the person did since the last one, and the mode. */
+function withNotes(content: Content, notes: readonly string[]): Content {
+  if (notes.length === 0) return content;
+  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  return [...parts, ...notes.map((text) => ({ type: "text" as const, text }))];
+}

@@ -1,0 +1,32 @@
+import { dirname } from "node:path";
+import type { OpenSessionRequest } from "@agent/acp";
+import type { Agent } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
+import type * as Manage from "@agent/tools-mcp/manage";
+import { loadOptional } from "../commands/optionalPackage.js";
+
+/**
+ * The editor's own MCP servers, through our pack, which may be that of a trusted project. Resolves to what is wrong with them; without the pack, to what to
+ * install.
+ */
+export async function connectEditorServers(
+  agent: Agent,
+  { servers, cwd, ask }: OpenSessionRequest,
+  { projectFile, signal }: { readonly projectFile: string | undefined; readonly signal: AbortSignal },
+): Promise<string[]> {
+  if (Object.keys(servers).length === 0) return [];
+  try {
+    const manage = await loadOptional<typeof Manage>(
+      "The editor's MCP servers",
+      "@agent/tools-mcp/manage",
+      projectFile === undefined ? [] : [dirname(projectFile)],
+    );
+    const enabled = Object.fromEntries(
+      Object.entries(servers).map(([name, server]) => [name, { ...server, enable: true as const }]),
+    );
+    const host = { context: agent.context, baseDirectory: cwd, ask };
+    return await manage.connectServers(agent.registry, enabled, host, signal);
+  } catch (error) {
+    return [errorMessage(error)];
+  }
+}

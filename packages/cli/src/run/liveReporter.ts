@@ -1,0 +1,117 @@
+import type { AgentEvent } from "@agent/core";
+import { escapeInvisible } from "@agent/core/toolkit";
+import { Activity } from "../display/activity.js";
+import { formatDuration } from "../display/duration.js";
+import { Frames } from "../display/frames.js";
+import { LiveRegion } from "../display/liveRegion.js";
+import type { Style } from "../display/style.js";
+import { terminalSize } from "../display/terminalKind.js";
+import { clipRow, cutToWidth, styledWidth } from "../display/width.js";
+import { note } from "../process/output.js";
+import type { Outcome } from "./outcome.js";
+import type { Reporter, RunInfo } from "./reporters.js";
+
+/** The terminal a task is shown on. */
+export interface TaskScreen {
+  readonly columns: number;
+  readonly rows: number;
+  write(text: string): void;
+  on(event: "resize", listener: () => void): unknown;
+  off(event: "resize", listener: () => void): unknown;
+}
+
+/**
+ * One task on a terminal, shown as the chat shows it: the answer as it is written, words between calls, calls with
+ * their output and the reason of a failure, and below them what goes on and for how long.
+ */
+export class LiveReporter implements Reporter {
+  readonly #screen: TaskScreen;
+  readonly #style: Style;
+  readonly #region: LiveRegion;
+  readonly #frames = new Frames(() => this.#draw());
+  #activity: Activity;
+  #startedAt = Date.now();
+  /** How many of the rows that are drawn, from the first, are the answer. */
+  #answerRows = 0;
+  /** Whether a person is being asked, by somebody who writes below what is drawn. */
+  #isLent = false;
+
+  constructor(screen: TaskScreen, style: Style) {
+    this.#screen = screen;
+    this.#style = style;
+    this.#region = new LiveRegion((text) => screen.write(text));
+    this.#activity = new Activity({ style, now: Date.now });
+  }
+
+  start({ price }: RunInfo): void {
+    this.#activity = new Activity({ style: this.#style, now: Date.now, ...(price && { price }) });
+    this.#startedAt = Date.now();
+    this.#screen.on("resize", this.#resized);
+    this.#frames.tick();
+  }
+
+  event(event: AgentEvent): void {
+    this.#activity.event(event);
+    this.#frames.request();
+  }
+
+  preview(id: string, diff: readonly string[]): void {
+    this.#activity.preview(id, diff);
+  }
+
+  notice(message: string): void {
+    this.#activity.print(escapeInvisible(message).split("\n"));
+    this.#frames.request();
+  }
+
+  async whileAsking<T>(work: () => Promise<T>): Promise<T> {
+    this.#hide();
+    this.#isLent = true;
+    try {
+      return await work();
+    } finally {
+      this.#isLent = false;
+      this.#frames.request();
+    }
+  }
+
+  finish({ error }: Outcome): void {
+    this.#frames.close();
+    this.#screen.off("resize", this.#resized);
+    this.#activity.end();
+    this.#hide();
+    if (error !== undefined) note(`agent: ${error}`);
+  }
+
+  readonly #resized = (): void => {
+    if (this.#isLent) return;
+    if (this.#answerRows > 0) this.#activity.keepShown();
+    this.#region.resized(terminalSize(this.#screen).columns, this.#answerRows);
+    this.#frames.draw();
+  };
+
+  #draw(): void {
+    if (this.#isLent) return;
+    // One column less than there are: a terminal that is full to its edge may break the row.
+    const { columns, rows: height } = terminalSize(this.#screen);
+    const width = columns - 1;
+    const { above, rows, answerRows } = this.#activity.frame(width, Math.max(1, height - 3));
+    this.#answerRows = answerRows;
+    const tail = `… ${formatDuration(Date.now() - this.#startedAt)} · ctrl+c stops`;
+    const doing = cutToWidth(this.#activity.doing, Math.max(8, width - tail.length));
+    const shown = [...rows, "", this.#style.dim(cutToWidth(doing + tail, width))]
+      .slice(-(height - 1))
+      .map((row) => clipRow(row, width));
+    const cursor = { row: shown.length - 1, column: styledWidth(shown.at(-1) ?? "") };
+    this.#region.draw({ above, rows: shown, cursor });
+  }
+
+  /** Takes away what is drawn; all that was said stays. */
+  #hide(): void {
+    const { columns, rows } = terminalSize(this.#screen);
+    const { above } = this.#activity.frame(columns - 1, rows);
+    this.#answerRows = 0;
+    this.#region.draw({ above, rows: [] });
+    this.#region.clear();
+  }
+}

@@ -1,0 +1,127 @@
+import { compileSchema, isRecord, quote } from "@agent/core/toolkit";
+import { describeValue } from "@agent/internal";
+import { parseRule } from "../../permissions/rule.js";
+import { CliError } from "../../process/errors.js";
+import { isProviderName, PROVIDER_NAMES } from "../providerCatalog.js";
+import { hideCredentials } from "../secrets.js";
+import { keyPattern, locate } from "./locate.js";
+import { CONFIG_SCHEMA } from "./schema.js";
+import type { AgentConfig } from "./types.js";
+
+/** Where a config came from, for messages that name the file and the line. */
+export interface ConfigSource {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Checks what a config file holds. Throws one message with the file, the line, the key and the nearest match. */
+export function checkConfig(value: unknown, source: ConfigSource): AgentConfig {
+  if (!isRecord(value)) {
+    throw new CliError(
+      `${source.file}: the config must be an object, got ${describeValue(value)}. Write: export default defineConfig({ … })`,
+    );
+  }
+  const found = findSchemaProblem(value) ?? findOtherProblem(value);
+  if (found)
+    throw new CliError(`${locate(source.file, source.text, keyPattern(found.key))}: ${found.message}`);
+  return value as AgentConfig;
+}
+
+interface Problem {
+  /** The key to look for in the file. */
+  readonly key: string;
+  readonly message: string;
+}
+
+function findSchemaProblem(config: Readonly<Record<string, unknown>>): Problem | undefined {
+  // A provider of the config's own making is an object with methods, not settings.
+  const { provider, ...others } = config;
+  const sentence = compileSchema(CONFIG_SCHEMA)(isOwnProvider(provider) ? others : config);
+  if (sentence === undefined) return undefined;
+  // Every problem starts with the path of the value in quotation marks: "provider.baseUrl", "enable[1]".
+  const path = /^"([^"]*)"/.exec(sentence)?.[1] ?? "";
+  const key =
+    path
+      .replace(/(\[\d+\])+$/, "")
+      .split(".")
+      .at(-1) ?? path;
+  // What stands where the provider's key belongs may well be one.
+  const message =
+    path === "provider.apiKey" ? sentence.replace(/, got .*$/s, ".") : hideCredentials(sentence);
+  return { key, message };
+}
+
+/** What a schema cannot say: functions, names that have to be known, and keys that contradict each other. */
+function findOtherProblem({
+  packs,
+  provider,
+  permissions,
+  enable,
+  disable,
+}: AgentConfig): Problem | undefined {
+  const pack = (packs ?? []).findIndex((item) => !isPack(Array.isArray(item) ? item[0] : item));
+  if (pack !== -1) {
+    const expected = "must be a pack with a register function, or a tool with execute";
+    return { key: "packs", message: `"packs[${pack}]" ${expected}, got ${describeValue(packs?.[pack])}.` };
+  }
+  return findProviderProblem(provider) ?? findRuleProblem(permissions) ?? findContradiction(enable, disable);
+}
+
+function isPack(item: unknown): boolean {
+  if (typeof item === "string") return true;
+  return isRecord(item) && (typeof item.register === "function" || typeof item.execute === "function");
+}
+
+function isOwnProvider(provider: unknown): boolean {
+  return isRecord(provider) && typeof provider.respond === "function";
+}
+
+function findProviderProblem(provider: AgentConfig["provider"]): Problem | undefined {
+  if (provider === undefined || isOwnProvider(provider)) return undefined;
+  const { name, baseURL } = typeof provider === "string" ? { name: provider } : (provider as ProviderKeys);
+  if (name !== undefined && !isProviderName(name)) {
+    const path = typeof provider === "string" ? "provider" : "provider.name";
+    const expected = `must be a provider's name (${PROVIDER_NAMES.map(quote).join(", ")} or a package)`;
+    return { key: path.split(".").at(-1) ?? path, message: `"${path}" ${expected}, got ${quote(name)}.` };
+  }
+  if (baseURL === undefined || URL.canParse(baseURL)) return undefined;
+  return {
+    key: "baseURL",
+    message: `"provider.baseURL" must be a URL, got ${hideCredentials(describeValue(baseURL))}.`,
+  };
+}
+
+interface ProviderKeys {
+  readonly name?: string;
+  readonly baseURL?: string;
+}
+
+function findRuleProblem(permissions: AgentConfig["permissions"] = {}): Problem | undefined {
+  for (const [key, rules] of Object.entries(permissions)) {
+    const wrong = rules.findIndex((rule) => !isRule(rule));
+    if (wrong === -1) continue;
+    const example = 'must be a rule such as "run_bash(npm test *)"';
+    return { key, message: `"permissions.${key}[${wrong}]" ${example}, got ${describeValue(rules[wrong])}.` };
+  }
+  return undefined;
+}
+
+function isRule(rule: string): boolean {
+  try {
+    return parseRule(rule) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function findContradiction(
+  enable: AgentConfig["enable"] = [],
+  disable: AgentConfig["disable"] = [],
+): Problem | undefined {
+  const both = enable.find((tool) => disable.includes(tool));
+  if (both === undefined) return undefined;
+  return {
+    key: "disable",
+    message: `${quote(both)} is both in enable and in disable. Remove it from one of them.`,
+  };
+}

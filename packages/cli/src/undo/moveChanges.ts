@@ -1,0 +1,58 @@
+import { relative } from "node:path";
+import { countOf, escapeToLine } from "@agent/internal";
+import type { UndoLog, UndoResult } from "./undoLog.js";
+
+const MOST_SHOWN = 20;
+
+/** What happened, in lines for the person, and what the model is told of it with the next message. */
+export interface MovedChanges {
+  readonly lines: readonly string[];
+  readonly told?: string;
+}
+
+/** Takes back the file changes of the last message, or makes them again. */
+export async function moveChanges(
+  log: UndoLog,
+  direction: "undo" | "redo",
+  cwd: string,
+): Promise<MovedChanges> {
+  const result = await log[direction]();
+  if (!result) {
+    return { lines: [direction === "undo" ? "No message changed a file." : "Nothing was taken back."] };
+  }
+  const { restored, kept, message } = result;
+  const did = direction === "undo" ? "Took back" : "Made again";
+  const first = escapeToLine(message.replace(/\s+/g, " ").slice(0, 60));
+  const canRedo = direction === "undo" && restored.length > 0 && kept.length === 0;
+  const lines = [
+    restored.length === 0
+      ? `Nothing could be changed of “${first}”.`
+      : `${did} ${countOf(restored.length, "change")} of “${first}”:`,
+    ...shownPaths(restored, cwd),
+    ...keptLines(result, cwd),
+    ...(canRedo ? ["/redo makes them again."] : []),
+  ];
+  return { lines, ...(restored.length > 0 && { told: tell(direction, restored, cwd) }) };
+}
+
+function tell(direction: "undo" | "redo", restored: readonly string[], cwd: string): string {
+  const names = restored.map((path) => relative(cwd, path)).join(", ");
+  const done = direction === "undo" ? "took back your changes to" : "made these changes again:";
+  const when = direction === "undo" ? "before" : "after";
+  return `[The person ${done} ${names}. The files are as they were ${when} them.]`;
+}
+
+function shownPaths(paths: readonly string[], cwd: string): string[] {
+  const lines = paths.slice(0, MOST_SHOWN).map((path) => `  ${name(path, cwd)}`);
+  return paths.length > MOST_SHOWN ? [...lines, `  … and ${paths.length - MOST_SHOWN} more`] : lines;
+}
+
+function keptLines({ kept }: UndoResult, cwd: string): string[] {
+  if (kept.length === 0) return [];
+  return ["Left alone:", ...kept.map(({ path, reason }) => `  ${name(path, cwd)}: ${escapeToLine(reason)}`)];
+}
+
+function name(path: string, cwd: string): string {
+  const short = relative(cwd, path);
+  return escapeToLine(short.startsWith("..") ? path : short);
+}

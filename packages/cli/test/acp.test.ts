@@ -1,0 +1,276 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { AcpClient, type AcpMessage } from "./acpClient.js";
+import { Sandbox } from "./agent.js";
+import { ScriptedModel } from "./scriptedModel.js";
+
+const select = (optionId: string) => () => ({ outcome: { outcome: "selected", optionId } });
+
+/** A trusted project with the default tools, `run_bash` on, and a scripted model. */
+async function project(config: object = {}) {
+  const sandbox = new Sandbox();
+  const model = await ScriptedModel.start(["scripted", "other"]);
+  const packs = ["@agent/preset-default"];
+  sandbox.write("agent.config.json", JSON.stringify({ packs, enable: ["run_bash"], ...config }));
+  return { sandbox, model, env: model.env, args: ["--trust"] };
+}
+
+const isAlive = (pid: number): boolean =>
+  existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, "latin1").includes(") Z ");
+
+async function pidIn(file: string): Promise<number> {
+  while (!existsSync(file) || readFileSync(file, "utf8").trim() === "") await delay(10);
+  return Number(readFileSync(file, "utf8"));
+}
+
+async function gone(pid: number): Promise<void> {
+  while (isAlive(pid)) await delay(10);
+}
+
+test("a whole conversation: approval, edit, undo, another model, and nothing else on standard output", async () => {
+  const { sandbox, model, env, args } = await project();
+  const asked: AcpMessage[] = [];
+  const client = await AcpClient.start(sandbox, {
+    ...{ env, args },
+    answer: (message) => {
+      asked.push(message);
+      return select("allow")();
+    },
+  });
+  const path = sandbox.write("a.txt", "one\n");
+  const sessionId = await client.open(sandbox.project);
+  const edit = `call edit_file {"path":"${path}","old_text":"one","new_text":"two"}\nthen say Edited.`;
+  expect((await client.prompt(sessionId, edit)).result).toEqual({ stopReason: "end_turn" });
+  expect(client.said()).toBe("Edited.");
+  expect(asked[0]?.params.toolCall.content).toEqual([
+    { type: "diff", path, oldText: "one\n", newText: "two\n" },
+  ]);
+  expect(readFileSync(path, "utf8")).toBe("two\n");
+  await client.prompt(sessionId, "/undo");
+  expect(client.said()).toContain("Took back 1 change");
+  expect(readFileSync(path, "utf8")).toBe("one\n");
+  const models = await client.until(({ params }) => params?.update?.sessionUpdate === "config_option_update");
+  expect(models.params.update.configOptions[0].options).toMatchObject([
+    { value: "scripted" },
+    { value: "other" },
+  ]);
+  const changed = await client.ask("session/set_config_option", {
+    sessionId,
+    configId: "model",
+    value: "other",
+  });
+  expect(changed.result.configOptions[0]).toMatchObject({ currentValue: "other" });
+  await client.prompt(sessionId, "say Bye.");
+  expect(model.lastRequest).toContain("took back your changes to a.txt");
+  expect(client.updates("available_commands_update")[0].availableCommands).toMatchObject([
+    { name: "undo" },
+    { name: "redo" },
+    { name: "compact" },
+  ]);
+  expect(await client.end()).toBe(0);
+  expect(client.noise).toEqual([]);
+});
+
+test("rules of the configuration hold, and always makes one for the project", async () => {
+  const permissions = { allow: ["run_bash(echo *)"], deny: ["run_bash(rm *)"] };
+  const { sandbox, env, args } = await project({ permissions });
+  const asked: AcpMessage[] = [];
+  const answer = (message: AcpMessage) => {
+    asked.push(message);
+    return select("project-command")();
+  };
+  const client = await AcpClient.start(sandbox, { env, args, answer });
+  const sessionId = await client.open(sandbox.project);
+  const run = (command: string) =>
+    client.prompt(sessionId, `call run_bash {"command":"${command}"}\nthen say ok`);
+  await run("echo allowed");
+  await run("rm -f a.txt");
+  expect(asked).toEqual([]);
+  expect(JSON.stringify(client.updates("tool_call_update"))).toContain("of the configuration denies it");
+  await run("touch made.txt");
+  expect(asked[0]?.params.options).toMatchObject([
+    { optionId: "allow", kind: "allow_once" },
+    { optionId: "session-command", name: "Always in this session: touch *", kind: "allow_always" },
+    { optionId: "project-command", kind: "allow_always" },
+    { optionId: "session-tool", kind: "allow_always" },
+    { optionId: "reject", kind: "reject_once" },
+  ]);
+  await run("touch again.txt");
+  expect(asked.length).toBe(1);
+  await client.end();
+  const later = await AcpClient.start(sandbox, { env, args, answer });
+  const resumed = await later.open(sandbox.project);
+  await later.prompt(resumed, 'call run_bash {"command":"touch later.txt"}\nthen say ok');
+  expect(asked.length).toBe(1);
+  expect(existsSync(join(sandbox.project, "later.txt"))).toBe(true);
+  await later.end();
+});
+
+test("read-only takes the tools that change something from the model, whatever was allowed", async () => {
+  const { sandbox, model, env, args } = await project({ permissions: { allow: ["write_file"] } });
+  const client = await AcpClient.start(sandbox, { env, args });
+  const sessionId = await client.open(sandbox.project);
+  await client.ask("session/set_mode", { sessionId, modeId: "read-only" });
+  await client.prompt(sessionId, 'call write_file {"path":"a.txt","content":"x"}\nthen say ok');
+  expect(existsSync(join(sandbox.project, "a.txt"))).toBe(false);
+  expect(model.lastRequest).toContain("plan mode");
+  await client.end();
+});
+
+test("files go through the editor, and what is protected does not", async () => {
+  const { sandbox, model, env, args } = await project();
+  const path = sandbox.write("a.txt", "saved\n");
+  const files: string[] = [];
+  const client = await AcpClient.start(sandbox, {
+    ...{ env, args, capabilities: { fs: { readTextFile: true, writeTextFile: true } } },
+    answer: ({ method, params }) => {
+      if (method === "session/request_permission") return select("allow")();
+      files.push(`${method} ${params.path}`);
+      if (method === "fs/read_text_file") return { content: "unsaved\n" };
+      writeFileSync(params.path, params.content);
+      return {};
+    },
+  });
+  const sessionId = await client.open(sandbox.project);
+  await client.prompt(sessionId, `call read_file {"path":"${path}"}\nthen say ok`);
+  expect(model.lastRequest).toContain("unsaved");
+  files.length = 0;
+  const config = join(sandbox.project, "agent.config.json");
+  await client.prompt(
+    sessionId,
+    `call write_file {"path":"${config}","content":"{}"}\ncall write_file {"path":".git/hooks/post-commit","content":"x"}\nthen say ok`,
+  );
+  expect(files.filter((one) => one.startsWith("fs/write"))).toEqual([]);
+  expect(readFileSync(config, "utf8")).not.toBe("{}");
+  await client.end();
+});
+
+test("undo gives back what the person had not saved", async () => {
+  const { sandbox, env, args } = await project();
+  const path = sandbox.write("a.txt", "saved\n");
+  let buffer = "saved\nmine\n";
+  const client = await AcpClient.start(sandbox, {
+    ...{ env, args, capabilities: { fs: { readTextFile: true, writeTextFile: true } } },
+    answer: ({ method, params }) => {
+      if (method === "session/request_permission") return select("allow")();
+      if (method === "fs/read_text_file") return { content: buffer };
+      buffer = params.content;
+      writeFileSync(path, buffer);
+      return {};
+    },
+  });
+  const sessionId = await client.open(sandbox.project);
+  const edit = `call edit_file {"path":"${path}","old_text":"saved","new_text":"edited"}\nthen say ok`;
+  await client.prompt(sessionId, edit);
+  expect(readFileSync(path, "utf8")).toBe("edited\nmine\n");
+  await client.prompt(sessionId, "/undo");
+  expect(readFileSync(path, "utf8")).toBe("saved\nmine\n");
+  await client.end();
+});
+
+test("sessions are listed, loaded, resumed and deleted", async () => {
+  const { sandbox, env, args } = await project();
+  const first = await AcpClient.start(sandbox, { env, args });
+  const sessionId = await first.open(sandbox.project);
+  await first.prompt(sessionId, "say Remember the fox.");
+  await first.end();
+  const second = await AcpClient.start(sandbox, { env, args });
+  const cwd = sandbox.project;
+  const listed = (await second.ask("session/list", { cwd })).result.sessions;
+  expect(listed).toMatchObject([{ sessionId, cwd, title: "say Remember the fox." }]);
+  await second.ask("session/load", { sessionId, cwd, mcpServers: [] });
+  expect(second.updates("user_message_chunk")).toMatchObject([
+    { content: { text: "say Remember the fox." } },
+  ]);
+  expect(second.said()).toBe("Remember the fox.");
+  await second.prompt(sessionId, "say Second.");
+  await second.end();
+  const third = await AcpClient.start(sandbox, { env, args });
+  await third.ask("session/resume", { sessionId, cwd });
+  expect(third.said()).toBe("");
+  await third.prompt(sessionId, "say Third.");
+  expect(third.said()).toBe("Third.");
+  expect((await third.ask("session/delete", { sessionId })).result).toEqual({});
+  expect((await third.ask("session/list", { cwd })).result.sessions).toEqual([]);
+  expect((await third.ask("session/delete", { sessionId: "../../x" })).error?.message).toContain(
+    "no session",
+  );
+  await third.end();
+});
+
+test("two sessions at once share nothing: directory, key, mode, conversation", async () => {
+  const { sandbox, model, env, args } = await project();
+  const other = join(sandbox.home, "other");
+  mkdirSync(join(other, ".git"), { recursive: true });
+  writeFileSync(
+    join(other, "agent.config.json"),
+    '{"packs":["@agent/preset-default"],"enable":["run_bash"]}',
+  );
+  const client = await AcpClient.start(sandbox, { env, args, answer: select("allow") });
+  const [one, two] = [await client.open(sandbox.project), await client.open(other)];
+  await client.ask("session/set_mode", { sessionId: one, modeId: "auto" });
+  const where = 'call run_bash {"command":"pwd > here.txt; env > env.txt"}\nthen say done';
+  const answers = await Promise.all([client.prompt(one, where), client.prompt(two, where)]);
+  expect(answers.map(({ result }) => result?.stopReason)).toEqual(["end_turn", "end_turn"]);
+  for (const directory of [sandbox.project, other]) {
+    expect(readFileSync(join(directory, "here.txt"), "utf8").trim()).toBe(directory);
+    expect(readFileSync(join(directory, "env.txt"), "utf8")).not.toContain("OPENAI_API_KEY");
+  }
+  await client.prompt(one, "say Only here.");
+  expect(client.said(two)).toBe("done");
+  await client.prompt(two, "say Second.");
+  expect(model.lastRequest).not.toContain("Only here");
+  expect((await client.ask("session/close", { sessionId: two })).result).toEqual({});
+  expect((await client.prompt(one, "say Still there.")).result).toEqual({ stopReason: "end_turn" });
+  expect(await client.end()).toBe(0);
+});
+
+test.each(["in the first session", "in another session"])(
+  "when the editor closes the input, what a command started %s ends with it",
+  async (where) => {
+    const { sandbox, env, args } = await project();
+    const client = await AcpClient.start(sandbox, { env, args, answer: select("allow") });
+    let sessionId = await client.open(sandbox.project);
+    if (where === "in another session") sessionId = await client.open(sandbox.project);
+    const command = "setsid sleep 300 & echo $! > child; echo $$ > pid; sleep 300";
+    void client.prompt(sessionId, `call run_bash ${JSON.stringify({ command })}`);
+    const pids = [await pidIn(join(sandbox.project, "pid")), await pidIn(join(sandbox.project, "child"))];
+    expect(await client.end()).toBe(0);
+    for (const pid of pids) await gone(pid);
+  },
+);
+
+test("an editor that is killed leaves no process", async () => {
+  const { sandbox, env, args } = await project();
+  const client = await AcpClient.start(sandbox, { env, args, answer: select("allow") });
+  const [first, second] = [await client.open(sandbox.project), await client.open(sandbox.project)];
+  for (const [n, sessionId] of [first, second].entries()) {
+    const command = `echo $$ > pid${n}; echo $PPID > parent${n}; sleep 300`;
+    void client.prompt(sessionId, `call run_bash ${JSON.stringify({ command })}`);
+  }
+  const pids: number[] = [];
+  for (const name of ["pid0", "pid1", "parent0", "parent1"])
+    pids.push(await pidIn(join(sandbox.project, name)));
+  // What the kernel does when the editor dies: both pipes are gone at once.
+  client.child.stdin.destroy();
+  client.child.stdout.destroy();
+  client.child.stderr.destroy();
+  for (const pid of pids) await gone(pid);
+});
+
+test("a cancelled command is gone and its call is told as failed", async () => {
+  const { sandbox, env, args } = await project();
+  const client = await AcpClient.start(sandbox, { env, args, answer: select("allow") });
+  const sessionId = await client.open(sandbox.project);
+  const command = "echo $$ > pid; sleep 300";
+  const answer = client.prompt(sessionId, `call run_bash ${JSON.stringify({ command })}`);
+  const pid = await pidIn(join(sandbox.project, "pid"));
+  client.send({ method: "session/cancel", params: { sessionId } });
+  expect((await answer).result).toEqual({ stopReason: "cancelled" });
+  await gone(pid);
+  expect(client.updates("tool_call_update").at(-1)).toMatchObject({ status: "failed" });
+  expect((await client.prompt(sessionId, "say Again.")).result).toEqual({ stopReason: "end_turn" });
+  await client.end();
+});

@@ -1,0 +1,235 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { useBuiltChat } from "./builtChat.js";
+import { hasTmux } from "./terminal.js";
+
+// The smallest image there is.
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+const runBash = (command: string): string => `call run_bash ${JSON.stringify({ command })}`;
+
+describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)", () => {
+  const start = useBuiltChat();
+
+  test("the status row has mode, context, model, cost, tokens with cached ones, and directory", async () => {
+    const { box, chat } = await start();
+    box.write(
+      "agent.config.json",
+      JSON.stringify({ contextTokens: 10_000, prices: { scripted: { input: 1000, output: 1000 } } }),
+    );
+    const terminal = await chat(["--trust"], { columns: 120 });
+    terminal.send("say hello");
+    await terminal.until(/^hello$[\s\S]*tokens in/m);
+    await expect
+      .poll(() => terminal.status())
+      .toMatch(
+        /^accept edits \(shift\+tab\) · 13% context · scripted · \$1\.\d\d · 1\.2k in \(1\.0k cached\), 56 out · ~\/project$/,
+      );
+  });
+
+  test("a long turn ends with a bell, where the config does not say otherwise", async () => {
+    const { box, chat } = await start();
+    box.write("agent.config.json", JSON.stringify({ notify: 1 }));
+    const terminal = await chat(["--trust"]);
+    const log = join(box.root, "bytes");
+    terminal.record(log);
+    terminal.send("say hello");
+    await terminal.until(/^hello$[\s\S]*tokens in/m);
+    await expect.poll(() => readFileSync(log, "utf8")).toContain("\x07");
+    box.write("agent.config.json", JSON.stringify({ notify: false }));
+    const quiet = await chat(["--trust"]);
+    const silence = join(box.root, "silence");
+    quiet.record(silence);
+    quiet.send("say hello");
+    await quiet.until(/^hello$[\s\S]*tokens in/m);
+    quiet.send("/quit");
+    await quiet.until("[status 0]");
+    expect(readFileSync(silence, "utf8")).not.toContain("\x07");
+  });
+
+  test("Ctrl+B moves a running command to the background; it is named in the row, by /status, and when leaving", async () => {
+    const { chat } = await start();
+    const terminal = await chat(["--enable", "run_bash"]);
+    terminal.send(runBash("echo begun; sleep 600"));
+    await terminal.until(/│ begun\n│ executing…/);
+    terminal.press("C-b");
+    await terminal.until("#1 run_bash goes on in the background. /status lists it.");
+    await terminal.until("That is all.");
+    await expect.poll(() => terminal.status()).toContain("1 running (/status)");
+    terminal.send("/status");
+    await terminal.until(/Background\n {2}job-1 {2}echo begun;.* {2}pid \d+/);
+    terminal.press("C-d");
+    await terminal.until(/Ending \S+: echo begun; sleep 600[\s\S]*\[status 0\]/);
+  });
+
+  test("/model completes from the server's list, lets one choose, and refuses what is not there", async () => {
+    const { chat } = await start(["scripted", "scripted-large", "other"]);
+    const terminal = await chat();
+    terminal.type("/model scripted-");
+    terminal.press("Tab");
+    await terminal.until("› /model scripted-large");
+    terminal.press("Enter");
+    await terminal.until("scripted-large answers from the next message on.");
+    await expect.poll(() => terminal.status()).toContain("scripted-large");
+    terminal.send("/model scripted-lrage");
+    await terminal.until('The server has no model "scripted-lrage". Did you mean scripted-large?');
+    terminal.send("/model");
+    await terminal.until(/Which model · type to filter/);
+    terminal.type("oth");
+    await terminal.until((screen) => screen.includes("❯ other") && !screen.includes("large  answers now"));
+    terminal.press("Enter");
+    await terminal.until("other answers from the next message on.");
+  });
+
+  test("output too long to be kept: its beginning, its end with the error, and where all of it is", async () => {
+    const { chat, model } = await start();
+    const terminal = await chat(["--enable", "run_bash"]);
+    terminal.send(runBash("seq 1 40000; echo the error at the end >&2; exit 3"));
+    const screen = await terminal.until("That is all.");
+    expect(screen).toMatch(
+      /│ 1\n│ 2\n│ 3\n│ … \+\d+ lines \(ctrl\+o expands\)\n(│ \d+\n)+│ the error at the end\n│ all of stdout \(\d+ KB\): \/\S+\.log\n└ ✗ exit code 3/,
+    );
+    const file = /all of stdout .*: (\S+\.log)/.exec(screen)?.[1] ?? "";
+    expect(readFileSync(file, "utf8")).toMatch(/\n40000\n$/);
+    // The model gets both ends within the limit, too.
+    expect(model.lastRequest).toMatch(/bytes left out here[\s\S]*40000[\s\S]*the error at the end/);
+    expect(model.lastRequest.length).toBeLessThan(80_000);
+    terminal.press("C-o");
+    await terminal.until((text) => /left out here|│ 39990\n/.test(text));
+  });
+
+  test("/expand lists every call that was shortened, and shows all of the one that is chosen", async () => {
+    const { chat } = await start();
+    const terminal = await chat(["--enable", "run_bash"], { rows: 50 });
+    for (const first of [100, 200, 300]) {
+      terminal.send(runBash(`seq ${first} ${first + 12}`));
+      await terminal.until((screen) => new RegExp(`│ ${first + 12}\\n└ ✓[\\s\\S]*›$`).test(screen));
+    }
+    terminal.send("/expand");
+    await terminal.until(
+      /❯ run_bash {2}seq 300 312\n {2}run_bash {2}seq 200 212\n {2}run_bash {2}seq 100 112/,
+    );
+    terminal.press("Down", "Down", "Enter");
+    await terminal.until("│ 100\n│ 101\n│ 102\n");
+    terminal.press("C-o");
+    await terminal.until("│ 300\n│ 301\n");
+    terminal.press("C-o");
+    await terminal.until("│ 200\n│ 201\n");
+  });
+
+  test("one read never fills the context, and the notice says how to go on", async () => {
+    const { box, chat, model } = await start();
+    box.write("long.txt", Array.from({ length: 5000 }, (_, index) => `line ${index + 1}`).join("\n"));
+    box.write("wide.txt", "x".repeat(300_000));
+    const terminal = await chat();
+    terminal.send('call read_file {"path":"long.txt"}');
+    await terminal.until("That is all.");
+    expect(model.lastRequest).toMatch(/line 2000\\n[^l]*.*offset/);
+    expect(model.lastRequest).not.toContain("line 2001\\n");
+    terminal.send('call read_file {"path":"wide.txt"}');
+    await terminal.until((screen) => screen.match(/That is all\./g)?.length === 2);
+    expect(model.lastRequest.match(/x{1000,}/)?.[0]?.length).toBeLessThanOrEqual(64 * 1024);
+  });
+
+  test("an HTML error page is one line, and the message is back on the line", async () => {
+    const { chat } = await start();
+    const terminal = await chat();
+    const page =
+      "<!doctype html>\\n<html><head><title>413 Too Large</title><style>a{}</style></head><body><h1>Too Large</h1></body></html>";
+    terminal.send(`status 413 ${page}`);
+    await terminal.until(
+      /could not answer: 413 413 Too Large \(an HTML page, not an answer of the API\)[^<]*› status 413/,
+    );
+  });
+
+  test("an image is attached by @, by a paste of its path, and by Ctrl+V from the clipboard", async () => {
+    const { box, chat, model } = await start();
+    writeFileSync(join(box.project, "shot.png"), PNG);
+    mkdirSync(join(box.root, "bin"));
+    const clipboard = join(box.root, "bin/wl-paste");
+    writeFileSync(clipboard, `#!/bin/sh\ncat ${join(box.project, "shot.png")}\n`);
+    chmodSync(clipboard, 0o755);
+    const env = { WAYLAND_DISPLAY: "wayland-0", PATH: `${join(box.root, "bin")}:${process.env.PATH}` };
+    const terminal = await chat([], { env });
+    const images = (): number => model.lastRequest.match(/data:image\/png;base64,iVBORw0/g)?.length ?? 0;
+    terminal.send("say first @shot.png");
+    await terminal.until("attached: shot.png (image)");
+    await expect.poll(images).toBe(1);
+    await terminal.until(/^first @shot\.png$/m);
+    terminal.type("say second");
+    terminal.paste(join(box.project, "shot.png"));
+    await terminal.until(/› say second @".*shot\.png"/);
+    terminal.press("Enter");
+    await expect.poll(images).toBe(2);
+    await terminal.until(/^second @/m);
+    terminal.type("say third ");
+    terminal.press("C-v");
+    await terminal.until(/› say third @".*pasted-\d+\.png"/s);
+    terminal.press("Enter");
+    await expect.poll(images).toBe(3);
+    writeFileSync(clipboard, "#!/bin/sh\nexit 1\n");
+    await terminal.until(/^third @/m);
+    terminal.press("C-v");
+    await terminal.until("There is no image on the clipboard that can be read here.");
+  });
+
+  test("--image gives a task its images; what is none is refused", async () => {
+    const { box, run, model } = await start();
+    writeFileSync(join(box.project, "shot.png"), PNG);
+    const terminal = run(["--image", "shot.png", "say seen"]);
+    await terminal.until("[status 0]");
+    expect(model.lastRequest).toContain("data:image/png;base64,iVBORw0");
+    const wrong = run(["--image", "nope.png", "say seen"]);
+    await wrong.until(/agent: --image nope\.png: there is no such image[\s\S]*\[status 2\]/);
+  });
+
+  test("instructions are asked about once, told to the model, and listed by /context and agent doctor", async () => {
+    const { box, run, model } = await start();
+    box.write("AGENTS.md", "Always use tabs.\n");
+    box.write("sub/AGENTS.md", "In here use spaces.\n");
+    box.write("sub/a.txt", "a\n");
+    const terminal = run([]);
+    await terminal.until(/instructions for agents: AGENTS\.md \(17 bytes\)[\s\S]*Use them\?/);
+    terminal.send("y");
+    await terminal.until("/help lists the commands.");
+    terminal.send('call read_file {"path":"sub/a.txt"}');
+    await terminal.until("That is all.");
+    expect(model.lastRequest).toContain("Always use tabs.");
+    expect(model.lastRequest).toContain("In here use spaces.");
+    terminal.send("/context");
+    await terminal.until(
+      /Instructions\n {2}\S+project\/AGENTS\.md {2}17 bytes\n {2}\S+sub\/AGENTS\.md {2}20 bytes/,
+    );
+    const doctor = run(["doctor"]);
+    await doctor.until(/✓ instructions: \S+project\/AGENTS\.md \(17 bytes\), used\n/);
+    const without = run(["--no-instructions", "say hello"]);
+    await without.until("[status 0]");
+    expect(model.lastRequest).not.toContain("Always use tabs.");
+  });
+
+  test("agent init asks whether to ask, again where the answer is unclear, and about bash and a longer limit", async () => {
+    const { box, run } = await start();
+    const terminal = run(["init"]);
+    const answers: [question: RegExp, answer: string][] = [
+      [/Packs, separated by spaces .*: $/, ""],
+      [/run shell commands \(run_bash\)\? \[y\/N\] $/, "perhaps"],
+      [/Please answer y or n\.\n.*\(run_bash\)\? \[y\/N\] $/, "y"],
+      [/\(remove\)\? \[y\/N\] $/, "n"],
+      [/Ask you before each call of run_bash\? \[Y\/n\] $/, ""],
+      [/bash instead of \/bin\/sh\? \[y\/N\] $/, "y"],
+      [/10 minutes instead of 30 seconds\? \[y\/N\] $/, "y"],
+    ];
+    for (const [question, answer] of answers) {
+      await terminal.until((screen) => question.test(`${screen} `));
+      terminal.send(answer);
+    }
+    await terminal.until("[status 0]");
+    const text = readFileSync(join(box.project, "agent.config.ts"), "utf8");
+    expect(text).toContain('confirm: ["run_bash"]');
+    expect(text).toMatch(/bash: \{ shell: "\S*bash", limits: \{ timeoutMs: 600000 \} \}/);
+    expect(existsSync(join(box.project, ".agent"))).toBe(false);
+  });
+});

@@ -1,0 +1,158 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { hasTerminal, Sandbox } from "./agent.js";
+
+const SERVER = fileURLToPath(new URL("../../tools-mcp/test/fixtures/server.mjs", import.meta.url));
+const COMMAND = [process.execPath, SERVER, "{}"];
+const inTerminal = test.skipIf(!hasTerminal());
+
+function configOf(sandbox: Sandbox, name = "agent.config.json") {
+  return JSON.parse(readFileSync(join(sandbox.project, name), "utf8"));
+}
+
+test("a pasted command line becomes a server with its tools agreed to and turned on, and remove undoes it", async () => {
+  const sandbox = new Sandbox();
+  const added = await sandbox.run(["mcp", "add", "--yes", "--name", "docs", "--enable", "*", ...COMMAND]);
+  expect(added).toMatchObject({ code: 0 });
+  expect(added.stderr).toContain(`docs runs: ${process.execPath}`);
+  expect(added.stderr).toContain("+ docs echo");
+  expect(configOf(sandbox)).toEqual({
+    packs: [
+      "@agent/preset-default",
+      [
+        "@agent/tools-mcp",
+        { servers: { docs: { command: COMMAND[0], args: COMMAND.slice(1), enable: true } } },
+      ],
+    ],
+  });
+  // The config is new and of this command: it is trusted.
+  const called = await sandbox.run(["tool", "run", "mcp__docs__echo", "--args", '{"a":1}']);
+  expect(called.stdout.trim()).toBe('{"a":1}');
+  const removed = await sandbox.run(["mcp", "remove", "docs", "--json"]);
+  expect(JSON.parse(removed.stdout)).toMatchObject({ v: 1, server: "docs", hadLogin: false });
+  expect(configOf(sandbox).packs[1]).toEqual(["@agent/tools-mcp", { servers: {} }]);
+  expect(configOf(sandbox, "mcp.lock.json").servers).toEqual({});
+  expect((await sandbox.run(["mcp", "remove", "docs"])).code).toBe(2);
+});
+
+test("without a terminal nothing is started or written unless --yes is given", async () => {
+  const sandbox = new Sandbox();
+  const refused = await sandbox.run(["mcp", "add", ...COMMAND]);
+  expect(refused.code).toBe(4);
+  expect(refused.stderr).toContain("runs: ");
+  expect(existsSync(join(sandbox.project, "agent.config.json"))).toBe(false);
+});
+
+test("a secret of a pasted block is in no file and no output; the variable is named", async () => {
+  const sandbox = new Sandbox();
+  const secret = "ghp_0123456789abcdefghij";
+  const block = {
+    mcpServers: {
+      docs: {
+        command: COMMAND[0],
+        args: [SERVER, '{"tools":[{"name":"environment"}]}'],
+        env: { GITHUB_TOKEN: secret },
+      },
+    },
+  };
+  const added = await sandbox.run([
+    "mcp",
+    "add",
+    JSON.stringify(block),
+    "--yes",
+    "--json",
+    "--enable",
+    "environment",
+  ]);
+  expect(added.code).toBe(0);
+  expect(JSON.parse(added.stdout)).toMatchObject({
+    servers: [{ server: "docs", added: true, tools: 1, variables: ["GITHUB_TOKEN"] }],
+  });
+  const files = ["agent.config.json", "mcp.lock.json"].map((name) =>
+    readFileSync(join(sandbox.project, name), "utf8"),
+  );
+  expect([...files, added.stdout, added.stderr].join()).not.toContain(secret);
+  expect(configOf(sandbox).packs[1][1].servers.docs).toMatchObject({
+    env: ["GITHUB_TOKEN"],
+    enable: ["environment"],
+  });
+});
+
+test("a server that does not start is not written", async () => {
+  const sandbox = new Sandbox();
+  const added = await sandbox.run(["mcp", "add", "--yes", "no-such-program-here", "--flag"]);
+  expect(added.code).toBe(3);
+  expect(added.stderr).toContain('The program "no-such-program-here" was not found');
+  expect(existsSync(join(sandbox.project, "agent.config.json"))).toBe(false);
+});
+
+test("a .mcp.json of the project is offered and never used unasked", async () => {
+  const sandbox = new Sandbox();
+  const foreign = { mcpServers: { docs: { command: COMMAND[0], args: COMMAND.slice(1) } } };
+  sandbox.write(".mcp.json", JSON.stringify(foreign));
+  const listed = await sandbox.run(["mcp", "list"]);
+  expect(listed.stdout).toContain("Not used: docs of .mcp.json. Take them over: agent mcp add .mcp.json");
+  expect((await sandbox.run(["tools"])).stdout).not.toContain("mcp__");
+  expect((await sandbox.run(["mcp", "add", "--yes"])).code).toBe(0);
+  const { servers, offered } = JSON.parse((await sandbox.run(["mcp", "list", "--json"])).stdout);
+  expect(servers).toMatchObject([{ name: "docs", status: "locked" }]);
+  expect(offered).toEqual([]);
+});
+
+test("a TypeScript config is edited in place, and stays trusted", async () => {
+  const sandbox = new Sandbox();
+  const text = `// mine\nexport default {\n  packs: [\n    "@agent/preset-default", // tools\n  ],\n};\n`;
+  sandbox.write("agent.config.ts", text);
+  const added = await sandbox.run(["mcp", "add", "--trust", "--yes", "--name", "docs", ...COMMAND]);
+  expect(added.code).toBe(0);
+  const now = readFileSync(join(sandbox.project, "agent.config.ts"), "utf8");
+  expect(now).toContain('    "@agent/preset-default",\n    ["@agent/tools-mcp", { servers: { docs: {');
+  expect((await sandbox.run(["mcp", "list"])).stdout).toMatch(/docs +locked +1/);
+});
+
+test("a config that only a person can edit is left alone, and they are told what to write", async () => {
+  const sandbox = new Sandbox();
+  const text = 'const packs = ["@agent/preset-default"];\nexport default { packs };\n';
+  sandbox.write("agent.config.mjs", text);
+  const added = await sandbox.run(["mcp", "add", "--trust", "--yes", "--name", "docs", ...COMMAND]);
+  expect(added.code).toBe(2);
+  expect(added.stderr).toContain('["@agent/tools-mcp", { servers: { docs: { command:');
+  expect(readFileSync(join(sandbox.project, "agent.config.mjs"), "utf8")).toBe(text);
+});
+
+test("--user writes the person's own config", async () => {
+  const sandbox = new Sandbox();
+  expect((await sandbox.run(["mcp", "add", "--user", "--yes", "--name", "docs", ...COMMAND])).code).toBe(0);
+  expect(existsSync(join(sandbox.project, "agent.config.json"))).toBe(false);
+  expect((await sandbox.run(["mcp", "list"])).stdout).toMatch(/docs +locked/);
+  expect((await sandbox.run(["mcp", "remove", "docs", "--user"])).code).toBe(0);
+});
+
+test.each([
+  [["figma-mcp", "--figma-api-key=abcdef01234"], /holds a secret/],
+  [["https://x.example/mcp", "surplus"], /surplus was not expected/],
+  [[], /paste a command line/],
+])("%j is refused in words", async (words, message) => {
+  const { code, stderr } = await new Sandbox().run(["mcp", "add", "--yes", ...words]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(message);
+});
+
+inTerminal("in a terminal each step is asked: starting, agreeing, turning on", async () => {
+  const sandbox = new Sandbox();
+  const result = await sandbox.runInTerminal(
+    ["mcp", "add", "--name", "docs", ...COMMAND],
+    [
+      ["Start it and look at its tools?", "y"],
+      ["Agree to these tools", "y"],
+      ["Turn it on for the model?", "y"],
+    ],
+  );
+  expect(result.code).toBe(0);
+  expect(configOf(sandbox).packs[1][1].servers.docs.enable).toBe(true);
+  const declined = new Sandbox();
+  await declined.runInTerminal(["mcp", "add", ...COMMAND], [["Start it and look at its tools?", "n"]]);
+  expect(existsSync(join(declined.project, "agent.config.json"))).toBe(false);
+});

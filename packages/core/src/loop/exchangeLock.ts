@@ -1,0 +1,61 @@
+import { AgentError } from "../errors.js";
+import { orAborted } from "../toolkit/abort.js";
+import { onAbort } from "../toolkit/onAbort.js";
+
+/**
+ * Lets one exchange run at a time. The caller is told of an abort at once; the exchange itself goes on until its tools
+ * have returned, and the next one waits for that.
+ */
+export class ExchangeLock {
+  readonly #onStopped: () => void;
+  /** The exchange that runs, or has been aborted and still waits for its tools. Never rejects. */
+  #running: Promise<unknown> | undefined;
+  #isAborted = false;
+
+  /** `onStopped` is called when an exchange has ended, and already when it is aborted. */
+  constructor(onStopped: () => void) {
+    this.#onStopped = onStopped;
+  }
+
+  /** Runs `work`. Throws `busy` while another exchange runs; waits for one that was aborted. */
+  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    if (this.#running && this.#isAborted) await orAborted(this.idle(), signal);
+    this.checkIdle();
+    this.#isAborted = signal.aborted;
+    const exchange = work();
+    this.#running = exchange
+      .catch(() => undefined)
+      .then(() => {
+        this.#onStopped();
+        this.#running = undefined;
+      });
+    const release = onAbort(signal, () => {
+      this.#onStopped();
+      this.#isAborted = true;
+    });
+    try {
+      const result = await orAborted(exchange, signal);
+      await this.#running;
+      return result;
+    } catch (error) {
+      // On any failure but an abort nothing runs any more, and the caller may send the next message at once.
+      if (!signal.aborted) await this.#running;
+      throw error;
+    } finally {
+      release();
+    }
+  }
+
+  /** Resolves once nothing runs any more. */
+  async idle(): Promise<void> {
+    while (this.#running) await this.#running;
+  }
+
+  checkIdle(): void {
+    if (!this.#running) return;
+    throw new AgentError(
+      "busy",
+      "This agent is answering another message. Wait for it, steer it, or use a second Agent.",
+    );
+  }
+}

@@ -1,0 +1,54 @@
+import { quote } from "@agent/internal";
+import { type Content, findContentProblem, wellFormed } from "../conversation/content.js";
+import type { Conversation } from "../conversation/conversation.js";
+import { AgentError } from "../errors.js";
+import { checkObject, invalidArgument } from "../toolkit/hostOptions/checks.js";
+import type { ApprovalDecisions } from "./approval.js";
+
+const UNDECIDED = "Not run: the user sent another message instead of a decision.";
+
+/** What opens an exchange: a message, or decisions about calls that wait. Checked before the agent is taken, applied once it is. */
+export interface Opening {
+  readonly decisions: ApprovalDecisions;
+  check(): void;
+  apply(): void;
+}
+
+export function openWithMessage(message: Content, conversation: Conversation): Opening {
+  return {
+    decisions: {},
+    check: () => checkMessage(message),
+    apply: () => {
+      conversation.settlePending(UNDECIDED);
+      conversation.append({ role: "user", content: wellFormed(message) });
+    },
+  };
+}
+
+export function openWithDecisions(decisions: ApprovalDecisions, conversation: Conversation): Opening {
+  return { decisions, check: () => checkDecisions(decisions, conversation), apply: () => undefined };
+}
+
+/** Throws `invalid_argument` for what is no message. */
+export function checkMessage(message: unknown): void {
+  if ((typeof message !== "string" && !Array.isArray(message)) || message.length === 0) {
+    throw invalidArgument("message", "a non-empty string or an array of parts", message);
+  }
+  const problem = findContentProblem(message);
+  if (problem === undefined) return;
+  throw new AgentError("invalid_argument", `message ${problem}.`);
+}
+
+function checkDecisions(decisions: ApprovalDecisions, { pending }: Conversation): void {
+  checkObject("decisions", decisions);
+  if (!pending) {
+    throw new AgentError("invalid_argument", "No call of this conversation waits for a decision.");
+  }
+  const waiting = pending.calls.map(({ id }) => id);
+  const unknown = Object.keys(decisions).find((id) => !waiting.includes(id));
+  if (unknown === undefined) return;
+  throw new AgentError(
+    "invalid_argument",
+    `The call ${quote(unknown)} does not wait for a decision. Waiting: ${waiting.join(", ")}.`,
+  );
+}

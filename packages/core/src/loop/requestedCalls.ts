@@ -1,0 +1,67 @@
+import { isRecord, quote } from "@agent/internal";
+import type { ChatResponse, ChatToolCall } from "../providers/interface.js";
+import { isNestedDeeper } from "../toolkit/jsonDepth.js";
+import { MAX_ARGUMENT_DEPTH } from "../tools/arguments.js";
+import { asToolName } from "../tools/toolName.js";
+
+/** A call as the model asked for it: an id of its own, and arguments that could be read, or why not. */
+export interface RequestedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: Record<string, unknown>;
+  /** The arguments' text as it came. */
+  readonly raw: string;
+  readonly problem: string | undefined;
+}
+
+/** The calls of an answer, at most `most` of them. Never throws: what cannot be read is a problem of its call. */
+export function readCalls(response: ChatResponse, most: number): { calls: RequestedCall[]; dropped: number } {
+  const used = new Set<string>();
+  const calls = response.toolCalls.slice(0, most).map((call: Partial<ChatToolCall>, index) => {
+    const name = asText(call?.function?.name);
+    const raw = asText(call?.function?.arguments);
+    // Some servers send no id, or the same one twice; each result must still find its call.
+    let id = asText(call?.id) || `call_${index}`;
+    while (used.has(id)) id = `${id}_${index}`;
+    used.add(id);
+    return { id, name, raw, ...readArguments(raw, response.finishReason === "length") };
+  });
+  return { calls, dropped: response.toolCalls.length - calls.length };
+}
+
+/** A provider may pass on what its server made up: an object for arguments, no name at all. */
+function asText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value.toWellFormed() : (JSON.stringify(value) ?? "");
+}
+
+function readArguments(raw: string, cutOff: boolean): Pick<RequestedCall, "args" | "problem"> {
+  if (cutOff) {
+    return {
+      args: {},
+      problem:
+        "the answer reached its length limit before the call was complete, so nothing was run. Make a shorter call.",
+    };
+  }
+  if (raw.trim() === "") return { args: {}, problem: undefined };
+  // Before they are parsed: whoever copies or shows them would run out of stack.
+  if (isNestedDeeper(raw, MAX_ARGUMENT_DEPTH)) {
+    return { args: {}, problem: `the arguments are nested more than ${MAX_ARGUMENT_DEPTH} levels deep.` };
+  }
+  try {
+    const args: unknown = JSON.parse(raw);
+    if (isRecord(args)) return { args, problem: undefined };
+    return { args: {}, problem: `the arguments must be a JSON object, got ${quote(raw)}.` };
+  } catch (error) {
+    return {
+      args: {},
+      problem: `the arguments are not valid JSON (${(error as Error).message}): ${quote(raw)}`,
+    };
+  }
+}
+
+/** The call as it is kept: servers refuse a history with names or arguments they could not have sent. */
+export function toHistory({ id, name, raw, problem }: RequestedCall): ChatToolCall {
+  const readable = problem === undefined && raw.trim() !== "";
+  return { id, type: "function", function: { name: asToolName(name), arguments: readable ? raw : "{}" } };
+}

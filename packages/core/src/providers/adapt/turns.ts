@@ -1,0 +1,22 @@
+/** Everything one side says before the other one speaks: JSON objects, separated by commas. */
+export interface Turn<Role extends string = string> {
+  readonly role: Role;
+  text: string;
+}
+
+/** A conversation for servers that want its roles to alternate: what follows in the same role joins its turn. */
+export class TurnList<Role extends string> {
+  readonly turns: Turn<Role>[] = [];
+
+  /** `text` holds at least one object. */
+  add(role: Role, text: string): void {
+    const last = this.turns.at(-1);
+    if (last?.role === role) last.text += `,${text}`;
+    else this.turns.push({ role, text });
+  }
+
+  /** The turns as a list, with their objects in the field `name`. */
+  toJson(name: string): string {
+    return `[${this.turns.map(({ role, text }) => `{"role":"${role}","${name}":[${text}]}`).join(",")}]`;
+  }
+}

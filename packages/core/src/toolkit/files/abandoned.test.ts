@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  watch,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { removeAbandoned, temporaryName } from "@agent/internal";
+import { expect, onTestFinished, test } from "vitest";
+import { writeFileAtomic } from "./writeFileAtomic.js";
+
+const MODULE = new URL("../../../dist/toolkit.js", import.meta.url);
+
+function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "abandoned-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A process that is in the middle of a write: its temporary file is there, and stays so until it is ended. */
+async function writerIn(directory: string): Promise<{ child: ChildProcess; temporary: string }> {
+  if (!existsSync(MODULE)) throw new Error("Build the package first: this runs it in a process of its own.");
+  const script = `
+    import { watch } from "node:fs";
+    import { writeFileAtomic } from ${JSON.stringify(MODULE.href)};
+    // It stops in its tracks as soon as the temporary file is there.
+    watch(${JSON.stringify(directory)}).once("change", () => { process.kill(process.pid, "SIGSTOP"); });
+    await writeFileAtomic(${JSON.stringify(join(directory, "a"))}, Buffer.alloc(300_000_000));`;
+  const isTemporary = (name: string): boolean => name.endsWith(".tmp");
+  const appeared = new Promise<void>((resolve) => {
+    const watcher = watch(directory, () => {
+      if (!readdirSync(directory).some(isTemporary)) return;
+      watcher.close();
+      resolve();
+    });
+  });
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await appeared;
+  child.kill("SIGSTOP");
+  return { child, temporary: readdirSync(directory).find(isTemporary) ?? "none" };
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  const exit = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGKILL");
+  await exit;
+}
+
+test("what a killed writer left is removed by the next write in that directory, which another one does not do", async () => {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, "a"), "old");
+  const { child, temporary } = await writerIn(directory);
+  await killed(child);
+  expect(readdirSync(directory).sort()).toEqual([temporary, "a"]);
+  expect(readFileSync(join(directory, "a"), "utf8")).toBe("old");
+  mkdirSync(join(directory, "other"));
+  await writeFileAtomic(join(directory, "other/b"), "x");
+  expect(readdirSync(directory)).toContain(temporary);
+  await writeFileAtomic(join(directory, "c"), "x");
+  expect(readdirSync(directory).sort()).toEqual(["a", "c", "other"]);
+});
+
+test("what a living process is writing stays", async () => {
+  const directory = temporaryDirectory();
+  const { temporary } = await writerIn(directory);
+  await writeFileAtomic(join(directory, "b"), "x");
+  expect(readdirSync(directory).sort()).toEqual([temporary, "b"]);
+});
+
+test("what was begun elsewhere goes only after a day, and what merely looks alike never", async () => {
+  const directory = temporaryDirectory();
+  const gone = spawnSync(process.execPath, ["-e", ""]).pid;
+  const own = temporaryName().split("-")[1];
+  const keep = [
+    `.agent-elsewhe-${gone}-abc.tmp`,
+    `.agent-${own}-${gone}-abc.tmp.bak`,
+    `.agent-${own}-0-abc.tmp`,
+    `.agent-${own}--1-abc.tmp`,
+    `.agent-${gone}-abc.tmp`,
+    `agent-${own}-${gone}-abc.tmp`,
+    temporaryName(),
+  ];
+  for (const name of keep) writeFileSync(join(directory, name), "precious");
+  const old = `.agent-elsewhe-${gone}-old.tmp`;
+  writeFileSync(join(directory, old), "");
+  utimesSync(join(directory, old), new Date(0), new Date(0));
+  const directoryName = `.agent-${own}-${gone}-dir.tmp`;
+  mkdirSync(join(directory, directoryName));
+  writeFileSync(join(directory, `.agent-${own}-${gone}-abc.tmp`), "");
+  removeAbandoned(directory);
+  expect(readdirSync(directory).sort()).toEqual([...keep, directoryName].sort());
+});
+
+test("a directory that cannot be read is left alone", () => {
+  expect(() => removeAbandoned("/nowhere/at/all")).not.toThrow();
+});

@@ -1,0 +1,80 @@
+import { describeValue, isRecord } from "@agent/internal";
+import { AgentError } from "../../errors.js";
+import type { PackRegistry } from "../../tools/types.js";
+
+/**
+ * The error for an argument or option that is not what it must be, with the code `invalid_argument`.
+ *
+ * @example
+ * ```ts
+ * import { invalidArgument } from "@agent/core/toolkit";
+ *
+ * console.log(invalidArgument("hosts", "an array of host names", null).message); // hosts must be an array of host names, got null.
+ * ```
+ */
+export function invalidArgument(name: string, expected: string, value: unknown): AgentError {
+  return new AgentError("invalid_argument", `${name} must be ${expected}, got ${describeValue(value)}.`);
+}
+
+/** Checks one value that a program passed in, and throws `invalid_argument` with its name if it is wrong. */
+export type ValueCheck = (name: string, value: unknown) => void;
+
+export const checkText: ValueCheck = (name, value) => {
+  if (typeof value !== "string") throw invalidArgument(name, "a string", value);
+};
+
+export const checkNumber: ValueCheck = (name, value) => {
+  if (typeof value !== "number") throw invalidArgument(name, "a number", value);
+};
+
+/** A number greater than 0; `Infinity` is one. */
+export const checkPositive: ValueCheck = (name, value) => {
+  if (typeof value !== "number" || !(value > 0))
+    throw invalidArgument(name, "a number greater than 0", value);
+};
+
+export const checkNotNegative: ValueCheck = (name, value) => {
+  if (typeof value !== "number" || !(value >= 0))
+    throw invalidArgument(name, "a number of at least 0", value);
+};
+
+export const checkBoolean: ValueCheck = (name, value) => {
+  if (typeof value !== "boolean") throw invalidArgument(name, "true or false", value);
+};
+
+export const checkFunction: ValueCheck = (name, value) => {
+  if (typeof value !== "function") throw invalidArgument(name, "a function", value);
+};
+
+export const checkObject: ValueCheck = (name, value) => {
+  if (!isRecord(value)) throw invalidArgument(name, "an object", value);
+};
+
+/** An array, of what `items` says in the plural: what is in it is for somebody else to check. */
+export function arrayOf(items: string): ValueCheck {
+  return (name, value) => {
+    if (!Array.isArray(value)) throw invalidArgument(name, `an array of ${items}`, value);
+  };
+}
+
+/** An array of strings, which `items` calls by their meaning. */
+export function textsOf(items: string): ValueCheck {
+  const checkWhole = arrayOf(items);
+  return (name, value) => {
+    checkWhole(name, value);
+    for (const [index, item] of (value as unknown[]).entries()) checkText(`${name}[${index}]`, item);
+  };
+}
+
+/** An `AbortSignal` of any origin: another copy of the class is one, too. */
+export const checkSignal: ValueCheck = (name, value) => {
+  const { addEventListener } = (value ?? {}) as Partial<AbortSignal>;
+  if (typeof addEventListener !== "function") throw invalidArgument(name, "an AbortSignal", value);
+};
+
+/** Throws `invalid_argument` unless a pack was handed a registry: what `register` checks first. */
+export function checkRegistry(registry: PackRegistry): void {
+  if (typeof registry?.register !== "function") {
+    throw invalidArgument("registry", "a ToolRegistry", registry);
+  }
+}

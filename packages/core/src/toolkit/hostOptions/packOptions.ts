@@ -1,0 +1,42 @@
+import { describeValue, isRecord } from "@agent/internal";
+import { AgentError } from "../../errors.js";
+import type { JsonSchema } from "../../tools/interface.js";
+import { compileSchema } from "../jsonSchema/compile.js";
+import { checkObject, checkText } from "./checks.js";
+
+/**
+ * Checks a pack's options block and returns it typed. An unknown or mistyped option is an error that names
+ * the pack, so that a typing mistake never silently means "no limit".
+ *
+ * @example
+ * ```ts
+ * import type { PackHost, PackRegistry } from "@agent/core";
+ * import { packOptions } from "@agent/core/toolkit";
+ *
+ * export function register(registry: PackRegistry, host?: PackHost): void {
+ *   const { root } = packOptions<{ root?: string }>("my-pack", host?.options, { root: { type: "string" } });
+ *   console.log(root ?? "no root"); // notes
+ * }
+ *
+ * register({ register: () => undefined }, { options: { root: "notes" } });
+ * ```
+ */
+export function packOptions<Options extends object>(
+  packName: string,
+  options: unknown,
+  properties: Readonly<Record<string, JsonSchema>>,
+): Options {
+  checkText("packName", packName);
+  checkObject("properties", properties);
+  if (options === undefined) return {} as Options;
+  if (!isRecord(options)) {
+    throw new AgentError(
+      "invalid_argument",
+      `${packName}: options must be an object, got ${describeValue(options)}.`,
+    );
+  }
+  const check = compileSchema({ type: "object", properties, additionalProperties: false });
+  const problem = check(options);
+  if (problem !== undefined) throw new AgentError("invalid_argument", `${packName}: option ${problem}`);
+  return options as Options;
+}

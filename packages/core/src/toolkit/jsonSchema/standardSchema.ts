@@ -1,0 +1,118 @@
+import { describeValue, errorMessage, isRecord } from "@agent/internal";
+import { AgentError } from "../../errors.js";
+import type { JsonSchema } from "../../tools/interface.js";
+import { compileSchema } from "./compile.js";
+
+const JSON_SCHEMA_TARGET = "draft-2020-12";
+
+/** A schema of any library that implements Standard Schema: zod, valibot, arktype and others. */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: number;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    /** Standard JSON Schema, which newer versions of these libraries implement too. */
+    readonly jsonSchema?: { readonly input: (options: { target: string }) => JsonSchema };
+  };
+}
+
+type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** A JSON Schema, or a schema of a library. */
+export type Schema = JsonSchema | StandardSchema;
+
+/** What a value is once it fits the schema. A JSON Schema says nothing to the compiler. */
+export type SchemaValue<S> = S extends StandardSchema<infer _Input, infer Output> ? Output : unknown;
+
+export type Parsed = { readonly value: unknown } | { readonly problem: string };
+
+/** A schema in the two forms that are needed: for a model, and to check a value once. */
+export interface SchemaReader {
+  readonly jsonSchema: JsonSchema;
+  parse(value: unknown): Parsed | Promise<Parsed>;
+}
+
+/** Reads a schema of either kind. Throws `invalid_argument`, naming `where`, for what is none. */
+export function readSchema(schema: unknown, where: string): SchemaReader {
+  if (isStandardSchema(schema)) return readStandardSchema(schema, where);
+  if (isRecord(schema)) return readJsonSchema(schema, where);
+  throw new AgentError(
+    "invalid_argument",
+    `${where} must be a JSON Schema or a Standard Schema, got ${describeValue(schema)}.`,
+  );
+}
+
+/** Some libraries' schemas are functions. */
+function isStandardSchema(schema: unknown): schema is StandardSchema {
+  return (isRecord(schema) || typeof schema === "function") && "~standard" in schema;
+}
+
+function readJsonSchema(jsonSchema: JsonSchema, where: string): SchemaReader {
+  const check = checkerOf(jsonSchema, where);
+  return {
+    jsonSchema,
+    parse(value) {
+      const problem = check(value);
+      return problem === undefined ? { value } : { problem };
+    },
+  };
+}
+
+function readStandardSchema(schema: StandardSchema, where: string): SchemaReader {
+  const { validate } = schema["~standard"];
+  const read = (result: StandardResult<unknown>): Parsed =>
+    result.issues ? { problem: result.issues.map(issueText).join("; ") } : { value: result.value };
+  return {
+    jsonSchema: jsonSchemaOf(schema, where),
+    parse(value) {
+      const result = validate(value);
+      return result instanceof Promise ? result.then(read) : read(result);
+    },
+  };
+}
+
+function jsonSchemaOf(schema: StandardSchema, where: string): JsonSchema {
+  const { vendor, jsonSchema } = schema["~standard"];
+  const methods = schema as { toJSONSchema?: () => JsonSchema; toJsonSchema?: () => JsonSchema };
+  try {
+    const converted =
+      jsonSchema?.input({ target: JSON_SCHEMA_TARGET }) ??
+      methods.toJSONSchema?.() ??
+      methods.toJsonSchema?.();
+    if (converted !== undefined) {
+      // The dialect's address says nothing to a model, and some servers refuse it.
+      const { $schema: _, ...rest } = converted;
+      return rest;
+    }
+  } catch (error) {
+    throw new AgentError(
+      "invalid_argument",
+      `${where}: this ${vendor} schema cannot be written as JSON Schema, which is what a model reads: ${errorMessage(error)}`,
+    );
+  }
+  throw new AgentError(
+    "invalid_argument",
+    `${where}: this version of ${vendor} cannot write its schemas as JSON Schema, which is what a model reads. Update it (zod ≥ 4.2, arktype ≥ 2.1), wrap the schema (valibot: toStandardJsonSchema of @valibot/to-json-schema), or pass a JSON Schema.`,
+  );
+}
+
+function checkerOf(schema: JsonSchema, where: string): (value: unknown) => string | undefined {
+  try {
+    return compileSchema(schema, where);
+  } catch (error) {
+    throw new AgentError("invalid_argument", `${where} is not a valid JSON Schema: ${errorMessage(error)}`);
+  }
+}
+
+function issueText({ message, path = [] }: StandardIssue): string {
+  const keys = path.map((step) => String(typeof step === "object" ? step.key : step));
+  return keys.length === 0 ? message : `"${keys.join(".")}": ${message}`;
+}

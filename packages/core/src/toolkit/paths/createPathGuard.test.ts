@@ -1,0 +1,121 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { canonicalPath, isInside } from "@agent/internal";
+import { expect, onTestFinished, test } from "vitest";
+import { createPathGuard } from "./createPathGuard.js";
+
+/** A root with something beside it that must not be reached. */
+function scene(): { root: string; outside: string } {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "confine-")));
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  const [root, outside] = [join(base, "ws"), join(base, "outside")];
+  for (const directory of [root, outside, join(base, "ws-evil")]) mkdirSync(directory);
+  writeFileSync(join(outside, "secret"), "s");
+  return { root, outside };
+}
+
+test("what lies inside is allowed, whether it exists or not, and comes back canonical", () => {
+  const { root } = scene();
+  const guard = createPathGuard(root);
+  mkdirSync(join(root, "real"));
+  symlinkSync("real", join(root, "link"));
+  expect(guard.resolve(join(root, "link/new/file"))).toBe(join(root, "real/new/file"));
+  expect(guard.resolve(root)).toBe(root);
+  expect(guard.resolve(join(root, "..name"))).toBe(join(root, "..name"));
+});
+
+test("a prefix, .., /proc/self/cwd and file: lead nowhere", () => {
+  const { root } = scene();
+  const guard = createPathGuard(root);
+  for (const path of [
+    `${root}-evil`,
+    `${root}-evil/x`,
+    join(root, ".."),
+    `${root}/a/../../outside/secret`,
+    relative(process.cwd(), join(root, "../outside")),
+    "/proc/self/cwd",
+    "/proc/self/cwd/x",
+    `/proc/self/root${tmpdir()}`,
+    "/",
+  ]) {
+    expect(() => guard.resolve(path), path).toThrow(`is outside "${root}"`);
+  }
+  for (const path of [`file://${root}/x`, `FILE://${root}`, "file:/etc/passwd"]) {
+    expect(() => guard.resolve(path), path).toThrow("is a URL, not a path");
+  }
+});
+
+test("links that leave the root are refused, also dangling, chained, relative and on the way", () => {
+  const { root, outside } = scene();
+  const guard = createPathGuard(root);
+  symlinkSync(outside, join(root, "dir"));
+  symlinkSync("../outside/secret", join(root, "file"));
+  symlinkSync(join(outside, "new"), join(root, "dangling"));
+  symlinkSync("dangling", join(root, "chained"));
+  symlinkSync("missing/../../outside/new", join(root, "sneaky"));
+  for (const name of [
+    "dir",
+    "dir/secret",
+    "dir/new/deeper",
+    "file",
+    "dangling",
+    "dangling/x",
+    "chained",
+    "sneaky",
+  ]) {
+    expect(() => guard.resolve(join(root, name)), name).toThrow("is outside");
+  }
+});
+
+test("a link in the last place can be meant itself, but not one on the way", () => {
+  const { root, outside } = scene();
+  const guard = createPathGuard(root);
+  symlinkSync(outside, join(root, "dir"));
+  expect(guard.resolve(join(root, "dir"), { follow: false })).toBe(join(root, "dir"));
+  expect(guard.resolve(`${join(root, "dir")}/`, { follow: false })).toBe(join(root, "dir"));
+  expect(() => guard.resolve(join(root, "dir/secret"), { follow: false })).toThrow("is outside");
+  expect(() => guard.resolve(join(root, ".."), { follow: false })).toThrow("is outside");
+});
+
+test("a root that is itself reached by a link is its target", () => {
+  const { root, outside } = scene();
+  symlinkSync(root, join(outside, "way"));
+  const guard = createPathGuard(join(outside, "way"));
+  expect(guard.root).toBe(root);
+  expect(guard.resolve(join(outside, "way/x"))).toBe(join(root, "x"));
+});
+
+test("a NUL is refused with or without a root, and a missing root at once", () => {
+  const { root } = scene();
+  expect(() => createPathGuard().resolve("a\0b")).toThrow("NUL");
+  expect(() => createPathGuard(root).resolve("a\0b")).toThrow("NUL");
+  expect(() => createPathGuard(join(root, "nowhere"))).toThrow("cannot be used");
+});
+
+test("without a root every path is just made absolute", () => {
+  const guard = createPathGuard();
+  expect(guard.resolve("x")).toBe(join(process.cwd(), "x"));
+  expect(guard.contains("/anything")).toBe(true);
+});
+
+test("a loop of links is an error, not a hang", () => {
+  const { root } = scene();
+  symlinkSync("b", join(root, "a"));
+  symlinkSync("a", join(root, "b"));
+  expect(() => canonicalPath(join(root, "a"))).toThrow("loop of symbolic links");
+});
+
+test("inside means whole names", () => {
+  expect(isInside("/a", "/a")).toBe(true);
+  expect(isInside("/a", "/a/b")).toBe(true);
+  expect(isInside("/", "/a")).toBe(true);
+  expect(isInside("/a", "/ab")).toBe(false);
+  expect(isInside("/a/b", "/a")).toBe(false);
+  expect(isInside("/a", "/a/..b")).toBe(true);
+});
+
+test("a path with half a character is refused, since the system would be given another name", () => {
+  expect(() => createPathGuard().resolve("a\ud83d")).toThrow("half a character");
+  expect(createPathGuard().resolve("/a\u{1f600}")).toBe("/a\u{1f600}");
+});

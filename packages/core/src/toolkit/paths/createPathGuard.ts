@@ -1,0 +1,94 @@
+import { canonicalPath, isInside, quote, quotePath } from "@agent/internal";
+import { nodeFs, nodePath } from "../files/nodeModules.js";
+import { checkObject, checkText } from "../hostOptions/checks.js";
+
+// Taken as a path it would quietly mean a directory named "file:" below the working directory.
+const FILE_URL = /^file:\//i;
+
+/** Turns a path argument into an absolute path, and refuses what leads outside the root, if there is one. */
+export interface PathGuard {
+  /** The canonical root, or `undefined` when paths are not confined. */
+  readonly root: string | undefined;
+  /** Where relative paths start: the working directory, or the root where the working directory lies outside of it. */
+  readonly base: string;
+  /**
+   * The absolute path for an argument. With a root, every link on the way is resolved first and the result
+   * is canonical, also when the path does not exist yet. `follow: false` leaves a link in the last place
+   * alone (to remove or rename the link itself).
+   */
+  resolve(path: string, options?: { readonly follow?: boolean }): string;
+  /** Whether an absolute, canonical path lies inside the root. Always true without one. */
+  contains(canonicalPath: string): boolean;
+}
+
+/**
+ * Creates the guard. A root that does not exist is an error at once, not at the first call.
+ *
+ * @example
+ * ```ts
+ * import { createPathGuard } from "@agent/core/toolkit";
+ *
+ * const guard = createPathGuard(process.cwd());
+ * console.log(guard.contains(guard.resolve("notes/today.md"))); // true
+ * try {
+ *   guard.resolve("../somebody-else");
+ * } catch {
+ *   console.log("outside"); // outside
+ * }
+ * ```
+ */
+export function createPathGuard(root?: string): PathGuard {
+  const canonicalRoot = root === undefined ? undefined : canonicalDirectory(root);
+  const contains = (path: string): boolean => {
+    checkText("canonicalPath", path);
+    return canonicalRoot === undefined || isInside(canonicalRoot, path);
+  };
+  return {
+    root: canonicalRoot,
+    get base() {
+      return baseOf(canonicalRoot);
+    },
+    contains,
+    resolve(path, options = {}) {
+      checkText("path", path);
+      checkObject("options", options);
+      if (path.includes("\0")) throw new Error(`The path ${quote(path)} contains a NUL character.`);
+      if (!path.isWellFormed()) {
+        // The system would be given another name, with U+FFFD in it.
+        throw new Error(`The path ${quote(path)} contains half a character (an unpaired surrogate).`);
+      }
+      if (FILE_URL.test(path)) {
+        throw new Error(`${quote(path)} is a URL, not a path. Pass the plain path instead.`);
+      }
+      const absolute = nodePath.isAbsolute(path)
+        ? nodePath.resolve(path)
+        : nodePath.resolve(baseOf(canonicalRoot), path);
+      if (canonicalRoot === undefined) return absolute;
+      const canonical =
+        options.follow === false
+          ? nodePath.resolve(canonicalPath(nodePath.dirname(absolute)), nodePath.parse(absolute).base)
+          : canonicalPath(absolute);
+      if (!contains(canonical)) {
+        throw new Error(
+          `${quotePath(path)} is outside ${quotePath(canonicalRoot)}, and only paths inside it are allowed.`,
+        );
+      }
+      return canonical;
+    },
+  };
+}
+
+/** A server that confines an agent to a directory does not work in that directory: a model's "notes.txt" means the one in it. */
+function baseOf(root: string | undefined): string {
+  const cwd = process.cwd();
+  return root === undefined || isInside(root, cwd) ? cwd : root;
+}
+
+function canonicalDirectory(root: string): string {
+  checkText("root", root);
+  try {
+    return nodeFs.realpathSync.native(nodePath.resolve(root));
+  } catch (error) {
+    throw new Error(`root ${quote(root)} cannot be used: ${(error as Error).message}`);
+  }
+}

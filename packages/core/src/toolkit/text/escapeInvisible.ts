@@ -1,0 +1,18 @@
+import { escapeInvisible as makeVisible } from "@agent/internal";
+import { checkText } from "../hostOptions/checks.js";
+
+/**
+ * Makes control and invisible characters visible (`\x1b`, `\u202e`), so that what a tool found can neither control a
+ * terminal nor hide words; keeps tabs and newlines.
+ *
+ * @example
+ * ```ts
+ * import { escapeInvisible } from "@agent/core/toolkit";
+ *
+ * console.log(escapeInvisible("\u001b[31mred")); // \x1b[31mred
+ * ```
+ */
+export function escapeInvisible(text: string): string {
+  checkText("text", text);
+  return makeVisible(text);
+}

@@ -1,0 +1,52 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { expect, test } from "vitest";
+import * as toolkit from "../src/toolkit/index.js";
+import { temporaryDirectory } from "./fixtures.js";
+
+const SOURCES = fileURLToPath(new URL("../src", import.meta.url));
+const TOOLKIT = join(SOURCES, "toolkit");
+const DOCUMENTED = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport (?:async )?(?:function|const) (\w+)/g;
+const EXAMPLE = /@example\n \* ```ts\n([\s\S]*?)\n \* ```/;
+const PRINTED = /console\.log\(.*\); \/\/ (.*)$/gm;
+
+/** The example in the doc comment of each function and constant, by name. */
+function examples(): Map<string, string> {
+  const files = readdirSync(TOOLKIT, { recursive: true }).map(String);
+  const found = new Map<string, string>();
+  for (const file of files.filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))) {
+    for (const [, comment = "", name = ""] of readFileSync(join(TOOLKIT, file), "utf8").matchAll(
+      DOCUMENTED,
+    )) {
+      const [, code] = EXAMPLE.exec(comment) ?? [];
+      if (code !== undefined) found.set(name, code.replaceAll(/^ \* ?/gm, ""));
+    }
+  }
+  return found;
+}
+
+test.each(Object.keys(toolkit))(
+  "%s has an example, which prints what it says in an empty directory",
+  async (name) => {
+    const code = examples().get(name) ?? expect.unreachable(`${name} has no @example`);
+    const expected = Array.from(code.matchAll(PRINTED), ([, text]) => text);
+    expect(expected).not.toEqual([]);
+    const directory = temporaryDirectory();
+    const program = join(temporaryDirectory(), "example.mjs");
+    await build({
+      stdin: { contents: code, loader: "ts", resolveDir: SOURCES },
+      alias: { "@agent/core": join(SOURCES, "index.ts"), "@agent/core/toolkit": join(TOOLKIT, "index.ts") },
+      outfile: program,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node20",
+      logLevel: "silent",
+    });
+    const printed = execFileSync(process.execPath, [program], { cwd: directory, encoding: "utf8" });
+    expect(printed.trimEnd().split("\n")).toEqual(expected);
+  },
+);

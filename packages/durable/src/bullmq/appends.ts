@@ -1,0 +1,127 @@
+import type { Pool } from "pg";
+import type { JournalEntry } from "../engine/engine.js";
+import type { RunEvent } from "../engine/events.js";
+
+// Writes under way at one time: one waits for the disk while the other is prepared.
+const LANES = 2;
+const MAX_WRITES = 32;
+const MAX_BYTES = 1024 * 1024;
+
+interface Write {
+  readonly id: string;
+  readonly epoch: number;
+  readonly entries: readonly (readonly [key: string, kind: string, value: string])[];
+  readonly events: readonly string[];
+  readonly bytes: number;
+  resolve(server: string | undefined): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Adds to journals and event logs, fenced: a write counts only while its claim holds the run. What the runs of this
+ * process write while earlier writes are under way goes out together, as one statement and one commit.
+ */
+export class Appends {
+  readonly #pool: Pool;
+  readonly #s: string;
+  #waiting: Write[] = [];
+  #lanes = 0;
+
+  constructor(pool: Pool, schema: string) {
+    this.#pool = pool;
+    this.#s = schema;
+  }
+
+  /**
+   * Resolves, if the claim held the run and the write counts, to the start of the server that has it, and else to
+   * `undefined`. Events that another server took before may be missing: they do not wait for its disk.
+   */
+  append(
+    id: string,
+    epoch: number,
+    entries: readonly JournalEntry[],
+    events: readonly RunEvent[],
+  ): Promise<string | undefined> {
+    const rows = entries.map(({ key, kind, value }) => [key, kind, JSON.stringify(value) ?? "null"] as const);
+    const bodies = events.map((event) => JSON.stringify(event));
+    const bytes = [...rows.map(([, , value]) => value), ...bodies].reduce(
+      (sum, { length }) => sum + length,
+      0,
+    );
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ id, epoch, entries: rows, events: bodies, bytes, resolve, reject });
+      void this.#work();
+    });
+  }
+
+  async #work(): Promise<void> {
+    if (this.#lanes >= LANES) return;
+    this.#lanes++;
+    while (this.#waiting.length > 0) await this.#write(this.#takeBatch());
+    this.#lanes--;
+  }
+
+  #takeBatch(): readonly Write[] {
+    let bytes = 0;
+    const end = this.#waiting.findIndex((write, index) => {
+      bytes += write.bytes;
+      return index > 0 && (index >= MAX_WRITES || bytes > MAX_BYTES);
+    });
+    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
+  }
+
+  async #write(writes: readonly Write[]): Promise<void> {
+    try {
+      const held = await this.#send(writes);
+      for (const [index, { resolve }] of writes.entries()) resolve(held.get(index));
+    } catch (error) {
+      // What the server refused has left nothing behind, and may be the fault of one of them.
+      if (writes.length > 1 && isRefused(error)) for (const write of writes) await this.#write([write]);
+      else for (const { reject } of writes) reject(error);
+    }
+  }
+
+  async #send(writes: readonly Write[]): Promise<ReadonlyMap<number, string>> {
+    const steps = writes.flatMap(({ entries }, index) => entries.map((entry) => [index, ...entry] as const));
+    const events = writes.flatMap(({ events: bodies }, index) =>
+      bodies.map((body) => [index, body] as const),
+    );
+    // `for share` keeps a run from being taken until its entries are in: a check without it could pass, and the
+    // entries appear after the next worker has read the journal. The lateral query is an index look-up a run, whatever
+    // the planner believes about the table.
+    const { rows } = await this.#pool.query<{ n: number; server: string }>({
+      name: `append-${this.#s}`,
+      text: `with asked as materialized (select id, epoch, n - 1 as n
+          from unnest($1::text[], $2::int[]) with ordinality as asked (id, epoch, n) order by id),
+        held as materialized (select run.id, run.epoch, asked.n from asked, lateral (select id, epoch from ${this.#s}.run
+          where run.id = asked.id and run.epoch = asked.epoch and state = 'running' for share) as run),
+        steps as (insert into ${this.#s}.step (run_id, epoch, key, kind, value)
+          select held.id, held.epoch, e.key, e.kind, e.value
+          from unnest($3::int[], $4::text[], $5::text[], $6::text[]) with ordinality as e (n, key, kind, value, place)
+          join held on held.n = e.n order by e.place),
+        events as (insert into ${this.#s}.event (run_id, epoch, body) select held.id, held.epoch, e.body
+          from unnest($7::int[], $8::text[]) with ordinality as e (n, body, place) join held on held.n = e.n order by e.place)
+        select n::int as n, pg_postmaster_start_time()::text as server, set_config('synchronous_commit',
+          case when $9::boolean then current_setting('synchronous_commit') else 'off' end, true) from held`,
+      values: [
+        writes.map(({ id }) => id),
+        writes.map(({ epoch }) => epoch),
+        steps.map(([index]) => index),
+        steps.map(([, key]) => key),
+        steps.map(([, , kind]) => kind),
+        steps.map(([, , , value]) => value),
+        events.map(([index]) => index),
+        events.map(([, body]) => body),
+        // Events alone need not wait for the disk: the next entry, or the run's end, takes them along. What a crash
+        // of the server loses before that, the run reports again (`PostgresClaim.append`).
+        steps.length > 0,
+      ],
+    });
+    return new Map(rows.map(({ n, server }) => [n, server]));
+  }
+}
+
+/** Whether the server took the statement back as a whole, and the connection goes on. */
+function isRefused(error: unknown): boolean {
+  return (error as { severity?: string } | null)?.severity === "ERROR";
+}

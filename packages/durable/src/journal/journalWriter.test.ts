@@ -1,0 +1,73 @@
+import { expect, test, vi } from "vitest";
+import type { JournalEntry } from "../engine/engine.js";
+import type { RunEvent } from "../engine/events.js";
+import { EventLog } from "./eventLog.js";
+import { JournalWriter } from "./journalWriter.js";
+
+const result = (key: string): JournalEntry => ({ key, kind: "result", value: null });
+
+function setup(append = async (_: readonly JournalEntry[], __: readonly RunEvent[]): Promise<void> => {}) {
+  const written: string[] = [];
+  const onFault = vi.fn();
+  const writer = new JournalWriter(
+    new EventLog(new Map()),
+    async (entries, events) => {
+      written.push([...entries.map(({ key }) => key), ...events.map(({ type }) => type)].join(" "));
+      await append(entries, events);
+    },
+    onFault,
+  );
+  return { writer, written, onFault };
+}
+
+test("a result, the answer after it and the next intent are one write", async () => {
+  const { writer, written } = setup();
+  writer.add(result("result"));
+  writer.addEvent({ type: "text", text: "a" });
+  writer.add(result("answer"));
+  writer.add(result("intent"));
+  await writer.settle();
+  expect(written).toEqual(["result answer intent text"]);
+});
+
+test("an entry is written without anybody waiting for it", async () => {
+  const { writer, written } = setup();
+  writer.add(result("a"));
+  await vi.waitFor(() => expect(written).toEqual(["a"]));
+});
+
+test("events alone are written a little later, together", async () => {
+  const { writer, written } = setup();
+  writer.addEvent({ type: "notice", text: "a" });
+  writer.addEvent({ type: "notice", text: "b" });
+  await vi.waitFor(() => expect(written).toEqual(["notice notice"]));
+});
+
+test("writes follow each other: what comes while one is under way waits, and settle waits for both", async () => {
+  let finish = (): void => undefined;
+  const { writer, written } = setup(
+    () =>
+      new Promise((resolve) => {
+        finish = resolve;
+      }),
+  );
+  writer.add(result("a"));
+  const first = writer.settle();
+  await vi.waitFor(() => expect(written).toEqual(["a"]));
+  writer.add(result("b"));
+  const second = writer.settle();
+  finish();
+  await first;
+  await vi.waitFor(() => expect(written).toEqual(["a", "b"]));
+  finish();
+  await second;
+});
+
+test("after a failed write nothing more is written, and everybody who settles is told", async () => {
+  const { writer, written, onFault } = setup(() => Promise.reject(new Error("lost")));
+  writer.add(result("a"));
+  await vi.waitFor(() => expect(onFault).toHaveBeenCalledOnce());
+  writer.add(result("b"));
+  await expect(writer.settle()).rejects.toThrow("lost");
+  expect(written).toEqual(["a"]);
+});

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { collectEvents, DONE, entry, newRun, reached, TestWorker } from "../claims.js";
+import type { EngineCase } from "../engineCase.js";
+
+/** What a run is from its start to its removal. */
+export const runCases: readonly EngineCase[] = [
+  {
+    name: "a run goes from queued over running to done, and any process can read it",
+    async run({ open }) {
+      const [engine, other] = [await open(), await open()];
+      const run = newRun({ input: { message: "hé\n\u0001" }, trace: "00-1-2-01" });
+      assert.equal(await engine.create(run), true);
+      const queued = await other.get(run.id);
+      assert.equal(queued?.state, "queued");
+      assert.deepEqual(queued.input, run.input);
+      assert.equal(queued.trace, run.trace);
+      const worker = await TestWorker.start(other);
+      const claim = await worker.next();
+      assert.equal(claim.epoch, 1);
+      assert.deepEqual(claim.run.input, run.input);
+      assert.equal((await engine.get(run.id))?.state, "running");
+      claim.end(DONE);
+      await reached(engine, run.id, "done");
+      const done = await engine.get(run.id);
+      assert.equal(done?.result?.text, "ok");
+      assert.deepEqual(done.usage, { inputTokens: 3, outputTokens: 2 });
+      assert.equal(done.cost, 0.25);
+      assert.ok((done.endedAt ?? 0) >= (done.startedAt ?? Infinity));
+      assert.equal(await engine.get("unknown"), undefined);
+      await worker.close();
+    },
+  },
+  {
+    name: "the same id twice is one run, also from two processes at once",
+    async run({ open }) {
+      const [engine, other] = [await open(), await open()];
+      const run = newRun();
+      const created = await Promise.all([engine.create(run), other.create({ ...run, input: "other" })]);
+      assert.deepEqual(created.filter(Boolean).length, 1);
+      assert.equal((await engine.list()).length, 1);
+    },
+  },
+  {
+    name: "a failed run keeps its reason, and a retry goes on with its journal",
+    async run({ open }) {
+      const engine = await open();
+      const run = newRun();
+      await engine.create(run);
+      const worker = await TestWorker.start(engine);
+      const claim = await worker.next();
+      await claim.append([entry("a")], []);
+      claim.end({ state: "failed", error: { code: "provider_failed", message: "no credit" } });
+      await reached(engine, run.id, "failed");
+      assert.equal((await engine.get(run.id))?.error?.message, "no credit");
+      assert.equal(await engine.retry(run.id), true);
+      const again = await worker.next();
+      assert.ok((await again.journal()).some(({ key }) => key === "a"));
+      again.end(DONE);
+      await reached(engine, run.id, "done");
+      assert.equal(await engine.retry(run.id), false);
+      assert.equal((await engine.get(run.id))?.error, undefined);
+      await worker.close();
+    },
+  },
+  {
+    name: "lists, counts and activity tell what there is; prune removes only what ended before",
+    async run({ open }) {
+      const engine = await open();
+      const [first, second, third] = [
+        newRun({ tenant: "a" }),
+        newRun({ tenant: "b" }),
+        newRun({ tenant: "b" }),
+      ];
+      const since = Date.now() - 1000;
+      for (const run of [first, second]) await engine.create(run);
+      const worker = await TestWorker.start(engine);
+      for (let index = 0; index < 2; index++) (await worker.next()).end(DONE);
+      for (const { id } of [first, second]) await reached(engine, id, "done");
+      await worker.close();
+      await engine.create(third);
+      assert.deepEqual(
+        (await engine.list()).map(({ id }) => id),
+        [third.id, second.id, first.id],
+      );
+      assert.deepEqual(
+        (await engine.list({ tenant: "b", state: "done", limit: 5 })).map(({ id }) => id),
+        [second.id],
+      );
+      assert.equal((await engine.list({ limit: 1 })).length, 1);
+      const counts = await engine.count({ tenant: "b" });
+      assert.deepEqual([counts.done, counts.queued, counts.failed], [1, 1, 0]);
+      const activity = await engine.activity(since, 60_000);
+      assert.equal(activity.at(0)?.done, 2);
+      assert.equal(activity.at(0)?.started, 2);
+      assert.equal(await engine.prune(since), 0);
+      assert.equal(await engine.prune(Date.now() + 1000), 2);
+      assert.equal(await engine.get(first.id), undefined);
+      assert.deepEqual(await collectEvents(engine.events(first.id)), []);
+      assert.deepEqual(
+        (await engine.list()).map(({ id }) => id),
+        [third.id],
+      );
+    },
+  },
+];

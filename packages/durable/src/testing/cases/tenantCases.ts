@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { DONE, entry, newRun, reached, TestWorker } from "../claims.js";
+import type { EngineCase } from "../engineCase.js";
+
+/** What tenants may use, and that none starves. */
+export const tenantCases: readonly EngineCase[] = [
+  {
+    name: "no tenant runs more than its limit, on all workers together",
+    async run({ open }) {
+      const [engine, other] = [await open(), await open()];
+      await engine.setLimits("small", { concurrency: 2 });
+      assert.deepEqual(await other.getLimits("small"), { concurrency: 2 });
+      assert.deepEqual(await other.getLimits("nobody"), {});
+      const runs = Array.from({ length: 6 }, () => newRun({ tenant: "small" }));
+      for (const run of runs) await engine.create(run);
+      const workers = [
+        await TestWorker.start(engine, { concurrency: 4 }),
+        await TestWorker.start(other, { concurrency: 4 }),
+      ];
+      let running = 0;
+      let most = 0;
+      let ended = 0;
+      const work = async (worker: TestWorker): Promise<void> => {
+        while (ended < runs.length) {
+          const claim = await worker.next();
+          most = Math.max(most, ++running);
+          await claim.append([entry("a")], []);
+          const counts = await other.count({ tenant: "small" });
+          assert.ok(counts.running <= 2, `${counts.running} of a tenant with a limit of 2 are running`);
+          running--;
+          ended++;
+          claim.end(DONE);
+        }
+      };
+      await Promise.race(workers.map(work));
+      for (const { id } of runs) await reached(engine, id, "done");
+      assert.ok(most <= 2);
+      await Promise.all(workers.map((worker) => worker.close()));
+    },
+  },
+  {
+    name: "a tenant with many runs does not delay another's",
+    async run({ open }) {
+      const engine = await open();
+      for (let index = 0; index < 30; index++) await engine.create(newRun({ tenant: "flood" }));
+      const single = newRun({ tenant: "single" });
+      await engine.create(single);
+      const worker = await TestWorker.start(engine);
+      const order: string[] = [];
+      while (!order.includes("single")) {
+        const claim = await worker.next();
+        order.push(claim.run.tenant);
+        claim.end(DONE);
+      }
+      assert.ok(order.length <= 5, `its turn came after ${order.length} runs`);
+      const closing = worker.close();
+      while (worker.waiting > 0) (await worker.next()).end({ state: "queued" });
+      await closing;
+    },
+  },
+  {
+    name: "model calls of a tenant are limited, with the time to wait for the next",
+    async run({ open }) {
+      const engine = await open();
+      await engine.setLimits("busy", { modelCallsPerMinute: 2 });
+      await engine.create(newRun({ tenant: "busy" }));
+      const worker = await TestWorker.start(engine);
+      const claim = await worker.next();
+      const waits = [];
+      for (let index = 0; index < 3; index++) waits.push(await claim.takeModelCall());
+      assert.deepEqual(waits.slice(0, 2), [0, 0]);
+      const [, , wait = 0] = waits;
+      assert.ok(wait > 0 && wait <= 30_000, `${wait} ms`);
+      await engine.setLimits("busy", {});
+      assert.equal(await claim.takeModelCall(), 0);
+      claim.end(DONE);
+      await worker.close();
+    },
+  },
+];

@@ -1,0 +1,219 @@
+import { type ChildProcess, spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { defineTool } from "@agent/core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createBullmqEngine } from "../src/bullmq/index.js";
+import { type RunEngine, startRun } from "../src/index.js";
+import { hasServers, type Servers, startServers } from "./fixtures/databases.mjs";
+import { eventsOf, follow, scripted, temporaryDirectory, workWith } from "./helpers.js";
+import { type Crowd, checkRun, countEffects, spawnWorker } from "./killing.js";
+import { query, withServers } from "./servers.js";
+
+// These tests break their servers: they have their own.
+const canRun = withServers && hasServers();
+const canMount = canRun && process.getuid?.() === 0 && spawnSync("unshare", ["-m", "true"]).status === 0;
+if (withServers && !canRun) {
+  process.stdout.write("Skipped: faults of servers. They need Postgres and Redis on this machine.\n");
+}
+
+const KILLS = { name: "kills", version: "1" };
+const LEASE_MS = 1000;
+
+interface Place {
+  readonly engine: RunEngine;
+  readonly crowd: Crowd;
+  readonly schema: string;
+}
+
+async function open({ postgres, redis }: Servers): Promise<Place> {
+  const schema = `test_${crypto.randomUUID().slice(0, 8)}`;
+  const options = { postgres, redis, schema };
+  const engine = await createBullmqEngine({ ...options, maxConnections: 4 });
+  onTestFinished(() => engine.close());
+  const crowd = {
+    engineModule: new URL("./fixtures/bullmqEngine.mjs", import.meta.url).href,
+    address: JSON.stringify(options),
+    effects: join(temporaryDirectory(), "effects"),
+    leaseMs: LEASE_MS,
+  };
+  return { engine, crowd, schema };
+}
+
+/** A worker process that takes runs when this resolves. */
+async function startWorkers(crowd: Crowd, count: number): Promise<ChildProcess[]> {
+  const workers = Array.from({ length: count }, () => spawnWorker(crowd));
+  onTestFinished(() => {
+    for (const worker of workers) worker.kill("SIGKILL");
+  });
+  await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once("message", resolve))));
+  return workers;
+}
+
+async function startRuns(engine: RunEngine, count: number): Promise<string[]> {
+  return await Promise.all(Array.from({ length: count }, () => startRun(engine, KILLS, {})));
+}
+
+/** Every run ended well, nothing was done twice, and no event is missing or there twice. */
+async function checkRuns({ engine, crowd }: Place, ids: readonly string[]): Promise<void> {
+  await Promise.all(ids.map((id) => follow(engine, id)));
+  const effects = countEffects(crowd.effects);
+  for (const id of ids) await checkRun(engine, id, effects);
+}
+
+describe.skipIf(!canRun)("servers that fail under load", () => {
+  let servers: Servers;
+  beforeAll(async () => {
+    servers = await startServers();
+  });
+  afterAll(() => servers.stop());
+
+  test("Postgres restarts as after a power failure: every run goes on", async () => {
+    const place = await open(servers);
+    const ids = await startRuns(place.engine, 20);
+    await startWorkers(place.crowd, 2);
+    await follow(place.engine, ids[0] ?? "");
+    servers.restartPostgres();
+    await checkRuns(place, ids);
+  });
+
+  test("Redis restarts without its data: what was queued there comes back from Postgres", async () => {
+    const place = await open(servers);
+    const ids = await startRuns(place.engine, 20);
+    await startWorkers(place.crowd, 2);
+    await follow(place.engine, ids[0] ?? "");
+    await servers.restartRedis();
+    await checkRuns(place, ids);
+  });
+
+  test("Redis is flushed while nobody works: the next worker finds every run", async () => {
+    const place = await open(servers);
+    const ids = await startRuns(place.engine, 3);
+    const { Redis } = await import("ioredis");
+    const redis = new Redis(servers.redis);
+    await redis.flushall();
+    redis.disconnect();
+    await startWorkers(place.crowd, 1);
+    await checkRuns(place, ids);
+  });
+
+  test("a worker that was stopped past its lease writes nothing when it wakes", async () => {
+    const place = await open(servers);
+    const { engine, crowd, schema } = place;
+    const [stopped] = await startWorkers(crowd, 1);
+    const [id = ""] = await startRuns(engine, 1);
+    for await (const one of engine.events(id, { follow: true })) {
+      if ("event" in one && one.event.type === "tool_start") break;
+    }
+    stopped?.kill("SIGSTOP");
+    await startWorkers(crowd, 1);
+    for await (const one of engine.events(id, { follow: true })) {
+      if ("event" in one && one.event.type === "claimed" && one.event.epoch === 2) break;
+    }
+    stopped?.kill("SIGCONT");
+    await checkRuns(place, [id]);
+    for (const table of ["step", "event"]) {
+      const late = await query(
+        `select * from ${schema}.${table} where epoch = 1 and seq > (select min(seq) from ${schema}.${table} where epoch = 2)`,
+        servers.postgres,
+      );
+      expect(late, table).toEqual([]);
+    }
+  });
+
+  test("a run that kills its worker every time is set aside with its reason", async () => {
+    const { engine, crowd } = await open(servers);
+    const [id = ""] = await startRuns(engine, 1);
+    const poison = { ...crowd, maxCrashes: 2 };
+    for (let index = 0; index < 2; index++) {
+      const worker = spawnWorker(poison, "claim:1");
+      onTestFinished(() => void worker.kill("SIGKILL"));
+      await new Promise((resolve) => worker.once("exit", resolve));
+    }
+    await workWith(engine, { ...scripted(["Done."]), name: "other" });
+    await follow(engine, id);
+    const { state, error } = (await engine.get(id)) ?? {};
+    expect(state).toBe("set_aside");
+    expect(error?.message).toMatch(/^2 workers were lost with it\. The last: killable .*no sign of life/);
+  });
+
+  test("a database that is read-only refuses with words, and runs go on when it is not any more", async () => {
+    const { engine } = await open(servers);
+    // A connection of its own that may write in any case.
+    const writing = `${servers.postgres}?options=${encodeURIComponent("-c default_transaction_read_only=off")}`;
+    const setReadOnly = async (value: string): Promise<void> => {
+      await query(`alter system set default_transaction_read_only = ${value}`, writing);
+      await query("select pg_reload_conf()", writing);
+    };
+    onTestFinished(() => setReadOnly("off"));
+    const definition = stopper(() => setReadOnly("on"));
+    const faults: string[] = [];
+    const onFault = (error: unknown): void => void faults.push(String(error));
+    await workWith(engine, definition, { leaseMs: LEASE_MS, onFault });
+    const id = await startRun(engine, definition, {});
+    await expect.poll(() => faults.join("\n"), { timeout: 30_000 }).toContain("read-only transaction");
+    await expect(startRun(engine, definition, {})).rejects.toThrow("read-only transaction");
+    expect((await engine.list()).map((run) => run.id)).toEqual([id]);
+    await setReadOnly("off");
+    await expectOneEnd(engine, id);
+  });
+});
+
+test.skipIf(!canMount)(
+  "a database whose disk is full loses nothing, and runs go on when there is room (needs root)",
+  async () => {
+    const servers = await startServers({ smallDisk: "24m" });
+    onTestFinished(() => servers.stop());
+    const { engine, schema } = await open(servers);
+    const ask = (text: string) => query(text, servers.postgres);
+    await ask(`create tablespace small location '${servers.smallDisk}'`);
+    for (const table of ["step", "event"]) await ask(`alter table ${schema}.${table} set tablespace small`);
+    const fill = async (): Promise<void> => {
+      await ask("create table ballast (bytes text) tablespace small");
+      for (const size of [100_000, 1000, 1]) {
+        const rows = `select string_agg(md5(random()::text), '') from generate_series(1, ${size / 10 + 1})`;
+        while (
+          await ask(`insert into ballast ${rows}`).then(
+            () => true,
+            () => false,
+          )
+        );
+      }
+    };
+    const definition = stopper(fill);
+    const faults: string[] = [];
+    const onFault = (error: unknown): void => void faults.push(String(error));
+    await workWith(engine, definition, { leaseMs: LEASE_MS, onFault });
+    const id = await startRun(engine, definition, {});
+    await expect.poll(() => faults.join("\n"), { timeout: 30_000 }).toContain("No space left on device");
+    expect(["queued", "running"]).toContain((await engine.get(id))?.state);
+    await ask("drop table ballast");
+    await expectOneEnd(engine, id);
+  },
+);
+
+/** A run whose only call does something to the database, once, and returns more than fits into a page. */
+function stopper(act: () => Promise<void>) {
+  let calls = 0;
+  const tool = defineTool({
+    name: "write",
+    description: "Writes.",
+    input: { type: "object", properties: {} },
+    execute: async () => {
+      if (calls++ === 0) await act();
+      return crypto.getRandomValues(new Uint8Array(20_000)).toString();
+    },
+  });
+  // By the conversation, since a script starts anew with each claim.
+  const answer = ({ messages }: { readonly messages: readonly { readonly role: string }[] }) =>
+    messages.some(({ role }) => role === "tool") ? "Done." : { calls: [{ name: "write" }] };
+  return scripted([answer, answer], [tool]);
+}
+
+/** The call ran once: either its result is known, or the model was told that it may have run. */
+async function expectOneEnd(engine: RunEngine, id: string): Promise<void> {
+  const all = await follow(engine, id);
+  expect(all.at(-1)).toMatchObject({ run: { state: "done" } });
+  const ends = eventsOf(all).filter((event) => event.type === "tool_end");
+  expect(ends).toHaveLength(1);
+  expect(ends[0]).toMatchObject({ outcome: "interrupted" });
+}

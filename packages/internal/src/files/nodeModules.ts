@@ -1,0 +1,20 @@
+/**
+ * A module of Node, taken when something in it is used. Core loads and chats in runtimes that have none, such as workers
+ * at the edge; only what needs files fails there, with the error that `missing` makes. Bundlers see no import to
+ * complain about.
+ */
+export function nodeModule<T extends object>(name: string, missing: (name: string) => Error): T {
+  return new Proxy({} as T, {
+    get(_target, key) {
+      const found = globalThis.process?.getBuiltinModule?.(name) as T | undefined;
+      if (found) return found[key as keyof T];
+      throw missing(name);
+    },
+  });
+}
+
+const missing = (name: string): Error => new Error(`This runtime has no ${name}.`);
+
+export const nodeFs = /* @__PURE__ */ nodeModule<typeof import("node:fs")>("node:fs", missing);
+export const nodePath = /* @__PURE__ */ nodeModule<typeof import("node:path")>("node:path", missing);
+export const nodeOs = /* @__PURE__ */ nodeModule<typeof import("node:os")>("node:os", missing);

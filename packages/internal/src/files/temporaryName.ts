@@ -1,0 +1,51 @@
+import { nodeFs, nodePath } from "./nodeModules.js";
+import { hasEnded, processTag } from "./processTag.js";
+
+const NAME = /^\.agent-([0-9a-z]{1,7}-[1-9]\d{0,9})-[0-9a-z]{1,16}\.tmp$/;
+// Nobody writes one file for a day. For those that another machine, boot or container began, only age can tell.
+const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000;
+// A directory with more entries than this is not searched to its end.
+const MAX_ENTRIES = 2000;
+
+/**
+ * A name for a temporary file beside its target: short, since a suffix would push a 250-byte name over the
+ * limit of 255, and with the process that writes it, so that `removeAbandoned` can tell if that is gone. It
+ * need not be secret, since it is only ever created anew; so no cryptography is loaded to write a file.
+ */
+export function temporaryName(): string {
+  return `.agent-${processTag()}-${Math.random().toString(36).slice(2)}.tmp`;
+}
+
+/**
+ * Removes temporary files in a directory whose writers were killed. Only what bears such a name, is a regular file of
+ * this user (root: of anybody), and was begun by a process of this very system that no longer exists, or has not been
+ * touched for a day. Never throws.
+ */
+export function removeAbandoned(directory: string): void {
+  try {
+    for (const name of temporaries(directory)) removeIfAbandoned(nodePath.join(directory, name), name);
+  } catch {
+    // What cannot be read or removed is no business of the write that looked.
+  }
+}
+
+function* temporaries(directory: string): Generator<string> {
+  const handle = nodeFs.opendirSync(directory, { bufferSize: 1000 });
+  try {
+    for (let count = 0; count < MAX_ENTRIES; count++) {
+      const entry = handle.readSync();
+      if (entry === null) return;
+      if (NAME.test(entry.name)) yield entry.name;
+    }
+  } finally {
+    handle.closeSync();
+  }
+}
+
+function removeIfAbandoned(path: string, name: string): void {
+  const [, tag = ""] = NAME.exec(name) ?? [];
+  const info = nodeFs.lstatSync(path);
+  const user = process.geteuid?.() ?? info.uid;
+  if (!info.isFile() || (user !== 0 && info.uid !== user)) return;
+  if (hasEnded(tag) || Date.now() - info.mtimeMs > ABANDONED_AFTER_MS) nodeFs.unlinkSync(path);
+}

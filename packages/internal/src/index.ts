@@ -1,0 +1,26 @@
+/**
+ * What our own packages share and a pack author does not need. Each package bundles what it uses, so nothing here is
+ * published or has a version. Functions and constants only: a bundled copy must not differ from another by its state.
+ */
+export { nodeModule } from "./files/nodeModules.js";
+export { hasEnded, processTag } from "./files/processTag.js";
+export { removeAbandoned, temporaryName } from "./files/temporaryName.js";
+export { GitConfigs, type NamedByGit } from "./git/gitConfigs.js";
+export { isRecord } from "./isRecord.js";
+export { canonicalPath } from "./paths/canonicalPath.js";
+export { foldPath } from "./paths/foldPath.js";
+export { isInside } from "./paths/isInside.js";
+export { assertAccess, findAccessNeed } from "./protection/access.js";
+export {
+  assertNotProcessSecret,
+  assertOpenedIsNotProcessSecret,
+  isProcessSecret,
+} from "./protection/processSecrets.js";
+export { PROTECTED_FILES, type ProtectedFile } from "./protection/protectedFiles.js";
+export { concatBytes, fromUtf8, toBase64, toUtf8, utf8Length } from "./text/bytes.js";
+export { countOf } from "./text/countOf.js";
+export { describeValue, errorMessage, quote, quotePath } from "./text/describe.js";
+export { didYouMean, nearestMatch } from "./text/nearest.js";
+export { truncateMiddle, truncateUtf8, truncateUtf8Start, utf8Boundary } from "./text/truncate.js";
+export { escapeInvisible, escapeToLine, hasHiddenTags, revealHiddenTags } from "./text/visible.js";
+export { LONGEST_TIMER_MS } from "./timer.js";

@@ -1,0 +1,64 @@
+import { readlinkSync, statfsSync } from "node:fs";
+import { quotePath } from "../text/describe.js";
+
+/** The type number `statfs` gives for Linux's procfs. */
+const PROC_SUPER_MAGIC = 0x9fa0;
+
+const PROCESS_DIRECTORY = /^\/proc\/(?:\d+|self|thread-self)(?:\/task\/\d+)?(?:\/task$|\/(.+)|$)/;
+
+/**
+ * What may be read of a process. An allow list, because the rest is memory (`mem`, `maps`, `stack`), the environment
+ * with its keys (`environ`, `auxv`), arguments that may hold passwords (`cmdline`) or other ways to those (`fd`, `root`),
+ * and a new kernel may add to it.
+ */
+const PUBLIC_OF_PROCESS = new Set(
+  (
+    "arch_status attr autogroup cgroup comm cpuset exe gid_map io ksm_merging_pages ksm_stat limits loginuid mountinfo mounts " +
+    "mountstats net ns oom_adj oom_score oom_score_adj personality projid_map sched schedstat sessionid setgroups " +
+    "stat statm status timens_offsets timers timerslack_ns uid_map wchan"
+  ).split(" "),
+);
+
+/** The memory of the machine, and so of every process. */
+const MACHINE_MEMORY = new Set(["/dev/mem", "/dev/kmem", "/dev/port", "/proc/kcore", "/proc/vmcore"]);
+
+/**
+ * Whether reading this canonical path, a file or a directory, could show the memory, the environment, the arguments or
+ * the open files of a process, also of this one: provider keys are there. Decides by the name alone; a tool that has
+ * opened the file asks `assertOpenedIsNotProcessSecret` too.
+ */
+export function isProcessSecret(path: string): boolean {
+  if (MACHINE_MEMORY.has(path)) return true;
+  const match = PROCESS_DIRECTORY.exec(path);
+  const [entry] = match?.[1]?.split("/") ?? [];
+  return entry !== undefined && !PUBLIC_OF_PROCESS.has(entry);
+}
+
+/** Throws if `isProcessSecret(path)`. `shown` is the path as the caller wrote it, for the message. */
+export function assertNotProcessSecret(path: string, shown: string): void {
+  if (!isProcessSecret(path)) return;
+  throw new Error(
+    `${quotePath(shown)} shows the memory, environment, arguments or open files of a process, which no tool reads: ` +
+      "secrets are kept there.",
+  );
+}
+
+/**
+ * As `assertNotProcessSecret`, of what a file descriptor really opened: a link, a renamed parent or a procfs mounted
+ * elsewhere cannot hide it. `info` is what `fstat` said; on systems without procfs nothing is checked.
+ */
+export function assertOpenedIsNotProcessSecret(
+  fd: number,
+  info: { readonly blocks: number | bigint },
+  shown: string,
+): void {
+  // No file of procfs occupies blocks. Ask further only about those without, since two system calls a file add up.
+  if (process.platform !== "linux" || Number(info.blocks) > 0) return;
+  const descriptor = `/proc/self/fd/${fd}`;
+  if (statfsSync(descriptor).type !== PROC_SUPER_MAGIC) return;
+  const path = readlinkSync(descriptor);
+  assertNotProcessSecret(path, shown);
+  if (path === "/proc" || path.startsWith("/proc/")) return;
+  // Its names tell nothing there: a single file can be mounted under any name.
+  throw new Error(`${quotePath(shown)} lies on a procfs that is mounted outside /proc, which no tool reads.`);
+}

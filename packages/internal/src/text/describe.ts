@@ -1,0 +1,64 @@
+import { escapeInvisible } from "./visible.js";
+
+const LONGEST_SHOWN = 60;
+// What systems take for a path: whoever is to move or open a file needs all of its name.
+const LONGEST_PATH = 4096;
+
+/**
+ * Names what arrived, short enough for an error message: `string "abc"`, `array`, `null`, `number 4.5`. Never
+ * throws.
+ */
+export function describeValue(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "nothing";
+  if (typeof value === "object") return describeObject(value);
+  if (typeof value === "string") return value === "" ? "an empty string" : `string ${quote(value)}`;
+  if (typeof value === "number" || typeof value === "boolean") return `${typeof value} ${String(value)}`;
+  return typeof value;
+}
+
+function describeObject(value: object): string {
+  try {
+    if (!Array.isArray(value)) return "object";
+    return value.length === 0 ? "an empty array" : "array";
+  } catch {
+    // A proxy that refuses to be looked at is an object all the same.
+    return "object";
+  }
+}
+
+/** Quotes a text for a message on one line: control and invisible characters visible, a long text cut. */
+export function quote(text: string): string {
+  return quoteStart(text, LONGEST_SHOWN);
+}
+
+/** As `quote`, for a path: whole, as far as a path can be long. */
+export function quotePath(path: string): string {
+  return quoteStart(path, LONGEST_PATH);
+}
+
+function quoteStart(text: string, longest: number): string {
+  // The cut may fall between the two halves of a character: then the first one goes too.
+  const shown = text.length > longest ? `${text.slice(0, longest).replace(/[\ud800-\udbff]$/, "")}…` : text;
+  return escapeInvisible(JSON.stringify(shown.toWellFormed()));
+}
+
+/**
+ * The message of anything that was thrown, an Error or not. Never throws, never returns "".
+ */
+export function errorMessage(thrown: unknown): string {
+  try {
+    if (typeof thrown === "object" && thrown !== null) {
+      // Read once: a getter may give something else the second time.
+      const { message, name } = thrown as { message?: unknown; name?: unknown };
+      if (typeof message === "string" && message !== "") return message;
+      if (thrown instanceof Error) return typeof name === "string" && name !== "" ? name : "unknown error";
+    }
+    if (typeof thrown === "string" && thrown !== "") return thrown;
+    if (thrown === undefined || thrown === null || thrown === "") return "unknown error (nothing was thrown)";
+    if (typeof thrown === "object") return `unknown error (${JSON.stringify(thrown) ?? typeof thrown})`;
+    return String(thrown);
+  } catch {
+    return "unknown error (the thrown value cannot be read)";
+  }
+}

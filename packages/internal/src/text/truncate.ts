@@ -1,0 +1,54 @@
+import { fromUtf8, toUtf8, utf8Length } from "./bytes.js";
+
+// A character has at most three continuation bytes. A longer row of them is no text, and is cut anywhere.
+const MOST_CONTINUATIONS = 3;
+
+/** The number of bytes of `bytes` up to `limit` that end on a character border. */
+export function utf8Boundary(bytes: Uint8Array, limit: number): number {
+  if (limit >= bytes.length) return bytes.length;
+  const end = Math.max(0, Math.trunc(limit) || 0);
+  for (let start = end; start >= Math.max(0, end - MOST_CONTINUATIONS); start--) {
+    if (!isContinuation(bytes, start)) return start;
+  }
+  return end;
+}
+
+function isContinuation(bytes: Uint8Array, index: number): boolean {
+  return ((bytes[index] ?? 0) & 0b1100_0000) === 0b1000_0000;
+}
+
+/** The longest start of `text` within `maxBytes` of UTF-8, never cut inside a character. */
+export function truncateUtf8(text: string, maxBytes: number): string {
+  // A UTF-16 unit is at most 3 bytes of UTF-8: most texts need no encoding at all.
+  if (text.length * 3 <= maxBytes || utf8Length(text) <= maxBytes) return text;
+  const bytes = toUtf8(text.slice(0, maxBytes));
+  return fromUtf8(bytes.subarray(0, utf8Boundary(bytes, maxBytes)));
+}
+
+/** The longest end of `text` within `maxBytes` of UTF-8, never cut inside a character. */
+export function truncateUtf8Start(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes || utf8Length(text) <= maxBytes) return text;
+  const limit = Math.trunc(maxBytes);
+  if (!(limit > 0)) return "";
+  const bytes = toUtf8(text.slice(-limit));
+  let start = Math.max(0, bytes.length - limit);
+  while (isContinuation(bytes, start)) start++;
+  return fromUtf8(bytes.subarray(start));
+}
+
+/**
+ * Shortens `text` to about `maxBytes`, keeping its start and its end with a notice between them that gives
+ * the full size. A text within the limit comes back as it is.
+ */
+export function truncateMiddle(text: string, maxBytes: number, hint = "Ask for less at a time."): string {
+  const size = utf8Size(text, maxBytes);
+  if (size <= maxBytes) return text;
+  const head = truncateUtf8(text, Math.ceil(maxBytes * 0.75));
+  const tail = truncateUtf8Start(text, Math.floor(maxBytes * 0.25));
+  const cut = size - utf8Length(head) - utf8Length(tail);
+  return `${head}\n[… truncated: ${cut} of ${size} bytes left out here. ${hint}]\n${tail}`;
+}
+
+function utf8Size(text: string, enough: number): number {
+  return text.length * 3 <= enough ? text.length : utf8Length(text);
+}

@@ -1,0 +1,41 @@
+// Everything that moves the cursor, hides text or reorders it: C0 and C1 controls, DEL, zero-width and
+// bidirectional marks, line and paragraph separators, letters that show nothing, and the invisible "tag" block
+// used to smuggle text.
+const INVISIBLE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this finds
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\u034f|[\u{e0000}-\u{e0fff}]/gu;
+const LINE_BREAKERS = /[\t\n]/g;
+
+// The tag block copies ASCII invisibly. Its one honest use is at the end of a black flag: 🏴 + tags = a region's flag.
+const HIDDEN_TAGS = /(\u{1f3f4}[\u{e0020}-\u{e007f}]+)|[\u{e0000}-\u{e007f}]/gu;
+
+/** Whether a text holds characters that spell out words nobody sees. */
+export function hasHiddenTags(text: string): boolean {
+  return revealHiddenTags(text) !== text;
+}
+
+/** Makes invisible tag characters visible, so that a file cannot whisper to a model; everything else stays. */
+export function revealHiddenTags(text: string): string {
+  // The whole block lies behind one surrogate: texts without it, nearly all, are not looked at twice.
+  if (!text.includes("\udb40")) return text;
+  return text.replace(HIDDEN_TAGS, (character, flag?: string) => flag ?? escapeCharacter(character));
+}
+
+/** Makes control and invisible characters visible (`\x1b`, `\u202e`); keeps tabs and newlines. */
+export function escapeInvisible(text: string): string {
+  return text.replace(INVISIBLE, escapeCharacter);
+}
+
+/** As `escapeInvisible`, and on one line whatever the text holds. Plain names stay byte for byte. */
+export function escapeToLine(text: string): string {
+  return escapeInvisible(text).replace(LINE_BREAKERS, escapeCharacter);
+}
+
+function escapeCharacter(character: string): string {
+  if (character === "\n") return "\\n";
+  if (character === "\r") return "\\r";
+  if (character === "\t") return "\\t";
+  const code = character.codePointAt(0) ?? 0;
+  if (code <= 0xff) return `\\x${code.toString(16).padStart(2, "0")}`;
+  return code <= 0xffff ? `\\u${code.toString(16).padStart(4, "0")}` : `\\u{${code.toString(16)}}`;
+}

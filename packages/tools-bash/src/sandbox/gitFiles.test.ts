@@ -1,0 +1,82 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { leaveNoProcessBehind, makeTool, runBash, runWith } from "../../test/processes.js";
+import { useWorkspace } from "../../test/workspace.js";
+import { Sandbox } from "./sandbox.js";
+
+leaveNoProcessBehind();
+const { program, problem } = await new Sandbox("auto").status();
+const required = { sandbox: "require" } as const;
+const at = useWorkspace();
+
+function git(directory: string, ...args: string[]): void {
+  const identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
+  execFileSync("git", [...identity, ...args], { cwd: directory, stdio: "pipe" });
+}
+const inWorkspace = (path: string) => join(at.workspace, path);
+const writeHook = (path: string) =>
+  `mkdir -p ${path}; printf '#!/bin/sh\\ntouch "${at.outside}/ran"\\n' > ${path}/pre-commit; chmod +x ${path}/pre-commit`;
+const hookRan = () => existsSync(join(at.outside, "ran"));
+const commit = (directory = at.workspace) => git(directory, "commit", "-q", "--allow-empty", "-m", "x");
+
+describe.skipIf(program === undefined)(
+  `what git's configuration names${problem ? ` (skipped: ${problem})` : ""}`,
+  () => {
+    beforeEach(() => git(at.workspace, "init", "-q"));
+
+    test("the hooks of core.hooksPath cannot be changed, and really would run", async () => {
+      mkdirSync(inWorkspace("tools/hooks"), { recursive: true });
+      git(at.workspace, "config", "core.hooksPath", "tools/hooks");
+      await runBash(
+        { command: `${writeHook("tools/hooks")}; mv tools old; ${writeHook("tools/hooks")}` },
+        required,
+      );
+      commit();
+      expect(hookRan()).toBe(false);
+      execFileSync("sh", ["-c", writeHook("tools/hooks")]);
+      commit();
+      expect(hookRan()).toBe(true);
+    });
+
+    test("nor be made, where there are none yet, also by a person's own configuration", async () => {
+      writeFileSync(join(at.outside, "gitconfig"), "[core]\n\thooksPath = .my-hooks\n");
+      vi.stubEnv("GIT_CONFIG_GLOBAL", join(at.outside, "gitconfig"));
+      const { stderr } = await runBash({ command: writeHook(".my-hooks") }, required);
+      commit();
+      vi.unstubAllEnvs();
+      expect(hookRan()).toBe(false);
+      expect(stderr).toContain("may not make .my-hooks:");
+    });
+
+    test("included configuration and programs of filters are read-only; a directory of that name is not", async () => {
+      git(at.workspace, "config", "include.path", "../shared.gitconfig");
+      git(at.workspace, "config", "filter.x.clean", "sh ./clean.sh test");
+      git(at.workspace, "config", "alias.later", "!./later.sh dist/report");
+      for (const name of ["shared.gitconfig", "clean.sh"]) writeFileSync(inWorkspace(name), "");
+      mkdirSync(inWorkspace("test"));
+      const names = ["shared.gitconfig", "clean.sh", "later.sh", "test/a", "dist/report"];
+      const command = `mkdir dist; for name in ${names.join(" ")}; do (echo x > $name) && echo $name; done 2>/dev/null`;
+      const { stdout } = await runBash({ command }, required);
+      expect(stdout.split("\n")).toEqual(["later.sh", "test/a", "dist/report", ""]);
+      expect(existsSync(inWorkspace("later.sh"))).toBe(false);
+      expect(existsSync(inWorkspace("dist/report"))).toBe(true);
+    });
+
+    test("repositories directly below the workspace keep their hooks; one that a command made is its own", async () => {
+      mkdirSync(inWorkspace("mine"));
+      git(inWorkspace("mine"), "init", "-q");
+      const tool = makeTool(required);
+      const { stderr } = await runWith(tool, {
+        command: `${writeHook("mine/.git/hooks")}; git -C mine config core.fsmonitor x; mv mine/.git mine/old`,
+      });
+      expect(stderr).toContain("Read-only file system");
+      commit(inWorkspace("mine"));
+      expect(hookRan()).toBe(false);
+      await runWith(tool, { command: "git init -q theirs" });
+      const own = "git -C theirs config user.name x && rm -r theirs && echo removed";
+      expect((await runWith(tool, { command: own })).stdout).toBe("removed\n");
+    });
+  },
+);

@@ -1,0 +1,29 @@
+import { lstatSync, readdirSync } from "node:fs";
+import { join, relative } from "node:path";
+import { type GitConfigs, isInside } from "@agent/internal";
+import type { ProtectedFile } from "./protectedFiles.js";
+
+/** More repositories than this in one directory are not protected: every mount costs time. */
+const MAX_REPOSITORIES = 50;
+
+/** Paths below a writable directory that git runs or reads because its configuration names them. */
+export function namedByGit(configs: GitConfigs, root: string): ProtectedFile[] {
+  const named = configs.named(join(root, ".git")).filter(({ path, kind }) => {
+    if (path === root || !isInside(root, path)) return false;
+    if (kind === "directory" || kind === "file") return true;
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    // A directory that a command only mentions stays writable.
+    return found === undefined ? kind === "program" : found.isFile();
+  });
+  const paths = new Set(named.map(({ path }) => relative(root, path)));
+  return [...paths].map((path) => ({ path, ifMissing: "rename" }));
+}
+
+/** Repositories directly below a writable directory, whose hooks and configuration are protected too. */
+export function nestedRepositories(root: string): string[] {
+  const directories = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return directories
+    .map(({ name }) => join(root, name))
+    .filter((path) => lstatSync(join(path, ".git"), { throwIfNoEntry: false }) !== undefined)
+    .slice(0, MAX_REPOSITORIES);
+}

@@ -1,0 +1,221 @@
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
+import { useWorkspace } from "../../test/workspace.js";
+import { RunBashTool } from "../tools/bash.js";
+import { Sandbox } from "./sandbox.js";
+
+leaveNoProcessBehind();
+const { program, problem } = await new Sandbox("auto").status();
+/** The user id that systems give to nobody in particular. */
+const NOBODY = 65534;
+const required = { sandbox: "require" } as const;
+const at = useWorkspace();
+
+describe.skipIf(program === undefined)(
+  `escapes by files that run later${problem ? ` (skipped: ${problem})` : ""}`,
+  () => {
+    const inWorkspace = (path: string) => join(at.workspace, path);
+    const git = () => {
+      for (const directory of [".git/hooks", ".git/objects", ".git/refs"])
+        mkdirSync(inWorkspace(directory), { recursive: true });
+      writeFileSync(inWorkspace(".git/HEAD"), "ref: refs/heads/main\n");
+      writeFileSync(inWorkspace(".git/config"), "[core]\n\trepositoryformatversion = 0\n");
+    };
+
+    test("existing ones are read-only, also under another way to write", async () => {
+      git();
+      writeFileSync(inWorkspace("agent.config.ts"), "mine");
+      const command = `echo x > .git/hooks/pre-commit; echo x >> .git/config; git config core.fsmonitor x; echo x > agent.config.ts
+rm -f agent.config.ts; mv agent.config.ts old; echo y > y; mv -f y agent.config.ts; ln -f y agent.config.ts; mv .git/hooks .git/h; mv .git old-git; rm -rf .git/hooks; mkdir .git/worktrees/x`;
+      await runBash({ command }, required);
+      expect(readFileSync(inWorkspace("agent.config.ts"), "utf8")).toBe("mine");
+      expect(readFileSync(inWorkspace(".git/config"), "utf8")).not.toContain("fsmonitor");
+      expect(readdirSync(inWorkspace(".git/hooks"))).toEqual([]);
+      expect(existsSync(inWorkspace("old-git"))).toBe(false);
+    });
+
+    test("missing ones cannot be made, and nothing is left in their place", async () => {
+      git();
+      const before = readdirSync(at.workspace, { recursive: true }).sort();
+      const command =
+        "echo x > agent.config.ts; echo x > .git/config.worktree; mkdir .git/modules/x; mkdir -p .git/worktrees/y; echo ../evil > .git/commondir; true";
+      const result = await runBash({ command }, required);
+      expect(readdirSync(at.workspace, { recursive: true }).sort()).toEqual(
+        [...before, ".git/commondir.refused", "agent.config.ts.refused"].sort(),
+      );
+      expect(result.stderr).toContain("may not make agent.config.ts, .git/commondir:");
+    });
+
+    test("a workspace that is no repository does not become one", async () => {
+      const command = "git init -q; git init -q --bare .; mkdir -p .git/hooks; echo x > HEAD; ls -d .git";
+      await runBash({ command }, required);
+      expect(existsSync(inWorkspace(".git"))).toBe(false);
+      expect(spawnSync("git", ["rev-parse", "--git-dir"], { cwd: at.workspace }).status).not.toBe(0);
+    });
+
+    test("git works: commits are made", async () => {
+      git();
+      const command =
+        "echo x > a; git add -A && git -c user.name=x -c user.email=x@x commit -qm x && git show --stat --format=%s";
+      const { stdout, stderr } = await runBash({ command }, required);
+      expect(stderr).toBe("");
+      expect(stdout).toMatch(/^x\n\n a \| 1 \+\n 1 file changed/);
+    });
+
+    test("files that other programs obey are renamed when a command made them", async () => {
+      mkdirSync(inWorkspace(".config"));
+      const command =
+        "mkdir .vscode .config/git; echo x > .envrc; ln -s /etc .husky; echo x > new.code-workspace";
+      const { stderr } = await runBash({ command }, required);
+      expect(readdirSync(at.workspace).sort()).toEqual([
+        ".config",
+        ".envrc.refused",
+        ".husky.refused",
+        ".vscode.refused",
+        "new.code-workspace.refused",
+      ]);
+      expect(readdirSync(inWorkspace(".config"))).toEqual(["git.refused"]);
+      expect(stderr).toMatch(/may not make .*\.envrc/);
+    });
+
+    test("a directory that was moved away with a protected file in it is noticed", async () => {
+      mkdirSync(inWorkspace(".config/git"), { recursive: true });
+      await runBash(
+        { command: "mv .config old; mkdir -p .config/git; echo x > .config/git/config" },
+        required,
+      );
+      expect(readdirSync(inWorkspace(".config"))).toEqual(["git.refused"]);
+    });
+
+    test("a link in the place of a directory leads nothing outside", async () => {
+      mkdirSync(join(at.outside, "fish"));
+      symlinkSync(at.outside, inWorkspace(".config"));
+      symlinkSync(at.outside, inWorkspace(".git"));
+      await runBash({ command: "echo x > .config/fish/a; echo x > .git/a" }, required);
+      expect(readdirSync(at.outside, { recursive: true })).toEqual(["fish"]);
+    });
+
+    test("a link put in the place of a writable directory is not followed by the next command", async () => {
+      mkdirSync(inWorkspace("cache"));
+      const tool = new RunBashTool({ sandbox: { mode: "require", writable: ["cache"] } });
+      await tool.execute({ command: `rmdir cache && ln -s ${at.outside} cache` });
+      await tool.execute({ command: "echo x > cache/file" });
+      expect(lstatSync(inWorkspace("cache")).isSymbolicLink()).toBe(true);
+      expect(readdirSync(at.outside)).toEqual([]);
+    });
+
+    test("the host's own files are protected, and its secret places are empty", async () => {
+      mkdirSync(inWorkspace("state"));
+      mkdirSync(inWorkspace("keys"));
+      writeFileSync(inWorkspace("keys/one"), "secret");
+      const tool = new RunBashTool(required, {
+        protectedPaths: [inWorkspace("state"), inWorkspace("trust.json")],
+        access: { secret: [inWorkspace("keys")] },
+      });
+      const { stdout } = JSON.parse(
+        await tool.execute({ command: "echo x > state/a; echo x > trust.json; cat keys/*" }),
+      );
+      expect(stdout).toBe("");
+      expect(readdirSync(at.workspace, { recursive: true }).sort()).toEqual([
+        "keys",
+        "keys/one",
+        "state",
+        "trust.json.refused",
+      ]);
+    });
+
+    test("commands that run at the same time share what keeps a name free", async () => {
+      const tool = new RunBashTool(required);
+      const wait = (name: string) => `echo > ${name}-started; until [ -e ${name}-go ]; do sleep 0.01; done`;
+      const started = (name: string) =>
+        expect.poll(() => existsSync(inWorkspace(`${name}-started`)), { timeout: 60_000 }).toBe(true);
+      const first = tool.execute({ command: wait("first") });
+      await started("first");
+      const second = tool.execute({ command: `${wait("second")}; mkdir .git/hooks` });
+      await started("second");
+      await tool.execute({ command: "mkdir .git/hooks" });
+      writeFileSync(inWorkspace("first-go"), "");
+      await first;
+      writeFileSync(inWorkspace("second-go"), "");
+      expect(JSON.parse(await second).stderr).toContain("Read-only file system");
+      expect(existsSync(inWorkspace(".git"))).toBe(false);
+    });
+
+    test("a file that a person replaces while a command runs stays", async () => {
+      git();
+      writeFileSync(inWorkspace(".envrc"), "old");
+      const running = runBash(
+        { command: "echo here > started; until [ -e go ]; do sleep 0.01; done" },
+        required,
+      );
+      await expect.poll(() => existsSync(inWorkspace("started")), { timeout: 60_000 }).toBe(true);
+      for (const path of [".envrc", ".git/config"]) {
+        writeFileSync(inWorkspace("new"), "[core]\n");
+        renameSync(inWorkspace("new"), inWorkspace(path));
+      }
+      writeFileSync(inWorkspace("go"), "");
+      await running;
+      expect(readFileSync(inWorkspace(".envrc"), "utf8")).toBe("[core]\n");
+      expect(readFileSync(inWorkspace(".git/config"), "utf8")).toBe("[core]\n");
+    });
+  },
+);
+
+describe.skipIf(program === undefined)("what a command does to keep a file it may not make", () => {
+  const inWorkspace = (path: string) => join(at.workspace, path);
+
+  test("a name that leaves no room for the suffix is renamed all the same", async () => {
+    const name = `${"a".repeat(240)}.code-workspace`;
+    await runBash({ command: `echo x > ${name}` }, required);
+    expect(readdirSync(at.workspace)).toEqual(["file.refused"]);
+  });
+
+  test("a secret place below the workspace cannot be moved for the next command", async () => {
+    mkdirSync(inWorkspace(".config/cloud"), { recursive: true });
+    writeFileSync(inWorkspace(".config/cloud/token"), "s3cr3t");
+    const tool = new RunBashTool(required, { access: { secret: [inWorkspace(".config/cloud")] } });
+    await tool.execute({ command: "mv .config moved" });
+    expect(await tool.execute({ command: "cat moved/cloud/token .config/cloud/token" })).not.toContain(
+      "s3cr3t",
+    );
+    expect(JSON.parse(await tool.execute({ command: "echo x > .config/other && ls .config" })).stdout).toBe(
+      "cloud\nother\n",
+    );
+  });
+
+  test("a directory that the command locked does not keep it", (context) => {
+    const entry = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
+    // Root is stopped by no mode.
+    const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+    if (spawnSync(process.execPath, ["-e", `import(${JSON.stringify(entry)})`], user).status !== 0) {
+      return context.skip("the package is not built, or not readable for the user nobody");
+    }
+    if ("uid" in user) {
+      chownSync(at.workspace, NOBODY, NOBODY);
+      chmodSync(dirname(at.workspace), 0o755);
+    }
+    const code = `
+      const { RunBashTool } = await import(${JSON.stringify(entry)});
+      const command = "mkdir -p .config/git; echo x > .config/git/config; chmod 0 .config; echo x > .envrc; chmod 0 .";
+      console.log(await new RunBashTool({ sandbox: "require" }).execute({ command }));`;
+    const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", code], user);
+    expect(stdout.toString()).toMatch(/may not make .*\.envrc/);
+    for (const name of [".envrc", ".config/git"]) expect(existsSync(inWorkspace(name))).toBe(false);
+    expect(existsSync(inWorkspace(".config/git.refused/config"))).toBe(true);
+  });
+});

@@ -1,0 +1,18 @@
+import { errorMessage } from "@agent/core/toolkit";
+
+// A string as a whole, or what JSON in editors' settings has besides: comments and commas before a bracket.
+const EXTRA = /("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\/|,(?=\s*[}\]])/g;
+
+/**
+ * Reads JSON as people paste it: with comments and surplus commas, and also without the braces around it, as when one
+ * entry was copied out of a file. Throws with what is wrong.
+ */
+export function parseLooseJson(text: string): unknown {
+  const strip = (from: string): string => from.replace(EXTRA, (_, string?: string) => string ?? "");
+  const bare = strip(strip(text)).trim().replace(/,$/, "");
+  try {
+    return JSON.parse(bare.startsWith('"') ? `{${bare}}` : bare);
+  } catch (error) {
+    throw new Error(`This is not JSON: ${errorMessage(error)}`);
+  }
+}

@@ -1,0 +1,183 @@
+import { isRecord, quote } from "@agent/core/toolkit";
+import { splitCommandLine } from "../config/commandLine.js";
+import { checkServerOptions, type ServerOptions } from "../config/options.js";
+import { readAddCommand } from "./addCommand.js";
+import { parseLooseJson } from "./looseJson.js";
+import { allowedName, nameOfAddress, nameOfCommand } from "./serverName.js";
+import {
+  assertNoSecretAddress,
+  assertNoSecretArguments,
+  withoutSecretHeaders,
+  withoutSecretVariables,
+} from "./withoutSecrets.js";
+
+/** A server that somebody pasted, ready for a config. */
+export interface PastedServer {
+  readonly name: string;
+  readonly options: ServerOptions;
+  /** Variables that have to be set where the agent runs. */
+  readonly variables: readonly string[];
+  /** Values that were pasted for them; they are in no config. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Keys of the pasted block that mean nothing here. */
+  readonly ignored: readonly string[];
+}
+
+/** What was said besides the pasted text itself. */
+export interface PasteOptions {
+  readonly name?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Where tools keep their servers: Claude, Cursor, Windsurf; VS Code; Zed; opencode. */
+const GROUPS = ["mcpServers", "servers", "context_servers", "mcp"];
+const KNOWN_KEYS = new Set([
+  "command",
+  "args",
+  "env",
+  "environment",
+  "cwd",
+  "url",
+  "httpUrl",
+  "serverUrl",
+  "headers",
+  "type",
+  "transport",
+  "source",
+  "enabled",
+  "disabled",
+  "name",
+]);
+
+/**
+ * Understands what people paste: a command line, an address, a JSON block of another tool, or another tool's command
+ * to add a server. Secrets in it become names of variables. Throws with what is wrong and what would be understood.
+ */
+export function readPasted(words: readonly string[], options: PasteOptions = {}): PastedServer[] {
+  const [first = "", second] = words;
+  const text = words.length === 1 ? first.trim().replace(/,$/, "") : "";
+  if (/^[{"]/.test(text) && text.endsWith("}")) return readBlock(parseLooseJson(text), options);
+  const line = words.length === 1 ? splitCommandLine(first) : [...words];
+  const added = readAddCommand(line);
+  if (added) return readPasted(added.words, { ...added.options, ...defined(options) });
+  if (line.length === 0) throw new Error("Nothing was pasted.");
+  // `docs -- npx …` and `docs https://…`: the name first, as other tools have it.
+  if (second === "--") return readPasted(words.slice(2), { name: first, ...defined(options) });
+  if (words.length === 2 && second !== undefined && isAddress(second)) {
+    return readPasted([second], { name: first, ...defined(options) });
+  }
+  const [program = "", ...args] = line;
+  const raw =
+    line.length === 1 && isAddress(program)
+      ? { url: program, headers: options.headers }
+      : { command: program, args, env: options.env };
+  return [toServer(options.name, raw)];
+}
+
+function defined(options: PasteOptions): PasteOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+function isAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+function readBlock(block: unknown, options: PasteOptions): PastedServer[] {
+  if (!isRecord(block)) throw new Error("The JSON holds no server.");
+  if (isServer(block)) return [toServer(options.name ?? textOf(block.name), withOptions(block, options))];
+  for (const key of GROUPS) {
+    const group = block[key];
+    if (isRecord(group)) return readBlock(group, options);
+  }
+  const servers = Object.entries(block).filter(([, value]) => isRecord(value) && isServer(value));
+  if (servers.length === 0) {
+    throw new Error(
+      `The JSON holds no server: ${GROUPS.slice(0, 3).map(quote).join(", ")}, or an object with "command" or "url", would be understood.`,
+    );
+  }
+  return servers.map(([name, value]) => {
+    const own = servers.length === 1 ? (options.name ?? name) : name;
+    return toServer(own, withOptions(isRecord(value) ? value : {}, options));
+  });
+}
+
+function isServer(value: Record<string, unknown>): boolean {
+  return ["command", "url", "httpUrl", "serverUrl"].some((key) => {
+    const found = value[key];
+    return typeof found === "string" || Array.isArray(found) || (isRecord(found) && "path" in found);
+  });
+}
+
+function withOptions(raw: Record<string, unknown>, { env, headers }: PasteOptions): Record<string, unknown> {
+  return {
+    ...raw,
+    ...(env && { env: { ...textMap(raw.env), ...env } }),
+    ...(headers && { headers: { ...textMap(raw.headers), ...headers } }),
+  };
+}
+
+function toServer(wanted: string | undefined, raw: Record<string, unknown>): PastedServer {
+  const address = [raw.url, raw.httpUrl, raw.serverUrl].find((one) => typeof one === "string");
+  const ignored = Object.keys(raw).filter((key) => !KNOWN_KEYS.has(key));
+  const made = typeof address === "string" ? toHttp(wanted, address, raw) : toProgram(wanted, raw);
+  checkServerOptions(made.name, made.options);
+  return { ...made, ignored };
+}
+
+function toHttp(
+  wanted: string | undefined,
+  address: string,
+  raw: Record<string, unknown>,
+): Omit<PastedServer, "ignored"> {
+  if (raw.type === "sse" || raw.transport === "sse") {
+    throw new Error(
+      `${quote(address)} is given as a server of the type "sse", which the protocol gave up. Most of them answer on streamable HTTP, too: paste their address, often the one that ends in /mcp.`,
+    );
+  }
+  if (!isAddress(address)) throw new Error(`${quote(address)} is no http or https address.`);
+  const url = new URL(address);
+  assertNoSecretAddress(url);
+  const name = allowedName(wanted ?? nameOfAddress(url));
+  const { value, variables, secrets } = withoutSecretHeaders(name, textMap(raw.headers));
+  const options = { url: address, ...(Object.keys(value).length > 0 && { headers: value }) };
+  return { name, options, variables, secrets };
+}
+
+function toProgram(wanted: string | undefined, raw: Record<string, unknown>): Omit<PastedServer, "ignored"> {
+  // Zed had the program in an object of its own, opencode has a list.
+  const nested = isRecord(raw.command) ? { ...raw.command, command: raw.command.path } : raw;
+  const list = Array.isArray(nested.command) ? nested.command.map(String) : [String(nested.command)];
+  const args = [...list.slice(1), ...(Array.isArray(nested.args) ? nested.args.map(String) : [])];
+  const [first = ""] = list;
+  const [command = "", ...more] = args.length === 0 ? splitCommandLine(first) : [first];
+  const words = [...more, ...args].map(withoutFolder);
+  assertNoSecretArguments(words);
+  const { value, variables, secrets } = withoutSecretVariables({
+    ...textMap(nested.env),
+    ...textMap(raw.environment),
+  });
+  const hasEnv = Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0;
+  const cwd = textOf(nested.cwd);
+  const options = {
+    command: withoutFolder(command),
+    args: words,
+    ...(hasEnv && { env: value }),
+    ...(cwd !== undefined && { cwd: withoutFolder(cwd) }),
+  };
+  return { name: allowedName(wanted ?? nameOfCommand([command, ...words])), options, variables, secrets };
+}
+
+/** Editors' word for the project, where the agent runs anyway. */
+function withoutFolder(word: string): string {
+  return word.replace(/\$\{(?:workspaceFolder|workspaceRoot)\}/g, ".");
+}
+
+function textMap(value: unknown): Record<string, string> {
+  if (!isRecord(value)) return {};
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, String(item)]));
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

@@ -1,0 +1,78 @@
+const MAX_LENGTH = 32;
+/** Words that say nothing about which server it is. */
+const EMPTY_WORDS = new Set([
+  "mcp",
+  "server",
+  "api",
+  "www",
+  "app",
+  "com",
+  "dev",
+  "io",
+  "org",
+  "net",
+  "ai",
+  "sh",
+]);
+/** What starts other programs: the server is named by what follows. */
+const LAUNCHERS = new Set([
+  "npx",
+  "bunx",
+  "pnpx",
+  "uvx",
+  "pipx",
+  "node",
+  "bun",
+  "deno",
+  "python",
+  "python3",
+  "uv",
+  "docker",
+  "pnpm",
+  "yarn",
+  "npm",
+]);
+/** What launchers are told to do, and options that take a value which is no name. */
+const VERBS = new Set(["run", "exec", "dlx", "x", "tool", "start"]);
+
+/** A pasted name as one that is allowed: letters, digits, "-" and single "_". */
+export function allowedName(name: string): string {
+  const plain = name
+    .replace(/[^A-Za-z0-9_-]+/g, "-")
+    .replace(/_{2,}/g, "_")
+    .replace(/^[-_]+/, "")
+    .slice(0, MAX_LENGTH)
+    .replace(/[-_]+$/, "");
+  return plain === "" ? "server" : plain;
+}
+
+/** A name for a program: `npx -y @modelcontextprotocol/server-filesystem .` is `filesystem`. */
+export function nameOfCommand(words: readonly string[]): string {
+  const [program = "", ...rest] = words;
+  const base = program.split(/[\\/]/).at(-1) ?? program;
+  if (!LAUNCHERS.has(base)) return fromWords(base);
+  const named = rest.filter((word) => !word.startsWith("-") && !word.includes("=") && !VERBS.has(word));
+  const subject = base === "docker" ? named.at(-1) : named[0];
+  // Without scope, version, tag, directory and extension.
+  const last =
+    (subject ?? base)
+      .replace(/^(@[^/]+\/[^@]+|[^@]+)@.*$/, "$1")
+      .split(/[\\/]/)
+      .at(-1) ?? base;
+  return fromWords(last.replace(/:[^:]*$/, "").replace(/\.[cm]?[jt]s$|\.py$/, ""));
+}
+
+/** A name for an address: `https://mcp.linear.app/mcp` is `linear`. */
+export function nameOfAddress(url: URL): string {
+  const isNumber = /^[\d.:[\]]+$/.test(url.hostname);
+  return isNumber || url.hostname === "localhost" ? `local-${url.port || "http"}` : fromWords(url.hostname);
+}
+
+function fromWords(text: string): string {
+  const words = text
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter(Boolean);
+  const telling = words.filter((word) => !EMPTY_WORDS.has(word));
+  return allowedName((telling.length > 0 ? telling : words).join("-"));
+}

@@ -1,0 +1,4 @@
+/** Where the programs that a package.json outside the workspace names are installed: another place for other versions. */
+export function externalDirectory(manifest: URL): string;
+/** Whether they are there, completely. */
+export function isExternalInstalled(manifest: URL): boolean;
