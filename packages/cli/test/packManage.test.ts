@@ -111,7 +111,6 @@ describe("agent pack search, add and remove", () => {
       /# ours\nmodel: m # fast\npacks:\n {2}- "@agent\/preset-default"\n/,
     ],
     ["agent.config.ts", "export default { model: 'm' };\n", /packs: \["@agent\/preset-default"\]/],
-    ["package.json", '{ "name": "p", "agent": { "model": "m" } }\n', /"agent": \{\s+"model": "m",\s+"packs"/],
   ])("%s is edited, stays trusted, and what was in it stays", async (file, before, after) => {
     const box = new Sandbox();
     const env = await registryWith(box, PACK);
