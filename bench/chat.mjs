@@ -1,15 +1,16 @@
 /**
- * What the chat's display costs: per streamed delta beside the provider that streams it, and in memory over ten
- * thousand events. The first prompt is measured by bench/cli.mjs.
+ * What the chat costs: its display per streamed delta beside the provider that streams it, in memory over ten thousand
+ * events, completion of files, a letter typed while an answer streams, and rest. bench/cli.mjs measures the first prompt.
  *
  *   node --expose-gc bench/chat.mjs      (after a build)
  */
-import { fork } from "node:child_process";
+import { fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { createReport } from "./support/report.mjs";
 import { median } from "./support/statistics.mjs";
@@ -22,12 +23,14 @@ const ROUNDS = 11;
 const WARM_UP = 10;
 const FRAMES = 150;
 const EVENTS = 10_000;
+const FILES = 100_000;
+const MEGABYTE_DELTAS = 200_000;
 const SCREEN = { columns: 100, rows: 30, write: () => undefined };
 
 const report = createReport("chat", "The chat's display");
 
 const [part, ...partArguments] = process.argv.slice(2);
-if (part === "serve") serve();
+if (part === "serve") serve(...partArguments.map(Number));
 else if (part === "stream") await stream(...partArguments);
 else await main();
 
@@ -35,10 +38,12 @@ async function main() {
   const folder = mkdtempSync(join(tmpdir(), "bench-chat-"));
   try {
     const path = await compile(folder);
-    const { TerminalView } = await import(path);
+    const { TerminalView, PLAIN_STYLE, FileIndex } = await import(path);
     const base = await beside(path);
-    displayAlone(TerminalView, base);
-    memory(TerminalView);
+    displayAlone(TerminalView, PLAIN_STYLE, base);
+    memory(TerminalView, PLAIN_STYLE);
+    await completion(FileIndex, folder);
+    await typing(folder);
     report.save();
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -49,8 +54,14 @@ async function main() {
 async function compile(folder) {
   const { build } = await import("tsup");
   const cli = fileURLToPath(new URL("../packages/cli/", import.meta.url));
+  const parts = ["chat/terminalView", "display/style", "chat/input/fileIndex"];
+  const entry = join(folder, "view.ts");
+  writeFileSync(
+    entry,
+    parts.map((part) => `export * from ${JSON.stringify(join(cli, `src/${part}.ts`))};\n`).join(""),
+  );
   await build({
-    entry: { view: join(cli, "src/chat/terminalView.ts") },
+    entry: { view: entry },
     outDir: folder,
     outExtension: () => ({ js: ".mjs" }),
     format: "esm",
@@ -96,7 +107,7 @@ async function inOwnProcess(port, path) {
 async function stream(port, path) {
   const { Agent } = await import("../packages/core/dist/index.js");
   const { OpenAIProvider } = await import("../packages/provider-openai/dist/index.js");
-  const { TerminalView } = path === "none" ? {} : await import(path);
+  const { TerminalView, PLAIN_STYLE } = path === "none" ? {} : await import(path);
   const costs = [];
   for (let round = 0; round < STREAM_WARM_UP + STREAM_ROUNDS; round++) {
     const provider = new OpenAIProvider({
@@ -105,7 +116,7 @@ async function stream(port, path) {
       model: "m",
     });
     const agent = new Agent(provider);
-    const view = TerminalView && new TerminalView(SCREEN, () => false);
+    const view = TerminalView && new TerminalView(SCREEN, PLAIN_STYLE);
     const before = process.cpuUsage();
     view?.turnStarted();
     for await (const event of agent.streamChat("go")) view?.event(event);
@@ -119,9 +130,9 @@ async function stream(port, path) {
   process.disconnect();
 }
 
-function displayAlone(TerminalView, base) {
+function displayAlone(TerminalView, PLAIN_STYLE, base) {
   const measure = (frames) => {
-    const view = new TerminalView(SCREEN, () => false);
+    const view = new TerminalView(SCREEN, PLAIN_STYLE);
     const before = process.cpuUsage();
     for (let index = 0; index < DELTAS; index++) {
       view.event({ type: "text", text: index % 12 === 11 ? "word\n" : "word " });
@@ -141,12 +152,12 @@ function displayAlone(TerminalView, base) {
   report.add({ work: "one frame, if every delta is drawn", unit: "µs of CPU", values: [measure(DELTAS)] });
 }
 
-function memory(TerminalView) {
+function memory(TerminalView, PLAIN_STYLE) {
   if (!globalThis.gc) {
     console.log("memory: not measured. Run with --expose-gc.");
     return;
   }
-  const view = new TerminalView(SCREEN, () => false);
+  const view = new TerminalView(SCREEN, PLAIN_STYLE);
   const text = "a line of output\n".repeat(200);
   const heap = () => {
     globalThis.gc();
@@ -172,14 +183,82 @@ function memory(TerminalView) {
   });
 }
 
+/** One keystroke after an @ in a project of a hundred thousand files. */
+async function completion(FileIndex, folder) {
+  const project = join(folder, "project");
+  for (let index = 0; index < FILES; index++) {
+    const directory = join(project, `package-${index % 100}`, `part-${index % 37}`);
+    if (index < 3700) mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, `someFile${index}.ts`), "");
+  }
+  const index = new FileIndex(project);
+  await index.refresh();
+  const values = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const query of ["s", "so", "som", "smf", "pkg4sf", "part-3/some9", "zzz"]) {
+      const before = process.cpuUsage();
+      index.find(query, 50);
+      const { user, system } = process.cpuUsage(before);
+      values.push((user + system) / 1000);
+    }
+  }
+  report.add({ work: `@ in ${FILES} files, one keystroke`, unit: "ms of CPU", reach: "≤ 50", values });
+}
+
+/** The built command in a terminal: how long a letter takes to the screen while 1 MB streams, and what rest costs. */
+async function typing(folder) {
+  if (spawnSync("python3", ["-c", "import pty"]).status !== 0) {
+    console.log("typing: not measured. python3, which opens terminals here, is not installed.");
+    return;
+  }
+  const server = fork(fileURLToPath(import.meta.url), ["serve", String(MEGABYTE_DELTAS), "20"]);
+  const port = await new Promise((resolve) => server.once("message", resolve));
+  const task = {
+    argv: [process.execPath, fileURLToPath(new URL("../packages/cli/dist/bin.js", import.meta.url))],
+    env: {
+      PATH: process.env.PATH,
+      HOME: folder,
+      TERM: "xterm-256color",
+      OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`,
+      OPENAI_API_KEY: "none",
+      AGENT_MODEL: "m",
+    },
+    cwd: folder,
+    ready: "/help lists the commands.",
+    start: "go",
+    started: "word word",
+    keys: 20,
+  };
+  const script = fileURLToPath(new URL("support/typing.py", import.meta.url));
+  const { stdout, stderr, status } = spawnSync("python3", [script], {
+    input: JSON.stringify(task),
+    encoding: "utf8",
+  });
+  server.kill();
+  if (status !== 0) {
+    console.log(`typing: not measured. ${stderr.trim().slice(-300)}`);
+    return;
+  }
+  const { keys, idle } = JSON.parse(stdout);
+  report.add({ work: "a letter to the screen while 1 MB streams", unit: "ms", reach: "≤ 30", values: keys });
+  report.add({
+    work: "CPU of a chat at rest, 3 seconds",
+    unit: "ms of CPU",
+    reach: "≤ 10",
+    values: [idle * 1000],
+  });
+}
+
 /** A server that streams as fast as it is read, in a process of its own so that its work is not counted. */
-function serve() {
+function serve(deltas = DELTAS, pauseMs = 0) {
   const chunk = (delta, finish_reason = null) =>
     `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
   const server = createServer(async (_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
-    for (let index = 0; index < DELTAS; index++) {
+    for (let index = 0; index < deltas; index++) {
       const content = index % 12 === 11 ? "word\n" : "word ";
+      // A stream that is to be typed into must last.
+      if (pauseMs > 0 && index % 1000 === 999) await setTimeout(pauseMs);
       if (!response.write(chunk({ content })))
         await new Promise((resolve) => response.once("drain", resolve));
     }

@@ -1,5 +1,5 @@
 // What @agent/core costs beside a hand-written loop over `openai`. Run, after `pnpm build` and `npm install` in
-// bench/: node bench/core.mjs [rounds] [json|streaming|json4k|streaming4k|deltas|import|packages|parallel …]
+// bench/: node bench/core.mjs [rounds] [json|streaming|json4k|streaming4k|deltas|seam|import|packages|parallel …]
 // Everything is measured side by side in one run. In each round every contestant is paired with the hand-written
 // loop, one right after the other and in turn first or second, each on a heap just swept; the figure is the median of
 // the ratios of all pairs. So nobody pays for another's garbage or for a processor that is slower this second.
@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { contestants } from "./support/coreContestants.mjs";
+import { contestants, ours } from "./support/coreContestants.mjs";
 import { createReport } from "./support/report.mjs";
 import { median } from "./support/statistics.mjs";
 
@@ -44,6 +44,7 @@ const parts = {
   streaming4k: () =>
     compareCpu("CPU per turn, streaming, 4 KB results", "turns", large, { stream: true, reach: 1.1 }),
   deltas: () => compareCpu("CPU, 2000 streamed deltas", "deltas", small, { stream: true, reach: 0.6 }),
+  seam: measureSeam,
   import: compareImports,
   packages: comparePackages,
   parallel: measureParallel,
@@ -54,16 +55,44 @@ for (const [name, run] of Object.entries(parts)) {
 server.disconnect();
 report.save({ isPartial: wanted.length > 0 });
 
+async function cpuOf(run, stream) {
+  sweep();
+  const before = process.cpuUsage();
+  const text = await run({ stream });
+  const { user, system } = process.cpuUsage(before);
+  if (!/^(All done\.|word )/.test(text)) throw new Error(`answered ${JSON.stringify(text)}`);
+  return user + system;
+}
+
+/**
+ * What the seam of a journal costs an agent that has none. The loop cannot be had without it, so it is passed twice:
+ * what the second time adds is what one costs.
+ */
+async function measureSeam() {
+  const direct = { answer: (_key, ask) => ask(), call: (_key, run) => run() };
+  const steps = {
+    answer: (key, ask) => direct.answer(key, ask),
+    call: (key, run) => direct.call(key, run),
+  };
+  const [one, two] = [ours(at("turns"), small), ours(at("turns"), small, { steps })];
+  const values = [];
+  for (let round = -WARM_UP; round < ROUNDS * 2; round++) {
+    const first = await cpuOf(round % 2 === 0 ? one : two, false);
+    const second = await cpuOf(round % 2 === 0 ? two : one, false);
+    if (round >= 0) values.push(round % 2 === 0 ? second / first : first / second);
+  }
+  add({
+    work: "CPU per turn with a journal seam that is not used",
+    unit: "× without",
+    reach: 1.01,
+    name: "@agent/core",
+    values,
+  });
+}
+
 async function compareCpu(title, conversation, tool, { stream, reach }) {
   const { [BASELINE]: byHand, ...others } = await contestants(at(conversation), tool);
-  const measure = async (run) => {
-    sweep();
-    const before = process.cpuUsage();
-    const text = await run({ stream });
-    const { user, system } = process.cpuUsage(before);
-    if (!/^(All done\.|word )/.test(text)) throw new Error(`answered ${JSON.stringify(text)}`);
-    return user + system;
-  };
+  const measure = (run) => cpuOf(run, stream);
   const baseline = [];
   const ratios = new Map(Object.keys(others).map((name) => [name, []]));
   for (let round = -WARM_UP; round < ROUNDS; round++) {

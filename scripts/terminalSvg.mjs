@@ -16,7 +16,7 @@ const height = lines.length * CELL.height + 2 * MARGIN;
 process.stdout.write(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
 <title>${escapeXml(process.argv[2] ?? "A terminal")}</title>
 <rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>
-<g font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">
+<g font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14">
 ${lines.map(drawLine).join("\n")}
 </g>
 </svg>
@@ -58,11 +58,16 @@ function drawLine(spans, row) {
       Boolean,
     );
     const fitted = `textLength="${(length * CELL.width).toFixed(1)}" lengthAdjust="spacingAndGlyphs"`;
-    return `<tspan x="${x.toFixed(1)}" ${fitted} ${attributes.join(" ")}>${escapeXml(text)}</tspan>`;
+    return `<tspan x="${x.toFixed(1)}" ${fitted} ${attributes.join(" ")}>${withFixedBlanks(escapeXml(text))}</tspan>`;
   });
   return `<text y="${y.toFixed(1)}">${pieces.join("")}</text>`;
 }
 
 function escapeXml(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}
+
+/** Blanks that every renderer keeps: several in a row are one to some, and those at the start are none. */
+function withFixedBlanks(text) {
+  return text.replaceAll(" ", "\u00a0");
 }

@@ -63,11 +63,12 @@ async function streamed(client, request) {
   return message;
 }
 
-function ours(baseURL, tool) {
+/** An agent of core, with more options where a measurement needs them. */
+export function ours(baseURL, tool, options) {
   const provider = new OpenAIProvider({ apiKey: "k", baseURL, model: MODEL, maxRetries: 0 });
   const lookup = { name: "lookup", capabilities: ["read"], getSchema: () => SCHEMA, execute: tool };
   return async ({ stream }) => {
-    const agent = new Agent(provider);
+    const agent = new Agent(provider, options);
     agent.removeTool("save_session_context");
     agent.addTool(lookup);
     if (!stream) return await agent.chat(QUESTION);

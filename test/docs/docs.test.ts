@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
@@ -60,4 +61,25 @@ test("every TypeScript example in the documentation and the doc comments passes 
     encoding: "utf8",
   });
   expect([status, stdout.replaceAll(relative(ROOT, pack), "")]).toEqual([0, ""]);
+});
+
+const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
+if (!hasSystemd) process.stdout.write("Skipped: units in the documentation. They need systemd-analyze.\n");
+
+test.skipIf(!hasSystemd)("systemd understands every unit in the documentation", () => {
+  const directory = mkdtempSync(join(tmpdir(), "agent-units-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const units = codeBlocks(join(ROOT, "docs/fleets.md"), "ini").map((code) => {
+    const [, name = ""] = /^# \/etc\/systemd\/system\/(\S+)\n/.exec(code) ?? [];
+    writeFileSync(join(directory, name), code);
+    return join(directory, name.replace("@.", "@shop."));
+  });
+  expect(units.map((unit) => basename(unit))).toEqual([
+    "agent-worker@shop.service",
+    "agent-prune.service",
+    "agent-prune.timer",
+  ]);
+  // It warns of keys it does not know, and ends well.
+  const { stdout, stderr } = spawnSync("systemd-analyze", ["verify", ...units], { encoding: "utf8" });
+  expect(stdout + stderr).toBe("");
 });

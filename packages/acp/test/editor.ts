@@ -26,6 +26,8 @@ export interface EditorOptions {
   readonly host?: Partial<AcpHost>;
   readonly onOpen?: (request: OpenSessionRequest) => void;
   readonly packs?: Parameters<typeof createToolRegistry>[1];
+  /** Confines the file tools to the session's directory. */
+  readonly confined?: boolean;
   readonly capabilities?: ClientCapabilities;
   /** What the editor has open and not saved, by path. */
   readonly buffers?: Map<string, string>;
@@ -128,7 +130,7 @@ export async function started(options: EditorOptions = {}, cwd = project()) {
   return { ...editor, cwd, created, sessionId, prompt };
 }
 
-function hostOf({ answers = [], session, host, onOpen, packs }: EditorOptions): AcpHost {
+function hostOf({ answers = [], session, host, onOpen, packs, confined }: EditorOptions): AcpHost {
   let count = 0;
   return {
     name: "agent",
@@ -138,10 +140,14 @@ function hostOf({ answers = [], session, host, onOpen, packs }: EditorOptions): 
       onOpen?.(request);
       const { editorFiles, ask } = request;
       const conversation = new Conversation(request.resume !== undefined && session ? { session } : {});
-      const registry = createToolRegistry(conversation, packs ?? [[preset, {}]], {
-        enable: packs ? [] : ["run_bash"],
-        host: { ask, ...(editorFiles && { editorFiles }) },
-      });
+      const registry = createToolRegistry(
+        conversation,
+        packs ?? [[preset, confined ? { root: request.cwd } : {}]],
+        {
+          enable: packs ? [] : ["run_bash"],
+          host: { ask, ...(editorFiles && { editorFiles }) },
+        },
+      );
       const agent = new Agent(
         { ...scriptedProvider(answers), accepts: () => true },
         {

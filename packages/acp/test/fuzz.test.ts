@@ -73,15 +73,34 @@ test.each([
         true,
         ["a.txt", 1],
       ]);
-    const call = () => ({
+    const text = (): string => pick(HOSTILE);
+    const path = (): string => join(cwd, pick(["a.txt", "a.txt", "new/b.txt", "日本語.txt", text()]));
+    const wrong = () => ({
       name: pick(TOOLS),
       args: Object.fromEntries(KEYS.filter(() => random(3) === 0).map((key) => [key, value()])),
     });
+    const right = () =>
+      pick([
+        { name: "read_file", args: { path: path(), offset: 1 + random(9) } },
+        { name: "read_file", args: { path: path() } },
+        { name: "write_file", args: { path: path(), content: `${text()}one${text()}` } },
+        { name: "edit_file", args: { path: path(), old_text: "one", new_text: text() } },
+        {
+          name: "edit_file",
+          args: { path: join(cwd, "a.txt"), edits: [{ old_text: "one", new_text: `${text()}one` }] },
+        },
+        { name: "run_bash", args: { command: `printf '%s\\n' ${random(9)} '${text()}'; exit ${random(3)}` } },
+        { name: "run_bash", args: { command: "printf '\\033[31m\\377\\r' >&2; kill -9 $$" } },
+        { name: "search_text", args: { query: text() || "one", paths: [cwd] } },
+        { name: "list_dir", args: { path: cwd } },
+        { name: "move", args: { source: path(), destination: path() } },
+      ]);
+    const call = () => (random(4) === 0 ? wrong() : right());
     const answers = Array.from({ length: 60 }, (_, n) =>
       n % 3 === 2 ? pick(HOSTILE) || "ok" : { calls: Array.from({ length: 1 + random(3) }, call) },
     );
-    const permission = () => pick(["allow", "always", "reject", "nonsense", undefined]);
-    const editor = await started({ answers, permission, capabilities }, cwd);
+    const permission = () => pick(["allow", "allow", "allow", "always", "reject", "nonsense", undefined]);
+    const editor = await started({ answers, permission, capabilities, confined: true }, cwd);
     const { sessionId } = editor;
     for (let n = 0; n < 20; n++) {
       const configId = pick(["mode", "model", "none"]);
@@ -92,12 +111,20 @@ test.each([
           value: pick(["ask", "read-only", "large", ""]),
         })
         .catch(() => undefined);
-      await editor.agent.request(session.setMode, { sessionId, modeId: pick(["read-only", "ask"]) });
+      await editor.agent.request(session.setMode, {
+        sessionId,
+        modeId: pick(["read-only", "ask", "ask", "auto"]),
+      });
       const answered = editor.prompt(pick(HOSTILE) || "Go.").catch(() => undefined);
       if (random(5) === 0) await editor.agent.notify(session.cancel, { sessionId });
       await answered;
     }
     expect(editor.sent.length).toBeGreaterThan(100);
+    // All of it was reached: calls that were asked about, ran, failed, and changed files.
+    const seen = JSON.stringify(editor.updates);
+    for (const part of ["completed", "failed", "in_progress", "diff"]) expect(seen).toContain(`"${part}"`);
+    expect(editor.permissions.length).toBeGreaterThan(0);
+    if ("terminal" in capabilities) expect(editor.terminals.all.length).toBeGreaterThan(0);
   },
   60_000,
 );

@@ -1,11 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { AcpClient, type AcpMessage } from "./acpClient.js";
 import { Sandbox } from "./agent.js";
 import { ScriptedModel } from "./scriptedModel.js";
 
+const MCP_SERVER = fileURLToPath(new URL("../../tools-mcp/test/fixtures/server.mjs", import.meta.url));
 const select = (optionId: string) => () => ({ outcome: { outcome: "selected", optionId } });
 
 /** A trusted project with the default tools, `run_bash` on, and a scripted model. */
@@ -145,6 +147,22 @@ test("files go through the editor, and what is protected does not", async () => 
   expect(files.filter((one) => one.startsWith("fs/write"))).toEqual([]);
   expect(readFileSync(config, "utf8")).not.toBe("{}");
   await client.end();
+});
+
+test("the model can call the tools of the editor's MCP servers, and a server that does not start is told", async () => {
+  const { sandbox, model, env, args } = await project();
+  const client = await AcpClient.start(sandbox, { env, args, answer: select("allow") });
+  const mcpServers = [
+    { name: "docs", command: process.execPath, args: [MCP_SERVER, "{}"], env: [] },
+    { name: "broken", command: join(sandbox.project, "nothing-here"), args: [], env: [] },
+  ];
+  const sessionId = await client.open(sandbox.project, { mcpServers });
+  await client.prompt(sessionId, 'call mcp__docs__echo {"text":"through the editor"}\nthen say ok');
+  expect(client.updates("tool_call_update").at(-1)).toMatchObject({ status: "completed" });
+  expect(model.lastRequest).toContain("through the editor");
+  const told = client.updates("agent_thought_chunk").map(({ content }) => content.text);
+  expect(told.join("")).toContain("MCP server broken");
+  expect(await client.end()).toBe(0);
 });
 
 test("undo gives back what the person had not saved", async () => {

@@ -13,6 +13,7 @@ import {
 } from "@agent/core";
 import { functionTool, requireString } from "@agent/core/toolkit";
 import { createGate, undoHooks } from "../src/assembly/gate.js";
+import { slashCommands as slash } from "../src/chat/commands/slashCommands.js";
 import { createChat } from "../src/chat/createChat.js";
 import type { ChatSettings } from "../src/chat/types.js";
 import { Grants } from "../src/permissions/grants.js";
@@ -221,7 +222,7 @@ process.exitCode = await chat.run(async () => {
   const gate = process.env.CHAT_GATE;
   while (gate !== undefined && !existsSync(gate)) await wait(20);
   if (process.env.CHAT_BROKEN) throw new Error(process.env.CHAT_BROKEN);
-  return { agent, settings, end: async () => undefined };
+  return { agent, settings, slash, end: async () => undefined };
 });
 process.stdout.write(`left with ${process.exitCode}\n`);
 // What a tool left running must not keep the test waiting.

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { finished, Sandbox } from "./agent.js";
@@ -143,6 +145,20 @@ test("every command of runs answers in JSON", async () => {
   expect(JSON.parse(await json("cancel", id))).toEqual({ v: 1, id, cancelled: true });
   expect(JSON.parse(await json("retry", id))).toEqual({ v: 1, id, queued: true });
   expect(JSON.parse(await json("prune", "--older", "0s"))).toEqual({ v: 1, removed: 0 });
+});
+
+test("a server that does not answer is named as soon as it takes longer than a second, without its password", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void silent.close());
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  const engine = `postgres://agent:secret@127.0.0.1:${port}/runs`;
+  const child = new Sandbox().start(["runs", "list", "--json", "--engine", engine]);
+  const [line] = await once(child.stderr, "data");
+  child.kill("SIGKILL");
+  expect(String(line)).toContain("Opening postgres://");
+  expect(String(line)).toContain(`127.0.0.1:${port}/runs…`);
+  expect(String(line)).not.toContain("secret");
 });
 
 test("runs go only to workers in the directory they were started in", async () => {

@@ -144,13 +144,16 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     return options.output === undefined ? done.text : done.output;
   }
 
-  async *#stream(opening: Opening, options: StreamOptions): AsyncGenerator<AgentEvent, void, undefined> {
-    checkOptions("chat", options, CHAT_OPTIONS);
-    yield* streamEvents(
-      (signal, emit) => this.#start(opening, options, signal, true, emit),
-      options.signal,
-      (event) => this.#lateEvents.push(event),
-    );
+  // Returns the generator itself: one around it would cost every event three turns of the microtask queue.
+  #stream(opening: Opening, options: StreamOptions): AsyncGenerator<AgentEvent, void, undefined> {
+    return streamEvents({
+      open: () => {
+        checkOptions("chat", options, CHAT_OPTIONS);
+        return options.signal;
+      },
+      start: (signal, emit) => this.#start(opening, options, signal, true, emit),
+      onLate: (event) => this.#lateEvents.push(event),
+    });
   }
 
   /**

@@ -10,6 +10,8 @@ export { isRecord } from "./isRecord.js";
 export { canonicalPath } from "./paths/canonicalPath.js";
 export { foldPath } from "./paths/foldPath.js";
 export { isInside } from "./paths/isInside.js";
+export { HELPER_ENVIRONMENT, SYSTEM_DIRECTORIES } from "./processes/helperEnvironment.js";
+export { Watchdog } from "./processes/watchdog.js";
 export { assertAccess, findAccessNeed } from "./protection/access.js";
 export {
   assertNotProcessSecret,

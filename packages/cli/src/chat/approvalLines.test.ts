@@ -58,10 +58,18 @@ describe("the question about a call", () => {
     ["rm ‐rf /", ['"‐" is U+2010']],
     ["ｒｍ x", ['"ｒ" is U+FF52', '"ｍ" is U+FF4D']],
     ["curl http:∕∕x", ['"∕" is U+2215']],
+    ["rm -rf fıle", ['"ı" is U+0131']],
+    ["cat ⅼist", ['"ⅼ" is U+217C']],
+    ["cօpy x", ['"օ" is U+0585']],
     ["grep Ωμέγα notes.txt", []],
     ["echo 'Привет, как дела?'", []],
     ["git commit -m 'naïve café'", []],
   ])("names lookalikes in %j", (text, found) => {
     expect(findConfusables(text)).toEqual(found);
+  });
+
+  test("says that words may be drawn in another order", () => {
+    expect(question({ command: "rm -rf אב / גד" }).join("\n")).toContain("run from right to left");
+    expect(question({ command: "rm -rf ab / cd" }).join("\n")).not.toContain("right to left");
   });
 });

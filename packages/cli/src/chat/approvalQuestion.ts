@@ -3,7 +3,7 @@ import { escapeToLine } from "@agent/internal";
 import type { Style } from "../display/style.js";
 import { paintDiff } from "../display/wordDiff.js";
 import type { PersonDecision } from "../permissions/permissions.js";
-import { findConfusables, spellOut } from "./spellOut.js";
+import { findConfusables, mayBeReordered, spellOut } from "./spellOut.js";
 
 const NO_REASON = "the user said no.";
 // A longer value fills more than a screen, so that its start is out of sight: its length is said.
@@ -86,5 +86,8 @@ function remarks(label: string, text: string): string[] {
   }
   const confusables = findConfusables(text);
   if (confusables.length > 0) found.push(`! ${label} has lookalikes: ${confusables.join(", ")}`);
+  if (mayBeReordered(text)) {
+    found.push(`! ${label} has letters that run from right to left: words may stand in another order here`);
+  }
   return found;
 }

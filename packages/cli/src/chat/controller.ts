@@ -5,16 +5,12 @@ import { MODE_HELP, MODE_NAMES, PLAN_NOTE } from "../permissions/mode.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { CallLog } from "./callLog.js";
 import type { CommandContext } from "./commands/context.js";
-import {
-  commandItems,
-  completeSlashCommand,
-  isSlashCommand,
-  runSlashCommand,
-} from "./commands/slashCommands.js";
+import { currentStatus } from "./currentStatus.js";
 import type { MenuItem } from "./menu.js";
-import { composeMessage } from "./outgoing.js";
+import { moveToBackground } from "./moveToBackground.js";
+import { composeMessage, takeBackUnanswered } from "./outgoing.js";
 import { runShellLine } from "./shellLine.js";
-import type { ChatSettings } from "./types.js";
+import type { ChatSettings, ReadyChat, SlashCommands } from "./types.js";
 import { UsageMeter } from "./usageMeter.js";
 import type { ChatView } from "./view.js";
 
@@ -31,6 +27,7 @@ interface Running {
   readonly agent: Agent;
   readonly settings: ChatSettings;
   readonly commands: CommandContext;
+  readonly slash: SlashCommands;
 }
 
 /**
@@ -63,7 +60,7 @@ export class ChatController {
   }
 
   /** Now there is somebody to answer: what was sent earlier comes first. */
-  start(agent: Agent, settings: ChatSettings): void {
+  start({ agent, settings, slash }: Pick<ReadyChat, "agent" | "settings" | "slash">): void {
     const commands: CommandContext = {
       agent,
       settings,
@@ -79,7 +76,7 @@ export class ChatController {
       model: { name: settings.model },
       switched: new Map(),
     };
-    this.#running = { agent, settings, commands };
+    this.#running = { agent, settings, commands, slash };
     this.#updateStatus();
     const early = this.#early.splice(0);
     if (early.length > 0) this.#view.queued([]);
@@ -103,7 +100,8 @@ export class ChatController {
       this.#view.queued(this.#early.map((message) => message.shown));
       return;
     }
-    if (isSlashCommand(text, this.#running.commands)) void this.#command(text);
+    const { slash, commands } = this.#running;
+    if (slash.isSlashCommand(text, commands)) void this.#command(text);
     else if (/^!\s*\S/.test(text)) void this.#shellLine(text.slice(1).trim());
     else if (text.trim() === "") this.#view.idle();
     else if (this.busy && !this.stopping) void this.#steer({ text, shown });
@@ -114,12 +112,12 @@ export class ChatController {
   }
 
   async complete(before: readonly string[]): Promise<readonly string[] | undefined> {
-    return this.#running && (await completeSlashCommand(before, this.#running.commands));
+    return this.#running?.slash.completeSlashCommand(before, this.#running.commands);
   }
 
   /** The commands, for the list that opens after a slash. */
   commandItems(): readonly MenuItem[] {
-    return this.#running ? commandItems(this.#running.commands) : [];
+    return this.#running?.slash.commandItems(this.#running.commands) ?? [];
   }
 
   cycleMode(): void {
@@ -131,14 +129,7 @@ export class ChatController {
 
   /** Lets the newest running command go on in the background; the answer goes on without waiting for it. */
   async moveToBackground(): Promise<void> {
-    const call = this.#log.running.findLast(({ pid }) => pid !== undefined);
-    const { jobs } = this.#running?.settings ?? {};
-    const moved = call?.pid !== undefined && (await jobs?.detachProcess?.(call.pid));
-    this.#view.print([
-      moved
-        ? `#${call.number} ${escapeToLine(call.name)} goes on in the background. /status lists it.`
-        : "No command runs that could go on in the background.",
-    ]);
+    this.#view.print([await moveToBackground(this.#log, this.#running?.settings.jobs)]);
   }
 
   /** Ends the answer that is being written; what waits behind it goes back to the person. */
@@ -161,7 +152,7 @@ export class ChatController {
   async #command(input: string): Promise<void> {
     if (!this.#running) return;
     this.#view.echo(input);
-    const lines = await runSlashCommand(input, this.#running.commands);
+    const lines = await this.#running.slash.runSlashCommand(input, this.#running.commands);
     if (lines.length > 0) this.#view.print(lines);
     this.#updateStatus();
     if (!this.busy && this.#exitCode === undefined) this.#view.idle();
@@ -273,7 +264,7 @@ export class ChatController {
     this.#updateStatus();
     if (problem === undefined) this.#queue.unshift(...undelivered);
     else {
-      const unanswered = problem !== STOPPED && this.#takeBack() ? [message] : [];
+      const unanswered = problem !== STOPPED && takeBackUnanswered(agent.conversation) ? [message] : [];
       const back = [...unanswered, ...undelivered].map(({ text }) => text);
       if (back.length > 0) this.#view.giveBack(back.join("\n"));
     }
@@ -286,15 +277,6 @@ export class ChatController {
   #afterTurn(): void {
     if (this.#exitCode === undefined) this.#next();
     else this.#finish(this.#exitCode);
-  }
-
-  /** Takes a message that got no answer out of the conversation: sent again, it would be there twice. */
-  #takeBack(): boolean {
-    const { conversation } = this.#running?.agent ?? {};
-    const last = conversation?.sessionContext.at(-1);
-    if (last?.role !== "user") return false;
-    conversation?.replace(conversation.sessionContext.length - 1, 1, []);
-    return true;
   }
 
   #see(event: AgentEvent): void {
@@ -311,18 +293,6 @@ export class ChatController {
   }
 
   #updateStatus(): void {
-    if (!this.#running) return;
-    const { settings, commands } = this.#running;
-    const room = settings.contextTokens?.();
-    const price = settings.price?.(commands.model.name);
-    this.#view.status({
-      mode: settings.permissions.mode,
-      model: commands.model.name,
-      directory: process.cwd(),
-      tokens: this.#usage.tokens,
-      jobs: settings.jobs.list().filter(({ ended }) => ended === undefined).length,
-      ...(room !== undefined && this.#usage.size > 0 && { contextShare: this.#usage.size / room }),
-      ...(price && { cost: this.#usage.cost }),
-    });
+    if (this.#running) this.#view.status(currentStatus(this.#running, this.#usage));
   }
 }

@@ -1,12 +1,11 @@
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
-import { transcriptLines } from "../display/transcript.js";
 import { note, ownStandardOutput } from "../process/output.js";
 import { ChatController } from "./controller.js";
 import { PlainChat } from "./plainChat.js";
-import { type ChatPlaces, TerminalChat } from "./terminalChat.js";
-import type { Chat, ReadyChat } from "./types.js";
+import { TerminalChat } from "./terminalChat.js";
+import type { Chat, ChatPlaces, ReadyChat } from "./types.js";
 import type { ChatView } from "./view.js";
 
 const WELCOME = "/help lists the commands.";
@@ -48,10 +47,9 @@ export function createChat(places: ChatPlaces): Chat {
         ready = loaded;
         const { banner } = loaded.settings;
         front.view.print([...banner.flatMap((line) => escapeInvisible(line).split("\n")), WELCOME]);
-        if (loaded.settings.resumed) {
-          front.view.print(transcriptLines(loaded.settings.resumed, front.view.style));
-        }
-        controller.start(loaded.agent, loaded.settings);
+        const { resumed } = loaded.settings;
+        if (resumed) front.view.print(resumed(front.view.style));
+        controller.start(loaded);
       };
       try {
         if (ready) start(ready);

@@ -1,4 +1,4 @@
-import type { Content, ContentPart } from "@agent/core";
+import type { Content, ContentPart, Conversation } from "@agent/core";
 import { attach, findMentions } from "./input/mentions.js";
 
 /** A message as it is sent, and what was attached to it, in words. */
@@ -31,4 +31,12 @@ export async function composeMessage(
   const [first, ...rest] = [text, ...happened].map((words) => ({ type: "text", text: words }) as const);
   const isPlain = rest.length + parts.length === 0;
   return { content: isPlain || !first ? text : [first, ...rest, ...parts], notes };
+}
+
+/** Takes a message that got no answer out of the conversation: sent again, it would be there twice. */
+export function takeBackUnanswered(conversation: Conversation): boolean {
+  const { length } = conversation.sessionContext;
+  if (conversation.sessionContext.at(-1)?.role !== "user") return false;
+  conversation.replace(length - 1, 1, []);
+  return true;
 }

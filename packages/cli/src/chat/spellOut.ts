@@ -4,12 +4,16 @@ import { escapeInvisible } from "@agent/core/toolkit";
 // character. A command is not prose: nobody needs a variation selector in one.
 const NOT_SEEN =
   /\p{Cf}|\p{Co}|\p{Cn}|\p{Cs}|\p{Zl}|\p{Zp}|\u034f|\u115f|\u1160|[\u180b-\u180f]|\u2800|\u3164|[\ufe00-\ufe0f]|\uffa0|(?! )\p{Zs}/gu;
-// Characters drawn like a character of ASCII: full-width and mathematical letters, dashes, quotes, slashes, dots, colons.
+// Characters drawn like a character of ASCII: full-width and mathematical letters, letters as signs and Roman numbers,
+// a few rare Latin letters, dashes, quotes, slashes, dots, colons.
 const LIKE_ASCII =
-  /[\uff01-\uff5e\u{1d400}-\u{1d7ff}\u2010-\u2015\u2018-\u201f\u2024-\u2026\u2032\u2044\u2212\u2215-\u2217\u2236\u223c\u02d0\u02d7\u037e\u0589\u05c3\u066a\ua789\u29f5\u29f8\u3002]/gu;
-// Letters of the two scripts whose letters look most like Latin ones.
+  /[\u0131\u0237\u0251\u0261\u0269\u01c0\u01c3\u2100-\u214f\u2160-\u217f\uff01-\uff5e\u{1d400}-\u{1d7ff}\u2010-\u2015\u2018-\u201f\u2024-\u2026\u2032\u2044\u2212\u2215-\u2217\u2236\u223c\u02d0\u02d7\u037e\u0589\u05c3\u066a\ua789\u29f5\u29f8\u3002]/gu;
+// Letters of the scripts whose letters look most like Latin ones.
 const LOOKALIKE = /[авеікмнорсстухјѕһԁԛԝԍғзѵАВЕІКМНОРСТУХЈЅԌԚԜҮαορνυικτχγΑΒΕΖΗΙΚΜΝΟΡΤΥΧϲⅽⅾⅰⅼ]/u;
-const OTHER_SCRIPT = /[\p{Script=Cyrillic}\p{Script=Greek}]/gu;
+const OTHER_SCRIPT =
+  /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/gu;
+// Terminals that support these scripts draw the words of a line in another order than the shell reads them.
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const WORD = /[\p{L}\p{N}_]+/gu;
 const MOST_SHOWN = 8;
 
@@ -36,6 +40,11 @@ export function findConfusables(text: string): string[] {
   }
   const shown = [...found].slice(0, MOST_SHOWN).map((letter) => `"${letter}" is ${codeOf(letter)}`);
   return found.size > MOST_SHOWN ? [...shown, `${found.size - MOST_SHOWN} more`] : shown;
+}
+
+/** Whether the words of a text may stand in another order on the screen than they have. */
+export function mayBeReordered(text: string): boolean {
+  return RIGHT_TO_LEFT.test(text);
 }
 
 function codeOf(letter: string): string {

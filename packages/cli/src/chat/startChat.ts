@@ -1,17 +1,18 @@
 import { join } from "node:path";
 import { priceOf } from "../assembly/provider/price.js";
 import type { SessionRecording } from "../assembly/sessionRecording.js";
-import { idOf, listSessions, openSession } from "../assembly/sessions.js";
+import type { Style } from "../display/style.js";
 import type { CrashGuard } from "../process/crash.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import { stateDirectory } from "../process/paths.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
-import { sessionItem } from "./commands/sessionCommands.js";
 import { createChat } from "./createChat.js";
 import type { Chat, ChatSessions, ReadyChat } from "./types.js";
 
 // A turn that takes longer is one for which a person looks elsewhere.
 const NOTIFY_AFTER_MS = 20_000;
+
+type Sessions = typeof import("../assembly/sessions.js");
 
 export interface StartOptions {
   readonly resume: string | true | undefined;
@@ -30,8 +31,13 @@ export async function startChat(loaded: LoadedSettings, options: StartOptions): 
 }
 
 async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat): Promise<ReadyChat> {
-  const { assembleAgent } = await import("../assembly/assembleAgent.js");
-  const resume = options.resume === true ? await pickSession(chat) : options.resume;
+  const [{ assembleAgent }, sessions, { transcriptLines }, { slashCommands: slash }] = await Promise.all([
+    import("../assembly/assembleAgent.js"),
+    import("../assembly/sessions.js"),
+    import("../display/transcript.js"),
+    import("./commands/slashCommands.js"),
+  ]);
+  const resume = options.resume === true ? await pickSession(chat, sessions) : options.resume;
   const { ask, notice, preview } = chat;
   const assembled = await assembleAgent(loaded, {
     ...options,
@@ -46,6 +52,7 @@ async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat
   const { sessionContext } = agent.conversation;
   return {
     agent,
+    slash,
     settings: {
       // A sentence a line: a terminal would break them in the middle of a word.
       banner: [
@@ -65,8 +72,8 @@ async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat
       contextTokens: () => settings.contextTokens ?? provider.contextTokens,
       price: (model) => priceOf({ kind: chosen.kind, model }, settings.prices),
       ...(settings.notify !== false && { notifyAfterMs: settings.notify ?? NOTIFY_AFTER_MS }),
-      ...(recording && { sessions: chatSessions(recording) }),
-      ...(sessionContext.length > 0 && { resumed: [...sessionContext] }),
+      ...(recording && { sessions: chatSessions(recording, sessions) }),
+      ...(sessionContext.length > 0 && { resumed: (style: Style) => transcriptLines(sessionContext, style) }),
       ...(listModels && { listModels: onceDone(async () => (await listModels()).map(({ id }) => id)) }),
       ...(withModel && {
         switchModel: async (model: string) => {
@@ -92,13 +99,17 @@ function onceDone<T>(work: () => Promise<T>): () => Promise<T> {
 }
 
 /** `--resume` without a name: the person chooses, unless there is only one. */
-async function pickSession({ pick }: Chat): Promise<string | true | undefined> {
+async function pickSession({ pick }: Chat, { listSessions }: Sessions): Promise<string | true | undefined> {
   const sessions = await listSessions(process.cwd());
   if (sessions.length < 2) return true;
+  const { sessionItem } = await import("./commands/sessionCommands.js");
   return await pick("Go on with", sessions.map(sessionItem));
 }
 
-function chatSessions(recording: SessionRecording): ChatSessions {
+function chatSessions(
+  recording: SessionRecording,
+  { idOf, listSessions, openSession }: Sessions,
+): ChatSessions {
   const cwd = process.cwd();
   return {
     id: () => idOf(recording.file),

@@ -5,16 +5,17 @@ import type { Style } from "../display/style.js";
 import { EXIT } from "../process/exitCodes.js";
 import { readDecision } from "./approvalQuestion.js";
 import type { ChatController } from "./controller.js";
-import { pastedImagePath, saveClipboardImage } from "./input/clipboardImage.js";
 import { commonStart, complete } from "./input/completion.js";
 import { CompletionMenu } from "./input/completionMenu.js";
 import { editExternally, editorCommand } from "./input/externalEditor.js";
 import { History } from "./input/history.js";
 import { HistorySearch } from "./input/historySearch.js";
 import { type Key, KeyDecoder } from "./input/keys.js";
+import { PastedImages } from "./input/pastedImages.js";
 import { Pastes } from "./input/pastes.js";
 import { Terminal } from "./terminal.js";
 import { TerminalView } from "./terminalView.js";
+import type { ChatPlaces } from "./types.js";
 
 // A terminal sends a sequence at once; an escape that stays alone this long is the key.
 const ESCAPE_MS = 50;
@@ -24,20 +25,12 @@ const CLEAR_SCREEN = "\x1b[H\x1b[2J";
 const LEAVE_HINT = "Ctrl-C again leaves.";
 const UNCLEAR = "Please answer with one of the keys above.";
 
-/** Where the chat keeps what it needs beside the conversation. */
-export interface ChatPlaces {
-  /** Input of earlier chats; absent: nothing is remembered. */
-  readonly historyFile: string | undefined;
-  /** Images that were pasted. */
-  readonly imageDirectory: string;
-}
-
 /** The keyboard's side of the chat: what each key does to the line, the conversation or the view. */
 export class TerminalChat {
   readonly view: TerminalView;
   readonly #terminal: Terminal;
   readonly #history: History;
-  readonly #imageDirectory: string;
+  readonly #images: PastedImages;
   readonly #keys = new KeyDecoder();
   readonly #pastes = new Pastes();
   readonly #completions: CompletionMenu;
@@ -54,7 +47,6 @@ export class TerminalChat {
     style: Style,
   ) {
     this.#history = new History(historyFile);
-    this.#imageDirectory = imageDirectory;
     this.#terminal = new Terminal(input, output, {
       input: (chunk) => this.#receive(chunk),
       resize: () => this.view.resized(),
@@ -63,6 +55,7 @@ export class TerminalChat {
       resumed: () => this.view.redraw(),
     });
     this.view = new TerminalView(this.#terminal, style);
+    this.#images = new PastedImages(this.view, imageDirectory);
     this.#completions = new CompletionMenu(this.view, () => this.#controller?.commandItems() ?? []);
   }
 
@@ -132,7 +125,7 @@ export class TerminalChat {
     "ctrl-z": () => this.#terminal.suspend(),
     "ctrl-r": () => this.#startSearch(),
     "ctrl-g": () => void this.#editOutside(),
-    "ctrl-v": () => void this.#pasteImage(),
+    "ctrl-v": () => void this.#images.paste(),
     "ctrl-b": () => {
       // In a line with text it moves the cursor, as in every shell.
       if (this.view.editor.text !== "" || !this.#controller?.busy) this.view.editor.press("ctrl-b");
@@ -255,25 +248,8 @@ export class TerminalChat {
     } else this.#completions.update();
   }
 
-  /** An image that was dropped on the terminal comes as its path, one on the clipboard as a paste of nothing. */
   #paste(text: string): void {
-    const image = pastedImagePath(text);
-    if (image !== undefined) this.#mention(image);
-    else if (text === "") void this.#pasteImage();
-    else this.view.editor.insert(this.#pastes.collapse(text));
-  }
-
-  async #pasteImage(): Promise<void> {
-    const file = await saveClipboardImage(this.#imageDirectory);
-    if (file === undefined) this.view.hint(["There is no image on the clipboard that can be read here."]);
-    else this.#mention(file);
-    this.view.draw();
-  }
-
-  #mention(path: string): void {
-    const { editor } = this.view;
-    const isApart = editor.cursor === 0 || /\s/.test(editor.text[editor.cursor - 1] ?? "");
-    editor.insert(`${isApart ? "" : " "}@"${path}" `);
+    if (!this.#images.take(text)) this.view.editor.insert(this.#pastes.collapse(text));
   }
 
   #erasePaste(): boolean {

@@ -2,52 +2,32 @@ import type { AgentEvent, ApprovalRequest } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { Activity } from "../display/activity.js";
-import { formatDuration } from "../display/duration.js";
 import { Frames } from "../display/frames.js";
 import { LiveRegion } from "../display/liveRegion.js";
+import type { Screen } from "../display/screen.js";
 import type { Style } from "../display/style.js";
 import { clipRow, cutToWidth } from "../display/width.js";
+import { workingRow } from "../display/workingRow.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 import { ApprovalDialog } from "./approvalDialog.js";
 import { approvalLines } from "./approvalQuestion.js";
 import { Editor } from "./input/editor.js";
 import { viewEditor } from "./input/editorView.js";
 import { Menu, type MenuItem } from "./menu.js";
-import { type Status, statusRow } from "./statusRow.js";
+import { Picker } from "./picker.js";
+import { PROMPT, promptText } from "./promptText.js";
+import { lastOf, rowsBelow } from "./rowsBelow.js";
+import type { Status } from "./statusRow.js";
+import { TERMINAL_KEYS } from "./terminalKeys.js";
 import type { ChatView } from "./view.js";
 
-const PROMPT = "› ";
 const BELL = "\x07";
-const MOST_HINTS = 6;
-// Lower than this, every row is needed for what happens.
-const LOWEST_WITH_STATUS = 8;
-const KEYS = [
-  "Enter sends · Alt+Enter, Ctrl+J or \\ at the end of a line starts a new one · a message sent while it works steers it",
-  "Up and Down recall earlier input, Ctrl+R searches it · Ctrl+_ takes an edit back · Ctrl+G opens $EDITOR",
-  "@ names a file and attaches it, @a.ts:10-40 some lines · ! runs a command and tells the model · Tab completes",
-  "Shift+Tab switches the mode: plan, ask, accept edits, auto",
-  "Esc or Ctrl+C stops the answer · Ctrl+B moves a running command to the background · Ctrl+C twice or Ctrl+D leaves",
-  "Ctrl+O shows the whole of the last call that was shortened, then of the one before; /expand lists them all",
-];
+const LOWEST_WITH_STATUS = 8; // Lower than this, every row is needed for what happens.
 
 interface Question {
   readonly dialog: ApprovalDialog;
   readonly draft: string;
   readonly answer: (decision: PersonDecision) => void;
-}
-
-interface Picker {
-  readonly title: string;
-  readonly items: readonly MenuItem[];
-  readonly draft: string;
-  readonly choose: (value: string | undefined) => void;
-}
-
-/** The size and the pen of a terminal. */
-export interface Screen {
-  readonly columns: number;
-  readonly rows: number;
-  write(text: string): void;
 }
 
 /**
@@ -56,7 +36,7 @@ export interface Screen {
  */
 export class TerminalView implements ChatView {
   readonly style: Style;
-  readonly keys = KEYS;
+  readonly keys = TERMINAL_KEYS;
   readonly editor = new Editor();
   readonly #screen: Screen;
   readonly #region: LiveRegion;
@@ -185,7 +165,7 @@ export class TerminalView implements ChatView {
         this.#frames.request();
         resolve(value);
       };
-      this.#picker = { title, items, draft, choose };
+      this.#picker = new Picker(title, items, choose);
       this.filterPicker();
     });
   }
@@ -198,11 +178,7 @@ export class TerminalView implements ChatView {
   /** Shows what fits the words on the line. */
   filterPicker(): void {
     if (!this.#picker) return;
-    const words = this.editor.text.toLowerCase().split(/\s+/);
-    const items = this.#picker.items.filter(({ label, detail = "" }) =>
-      words.every((word) => `${label} ${detail}`.toLowerCase().includes(word)),
-    );
-    this.menu = new Menu(items);
+    this.menu = new Menu(this.#picker.fitting(this.editor.text));
   }
 
   get menu(): Menu | undefined {
@@ -238,8 +214,7 @@ export class TerminalView implements ChatView {
 
   /** Words below the line being written, until the next key. They must be safe to show. */
   hint(lines: readonly string[]): void {
-    this.#hints = lines.slice(0, MOST_HINTS);
-    if (lines.length > MOST_HINTS) this.#hints = [...this.#hints, `… ${lines.length - MOST_HINTS} more`];
+    this.#hints = lines;
     this.#frames.request();
   }
 
@@ -279,10 +254,19 @@ export class TerminalView implements ChatView {
   #draw(): void {
     const { rows: height } = this.#screen;
     const width = this.columns;
-    const { text: prompt, columns: indent } = this.#promptText(width);
+    const isAsking = this.#question !== undefined || this.#picker !== undefined;
+    const { text: prompt, columns: indent } = promptText(this.#prompt, isAsking, width, this.style);
     const input = viewEditor(this.editor.text, this.editor.cursor, width - indent, Math.ceil(height / 3));
     const inputRows = input.rows.map((row, index) => (index === 0 ? prompt : " ".repeat(indent)) + row);
-    const below = this.#rowsBelow(width, Math.max(0, height - 2 - inputRows.length));
+    const below = rowsBelow(
+      {
+        menu: this.#menu,
+        hints: this.#hints,
+        status: height < LOWEST_WITH_STATUS ? undefined : this.#status,
+      },
+      { width, room: Math.max(0, height - 2 - inputRows.length) },
+      this.style,
+    );
     const before = this.#rowsBefore(width).slice(
       0,
       Math.max(1, height - inputRows.length - below.length - 2),
@@ -301,45 +285,16 @@ export class TerminalView implements ChatView {
     });
   }
 
-  #promptText(width: number): { text: string; columns: number } {
-    if (this.#prompt !== undefined) {
-      const words = cutToWidth(this.#prompt, Math.floor(width / 2));
-      return { text: this.style.cyan(words), columns: words.length };
-    }
-    const isAsking = this.#question !== undefined || this.#picker !== undefined;
-    return { text: isAsking ? this.style.yellow("? ") : this.style.bold(PROMPT), columns: PROMPT.length };
-  }
-
-  /** A list, hints or the status. */
-  #rowsBelow(width: number, room: number): string[] {
-    if (this.#menu) return this.#menu.rows(width, room, this.style).slice(0, room);
-    if (this.#hints.length > 0) {
-      return [...lastOf(this.#hints, room)].map((line) => this.style.dim(cutToWidth(`  ${line}`, width)));
-    }
-    const isTall = this.#screen.rows >= LOWEST_WITH_STATUS;
-    return this.#status && room > 0 && isTall
-      ? [clipRow(statusRow(this.#status, width, this.style), width)]
-      : [];
-  }
-
   /** What goes on, what waits, or what is asked. */
   #rowsBefore(width: number): string[] {
     const queued = this.#queued.map((text) =>
       this.style.dim(cutToWidth(`  queued: ${escapeToLine(text.slice(0, 500))}`, width)),
     );
     if (this.#question) return ["", ...queued, ...this.#question.dialog.rows(width, this.style)];
-    if (this.#picker) {
-      const words = `${this.#picker.title} · type to filter · enter chooses · esc closes`;
-      return ["", cutToWidth(words, width)];
-    }
+    if (this.#picker) return ["", cutToWidth(this.#picker.heading, width)];
     if (this.#turnStartedAt === undefined) return ["", ...queued];
-    const elapsed = formatDuration(Date.now() - this.#turnStartedAt);
-    const tail = `… ${elapsed} · esc stops`;
-    const doing = cutToWidth(this.#activity.doing, Math.max(8, width - tail.length));
-    return ["", this.style.dim(cutToWidth(doing + tail, width)), ...queued];
+    const { doing } = this.#activity;
+    const working = { doing, startedAt: this.#turnStartedAt, hint: "esc stops" };
+    return ["", workingRow(working, width, this.style), ...queued];
   }
-}
-
-function lastOf(rows: readonly string[], count: number): readonly string[] {
-  return count > 0 ? rows.slice(-count) : [];
 }

@@ -1,12 +1,13 @@
-import type { Agent, BackgroundJobs, ChatMessage, ToolInfo } from "@agent/core";
+import type { Agent, BackgroundJobs, ToolInfo } from "@agent/core";
 import type { AskPerson } from "../assembly/gate.js";
 import type { SessionInfo } from "../assembly/sessions.js";
+import type { Style } from "../display/style.js";
 import type { Permissions } from "../permissions/permissions.js";
 import type { ExitCode } from "../process/exitCodes.js";
+import type { ModelPrice } from "../settings/config/types.js";
 import type { UndoLog } from "../undo/undoLog.js";
 import type { MenuItem } from "./menu.js";
 import type { OwnCommand } from "./ownCommands.js";
-import type { Price } from "./usageMeter.js";
 
 /** The kept conversations of a project, as the chat switches between them. */
 export interface ChatSessions {
@@ -54,17 +55,29 @@ export interface ChatSettings {
   readonly ownCommands?: readonly OwnCommand[];
   /** The size of the model's context, where it is known. */
   readonly contextTokens?: () => number | undefined;
-  readonly price?: (model: string) => Price | undefined;
+  readonly price?: (model: string) => ModelPrice | undefined;
   /** A turn that took this long ends with a bell; absent: none does. */
   readonly notifyAfterMs?: number;
   /** The conversation was resumed: it is shown again. */
-  readonly resumed?: readonly ChatMessage[];
+  readonly resumed?: (style: Style) => readonly string[];
+}
+
+/** The slash commands. They come with who answers: the first prompt does not wait for them. */
+export type SlashCommands = typeof import("./commands/slashCommands.js").slashCommands;
+
+/** Where the chat keeps what it needs beside the conversation. */
+export interface ChatPlaces {
+  /** Input of earlier chats; absent: nothing is remembered. */
+  readonly historyFile: string | undefined;
+  /** Images that were pasted. */
+  readonly imageDirectory: string;
 }
 
 /** Who answers, and everything the chat needs to know about it. */
 export interface ReadyChat {
   readonly agent: Agent;
   readonly settings: ChatSettings;
+  readonly slash: SlashCommands;
   /** Called once when the chat is over and the terminal is restored. */
   end(): Promise<void>;
 }

@@ -1,14 +1,6 @@
-import type { AgentEvent, TokenUsage } from "@agent/core";
-
-/** What a model costs, in dollars for a million tokens. */
-export interface Price {
-  readonly input: number;
-  readonly output: number;
-  /** For input that came from the server's cache. Default: the same as other input. */
-  readonly cachedInput?: number;
-}
-
-const MILLION = 1_000_000;
+import type { AgentEvent } from "@agent/core";
+import { costOf } from "../display/cost.js";
+import type { ModelPrice } from "../settings/config/types.js";
 
 /** Adds up what the requests of a session took. */
 export class UsageMeter {
@@ -18,7 +10,7 @@ export class UsageMeter {
   #cost = 0;
   #last = 0;
 
-  see(event: AgentEvent, price: Price | undefined): void {
+  see(event: AgentEvent, price: ModelPrice | undefined): void {
     if (event.type === "child") this.see(event.event, price);
     if (event.type !== "usage" || event.replayed) return;
     const { inputTokens, outputTokens, cachedTokens = 0 } = event.usage;
@@ -46,9 +38,4 @@ export class UsageMeter {
   get size(): number {
     return this.#last;
   }
-}
-
-function costOf({ inputTokens, outputTokens, cachedTokens = 0 }: TokenUsage, price: Price): number {
-  const cached = cachedTokens * (price.cachedInput ?? price.input);
-  return ((inputTokens - cachedTokens) * price.input + cached + outputTokens * price.output) / MILLION;
 }

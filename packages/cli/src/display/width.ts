@@ -29,19 +29,27 @@ const LONGEST_PROSE = 20_000;
 const SLICE = 256;
 const HALF_AT_END = /[\ud800-\udbff]$/;
 
-let segmenter: Intl.Segmenter | undefined;
+/** Made on first need: it takes longer than all the rest of the start, and most sessions begin with plain text. */
+class LazySegmenter {
+  #segmenter: Intl.Segmenter | undefined;
+
+  split(text: string): string[] {
+    this.#segmenter ??= new Intl.Segmenter();
+    return Array.from(this.#segmenter.segment(text), ({ segment }) => segment);
+  }
+}
+
+const SEGMENTER = new LazySegmenter();
 
 /** The characters as a person counts them: an emoji with its modifiers, or a letter with its accents, is one. */
 export function graphemes(text: string): readonly string[] {
   if (SINGLE_LETTERS.test(text)) return text.split("");
-  // Made on first need: most sessions start with plain text, and the prompt should not wait for it.
-  segmenter ??= new Intl.Segmenter();
   const found: string[] = [];
   for (let start = 0; start < text.length; ) {
     // Not between the two halves of a character: half of one joins with nothing.
     const slice =
       text.slice(start, start + SLICE).replace(HALF_AT_END, "") || text.slice(start, start + SLICE);
-    const parts = Array.from(segmenter.segment(slice), ({ segment }) => segment);
+    const parts = SEGMENTER.split(slice);
     // The last one may go on behind the slice: it is left for the next, unless it fills a slice alone.
     const last = start + slice.length < text.length && parts.length > 1 ? (parts.pop() ?? "") : "";
     for (const part of parts) found.push(part);

@@ -1,21 +1,19 @@
 import type { AgentEvent } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { Activity } from "../display/activity.js";
-import { formatDuration } from "../display/duration.js";
 import { Frames } from "../display/frames.js";
 import { LiveRegion } from "../display/liveRegion.js";
+import type { Screen } from "../display/screen.js";
 import type { Style } from "../display/style.js";
 import { terminalSize } from "../display/terminalKind.js";
-import { clipRow, cutToWidth, styledWidth } from "../display/width.js";
+import { clipRow, styledWidth } from "../display/width.js";
+import { workingRow } from "../display/workingRow.js";
 import { note } from "../process/output.js";
 import type { Outcome } from "./outcome.js";
 import type { Reporter, RunInfo } from "./reporters.js";
 
 /** The terminal a task is shown on. */
-export interface TaskScreen {
-  readonly columns: number;
-  readonly rows: number;
-  write(text: string): void;
+export interface TaskScreen extends Screen {
   on(event: "resize", listener: () => void): unknown;
   off(event: "resize", listener: () => void): unknown;
 }
@@ -97,9 +95,8 @@ export class LiveReporter implements Reporter {
     const width = columns - 1;
     const { above, rows, answerRows } = this.#activity.frame(width, Math.max(1, height - 3));
     this.#answerRows = answerRows;
-    const tail = `… ${formatDuration(Date.now() - this.#startedAt)} · ctrl+c stops`;
-    const doing = cutToWidth(this.#activity.doing, Math.max(8, width - tail.length));
-    const shown = [...rows, "", this.#style.dim(cutToWidth(doing + tail, width))]
+    const working = { doing: this.#activity.doing, startedAt: this.#startedAt, hint: "ctrl+c stops" };
+    const shown = [...rows, "", workingRow(working, width, this.#style)]
       .slice(-(height - 1))
       .map((row) => clipRow(row, width));
     const cursor = { row: shown.length - 1, column: styledWidth(shown.at(-1) ?? "") };

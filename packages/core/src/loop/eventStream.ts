@@ -2,20 +2,25 @@ import type { AgentEvent } from "../events.js";
 import { linkedController } from "../toolkit/abort.js";
 import { EventQueue } from "./eventQueue.js";
 
-/** Starts the work whose events are streamed. */
-type Start = (signal: AbortSignal, emit: (event: AgentEvent) => void) => Promise<unknown>;
+interface StreamedExchange {
+  /** Called when the first event is asked for: checks what was passed, and returns the signal that stops the exchange. */
+  open(): AbortSignal | undefined;
+  start(signal: AbortSignal, emit: (event: AgentEvent) => void): Promise<unknown>;
+  /** Gets the events that come after the stream has ended. */
+  onLate(event: AgentEvent): void;
+}
 
 /**
- * The events of an exchange as they happen. Throws what the exchange rejects with; leaving the loop early aborts it.
- * What comes after the stream has ended goes to `onLate`.
+ * The events of an exchange as they happen; nothing happens before the first one is asked for. Throws what the exchange
+ * rejects with; leaving the loop early aborts it.
  */
-export async function* streamEvents(
-  start: Start,
-  signal: AbortSignal | undefined,
-  onLate: (event: AgentEvent) => void,
-): AsyncGenerator<AgentEvent, void, undefined> {
+export async function* streamEvents({
+  open,
+  start,
+  onLate,
+}: StreamedExchange): AsyncGenerator<AgentEvent, void, undefined> {
   const queue = new EventQueue<AgentEvent>();
-  const { controller, release } = linkedController(signal);
+  const { controller, release } = linkedController(open());
   const answer = start(controller.signal, (event) => {
     if (queue.isEnded) onLate(event);
     else queue.push(event);

@@ -101,7 +101,7 @@ class Execution {
   readonly #deadlineMs: number;
   readonly #stopSignal = new LazySignal();
   /** Ends child agents that the tool left running. Its own signal does not fire: what it started may live on. */
-  readonly #endSignal = new LazySignal();
+  #childrenEnd: AbortController | undefined;
   #parts: ContentPart[] | undefined;
   #report: ToolReport | undefined;
   #stopped: StopReason | undefined;
@@ -177,7 +177,8 @@ class Execution {
     request: ChildAgentRequest,
   ): Promise<ChildAgentAnswer> {
     if (this.#settled) throw new AgentError("aborted", "The call has ended: it can start no agent.");
-    return await start(request, AbortSignal.any([this.#stopSignal.signal, this.#endSignal.signal]));
+    this.#childrenEnd ??= new AbortController();
+    return await start(request, AbortSignal.any([this.#stopSignal.signal, this.#childrenEnd.signal]));
   }
 
   #attach(part: ContentPart): void {
@@ -255,7 +256,7 @@ class Execution {
     this.#settled = true;
     clearTimeout(this.#timer);
     this.#release();
-    this.#endSignal.abort(new Error("the call ended"));
+    this.#childrenEnd?.abort(new Error("the call ended"));
     this.#resolve(ending);
   }
 }

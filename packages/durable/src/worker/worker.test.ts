@@ -192,49 +192,6 @@ describe("a worker", () => {
     expect(write).toHaveBeenCalledOnce();
   });
 
-  test("a run that goes on with other code says so, and is not broken", async () => {
-    const engine = openEngine();
-    const definition = scripted(["Done."]);
-    await workWith(engine, { ...definition, version: "2" });
-    const id = await startRun(engine, definition, {});
-    const all = await follow(engine, id);
-    expect(eventsOf(all)).toContainEqual({ type: "version", from: "1", to: "2" });
-    expect(all.at(-1)).toMatchObject({ run: { state: "done" } });
-  });
-
-  test("a run that was started without knowing the worker's build fits it, and says so when that changes", async () => {
-    const engine = openEngine();
-    const write = tool("write", () => "wrote");
-    const asking = scripted([call("write")], [write], ({ approve }) => ({ approve }));
-    const id = await startRun(engine, { ...asking, version: "1.0" }, {});
-    const first = await workWith(engine, { ...asking, version: "1.0+a" });
-    const before = eventsOf(await follow(engine, id, "waiting"));
-    expect(before.filter(({ type }) => type === "version")).toEqual([]);
-    await first.close();
-    await engine.decide(id, (await engine.get(id))?.approvals[0]?.key ?? "", "allow");
-    await workWith(engine, { ...scripted(["Done."], [write]), version: "1.0+b" });
-    const all = eventsOf(await follow(engine, id));
-    expect(all).toContainEqual({ type: "version", from: "1.0+a", to: "1.0+b" });
-  });
-
-  test("what a run cost is kept with it, where the definition knows", async () => {
-    const engine = openEngine();
-    const usage = { inputTokens: 100, outputTokens: 20 };
-    const { create, ...definition } = scripted([
-      { content: "Done.", toolCalls: [], finishReason: "stop", usage },
-    ]);
-    await workWith(engine, {
-      ...definition,
-      create: async (run) => ({
-        ...(await create(run)),
-        cost: ({ inputTokens, outputTokens }) => (inputTokens + 5 * outputTokens) / 1000,
-      }),
-    });
-    const id = await startRun(engine, definition, {});
-    await follow(engine, id);
-    expect(await engine.get(id)).toMatchObject({ usage, cost: 0.2 });
-  });
-
   test("a definition that fails, or forgets the steps, fails the run with words that help", async () => {
     const engine = openEngine();
     const broken = {

@@ -24,6 +24,10 @@ export interface StrictWire {
   readonly cachesMarked: boolean;
   /** How the server's own ids of calls begin. */
   readonly idPrefix: string;
+  /** The header with the key, and how it is written there. */
+  readonly keyHeader: readonly [name: string, prefix: string];
+  /** The list of models that holds one with this id. */
+  models(id: string): object;
 }
 
 export interface StrictServer {
@@ -36,10 +40,13 @@ export interface StrictServer {
 }
 
 /**
- * A server that refuses what the real one refuses, caches prompts, and plays a model that calls `look_up` twice for
- * each question, signing every answer, and then answers.
+ * A server that refuses what the real one refuses, caches prompts, and plays a model that calls `tool` twice for each
+ * question, signing every answer, and then answers. With `key`, it refuses any other one.
  */
-export async function startStrictServer(wire: StrictWire): Promise<StrictServer> {
+export async function startStrictServer(
+  wire: StrictWire,
+  { key, tool = "look_up" }: { readonly key?: string; readonly tool?: string } = {},
+): Promise<StrictServer> {
   const requests: StrictRequest[] = [];
   const refusals: string[] = [];
   const cached: number[] = [];
@@ -47,19 +54,33 @@ export async function startStrictServer(wire: StrictWire): Promise<StrictServer>
   const cache = new PromptCache(wire.cachesMarked);
   let answers = 0;
 
-  const next = (usage: NonNullable<SampleAnswer["usage"]>): SampleAnswer => {
+  const next = (usage: NonNullable<SampleAnswer["usage"]>, isStructured: boolean): SampleAnswer => {
     const number = answers++;
     const signature = `signed+by/${wire.name}==${number}`;
     signed.add(signature);
     const thought = { reasoning: `Thought ${number}.`, signature, usage };
-    if (number % 3 === 2) return { ...thought, text: `Answer ${number}.` };
-    const call = { id: `${wire.idPrefix}_${number}`, name: "look_up", args: { path: `file${number}` } };
+    const text = `Answer ${number}.`;
+    if (number % 3 === 2) return { ...thought, text: isStructured ? JSON.stringify({ answer: text }) : text };
+    const call = { id: `${wire.idPrefix}_${number}`, name: tool, args: { path: `file${number}` } };
     return { ...thought, text: `Looking ${number}.`, calls: [call] };
   };
 
   const server = createServer(async (message, response) => {
     let text = "";
     for await (const part of message.setEncoding("utf8")) text += part;
+    const reply = (status: number, body: unknown): void => {
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(JSON.stringify(body));
+    };
+    const [header, prefix] = wire.keyHeader;
+    if (key !== undefined && message.headers[header] !== `${prefix}${key}`) {
+      reply(401, wire.dialect.error(`the key ${String(message.headers[header])} is not valid`));
+      return;
+    }
+    if (message.method === "GET") {
+      reply(200, wire.models("m"));
+      return;
+    }
     const request = { url: message.url ?? "", headers: message.headers, body: JSON.parse(text) as Fields };
     requests.push(request);
     try {
@@ -67,15 +88,15 @@ export async function startStrictServer(wire: StrictWire): Promise<StrictServer>
     } catch (error) {
       if (!(error instanceof Refusal || error instanceof SyntaxError)) throw error;
       refusals.push(error.message);
-      response.writeHead(400, { "content-type": "application/json" });
-      response.end(JSON.stringify(wire.dialect.error(error.message)));
+      reply(400, wire.dialect.error(error.message));
       return;
     }
     const items = wire.prompt(request.body);
     const hits = cache.read(items) * TOKENS_AN_ITEM;
     cache.write(items);
     cached.push(hits);
-    const answer = next({ input: items.length * TOKENS_AN_ITEM, output: 7, cached: hits });
+    const isStructured = /"(json_schema|responseJsonSchema)"/.test(text);
+    const answer = next({ input: items.length * TOKENS_AN_ITEM, output: 7, cached: hits }, isStructured);
     const isStream = wire.dialect.isStream?.(request) ?? request.body.stream === true;
     response.writeHead(200, { "content-type": isStream ? "text/event-stream" : "application/json" });
     response.end(

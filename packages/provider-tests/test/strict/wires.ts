@@ -13,6 +13,8 @@ export const STRICT_CHAT: StrictWire = {
   prompt: ({ tools, messages: list }) => items(tools, list),
   cachesMarked: false,
   idPrefix: "chat",
+  keyHeader: ["authorization", "Bearer "],
+  models: (id) => ({ data: [{ id }] }),
 };
 
 export const STRICT_RESPONSES: StrictWire = {
@@ -22,6 +24,8 @@ export const STRICT_RESPONSES: StrictWire = {
   prompt: ({ tools, instructions, input }) => items(tools, instructions, input),
   cachesMarked: false,
   idPrefix: "call",
+  keyHeader: ["authorization", "Bearer "],
+  models: (id) => ({ data: [{ id }] }),
 };
 
 export const STRICT_MESSAGES: StrictWire = {
@@ -36,6 +40,8 @@ export const STRICT_MESSAGES: StrictWire = {
   ],
   cachesMarked: true,
   idPrefix: "toolu",
+  keyHeader: ["x-api-key", ""],
+  models: (id) => ({ data: [{ id, display_name: "M" }], has_more: false }),
 };
 
 export const STRICT_GENERATE_CONTENT: StrictWire = {
@@ -45,6 +51,10 @@ export const STRICT_GENERATE_CONTENT: StrictWire = {
   prompt: ({ systemInstruction, tools, contents }) => items(systemInstruction, tools, contents),
   cachesMarked: false,
   idPrefix: "fn",
+  keyHeader: ["x-goog-api-key", ""],
+  models: () => ({
+    models: [{ name: "models/gemini-3-pro", supportedGenerationMethods: ["generateContent"] }],
+  }),
 };
 
 function items(...fields: readonly unknown[]): PromptItem[] {

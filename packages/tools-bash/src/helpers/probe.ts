@@ -1,6 +1,6 @@
 import { onAbort } from "@agent/core/toolkit";
+import { HELPER_ENVIRONMENT } from "@agent/internal";
 import { feedInputs } from "./inputs.js";
-import { HELPER_ENVIRONMENT } from "./programs.js";
 import { spawn } from "./spawn.js";
 
 const TIMEOUT_MS = 10_000;

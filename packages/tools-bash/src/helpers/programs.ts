@@ -1,18 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isInside } from "@agent/internal";
-
-/** Where the system keeps its programs. PATH is not used: a project or an earlier command may have changed it. */
-const SYSTEM_DIRECTORIES = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
-
-/**
- * The environment of every program that the pack starts for itself. No variable of a call, of a project or of the
- * agent reaches a program that runs outside the sandbox: `LD_PRELOAD` or `BASH_ENV` would be code in it.
- */
-export const HELPER_ENVIRONMENT: Readonly<Record<string, string>> = {
-  PATH: SYSTEM_DIRECTORIES.join(":"),
-  LC_ALL: "C",
-};
+import { isInside, SYSTEM_DIRECTORIES } from "@agent/internal";
 
 /**
  * The absolute path of a program of the system, with every link resolved. `undefined` if there is none that only the

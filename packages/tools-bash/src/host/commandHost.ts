@@ -1,3 +1,4 @@
+import { Watchdog } from "@agent/internal";
 import { PipePool } from "../output/pipes.js";
 import { SpillStore } from "../output/spill.js";
 import { ControlGroup } from "../processes/controlGroup.js";
@@ -9,7 +10,6 @@ import { onProcessExit } from "./processExit.js";
 import { RunningCommands } from "./runningCommands.js";
 import { SurvivorCheck } from "./survivors.js";
 import { TemporaryFiles } from "./temporaryFiles.js";
-import { Watchdog } from "./watchdog.js";
 
 // Pipes and watchdog outlast the last command by this: making them anew for each of a row of commands is slow.
 const IDLE_MS = 10_000;

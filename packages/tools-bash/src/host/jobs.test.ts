@@ -125,7 +125,7 @@ describe("a command that a call waits for", () => {
   });
 
   /** Runs a command that prints something, and moves it to the background as soon as it has. */
-  async function detach(command: string, options?: BashOptions) {
+  async function detach(command: string, options?: BashOptions, cwd = directory()) {
     const tool = makeTool(options);
     const { jobs } = tool.services;
     const reports: unknown[] = [];
@@ -137,7 +137,7 @@ describe("a command that a call waits for", () => {
       onOutput: () => void jobs.detachProcess?.(pid),
       report: (outcome: unknown) => reports.push(outcome),
     };
-    const result = await runWith(tool, { command, timeout: 60_000, cwd: directory() }, call);
+    const result = await runWith(tool, { command, timeout: 60_000, cwd }, call);
     return { tool, jobs, result, reports };
   }
 
@@ -170,9 +170,11 @@ describe("a command that a call waits for", () => {
   });
 
   test.skipIf(!hasSandbox)("moved to the background, it stays in its sandbox", async () => {
-    const { jobs, result, tool } = await detach("echo before; while ! test -e go; do sleep 0.02; done", {
-      sandbox: "require",
-    });
+    const cwd = directory();
+    const command = "echo before; while ! test -e go; do sleep 0.02; done";
+    // A sandbox has its own /tmp, in which the directory is not unless it is named.
+    const sandbox = { mode: "require", writable: [cwd] } as const;
+    const { jobs, result, tool } = await detach(command, { sandbox }, cwd);
     expect(result).toMatchObject({ stdout: "before\n", moved_to_background: true, sandbox: "bubblewrap" });
     expect(jobs.list()[0]).not.toHaveProperty("ended");
     await tool.services.dispose();

@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync, rmSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { findProgram, HELPER_ENVIRONMENT } from "../helpers/programs.js";
+import { HELPER_ENVIRONMENT } from "@agent/internal";
+import { findProgram } from "../helpers/programs.js";
 import { spawn } from "../helpers/spawn.js";
 import type { TemporaryFiles } from "../host/temporaryFiles.js";
 

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { canonicalPath, isInside, quotePath } from "@agent/internal";
-import { HELPER_ENVIRONMENT } from "../helpers/programs.js";
+import { canonicalPath, HELPER_ENVIRONMENT, isInside, quotePath } from "@agent/internal";
 import { FileGuard } from "./guard.js";
 import type { RefusedFile } from "./inspect.js";
 import { listeningSockets, mountArguments, privatePlaces } from "./mounts.js";

@@ -3,9 +3,8 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Diagnosis } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
-import { canonicalPath } from "@agent/internal";
+import { canonicalPath, HELPER_ENVIRONMENT } from "@agent/internal";
 import { probeProgram } from "../helpers/probe.js";
-import { HELPER_ENVIRONMENT } from "../helpers/programs.js";
 import { Sandbox } from "./sandbox.js";
 
 /** A scratch directory with a workspace in it, and a way to run commands in a sandbox for that workspace. */

@@ -5,14 +5,14 @@ import {
   type ChatResponse,
   isAgentError,
 } from "@agent/core";
-import { errorMessage } from "@agent/core/toolkit";
+import { errorMessage, isRecord } from "@agent/core/toolkit";
 
 // A server that failed is left alone for a while: each attempt costs its retries.
 const RETRY_FIRST_AFTER_MS = 60_000;
 
 /**
  * Asks a second model where the first one fails, and says so each time: the retry event names both. What only one of
- * the two can do is not offered. The second one's state is not kept, since it would be sent to the first.
+ * the two can do is not offered. Each gets back only the state of its own answers.
  */
 export class FallbackProvider implements ChatProvider {
   readonly #first: ChatProvider;
@@ -53,7 +53,12 @@ export class FallbackProvider implements ChatProvider {
       return await this.#askSecond(request, earlier.reason);
     }
     try {
-      const response = await this.#first.respond(request);
+      const response = await this.#first.respond({
+        ...request,
+        messages: request.messages.map((message) =>
+          readFallbackState(message) === undefined ? message : withState(message, undefined),
+        ),
+      });
       this.#failure = undefined;
       return response;
     } catch (error) {
@@ -67,11 +72,12 @@ export class FallbackProvider implements ChatProvider {
   async #askSecond(request: ChatRequest, reason: string): Promise<ChatResponse> {
     const words = `${nameOf(this.#first)} failed (${reason.replace(/\.$/, "")}); the fallback ${nameOf(this.#second)} answers`;
     request.onRetry?.({ attempt: 1, delayMs: 0, reason: words });
-    const { state: _, ...response } = await this.#second.respond({
+    const response = await this.#second.respond({
       ...request,
-      messages: request.messages.map(withoutState),
+      messages: request.messages.map((message) => withState(message, readFallbackState(message)?.state)),
     });
-    return response;
+    if (response.state === undefined) return response;
+    return { ...response, state: { fallback: true, state: response.state } satisfies FallbackState };
   }
 }
 
@@ -79,8 +85,20 @@ function nameOf({ model }: ChatProvider): string {
   return model ?? "the model";
 }
 
-function withoutState(message: ChatMessage): ChatMessage {
+/** How the state of the second one's answers is kept. */
+interface FallbackState {
+  readonly fallback: true;
+  readonly state: unknown;
+}
+
+function readFallbackState(message: ChatMessage): FallbackState | undefined {
+  const value = message.role === "assistant" ? message.state?.value : undefined;
+  return isRecord(value) && value.fallback === true ? { fallback: true, state: value.state } : undefined;
+}
+
+/** The message with this state in place of its own. */
+function withState(message: ChatMessage, value: unknown): ChatMessage {
   if (message.role !== "assistant" || message.state === undefined) return message;
-  const { state: _, ...rest } = message;
-  return rest;
+  const { state, ...rest } = message;
+  return value === undefined ? rest : { ...rest, state: { ...state, value } };
 }

@@ -1,5 +1,3 @@
-import { get } from "node:http";
-
 const MAX_WAIT_MS = 300;
 const MAX_ANSWER_BYTES = 256 * 1024;
 
@@ -12,7 +10,7 @@ export interface ProbedServer {
 }
 
 /** Asks a port of loopback which models it offers; `undefined` if it is no model server or silent for 300 ms. */
-export function probeServer({
+export async function probeServer({
   name,
   port,
 }: {
@@ -20,7 +18,9 @@ export function probeServer({
   readonly port: number;
 }): Promise<ProbedServer | undefined> {
   const baseURL = `http://127.0.0.1:${port}/v1`;
-  return new Promise((resolve) => {
+  // Loaded for a server that is there: the first prompt does not wait for it.
+  const { get } = await import("node:http");
+  return await new Promise((resolve) => {
     const finish = (model?: string): void => {
       clearTimeout(timer);
       request.destroy();

@@ -32,7 +32,7 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
 };
 
 /** Runs a line that starts with a slash and resolves to what it has to say. Never rejects. */
-export async function runSlashCommand(input: string, context: CommandContext): Promise<readonly string[]> {
+async function runSlashCommand(input: string, context: CommandContext): Promise<readonly string[]> {
   const [, name = "", argument = ""] = /^(\S+)\s*(.*)$/s.exec(input.trim()) ?? [];
   const commands = allCommands(context);
   const command = commands.get(name);
@@ -49,7 +49,7 @@ export async function runSlashCommand(input: string, context: CommandContext): P
 }
 
 /** Whether a line is meant as a command. A path, such as `/etc/hosts is empty`, is a message. */
-export function isSlashCommand(input: string, context: CommandContext): boolean {
+function isSlashCommand(input: string, context: CommandContext): boolean {
   const name = /^\/[\w:-]*(?=\s|$)/.exec(input)?.[0];
   if (name === undefined) return false;
   // What one of the person's own commands takes may well be several lines.
@@ -57,7 +57,7 @@ export function isSlashCommand(input: string, context: CommandContext): boolean 
 }
 
 /** What can follow the given words of a command line, for completion. Never rejects. */
-export async function completeSlashCommand(
+async function completeSlashCommand(
   before: readonly string[],
   context: CommandContext,
 ): Promise<readonly string[] | undefined> {
@@ -74,7 +74,7 @@ export async function completeSlashCommand(
 }
 
 /** All commands for a list; the value of one that takes something more ends with a blank. */
-export function commandItems(context: CommandContext): MenuItem[] {
+function commandItems(context: CommandContext): MenuItem[] {
   return [...allCommands(context)].map(([name, { usage, help }]) => ({
     value: usage.includes(" ") && !usage.includes(" [") ? `${name} ` : name,
     label: usage,
@@ -148,3 +148,6 @@ async function switchModel(name: string, context: CommandContext): Promise<strin
   updateStatus();
   return [`${escapeToLine(model.name)} answers from the next message on.`];
 }
+
+/** What the chat does with a line that starts with a slash. */
+export const slashCommands = { isSlashCommand, runSlashCommand, completeSlashCommand, commandItems };

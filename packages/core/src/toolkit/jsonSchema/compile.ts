@@ -28,7 +28,7 @@ const UNSUPPORTED = ["unevaluatedProperties", "unevaluatedItems", "$dynamicRef",
  *
  * const check = compileSchema({ type: "object", properties: { count: { type: "integer" } } });
  * console.log(check({ count: 2 })); // undefined
- * console.log(check({ count: "two" })); // "count" must be an integer, got string "two".
+ * console.log(check({ count: "two" })); // "count" must be a whole number, got string "two".
  * ```
  */
 export function compileSchema(schema: JsonSchema, where = "schema"): (value: unknown) => string | undefined {

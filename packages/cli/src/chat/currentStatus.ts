@@ -1,0 +1,22 @@
+import type { CommandContext } from "./commands/context.js";
+import type { Status } from "./statusRow.js";
+import type { ChatSettings } from "./types.js";
+import type { UsageMeter } from "./usageMeter.js";
+
+/** What the status row says now. */
+export function currentStatus(
+  { settings, commands }: { readonly settings: ChatSettings; readonly commands: CommandContext },
+  usage: UsageMeter,
+): Status {
+  const room = settings.contextTokens?.();
+  const price = settings.price?.(commands.model.name);
+  return {
+    mode: settings.permissions.mode,
+    model: commands.model.name,
+    directory: process.cwd(),
+    tokens: usage.tokens,
+    jobs: settings.jobs.list().filter(({ ended }) => ended === undefined).length,
+    ...(room !== undefined && usage.size > 0 && { contextShare: usage.size / room }),
+    ...(price && { cost: usage.cost }),
+  };
+}

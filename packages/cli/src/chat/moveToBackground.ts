@@ -1,0 +1,12 @@
+import type { BackgroundJobs } from "@agent/core";
+import { escapeToLine } from "@agent/internal";
+import type { CallLog } from "./callLog.js";
+
+/** Lets the newest command that runs go on in the background. Resolves to what the person is told. */
+export async function moveToBackground(log: CallLog, jobs: BackgroundJobs | undefined): Promise<string> {
+  const call = log.running.findLast(({ pid }) => pid !== undefined);
+  const moved = call?.pid !== undefined && (await jobs?.detachProcess?.(call.pid));
+  return moved
+    ? `#${call.number} ${escapeToLine(call.name)} goes on in the background. /status lists it.`
+    : "No command runs that could go on in the background.";
+}

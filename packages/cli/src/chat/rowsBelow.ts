@@ -1,0 +1,33 @@
+import type { Style } from "../display/style.js";
+import { clipRow, cutToWidth } from "../display/width.js";
+import type { Menu } from "./menu.js";
+import { type Status, statusRow } from "./statusRow.js";
+
+const MOST_HINTS = 6;
+
+/** What can stand below the line being written. */
+interface Below {
+  readonly menu: Menu | undefined;
+  readonly hints: readonly string[];
+  readonly status: Status | undefined;
+}
+
+/** The rows below the line: a list that is open, else hints, else the status. */
+export function rowsBelow(
+  { menu, hints, status }: Below,
+  { width, room }: { readonly width: number; readonly room: number },
+  style: Style,
+): string[] {
+  if (menu) return menu.rows(width, room, style).slice(0, room);
+  if (hints.length > 0) {
+    const more = hints.length > MOST_HINTS ? [`… ${hints.length - MOST_HINTS} more`] : [];
+    const lines = lastOf([...hints.slice(0, MOST_HINTS), ...more], room);
+    return lines.map((line) => style.dim(cutToWidth(`  ${line}`, width)));
+  }
+  return status && room > 0 ? [clipRow(statusRow(status, width, style), width)] : [];
+}
+
+/** The last `count` rows, which may be none. */
+export function lastOf(rows: readonly string[], count: number): string[] {
+  return count > 0 ? rows.slice(-count) : [];
+}

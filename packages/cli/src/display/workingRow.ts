@@ -1,0 +1,16 @@
+import { formatDuration } from "./duration.js";
+import type { Style } from "./style.js";
+import { cutToWidth } from "./width.js";
+
+const SHORTEST_DOING = 8;
+
+/** `working… 1.2s · esc stops`: what goes on, for how long, and how to end it. Of these the first gives way. */
+export function workingRow(
+  { doing, startedAt, hint }: { readonly doing: string; readonly startedAt: number; readonly hint: string },
+  width: number,
+  style: Style,
+): string {
+  const tail = `… ${formatDuration(Date.now() - startedAt)} · ${hint}`;
+  const words = cutToWidth(doing, Math.max(SHORTEST_DOING, width - tail.length));
+  return style.dim(cutToWidth(words + tail, width));
+}

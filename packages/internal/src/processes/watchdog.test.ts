@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { buildSync } from "esbuild";
+import { expect, onTestFinished, test } from "vitest";
+
+const SOURCE = fileURLToPath(new URL("watchdog.ts", import.meta.url));
+
+/** A sleeper in a process group of its own. */
+function sleeper(env: Record<string, string>): ChildProcess {
+  const child = spawn("/bin/sleep", ["600"], { detached: true, stdio: "ignore", env });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+/** A program with a watchdog over a group; it says `ready`, and runs until its input ends. */
+async function agentWith(mark: string, group: number | undefined, ending: string): Promise<ChildProcess> {
+  const directory = mkdtempSync(join(tmpdir(), "watchdog-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  buildSync({
+    entryPoints: [SOURCE],
+    outfile: join(directory, "watchdog.mjs"),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+  });
+  const program = join(directory, "agent.mjs");
+  writeFileSync(
+    program,
+    `import { Watchdog } from "./watchdog.mjs";
+     const watchdog = new Watchdog(${JSON.stringify(mark)}, [${group}]);
+     process.stdin.once("end", () => { ${ending} }).resume();
+     // What was written has left the process by then.
+     setImmediate(() => console.log("ready"));`,
+  );
+  const agent = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "inherit"] });
+  onTestFinished(() => void agent.kill("SIGKILL"));
+  await once(agent.stdout as NodeJS.ReadableStream, "data");
+  return agent;
+}
+
+test("a killed agent takes its groups along, and what has its mark; other processes stay", async () => {
+  const mark = `AGENT_TEST_MARK=${randomUUID()}`;
+  const [name = "", value = ""] = mark.split("=");
+  const [grouped, marked, other] = [sleeper({}), sleeper({ [name]: value }), sleeper({ [name]: "other" })];
+  const ends = Promise.all([once(grouped, "exit"), once(marked, "exit")]);
+  const agent = await agentWith(mark, grouped.pid, "");
+  agent.kill("SIGKILL");
+  expect((await ends).map(([, signal]) => signal)).toEqual(["SIGKILL", "SIGKILL"]);
+  expect(other.exitCode ?? other.signalCode).toBeNull();
+});
+
+test("an agent that dismisses its watchdog leaves its groups alone", async () => {
+  const kept = sleeper({});
+  const agent = await agentWith(`AGENT_TEST_MARK=${randomUUID()}`, kept.pid, "watchdog.dismiss();");
+  const ended = once(agent, "exit");
+  agent.stdin?.end();
+  await ended;
+  expect(kept.exitCode ?? kept.signalCode).toBeNull();
+});

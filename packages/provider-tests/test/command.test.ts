@@ -1,0 +1,187 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type StrictServer, type StrictWire, startStrictServer } from "./strict/server.js";
+import { STRICT_CHAT, STRICT_GENERATE_CONTENT, STRICT_MESSAGES } from "./strict/wires.js";
+import { KEY } from "./strictWires.js";
+
+/** The built `agent` command with the real provider packages, in front of the strict servers. */
+
+const BIN = fileURLToPath(new URL("../../cli/dist/bin.js", import.meta.url));
+const WRONG = "sk-wrong-9876543210";
+
+interface Wired {
+  readonly name: string;
+  readonly wire: StrictWire;
+  readonly model: string;
+  readonly keyVariable: string;
+  readonly addressVariable: string;
+  readonly path: string;
+}
+
+const WIRED: readonly Wired[] = [
+  {
+    name: "openai",
+    wire: STRICT_CHAT,
+    model: "m",
+    keyVariable: "OPENAI_API_KEY",
+    addressVariable: "OPENAI_BASE_URL",
+    path: "/v1",
+  },
+  {
+    name: "anthropic",
+    wire: STRICT_MESSAGES,
+    model: "m",
+    keyVariable: "ANTHROPIC_API_KEY",
+    addressVariable: "ANTHROPIC_BASE_URL",
+    path: "",
+  },
+  {
+    name: "google",
+    wire: STRICT_GENERATE_CONTENT,
+    model: "gemini-3-pro",
+    keyVariable: "GEMINI_API_KEY",
+    addressVariable: "GOOGLE_GEMINI_BASE_URL",
+    path: "",
+  },
+];
+
+/** A home with the provider packages that a person installed, and a project in it. */
+function createHome() {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "agent-providers-")));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const project = join(root, "project");
+  const packages = join(root, ".local/share/agent/node_modules/@agent");
+  mkdirSync(project);
+  for (let number = 0; number < 12; number++) writeFileSync(join(project, `file${number}`), "found");
+  mkdirSync(packages, { recursive: true });
+  for (const name of ["anthropic", "google"]) {
+    symlinkSync(
+      fileURLToPath(new URL(`../../provider-${name}`, import.meta.url)),
+      join(packages, `provider-${name}`),
+    );
+  }
+  const run = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+    runCommand(project, args, { HOME: root, ...env });
+  return { run, write: (name: string, text: string) => writeFileSync(join(project, name), text) };
+}
+
+function runCommand(cwd: string, args: readonly string[], env: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, AGENT_LOCAL_PORTS: "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      output[name] += text;
+    });
+  }
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, ...output }));
+  });
+}
+
+async function strict(wire: StrictWire): Promise<StrictServer> {
+  const server = await startStrictServer(wire, { key: KEY, tool: "read_file" });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+function environment(one: Wired, server: StrictServer, key = KEY): Record<string, string> {
+  return { [one.keyVariable]: key, [one.addressVariable]: `${server.baseURL}${one.path}` };
+}
+
+describe.each(WIRED)("agent on $name", (one) => {
+  const model = `${one.name}/${one.model}`;
+
+  test("answers with the model and the key of its own variables, by flag and by config", async () => {
+    const server = await strict(one.wire);
+    const { run, write } = createHome();
+    const env = environment(one, server);
+    expect(await run(["--model", model, "hello"], env)).toMatchObject({ code: 0, stdout: "Answer 2.\n" });
+    write("agent.config.json", JSON.stringify({ provider: { name: one.name, model: one.model } }));
+    expect(await run(["--trust", "hello"], env)).toMatchObject({ code: 0, stdout: "Answer 5.\n" });
+    expect(server.refusals).toEqual([]);
+  });
+
+  test("agent models lists what the server lists; agent doctor proves the key", async () => {
+    const server = await strict(one.wire);
+    const { run } = createHome();
+    const env = environment(one, server);
+    expect((await run(["models", "--provider", one.name], env)).stdout).toContain(model);
+    const right = await run(["doctor", "--model", model], env);
+    expect(right.stdout).toMatch(/✓ provider: .* answered in \d/);
+    expect(right.stdout).toContain("✓ models: 1 model listed");
+    const wrong = await run(["doctor", "--model", model], environment(one, server, WRONG));
+    expect(wrong.code).toBe(2);
+    expect(wrong.stdout).toMatch(/✗ provider: .* did not answer: .*Check the API key/);
+    const none = await run(["doctor", "--model", model], { [one.addressVariable]: "" });
+    expect(none.code).toBe(2);
+    expect(none.stdout + none.stderr).toContain(one.keyVariable);
+    expect(JSON.stringify([right, wrong, none])).not.toMatch(new RegExp(`${KEY}|${WRONG}`));
+  });
+
+  test("a structured answer uses the native mode of the wire", async () => {
+    const server = await strict(one.wire);
+    const { run, write } = createHome();
+    write(
+      "schema.json",
+      '{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"],"additionalProperties":false}',
+    );
+    const { code, stdout } = await run(
+      ["--model", model, "--schema", "schema.json", "hello"],
+      environment(one, server),
+    );
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ answer: "Answer 2." });
+    expect(server.refusals).toEqual([]);
+    expect(JSON.stringify(server.requests[0]?.body)).toMatch(/"(json_schema|responseJsonSchema)"/);
+  });
+
+  test.each(WIRED.filter(({ name }) => name !== one.name))(
+    "goes on with a session that was saved on $name",
+    async (other) => {
+      const [here, there] = [await strict(one.wire), await strict(other.wire)];
+      const { run } = createHome();
+      const saved = await run(
+        ["--model", `${other.name}/${other.model}`, "hello"],
+        environment(other, there),
+      );
+      expect(saved.stdout).toBe("Answer 2.\n");
+      const resumed = await run(["--model", model, "--resume", "--", "go on"], environment(one, here));
+      expect(resumed).toMatchObject({ code: 0, stdout: "Answer 2.\n" });
+      expect(JSON.stringify(here.requests[0]?.body)).toContain("Answer 2.");
+      expect([...here.refusals, ...there.refusals]).toEqual([]);
+    },
+  );
+});
+
+// Behind an address of one's own, such as OPENAI_BASE_URL, "google/…" is what that server calls its model.
+const [, ...OTHERS] = WIRED;
+
+test.each(OTHERS)("a fallback of $name is announced each time it answers", async (one) => {
+  const [here, there] = [await strict(STRICT_MESSAGES), await strict(STRICT_GENERATE_CONTENT)];
+  const [first, fallback] = OTHERS[0] === one ? [OTHERS[0], OTHERS[1]] : [OTHERS[1], OTHERS[0]];
+  if (!first || !fallback) throw new Error("There are two wires.");
+  const serverOf = ({ wire }: Wired) => (wire === STRICT_MESSAGES ? here : there);
+  const { run } = createHome();
+  const env = { ...environment(first, serverOf(first), WRONG), ...environment(fallback, serverOf(fallback)) };
+  const args = [
+    "--model",
+    `${first.name}/${first.model}`,
+    "--fallback",
+    `${fallback.name}/${fallback.model}`,
+  ];
+  for (const answer of ["Answer 2.\n", "Answer 5.\n"]) {
+    const fallen = await run([...args, "hello"], env);
+    expect(fallen).toEqual({ code: 0, stdout: answer, stderr: expect.stringMatching(/failed/) });
+    expect(fallen.stderr).toMatch(/failed \(.*\); the fallback .* answers/);
+    expect(fallen.stderr).not.toContain(WRONG);
+  }
+});
