@@ -2,6 +2,7 @@
 // Side by side, interleaved, medians. Build first: pnpm exec turbo run build. Then: pnpm bench cli [peers] [rounds]
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -20,6 +21,7 @@ const PEERS_FOLDER = join(tmpdir(), "agent-bench-peers");
 const PEERS = [
   { name: "gemini", pack: "@google/gemini-cli", wanted: "Do you trust the files in this folder?" },
   { name: "pi", pack: "@mariozechner/pi-coding-agent", wanted: "No models available" },
+  { name: "codex", pack: "@openai/codex", wanted: "Sign in" },
   { name: "opencode", pack: "opencode-ai", wanted: "Ask anything" },
 ];
 
@@ -36,6 +38,15 @@ export default defineConfig({ enable: tools });
 );
 const env = { PATH: process.env.PATH, HOME: root, TERM: "xterm-256color", AGENT_LOCAL_PORTS: "" };
 
+// A model server of the machine itself: what counts is when the first byte of a request reaches it.
+const server = createServer();
+await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+const serverEnv = {
+  OPENAI_BASE_URL: `http://127.0.0.1:${server.address().port}/v1`,
+  OPENAI_API_KEY: "none",
+  AGENT_MODEL: "m",
+};
+
 const node = process.execPath;
 const CASES = [
   { name: "node -e 0", argv: [node, "-e", "0"], cwd: project },
@@ -51,6 +62,13 @@ const CASES = [
     name: 'agent "list files" (offline)',
     argv: [node, BIN, "--no-config", "--no-session", "list files"],
     cwd: project,
+  },
+  {
+    name: 'agent "task": first byte of the request',
+    argv: [node, BIN, "--no-config", "--no-session", "say hello"],
+    cwd: project,
+    reach: 2.5,
+    untilRequest: true,
   },
   ...inTerminals([
     { name: "node -e 0, in a terminal", argv: [node, "-e", "0"], cwd: empty, wanted: null },
@@ -94,7 +112,8 @@ const terminals = spawn("python3", [TERMINAL], { stdio: ["pipe", "pipe", "inheri
 const answers = createInterface({ input: terminals.stdout })[Symbol.asyncIterator]();
 
 /** Milliseconds until it has ended, or has shown what is waited for. */
-async function run({ argv, cwd, wanted }) {
+async function run({ argv, cwd, wanted, untilRequest }) {
+  if (untilRequest) return await timeToRequest(argv, cwd);
   if (wanted !== undefined) {
     terminals.stdin.write(`${JSON.stringify({ argv, env, cwd, wanted })}\n`);
     const elapsed = JSON.parse((await answers.next()).value);
@@ -106,6 +125,29 @@ async function run({ argv, cwd, wanted }) {
   const elapsed = performance.now() - started;
   if (status !== 0) throw new Error(`${argv.join(" ")} failed: ${stderr}`);
   return elapsed;
+}
+
+function timeToRequest([program, ...args], cwd) {
+  return new Promise((resolve, reject) => {
+    const started = performance.now();
+    const child = spawn(program, args, { cwd, env: { ...env, ...serverEnv }, stdio: "ignore" });
+    const onSocket = (socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => {
+        server.off("connection", onSocket);
+        child.off("exit", onExit);
+        resolve(performance.now() - started);
+        child.kill("SIGKILL");
+        socket.destroy();
+      });
+    };
+    const onExit = (code) => {
+      server.off("connection", onSocket);
+      reject(new Error(`it ended with ${code} before it asked`));
+    };
+    server.on("connection", onSocket);
+    child.on("exit", onExit);
+  });
 }
 
 /** Once unmeasured, so that a case finds its files in the caches; one that cannot be run is named and left out. */
@@ -144,5 +186,6 @@ try {
   report.save({ isPartial: WITH_PEERS });
 } finally {
   terminals.kill();
+  server.close();
   rmSync(root, { recursive: true, force: true });
 }

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,7 +9,20 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const PACKAGES = fileURLToPath(new URL("../../packages/", import.meta.url));
-const NO_REGISTRY = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED/;
+const UNREACHABLE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED/;
+
+/** The compiler that users have: its program. */
+export const COMPILER = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+/** Why a test is skipped. */
+export const NO_REGISTRY = "the npm registry cannot be reached";
+
+/** What the files below a folder hold together, in bytes. */
+export async function folderSize(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = await Promise.all(files.map(({ parentPath, name }) => lstat(join(parentPath, name))));
+  return sizes.reduce((sum, { size }) => sum + size, 0);
+}
 
 /** A package's name without its scope: its folder. */
 export function folderOf(name: string): string {
@@ -63,7 +77,7 @@ export async function createProject(): Promise<Project> {
         await runHere("npm", "install", "--no-audit", "--no-fund", "--prefer-offline", ...tarballs);
         return true;
       } catch (error) {
-        if (NO_REGISTRY.test((error as Error).message)) return false;
+        if (UNREACHABLE.test((error as Error).message)) return false;
         throw error;
       }
     },

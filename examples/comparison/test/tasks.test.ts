@@ -3,16 +3,20 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as agentFiles from "../src/files/agent.js";
 import * as aiSdkFiles from "../src/files/aiSdk.js";
 import * as agentHttp from "../src/http/agent.js";
 import * as aiSdkHttp from "../src/http/aiSdk.js";
+import * as agentMcp from "../src/mcp/agent.js";
+import * as aiSdkMcp from "../src/mcp/aiSdk.js";
 import * as agentTyped from "../src/typed/agent.js";
 import * as aiSdkTyped from "../src/typed/aiSdk.js";
 import { startModelServer } from "./modelServer.js";
 
-const TASKS = ["http", "files", "typed"];
+const TASKS = ["http", "files", "typed", "mcp"];
+const SHOP = fileURLToPath(new URL("shopServer.mjs", import.meta.url));
 
 describe.each([
   ["@agent", agentHttp],
@@ -62,6 +66,17 @@ describe.each([
     ]);
     const answer: { city: string; people: number } = await compare("How many live in Paris?", baseURL);
     expect(answer).toEqual({ city: "Paris", people: 2_100_000 });
+  });
+});
+
+describe.each([
+  ["@agent", agentMcp, "mcp__shop__price"],
+  ["AI SDK", aiSdkMcp, "price"],
+])("an MCP server as tools with %s", (_name, { askServer }, tool) => {
+  test("calls the server's tool, and ends the server with the answer", async () => {
+    const { baseURL, seen } = await startModelServer([{ name: tool, args: { article: "Tea" } }, "12 euros."]);
+    expect(await askServer("What is tea?", [SHOP], baseURL)).toBe("12 euros.");
+    expect(JSON.stringify(seen[1])).toContain("Tea: 12 euros");
   });
 });
 

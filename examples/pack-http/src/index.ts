@@ -16,6 +16,15 @@ export interface HttpOptions {
   readonly timeoutMs?: number;
 }
 
+/** The tool this pack brings. */
+export type HttpToolName = HttpFetchTool["name"];
+
+declare module "@agent/core" {
+  interface NamedPacks {
+    "example-pack-http": { register: typeof register };
+  }
+}
+
 const OPTIONS = {
   allow: { type: "array", items: { type: "string", minLength: 1 } },
   maxBytes: { type: "integer", minimum: 1, maximum: 1024 * 1024 },
@@ -23,7 +32,7 @@ const OPTIONS = {
 };
 
 /** Registers `http_fetch`. It reaches the network, so it stays off until the user opts in. */
-export function register(registry: PackRegistry, host?: PackHost): void {
+export function register(registry: PackRegistry<HttpToolName>, host?: PackHost<HttpOptions>): void {
   const options = packOptions<HttpOptions>(packName, host?.options, OPTIONS);
   const tool = new HttpFetchTool({
     isAllowed: createAllowList(options.allow ?? []),

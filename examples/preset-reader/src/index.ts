@@ -13,17 +13,26 @@ const OPTIONS = { fs: { type: "object" }, search: { type: "object" }, http: { ty
 const READING = ["read_file", "list_dir", "search_text", "search_files"];
 
 /** One block of options for each pack of the preset. */
-export type ReaderOptions = Partial<Record<keyof typeof PACKS, object>>;
+export interface ReaderOptions {
+  readonly fs?: fs.FsOptions;
+  readonly search?: search.SearchOptions;
+  readonly http?: http.HttpOptions;
+}
+
+/** The tools of the three packs. */
+export type ReaderToolName = fs.FsToolName | search.SearchToolName | http.HttpToolName;
+
+declare module "@agent/core" {
+  interface NamedPacks {
+    "example-preset-reader": { register: typeof register };
+  }
+}
 
 /** Registers three packs for an agent that looks but does not touch. */
-export function register(registry: PackRegistry, host?: PackHost): void {
+export function register(registry: PackRegistry<ReaderToolName>, host?: PackHost<ReaderOptions>): void {
   const options = packOptions<ReaderOptions>(packName, host?.options, OPTIONS);
   for (const key of ["fs", "search", "http"] as const) {
-    const names = registerPack(
-      registry,
-      PACKS[key],
-      host && { context: host.context, options: options[key] },
-    );
+    const names = registerPack(registry, PACKS[key], host && { ...host, options: options[key] });
     for (const name of names) if (!READING.includes(name)) registry.disable(name);
   }
 }

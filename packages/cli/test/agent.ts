@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -54,6 +54,15 @@ export class Sandbox {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, content);
     return file;
+  }
+
+  /** Makes packages of this workspace look installed in the project. */
+  link(...names: readonly string[]): void {
+    for (const name of names) {
+      const link = join(this.project, "node_modules", name);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(fileURLToPath(new URL(`../../${name.split("/").at(-1)}`, import.meta.url)), link);
+    }
   }
 
   start(args: readonly string[], options: RunOptions = {}): ChildProcessWithoutNullStreams {

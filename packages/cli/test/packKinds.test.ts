@@ -90,6 +90,33 @@ describe("a pack's secrets", () => {
     expect(await run("run_bash", "--command", "echo [$ACME_TOKEN]")).toContain("[]");
   });
 
+  test("hold as well for a pack inside a preset, which need not know of them", async () => {
+    const sandbox = box();
+    // The shell is registered first, and the preset hands over nothing of what the host says.
+    sandbox.write(
+      "preset.mjs",
+      `import { registerPack } from "@agent/core";
+       import * as bash from "@agent/tools-bash";
+       import * as inner from "./pack.mjs";
+       export function register(registry, { context }) {
+         registerPack(registry, bash, { context });
+         registerPack(registry, { ...inner, packName: "inner" }, { context });
+       }`,
+    );
+    sandbox.link("@agent/core", "@agent/tools-bash");
+    sandbox.write("agent.config.json", '{"packs":["./preset.mjs"],"enable":["run_bash"]}');
+    const env = { ACME_TOKEN: TOKEN };
+    const run = async (...args: string[]): Promise<string> =>
+      (await sandbox.run(["--trust", "tool", "run", ...args], { env })).stdout;
+    expect(await run("use")).toBe(`got ${TOKEN.length}\n`);
+    expect(await run("leak")).toBe("token [secret]\n");
+    expect(await run("env")).toBe("undefined\n");
+    expect(await run("run_bash", "--command", "echo [$ACME_TOKEN]")).toContain("[]");
+    const { stdout } = await sandbox.run(["--trust", "doctor"], { env });
+    expect(stdout).toContain("✓ secret ACME_TOKEN of inner: set");
+    expect(stdout).not.toContain(TOKEN);
+  });
+
   test("agent doctor says whether each is set", async () => {
     const sandbox = box();
     const set = await sandbox.run(["--trust", "doctor"], { env: { ACME_TOKEN: TOKEN } });

@@ -104,6 +104,29 @@ describe("agent pack search, add and remove", () => {
     expect((await box.run(["tool", "run", "greet"])).code).toBe(2);
   });
 
+  test.each([
+    [
+      "agent.config.yaml",
+      "# ours\nmodel: m # fast\n",
+      /# ours\nmodel: m # fast\npacks:\n {2}- "@agent\/preset-default"\n/,
+    ],
+    ["agent.config.ts", "export default { model: 'm' };\n", /packs: \["@agent\/preset-default"\]/],
+  ])("%s is edited, stays trusted, and what was in it stays", async (file, before, after) => {
+    const box = new Sandbox();
+    const env = await registryWith(box, PACK);
+    box.write("package.json", "{}");
+    const path = box.write(file, before);
+    expect((await box.run(["tools", "--trust"])).code).toBe(0);
+    const added = await box.run(["pack", "add", NAME, "--yes"], { env });
+    expect([added.code, added.stdout]).toEqual([0, expect.stringContaining(`Selected in ${path}`)]);
+    expect((await box.run(["tool", "run", "greet"])).stdout).toBe("it ran\n");
+    expect(existsSync(join(box.project, "agent.config.json"))).toBe(false);
+    expect((await box.run(["pack", "remove", NAME], { env })).code).toBe(0);
+    expect(readFileSync(path, "utf8")).not.toContain(NAME);
+    expect(readFileSync(path, "utf8")).toMatch(after);
+    expect((await box.run(["tools"])).code).toBe(0);
+  });
+
   test("a package that is no pack is named, and not selected", async () => {
     const box = new Sandbox();
     const env = await registryWith(box, { "index.js": "export const x = 1;" });

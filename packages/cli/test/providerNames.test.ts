@@ -1,7 +1,7 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { Sandbox, scripted } from "./agent.js";
 
@@ -23,8 +23,9 @@ async function refusingServer(): Promise<string> {
 }
 
 /** Installs a provider package for the person alone, which answers with what it was given. */
-function installProvider(box: Sandbox, name = "@agent/provider-anthropic"): void {
-  const folder = join(box.home, ".local/share/agent/node_modules", name);
+function installProvider(box: Sandbox, packages = ".local/share/agent/node_modules"): void {
+  const name = "@agent/provider-anthropic";
+  const folder = join(box.home, packages, name);
   mkdirSync(folder, { recursive: true });
   writeFileSync(
     join(folder, "package.json"),
@@ -60,6 +61,27 @@ describe("a provider is chosen by name", () => {
     expect(code).toBe(2);
     expect(stderr).toContain('The provider "anthropic" is not installed. Run: npm install');
     expect(stderr).toContain("@agent/provider-anthropic");
+  });
+
+  test("one that is not installed is offered in a terminal, and answers after a yes", async () => {
+    const box = new Sandbox();
+    installProvider(box, "registry");
+    const npm = box.write(
+      "bin/npm",
+      '#!/bin/sh\necho "$*" > "$HOME/asked" && cp -R "$HOME/registry" node_modules\n',
+    );
+    chmodSync(npm, 0o755);
+    const env = { ...KEY, PATH: `${dirname(npm)}:${process.env.PATH}` };
+    const question = "Install @agent/provider-anthropic with npm, for you alone?";
+    const args = ["--model", "anthropic/claude-x", "hi"];
+    const refused = await box.runInTerminal(args, [[question, "n"]], env);
+    expect(refused.stdout).toContain('The provider "anthropic" is not installed. Run: npm install');
+    expect(existsSync(join(box.home, "asked"))).toBe(false);
+    const agreed = await box.runInTerminal(args, [[question, "y"]], env);
+    expect(agreed.stdout).toContain("claude-x with the key");
+    expect(readFileSync(join(box.home, "asked"), "utf8")).toMatch(
+      /^install --ignore-scripts .*@agent\/provider-anthropic\n$/,
+    );
   });
 
   test.each([

@@ -27,6 +27,7 @@ import { checkBoolean, checkSignal, checkText, invalidArgument } from "./toolkit
 import type { Schema, SchemaValue } from "./toolkit/jsonSchema/standardSchema.js";
 import { createToolRegistry } from "./tools/factory.js";
 import type { ChatTool, ExecutableTool } from "./tools/interface.js";
+import type { PackEntry } from "./tools/packTypes.js";
 import type { ToolRegistry } from "./tools/registry.js";
 import { saveConversation } from "./tools/sessionContext.js";
 import type { RegisterOptions, ToolContext } from "./tools/types.js";
@@ -40,9 +41,10 @@ const CHAT_OPTIONS: OptionChecks<AnyChatOptions> = {
 
 /**
  * A conversation with a model that has tools. It runs the loop and reports what happens; it never prints, and knows
- * no tool.
+ * no tool. `Entries` are the packs it was made with, by which the compiler checks their options and tools; every agent is
+ * an `Agent`, whatever it was made with.
  */
-export class Agent {
+export class Agent<const Entries extends readonly PackEntry[] = readonly PackEntry[]> {
   readonly conversation: Conversation;
   readonly registry: ToolRegistry;
   readonly #provider: ChatProvider;
@@ -53,6 +55,7 @@ export class Agent {
   /** What happened after the caller was told of the abort. */
   #lateEvents: AgentEvent[] = [];
 
+  constructor(provider: ChatProvider, options?: AgentOptions<Entries>);
   constructor(provider: ChatProvider, options: AgentOptions = {}) {
     if (typeof provider?.respond !== "function") {
       throw invalidArgument("provider", "a ChatProvider with respond()", provider);

@@ -17,7 +17,7 @@ import {
   textsOf,
   type ValueCheck,
 } from "./toolkit/hostOptions/checks.js";
-import type { PackEntry } from "./tools/factory.js";
+import type { AgentToolNames, CheckedPacks, PackEntry } from "./tools/packTypes.js";
 import type { ToolRegistry } from "./tools/registry.js";
 import { checkCallHooks } from "./tools/services.js";
 
@@ -35,16 +35,16 @@ const DEFAULTS = {
 const TURN_OUTPUT_SHARE = 0.25;
 const CHARACTERS_PER_TOKEN = 4;
 
-export interface AgentOptions {
+export interface AgentOptions<Entries extends readonly PackEntry[] = readonly PackEntry[]> {
   readonly systemPrompt?: string;
   /** The conversation to work on. Default: a new one. */
   readonly conversation?: Conversation;
   /** The packs whose tools the agent has, and single tools: `[fs, [bash, { limits: { timeoutMs: 5000 } }], myTool]`. */
-  readonly packs?: readonly PackEntry[];
+  readonly packs?: CheckedPacks<Entries>;
   /** Tools to turn on although their pack declares them disabled. */
-  readonly enable?: readonly string[];
+  readonly enable?: readonly AgentToolNames<Entries>[];
   /** Tools to turn off. */
-  readonly disable?: readonly string[];
+  readonly disable?: readonly AgentToolNames<Entries>[];
   /** A registry instead of `packs`, `enable` and `disable`, for a host that composes its own. */
   readonly registry?: ToolRegistry;
   /** Asked before each tool call that could run. Without it nothing is asked. */

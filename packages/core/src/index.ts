@@ -30,7 +30,7 @@ export type { Schema, SchemaValue, StandardSchema } from "./toolkit/jsonSchema/s
 export type { CallContext, Register } from "./tools/callContext.js";
 export { defineTool, type ToolDefinition, type ToolInput, type ToolOutput } from "./tools/defineTool.js";
 export type { RunOptions, ToolOutcome, ToolResult } from "./tools/execution.js";
-export { type CreateRegistryOptions, createToolRegistry, type PackEntry } from "./tools/factory.js";
+export { type CreateRegistryOptions, createToolRegistry } from "./tools/factory.js";
 export type {
   ChatTool,
   ExecutableTool,
@@ -39,6 +39,15 @@ export type {
   RedirectedCall,
 } from "./tools/interface.js";
 export { PACK_API_VERSION, registerPack } from "./tools/packs.js";
+export type {
+  AgentToolNames,
+  AnyText,
+  CheckedPacks,
+  NamedPacks,
+  PackEntry,
+  PackOptions,
+  ToolNames,
+} from "./tools/packTypes.js";
 export type { PreparedCall } from "./tools/preparedCall.js";
 export { type ToolInfo, ToolRegistry, type ToolRegistryOptions } from "./tools/registry.js";
 export { PROVIDER_KEY_VARIABLES } from "./tools/secrets.js";

@@ -1,9 +1,11 @@
 import {
   type AgentOptions,
+  type AgentToolNames,
   type ChatProvider,
   Agent as CoreAgent,
   type CreateRegistryOptions,
   createToolRegistry,
+  type PackEntry,
   type PackHost,
   type PackRegistry,
   registerPack,
@@ -18,13 +20,22 @@ import * as search from "@agent/tools-search";
 export const packName = "@agent/preset-default";
 export const packApiVersion = 1;
 
-/** A root for the file and search tools, and one block of options for each pack; see the packs for what they hold. */
+/** A root for the file and search tools, and one block of options for each pack. */
 export interface PresetOptions {
   /** Confines the file and search tools to this directory, after resolving links. A block's own `root` comes first. */
   readonly root?: string;
-  readonly fs?: object;
-  readonly search?: object;
-  readonly bash?: object;
+  readonly fs?: fs.FsOptions;
+  readonly search?: search.SearchOptions;
+  readonly bash?: bash.BashOptions;
+}
+
+/** The tools of the three packs. */
+export type PresetToolName = fs.FsToolName | search.SearchToolName | bash.BashToolName;
+
+declare module "@agent/core" {
+  interface NamedPacks {
+    "@agent/preset-default": { register: typeof register };
+  }
 }
 
 const PACKS = { fs, search, bash };
@@ -36,7 +47,7 @@ const OPTIONS = {
 };
 
 /** Registers the three built-in packs: files, search and shell. */
-export function register(registry: PackRegistry, host?: PackHost): void {
+export function register(registry: PackRegistry<PresetToolName>, host?: PackHost<PresetOptions>): void {
   check.registry(registry);
   const { root, ...blocks } = packOptions<PresetOptions>(packName, host?.options, OPTIONS);
   const confined = root === undefined ? {} : { root };
@@ -50,16 +61,28 @@ export function register(registry: PackRegistry, host?: PackHost): void {
   }
 }
 
+const PRESET = { packName, packApiVersion, register };
+
 /** A registry with all built-in tools. `remove` and `run_bash` stay off until `enable` names them. */
 export function createDefaultToolRegistry(
   context: ToolContext,
-  options?: CreateRegistryOptions,
+  options?: CreateRegistryOptions<readonly [typeof PRESET]>,
 ): ToolRegistry {
-  return createToolRegistry(context, [{ packName, packApiVersion, register }], options);
+  return createToolRegistry(context, [PRESET], options);
+}
+
+/** What an agent takes that has the built-in tools besides those of `packs`. */
+export interface PresetAgentOptions<Entries extends readonly PackEntry[] = readonly PackEntry[]>
+  extends Omit<AgentOptions<Entries>, "enable" | "disable"> {
+  /** Tools to turn on although their pack declares them disabled: `["run_bash"]`. */
+  readonly enable?: readonly (AgentToolNames<Entries> | PresetToolName)[];
+  /** Tools to turn off. */
+  readonly disable?: readonly (AgentToolNames<Entries> | PresetToolName)[];
 }
 
 /** An agent that starts with the built-in tools; `options.packs` adds to them. */
-export class Agent extends CoreAgent {
+export class Agent<const Entries extends readonly PackEntry[] = readonly []> extends CoreAgent {
+  constructor(provider: ChatProvider, options?: PresetAgentOptions<Entries>);
   constructor(provider: ChatProvider, options: AgentOptions = {}) {
     super(provider, startingWithPreset(options));
   }
@@ -69,5 +92,5 @@ function startingWithPreset(options: AgentOptions): AgentOptions {
   const { packs = [], registry } = options ?? {};
   // A registry brings its own tools, and what is wrong goes on as it is: core says so.
   if (!isRecord(options) || !Array.isArray(packs) || registry !== undefined) return options;
-  return { ...options, packs: [{ packName, packApiVersion, register }, ...packs] };
+  return { ...options, packs: [PRESET, ...packs] };
 }

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PackHost, ToolRegistry } from "@agent/core";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { type PresetOptions, register } from "./index.js";
 
 const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
@@ -39,6 +39,38 @@ test("one root confines file and search tools alike", async () => {
     expect(await registry.execute(name, args(project)), name).not.toContain("Error");
     expect(await registry.execute(name, args(outside)), name).toContain("is outside");
   }
+});
+
+test("relative paths start in the root, which is not where the server works", async () => {
+  const { project } = scene();
+  const registry = tools({ root: project });
+  const calls: [string, Record<string, unknown>, string][] = [
+    ["read_file", { path: "notes.txt" }, "milk"],
+    ["write_file", { path: "new/deep.txt", content: "x" }, "Created"],
+    ["list_dir", {}, "notes.txt"],
+    ["search_text", { query: "milk", paths: ["."] }, "notes.txt:1:milk"],
+    ["search_text", { query: "milk", paths: ["notes.txt"] }, "notes.txt:1:milk"],
+    ["search_files", { pattern: "*.txt" }, "notes.txt"],
+    ["move", { source: "notes.txt", destination: "kept.txt" }, "kept.txt"],
+    ["read_file", { path: "../outside/notes.txt" }, "is outside"],
+    ["search_text", { query: "milk", paths: ["../outside"] }, "is outside"],
+  ];
+  for (const [name, args, expected] of calls)
+    expect(await registry.execute(name, args), name).toContain(expected);
+  expect(existsSync(join(project, "new/deep.txt"))).toBe(true);
+  expect(existsSync(join(project, "kept.txt"))).toBe(true);
+});
+
+test("where the process works inside the root, relative paths start at the working directory", async () => {
+  const { project } = scene();
+  mkdirSync(join(project, "sub"));
+  writeFileSync(join(project, "sub", "own.txt"), "eggs\n");
+  const cwd = vi.spyOn(process, "cwd").mockReturnValue(join(project, "sub"));
+  onTestFinished(() => cwd.mockRestore());
+  const registry = tools({ root: project });
+  expect(await registry.execute("read_file", { path: "own.txt" })).toBe("eggs\n");
+  expect(await registry.execute("search_files", { pattern: "*.txt" })).toContain("own.txt");
+  expect(await registry.execute("read_file", { path: "../notes.txt" })).toBe("milk\n");
 });
 
 test("a block's own root comes before the common one", async () => {

@@ -15,7 +15,8 @@ import { scriptedServer } from "./scriptedServer.js";
  * question with an image, an answer that thinks and calls two tools, their results. What both send must be the same.
  */
 
-const PIXEL = "iVBORw0KGgo=";
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const SYSTEM = "Be brief.";
 const ANSWER: SampleAnswer = {
   text: "Looking.",

@@ -9,7 +9,7 @@ import * as pack from "./index.js";
 leaveNoProcessBehind();
 const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };
 const registryWith = (options: unknown) =>
-  createToolRegistry(context, [[pack, options]], { enable: ["run_bash"] });
+  createToolRegistry(context, [[pack, options as pack.BashOptions]], { enable: ["run_bash"] });
 
 test("the public API is exactly this", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([

@@ -12,12 +12,22 @@ export type { LimitName, LimitOptions } from "./processes/limits.js";
 export type { Exceeded } from "./processes/watch.js";
 export type { SandboxLevel, SandboxMode, SandboxOptions } from "./sandbox/sandbox.js";
 export { RunBashTool };
+
 export const packApiVersion = 1;
 
+/** The tool this pack brings. */
+export type BashToolName = RunBashTool["name"];
+
+declare module "@agent/core" {
+  interface NamedPacks {
+    "@agent/tools-bash": { register: typeof register };
+  }
+}
+
 /** Registers `run_bash`, disabled: the user opts in. Throws on an unknown or mistyped option. */
-export function register(registry: PackRegistry, host?: PackHost): void {
+export function register(registry: PackRegistry<BashToolName>, host?: PackHost<BashOptions>): void {
   check.registry(registry);
-  const tool = new RunBashTool(host?.options as BashOptions | undefined, host);
+  const tool = new RunBashTool(host?.options, host);
   registry.register(tool, { enabled: false });
   registry.provide?.(tool.services);
 }

@@ -73,7 +73,7 @@ test.each([
   [{ maxReadLines: 1.5 }, "maxReadLines"],
   [{ maxEntries: "10" }, "maxEntries"],
 ])("an unknown or mistyped option is an error when the pack registers: %j", (options, named) => {
-  expect(() => register(new ToolRegistry(), { context, options })).toThrow(named);
+  expect(() => register(new ToolRegistry(), { context, options: options as never })).toThrow(named);
 });
 
 test("a root that does not exist is an error when the pack registers", () => {

@@ -15,10 +15,27 @@ export { EditFileTool, ListDirTool, MkdirTool, MoveTool, ReadFileTool, RemoveToo
 
 export const packApiVersion = 1;
 
+/** The tools this pack brings. */
+export type FsToolName = (
+  | ReadFileTool
+  | WriteFileTool
+  | EditFileTool
+  | ListDirTool
+  | MkdirTool
+  | MoveTool
+  | RemoveTool
+)["name"];
+
+declare module "@agent/core" {
+  interface NamedPacks {
+    "@agent/tools-fs": { register: typeof register };
+  }
+}
+
 /** Registers the file tools; `remove` starts disabled. Throws on an unknown or mistyped option. */
-export function register(registry: PackRegistry, host?: PackHost): void {
+export function register(registry: PackRegistry<FsToolName>, host?: PackHost<FsOptions>): void {
   check.registry(registry);
-  const workspace = new Workspace(host?.options as FsOptions | undefined, host);
+  const workspace = new Workspace(host?.options, host);
   registry.register(new ReadFileTool(workspace));
   registry.register(new WriteFileTool(workspace));
   registry.register(new EditFileTool(workspace));

@@ -86,7 +86,7 @@ export class Workspace {
   /** As `locate`, to write there: throws if that is protected, by the name that was given or where it leads. */
   locateToWrite(path: string, call: ToolCall | undefined): string {
     const target = this.locate(path);
-    const written = resolve(path);
+    const written = resolve(this.guard.base, path);
     // "sub/.git/hooks" may be a link to a directory of an innocent name.
     if (written !== target) this.protection.check("write", written);
     this.assertAllowed({ action: "write", path: target }, call);

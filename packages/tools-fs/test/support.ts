@@ -28,7 +28,7 @@ export function temporaryDirectory(parent = tmpdir()): string {
 }
 
 /** The pack in a registry of its own, `remove` enabled; runs a tool by name and gives the text. */
-export function fileTools(options: FsOptions = {}, host: Partial<PackHost> = {}): Run {
+export function fileTools(options: FsOptions = {}, host: Partial<PackHost<FsOptions>> = {}): Run {
   const registry = new ToolRegistry();
   const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
   register(registry, { context, options, ...host });

@@ -21,7 +21,7 @@ const DEFAULT_SCHEMA_SHARE = 0.1;
  * Registers the tools of the servers in the lock. Starts nothing: a server starts with the first call of one of its
  * tools. Every tool is off until it is enabled, by the server's own `enable` option or by name.
  */
-export function register(registry: PackRegistry, host?: PackHost): void {
+export function register(registry: PackRegistry, host?: PackHost<McpOptions>): void {
   check.registry(registry);
   const options = checkedOptions(host?.options);
   const lock = readLock(lockPath(options, host?.baseDirectory ?? process.cwd()));

@@ -34,7 +34,7 @@ describe("register", () => {
     [{ root: 7 }, "root"],
     [{ autoContext: 3 }, "autoContext"],
   ])("refuses the options %j by name", (options, name) => {
-    expect(() => pack.register(new ToolRegistry(), { context, options })).toThrow(name);
+    expect(() => pack.register(new ToolRegistry(), { context, options: options as never })).toThrow(name);
   });
 
   test("refuses a root that does not exist when it registers, not at the first call", () => {

@@ -8,7 +8,7 @@ import {
   type PathGuard,
   quote,
 } from "@agent/core/toolkit";
-import { canonicalPath, findAccessNeed } from "@agent/internal";
+import { canonicalPath, findAccessNeed, isInside } from "@agent/internal";
 import { checkedOptions, MAX_RESULTS, type SearchOptions } from "./options.js";
 import type { Scope } from "./protocol.js";
 
@@ -59,7 +59,7 @@ export function readScope(
   call: ToolCall | undefined,
 ): Scope {
   return {
-    cwd: workingDirectory(paths),
+    cwd: workingDirectory(paths, settings.root),
     root: settings.root,
     secret: settings.secret,
     granted: (call?.granted ?? []).filter((need) => need.kind === "read").map((need) => need.path),
@@ -70,7 +70,7 @@ export function readScope(
 /** The secret places among these paths, which need a person's yes. One further below is skipped instead. */
 export function readNeeds(paths: readonly string[], { root, secret }: Settings): AccessNeed[] {
   if (secret.length === 0) return [];
-  const cwd = workingDirectory(paths);
+  const cwd = workingDirectory(paths, root);
   const guard = createPathGuard(root);
   return paths.flatMap((path) => {
     const place = placeOf(path, cwd, guard);
@@ -88,8 +88,10 @@ function placeOf(path: string, cwd: string, guard: PathGuard): string | undefine
   }
 }
 
-function workingDirectory(paths: readonly string[]): string {
+/** Where relative paths start: in the root, unless the process works inside of it. */
+function workingDirectory(paths: readonly string[], root: string | undefined): string {
   const cwd = currentDirectory();
+  if (root !== undefined && (cwd === undefined || !isInside(root, cwd))) return root;
   if (cwd !== undefined) return cwd;
   const relative = paths.find((path) => !isAbsolute(path));
   if (relative === undefined) return sep;

@@ -2,7 +2,7 @@ import { createToolRegistry, type PackHost, type ToolContext, type ToolRegistry 
 import { protectedPaths } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { type LoadedPack, loadPacks, registerPacks } from "./packs/load.js";
-import { type PackSecret, takePackSecrets } from "./packs/secrets.js";
+import { type PackSecret, PackSecrets } from "./packs/secrets.js";
 import { switchTools } from "./packs/switches.js";
 
 /** The tools of this run, why each is on or off, and which ask first. All three grow with tools that come late. */
@@ -25,16 +25,20 @@ export function assembleTools(
   context: ToolContext,
   forPacks: Pick<PackHost, "ask" | "contextTokens" | "editorFiles"> = {},
 ): AssembledTools {
-  const secrets = takePackSecrets(packs, keys);
-  const registry = createToolRegistry(context, [], { secrets: () => secrets.values });
-  registerPacks(registry, packs, (pack) => ({
+  const secrets = new PackSecrets(keys);
+  secrets.take(packs);
+  const registry = createToolRegistry(context, [], {
+    secrets: () => secrets.values,
+    claimSecrets: (pack, variables) => secrets.claim(pack, variables),
+  });
+  const host = {
     context,
     protectedPaths: protectedPaths(),
     secretVariables: secrets.variables,
-    secrets: secrets.of(pack),
     access,
     ...forPacks,
-  }));
+  };
+  registerPacks(registry, packs, host);
   // With a broken pack an unknown name may well be one of its tools: that is not a second error.
   const isIncomplete =
     packs.some(({ problem }) => problem !== undefined) || registry.services.pending().length > 0;

@@ -13,8 +13,8 @@ export type ToolOutput = string | { readonly text: string; readonly parts?: read
 /** The arguments as `execute` gets them: typed by the schema library; any object for a JSON Schema. */
 export type ToolInput<S> = unknown extends SchemaValue<S> ? Record<string, unknown> : SchemaValue<S>;
 
-export interface ToolDefinition<S extends Schema> {
-  readonly name: string;
+export interface ToolDefinition<S extends Schema, Name extends string = string> {
+  readonly name: Name;
   readonly description: string;
   /** The arguments: a schema of zod, valibot, arktype or another Standard Schema library, or a JSON Schema of an object. */
   readonly input: S;
@@ -54,7 +54,9 @@ const OPTIONS: OptionChecks<Record<keyof ToolDefinition<Schema>, unknown>> = {
  * });
  * ```
  */
-export function defineTool<const S extends Schema>(definition: ToolDefinition<S>): ExecutableTool {
+export function defineTool<const S extends Schema, const Name extends string>(
+  definition: ToolDefinition<S, Name>,
+): ExecutableTool & { readonly name: Name } {
   checkObject("definition", definition);
   checkOptions<Record<keyof ToolDefinition<S>, unknown>>("defineTool", definition as never, OPTIONS);
   const { name, description, input, capabilities, deadlineMs, repeatable, execute } = definition;

@@ -4,18 +4,17 @@ import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOpt
 import { arrayOf, checkObject, textsOf } from "../toolkit/hostOptions/checks.js";
 import type { ExecutableTool } from "./interface.js";
 import { registerPack } from "./packs.js";
+import type { AgentToolNames, CheckedPacks, PackEntry } from "./packTypes.js";
 import { REGISTRY_OPTIONS, ToolRegistry, type ToolRegistryOptions } from "./registry.js";
 import { SaveSessionContextTool } from "./sessionContext.js";
 import type { PackHost, ToolContext, ToolPack } from "./types.js";
 
-/** A pack, a pack with its options, or a single tool: `fs`, `[fs, { root: "." }]`, `defineTool({ … })`. */
-export type PackEntry = ToolPack | readonly [pack: ToolPack, options: unknown] | ExecutableTool;
-
-export interface CreateRegistryOptions extends ToolRegistryOptions {
+export interface CreateRegistryOptions<Entries extends readonly PackEntry[] = readonly PackEntry[]>
+  extends ToolRegistryOptions {
   /** Tools to turn on although their pack declares them disabled. */
-  readonly enable?: readonly string[];
+  readonly enable?: readonly AgentToolNames<Entries>[];
   /** Tools to turn off. */
-  readonly disable?: readonly string[];
+  readonly disable?: readonly AgentToolNames<Entries>[];
   /** What the host tells every pack: protected paths, secret variables, access rules. */
   readonly host?: Omit<PackHost, "context" | "options">;
 }
@@ -31,6 +30,11 @@ const OPTIONS: OptionChecks<CreateRegistryOptions> = {
  * A registry with core's own `save_session_context` and the tools of the given packs, in that order.
  * Throws if a pack cannot be registered or a name in `enable` or `disable` is unknown.
  */
+export function createToolRegistry<const Entries extends readonly PackEntry[]>(
+  context: ToolContext,
+  packs?: CheckedPacks<Entries>,
+  options?: CreateRegistryOptions<Entries>,
+): ToolRegistry;
 export function createToolRegistry(
   context: ToolContext,
   packs: readonly PackEntry[] = [],

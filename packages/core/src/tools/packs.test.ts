@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { fakeContext, fakeTool } from "../../test/fixtures.js";
 import { createToolRegistry } from "./factory.js";
 import { registerPack } from "./packs.js";
@@ -35,7 +35,28 @@ describe("registerPack", () => {
       seen = host;
     });
     registerPack(new ToolRegistry(), spy, { context, options: { a: 1 } });
-    expect(seen).toEqual({ context, options: { a: 1 } });
+    expect(seen).toEqual({ context, options: { a: 1 }, secretVariables: [] });
+  });
+
+  test("hands a pack inside a preset its own secrets, and hides them in results", async () => {
+    vi.stubEnv("ACME_TOKEN", "acme-token-123456");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const registry = new ToolRegistry();
+    let shell: readonly string[] | undefined;
+    const first = pack((_, host) => {
+      shell = host?.secretVariables;
+    });
+    const inner = pack(
+      (to, host) => to.register(fakeTool("leak", async () => `token ${host?.secrets?.ACME_TOKEN}`)),
+      { secrets: ["ACME_TOKEN", "ACME_MISSING"] },
+    );
+    const preset = pack((to, host) => {
+      registerPack(to, first, host);
+      registerPack(to, inner, host);
+    });
+    registerPack(registry, preset, { context: fakeContext() });
+    expect(await registry.execute("leak")).toBe("token [secret]");
+    expect(shell).toEqual(["ACME_TOKEN", "ACME_MISSING"]);
   });
 
   test("a pack that throws half-way leaves nothing behind", () => {

@@ -19,7 +19,7 @@ export function registerPack(registry: PackRegistry, pack: ToolPack, host?: Pack
   checkPack(pack, name);
   const scope = createScope(registry, name);
   try {
-    const returned: unknown = pack.register(scope.registry, host);
+    const returned: unknown = pack.register(scope.registry, withSecrets(registry, pack, name, host));
     if (returned instanceof Promise) {
       // Its failure is reported here already; a second report as an unhandled rejection would end the process.
       returned.catch(() => undefined);
@@ -35,6 +35,23 @@ export function registerPack(registry: PackRegistry, pack: ToolPack, host?: Pack
   }
   scope.complete();
   return scope.names();
+}
+
+/** What the host says, with the pack's own secrets: also where a preset registers it, which need not know of them. */
+function withSecrets(
+  registry: PackRegistry,
+  { secrets }: ToolPack,
+  name: string,
+  host: PackHost | undefined,
+): PackHost | undefined {
+  const claimed = secrets && registry.claimSecrets?.(name, secrets);
+  if (!host) return undefined;
+  const { secretVariables = registry.secretVariables } = host;
+  return {
+    ...host,
+    ...(claimed && { secrets: claimed }),
+    ...(secretVariables && { secretVariables }),
+  };
 }
 
 function packLabel(pack: ToolPack): string {
@@ -131,6 +148,8 @@ function createScope(registry: PackRegistry, source: string) {
     hasTool: (name) => registry.hasTool(name),
     isToolEnabled: (name) => registry.isToolEnabled(name),
     getToolNames: () => registry.getToolNames(),
+    claimSecrets: (pack, variables) => registry.claimSecrets?.(pack, variables) ?? {},
+    ...(registry.secretVariables && { secretVariables: registry.secretVariables }),
     provide(services) {
       checkObject("services", services);
       if (closed) registry.provide?.(services);

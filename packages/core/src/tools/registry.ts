@@ -13,7 +13,7 @@ import type { ExecutionLimits, RunOptions, ToolResult } from "./execution.js";
 import type { ChatTool, ExecutableTool } from "./interface.js";
 import { type PreparedCall, prepareCall } from "./preparedCall.js";
 import { examineTool, type RegisteredTool } from "./registeredTool.js";
-import { defaultSecrets } from "./secrets.js";
+import { defaultSecrets, readVariables } from "./secrets.js";
 import { PackServiceList } from "./services.js";
 import type {
   LoadTools,
@@ -36,10 +36,12 @@ export interface ToolRegistryOptions {
   /** What one result may hold before it is shortened, in bytes of UTF-8. Default: 1 MiB. */
   readonly maxResultBytes?: number;
   /**
-   * Values that never appear in a result or an error, asked for with every result. Default: the values of the
-   * providers' key variables (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, …).
+   * Values that never appear in a result or an error, asked for with every result, besides those of the packs' own secrets.
+   * Default: the values of the providers' key variables (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, …).
    */
   readonly secrets?: () => readonly string[];
+  /** Gives a pack the values of the variables it declares in `secrets`. Default: what the environment holds. */
+  readonly claimSecrets?: (pack: string, variables: readonly string[]) => Readonly<Record<string, string>>;
 }
 
 /** What a registry takes; a caller with options of its own adds its checks to these. */
@@ -48,6 +50,7 @@ export const REGISTRY_OPTIONS: OptionChecks<ToolRegistryOptions> = {
   abortGraceMs: checkNotNegative,
   maxResultBytes: checkPositive,
   secrets: checkFunction,
+  claimSecrets: checkFunction,
 };
 
 /** One line of a listing: what a person wants to know about a tool. */
@@ -73,12 +76,17 @@ export class ToolRegistry implements PackRegistry {
   readonly redact: (text: string) => string;
   readonly #tools = new Map<string, RegisteredTool>();
   readonly #limits: ExecutionLimits;
+  readonly #claim: (pack: string, variables: readonly string[]) => Readonly<Record<string, string>>;
+  readonly #packSecrets: string[] = [];
+  readonly secretVariables: string[] = [];
   #disposed = false;
   readonly #onRegister = new Set<(tool: ToolInfo) => void>();
 
   constructor(options: ToolRegistryOptions = {}) {
     checkOptions("ToolRegistry", options, REGISTRY_OPTIONS);
-    this.redact = createRedactor(options.secrets ?? defaultSecrets);
+    const { secrets = defaultSecrets } = options;
+    this.redact = createRedactor(() => [...secrets(), ...this.#packSecrets]);
+    this.#claim = options.claimSecrets ?? ((_, variables) => readVariables(variables));
     this.#limits = {
       deadlineMs: options.deadlineMs ?? DEFAULT_DEADLINE_MS,
       abortGraceMs: options.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS,
@@ -165,6 +173,13 @@ export class ToolRegistry implements PackRegistry {
   /** Whether an interrupted call of this tool may be run again; not for a tool that is unknown. */
   isRepeatable(name: string): boolean {
     return this.#tools.get(name)?.repeatable ?? false;
+  }
+
+  claimSecrets(pack: string, variables: readonly string[]): Readonly<Record<string, string>> {
+    const claimed = this.#claim(pack, variables);
+    this.secretVariables.push(...variables);
+    this.#packSecrets.push(...Object.values(claimed));
+    return claimed;
   }
 
   provide(services: PackServices): void {

@@ -12,8 +12,18 @@ export const PROVIDER_KEY_VARIABLES: readonly string[] = [
   "AZURE_OPENAI_API_KEY",
 ];
 
-/** The keys in this process's environment, where it has one. */
-export function defaultSecrets(): readonly string[] {
+/** The values of variables in this process's environment, where it has one: those that are set. */
+export function readVariables(names: readonly string[]): Readonly<Record<string, string>> {
   const env = globalThis.process?.env ?? {};
-  return PROVIDER_KEY_VARIABLES.flatMap((name) => env[name] ?? []);
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = env[name];
+      return value ? [[name, value]] : [];
+    }),
+  );
+}
+
+/** The providers' keys that are set. */
+export function defaultSecrets(): readonly string[] {
+  return Object.values(readVariables(PROVIDER_KEY_VARIABLES));
 }

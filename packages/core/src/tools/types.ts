@@ -101,15 +101,25 @@ export interface RegisterOptions {
   readonly deferred?: boolean;
 }
 
-/** The part of the registry a pack works with. An interface, so that two copies of core work together. */
-export interface PackRegistry {
-  register(tool: ExecutableTool, options?: RegisterOptions): void;
+/**
+ * The part of the registry a pack works with. An interface, so that two copies of core work together. `Names` are the
+ * tools the pack registers: with them an editor completes and checks `enable` and `disable` of whoever selects the pack.
+ */
+export interface PackRegistry<Names extends string = string> {
+  register(tool: ExecutableTool & { readonly name: Names }, options?: RegisterOptions): void;
   unregister(name: string): void;
   enable(name: string): boolean;
   disable(name: string): boolean;
   hasTool(name: string): boolean;
   isToolEnabled(name: string): boolean;
   getToolNames(): string[];
+  /**
+   * The values of the variables a pack declares in `secrets`, those that are set; from then on results do not show them. Called
+   * by `registerPack`, also for a pack inside a preset.
+   */
+  claimSecrets?(pack: string, variables: readonly string[]): Readonly<Record<string, string>>;
+  /** The names of all variables that were claimed as secrets: a live list, which grows with every pack. */
+  readonly secretVariables?: readonly string[];
   /** Hands over what this registration brings besides tools. May be called more than once. */
   provide?(services: PackServices): void;
   /**
@@ -208,15 +218,19 @@ export interface EditorFiles {
   writeText?(path: string, text: string, signal?: AbortSignal): Promise<void>;
 }
 
-/** What the host hands to a pack: the agent's live state and the pack's own options block. */
-export interface PackHost {
+/**
+ * What the host hands to a pack: the agent's live state and the pack's own options block. `Options` is what the pack takes:
+ * the compiler checks it where it sees the pack selected. Options also come from files that no compiler reads, so a
+ * pack checks them with `packOptions` all the same.
+ */
+export interface PackHost<Options = unknown> {
   readonly context: ToolContext;
-  readonly options?: unknown;
+  readonly options?: Options;
   /** Absolute paths the host never lets a tool write, move or remove: its own configuration, trust and sessions. */
   readonly protectedPaths?: readonly string[];
   /** The values of the secrets the pack declares in `secrets`, those that are set. */
   readonly secrets?: Readonly<Record<string, string>>;
-  /** Names of environment variables that hold secrets: no command may see them. */
+  /** Names of environment variables that hold secrets: no command may see them. A live list: it may grow. */
   readonly secretVariables?: readonly string[];
   /** Where tools may go without asking. Absent: everywhere. */
   readonly access?: AccessRules;

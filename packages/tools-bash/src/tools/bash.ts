@@ -48,9 +48,9 @@ export class RunBashTool implements ExecutableTool {
 
   readonly #shell: string;
   readonly #limits: Limits;
-  readonly #isHidden: (name: string) => boolean;
-  /** Names of variables whose values are secrets, under whatever name. */
-  readonly #secret: readonly string[];
+  readonly #hideEnv: readonly string[] | undefined;
+  /** Names of variables whose values are secrets, under whatever name. Grows with packs that are registered later. */
+  readonly #hostSecrets: readonly string[];
   readonly #policy: Policy | undefined;
   readonly #sandbox: Sandbox;
   readonly #host = new CommandHost();
@@ -61,9 +61,8 @@ export class RunBashTool implements ExecutableTool {
     const checked = checkedOptions(options);
     this.#shell = checked.shell ?? DEFAULT_SHELL;
     this.#limits = resolveLimits(checked.limits);
-    const hostSecrets = host.secretVariables ?? [];
-    this.#isHidden = hiddenNames([...(checked.hideEnv ?? DEFAULT_HIDDEN_ENV), ...hostSecrets]);
-    this.#secret = [...(checked.hideEnv ? [] : DEFAULT_HIDDEN_ENV), ...hostSecrets];
+    this.#hideEnv = checked.hideEnv;
+    this.#hostSecrets = host.secretVariables ?? [];
     this.#policy = createPolicy({ deny: checked.deny, allow: checked.allow });
     if (this.#policy !== undefined && !POLICY_SHELLS.has(basename(this.#shell))) {
       throw new Error(`${packName}: deny and allow understand sh and bash, not ${quote(this.#shell)}.`);
@@ -137,7 +136,12 @@ export class RunBashTool implements ExecutableTool {
       const level = await this.#sandbox.level();
       refuseAborted(call);
       const tag = this.#host.newTag();
-      const env = buildEnvironment(this.#isHidden, this.#secret, extraEnv, tag);
+      const env = buildEnvironment(
+        hiddenNames([...(this.#hideEnv ?? DEFAULT_HIDDEN_ENV), ...this.#hostSecrets]),
+        [...(this.#hideEnv ? [] : DEFAULT_HIDDEN_ENV), ...this.#hostSecrets],
+        extraEnv,
+        tag,
+      );
       const enterSandbox = async (argv: readonly string[]): Promise<SandboxedStart> => {
         sandboxed = await this.#enterSandbox(argv, cwd, env, tag);
         return sandboxed;

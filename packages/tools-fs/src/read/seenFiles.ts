@@ -1,7 +1,15 @@
 import { createHash, type Hash } from "node:crypto";
-import type { BigIntStats } from "node:fs";
 
 const MAX_REMEMBERED = 1000;
+
+/** What tells one state of a file from another: part of Node's `BigIntStats`. */
+export interface FileState {
+  readonly dev: bigint;
+  readonly ino: bigint;
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+}
 
 /** A file at one moment: the digest of its content if it was read whole, and its stamp. */
 interface Seen {
@@ -14,7 +22,7 @@ export class SeenFiles {
   readonly #seen = new Map<string, Seen>();
 
   /** `digest` is that of the whole file, or absent when only a part was read. */
-  remember(path: string, info: BigIntStats, digest: string | undefined): void {
+  remember(path: string, info: FileState, digest: string | undefined): void {
     this.#seen.delete(path);
     this.#seen.set(path, { digest, stamp: stampOf(info) });
     if (this.#seen.size <= MAX_REMEMBERED) return;
@@ -29,7 +37,7 @@ export class SeenFiles {
   }
 
   /** Whether the file differs from what was last seen. A file never seen has not changed. */
-  hasChanged(path: string, info: BigIntStats, content: Uint8Array): boolean {
+  hasChanged(path: string, info: FileState, content: Uint8Array): boolean {
     const seen = this.#seen.get(path);
     if (seen === undefined) return false;
     // Content decides where it is known: a file that was only touched, or changed and restored, is the same.
@@ -41,7 +49,7 @@ export class SeenFiles {
  * Changes whenever the file does: identity, size and both times to the nanosecond. `contentOnly` leaves out the one
  * that also changes with the file's mode, owner and names.
  */
-export function stampOf(info: BigIntStats, contentOnly = false): string {
+export function stampOf(info: FileState, contentOnly = false): string {
   const stamp = `${info.dev}:${info.ino}:${info.size}:${info.mtimeNs}`;
   return contentOnly ? stamp : `${stamp}:${info.ctimeNs}`;
 }

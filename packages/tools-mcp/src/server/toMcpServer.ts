@@ -38,13 +38,18 @@ const OPTIONS: OptionChecks<McpServerOptions> = {
   offer: check.function,
 };
 
+/** A stream of Node that is written to, by its shape: a program needs no types of Node for it. */
+export interface StreamOutput {
+  write(chunk: string | Uint8Array): boolean;
+}
+
 /** Tools served over MCP. */
 export interface McpToolServer {
   /**
    * Serves the client at the other end of this process's standard input and output. Resolves when it has gone.
    * `output` is for a program that keeps standard output for itself.
    */
-  serveStdio(output?: Writable): Promise<void>;
+  serveStdio(output?: StreamOutput): Promise<void>;
   /** Serves clients on HTTP: on this machine and with a token, unless said otherwise. */
   listen(options?: HttpOptions): Promise<HttpServerHandle>;
   /** Makes a server of the SDK, for a transport of your own. */
@@ -84,7 +89,8 @@ export function toMcpServer(registry: ToolRegistry, options: McpServerOptions = 
   };
   return {
     factory,
-    serveStdio: async (output = process.stdout) => {
+    serveStdio: async (given = process.stdout) => {
+      const output = given as Writable;
       const { serveStdio, StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
       const transport = new StdioServerTransport(process.stdin, output, {
         maxBufferSize: 64 * 1024 * 1024,

@@ -4,9 +4,19 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import type { ChatHandlers } from "./handlers.js";
 
-/** What Express adds to a request once a body parser has read it. */
-interface ParsedRequest extends IncomingMessage {
+/** A request of Node's HTTP server or of Express, by its shape: a program needs no types of Node for it. */
+export interface NodeRequest {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** What Express adds once a body parser has read the request. */
   readonly body?: unknown;
+}
+
+/** The response to it, by its shape. */
+export interface NodeResponse {
+  writeHead(status: number, headers?: Readonly<Record<string, string>>): unknown;
+  end(): unknown;
 }
 
 /**
@@ -23,18 +33,20 @@ interface ParsedRequest extends IncomingMessage {
  */
 export function toNodeListener(
   handlers: Pick<ChatHandlers, "GET" | "POST">,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  return async (incoming, outgoing) => {
+): (request: NodeRequest, response: NodeResponse) => Promise<void> {
+  return async (request, response) => {
+    const [incoming, outgoing] = [request as ParsedRequest, response as ServerResponse];
     if (incoming.method !== "GET" && incoming.method !== "POST") {
       outgoing.writeHead(405, { allow: "GET, POST" }).end();
       return;
     }
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());
-    const request = toRequest(incoming, gone.signal);
-    await send(await handlers[incoming.method](request), outgoing);
+    await send(await handlers[incoming.method](toRequest(incoming, gone.signal)), outgoing);
   };
 }
+
+type ParsedRequest = IncomingMessage & Pick<NodeRequest, "body">;
 
 function toRequest(incoming: ParsedRequest, signal: AbortSignal): Request {
   const headers = new Headers();

@@ -52,7 +52,7 @@ function checkOnce({ name, file }: LoadedPack, earlier: readonly LoadedPack[]): 
 export function registerPacks(
   registry: ToolRegistry,
   packs: readonly LoadedPack[],
-  hostOf: (pack: LoadedPack) => Omit<PackHost, "options">,
+  host: Omit<PackHost, "options">,
 ): void {
   for (const pack of packs) {
     if (!pack.module) continue;
@@ -60,7 +60,7 @@ export function registerPacks(
     try {
       const { options, directory } = pack;
       const place = directory === undefined ? {} : { baseDirectory: directory };
-      registerPack(registry, module, { ...hostOf(pack), options, ...place });
+      registerPack(registry, module, { ...host, options, ...place });
     } catch (error) {
       if (isCollision(error)) throw new CliError(`${errorMessage(error)} Select only one of the two packs.`);
       pack.problem = `${errorMessage(error)} Fix or update the pack, or take it out of "packs".`;

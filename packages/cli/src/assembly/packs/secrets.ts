@@ -9,40 +9,52 @@ export interface PackSecret {
   readonly isSet: boolean;
 }
 
-/** The secrets of all packs, out of reach of tools and commands. */
-export interface TakenSecrets {
-  readonly declared: readonly PackSecret[];
+/** The secrets of all packs, those inside presets included, out of reach of tools and commands. Its lists are live. */
+export class PackSecrets {
+  readonly declared: PackSecret[] = [];
   /** All variables no command may see, those of the providers included. */
-  readonly variables: readonly string[];
+  readonly variables: string[];
   /** All values that results must not show. */
-  readonly values: readonly string[];
-  /** What a pack gets of its own. */
-  of(pack: LoadedPack): Readonly<Record<string, string>>;
-}
+  readonly values: string[];
+  readonly #keys: ProviderKeys;
+  readonly #env: NodeJS.ProcessEnv;
 
-/** Takes the variables that packs declare as secrets out of the environment, and keeps their values for those packs. */
-export function takePackSecrets(
-  packs: readonly LoadedPack[],
-  keys: ProviderKeys,
-  env: NodeJS.ProcessEnv = process.env,
-): TakenSecrets {
-  const declared = packs.flatMap(({ name, module }) =>
-    declaredSecrets(module).map((variable) => ({ pack: name, variable, isSet: Boolean(keys.env[variable]) })),
-  );
-  for (const { variable } of declared) delete env[variable];
-  const own = declared.map(({ variable }) => variable);
-  return {
-    declared,
-    variables: [...new Set([...keys.variables, ...own])],
-    values: [...new Set([...keys.values, ...own.flatMap((variable) => keys.env[variable] ?? [])])],
-    of: ({ module }) =>
-      Object.fromEntries(
-        declaredSecrets(module).flatMap((variable) => {
-          const value = keys.env[variable];
-          return value ? [[variable, value]] : [];
-        }),
-      ),
-  };
+  constructor(keys: ProviderKeys, env: NodeJS.ProcessEnv = process.env) {
+    this.#keys = keys;
+    this.#env = env;
+    this.variables = [...keys.variables];
+    this.values = [...keys.values];
+  }
+
+  /** Takes what loaded packs declare out of the environment, before the code of any of them runs again. */
+  take(packs: readonly LoadedPack[]): void {
+    for (const { name, module } of packs) this.#take(name, declaredSecrets(module));
+  }
+
+  /** The values of the variables that a pack declares, those that are set. A pack inside a preset is new to us here. */
+  claim(pack: string, variables: readonly string[]): Readonly<Record<string, string>> {
+    const isKnown = (variable: string): boolean => this.declared.some((one) => one.variable === variable);
+    this.#take(
+      pack,
+      variables.filter((variable) => !isKnown(variable)),
+    );
+    return Object.fromEntries(
+      variables.flatMap((variable) => {
+        const value = this.#keys.env[variable];
+        return value ? [[variable, value]] : [];
+      }),
+    );
+  }
+
+  #take(pack: string, variables: readonly string[]): void {
+    for (const variable of variables) {
+      const value = this.#keys.env[variable];
+      this.declared.push({ pack, variable, isSet: Boolean(value) });
+      this.variables.push(variable);
+      if (value) this.values.push(value);
+      delete this.#env[variable];
+    }
+  }
 }
 
 /** Registration says what is wrong with a declaration that is none. */

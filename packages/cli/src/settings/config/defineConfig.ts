@@ -1,6 +1,12 @@
-import type { AgentConfig } from "./types.js";
+import type { AgentConfig, PackReference } from "./types.js";
 
-/** Returns the config as it is; what it adds is types and completion in an editor. */
+/**
+ * Returns the config as it is; what it adds is types and completion in an editor, also for options and tools of the packs
+ * in it.
+ */
+export function defineConfig<const Packs extends readonly PackReference[] = readonly []>(
+  config: AgentConfig<Packs>,
+): AgentConfig;
 export function defineConfig(config: AgentConfig): AgentConfig {
   // By hand: whoever imports this loads nothing else, and a config is loaded before everything else.
   if (typeof config !== "object" || config === null || Array.isArray(config)) {

@@ -1,24 +1,29 @@
-import type { ChatProvider, ExecutableTool, ToolPack } from "@agent/core";
+import type {
+  AgentToolNames,
+  AnyText,
+  ChatProvider,
+  CheckedPacks,
+  ExecutableTool,
+  NamedPacks,
+  ToolPack,
+} from "@agent/core";
+import type { PresetToolName } from "@agent/preset-default";
 
-/** The tools of the built-in packs, so that an editor completes them. */
-export type BuiltInTool =
-  | "save_session_context"
-  | "read_file"
-  | "write_file"
-  | "edit_file"
-  | "list_dir"
-  | "mkdir"
-  | "move"
-  | "remove"
-  | "search_text"
-  | "search_files"
-  | "run_bash";
+/** The tools that are there where a config selects no packs. */
+export type BuiltInTool = "save_session_context" | PresetToolName;
 
-/** A tool's name: built-in ones complete in an editor, any other is allowed. */
-export type ToolName = BuiltInTool | (string & {});
+/**
+ * The tools of the selected packs, which an editor completes. Another name is a mistake, unless one of the packs does not
+ * declare its tools to the compiler, as a pack named by its path does not.
+ */
+export type ToolName<Packs extends readonly PackReference[] = readonly PackReference[]> =
+  Packs extends readonly [] ? BuiltInTool : AgentToolNames<Packs>;
 
-/** A package name, a path relative to the config file (a file, or a folder with a package.json), or an imported pack. */
-type PackSource = string | ToolPack;
+/**
+ * The name of a package, a path relative to the config file (a file, or a folder with a package.json), or an imported pack.
+ * Packs that are known to the compiler complete.
+ */
+type PackSource = keyof NamedPacks | AnyText | ToolPack;
 
 /** A pack, with its options if it has any; or a single tool made with `defineTool`. */
 export type PackReference =
@@ -27,7 +32,7 @@ export type PackReference =
   | readonly [pack: PackSource, options: Readonly<Record<string, unknown>>];
 
 /** A provider that can be named: those with a package of their own, or any other package that is one. */
-export type ProviderName = "offline" | "openai" | "anthropic" | "google" | (string & {});
+export type ProviderName = "offline" | "openai" | "anthropic" | "google" | AnyText;
 
 /** A provider with its settings. What is left out comes from its variables, such as `OPENAI_API_KEY` and `OPENAI_BASE_URL`. */
 export interface ProviderSettings {
@@ -54,22 +59,22 @@ export interface ModelPrice {
 }
 
 /** A named role for `--agent`. It draws on the same registered tools as every other one. */
-export interface AgentProfile {
+export interface AgentProfile<Packs extends readonly PackReference[] = readonly PackReference[]> {
   readonly systemPrompt?: string;
   /** Only these tools are on, if they are available at all. */
-  readonly tools?: readonly ToolName[];
+  readonly tools?: readonly ToolName<Packs>[];
   readonly model?: string;
 }
 
 /** The whole config. Every part may be left out. */
-export interface AgentConfig {
+export interface AgentConfig<Packs extends readonly PackReference[] = readonly PackReference[]> {
   /** Default: `["@agent/preset-default"]`. */
-  readonly packs?: readonly PackReference[];
+  readonly packs?: CheckedPacks<Packs>;
   /** Tools to turn on although their pack declares them off. */
-  readonly enable?: readonly ToolName[];
-  readonly disable?: readonly ToolName[];
-  /** Tools whose calls run only after a yes. The lists of all layers add up. */
-  readonly confirm?: readonly ToolName[];
+  readonly enable?: readonly ToolName<Packs>[];
+  readonly disable?: readonly ToolName<Packs>[];
+  /** Tools whose calls run only after a yes; `"*"` is every tool. The lists of all layers add up. */
+  readonly confirm?: readonly (ToolName<Packs> | "*")[];
   /**
    * Rules about calls, by tool and by what the call is about: `"run_bash(npm test *)"`, `"write_file(src/**)"`,
    * `"fetch"`. `deny` wins over `ask`, `ask` over `allow`. The lists of all layers add up.
@@ -100,7 +105,7 @@ export interface AgentConfig {
   /** What models cost, so that the cost is shown: `{ "gpt-5-mini": { input: 0.25, output: 2 } }`. */
   readonly prices?: Readonly<Record<string, ModelPrice>>;
   readonly systemPrompt?: string;
-  readonly agents?: Readonly<Record<string, AgentProfile>>;
+  readonly agents?: Readonly<Record<string, AgentProfile<Packs>>>;
   /** After how many milliseconds the end of a turn rings the terminal's bell; `false` for never. Default 20000. */
   readonly notify?: number | false;
   /** How often the model is asked for one message. */

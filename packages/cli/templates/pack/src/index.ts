@@ -12,8 +12,18 @@ export interface Options {
   readonly root?: string;
 }
 
+/** The tools this pack brings: an editor completes them where somebody selects the pack. */
+export type ToolName = (GreetTool | WriteNoteTool)["name"];
+
+// A config may select the pack by its name alone: this is how its options and tools are known there, too.
+declare module "@agent/core" {
+  interface NamedPacks {
+    [packName]: { register: typeof register };
+  }
+}
+
 /** Registers the tools and says which start disabled. It does nothing else, and nothing happens at import. */
-export function register(registry: PackRegistry, host?: PackHost): void {
+export function register(registry: PackRegistry<ToolName>, host?: PackHost<Options>): void {
   const options = packOptions<Options>(packName, host?.options, { root: { type: "string" } });
   registry.register(new GreetTool());
   registry.register(new WriteNoteTool(createPathGuard(options.root)), { enabled: false }); // writes: the user opts in

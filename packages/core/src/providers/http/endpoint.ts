@@ -99,8 +99,10 @@ export class HttpEndpoint {
 
 function fetchBelow(baseURL: string, headers: Readonly<Record<string, string>>): Send {
   const postHeaders = { "content-type": "application/json", ...headers };
+  const { origin, pathname, search } = new URL(baseURL);
+  const start = `${origin}${pathname.replace(/\/$/, "")}`;
   return (path, body, signal) => {
-    const url = below(baseURL, path);
+    const url = search === "" ? `${start}${path}` : below(baseURL, path);
     if (body === undefined) return fetchSameOrigin(url, { headers, signal });
     return fetchSameOrigin(url, { method: "POST", headers: postHeaders, body, signal });
   };

@@ -9,6 +9,8 @@ const FILE_URL = /^file:\//i;
 export interface PathGuard {
   /** The canonical root, or `undefined` when paths are not confined. */
   readonly root: string | undefined;
+  /** Where relative paths start: the working directory, or the root where the working directory lies outside of it. */
+  readonly base: string;
   /**
    * The absolute path for an argument. With a root, every link on the way is resolved first and the result
    * is canonical, also when the path does not exist yet. `follow: false` leaves a link in the last place
@@ -43,6 +45,9 @@ export function createPathGuard(root?: string): PathGuard {
   };
   return {
     root: canonicalRoot,
+    get base() {
+      return baseOf(canonicalRoot);
+    },
     contains,
     resolve(path, options = {}) {
       checkText("path", path);
@@ -55,7 +60,9 @@ export function createPathGuard(root?: string): PathGuard {
       if (FILE_URL.test(path)) {
         throw new Error(`${quote(path)} is a URL, not a path. Pass the plain path instead.`);
       }
-      const absolute = nodePath.resolve(path);
+      const absolute = nodePath.isAbsolute(path)
+        ? nodePath.resolve(path)
+        : nodePath.resolve(baseOf(canonicalRoot), path);
       if (canonicalRoot === undefined) return absolute;
       const canonical =
         options.follow === false
@@ -69,6 +76,12 @@ export function createPathGuard(root?: string): PathGuard {
       return canonical;
     },
   };
+}
+
+/** A server that confines an agent to a directory does not work in that directory: a model's "notes.txt" means the one in it. */
+function baseOf(root: string | undefined): string {
+  const cwd = process.cwd();
+  return root === undefined || isInside(root, cwd) ? cwd : root;
 }
 
 function canonicalDirectory(root: string): string {

@@ -1,0 +1,12 @@
+// An MCP server on standard input and output with one tool, which `node` runs as it is.
+import { Conversation, createToolRegistry, defineTool } from "@agent/core";
+import { toMcpServer } from "@agent/tools-mcp/server";
+
+const price = defineTool({
+  name: "price",
+  description: "What an article costs.",
+  input: { type: "object", properties: { article: { type: "string" } }, required: ["article"] },
+  execute: ({ article }) => `${article}: 12 euros`,
+});
+
+await toMcpServer(createToolRegistry(new Conversation(), [price])).serveStdio();

@@ -1,0 +1,78 @@
+import type { ExecutableTool } from "./interface.js";
+import type { PackRegistry, ToolPack } from "./types.js";
+
+/**
+ * Packs by the name of their package, so that an editor knows options and tools of one that a config only names. A pack
+ * adds itself; whoever names it in a typed config has it loaded by `import type {} from "@acme/agent-pack-weather"`.
+ *
+ * @example
+ * ```ts
+ * import type { PackHost, PackRegistry } from "@agent/core";
+ *
+ * export function register(registry: PackRegistry<"weather_now">, host?: PackHost<{ readonly city?: string }>): void {
+ *   void [registry, host];
+ * }
+ *
+ * declare module "@agent/core" {
+ *   interface NamedPacks {
+ *     "@acme/agent-pack-weather": { register: typeof register };
+ *   }
+ * }
+ * ```
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: packs add to it by declaration merging.
+export interface NamedPacks {}
+
+/** A pack, a pack with its options, or a single tool: `fs`, `[fs, { root: "." }]`, `defineTool({ … })`. */
+export type PackEntry = ToolPack | readonly [pack: ToolPack, options: unknown] | ExecutableTool;
+
+/** Any text that does not swallow the texts beside it in a union: an editor still completes those. */
+export type AnyText = string & Record<never, never>;
+
+/** The pack an entry means: a name stands for the pack that added itself under it. */
+type Named<Pack> = Pack extends keyof NamedPacks ? NamedPacks[Pack] : Pack;
+
+/** What a pack takes as options, from the host its `register` declares. Unknown where it does not say. */
+export type PackOptions<Pack> =
+  Named<Pack> extends { readonly register: (registry: never, host: infer Host) => unknown }
+    ? NonNullable<Host> extends { readonly options?: infer Options }
+      ? Options
+      : unknown
+    : unknown;
+
+/** The tools of an entry, from the registry its `register` declares, or the name of a tool. `string` where it does not say. */
+type EntryTools<Entry> = Entry extends readonly [infer Pack, unknown]
+  ? PackTools<Named<Pack>>
+  : PackTools<Named<Entry>>;
+
+type PackTools<Pack> = Pack extends { readonly register: (registry: infer Registry, host: never) => unknown }
+  ? Registry extends PackRegistry<infer Names>
+    ? Names
+    : string
+  : Pack extends { readonly name: infer Name extends string }
+    ? Name
+    : string;
+
+/**
+ * The names of the tools that these entries bring. An editor completes them; any other name is a mistake, unless one of
+ * the packs does not say what it brings.
+ */
+export type ToolNames<Entries extends readonly unknown[], Own extends string = never> =
+  string extends EntryTools<Entries[number]>
+    ? KnownTools<Entries> | Own | AnyText
+    : EntryTools<Entries[number]> | Own;
+
+/** The names that some entries declare, where others declare none. */
+type KnownTools<Entries extends readonly unknown[]> = {
+  [Key in keyof Entries]: string extends EntryTools<Entries[Key]> ? never : EntryTools<Entries[Key]>;
+}[number];
+
+/** The entries as they came, with the options each pack takes in place of any. */
+export type CheckedPacks<Entries extends readonly unknown[]> = {
+  readonly [Key in keyof Entries]: Entries[Key] extends readonly [infer Pack, unknown]
+    ? readonly [pack: Pack, options: PackOptions<Pack>]
+    : Entries[Key];
+};
+
+/** The names of all tools an agent with these packs has, its own `save_session_context` included. */
+export type AgentToolNames<Entries extends readonly unknown[]> = ToolNames<Entries, "save_session_context">;
