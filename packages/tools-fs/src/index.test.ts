@@ -11,6 +11,7 @@ test("the public API is exactly this", async () => {
     "ListDirTool",
     "MkdirTool",
     "MoveTool",
+    "PROTECTED_PATTERNS",
     "ReadFileTool",
     "RemoveTool",
     "Workspace",

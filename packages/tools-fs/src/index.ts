@@ -11,6 +11,7 @@ import { WriteFileTool } from "./tools/writeFile.js";
 import { Workspace } from "./workspace.js";
 
 export { type FsOptions, packName } from "./options.js";
+export { PROTECTED_PATTERNS } from "./protect/rules.js";
 export { EditFileTool, ListDirTool, MkdirTool, MoveTool, ReadFileTool, RemoveTool, Workspace, WriteFileTool };
 
 export const packApiVersion = 1;

@@ -22,6 +22,9 @@ export interface Rule {
   readonly except: readonly string[];
 }
 
+/** The patterns of all protected files, for a `protect` list with fewer or more of them. */
+export const PROTECTED_PATTERNS: readonly string[] = PROTECTED_FILES.map(({ pattern }) => pattern);
+
 const TABLE = new Map(PROTECTED_FILES.map((file) => [file.pattern, file]));
 
 /** The rule that a pattern of the table, or a path relative to `base`, means. */

@@ -10,7 +10,7 @@ import { checkObject, checkText } from "./checks.js";
  *
  * @example
  * ```ts
- * import type { PackHost, PackRegistry } from "@agent/core";
+ * import { type PackHost, type PackRegistry, ToolRegistry } from "@agent/core";
  * import { packOptions } from "@agent/core/toolkit";
  *
  * export function register(registry: PackRegistry, host?: PackHost): void {
@@ -18,7 +18,7 @@ import { checkObject, checkText } from "./checks.js";
  *   console.log(root ?? "no root"); // notes
  * }
  *
- * register({ register: () => undefined }, { options: { root: "notes" } });
+ * register(new ToolRegistry(), { options: { root: "notes" } });
  * ```
  */
 export function packOptions<Options extends object>(
