@@ -39,7 +39,7 @@ const OPTIONS: OptionChecks<McpServerOptions> = {
 };
 
 /** A stream of Node that is written to, by its shape: a program needs no types of Node for it. */
-export interface StreamOutput {
+interface StreamOutput {
   write(chunk: string | Uint8Array): boolean;
 }
 
