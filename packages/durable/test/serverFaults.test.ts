@@ -185,7 +185,7 @@ test.skipIf(!canMount)(
     await workWith(engine, definition, { leaseMs: LEASE_MS, onFault });
     const id = await startRun(engine, definition, {});
     await expect.poll(() => faults.join("\n"), { timeout: 30_000 }).toContain("No space left on device");
-    expect(["queued", "running"]).toContain((await engine.get(id))?.state);
+    // It may have ended by now: what is left of a page can be enough for it.
     await ask("drop table ballast");
     await expectOneEnd(engine, id);
   },

@@ -25,7 +25,11 @@ describe.each(MODES)("a failure that may pass, %s", (mode) => {
 
   test.each<[string, Reply, string]>([
     ["status 500", errorReply(500, "oops"), "500 oops"],
-    ["status 502 with a web page", json("<html>Bad gateway</html>", 502), "502 <html>Bad gateway</html>"],
+    [
+      "status 502 with a web page",
+      json("<html>Bad gateway</html>", 502),
+      "502 Bad gateway (an HTML page, not an answer of the API)",
+    ],
     ["status 429", errorReply(429, "slow down"), "429 slow down"],
     ["a connection that is reset", reset, "fetch failed"],
     ["a body that is cut half-way", pieces([half], { contentType, end: "cut" }), "terminated"],
