@@ -194,6 +194,10 @@ const CORE = [
     registry().register(fakeTool("t"), { source: value }),
   ),
   argument("ToolRegistry.onRegister", "listener", [], (value) => registry().onRegister(value)),
+  argument("ToolRegistry.claimSecrets", "pack", ["text"], (value) => registry().claimSecrets(value, [])),
+  argument("ToolRegistry.claimSecrets", "variables", ["list"], (value) =>
+    registry().claimSecrets("pack", value),
+  ),
   argument("ToolRegistry.provide", "services", ["object"], (value) => registry().provide(value)),
   argument("ToolRegistry.registerLater", "description", ["text"], (value) =>
     registry().registerLater(value, async () => undefined),

@@ -7,6 +7,7 @@ import {
   checkObject,
   checkPositive,
   checkText,
+  invalidArgument,
 } from "../toolkit/hostOptions/checks.js";
 import { createRedactor } from "../toolkit/text/redact.js";
 import type { ExecutionLimits, RunOptions, ToolResult } from "./execution.js";
@@ -176,6 +177,10 @@ export class ToolRegistry implements PackRegistry {
   }
 
   claimSecrets(pack: string, variables: readonly string[]): Readonly<Record<string, string>> {
+    checkText("pack", pack);
+    if (!Array.isArray(variables) || !variables.every((name) => typeof name === "string")) {
+      throw invalidArgument("variables", "an array of names of variables", variables);
+    }
     const claimed = this.#claim(pack, variables);
     this.secretVariables.push(...variables);
     this.#packSecrets.push(...Object.values(claimed));
