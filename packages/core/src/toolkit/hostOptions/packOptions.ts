@@ -10,15 +10,12 @@ import { checkObject, checkText } from "./checks.js";
  *
  * @example
  * ```ts
- * import { type PackHost, type PackRegistry, ToolRegistry } from "@agent/core";
  * import { packOptions } from "@agent/core/toolkit";
  *
- * export function register(registry: PackRegistry, host?: PackHost): void {
- *   const { root } = packOptions<{ root?: string }>("my-pack", host?.options, { root: { type: "string" } });
- *   console.log(root ?? "no root"); // notes
- * }
- *
- * register(new ToolRegistry(), { options: { root: "notes" } });
+ * // In a pack's register(registry, host) these are host?.options.
+ * const fromConfig: unknown = { root: "notes" };
+ * const { root } = packOptions<{ root?: string }>("my-pack", fromConfig, { root: { type: "string" } });
+ * console.log(root ?? "no root"); // notes
  * ```
  */
 export function packOptions<Options extends object>(
