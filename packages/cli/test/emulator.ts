@@ -6,7 +6,8 @@ const SCROLLBACK = 50_000;
 
 /**
  * A program in the terminal emulator of editors and browsers, which breaks rows anew when its width changes. `script`
- * opens the terminal; its size is set as a window does it: the emulator first, then the terminal, which signals.
+ * opens the terminal. A window changes its size and the terminal's, which signals, at one moment: nothing that the
+ * program writes between the two is read.
  */
 export class EmulatedTerminal {
   readonly #emulator: InstanceType<typeof headless.Terminal>;
@@ -45,9 +46,9 @@ export class EmulatedTerminal {
   }
 
   resize(columns: number, rows: number): void {
-    this.#emulator.resize(columns, rows);
     if (this.#device === undefined) throw new Error("The terminal has not said its name yet.");
     execFileSync("stty", ["-F", this.#device, "cols", String(columns), "rows", String(rows)]);
+    this.#emulator.resize(columns, rows);
   }
 
   /** Everything in the scrollback and on the screen; rows that the emulator broke are joined again. */

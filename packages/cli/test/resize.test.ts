@@ -34,32 +34,35 @@ describe.skipIf(!hasTmux || !hasTerminal())("resizing while an answer streams (s
   let emulated: EmulatedTerminal | undefined;
   afterEach(() => emulated?.close());
 
-  test.each([1, 2, 3])("repeats and loses nothing in xterm.js, sizes of seed %i", async (seed) => {
-    const random = seededRandom(seed);
-    const built = await start();
-    const { gates, words } = writeAnswer(built, random);
-    const { box, model } = built;
-    const env = { HOME: box.home, AGENT_LOCAL_PORTS: "", ...model.env };
-    const terminal = new EmulatedTerminal([process.execPath, BIN], {
-      columns: 80,
-      rows: 24,
-      cwd: box.project,
-      env,
-    });
-    emulated = terminal;
-    await terminal.until((text) => text.includes("/help lists the commands."));
-    terminal.type("/go\r");
-    for (const [step, gate] of gates.entries()) {
-      const last = words[(step + 1) * WORDS_A_STEP - 1] ?? "";
-      await terminal.until((text) => text.includes(last));
-      terminal.resize(20 + random.below(120), 8 + random.below(40));
-      if (random.chance(0.5)) terminal.resize(20 + random.below(120), 8 + random.below(40));
-      writeFileSync(gate, "");
-    }
-    const text = await terminal.until((shown) => /tokens in/.test(shown));
-    expect(shownWords(text)).toEqual(words);
-    expect(text.match(/The end\./g)).toHaveLength(1);
-  });
+  test.each([1, 2, 3, 23, 51, 75])(
+    "repeats and loses nothing in xterm.js, sizes of seed %i",
+    async (seed) => {
+      const random = seededRandom(seed);
+      const built = await start();
+      const { gates, words } = writeAnswer(built, random);
+      const { box, model } = built;
+      const env = { HOME: box.home, AGENT_LOCAL_PORTS: "", ...model.env };
+      const terminal = new EmulatedTerminal([process.execPath, BIN], {
+        columns: 80,
+        rows: 24,
+        cwd: box.project,
+        env,
+      });
+      emulated = terminal;
+      await terminal.until((text) => text.includes("/help lists the commands."));
+      terminal.type("/go\r");
+      for (const [step, gate] of gates.entries()) {
+        const last = words[(step + 1) * WORDS_A_STEP - 1] ?? "";
+        await terminal.until((text) => text.includes(last));
+        terminal.resize(20 + random.below(120), 8 + random.below(40));
+        if (random.chance(0.5)) terminal.resize(20 + random.below(120), 8 + random.below(40));
+        writeFileSync(gate, "");
+      }
+      const text = await terminal.until((shown) => /tokens in/.test(shown));
+      expect(shownWords(text)).toEqual(words);
+      expect(text.match(/The end\./g)).toHaveLength(1);
+    },
+  );
 
   test.each([4, 5])("repeats and loses nothing in tmux, sizes of seed %i", async (seed) => {
     const random = seededRandom(seed);

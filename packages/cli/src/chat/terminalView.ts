@@ -51,7 +51,7 @@ export class TerminalView implements ChatView {
   #queued: readonly string[] = [];
   #status: Status | undefined;
   #turnStartedAt: number | undefined;
-  /** How many of the rows that are drawn, from the first, are an answer. */
+  /** How many of the rows that are drawn, from the first, are an answer, if they are all of it. */
   #answerRows = 0;
 
   constructor(screen: Screen, style: Style) {
@@ -226,9 +226,10 @@ export class TerminalView implements ChatView {
 
   /** The terminal changed its size. */
   resized(): void {
-    if (this.#answerRows > 0) this.#activity.keepShown();
-    this.#region.resized(this.#screen.columns, this.#answerRows);
-    this.draw();
+    this.#frames.resized(() => {
+      if (this.#answerRows > 0) this.#activity.keepShown();
+      this.#region.resized(this.#screen.columns, this.#answerRows);
+    });
   }
 
   /** Starts on an empty row; what was drawn is not ours any more. */
@@ -240,6 +241,7 @@ export class TerminalView implements ChatView {
 
   /** Takes the live rows away; all that was said stays. `draw` brings them back. */
   hide(): void {
+    this.#frames.settle();
     const { above } = this.#activity.frame(this.columns, this.#screen.rows);
     this.#answerRows = 0;
     this.#region.draw({ above, rows: [] });
@@ -283,7 +285,7 @@ export class TerminalView implements ChatView {
     const top = lastOf([...rows, ...before], height - 1 - inputRows.length - below.length).map((row) =>
       clipRow(row, width),
     );
-    this.#answerRows = Math.max(0, answerRows - (rows.length + before.length - top.length));
+    this.#answerRows = top.length === rows.length + before.length ? answerRows : 0;
     this.#region.draw({
       above,
       rows: [...top, ...inputRows, ...below],

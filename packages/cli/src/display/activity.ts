@@ -33,7 +33,7 @@ export interface ActivityFrame {
   /** Rows that leave for the scrollback. */
   readonly above: readonly string[];
   readonly rows: readonly string[];
-  /** How many of the rows, from the first, are the answer that is being written. */
+  /** How many of the rows, from the first, are the answer that is being written, if they are all of it. */
   readonly answerRows: number;
 }
 
@@ -43,7 +43,9 @@ export interface ActivityFrame {
  */
 export class Activity {
   readonly #options: ActivityOptions;
-  readonly #answer: AnswerStream;
+  #answer: AnswerStream;
+  /** The answer in the last frame. It may have ended since. */
+  #shownAnswer: AnswerStream | undefined;
   readonly #calls = new OpenCalls();
   readonly #expand = new ExpandStore();
   readonly #drafts = new Map<number, CallDraft>();
@@ -117,7 +119,8 @@ export class Activity {
           attempt: event.attempt,
           reason: event.reason,
         };
-        this.note(retryText(event, this.#answer.discard()));
+        this.note(retryText(event, this.#answer.hasLeft));
+        this.#answer = new AnswerStream(this.#options.style);
         return;
       case "context":
         this.note(contextText(event));
@@ -189,7 +192,7 @@ export class Activity {
 
   /** The terminal changes its size: what is shown of the answer stays where it is, and the answer goes on below. */
   keepShown(): void {
-    this.#answer.keepShown();
+    this.#shownAnswer?.keepShown();
   }
 
   frame(width: number, maxRows: number): ActivityFrame {
@@ -200,10 +203,11 @@ export class Activity {
     const blocks = this.#calls.rows(options, Math.max(1, maxRows - reads.length), this.#options.now());
     const last = [...reads, ...(this.#calls.size > 0 ? blocks : []), ...this.#reasoningRows(width)];
     const answer = this.#answer.frame(width, Math.max(1, maxRows - last.length));
+    this.#shownAnswer = this.#answer;
     return {
       above: finished.length === 0 ? answer.above : finished.concat(answer.above),
       rows: [...answer.rows, ...last],
-      answerRows: answer.rows.length,
+      answerRows: answer.isWhole ? answer.rows.length : 0,
     };
   }
 
@@ -283,7 +287,8 @@ export class Activity {
 
   #finishAnswer(): void {
     if (!this.#answer.hasBegun) return;
-    const lines = this.#answer.finish();
-    this.#push(({ width }) => lines(width));
+    const answer = this.#answer;
+    this.#answer = new AnswerStream(this.#options.style);
+    this.#push(({ width }) => answer.finish(width));
   }
 }

@@ -29,6 +29,13 @@ interface LineStart {
   readonly next: MarkdownState;
 }
 
+export interface AnswerFrame {
+  readonly above: readonly string[];
+  readonly rows: readonly string[];
+  /** Whether the rows are all there is of the answer below `above`. */
+  readonly isWhole: boolean;
+}
+
 // Text is put together at least this often. Small pieces that wait long for a frame outlive the cheap part of garbage
 // collection, which cost more than all the rest of the display.
 const MOST_WAITING = 2048;
@@ -43,7 +50,7 @@ const LONGEST_MARKED = 4096;
 const HALF_AT_END = /(?:\r|\u200d|\u200d?[\ud800-\udbff])$/;
 
 /**
- * The answer while it is written. What cannot change any more leaves with the next frame, so that a terminal whose
+ * One answer while it is written. What cannot change any more leaves with the next frame, so that a terminal whose
  * size changes has next to nothing that must be drawn again: of the line being written only its last row stays, and a
  * table until it has ended.
  */
@@ -78,18 +85,19 @@ export class AnswerStream {
     return this.#hasLeft || !this.#isEmpty;
   }
 
-  /** The rows to show now, at most `maxRows`, and those that leave for the scrollback. */
-  frame(width: number, maxRows: number): { readonly above: string[]; readonly rows: string[] } {
+  /** The rows to show now, at most the last `maxRows` of them, and those that leave for the scrollback. */
+  frame(width: number, maxRows: number): AnswerFrame {
     this.#digest();
     const above = this.#lines.splice(0).flatMap((line) => finalRows(line, width, this.#style));
     const table = this.#openTable(width);
     const { leaving, rows } = this.#partialRows(width);
     above.push(...leaving);
     this.#hasLeft ||= above.length > 0;
-    return { above, rows: [...table, ...rows].slice(-maxRows) };
+    const all = [...table, ...rows];
+    return { above, rows: all.slice(-maxRows), isWhole: all.length <= maxRows };
   }
 
-  /** What the last frame showed stays as it is, as if it had left; the answer goes on below it. */
+  /** What the last frame showed, which was all, stays as it is, as if it had left; the answer goes on below it. */
   keepShown(): void {
     if (this.#tableRows.length > 0) {
       this.#tableRows = [];
@@ -102,38 +110,24 @@ export class AnswerStream {
     this.#hasLeft = true;
   }
 
-  /** Everything that has not left yet, as it stays at a given width. The next text starts a new answer. */
-  finish(): (width: number) => string[] {
+  /** Nothing is added any more: everything that has not left yet, as it stays at a given width. */
+  finish(width: number): string[] {
     this.#digest();
     if (this.#partial !== "") this.#complete(safeProse(this.#partial));
+    this.#partial = "";
     this.#endTable();
-    const lines = this.#lines;
-    this.#reset();
-    return (width) => lines.flatMap((line) => finalRows(line, width, this.#style));
+    return this.#lines.splice(0).flatMap((line) => finalRows(line, width, this.#style));
   }
 
-  /** Forgets the answer. Returns whether part of it is in the scrollback already and cannot be taken back. */
-  discard(): boolean {
-    const hasLeft = this.#hasLeft;
-    this.#reset();
-    return hasLeft;
+  /** Whether part of it is in the scrollback already and cannot be taken back. */
+  get hasLeft(): boolean {
+    return this.#hasLeft;
   }
 
   get #isEmpty(): boolean {
     const { length } = this.#lines;
     const hasText = this.#incoming !== "" || this.#partial !== "" || this.#waiting.length > 0;
     return !hasText && length + this.#tableRows.length === 0;
-  }
-
-  #reset(): void {
-    this.#waiting = [];
-    this.#incoming = "";
-    this.#partial = "";
-    this.#start = undefined;
-    this.#state = MARKDOWN_START;
-    this.#lines = [];
-    this.#tableRows = [];
-    this.#hasLeft = false;
   }
 
   /** Takes in what arrived since the last time, all its lines at once. */

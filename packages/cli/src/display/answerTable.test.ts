@@ -9,29 +9,30 @@ describe("a table in an answer", () => {
   test("is drawn while it is written, and once when it has ended", () => {
     const answer = new AnswerStream(PLAIN_STYLE);
     answer.add(`before\n${TABLE}`);
-    expect(answer.frame(40, 20)).toEqual({ above: ["before"], rows: DRAWN });
+    expect(answer.frame(40, 20)).toEqual({ above: ["before"], rows: DRAWN, isWhole: true });
     answer.add("after\n");
-    expect(answer.frame(40, 20)).toEqual({ above: [...DRAWN, "after"], rows: [] });
-    expect(answer.finish()(40)).toEqual([]);
+    expect(answer.frame(40, 20)).toEqual({ above: [...DRAWN, "after"], rows: [], isWhole: true });
+    expect(answer.finish(40)).toEqual([]);
   });
 
   test("at the end of an answer is drawn too, whole or in small pieces", () => {
     const answer = new AnswerStream(PLAIN_STYLE);
     for (const piece of TABLE.trimEnd()) answer.add(piece);
-    expect(answer.finish()(40)).toEqual(DRAWN);
-    expect(answer.hasBegun).toBe(false);
+    expect(answer.finish(40)).toEqual(DRAWN);
   });
 
   test("a line with bars that is no table stays as it was written", () => {
     const answer = new AnswerStream(PLAIN_STYLE);
     answer.add("| a pipe\ntext\n```\n| in | code |\n|---|---|\n```\n");
-    expect(answer.finish()(40)).toEqual(["| a pipe", "text", "```", "| in | code |", "|---|---|", "```"]);
+    expect(answer.finish(40)).toEqual(["| a pipe", "text", "```", "| in | code |", "|---|---|", "```"]);
   });
 
   test("is no taller than the screen while it is written, and leaves whole", () => {
     const answer = new AnswerStream(PLAIN_STYLE);
     answer.add(`| n |\n|---|\n${Array.from({ length: 50 }, (_, at) => `| ${at} |\n`).join("")}`);
-    expect(answer.frame(40, 10).rows).toHaveLength(10);
+    const first = answer.frame(40, 10);
+    expect(first.rows).toHaveLength(10);
+    expect(first.isWhole).toBe(false);
     answer.add("end\n");
     const { above, rows } = answer.frame(40, 10);
     expect([...above, ...rows]).toHaveLength(55);

@@ -43,7 +43,7 @@ describe("text made to be slow is shown in time that grows with its length", () 
     const answer = new AnswerStream(COLOR_STYLE);
     const line = "*a* ".repeat(490);
     for (let count = 0; count < 100; count++) answer.add(`${line}\n`);
-    const rows = answer.finish()(80);
+    const rows = answer.finish(80);
     const longest = Math.max(...rows.map((row) => row.length));
     // Eighty columns hold twenty marked letters with six codes each.
     expect(longest).toBeLessThan(1500);

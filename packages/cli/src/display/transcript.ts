@@ -48,7 +48,7 @@ function messageLines(message: ChatMessage, style: Style): string[] {
 function answerLines(text: string, style: Style): string[] {
   const answer = new AnswerStream(style);
   answer.add(text);
-  return answer.finish()(WIDTH);
+  return answer.finish(WIDTH);
 }
 
 function readArguments(json: string): Record<string, unknown> {

@@ -29,7 +29,7 @@ export class LiveReporter implements Reporter {
   readonly #frames = new Frames(() => this.#draw());
   #activity: Activity;
   #startedAt = Date.now();
-  /** How many of the rows that are drawn, from the first, are the answer. */
+  /** How many of the rows that are drawn, from the first, are the answer, if they are all of it. */
   #answerRows = 0;
   /** Whether a person is being asked, by somebody who writes below what is drawn. */
   #isLent = false;
@@ -83,9 +83,10 @@ export class LiveReporter implements Reporter {
 
   readonly #resized = (): void => {
     if (this.#isLent) return;
-    if (this.#answerRows > 0) this.#activity.keepShown();
-    this.#region.resized(terminalSize(this.#screen).columns, this.#answerRows);
-    this.#frames.draw();
+    this.#frames.resized(() => {
+      if (this.#answerRows > 0) this.#activity.keepShown();
+      this.#region.resized(terminalSize(this.#screen).columns, this.#answerRows);
+    });
   };
 
   #draw(): void {
@@ -94,17 +95,17 @@ export class LiveReporter implements Reporter {
     const { columns, rows: height } = terminalSize(this.#screen);
     const width = columns - 1;
     const { above, rows, answerRows } = this.#activity.frame(width, Math.max(1, height - 3));
-    this.#answerRows = answerRows;
     const working = { doing: this.#activity.doing, startedAt: this.#startedAt, hint: "ctrl+c stops" };
-    const shown = [...rows, "", workingRow(working, width, this.#style)]
-      .slice(-(height - 1))
-      .map((row) => clipRow(row, width));
+    const all = [...rows, "", workingRow(working, width, this.#style)];
+    const shown = all.slice(-(height - 1)).map((row) => clipRow(row, width));
+    this.#answerRows = shown.length === all.length ? answerRows : 0;
     const cursor = { row: shown.length - 1, column: styledWidth(shown.at(-1) ?? "") };
     this.#region.draw({ above, rows: shown, cursor });
   }
 
   /** Takes away what is drawn; all that was said stays. */
   #hide(): void {
+    this.#frames.settle();
     const { columns, rows } = terminalSize(this.#screen);
     const { above } = this.#activity.frame(columns - 1, rows);
     this.#answerRows = 0;
