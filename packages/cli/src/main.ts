@@ -35,9 +35,9 @@ export async function main(args: readonly string[], exit: (code: number) => neve
 
 /** Without arguments there is nothing to parse, and the first prompt need not wait for the parser. */
 async function run(args: readonly string[], guard: CrashGuard): Promise<ExitCode> {
-  if (args.length === 0) {
-    const { runCommand } = await import("./commands/run.js");
-    return await runCommand([], {}, guard);
+  if (args.length === 0 && process.stdin.isTTY) {
+    const { chatCommand } = await import("./commands/chat.js");
+    return await chatCommand({}, undefined, guard);
   }
   const { runProgram } = await import("./program.js");
   return await runProgram(args, guard);

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { priceOf } from "../assembly/provider/price.js";
 import type { SessionRecording } from "../assembly/sessionRecording.js";
 import type { Style } from "../display/style.js";
+import type { Aside } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import { stateDirectory } from "../process/paths.js";
@@ -19,18 +20,30 @@ export interface StartOptions {
   /** Whether the conversation is kept on disk. */
   readonly record: boolean;
   readonly guard: CrashGuard;
+}
+
+/** What is read from the disk before there is somebody to answer. Questions on the way are asked aside. */
+export interface ChatSetup {
+  readonly loaded: LoadedSettings;
   /** Whether AGENTS.md and the like are used. */
   readonly instructions: boolean;
 }
 
-/** `agent` in a terminal. The prompt comes first; who answers and the tools are loaded behind it. */
-export async function startChat(loaded: LoadedSettings, options: StartOptions): Promise<ExitCode> {
+/** `agent` in a terminal. The prompt comes first; settings, who answers and the tools are loaded behind it. */
+export async function startChat(
+  options: StartOptions,
+  setUp: (aside: Aside) => Promise<ChatSetup>,
+): Promise<ExitCode> {
   const state = stateDirectory();
   const chat = createChat({ historyFile: join(state, "history"), imageDirectory: join(state, "images") });
-  return await chat.run(() => prepare(loaded, options, chat));
+  return await chat.run(async () => prepare(await setUp(chat.aside), options, chat));
 }
 
-async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat): Promise<ReadyChat> {
+async function prepare(
+  { loaded, instructions }: ChatSetup,
+  options: StartOptions,
+  chat: Chat,
+): Promise<ReadyChat> {
   const [{ assembleAgent }, sessions, { transcriptLines }, { slashCommands: slash }] = await Promise.all([
     import("../assembly/assembleAgent.js"),
     import("../assembly/sessions.js"),
@@ -41,6 +54,7 @@ async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat
   const { ask, notice, preview, question } = chat;
   const assembled = await assembleAgent(loaded, {
     ...options,
+    instructions,
     resume,
     ask,
     forPacks: { ask: question },

@@ -3,6 +3,7 @@ import type { AskPerson } from "../assembly/gate.js";
 import type { SessionInfo } from "../assembly/sessions.js";
 import type { Style } from "../display/style.js";
 import type { Permissions } from "../permissions/permissions.js";
+import type { Aside } from "../process/ask.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import type { ModelPrice } from "../settings/config/types.js";
 import type { UndoLog } from "../undo/undoLog.js";
@@ -87,6 +88,8 @@ export interface Chat {
   readonly ask: AskPerson;
   /** Puts a question of a pack to the person. */
   readonly question: NonNullable<PackHost["ask"]>;
+  /** Takes the prompt away while something asks in plain lines, and brings it back. */
+  readonly aside: Aside;
   /** Shows what went wrong beside the conversation. */
   readonly notice: (message: string) => void;
   /** Shows what a call is about to change in a file. */

@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -71,9 +70,10 @@ function clipboardCommands(env: Environment): Command[] {
   ];
 }
 
-function output([program, ...args]: Command): Promise<Buffer> {
+async function output([program, ...args]: Command): Promise<Buffer> {
+  const { execFile } = await import("node:child_process");
   const options = { encoding: "buffer", maxBuffer: LARGEST_IMAGE, timeout: LIMIT_MS } as const;
-  return new Promise((resolve) => {
+  return await new Promise((resolve) => {
     execFile(program, args, options, (error, stdout) => resolve(error ? Buffer.alloc(0) : stdout));
   });
 }

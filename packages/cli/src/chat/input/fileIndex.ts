@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { bestMatches, type Candidate, toCandidate } from "./fuzzy.js";
@@ -65,8 +64,9 @@ export class FileIndex {
 }
 
 /** What git tracks and does not ignore; `undefined` outside of a work tree. */
-function gitFiles(root: string): Promise<string[] | undefined> {
-  return new Promise((resolve) => {
+async function gitFiles(root: string): Promise<string[] | undefined> {
+  const { spawn } = await import("node:child_process");
+  return await new Promise((resolve) => {
     const git = spawn("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
       cwd: root,
       stdio: ["ignore", "pipe", "ignore"],

@@ -1,0 +1,107 @@
+import { readFile, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { transform } from "esbuild";
+import { type ManualChunkMeta, type Plugin, rollup } from "rollup";
+
+const ROOT = dirname(fileURLToPath(import.meta.url));
+const SOURCE = join(ROOT, "src");
+
+/**
+ * What becomes part of the command. Each has functions without state only, so that a copy is as good as the original,
+ * and the first prompt does not wait for the packages: every file that is opened costs more than the code in it.
+ */
+const BUNDLED: Readonly<Record<string, string>> = {
+  "@agent/internal": join(ROOT, "../internal/src/index.ts"),
+  "@agent/core/toolkit": join(ROOT, "../core/src/toolkit/index.ts"),
+  "get-east-asian-width": fileURLToPath(import.meta.resolve("get-east-asian-width")),
+};
+
+/** What is loaded together is one file: all that these lead to at once. What both lead to is a third one. */
+const CHUNKS: Readonly<Record<string, readonly string[]>> = {
+  chat: ["main.ts", "commands/chat.ts"],
+  work: [
+    "main.ts",
+    "program.ts",
+    "commands/run.ts",
+    "run/runTask.ts",
+    "assembly/assembleAgent.ts",
+    "assembly/instructions.ts",
+    "assembly/provider/select.ts",
+  ],
+};
+
+/**
+ * Builds the command as few large files. Opening, resolving and linking a file takes Node longer than reading the code
+ * in it, and a start waits for each.
+ */
+export async function bundle(): Promise<void> {
+  const dir = join(ROOT, "dist");
+  await rm(dir, { recursive: true, force: true });
+  const build = await rollup({
+    input: { bin: join(SOURCE, "bin.ts"), config: join(SOURCE, "settings/config/index.ts") },
+    plugins: [typescript],
+    treeshake: { moduleSideEffects: false },
+    onwarn: ({ message }) => {
+      throw new Error(message);
+    },
+  });
+  await build.write({
+    dir,
+    format: "es",
+    sourcemap: true,
+    entryFileNames: "[name].js",
+    chunkFileNames: "[name]-[hash].js",
+    manualChunks: chunks(),
+  });
+  await build.close();
+}
+
+/** Reads the sources as they are: TypeScript, with ".js" in the imports. All other packages stay imports. */
+const typescript: Plugin = {
+  name: "typescript",
+  resolveId(specifier, importer) {
+    const bundled = BUNDLED[specifier];
+    if (bundled !== undefined) return bundled;
+    if (importer === undefined) return specifier;
+    if (!specifier.startsWith(".")) return { id: specifier, external: true, moduleSideEffects: false };
+    const file = resolve(dirname(importer), specifier);
+    return importer.endsWith(".ts") ? file.replace(/\.js$/, ".ts") : file;
+  },
+  async load(file) {
+    const source = await readFile(file, "utf8");
+    const { code, map } = await transform(source, {
+      loader: file.endsWith(".ts") ? "ts" : "js",
+      target: "node20",
+      sourcefile: file,
+      sourcemap: true,
+      minifySyntax: true,
+      minifyWhitespace: true,
+    });
+    return { code, map };
+  },
+};
+
+function chunks(): (id: string, meta: ManualChunkMeta) => string | undefined {
+  let closures: Map<string, Set<string>> | undefined;
+  return (id, { getModuleInfo }) => {
+    closures ??= new Map(
+      Object.entries(CHUNKS).map(([name, entries]) => [
+        name,
+        closure(
+          entries.map((entry) => join(SOURCE, entry)),
+          (file) => getModuleInfo(file)?.importedIds ?? [],
+        ),
+      ]),
+    );
+    const names = [...closures].flatMap(([name, files]) => (files.has(id) ? [name] : []));
+    return names.length > 1 ? "common" : names[0];
+  };
+}
+
+/** Everything these files import, directly or not, without what is loaded on demand. */
+function closure(entries: readonly string[], imports: (file: string) => readonly string[]): Set<string> {
+  const found = new Set(entries);
+  for (const file of found) for (const next of imports(file)) found.add(next);
+  return found;
+}
