@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,8 +18,13 @@ const BUNDLED: Readonly<Record<string, string>> = {
   "get-east-asian-width": fileURLToPath(import.meta.resolve("get-east-asian-width")),
 };
 
-/** What is loaded together is one file: all that these lead to at once. What both lead to is a third one. */
+/**
+ * What is loaded together is one file: all that these lead to at once. What the first leads to belongs to it alone; what
+ * several others lead to is a file of its own.
+ */
+const FIRST = "first";
 const CHUNKS: Readonly<Record<string, readonly string[]>> = {
+  [FIRST]: ["chat/firstPrompt.ts"],
   chat: ["main.ts", "commands/chat.ts"],
   work: [
     "main.ts",
@@ -64,6 +70,7 @@ const typescript: Plugin = {
     const bundled = BUNDLED[specifier];
     if (bundled !== undefined) return bundled;
     if (importer === undefined) return specifier;
+    if (specifier.startsWith("/")) return specifier;
     if (!specifier.startsWith(".")) return { id: specifier, external: true, moduleSideEffects: false };
     const file = resolve(dirname(importer), specifier);
     return importer.endsWith(".ts") ? file.replace(/\.js$/, ".ts") : file;
@@ -78,9 +85,42 @@ const typescript: Plugin = {
       minifySyntax: true,
       minifyWhitespace: true,
     });
-    return { code, map };
+    return { code: pastIndexes(code), map };
   },
 };
+
+const NAMED_IMPORT = /\bimport\{([^}]*)\}from"([^"]+)";/g;
+const NAMED_EXPORT = /\bexport \{([^}]*)\} from "([^"]+)";/g;
+
+/**
+ * Lets imports lead to the module itself instead of the index of its package. To Rollup a file that imports one
+ * function from an index leads to everything behind it, and all of that would be put into the file of the first prompt.
+ */
+function pastIndexes(code: string): string {
+  return code.replace(NAMED_IMPORT, (whole, names: string, specifier: string) => {
+    const index = BUNDLED[specifier];
+    if (index === undefined || !index.endsWith(".ts")) return whole;
+    const modules = modulesOf(index);
+    return names
+      .split(",")
+      .map((name) => {
+        const module = modules.get(name.split(" as ")[0] ?? "");
+        if (module === undefined) throw new Error(`${specifier} exports no ${name}`);
+        return `import{${name}}from${JSON.stringify(module)};`;
+      })
+      .join("");
+  });
+}
+
+/** The module behind each name of an index. */
+function modulesOf(index: string): Map<string, string> {
+  const modules = new Map<string, string>();
+  for (const [, names = "", specifier = ""] of readFileSync(index, "utf8").matchAll(NAMED_EXPORT)) {
+    const file = resolve(dirname(index), specifier.replace(/\.js$/, ".ts"));
+    for (const name of names.split(",")) modules.set(name.trim(), file);
+  }
+  return modules;
+}
 
 function chunks(): (id: string, meta: ManualChunkMeta) => string | undefined {
   let closures: Map<string, Set<string>> | undefined;
@@ -95,6 +135,7 @@ function chunks(): (id: string, meta: ManualChunkMeta) => string | undefined {
       ]),
     );
     const names = [...closures].flatMap(([name, files]) => (files.has(id) ? [name] : []));
+    if (names.includes(FIRST)) return FIRST;
     return names.length > 1 ? "common" : names[0];
   };
 }

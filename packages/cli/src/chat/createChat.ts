@@ -4,6 +4,7 @@ import { escapeToLine } from "@agent/internal";
 import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
 import { divertOutput, note, ownStandardOutput } from "../process/output.js";
 import { ChatController } from "./controller.js";
+import { ERASE_FIRST_PROMPT } from "./firstPrompt.js";
 import { askPersonQuestion } from "./personQuestion.js";
 import { TerminalChat } from "./terminalChat.js";
 import type { Chat, ChatPlaces, ReadyChat } from "./types.js";
@@ -55,7 +56,7 @@ export function createChat(places: ChatPlaces): Chat {
       if (view) view.print(escapeInvisible(message).split("\n"));
       else note(`agent: ${message}`);
     },
-    run: async (load) => {
+    run: async (load, isPromptShown = false) => {
       const plain = isPlain();
       let farewell: readonly string[] = [];
       // Plain lines cannot be put above a prompt that is there already.
@@ -75,6 +76,7 @@ export function createChat(places: ChatPlaces): Chat {
       };
       try {
         if (ready) start(ready);
+        if (isPromptShown) ownStandardOutput().write(ERASE_FIRST_PROMPT);
         front.open(controller);
         shown = front;
         if (!plain) release = divert();

@@ -20,6 +20,8 @@ export interface StartOptions {
   /** Whether the conversation is kept on disk. */
   readonly record: boolean;
   readonly guard: CrashGuard;
+  /** Whether `drawFirstPrompt` has shown the prompt. */
+  readonly isPromptShown?: boolean;
 }
 
 /** What is read from the disk before there is somebody to answer. Questions on the way are asked aside. */
@@ -36,7 +38,8 @@ export async function startChat(
 ): Promise<ExitCode> {
   const state = stateDirectory();
   const chat = createChat({ historyFile: join(state, "history"), imageDirectory: join(state, "images") });
-  return await chat.run(async () => prepare(await setUp(chat.aside), options, chat));
+  const load = async (): Promise<ReadyChat> => prepare(await setUp(chat.aside), options, chat);
+  return await chat.run(load, options.isPromptShown);
 }
 
 async function prepare(
@@ -53,7 +56,8 @@ async function prepare(
   const resume = options.resume === true ? await pickSession(chat, sessions) : options.resume;
   const { ask, notice, preview, question } = chat;
   const assembled = await assembleAgent(loaded, {
-    ...options,
+    record: options.record,
+    guard: options.guard,
     instructions,
     resume,
     ask,

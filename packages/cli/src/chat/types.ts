@@ -98,7 +98,8 @@ export interface Chat {
   readonly pick: (title: string, items: readonly MenuItem[]) => Promise<string | undefined>;
   /**
    * Talks until the person quits; the terminal is restored whatever happens. What is written while `load` is at
-   * work waits for its end. Rejects with what `load` rejects with.
+   * work waits for its end. `isPromptShown` says that the first prompt was drawn by `drawFirstPrompt`. Rejects with what
+   * `load` rejects with.
    */
-  run(load: () => Promise<ReadyChat>): Promise<ExitCode>;
+  run(load: () => Promise<ReadyChat>, isPromptShown?: boolean): Promise<ExitCode>;
 }

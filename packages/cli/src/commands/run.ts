@@ -35,7 +35,7 @@ export async function runCommand(
       throw new CliError(`--output ${format} needs a task: agent --output ${format} "do this"`);
     if (flags.image) throw new CliError('--image needs a task: agent --image shot.png "what is this?"');
     const { chatCommand } = await import("./chat.js");
-    return await chatCommand(flags, resume, guard);
+    return await chatCommand(flags, { resume, guard });
   }
   const quiet = flags.quiet ?? false;
   const reporter = await createReporter({ format, quiet, isStructured: output !== undefined });
