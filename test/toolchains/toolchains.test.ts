@@ -28,7 +28,13 @@ describe.skipIf(!isInstalled)(`the built-in tools${why}`, () => {
   ])("answer the same in an esbuild bundle: %s", async (format, extension) => {
     const outfile = `esbuild/main.${extension}`;
     const flags = ["--bundle", "--platform=node", "--log-level=warning"];
-    const built = await app.tool("esbuild", "main.mjs", ...flags, `--format=${format}`, `--outfile=${outfile}`);
+    const built = await app.tool(
+      "esbuild",
+      "main.mjs",
+      ...flags,
+      `--format=${format}`,
+      `--outfile=${outfile}`,
+    );
     expect(built).toBe("");
     expect(await app.run(process.execPath, outfile)).toBe(expected);
   });
