@@ -16,13 +16,13 @@ import type { ChatView } from "./view.js";
 
 const STOPPED = "Stopped. The conversation goes on from here.";
 
-/** What a person sent: all of it, and as it stood on the line. */
+/** A sent message: its full text, and the line as it was typed. */
 interface Message {
   readonly text: string;
   readonly shown: string;
 }
 
-/** Everything about one chat that exists only once there is somebody to answer. */
+/** The parts of a chat that exist once the agent is loaded. */
 interface Running {
   readonly agent: Agent;
   readonly settings: ChatSettings;
@@ -40,13 +40,13 @@ export class ChatController {
   readonly #log = new CallLog();
   readonly #usage = new UsageMeter();
   #running: Running | undefined;
-  /** What was sent before there was anybody to answer it. */
+  /** Messages sent before the agent was loaded. */
   #early: Message[] = [];
   #finish: (code: ExitCode) => void = () => undefined;
   #queue: Message[] = [];
-  /** Given to the agent while it works, and not yet part of the conversation. */
+  /** Messages given to `steer` that are not yet part of the conversation. */
   #steering: Message[] = [];
-  /** What the model is told with the next message: commands the person ran, changes that were taken back. */
+  /** Notes for the model in the next message: commands the person ran, changes that were undone. */
   #happened: string[] = [];
   #turn: AbortController | undefined;
   #shellLines = 0;
@@ -59,7 +59,7 @@ export class ChatController {
     });
   }
 
-  /** Now there is somebody to answer: what was sent earlier comes first. */
+  /** The agent is loaded: sends the waiting messages first. */
   start({ agent, settings, slash }: Pick<ReadyChat, "agent" | "settings" | "slash">): void {
     const commands: CommandContext = {
       agent,

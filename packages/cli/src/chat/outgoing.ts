@@ -1,7 +1,7 @@
 import type { Content, ContentPart, Conversation, MentionSource } from "@agent/core";
 import { attach, findMentions } from "./input/mentions.js";
 
-/** Where the message is written and what it can mention besides files. */
+/** The working directory of a message, and the sources it can mention besides files. */
 export interface MessagePlace {
   readonly cwd: string;
   readonly sources?: readonly MentionSource[];

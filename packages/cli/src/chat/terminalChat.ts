@@ -17,9 +17,9 @@ import { Terminal } from "./terminal.js";
 import { TerminalView } from "./terminalView.js";
 import type { ChatPlaces } from "./types.js";
 
-// A terminal sends a sequence at once; an escape that stays alone this long is the key.
+// Terminals send sequences at once: an escape character that stays alone this long is the escape key.
 const ESCAPE_MS = 50;
-// Somebody who typed this recently is still typing: a question that comes up now gets no answer by accident.
+// Ignore keys for a question that appears this soon after the last key: the person is still typing the message.
 const TYPING_MS = 500;
 const CLEAR_SCREEN = "\x1b[H\x1b[2J";
 const LEAVE_HINT = "Ctrl-C again leaves.";
@@ -131,7 +131,7 @@ export class TerminalChat {
     "ctrl-g": () => void this.#editOutside(),
     "ctrl-v": () => void this.#images.paste(),
     "ctrl-b": () => {
-      // In a line with text it moves the cursor, as in every shell.
+      // On a line with text the key moves the cursor, as in shells.
       if (this.view.editor.text !== "" || !this.#controller?.busy) this.view.editor.press("ctrl-b");
       else void this.#controller.moveToBackground();
     },

@@ -60,7 +60,7 @@ export async function prepareCall(
         if (now !== found) {
           return { ...("outcome" in now ? now : unavailable("not_available", name)), durationMs: 0 };
         }
-        // A tool may change what it gets; what was decided about stays as it was.
+        // A tool gets its own copy: the arguments that were decided about stay unchanged.
         const input = parsed.value === copy ? copyArguments(copy) : parsed.value;
         const started = performance.now();
         const ending = await runSafely(tool, input, options, limits);

@@ -13,7 +13,7 @@ const OPTIONS: OptionChecks<RegisterOptions> = {
   deferred: checkBoolean,
 };
 
-/** A registered tool with everything that was learned about it once, at registration. */
+/** A registered tool with everything that registration derived from it. */
 export interface RegisteredTool {
   readonly tool: ExecutableTool;
   readonly capabilities: readonly ToolCapability[];
@@ -98,7 +98,7 @@ function checkedCapabilities(tool: ExecutableTool, fail: (problem: string) => ne
   return [...capabilities];
 }
 
-/** A tool that declares nothing is not taken for a reader. */
+/** A tool without declared capabilities is not treated as a reader. */
 function onlyReads(capabilities: readonly ToolCapability[]): boolean {
   return capabilities.includes("read") && capabilities.every((one) => one === "read" || one === "network");
 }

@@ -12,7 +12,7 @@ import { loadProblem, withinTime } from "../../settings/modules/runModule.js";
 import { isLocal, type ResolvedPack, resolvePack, unbuiltEntry } from "./resolve.js";
 import { trustedDirectories } from "./trustedDirectories.js";
 
-/** A pack that is there, or why it is not. */
+/** A loaded pack, or the reason it could not be loaded. */
 export interface LoadedPack {
   readonly name: string;
   readonly file: string | undefined;
@@ -20,7 +20,7 @@ export interface LoadedPack {
   /** The directory of the config that names it. */
   readonly directory?: string | undefined;
   readonly module: ToolPack | undefined;
-  /** What is wrong with it, with the cure. The other packs work all the same. */
+  /** The problem and how to fix it. Other packs are not affected. */
   problem: string | undefined;
 }
 
@@ -109,7 +109,7 @@ async function importPackage(file: string): Promise<Record<string, unknown>> {
     : module;
 }
 
-/** A pack that ends the process while it is loaded leaves no other trace of itself. */
+/** Names the pack if it ends the process while it is loaded. */
 async function namedIfItEnds<T>(name: string, load: () => Promise<T>): Promise<T> {
   const tell = (): void => {
     process.stderr.write(`agent: the pack ${quote(name)} ended the process while it was loaded.\n`);

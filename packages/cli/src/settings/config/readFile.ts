@@ -31,7 +31,7 @@ class LeftOut extends Error {}
 /** Finds the project's config with cosmiconfig. Resolves to `undefined` if there is none, or it may not run. */
 export async function findProjectConfig(cwd: string, admit: Admit): Promise<FoundConfig | undefined> {
   const stop = stopDirectory(cwd);
-  // Most directories have no config: loading cosmiconfig to learn that would cost a fifth of the start.
+  // Most directories have no config: loading cosmiconfig to find none would cost a fifth of the start.
   if (!hasPlace(cwd, stop)) return undefined;
   return await readWith((explorer) => explorer.search(cwd), cwd, admit, stop);
 }
@@ -78,7 +78,7 @@ async function readWith(
     }
     const { filepath: file, config } = result;
     const isPackage = basename(file) === PACKAGE;
-    // Whoever may write a package.json matters only if there is a config in it.
+    // Check the permissions of package.json only if it has a config.
     if (isPackage && stop !== undefined) checkFileSafety(file);
     // Of package.json only the key counts, so that a new dependency does not ask for trust again.
     const own = isPackage ? JSON.stringify(config) : source.text;
