@@ -5,12 +5,12 @@ import { isAgentError, type PackHost, registerPack, type ToolPack, type ToolRegi
 import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
 import { quotePath } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
-import { userPackagesDirectory } from "../../process/paths.js";
 import { locate, valuePattern } from "../../settings/config/locate.js";
 import { DEFAULT_PACK, type SelectedPack } from "../../settings/layers.js";
 import { isInstalled } from "../../settings/modules/resolveModule.js";
 import { loadProblem, withinTime } from "../../settings/modules/runModule.js";
 import { isLocal, type ResolvedPack, resolvePack, unbuiltEntry } from "./resolve.js";
+import { trustedDirectories } from "./trustedDirectories.js";
 
 /** A loaded pack, or the reason it could not be loaded. */
 export interface LoadedPack {
@@ -71,10 +71,7 @@ export function registerPacks(
 async function loadPack(pack: SelectedPack, projectFile: string | undefined): Promise<LoadedPack> {
   const { name, options, module } = pack;
   if (module) return { name, file: undefined, options, module, problem: undefined };
-  const directories = [
-    ...[pack.source?.file, projectFile].flatMap((file) => (file ? [dirname(file)] : [])),
-    userPackagesDirectory(),
-  ];
+  const directories = trustedDirectories(pack.source?.file, projectFile);
   const found = resolvePack(name, directories);
   if (!found) {
     const unbuilt = unbuiltEntry(name, directories);

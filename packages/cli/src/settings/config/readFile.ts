@@ -7,10 +7,10 @@ import { requireCosmiconfig } from "../../process/requireCjs.js";
 import type { ModuleLoader } from "../modules/moduleLoader.js";
 import { loadProblem, withinTime } from "../modules/runModule.js";
 import { type ConfigSource, checkConfig } from "./checkConfig.js";
-import { type ConfigExplorer, createExplorer, PACKAGE_KEY } from "./explorer.js";
+import { type ConfigExplorer, createExplorer } from "./explorer.js";
 import { checkFileSafety } from "./fileSafety.js";
 import { locate } from "./locate.js";
-import { hasPlace, stopDirectory } from "./places.js";
+import { hasPlace, PACKAGE, PACKAGE_KEY, stopDirectory } from "./places.js";
 import type { AgentConfig } from "./types.js";
 
 const CODE = new Set([".ts", ".js", ".mjs"]);
@@ -77,7 +77,7 @@ async function readWith(
       throw new CliError(`${result.filepath}: it holds no config. Write {} or remove it.`);
     }
     const { filepath: file, config } = result;
-    const isPackage = basename(file) === "package.json";
+    const isPackage = basename(file) === PACKAGE;
     // Check the permissions of package.json only if it has a config.
     if (isPackage && stop !== undefined) checkFileSafety(file);
     // Of package.json only the key counts, so that a new dependency does not ask for trust again.
@@ -116,12 +116,12 @@ async function parseJson(file: string, content: string): Promise<unknown> {
     value = JSON.parse(content.replace(/^\ufeff/, ""));
   } catch (error) {
     // A package.json that cannot be parsed is not ours to judge: it is passed over like one without the key.
-    if (basename(file) === "package.json") return {};
+    if (basename(file) === PACKAGE) return {};
     // Not every version of Node tells the position. YAML includes JSON, and its parser does.
     await parseYaml(file, content);
     throw new CliError(`${file}: ${errorMessage(error).replace(/\s*\n\s*/g, " ")}`);
   }
-  if (basename(file) === "package.json") {
+  if (basename(file) === PACKAGE) {
     if (!isRecord(value)) return {};
     withoutImport(file, content, value[PACKAGE_KEY]);
   }
