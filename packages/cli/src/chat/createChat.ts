@@ -81,7 +81,7 @@ export function createChat(places: ChatPlaces): Chat {
         shown = front;
         if (!plain) release = divert();
         const loading = ready ? undefined : load().then(start);
-        // Whichever comes first: the person leaves, or it cannot start.
+        // Ends when the person leaves or the agent fails to load.
         const code = await Promise.race([
           controller.finished,
           loading?.then(() => controller.finished) ?? controller.finished,

@@ -10,7 +10,7 @@ import type { LoadedSettings } from "../settings/loadSettings.js";
 import { createChat } from "./createChat.js";
 import type { Chat, ChatSessions, ReadyChat } from "./types.js";
 
-// A turn that takes longer is one for which a person looks elsewhere.
+// Ring the bell after turns that take longer: the person probably looks elsewhere.
 const NOTIFY_AFTER_MS = 20_000;
 
 type Sessions = typeof import("../assembly/sessions.js");
@@ -31,7 +31,7 @@ export interface ChatSetup {
   readonly instructions: boolean;
 }
 
-/** `agent` in a terminal. The prompt comes first; settings, who answers and the tools are loaded behind it. */
+/** `agent` in a terminal. Draws the prompt first; settings, provider and tools load behind it. */
 export async function startChat(
   options: StartOptions,
   setUp: (aside: Aside) => Promise<ChatSetup>,
@@ -73,7 +73,7 @@ async function prepare(
     agent,
     slash,
     settings: {
-      // A sentence a line: a terminal would break them in the middle of a word.
+      // One sentence per line: a terminal would break longer lines inside words.
       banner: [
         ...chosen.description.split(/(?<=\.) /),
         ...problems,
@@ -105,7 +105,7 @@ async function prepare(
   };
 }
 
-/** Asks once; a failure is no answer, and is asked again. */
+/** Asks once per project. A failure is not an answer: the next start asks again. */
 function onceDone<T>(work: () => Promise<T>): () => Promise<T> {
   let done: Promise<T> | undefined;
   return () => {

@@ -14,7 +14,7 @@ export async function installPackages(directory: string, names: readonly string[
     ensurePrivateDirectory(directory);
     writeFileSync(join(directory, "package.json"), MANIFEST, { flag: "wx" });
   }
-  // Scripts of a package run with the person's rights before anybody has seen what it brings.
+  // No install scripts: they would run with the person's rights before the pack was approved.
   await runNpm(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--", ...names], directory);
 }
 

@@ -4,7 +4,7 @@ import { bestMatches, type Candidate, toCandidate } from "./fuzzy.js";
 
 const MOST_FILES = 300_000;
 const FRESH_MS = 5000;
-// Directories nobody means where git does not say what to leave out.
+// Directories to skip where no gitignore applies.
 const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn", "__pycache__", ".venv", "target", "dist"]);
 const CONTROL = /\p{Cc}/u;
 
@@ -63,14 +63,14 @@ export class FileIndex {
   }
 }
 
-/** What git tracks and does not ignore; `undefined` outside of a work tree. */
+/** Files that git tracks or does not ignore; `undefined` outside of a work tree. */
 async function gitFiles(root: string): Promise<string[] | undefined> {
   const { spawn } = await import("node:child_process");
   return await new Promise((resolve) => {
     const git = spawn("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
       cwd: root,
       stdio: ["ignore", "pipe", "ignore"],
-      // A repository's own monitor is a program; it is not asked.
+      // Do not run core.fsmonitor: a repository's config can name any program there.
       env: {
         ...process.env,
         GIT_OPTIONAL_LOCKS: "0",
