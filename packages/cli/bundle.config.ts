@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { transform } from "esbuild";
@@ -61,6 +61,15 @@ export async function bundle(): Promise<void> {
     manualChunks: chunks(),
   });
   await build.close();
+  await writeFile(join(dir, "third-party-licenses.txt"), await licenses());
+}
+
+/** The licenses of what others wrote and is part of the command. They ask to be passed on with it. */
+async function licenses(): Promise<string> {
+  const texts = Object.entries(BUNDLED)
+    .filter(([name]) => !name.startsWith("@agent/"))
+    .map(async ([name, file]) => `${name}\n\n${await readFile(join(dirname(file), "license"), "utf8")}`);
+  return (await Promise.all(texts)).join("\n\n");
 }
 
 /** Reads the sources as they are: TypeScript, with ".js" in the imports. All other packages stay imports. */
