@@ -1,7 +1,7 @@
 import { MAX_LINE_BYTES } from "../stdio/lines.js";
 import { withEnd } from "./cutStream.js";
 
-type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
+export type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**
  * `fetch` with a limit on what an answer may weigh: the same as for a line of a server on this machine. An event
