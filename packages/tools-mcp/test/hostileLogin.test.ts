@@ -43,16 +43,14 @@ test("a header that is meant for the server goes to no issuer that the server na
 });
 
 describe("an address that no honest server names for a login", () => {
-  test.each([
-    "file:///etc/passwd",
-    "vscode://extension/install",
-    "ms-msdt:/id",
-    "javascript:alert(1)",
-  ])("%s is neither shown nor opened", async (authorizationEndpoint) => {
-    const opened: URL[] = [];
-    await expect(login({ authorizationEndpoint }, (url) => void opened.push(url))).rejects.toThrow();
-    expect(opened).toEqual([]);
-  });
+  test.each(["file:///etc/passwd", "vscode://extension/install", "ms-msdt:/id", "javascript:alert(1)"])(
+    "%s is neither shown nor opened",
+    async (authorizationEndpoint) => {
+      const opened: URL[] = [];
+      await expect(login({ authorizationEndpoint }, (url) => void opened.push(url))).rejects.toThrow();
+      expect(opened).toEqual([]);
+    },
+  );
 
   test.each([
     ["https://169.254.169.254/latest/meta-data", "inside your own network"],

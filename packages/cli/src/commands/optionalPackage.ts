@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isInside } from "@agent/internal";
+import { ownNpm } from "../assembly/packages/npm.js";
 import { resolvePack } from "../assembly/packs/resolve.js";
 import { askYesNo, canAsk } from "../process/ask.js";
 import { CliError } from "../process/errors.js";
@@ -18,7 +19,8 @@ export async function loadOptional<T>(
   let found = resolvePack(specifier, directories);
   const install = installArguments(name);
   if (!found && canAsk() && (await askYesNo(`${command} needs ${name}. Install it with npm now?`))) {
-    spawnSync("npm", install, { stdio: "inherit" });
+    const { program, env } = ownNpm();
+    spawnSync(program, install, { env, stdio: "inherit" });
     found = resolvePack(specifier, [...directories, process.cwd()]);
   }
   if (!found) {

@@ -3,6 +3,7 @@ import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensurePrivateDirectory } from "../../process/paths.js";
+import { ownProgram } from "../../settings/ownProgram.js";
 import { isImagePath } from "./mentions.js";
 
 const LARGEST_IMAGE = 20 * 1024 * 1024;
@@ -71,7 +72,9 @@ function clipboardCommands(env: Environment): Command[] {
   ];
 }
 
-function output([program, ...args]: Command): Promise<Buffer> {
+function output([name, ...args]: Command): Promise<Buffer> {
+  const program = ownProgram(name);
+  if (program === undefined) return Promise.resolve(Buffer.alloc(0));
   const options = { encoding: "buffer", maxBuffer: LARGEST_IMAGE, timeout: LIMIT_MS } as const;
   return new Promise((resolve) => {
     execFile(program, args, options, (error, stdout) => resolve(error ? Buffer.alloc(0) : stdout));
