@@ -1,5 +1,5 @@
 /**
- * What our own packages share and a pack author does not need. Each package bundles what it uses, so nothing here is
+ * Code shared by our own packages that pack authors do not need. Each package bundles its part, so nothing here is
  * published or has a version. Functions and constants only: a bundled copy must not differ from another by its state.
  */
 export { nodeModule } from "./files/nodeModules.js";

@@ -3,7 +3,7 @@ import { userInfo } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 
 const PRIVATE_DIRECTORY = 0o700;
-// Nothing can be kept below a file: whoever tries finds out and says so.
+// A path below a file: every write there fails with an error that names it.
 const NO_HOME = "/dev/null";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -41,7 +41,7 @@ export function ensurePrivateDirectory(path: string): void {
   try {
     mkdirSync(path, PRIVATE_DIRECTORY);
   } catch (error) {
-    // Another agent may have been faster.
+    // Another process may have created it.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }

@@ -6,7 +6,7 @@ import type { Login, LoginStore } from "./store.js";
 /** A token is refreshed this long before it ends, so that no request is made with one that ends on its way. */
 const REFRESH_BEFORE_MS = 60_000;
 
-// Somebody will paste it into a shell, so that nothing a shell understands may be in it.
+// The scope is printed in a command to paste into a shell: only harmless characters are allowed.
 const PLAIN_SCOPE = /^[\w:./ -]{1,300}$/;
 
 /** A server wants a person to log in. `agent mcp login` does it. */

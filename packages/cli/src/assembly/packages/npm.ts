@@ -15,7 +15,7 @@ export async function installPackages(directory: string, names: readonly string[
     ensurePrivateDirectory(directory);
     writeFileSync(join(directory, "package.json"), MANIFEST, { flag: "wx" });
   }
-  // Scripts of a package run with the person's rights before anybody has seen what it brings.
+  // No install scripts: they would run with the person's rights before the pack was approved.
   await runNpm(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--", ...names], directory);
 }
 
@@ -27,7 +27,7 @@ export async function uninstallPackages(directory: string, names: readonly strin
  * The person's own npm, and an environment in which it is run by this very Node: it is a script that would take the
  * first `node` on the PATH, which may be one of a project. Throws a `CliError` if there is none.
  */
-export function ownNpm(): { readonly program: string; readonly env: NodeJS.ProcessEnv } {
+function ownNpm(): { readonly program: string; readonly env: NodeJS.ProcessEnv } {
   const program = ownProgram("npm");
   if (program === undefined)
     throw new CliError("npm is not installed, or not on the PATH. It comes with Node.");

@@ -68,7 +68,7 @@ async function completeSlashCommand(
   try {
     return command && ((await command.words?.(context, before)) ?? []);
   } catch {
-    // A server that does not answer has nothing to offer.
+    // The server does not answer: offer no completions.
     return [];
   }
 }

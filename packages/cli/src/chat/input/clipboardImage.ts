@@ -16,7 +16,7 @@ type Command = readonly [program: string, ...args: string[]];
 
 /**
  * The image on the clipboard as a file in `directory`, which only its owner can enter; `undefined` if there is none, or
- * no program here that can read it. Never rejects. Of earlier images the last ones are kept.
+ * no installed program can read it. Never rejects. Keeps the last few images.
  */
 export async function saveClipboardImage(
   directory: string,

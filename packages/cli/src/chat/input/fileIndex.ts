@@ -6,7 +6,7 @@ import { bestMatches, type Candidate, toCandidate } from "./fuzzy.js";
 
 const MOST_FILES = 300_000;
 const FRESH_MS = 5000;
-// Directories nobody means where git does not say what to leave out.
+// Directories to skip where no gitignore applies.
 const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn", "__pycache__", ".venv", "target", "dist"]);
 const CONTROL = /\p{Cc}/u;
 
@@ -65,7 +65,7 @@ export class FileIndex {
   }
 }
 
-/** What git tracks and does not ignore; `undefined` outside of a work tree. */
+/** Files that git tracks or does not ignore; `undefined` outside of a work tree. */
 function gitFiles(root: string): Promise<string[] | undefined> {
   return new Promise((resolve) => {
     const program = ownProgram("git", root);
@@ -76,7 +76,7 @@ function gitFiles(root: string): Promise<string[] | undefined> {
     const git = spawn(program, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
       cwd: root,
       stdio: ["ignore", "pipe", "ignore"],
-      // A repository's own monitor is a program; it is not asked.
+      // Do not run core.fsmonitor: a repository's config can name any program there.
       env: {
         ...process.env,
         GIT_OPTIONAL_LOCKS: "0",
