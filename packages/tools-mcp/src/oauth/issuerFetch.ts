@@ -1,6 +1,8 @@
 import { BlockList, isIP } from "node:net";
 import { quote } from "@agent/core/toolkit";
-import { boundedFetch, type Fetch } from "../connection/boundedFetch.js";
+import { boundedBody, withBody } from "../stdio/boundedBody.js";
+
+type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** Addresses of this machine and of the networks around it. */
 const INTERNAL = new BlockList();
@@ -25,10 +27,10 @@ INTERNAL.addSubnet("fe80::", 10, "ipv6");
  * to addresses that `assertLoginAddress` accepts, and reads no answer without an end.
  */
 export function issuerFetch(server: string): Fetch {
-  const inner = boundedFetch();
   return async (input, init) => {
     assertLoginAddress(input, server);
-    return await inner(input, init);
+    const response = await fetch(input, init);
+    return response.body === null ? response : withBody(response, boundedBody(response.body));
   };
 }
 

@@ -3,8 +3,8 @@ import { existsSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { CliError } from "../../process/errors.js";
 import { EXIT } from "../../process/exitCodes.js";
+import { ownProgram } from "../../process/ownProgram.js";
 import { ensurePrivateDirectory } from "../../process/paths.js";
-import { ownProgram } from "../../settings/ownProgram.js";
 
 const MANIFEST = `${JSON.stringify({ private: true, description: "Packages of the agent command" }, undefined, 2)}\n`;
 const MAX_OUTPUT = 8 * 1024 * 1024;

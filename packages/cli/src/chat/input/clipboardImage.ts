@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ownProgram } from "../../process/ownProgram.js";
 import { ensurePrivateDirectory } from "../../process/paths.js";
-import { ownProgram } from "../../settings/ownProgram.js";
 import { isImagePath } from "./mentions.js";
 
 const LARGEST_IMAGE = 20 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { ownProgram } from "../../settings/ownProgram.js";
+import { ownProgram } from "../../process/ownProgram.js";
 import { bestMatches, type Candidate, toCandidate } from "./fuzzy.js";
 
 const MOST_FILES = 300_000;

@@ -3,7 +3,7 @@ import { canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, print } from "../../process/output.js";
-import { ownProgram } from "../../settings/ownProgram.js";
+import { ownProgram } from "../../process/ownProgram.js";
 import { configuredServers, type McpFlags, selectServers } from "./servers.js";
 
 const LOGIN_MS = 10 * 60 * 1000;

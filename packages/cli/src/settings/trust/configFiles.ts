@@ -1,8 +1,7 @@
 import { realpathSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { dirname } from "node:path";
-import { resolvePack } from "../../assembly/packs/resolve.js";
 import { isInstalled } from "../modules/resolveModule.js";
+import { resolvePack } from "../packs/resolve.js";
 import { ProjectFiles } from "./projectFiles.js";
 
 const PACKAGE_NAME = /(["'`])((?:@[\w-][\w.-]*\/)?[\w-][\w.-]*)\1/g;

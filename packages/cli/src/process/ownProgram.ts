@@ -1,8 +1,7 @@
-import { accessSync, constants, realpathSync } from "node:fs";
+import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { canonicalPath, isInside } from "@agent/internal";
-import { homeDirectory } from "../process/paths.js";
-import { stopDirectory } from "./config/places.js";
+import { homeDirectory } from "./paths.js";
 
 /**
  * The path of a program on the person's PATH that no project brings. Package runners put `node_modules/.bin` of a
@@ -26,10 +25,17 @@ export function ownProgram(
   return undefined;
 }
 
-/** The project around a directory. Not a directory that holds the whole home: the person's own programs are there. */
+/** A directory and the root of its repository. Not a directory that holds the whole home: the person's own programs are there. */
 function foreignDirectories(cwd: string): string[] {
   const home = canonicalPath(homeDirectory());
-  return [cwd, stopDirectory(cwd)].map(canonicalPath).filter((directory) => !isInside(directory, home));
+  return [cwd, repositoryRoot(cwd)].map(canonicalPath).filter((directory) => !isInside(directory, home));
+}
+
+function repositoryRoot(cwd: string): string {
+  for (let directory = cwd; dirname(directory) !== directory; directory = dirname(directory)) {
+    if (existsSync(join(directory, ".git"))) return directory;
+  }
+  return cwd;
 }
 
 function isPackageBin(directory: string): boolean {
