@@ -81,7 +81,8 @@ export async function assembleAgent(
   const { file, session } =
     resume === undefined ? { file: newSessionFile(cwd) } : await openSession(cwd, resume);
   const instructions = options.instructions ? findInstructions(cwd) : [];
-  const ownCommands = [join(cwd, ".agent"), configDirectory()].flatMap(readOwnCommands);
+  // The person's own first: a project does not take the place of a command they know.
+  const ownCommands = [configDirectory(), join(cwd, ".agent")].flatMap(readOwnCommands);
   const told = [
     settings.systemPrompt ?? defaultSystemPrompt(cwd),
     formatInstructions(instructions, cwd),
