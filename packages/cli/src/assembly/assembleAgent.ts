@@ -7,7 +7,6 @@ import {
   type Telemetry,
   terminateOnSignals,
 } from "@agent/core";
-import { describeSkills, type OwnCommand, readOwnCommands } from "../chat/ownCommands.js";
 import { Grants } from "../permissions/grants.js";
 import { type Mode, modeOf } from "../permissions/mode.js";
 import { Permissions, usesSandbox } from "../permissions/permissions.js";
@@ -19,6 +18,7 @@ import { UndoLog } from "../undo/undoLog.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
 import { type AskPerson, createGate, undoHooks } from "./gate.js";
 import { findInstructions, formatInstructions, type Instruction, instructionHooks } from "./instructions.js";
+import { describeSkills, type OwnCommand, readOwnCommands } from "./ownCommands.js";
 import type { LoadedPack } from "./packs/load.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
@@ -89,7 +89,8 @@ export async function assembleAgent(
   const { file, session } =
     resume === undefined ? { file: newSessionFile(cwd) } : await openSession(cwd, resume);
   const instructions = options.instructions ? findInstructions(cwd) : [];
-  const ownCommands = [join(cwd, ".agent"), configDirectory()].flatMap(readOwnCommands);
+  // The person's own first: a project does not take the place of a command they know.
+  const ownCommands = [configDirectory(), join(cwd, ".agent")].flatMap(readOwnCommands);
   const told = [
     settings.systemPrompt ?? defaultSystemPrompt(cwd),
     formatInstructions(instructions, cwd),

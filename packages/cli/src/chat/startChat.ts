@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { escapeToLine } from "@agent/internal";
 import { priceOf } from "../assembly/provider/price.js";
 import type { SessionRecording } from "../assembly/sessionRecording.js";
 import type { Style } from "../display/style.js";
@@ -59,7 +60,9 @@ async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat
       banner: [
         ...chosen.description.split(/(?<=\.) /),
         ...problems,
-        ...assembled.instructions.map(({ file, isCut }) => `Instructions: ${file}${isCut ? " (cut)" : ""}`),
+        ...assembled.instructions.map(
+          ({ file, isCut }) => `Instructions: ${escapeToLine(file)}${isCut ? " (cut)" : ""}`,
+        ),
       ],
       model: chosen.model,
       confirm: tools.confirm,

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { ownProgram } from "../../process/ownProgram.js";
 import { bestMatches, type Candidate, toCandidate } from "./fuzzy.js";
 
 const MOST_FILES = 300_000;
@@ -67,7 +68,12 @@ export class FileIndex {
 /** Files that git tracks or does not ignore; `undefined` outside of a work tree. */
 function gitFiles(root: string): Promise<string[] | undefined> {
   return new Promise((resolve) => {
-    const git = spawn("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    const program = ownProgram("git", root);
+    if (program === undefined) {
+      resolve(undefined);
+      return;
+    }
+    const git = spawn(program, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
       cwd: root,
       stdio: ["ignore", "pipe", "ignore"],
       // Do not run core.fsmonitor: a repository's config can name any program there.
