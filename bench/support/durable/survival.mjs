@@ -79,7 +79,8 @@ function runTest(name, servers, { runs, kills: deaths }) {
     },
   });
   const endAll = () => process.kill(-child.pid, "SIGKILL");
-  process.once("exit", endAll);
+  // Before anything else is removed: it would go on meanwhile.
+  process.prependOnceListener("exit", endAll);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk) => {
