@@ -1,55 +1,18 @@
-import { execFile, spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { externalDirectory, isExternalInstalled } from "../external.mjs";
+import { type App, createApp, isInstalled, PACKAGES, startNext, toolchains, why } from "./app.js";
 
-const execute = promisify(execFile);
-const APPS = fileURLToPath(new URL("apps", import.meta.url));
-const PACKAGES = fileURLToPath(new URL("../../packages", import.meta.url));
-const INSTALLED = ["core", "tools-fs", "tools-search", "tools-bash", "preset-default"];
-const MANIFEST = new URL("package.json", import.meta.url);
-const toolchains = externalDirectory(MANIFEST);
-const isInstalled = isExternalInstalled(MANIFEST);
-const why = isInstalled ? "" : " (skipped: run `node test/toolchains/install.mjs` first)";
-
-/** A program that uses the packages as a user has them, in a directory of its own. */
-let app: string;
+let app: App;
 /** What the tools answer in plain Node. */
 let expected: string;
 
 beforeAll(async () => {
   if (!isInstalled) return;
-  app = realpathSync(mkdtempSync(join(toolchains, "app-")));
-  cpSync(APPS, app, { recursive: true });
-  for (const name of INSTALLED) {
-    const target = join(app, "node_modules", "@agent", name);
-    mkdirSync(target, { recursive: true });
-    cpSync(join(PACKAGES, name, "dist"), join(target, "dist"), { recursive: true });
-    cpSync(join(PACKAGES, name, "package.json"), join(target, "package.json"));
-  }
-  expected = await run(process.execPath, "main.mjs");
+  app = createApp("tools", ["core", "tools-fs", "tools-search", "tools-bash", "preset-default"]);
+  expected = await app.run(process.execPath, "main.mjs");
 });
-afterAll(() => {
-  if (isInstalled) rmSync(app, { recursive: true, force: true, maxRetries: 3 });
-});
-
-/** Runs a program in the app's directory. Everything it prints is its result: a warning is one too many. */
-async function run(program: string, ...args: string[]): Promise<string> {
-  // In CI, Next.js warns of a missing build cache: that is about the machine, not about the packages.
-  const { CI: _, ...env }: NodeJS.ProcessEnv = process.env;
-  const options = { cwd: app, env: { ...env, NEXT_TELEMETRY_DISABLED: "1" } };
-  const { stdout, stderr } = await execute(program, args, options);
-  return stdout + stderr;
-}
-
-/** Runs a program of the toolchains. */
-function tool(name: string, ...args: string[]): Promise<string> {
-  return run(join(toolchains, "node_modules", ".bin", name), ...args);
-}
+afterAll(() => app?.remove());
 
 describe.skipIf(!isInstalled)(`the built-in tools${why}`, () => {
   test("answer in plain Node", () => {
@@ -65,10 +28,15 @@ describe.skipIf(!isInstalled)(`the built-in tools${why}`, () => {
   ])("answer the same in an esbuild bundle: %s", async (format, extension) => {
     const outfile = `esbuild/main.${extension}`;
     const flags = ["--bundle", "--platform=node", "--log-level=warning"];
-    expect(await tool("esbuild", "main.mjs", ...flags, `--format=${format}`, `--outfile=${outfile}`)).toBe(
-      "",
+    const built = await app.tool(
+      "esbuild",
+      "main.mjs",
+      ...flags,
+      `--format=${format}`,
+      `--outfile=${outfile}`,
     );
-    expect(await run(process.execPath, outfile)).toBe(expected);
+    expect(built).toBe("");
+    expect(await app.run(process.execPath, outfile)).toBe(expected);
   });
 
   test("answer the same in a webpack bundle", async () => {
@@ -78,40 +46,51 @@ describe.skipIf(!isInstalled)(`the built-in tools${why}`, () => {
       "--output-path=webpack",
       "--output-filename=main.cjs",
     ];
-    expect(await tool("webpack", "--entry=./main.mjs", ...flags)).toMatch(/compiled successfully/);
-    expect(await run(process.execPath, "webpack/main.cjs")).toBe(expected);
+    expect(await app.tool("webpack", "--entry=./main.mjs", ...flags)).toMatch(/compiled successfully/);
+    expect(await app.run(process.execPath, "webpack/main.cjs")).toBe(expected);
   });
 
   test("answer the same in a Rollup bundle", async () => {
     const flags = ["--plugin=node-resolve", "--format=es", "--dir=rollup", "--failAfterWarnings"];
-    await tool("rollup", "main.mjs", ...flags);
-    expect(await run(process.execPath, "rollup/main.js")).toBe(expected);
+    await app.tool("rollup", "main.mjs", ...flags);
+    expect(await app.run(process.execPath, "rollup/main.js")).toBe(expected);
   });
 
   test.each([
     ["with the packages external, its default", "export default {};"],
     ["with all packages inside", "export default { ssr: { noExternal: true } };"],
   ])("answer the same in a Vite bundle %s", async (_, config) => {
-    writeFileSync(join(app, "vite.config.mjs"), config);
+    writeFileSync(join(app.directory, "vite.config.mjs"), config);
     const flags = ["--ssr=main.mjs", "--outDir=vite", "--emptyOutDir", "--logLevel=warn"];
-    expect(await tool("vite", "build", ...flags)).toBe("");
-    expect(await run(process.execPath, "vite/main.js")).toBe(expected);
+    expect(await app.tool("vite", "build", ...flags)).toBe("");
+    expect(await app.run(process.execPath, "vite/main.js")).toBe(expected);
   });
 
   test("answer the same in a Next.js route, built by Turbopack", async () => {
-    cpSync(join(app, "tools.mjs"), join(app, "next", "tools.mjs"));
-    const built = await tool("next", "build", "next");
+    const next = join(app.directory, "next");
+    cpSync(join(app.directory, "tools.mjs"), join(next, "tools.mjs"));
+    const built = await app.tool("next", "build", "next");
     expect(built).toContain("Compiled successfully");
     expect(built).not.toMatch(/warn|⚠/i);
-    expect(await answerOfNext()).toBe(expected.trimEnd());
+    const server = await startNext(next);
+    try {
+      expect(await (await fetch(`${server.address}/api/tools`)).text()).toBe(expected.trimEnd());
+      expect(server.said()).toBe("");
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test.each(["node20", "node22", "node24"])("answer the same in %s", async (name) => {
+    expect(await app.run(programOf(name), "main.mjs")).toBe(expected);
   });
 
   test("answer the same in Deno", async () => {
-    expect(await tool("deno", "run", "--allow-all", "--quiet", "main.mjs")).toBe(expected);
+    expect(await app.tool("deno", "run", "--allow-all", "--quiet", "main.mjs")).toBe(expected);
   });
 
   test("answer the same in Bun, where run_bash may refuse but never claims a success it did not see", async () => {
-    const [lines, others] = [await tool("bun", "main.mjs"), expected].map((text) => text.split("\n"));
+    const [lines, others] = [await app.tool("bun", "main.mjs"), expected].map((text) => text.split("\n"));
     const shell = (line: string): boolean => line.startsWith("run_bash: ");
     expect(lines?.filter((line) => !shell(line))).toEqual(others?.filter((line) => !shell(line)));
     const answer = lines?.find(shell);
@@ -122,35 +101,21 @@ describe.skipIf(!isInstalled)(`the built-in tools${why}`, () => {
 test.skipIf(!isInstalled)(
   `an expression that backtracks without end does not hang a bundled program${why}`,
   async () => {
-    writeFileSync(join(app, "line.txt"), `${"x".repeat(60)}\n`);
-    await tool("esbuild", "hostile.mjs", "--bundle", "--platform=node", "--outfile=hostile.cjs");
-    expect(await run(process.execPath, "hostile.cjs", "line.txt")).toContain("backtracks without end");
+    writeFileSync(join(app.directory, "line.txt"), `${"x".repeat(60)}\n`);
+    await app.tool("esbuild", "hostile.mjs", "--bundle", "--platform=node", "--outfile=hostile.cjs");
+    expect(await app.run(process.execPath, "hostile.cjs", "line.txt")).toContain("backtracks without end");
   },
 );
 
-/** What the route answers, from a server that is started for one request. */
-async function answerOfNext(): Promise<string> {
-  const next = join(toolchains, "node_modules", "next", "dist", "bin", "next");
-  const server = spawn(process.execPath, [next, "start", "next", "--port=0", "--hostname=127.0.0.1"], {
-    cwd: app,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const exited = new Promise((resolve) => server.once("exit", resolve));
-  let said = "";
-  server.stderr.on("data", (chunk) => {
-    said += chunk;
-  });
-  try {
-    for await (const line of createInterface({ input: server.stdout })) {
-      const [address] = /http:\/\/[\d.]+:\d+/.exec(line) ?? [];
-      if (address === undefined) continue;
-      const answer = await (await fetch(`${address}/api/tools`)).text();
-      expect(said).toBe("");
-      return answer;
-    }
-    throw new Error(`Next.js did not start: ${said}`);
-  } finally {
-    server.kill();
-    await exited;
-  }
+test.skipIf(!isInstalled).each(["node20", "node22", "node24"])(
+  `a worker thread that runs commands closes no file of the program around it: %s${why}`,
+  async (name) => {
+    const program = join(PACKAGES, "tools-bash", "test", "workerThread.mjs");
+    const printed = await app.run(programOf(name), program);
+    expect(JSON.parse(printed)).toEqual({ printed: 30, files: 120, open: 120 });
+  },
+);
+
+function programOf(name: string): string {
+  return join(toolchains, "node_modules", name, "bin", "node");
 }

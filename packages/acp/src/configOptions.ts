@@ -4,7 +4,7 @@ import type { ModeChoice, ModelChoice } from "./host.js";
 const MODEL = "model";
 const MODE = "mode";
 
-/** What a person can set for a session: the model, and the mode also for editors that know only config options. */
+/** The settings of a session: the model, and the mode for editors that know only config options. */
 export class ConfigOptions {
   readonly #modes: ModeChoice;
   readonly #model: ModelChoice | undefined;
@@ -47,7 +47,7 @@ export class ConfigOptions {
     ];
   }
 
-  /** Throws for an option or a value that there is none of. Resolves to which option it was. */
+  /** Throws for an unknown option or value. Resolves to the option that was set. */
   async set(id: string, value: unknown): Promise<"mode" | "model"> {
     if (id === MODE && typeof value === "string") {
       this.setMode(value);

@@ -50,7 +50,7 @@ export class Editor {
       { cancellationSignal: signal },
     );
     if (outcome.outcome !== "selected") return undefined;
-    // What is not among the options is no answer.
+    // An id that is not among the options is not an answer.
     return options.find(({ optionId }) => optionId === outcome.optionId)?.optionId;
   }
 
@@ -124,7 +124,7 @@ export class Editor {
   }
 }
 
-/** Gives up after a while, and when nobody waits any more. */
+/** Rejects after a timeout, or when the caller's signal aborts. */
 function within(signal: AbortSignal | undefined): { cancellationSignal: AbortSignal } {
   const limit = AbortSignal.timeout(FILE_LIMIT_MS);
   return { cancellationSignal: signal ? AbortSignal.any([signal, limit]) : limit };

@@ -84,11 +84,11 @@ export interface HostSession {
   readonly commands?: readonly PackCommand[];
   /** How many tokens the model's context holds, where that is known. */
   readonly contextTokens?: number;
-  /** What did not work, shown at the start: a server that does not answer, a pack that is missing. */
+  /** Problems shown at the start: a server that does not answer, a missing pack. */
   readonly problems?: readonly string[];
-  /** The same, of what takes longer. A message waits for it, so that no tool is missing from the first answer. */
+  /** Problems that are known later. The first message waits for them, so that no tool is missing from its answer. */
   readonly ready?: Promise<readonly string[]>;
-  /** Sees every message before the model does; what it returns is sent instead. */
+  /** Transforms every message before it is sent to the model. */
   beforeMessage?(content: Content): Content | Promise<Content>;
   /** A message was answered, stopped or failed, and its tools have ended. */
   afterMessage?(): void | Promise<void>;

@@ -1,7 +1,7 @@
 import type { Content, ContentPart } from "@agent/core";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 
-/** What an editor sent as a message, in the form the agent takes. */
+/** Converts an editor's message to the agent's content parts. */
 export function toContent(blocks: readonly ContentBlock[]): Content {
   const parts = blocks.map(toPart);
   if (parts.every((part) => part.type === "text")) return parts.map(({ text }) => text).join("\n\n");

@@ -2,7 +2,7 @@ import type { Agent, AgentEvent } from "@agent/core";
 import { contentText } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
 
-/** What a kept conversation was, in the order it happened: what people wrote, and the events of the answers. */
+/** The events of a stored conversation in order: the user's messages, and the events of the answers. */
 export function* replayEvents({
   conversation,
 }: Agent): Generator<AgentEvent | { type: "user"; text: string }> {

@@ -23,7 +23,7 @@ export async function main(args: readonly string[], exit: (code: number) => neve
   }
   await flush();
   const problem = outputProblem();
-  // A terminal that is gone cannot be written either: then the signal is the reason.
+  // A closed terminal also fails writes: then report the signal as the reason.
   if (problem !== undefined && exitCode < FIRST_SIGNAL) {
     note(`agent: ${problem}`);
     await flush();

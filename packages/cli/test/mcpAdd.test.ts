@@ -37,6 +37,36 @@ test("a pasted command line becomes a server with its tools agreed to and turned
   expect((await sandbox.run(["mcp", "remove", "docs"])).code).toBe(2);
 });
 
+test("a config in package.json gets the server, and the rest of the file stays byte for byte", async () => {
+  const sandbox = new Sandbox();
+  const around = [
+    '{"name": "x",\r\n   "agent": ',
+    ',\r\n  "odd" :[ 1,2 ],   "last": "\\u00e9 // {"}',
+  ] as const;
+  const file = sandbox.write("package.json", around.join('{"model":"m"}'));
+  expect((await sandbox.run(["tools", "--trust"])).code).toBe(0);
+  const added = await sandbox.run(["mcp", "add", "--yes", "--name", "docs", "--enable", "*", ...COMMAND]);
+  expect(added).toMatchObject({ code: 0 });
+  expect(added.stdout).toContain(`docs is in "${file}"`);
+  const text = readFileSync(file, "utf8");
+  expect(text.startsWith(around[0]) && text.endsWith(around[1])).toBe(true);
+  expect(JSON.parse(text).agent.packs[1][1].servers).toHaveProperty("docs");
+  // It was trusted before, and is trusted as it is now.
+  const called = await sandbox.run(["tool", "run", "mcp__docs__echo", "--args", '{"a":1}']);
+  expect(called.stdout.trim()).toBe('{"a":1}');
+  expect((await sandbox.run(["mcp", "remove", "docs"])).code).toBe(0);
+  expect(JSON.parse(readFileSync(file, "utf8")).agent.packs[1][1]).toEqual({ servers: {} });
+  expect(existsSync(join(sandbox.project, "agent.config.json"))).toBe(false);
+});
+
+test("a package.json without a config stays as it is", async () => {
+  const sandbox = new Sandbox();
+  const file = sandbox.write("package.json", '{"name":"x","keywords":["agent"]}');
+  expect((await sandbox.run(["mcp", "add", "--yes", "--name", "docs", ...COMMAND])).code).toBe(0);
+  expect(readFileSync(file, "utf8")).toBe('{"name":"x","keywords":["agent"]}');
+  expect(configOf(sandbox).packs[1][1].servers).toHaveProperty("docs");
+});
+
 test("without a terminal nothing is started or written unless --yes is given", async () => {
   const sandbox = new Sandbox();
   const refused = await sandbox.run(["mcp", "add", ...COMMAND]);

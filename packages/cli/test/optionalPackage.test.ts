@@ -33,18 +33,26 @@ function commandAlone(): string {
   return join(root, "dist", "bin.js");
 }
 
-test("without the package of acp one line says what to install", async () => {
-  const { code, stdout, stderr } = await new Sandbox(commandAlone()).run(["acp"]);
+test.each([
+  [["acp"], "agent acp", "@agent/acp"],
+  [["mcp", "list"], "agent mcp", "@agent/tools-mcp"],
+  [["mcp", "add", "--yes", "node", "server.js"], "agent mcp", "@agent/tools-mcp"],
+  [["mcp", "serve"], "agent mcp serve", "@agent/tools-mcp"],
+])("without its package, one line of agent %j says what to install", async (args, command, name) => {
+  const { code, stdout, stderr } = await new Sandbox(commandAlone()).run(args);
   expect(code).toBe(2);
   expect(stdout).toBe("");
   expect(stderr).toBe(
-    "agent: agent acp needs @agent/acp, which is not installed. Run: npm install --global @agent/acp\n",
+    `agent: ${command} needs ${name}, which is not installed. Run: npm install --global ${name}\n`,
   );
 });
 
 test("in a terminal it is offered, and a no installs nothing", async () => {
   const sandbox = new Sandbox(commandAlone());
-  const { code, stdout } = await sandbox.runInTerminal(["acp"], [["Install it with npm now?", "n"]]);
+  const { code, stdout } = await sandbox.runInTerminal(
+    ["acp"],
+    [["Install it with npm, for you alone?", "n"]],
+  );
   expect(code).toBe(2);
   expect(stdout).toContain("Run: npm install --global @agent/acp");
   expect(existsSync(join(sandbox.project, "node_modules"))).toBe(false);
@@ -65,4 +73,48 @@ test("a package that a project brings runs only if the project is trusted", asyn
   expect(existsSync(join(sandbox.project, "ran"))).toBe(false);
   expect((await sandbox.run(["acp", "--trust"])).code).toBe(0);
   expect(existsSync(join(sandbox.project, "ran"))).toBe(true);
+});
+
+/** Files of a package that says so in the working directory when it is loaded. */
+function plantMcp(sandbox: Sandbox): void {
+  const exports = { ".": "./index.js", "./manage": "./index.js", "./server": "./index.js" };
+  const manifest = { name: "@agent/tools-mcp", type: "module", exports };
+  sandbox.write("node_modules/@agent/tools-mcp/package.json", JSON.stringify(manifest));
+  sandbox.write(
+    "node_modules/@agent/tools-mcp/index.js",
+    'import { writeFileSync } from "node:fs"; writeFileSync("ran", ""); export const register = () => {};',
+  );
+}
+
+test.each([
+  [["mcp", "list"], "no config", undefined],
+  [["mcp", "add", "--yes", "node", "server.js"], "no config", undefined],
+  [["mcp", "check"], "a config that needs no trust", '{"readOnly":true}'],
+  [["mcp", "serve"], "a config that needs no trust", '{"readOnly":true}'],
+])("agent %j does not run a package of the working directory with %s", async (args, _, config) => {
+  const sandbox = new Sandbox(commandAlone());
+  plantMcp(sandbox);
+  if (config !== undefined) sandbox.write("agent.config.json", config);
+  expect((await sandbox.run(args)).stderr).toContain("which is not installed");
+  expect(existsSync(join(sandbox.project, "ran"))).toBe(false);
+});
+
+test("agent mcp runs the package of a project whose config is trusted, and not before", async () => {
+  const sandbox = new Sandbox(commandAlone());
+  plantMcp(sandbox);
+  sandbox.write("agent.config.json", '{"packs":["@agent/preset-default"]}');
+  expect((await sandbox.run(["mcp", "list"])).code).toBe(4);
+  expect(existsSync(join(sandbox.project, "ran"))).toBe(false);
+  await sandbox.run(["mcp", "list", "--trust"]);
+  expect(existsSync(join(sandbox.project, "ran"))).toBe(true);
+});
+
+test("agent mcp finds the package beside the link through which it was started, as with pnpm", async () => {
+  const sandbox = new Sandbox(commandAlone());
+  plantMcp(sandbox);
+  const link = join(sandbox.project, "node_modules", "@agent", "cli");
+  symlinkSync(dirname(dirname(sandbox.bin)), link);
+  const linked = new Sandbox(join(link, "dist", "bin.js"));
+  await linked.run(["mcp", "list"]);
+  expect(existsSync(join(linked.project, "ran"))).toBe(true);
 });

@@ -1,9 +1,10 @@
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { packSource, Sandbox } from "./agent.js";
 
@@ -125,6 +126,39 @@ describe("agent pack search, add and remove", () => {
     expect(readFileSync(path, "utf8")).not.toContain(NAME);
     expect(readFileSync(path, "utf8")).toMatch(after);
     expect((await box.run(["tools"])).code).toBe(0);
+  });
+
+  test("a config in package.json is edited in place, and stays trusted", async () => {
+    const box = new Sandbox();
+    const env = await registryWith(box, PACK);
+    const path = box.write("package.json", '{\n\t"name": "mine",\n\t"agent": {\n\t\t"model": "m"\n\t}\n}\n');
+    expect((await box.run(["tools", "--trust"])).code).toBe(0);
+    expect((await box.run(["pack", "add", NAME, "--yes"], { env })).stdout).toContain(`Selected in ${path}`);
+    const edited = readFileSync(path, "utf8");
+    expect(edited).toContain(
+      `\t"agent": {\n\t\t"model": "m",\n\t\t"packs": [\n\t\t\t"@agent/preset-default",\n\t\t\t"${NAME}"\n\t\t]\n\t}`,
+    );
+    expect(existsSync(join(box.project, "agent.config.json"))).toBe(false);
+    expect((await box.run(["tool", "run", "greet"])).stdout).toBe("it ran\n");
+    expect((await box.run(["pack", "remove", NAME], { env })).code).toBe(0);
+    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({
+      name: "mine",
+      agent: { model: "m", packs: ["@agent/preset-default"] },
+    });
+    expect((await box.run(["tools"])).code).toBe(0);
+  });
+
+  test("remove of a pack that package.json has as a dependency alone leaves the config as it is", async () => {
+    const box = new Sandbox();
+    const env = await registryWith(box, PACK);
+    const path = box.write("package.json", `{"agent":{"model":"m"}}`);
+    const npm = ["install", "--ignore-scripts", NAME];
+    await promisify(execFile)("npm", npm, { cwd: box.project, env: { ...process.env, ...env } });
+    expect(readFileSync(path, "utf8")).toContain(NAME);
+    const removed = await box.run(["pack", "remove", NAME], { env });
+    expect(removed).toMatchObject({ code: 0 });
+    expect(removed.stdout).not.toContain("Taken out of");
+    expect(JSON.parse(readFileSync(path, "utf8")).agent).toEqual({ model: "m" });
   });
 
   test("a package that is no pack is named, and not selected", async () => {

@@ -31,7 +31,7 @@ const DEFAULTS = {
   maxChildDepth: 2,
 };
 
-// The results of one answer may fill this part of the context: one large read must not push everything else out.
+// The share of the context that the results of one answer may fill: one large read must not push everything else out.
 const TURN_OUTPUT_SHARE = 0.25;
 const CHARACTERS_PER_TOKEN = 4;
 
@@ -47,29 +47,29 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   readonly disable?: readonly AgentToolNames<Entries>[];
   /** A registry instead of `packs`, `enable` and `disable`, for a host that composes its own. */
   readonly registry?: ToolRegistry;
-  /** Asked before each tool call that could run. Without it nothing is asked. */
+  /** Called before each tool call that could run, to allow or deny it. Default: every call runs. */
   readonly approve?: Approve;
   /** See every call before and after it runs, in this order and after those of packs. */
   readonly hooks?: readonly CallHooks[];
-  /** Where answers and calls go through: a journal makes messages survive the process. */
+  /** Runs every model answer and tool call as a step. A journal here lets a message survive the process. */
   readonly steps?: Steps;
-  /** Sees the work as spans: `openTelemetry()` of `@agent/core/otel`. */
+  /** Receives spans of the agent's work: `openTelemetry()` of `@agent/core/otel`. */
   readonly telemetry?: Telemetry;
-  /** How often the model is asked for one message, child agents included. Default 100. */
+  /** The maximum number of model requests for one message, child agents included. Default 100. */
   readonly maxTurns?: number;
-  /** How often the same calls may give the same results in a row. Default 10. */
+  /** The maximum number of identical rounds in a row (same calls, same results). Default 10. */
   readonly maxRepeats?: number;
-  /** What all tool results of one turn may hold together, in bytes. Default 512 KiB, or a quarter of the context. */
+  /** The maximum size of all tool results of one turn together, in bytes. Default 512 KiB, or a quarter of the context. */
   readonly maxTurnOutputBytes?: number;
-  /** How many calls of one answer are run; the model is told of the rest. Default 128. */
+  /** The maximum number of calls that run for one answer; the model is told about the others. Default 128. */
   readonly maxCallsPerAnswer?: number;
-  /** How often an answer that does not fit `output` is sent back. Default 3. */
+  /** The maximum number of times an answer that does not fit `output` is sent back. Default 3. */
   readonly maxOutputRetries?: number;
   /** How many child agents tools may start for one message. Default 32. */
   readonly maxChildAgents?: number;
   /** How deep child agents may be nested. Default 2. */
   readonly maxChildDepth?: number;
-  /** The conversation's budget in tokens, estimated. Default: what the provider says of its model, if it knows. */
+  /** The conversation's budget in estimated tokens. Default: the provider's `contextTokens`, if it is known. */
   readonly contextTokens?: number;
 }
 

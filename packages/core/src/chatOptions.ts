@@ -22,7 +22,7 @@ export interface StreamOptions extends ChatOptions {
 /** What `chat` resolves to with `details`: the answer, the value where `output` asked for one, and what they took. */
 export type ChatResult<Value = undefined> = Omit<DoneEvent, "type" | "output"> & { readonly output: Value };
 
-/** Everything `chat` takes. */
+/** All options of `chat`. */
 export interface AnyChatOptions extends ChatOptions {
   readonly output?: unknown;
   readonly details?: boolean;

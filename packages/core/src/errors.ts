@@ -1,4 +1,4 @@
-/** Every way the core fails on purpose. Branch on `code`; the message is for people. */
+/** The codes of all errors that core throws. Branch on `code`; the message is for people. */
 export type AgentErrorCode =
   | "invalid_argument"
   | "tool_invalid"

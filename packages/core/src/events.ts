@@ -2,7 +2,7 @@ import type { Content, ContentPart } from "./conversation/content.js";
 import type { FinishReason, TokenUsage } from "./providers/interface.js";
 import type { ToolOutcome } from "./tools/execution.js";
 
-/** What happens while the agent works on a message, in order. A display needs nothing else. */
+/** Everything that happens while the agent works on a message, in order. A display needs nothing else. */
 export type AgentEvent =
   | TextEvent
   | ReasoningEvent
@@ -32,7 +32,7 @@ export interface ReasoningEvent {
   readonly text: string;
 }
 
-/** The provider failed and is asked again. Text shown since the last tool call is void: it comes again. */
+/** The provider failed and the request is repeated. Discard text shown since the last tool call: it is sent again. */
 export interface RetryEvent {
   readonly type: "retry";
   readonly attempt: number;
@@ -40,13 +40,13 @@ export interface RetryEvent {
   readonly reason: string;
 }
 
-/** The provider tells the person something about the request, such as a schema it had to simplify for the server. */
+/** A notice of the provider for the person, such as a schema that it simplified for the server. */
 export interface NoticeEvent {
   readonly type: "notice";
   readonly text: string;
 }
 
-/** The model is writing a tool call. Void if a `retry` follows. */
+/** The model is writing a tool call. Discard it if a `retry` follows. */
 export interface ToolDraftEvent {
   readonly type: "tool_draft";
   /** The position of the call in the answer. */
@@ -67,7 +67,7 @@ export interface ToolRequestedEvent {
   readonly replayed?: true;
 }
 
-/** The call runs now: it was valid and nobody refused it. */
+/** The call starts to run: it is valid and was not refused. */
 export interface ToolStartEvent {
   readonly type: "tool_start";
   readonly id: string;
@@ -84,7 +84,7 @@ export interface ToolOutputEvent {
   readonly chunk: string;
 }
 
-/** The process that does a call's work, if it is one of its own. */
+/** The process that does a call's work, for a tool that starts one. */
 export interface ToolProcessEvent {
   readonly type: "tool_process";
   readonly id: string;
@@ -92,7 +92,7 @@ export interface ToolProcessEvent {
   readonly pid: number;
 }
 
-/** A call has ended, also one that never started. `outcome` is `ok` only if its work succeeded. */
+/** A call has ended, including one that never started. `outcome` is `ok` only if its work succeeded. */
 export interface ToolEndEvent {
   readonly type: "tool_end";
   readonly id: string;
@@ -103,18 +103,18 @@ export interface ToolEndEvent {
   /** Images and files the model gets besides the text. */
   readonly parts?: readonly ContentPart[];
   readonly durationMs: number;
-  /** The tool's own few words, if it gave any: `exit code 2`. */
+  /** A short summary by the tool, if it gave one: `exit code 2`. */
   readonly summary?: string;
   /** The result comes from a journal: the call was run by an earlier process. */
   readonly replayed?: true;
 }
 
-/** Something a child agent did, inside the call that started it. */
+/** An event of a child agent, inside the call that started it. */
 export interface ChildEvent {
   readonly type: "child";
-  /** The call the child works for. */
+  /** The id of the call that started the child. */
   readonly id: string;
-  /** Which of the call's children, counted from 0. */
+  /** The index of the child among the call's children, from 0. */
   readonly child: number;
   readonly label?: string;
   readonly event: AgentEvent;

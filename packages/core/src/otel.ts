@@ -24,7 +24,7 @@ const SECONDS_BUCKETS = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
 ];
 
-// Metrics are kept per value: only attributes with few values belong to them.
+// Each attribute value creates a time series, so metrics only get attributes with few values.
 const METRIC_ATTRIBUTES = [
   "gen_ai.operation.name",
   "gen_ai.provider.name",

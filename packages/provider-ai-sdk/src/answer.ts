@@ -96,7 +96,7 @@ export class ModelAnswer {
 
   /** The answer after the last part of the stream. Throws unless the model finished. */
   end(): ChatResponse {
-    // A connection that was cut shows as an end whose reason nobody knows.
+    // A cut connection shows as a finish with an unknown reason.
     if (this.#finish === undefined || isUnknown(this.#finish.finishReason)) {
       throw new AttemptError("the stream ended before the answer was complete", { retryable: true });
     }

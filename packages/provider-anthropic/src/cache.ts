@@ -1,7 +1,7 @@
 import type { TurnList } from "@agent/core/provider";
 import type { CacheLifetime } from "./options.js";
 
-/** What marks a cache point, as JSON text: the server caches everything up to it. */
+/** The cache breakpoint as JSON text: the server caches everything up to it. */
 export function cacheControl(lifetime: CacheLifetime): string | undefined {
   if (lifetime === false) return undefined;
   return JSON.stringify({ type: "ephemeral", ...(lifetime !== "5m" && { ttl: lifetime }) });

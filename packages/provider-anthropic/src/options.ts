@@ -6,7 +6,7 @@ const OWNER = "AnthropicProvider";
 const OWN_FIELDS = ["model", "messages", "system", "tools", "stream"];
 const CACHE = ["5m", "1h", false] as const;
 
-/** What models of earlier generations write at most; a higher figure is refused. */
+/** The output limits of earlier models, which refuse a higher `max_tokens`. */
 const SMALLER_ANSWERS: readonly [RegExp, number][] = [
   [/^claude-3-(haiku|opus|sonnet)/, 4096],
   [/^claude-3-5/, 8192],

@@ -2,7 +2,7 @@ import type { JsonSchema } from "@agent/core";
 import { pickKeywords } from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
 
-/** What the server enforces in a structured answer. It refuses other keywords; the agent validates them all. */
+/** The keywords that the server enforces in a structured answer. It refuses others; the agent validates them all. */
 const KEYWORDS: ReadonlySet<string> = new Set([
   "$defs",
   "$ref",

@@ -38,7 +38,7 @@ export class MessagesWire implements Wire {
   readonly media = new MediaFitter(MEDIA, this.#notices);
   readonly #tools = new ToolAdapter("Anthropic", objectSchema, this.#notices);
   readonly #messages: MessageWriter;
-  // Learnt from a server or a model that refuses what others take.
+  // Set after a server or a model refused the field.
   #maxTokens: number;
   #takesFormat = true;
 
@@ -72,7 +72,7 @@ export class MessagesWire implements Wire {
     const tools = this.#tools.texts(request, wireTool).join(",");
     const words = jsonItems(system.map((text) => ({ type: "text", text })));
     const turns = this.#messages.turns(messages);
-    // The order in which the server reads it: what never changes first, the growing conversation last.
+    // The order of the server's cache: stable fields first, the growing conversation last.
     const body = jsonBody(fields, {
       ...(tools !== "" && { tools: `[${words === "" ? withMark(tools, mark) : tools}]` }),
       ...(words !== "" && { system: `[${withMark(words, mark)}]` }),

@@ -7,7 +7,7 @@ export const KEY_VARIABLES: readonly string[] = ["GEMINI_API_KEY", "GOOGLE_API_K
 export const BASE_URL_VARIABLE = "GOOGLE_GEMINI_BASE_URL";
 export const OWN_ADDRESS = "https://generativelanguage.googleapis.com";
 
-/** What `GoogleProvider` takes. `body` holds fields such as `generationConfig` and `safetySettings`. */
+/** Options of `GoogleProvider`. `body` holds fields such as `generationConfig` and `safetySettings`. */
 export type GoogleProviderOptions = ProviderOptions;
 
 /** The options with their defaults. Throws `invalid_argument`, naming the option; a key is never echoed. */

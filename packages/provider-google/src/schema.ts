@@ -25,7 +25,7 @@ const KEYWORDS: ReadonlySet<string> = new Set([
   "title",
   "type",
 ]);
-// They restrict nothing: that the model does not read them needs no notice.
+// Annotations restrict nothing, so dropping them needs no notice.
 const REMARKS: ReadonlySet<string> = new Set(["$schema", "$comment", "default", "examples", "deprecated"]);
 
 /** A schema as the API takes it, and what was left out of it. */

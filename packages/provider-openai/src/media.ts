@@ -7,7 +7,7 @@ const PDF = "application/pdf";
 /** As OpenAI documents it: 50 MB in a request, of which base64 takes a quarter. Other servers do not say. */
 const OWN_LIMITS: MediaLimits = { images: 500, totalBytes: 37 * 1024 * 1024 };
 
-/** Keeps out of requests what this server would refuse. */
+/** Removes images and files that this server would refuse from requests. */
 export function mediaFitter({ isOwn }: OpenAISettings, notices: Notices): MediaFitter {
   return new MediaFitter(isOwn ? OWN_LIMITS : {}, notices);
 }

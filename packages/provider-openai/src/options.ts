@@ -6,7 +6,7 @@ import type OpenAI from "openai";
 
 const OWNER = "OpenAIProvider";
 const APIS = ["chat", "responses"] as const;
-// What the conversation decides, on either API.
+// Fields of the body that the provider sets itself, on either API.
 const OWN_FIELDS = ["model", "messages", "input", "instructions", "tools", "stream"];
 
 export const KEY_VARIABLE = "OPENAI_API_KEY";

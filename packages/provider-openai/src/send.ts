@@ -4,7 +4,7 @@ import { LONGEST_TIMER_MS } from "@agent/internal";
 import type OpenAI from "openai";
 import type { OpenAIClient, OpenAISettings } from "./options.js";
 
-/** What the SDK says about requests to one path: all of them have the same address, method and headers. */
+/** The SDK's address, method and headers for requests to one path; they are the same for all of them. */
 interface RequestForm {
   readonly url: string;
   readonly method: string;

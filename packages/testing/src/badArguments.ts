@@ -39,7 +39,7 @@ export function hostileCalls(schema: JsonSchema, sample: SampleCall): SampleCall
     .filter((args) => !refuses(args));
 }
 
-/** Whether a misspelt argument would pass unnoticed. Saying `additionalProperties: true` is a decision; silence is not. */
+/** Whether a misspelt argument would be accepted. An explicit `additionalProperties: true` is taken as intended. */
 export function ignoresUnknownArguments(schema: JsonSchema): boolean {
   return !["additionalProperties", "patternProperties", "propertyNames"].some((keyword) => keyword in schema);
 }

@@ -13,7 +13,7 @@ import type { CheckPackOptions, CheckResult, PackLocation, PackReport, PackTool 
 export const CHECKS: readonly Check[] = [...LOADING_CHECKS, ...DECLARATION_CHECKS, ...CALL_CHECKS];
 
 const OPTIONS: OptionChecks<CheckPackOptions> = {
-  // Whatever the pack takes, or refuses.
+  // Any options: whether the pack takes or refuses them.
   options: () => undefined,
   samples: check.object,
   slowSamples: check.object,

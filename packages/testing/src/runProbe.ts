@@ -10,7 +10,7 @@ import type { Answer, Task } from "./probe/messages.js";
 import { temporaryWorkspace } from "./temporaryWorkspace.js";
 import type { CheckPackOptions } from "./types.js";
 
-// Only against hanging: three waits for a bad pack, each of ten seconds, must fit on a machine that is busy.
+// A limit against hanging only: three waits of ten seconds for a bad pack must fit on a busy machine.
 const DEFAULT_TIMEOUT_MS = 90_000;
 const UNREF = { ref: false };
 const KEPT_OUTPUT_BYTES = 2000;
@@ -84,7 +84,7 @@ async function converse(
   // Not "close": a process the pack left behind may hold the pipes.
   child.stdout?.destroy();
   child.stderr?.destroy();
-  // An answer is none if the process broke after it: a rejection nobody handled shows only then.
+  // Ignore an answer if the process failed after it: unhandled rejections are raised only then.
   if (answer && code === 0) return { answer, output };
   const crash = inTime
     ? `the process ended with ${signal ?? `code ${code}`}`

@@ -11,6 +11,8 @@ export type ChatEvent =
   | { readonly type: "snapshot"; readonly state: ChatState }
   /** A person's message was accepted and is being answered. */
   | { readonly type: "sent"; readonly content: Content }
+  /** A saved conversation goes on: calls that waited for a decision when it was saved are asked about again. */
+  | { readonly type: "resumed" }
   | { readonly type: "approval"; readonly request: PendingApproval }
   | { readonly type: "decided"; readonly id: string }
   /** A person asked the agent to stop: running tools get a moment to end. */

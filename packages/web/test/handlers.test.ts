@@ -1,5 +1,9 @@
 import { EventEmitter, once } from "node:events";
-import { Agent, Conversation, defineTool, type ToolPack } from "@agent/core";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Agent, Conversation, defineTool, loadSession, recordSession, type ToolPack } from "@agent/core";
 import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ChatHandlersOptions, createChatHandlers } from "../src/server/handlers.js";
@@ -129,6 +133,45 @@ test("a saved conversation is shown when it is opened", async () => {
     open: () => new Agent(scriptedProvider([]), { conversation }),
   });
   expect((await open(url)).state.messages).toEqual([{ role: "user", content: "Hi" }]);
+});
+
+test("a call that waits when the server closes is asked about again by the next server", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "agent-web-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, "chat.jsonl");
+  const openWith = (answers: readonly ScriptedAnswer[]): ChatHandlersOptions["open"] => {
+    return async (_id, { approve }) => {
+      const session = existsSync(file) ? await loadSession(file) : undefined;
+      const conversation = new Conversation(session ? { session } : {});
+      const recorder = recordSession(conversation, file);
+      const agent = new Agent(scriptedProvider(answers), { conversation, packs: [greeter], approve });
+      return { agent, close: () => recorder.close() };
+    };
+  };
+  const handlers = createChatHandlers({ identify: () => "1", open: openWith([GREET]) });
+  const server = await nodeHttp(handlers);
+  const before = await open(server.url);
+  await before.post({ type: "send", content: "Greet Ada." });
+  await before.until(({ approvals }) => approvals.length === 1);
+  await handlers.close();
+  await before.ended;
+  await server.stop();
+
+  const after = await open(await start(nodeHttp, [], { open: openWith(["Greeted after all."]) }));
+  await after.until(({ approvals }) => approvals.length === 1);
+  expect(after.state).toMatchObject({
+    status: "working",
+    approvals: [{ name: "greet", args: { who: "Ada" } }],
+    messages: [{ content: "Greet Ada." }, { blocks: [{ name: "greet", state: "waiting" }] }],
+  });
+  await after.post({ type: "decide", id: after.state.approvals[0]?.id ?? "", decision: "allow" });
+  await after.until(({ status }) => status === "idle");
+  expect(after.state.messages.at(-1)).toMatchObject({
+    blocks: [
+      { name: "greet", state: "ok", text: "Hello, Ada." },
+      { type: "text", text: "Greeted after all." },
+    ],
+  });
 });
 
 test("two conversations share nothing", async () => {

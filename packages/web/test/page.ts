@@ -11,6 +11,8 @@ export class Page {
   state: ChatState = EMPTY_CHAT;
   readonly #changes = new EventEmitter();
   #ended = false;
+  /** Resolves when the server has ended the stream. */
+  readonly ended = once(this.#changes, "end");
 
   private constructor(url: string) {
     this.#url = url;
@@ -66,5 +68,6 @@ export class Page {
     }
     this.#ended = true;
     this.#changes.emit("change");
+    this.#changes.emit("end");
   }
 }

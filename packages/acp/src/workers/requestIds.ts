@@ -2,7 +2,7 @@ import type { AnyMessage } from "@agentclientprotocol/sdk";
 
 type Id = string | number | null;
 
-/** Who asked the editor what: several programs count their requests from 0, and the editor must be able to tell them apart. */
+/** Maps request ids: several programs count their requests from 0, and the editor needs unique ids. */
 export class RequestIds<Owner> {
   readonly #asked = new Map<string, { readonly owner: Owner; readonly id: Id }>();
   #count = 0;
@@ -14,7 +14,7 @@ export class RequestIds<Owner> {
     return { ...message, id } as AnyMessage;
   }
 
-  /** The editor's answer, with the number under which its owner asked; `undefined` if nobody did. */
+  /** The editor's answer with its owner's own id; `undefined` for an unknown id. */
   incoming(message: AnyMessage & { readonly id: Id }): { owner: Owner; message: AnyMessage } | undefined {
     const asked = this.#asked.get(String(message.id));
     if (!asked) return undefined;

@@ -46,7 +46,7 @@ export class Worker {
     }
   }
 
-  /** Tells the program that nobody will ask any more. */
+  /** Closes the program's input: there will be no more requests. */
   close(): void {
     this.#writer.close().catch(() => undefined);
   }

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { Agent, Conversation, type PackHost, type Steps, terminateOnSignals } from "@agent/core";
-import { describeSkills, type OwnCommand, readOwnCommands } from "../chat/ownCommands.js";
 import { Grants } from "../permissions/grants.js";
 import { type Mode, modeOf } from "../permissions/mode.js";
 import { Permissions, usesSandbox } from "../permissions/permissions.js";
@@ -12,6 +11,7 @@ import { UndoLog } from "../undo/undoLog.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
 import { type AskPerson, createGate, undoHooks } from "./gate.js";
 import { findInstructions, formatInstructions, type Instruction, instructionHooks } from "./instructions.js";
+import { describeSkills, type OwnCommand, readOwnCommands } from "./ownCommands.js";
 import type { LoadedPack } from "./packs/load.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
@@ -20,47 +20,47 @@ import { SessionRecording } from "./sessionRecording.js";
 import { newSessionFile, openSession, undoDirectory } from "./sessions.js";
 import { defaultSystemPrompt } from "./systemPrompt.js";
 
-/** What is decided by the command line rather than by the settings. */
+/** Options of a single run, set by the command rather than by the settings. */
 export interface AssemblyOptions {
-  /** The session to go on with: its name, or `true` for the latest. */
+  /** The session to resume: its name, or `true` for the latest. */
   readonly resume: string | true | undefined;
   /** Whether the conversation is kept on disk. */
   readonly record: boolean;
-  /** Asked about calls that need a person's yes. */
+  /** Asks the person about a call that needs approval. */
   readonly ask: AskPerson;
-  /** The mode where the settings name none. Default: the one that says what the settings mean. */
+  /** The mode if the settings name none. Default: derived from the settings. */
   readonly mode?: Mode;
-  /** Told what a call is about to change in a file, as lines of a diff. */
+  /** Receives a diff of the change a call is about to make to a file. */
   readonly onPreview?: (id: string, diff: readonly string[]) => void;
-  /** What packs are given to reach the person: questions, the editor's files. */
+  /** Access to the person for packs: questions, the editor's files. */
   readonly forPacks?: Pick<PackHost, "ask" | "editorFiles">;
-  /** Where answers and calls go through, for a run that is kept in a journal. */
+  /** Runs answers and calls as steps, for a run with a journal. */
   readonly steps?: Steps;
   readonly guard: CrashGuard;
-  /** Told what went wrong beside the work, such as a session that cannot be kept. */
+  /** Receives warnings, such as a session file that cannot be written. */
   readonly onProblem: (message: string) => void;
   /** Whether AGENTS.md and the like are used. */
   readonly instructions: boolean;
 }
 
-/** An agent with its tools, and what a command needs to know about them. */
+/** An agent with its tools, and the information commands need about them. */
 export interface AssembledAgent {
   readonly agent: Agent;
   readonly tools: AssembledTools;
   readonly chosen: ChosenProvider;
-  /** Who answers, exchangeable between two messages. */
+  /** The provider; it can be replaced between two messages. */
   readonly provider: SwitchableProvider;
-  /** What is wrong with single packs. */
+  /** Problems of single packs. */
   readonly problems: readonly string[];
   /** The conversation's file, where it is kept. */
   readonly recording: SessionRecording | undefined;
   readonly permissions: Permissions;
-  /** What was read of AGENTS.md and the like so far. */
+  /** The instruction files (AGENTS.md and the like) read so far. */
   readonly instructions: readonly Instruction[];
   readonly ownCommands: readonly OwnCommand[];
-  /** What each message changed in files; none where the session is not kept. */
+  /** The file changes of each message; absent if the session is not kept. */
   readonly undo: () => UndoLog | undefined;
-  /** Ends what the packs started, and closes the session. */
+  /** Disposes of the packs and closes the session. */
   readonly dispose: () => Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export async function assembleAgent(
   const { settings } = loaded;
   const { resume, guard } = options;
   const cwd = process.cwd();
-  // A server on this machine may take a while to answer: the packs are loaded meanwhile.
+  // Load the packs while a local model server answers, which may take a while.
   const loading = await Promise.allSettled([
     chooseProvider(settings, { env: loaded.keys.env, projectFile: loaded.projectFile }),
     loadSelectedPacks(loaded),
@@ -81,14 +81,15 @@ export async function assembleAgent(
   const { file, session } =
     resume === undefined ? { file: newSessionFile(cwd) } : await openSession(cwd, resume);
   const instructions = options.instructions ? findInstructions(cwd) : [];
-  const ownCommands = [join(cwd, ".agent"), configDirectory()].flatMap(readOwnCommands);
+  // The person's own first: a project does not take the place of a command they know.
+  const ownCommands = [configDirectory(), join(cwd, ".agent")].flatMap(readOwnCommands);
   const told = [
     settings.systemPrompt ?? defaultSystemPrompt(cwd),
     formatInstructions(instructions, cwd),
     options.instructions ? describeSkills(ownCommands) : "",
   ];
   const conversation = new Conversation({
-    // A session that goes on has its instructions already.
+    // A resumed session contains its instructions already.
     systemPrompt:
       settings.systemPrompt === undefined && session
         ? session.systemPrompt
@@ -128,7 +129,7 @@ export async function assembleAgent(
     ...(settings.maxRepeats !== undefined && { maxRepeats: settings.maxRepeats }),
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
   });
-  // A second signal ends the process at once: nothing that a tool started may outlive it.
+  // A second signal ends the process at once: end the tools' processes first.
   const releaseSignals = terminateOnSignals(tools.registry.services);
   return {
     agent,

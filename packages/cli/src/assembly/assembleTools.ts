@@ -10,7 +10,7 @@ export interface AssembledTools {
   readonly registry: ToolRegistry;
   readonly reasons: ReadonlyMap<string, string>;
   readonly confirm: ReadonlySet<string>;
-  /** What the packs declare as secret. */
+  /** The secrets that packs declare. */
   readonly secrets: readonly PackSecret[];
 }
 
@@ -39,7 +39,7 @@ export function assembleTools(
     ...forPacks,
   };
   registerPacks(registry, packs, host);
-  // With a broken pack an unknown name may well be one of its tools: that is not a second error.
+  // Do not report an unknown name if a pack is broken: it may be one of that pack's tools.
   const isIncomplete =
     packs.some(({ problem }) => problem !== undefined) || registry.services.pending().length > 0;
   return {

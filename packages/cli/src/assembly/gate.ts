@@ -15,10 +15,10 @@ export type AskPerson = (
 export interface GateOptions {
   readonly permissions: Permissions;
   readonly ask: AskPerson;
-  /** Where changes to files are remembered, if anywhere. */
+  /** The undo log, if file changes are recorded. */
   readonly undo: () => UndoLog | undefined;
   readonly cwd: string;
-  /** Told what a call is about to change in a file, as lines of a diff. */
+  /** Receives a diff of the change a call is about to make to a file. */
   readonly onPreview?: (id: string, diff: readonly string[]) => void;
   readonly onProblem: (message: string) => void;
 }
@@ -59,7 +59,7 @@ export function askWith(approve: Approve): AskPerson {
   };
 }
 
-/** Sees the end of every call, for `/undo`. */
+/** Records the end of every call for `/undo`. */
 export function undoHooks(undo: () => UndoLog | undefined): CallHooks {
   return {
     name: "undo",

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
-import { lstatSync, readFileSync, realpathSync } from "node:fs";
+import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { CallHooks } from "@agent/core";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { canonicalPath, isInside, truncateUtf8 } from "@agent/internal";
 import { configDirectory, ensurePrivateDirectory, stateDirectory } from "../process/paths.js";
+import { readRegularFile } from "../process/regularFile.js";
 import { stopDirectory } from "../settings/config/places.js";
 
-/** The names instructions may have; the first that is there counts. */
+/** File names of instructions; the first that exists is used. */
 const NAMES = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
 const MOST_BYTES = 32 * 1024;
 const MOST_IN_ALL = 96 * 1024;
@@ -44,19 +45,21 @@ function readInstruction(directory: string, root: string): Instruction | undefin
   for (const name of NAMES) {
     const file = join(directory, name);
     try {
-      if (!isInside(realpathSync(root), realpathSync(file)) || !lstatSync(realpathSync(file)).isFile())
-        continue;
-      const content = readFileSync(file, "utf8");
-      const text = truncateUtf8(content, MOST_BYTES);
-      return { file, text, bytes: Buffer.byteLength(content), isCut: text.length < content.length };
+      const real = realpathSync(file);
+      if (!isInside(realpathSync(root), real)) continue;
+      // One byte more than is used tells whether it is cut. A huge file is not read to its end.
+      const start = readRegularFile(real, MOST_BYTES + 1)?.toString("utf8");
+      if (start === undefined) continue;
+      const text = truncateUtf8(start, MOST_BYTES);
+      return { file, text, bytes: statSync(real).size, isCut: text.length < start.length };
     } catch {
-      // Not there, or not readable: the next name may be.
+      // Missing or not readable: try the next name.
     }
   }
   return undefined;
 }
 
-/** What the system prompt says of instructions. */
+/** The part of the system prompt that holds the instructions. */
 export function formatInstructions(instructions: readonly Instruction[], cwd: string): string {
   if (instructions.length === 0) return "";
   const parts = instructions.map(({ file, text, isCut }) => {
@@ -108,7 +111,7 @@ export class InstructionConsent {
     this.#file = join(directory, `${hash}.json`);
   }
 
-  /** What was answered, or nothing if nobody was asked. */
+  /** The recorded answer, or `undefined` if the person was never asked. */
   get answer(): boolean | undefined {
     try {
       const saved: unknown = JSON.parse(readFileSync(this.#file, "utf8"));
@@ -120,7 +123,7 @@ export class InstructionConsent {
     }
   }
 
-  /** Never rejects: where it cannot be kept, it is asked again. */
+  /** Never rejects: if the answer cannot be stored, the next run asks again. */
   async remember(use: boolean): Promise<void> {
     try {
       ensurePrivateDirectory(dirname(this.#file));
@@ -128,7 +131,7 @@ export class InstructionConsent {
         mode: 0o600,
       });
     } catch {
-      // A home that cannot be written.
+      // The home directory is not writable.
     }
   }
 }

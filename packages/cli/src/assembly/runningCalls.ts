@@ -3,7 +3,7 @@ import type { CrashGuard } from "../process/crash.js";
 
 const DIRECT: Steps = { answer: (_key, ask) => ask(), call: (_key, run) => run() };
 
-/** Steps that tell the guard which tools are running, for a message about a crash. `steps` does the rest. */
+/** Wraps `steps` to tell the crash guard which tools are running, for its message. */
 export function notedSteps(guard: CrashGuard, steps: Steps = DIRECT): Steps {
   return {
     answer: (key, ask) => steps.answer(key, ask),

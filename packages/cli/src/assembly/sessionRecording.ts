@@ -4,13 +4,13 @@ import { errorMessage } from "@agent/core/toolkit";
 import { ensurePrivateDirectory } from "../process/paths.js";
 import { newSessionFile, oldSessionFiles, removeSession } from "./sessions.js";
 
-/** What a conversation's recording needs to know. */
+/** Options of a recording. */
 export interface RecordingOptions {
   readonly conversation: Conversation;
   /** The file to write: a new one, or the one the conversation was resumed from. */
   readonly file: string;
   readonly cwd: string;
-  /** Told once if the conversation cannot be kept. The work goes on without. */
+  /** Called once if the conversation cannot be written. The work continues. */
   readonly onProblem: (message: string) => void;
 }
 
@@ -27,7 +27,7 @@ export class SessionRecording {
     this.#start();
   }
 
-  /** Where the conversation is kept. */
+  /** The path of the session file. */
   get file(): string {
     return this.#file;
   }
@@ -60,7 +60,7 @@ export class SessionRecording {
     this.#start();
   }
 
-  /** Writes what is left and lets the oldest sessions of the directory go. Never rejects. */
+  /** Writes pending changes and deletes the oldest sessions of the directory. Never rejects. */
   async close(): Promise<void> {
     await this.#stop();
     for (const old of oldSessionFiles(dirname(this.#file))) removeSession(old);

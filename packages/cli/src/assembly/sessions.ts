@@ -7,7 +7,7 @@ import { nearestMatch } from "@agent/internal";
 import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
 
-// Old conversations of a project are let go, the oldest first.
+// The number of sessions kept per project; the oldest are deleted.
 const KEPT_SESSIONS = 100;
 const EXTENSION = ".jsonl";
 const SESSION_FILE = /^\d{8}-\d{6}-[0-9a-f]{4}\.jsonl$/;
@@ -26,7 +26,7 @@ export interface SessionInfo {
   readonly messages: number;
   /** The size of its file. */
   readonly bytes: number;
-  /** How the conversation began. */
+  /** The first words of the conversation. */
   readonly title: string;
 }
 

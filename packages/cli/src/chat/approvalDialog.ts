@@ -7,7 +7,7 @@ import type { GrantScope } from "../permissions/grants.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 import { denial } from "./approvalQuestion.js";
 
-/** What a key did: an answer, something that is shown, or nothing. */
+/** The effect of a key: an answer, a change of the dialog, or none. */
 export type DialogResult = PersonDecision | "changed" | "ignored";
 
 const SCOPES: Readonly<Record<GrantScope, string>> = {
@@ -27,7 +27,7 @@ export class ApprovalDialog {
 
   constructor(request: ApprovalRequest) {
     this.request = request;
-    // What goes beyond the access rules is asked each time.
+    // Access beyond the rules is asked about each time.
     this.#choices = request.needs.length > 0 ? [] : alwaysChoices(request);
   }
 

@@ -6,10 +6,10 @@ import type { PersonDecision } from "../permissions/permissions.js";
 import { findConfusables, mayBeReordered, spellOut } from "./spellOut.js";
 
 const NO_REASON = "the user said no.";
-// A longer value fills more than a screen, so that its start is out of sight: its length is said.
+// A longer value fills more than a screen, which hides its start: print its length.
 const LONG_TEXT = 1500;
 const LONG_LINES = 15;
-// Nobody reads more, and a terminal takes its time for it.
+// The maximum that is shown: nobody reads more, and terminals print it slowly.
 const LONGEST_SHOWN = 20_000;
 const MOST_DIFF_LINES = 200;
 // Arguments that a diff shows better.
@@ -39,7 +39,7 @@ export function approvalLines(
   return lines;
 }
 
-/** What a call needs a yes for, with the whole path: `it writes /home/me/.bashrc (outside the project)`. */
+/** The access a call needs, with the whole path: `it writes /home/me/.bashrc (outside the project)`. */
 export function describeNeed({ kind, path, reason }: AccessNeed): string {
   return `it ${kind}s ${escapeToLine(spellOut(path))} (${escapeToLine(reason)})`;
 }
@@ -48,7 +48,7 @@ export function approvalPrompt(name: string): string {
   return `Run it? y = yes, n = no, n and a reason, a = always run ${escapeToLine(name)} in this chat`;
 }
 
-/** Reads an answer. Anything but a clear one is `undefined`: what runs is never guessed. */
+/** Parses an answer. An unclear one is `undefined`: consent is never guessed. */
 export function readDecision(answer: string, name: string): PersonDecision | undefined {
   const text = answer.trim();
   if (/^(y|yes)$/i.test(text)) return "allow";
@@ -57,7 +57,7 @@ export function readDecision(answer: string, name: string): PersonDecision | und
   return no ? { deny: denial(no[1] ?? "") } : undefined;
 }
 
-/** What the model is told of a no. */
+/** The message to the model after a denial. */
 export function denial(reason: string): string {
   return reason.trim() || NO_REASON;
 }

@@ -5,7 +5,7 @@ import { judge } from "../display/toolResult.js";
 const MOST_FINISHED = 100;
 
 export interface LoggedCall {
-  /** What the person calls it by: 1 for the first call of the session. */
+  /** The call's number in this session, from 1. */
   readonly number: number;
   readonly name: string;
   readonly title: string;
@@ -44,7 +44,7 @@ export class CallLog {
     if (this.#finished.length > MOST_FINISHED) this.#finished.shift();
   }
 
-  /** The turn is over: a call without a result is not running any more. */
+  /** Ends the turn: calls without a result no longer count as running. */
   endTurn(): void {
     this.#running.clear();
   }

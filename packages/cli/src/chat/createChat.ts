@@ -63,7 +63,7 @@ export function createChat(places: ChatPlaces): Chat {
         if (ready) start(ready);
         front.open(controller);
         const loading = ready ? undefined : load().then(start);
-        // Whichever comes first: the person leaves, or it cannot start.
+        // Ends when the person leaves or the agent fails to load.
         const code = await Promise.race([
           controller.finished,
           loading?.then(() => controller.finished) ?? controller.finished,

@@ -3,7 +3,7 @@ import type { Status } from "./statusRow.js";
 import type { ChatSettings } from "./types.js";
 import type { UsageMeter } from "./usageMeter.js";
 
-/** What the status row says now. */
+/** The current content of the status row. */
 export function currentStatus(
   { settings, commands }: { readonly settings: ChatSettings; readonly commands: CommandContext },
   usage: UsageMeter,

@@ -1,7 +1,7 @@
 import type { Content, ContentPart, Conversation, MentionSource } from "@agent/core";
 import { attach, findMentions } from "./input/mentions.js";
 
-/** Where the message is written and what it can mention besides files. */
+/** The working directory of a message, and the sources it can mention besides files. */
 export interface MessagePlace {
   readonly cwd: string;
   readonly sources?: readonly MentionSource[];
@@ -45,6 +45,13 @@ export async function composeMessage(
   const [first, ...rest] = [text, ...happened].map((words) => ({ type: "text", text: words }) as const);
   const isPlain = rest.length + parts.length === 0;
   return { content: isPlain || !first ? text : [first, ...rest, ...parts], notes };
+}
+
+/** Adds what happened since the last message to content that a command made. */
+export function withNotes(content: Content, happened: readonly string[]): Content {
+  if (happened.length === 0) return content;
+  const parts = typeof content === "string" ? [{ type: "text", text: content } as const] : content;
+  return [...parts, ...happened.map((text) => ({ type: "text", text }) as const)];
 }
 
 /** Takes a message that got no answer out of the conversation: sent again, it would be there twice. */

@@ -8,7 +8,7 @@ const YES = "yes";
 const NO = "no";
 const MOST_TRIES = 3;
 
-/** What a question is put on: a part of the chat's view. */
+/** The part of the chat's view that questions need. */
 type Desk = Pick<ChatView, "print" | "pick" | "style">;
 
 /**
@@ -35,7 +35,7 @@ export async function askPersonQuestion(question: PersonQuestion, desk: Desk): P
   );
   if (shown.length > 0) desk.print(shown);
   const send = fields.length > 0 ? "send this" : url === undefined ? "yes" : "I have opened it and am done";
-  // Without fields one careless Enter would agree.
+  // Without fields the default is no: one careless Enter must not agree.
   const agree = { value: YES, label: send };
   const refuse = { value: NO, label: "no, refuse" };
   const title = `Answer ${source}`;

@@ -23,7 +23,7 @@ export class PlainChat {
   constructor(historyFile: string | undefined, input: Readable, output: Writable) {
     this.#output = output;
     this.#history = new History(historyFile);
-    // Not as a terminal: then readline writes no escape codes, and the kernel handles the line.
+    // `terminal: false`: readline writes no escape codes, and the kernel edits the line.
     this.#lines = createInterface({ input, terminal: false });
     this.view = new PlainView({
       write: (text) => output.write(text),

@@ -10,31 +10,31 @@ import { approvalLines, approvalPrompt, readDecision } from "./approvalQuestion.
 import type { MenuItem } from "./menu.js";
 import type { ChatView, PickOptions } from "./view.js";
 
-// Nothing can be expanded here, so more is shown than on a terminal that can.
+// Plain output cannot be expanded later, so more is shown than in the live terminal.
 const OPTIONS = { style: PLAIN_STYLE, width: 200, maxLines: 40 };
 const KEYS = [
   "Enter sends · \\ at the end of a line continues it · Ctrl+C stops the answer · Ctrl+C without one or Ctrl+D leaves",
 ];
 
-/** What plain lines need: paper, a way to ask, and word of when to ask for the next message. */
+/** The functions plain output needs: print, ask, and a callback when the agent is idle. */
 interface PlainIo {
   readonly write: (text: string) => void;
   readonly readLine: (prompt: string, signal: AbortSignal) => Promise<string>;
   readonly idle: () => void;
 }
 
-/** The chat as plain lines: no colour, nothing that moves, nothing that is taken back. */
+/** The chat as plain lines: no colour, no animation, nothing printed is changed later. */
 export class PlainView implements ChatView {
   readonly style = PLAIN_STYLE;
   readonly columns = OPTIONS.width;
   readonly keys = KEYS;
-  /** Nothing can be drawn again, so nothing is kept for it. */
+  /** Always empty: plain output cannot be expanded. */
   readonly expandable: readonly string[] = [];
   readonly #io: PlainIo;
   readonly #titles = new Map<string, string>();
   readonly #diffs = new Map<string, readonly string[]>();
   #unwritten = "";
-  /** Whether part of the current answer is on paper. */
+  /** Whether part of the current answer is printed. */
   #writing = false;
 
   constructor(io: PlainIo) {
@@ -52,7 +52,7 @@ export class PlainView implements ChatView {
     else this.print(this.#linesOf(event));
   }
 
-  /** The terminal itself has shown what was typed. */
+  /** Prints nothing: the terminal has echoed the line. */
   echo(): void {}
 
   turnStarted(): void {
@@ -145,7 +145,7 @@ export class PlainView implements ChatView {
     }
   }
 
-  /** Whole lines only: what is on paper cannot be taken back, and a reader follows lines. */
+  /** Prints whole lines only: printed text cannot be changed, and screen readers read by line. */
   #text(text: string): void {
     const end = text.lastIndexOf("\n") + 1;
     if (end > 0) {

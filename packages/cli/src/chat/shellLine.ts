@@ -36,7 +36,7 @@ export function runShellLine(
       try {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
       } catch {
-        // It has ended by itself.
+        // The process has ended already.
       }
     };
     signal.addEventListener("abort", stop, { once: true });
@@ -48,7 +48,7 @@ export function runShellLine(
       resolve(`The person ran this command: ${command}\n<output>\n${clean}\n</output>\n(${summary})`);
     };
     child.on("error", (error) => finish(false, error.message));
-    // On exit, not on the end of its output: what it left running may hold that open for ever.
+    // Wait for `exit`, not `close`: background processes it started may keep the pipes open.
     child.on("exit", (code, by) => {
       setImmediate(() => finish(code === 0, by === null ? `exit code ${code}` : `ended by ${by}`));
     });

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { escapeToLine } from "@agent/internal";
 import { priceOf } from "../assembly/provider/price.js";
 import type { SessionRecording } from "../assembly/sessionRecording.js";
 import type { Style } from "../display/style.js";
@@ -9,7 +10,7 @@ import type { LoadedSettings } from "../settings/loadSettings.js";
 import { createChat } from "./createChat.js";
 import type { Chat, ChatSessions, ReadyChat } from "./types.js";
 
-// A turn that takes longer is one for which a person looks elsewhere.
+// Ring the bell after turns that take longer: the person probably looks elsewhere.
 const NOTIFY_AFTER_MS = 20_000;
 
 type Sessions = typeof import("../assembly/sessions.js");
@@ -23,7 +24,7 @@ export interface StartOptions {
   readonly instructions: boolean;
 }
 
-/** `agent` in a terminal. The prompt comes first; who answers and the tools are loaded behind it. */
+/** `agent` in a terminal. Draws the prompt first; provider and tools load behind it. */
 export async function startChat(loaded: LoadedSettings, options: StartOptions): Promise<ExitCode> {
   const state = stateDirectory();
   const chat = createChat({ historyFile: join(state, "history"), imageDirectory: join(state, "images") });
@@ -55,11 +56,13 @@ async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat
     agent,
     slash,
     settings: {
-      // A sentence a line: a terminal would break them in the middle of a word.
+      // One sentence per line: a terminal would break longer lines inside words.
       banner: [
         ...chosen.description.split(/(?<=\.) /),
         ...problems,
-        ...assembled.instructions.map(({ file, isCut }) => `Instructions: ${file}${isCut ? " (cut)" : ""}`),
+        ...assembled.instructions.map(
+          ({ file, isCut }) => `Instructions: ${escapeToLine(file)}${isCut ? " (cut)" : ""}`,
+        ),
       ],
       model: chosen.model,
       confirm: tools.confirm,
@@ -87,7 +90,7 @@ async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat
   };
 }
 
-/** Asks once; a failure is no answer, and is asked again. */
+/** Asks once per project. A failure is not an answer: the next start asks again. */
 function onceDone<T>(work: () => Promise<T>): () => Promise<T> {
   let done: Promise<T> | undefined;
   return () => {

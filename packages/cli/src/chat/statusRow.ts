@@ -4,7 +4,7 @@ import type { Style } from "../display/style.js";
 import { styledWidth } from "../display/width.js";
 import { MODE_NAMES, type Mode } from "../permissions/mode.js";
 
-/** What is always visible below the line. */
+/** The information in the row below the input line. */
 export interface Status {
   readonly mode: Mode;
   readonly model: string;

@@ -4,7 +4,7 @@ import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { onEndingSignals } from "./endingSignals.js";
 
 const ENTER = "\x1b[?2004h";
-// Whatever state a frame was cut off in: no paste mode, a visible cursor, no frame pending, no style.
+// Resets all modes a cut-off frame may leave: bracketed paste, hidden cursor, synchronized output, style.
 const LEAVE = "\x1b[?2004l\x1b[?2026l\x1b[?25h\x1b[0m";
 
 export interface TerminalEvents {
@@ -70,7 +70,7 @@ export class Terminal {
     process.off("SIGCONT", this.#resume);
     process.off("exit", this.#leave);
     process.off("uncaughtExceptionMonitor", this.#leave);
-    // The listeners for errors stay: a terminal that is gone may still say so.
+    // Keep the error listeners: a closed terminal may still emit errors.
     this.#input.pause();
   }
 
@@ -79,7 +79,7 @@ export class Terminal {
     this.#leave();
     // The group, so that a wrapper such as npx stops too and the shell takes over.
     process.kill(0, "SIGTSTP");
-    // Without a shell to go back to, the signal has no effect and nobody will continue us.
+    // Without a shell the signal has no effect, and no SIGCONT will come.
     setImmediate(this.#resume);
   }
 

@@ -1,5 +1,6 @@
 import type { Agent, BackgroundJobs, PackHost, ToolInfo } from "@agent/core";
 import type { AskPerson } from "../assembly/gate.js";
+import type { OwnCommand } from "../assembly/ownCommands.js";
 import type { SessionInfo } from "../assembly/sessions.js";
 import type { Style } from "../display/style.js";
 import type { Permissions } from "../permissions/permissions.js";
@@ -7,7 +8,6 @@ import type { ExitCode } from "../process/exitCodes.js";
 import type { ModelPrice } from "../settings/config/types.js";
 import type { UndoLog } from "../undo/undoLog.js";
 import type { MenuItem } from "./menu.js";
-import type { OwnCommand } from "./ownCommands.js";
 
 /** The kept conversations of a project, as the chat switches between them. */
 export interface ChatSessions {
@@ -22,14 +22,14 @@ export interface ChatSessions {
   fork(): Promise<void>;
 }
 
-/** Something of a project or of the person that the model is told at the start. */
+/** An instruction file of the project or the person, given to the model at the start. */
 interface ReadInstruction {
   readonly path: string;
   readonly bytes: number;
   readonly isCut: boolean;
 }
 
-/** What the interactive chat needs to know besides the agent itself. */
+/** Information the chat needs besides the agent. */
 export interface ChatSettings {
   /** Shown when the chat starts: which model answers, what is not available, warnings. */
   readonly banner: readonly string[];
@@ -37,7 +37,7 @@ export interface ChatSettings {
   /** Tools whose calls run only after a yes. */
   readonly confirm: ReadonlySet<string>;
   readonly permissions: Permissions;
-  /** What messages changed in files; absent where that is not remembered. */
+  /** The file changes of each message; absent if they are not recorded. */
   readonly undo?: () => UndoLog | undefined;
   /** Background work of all packs together, for `/status`. */
   readonly jobs: BackgroundJobs;
@@ -65,7 +65,7 @@ export interface ChatSettings {
 /** The slash commands. They come with who answers: the first prompt does not wait for them. */
 export type SlashCommands = typeof import("./commands/slashCommands.js").slashCommands;
 
-/** Where the chat keeps what it needs beside the conversation. */
+/** Paths of the chat's own files. */
 export interface ChatPlaces {
   /** Input of earlier chats; absent: nothing is remembered. */
   readonly historyFile: string | undefined;
@@ -73,7 +73,7 @@ export interface ChatPlaces {
   readonly imageDirectory: string;
 }
 
-/** Who answers, and everything the chat needs to know about it. */
+/** The agent, and everything the chat needs to know about it. */
 export interface ReadyChat {
   readonly agent: Agent;
   readonly settings: ChatSettings;
@@ -87,7 +87,7 @@ export interface Chat {
   readonly ask: AskPerson;
   /** Puts a question of a pack to the person. */
   readonly question: NonNullable<PackHost["ask"]>;
-  /** Shows what went wrong beside the conversation. */
+  /** Shows a warning. */
   readonly notice: (message: string) => void;
   /** Shows what a call is about to change in a file. */
   readonly preview: (id: string, diff: readonly string[]) => void;

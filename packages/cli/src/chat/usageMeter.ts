@@ -2,7 +2,7 @@ import type { AgentEvent } from "@agent/core";
 import { costOf } from "../display/cost.js";
 import type { ModelPrice } from "../settings/config/types.js";
 
-/** Adds up what the requests of a session took. */
+/** The sum of token usage and cost of a session. */
 export class UsageMeter {
   #input = 0;
   #cached = 0;

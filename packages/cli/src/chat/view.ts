@@ -10,7 +10,7 @@ export interface PickOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Where a chat is shown: a terminal with a live region, or plain lines. It shows; it decides nothing. */
+/** The output of a chat: a terminal with a live region, or plain lines. It displays and decides nothing. */
 export interface ChatView {
   readonly style: Style;
   /** How wide a line may be to stay one. */

@@ -1,6 +1,5 @@
-import { dirname } from "node:path";
 import type * as Acp from "@agent/acp";
-import { resolvePack } from "../assembly/packs/resolve.js";
+import { trustedDirectories } from "../assembly/packs/trustedDirectories.js";
 import { deleteSession, listSessions } from "../assembly/sessions.js";
 import { openEditorSession } from "../editor/openEditorSession.js";
 import type { CrashGuard } from "../process/crash.js";
@@ -9,6 +8,7 @@ import { ownStandardOutput } from "../process/output.js";
 import { readVersion } from "../process/version.js";
 import type { SettingsFlags } from "../settings/flags.js";
 import { loadLayers } from "../settings/loadLayers.js";
+import { resolvePack } from "../settings/packs/resolve.js";
 import { loadOptional } from "./optionalPackage.js";
 
 /**
@@ -25,7 +25,7 @@ export async function acpCommand(flags: SettingsFlags, guard: CrashGuard): Promi
   const { serveAcp, standardStream } = await loadOptional<typeof Acp>(
     "agent acp",
     "@agent/acp",
-    resolvePack("@agent/acp", []) ? [] : await trustedDirectories(flags),
+    resolvePack("@agent/acp", []) ? [] : trustedDirectories(await trustedProject(flags)),
   );
   const host: Acp.AcpHost = {
     name: "agent",
@@ -39,12 +39,12 @@ export async function acpCommand(flags: SettingsFlags, guard: CrashGuard): Promi
   return EXIT.done;
 }
 
-/** The project's directory if its config is trusted: an editor runs the command in projects of strangers, too. */
-async function trustedDirectories({ config, trust = false }: SettingsFlags): Promise<string[]> {
-  if (config === false) return [];
+/** The project's config if it is trusted; never asks: an editor runs the command in projects of strangers, too. */
+async function trustedProject({ config, trust = false }: SettingsFlags): Promise<string | undefined> {
+  if (config === false) return undefined;
   const cwd = process.cwd();
   const options = { cwd, trust: { grant: trust }, ...(config !== undefined && { file: config }) };
   // What is wrong with a config is told when a session is opened.
   const { projectFile } = await loadLayers(options).catch(() => ({ projectFile: undefined }));
-  return projectFile === undefined ? [] : [dirname(projectFile)];
+  return projectFile;
 }

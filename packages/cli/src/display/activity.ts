@@ -15,7 +15,7 @@ import { cutToWidth, wrapWords } from "./width.js";
 
 const EXPAND_HINT = "ctrl+o expands";
 const MOST_REASONING = 64 * 1024;
-// Calls that look at something. Several of them in a row are one line.
+// Tools that only read. Several such calls in a row are folded into one line.
 const READS = /^(read|list|search|find|glob|grep|view)(_|$)/;
 
 /** Parts of the conversation, set apart by a blank line. */
@@ -24,7 +24,7 @@ type Section = "answer" | "calls" | "chat";
 export interface ActivityOptions {
   readonly style: Style;
   readonly now: () => number;
-  /** What the model costs, where an exchange ends with what it took. */
+  /** The model's price, if the cost is shown at the end of an exchange. */
   readonly price?: ModelPrice;
 }
 
@@ -38,8 +38,8 @@ export interface ActivityFrame {
 }
 
 /**
- * What the agent does, as lines: events go in, a frame comes out. Knows no terminal. What has ended leaves
- * with the next frame and is forgotten, so that a long session needs no more memory than a short one.
+ * Renders events of the agent as frames of lines. Knows no terminal. Finished work is printed
+ * with the next frame and dropped, so that memory does not grow with the session.
  */
 export class Activity {
   readonly #options: ActivityOptions;
@@ -62,7 +62,7 @@ export class Activity {
     this.#answer = new AnswerStream(options.style);
   }
 
-  /** What is going on, in a few words that are safe to show. */
+  /** The current work in a few words that are safe to show. */
   get doing(): string {
     const now = this.#options.now();
     if (this.#retryAt && this.#retryAt.at > now) {

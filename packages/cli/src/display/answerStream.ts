@@ -36,14 +36,14 @@ export interface AnswerFrame {
   readonly isWhole: boolean;
 }
 
-// Text is put together at least this often. Small pieces that wait long for a frame outlive the cheap part of garbage
-// collection, which cost more than all the rest of the display.
+// Flatten the incoming text at least this often. Small strings that wait for a frame survive young-generation garbage
+// collection, which cost more than the rest of the display.
 const MOST_WAITING = 2048;
 
 // A table is drawn once its last row is known. A longer one leaves as the lines it was written in.
 const MOST_TABLE_ROWS = 500;
 
-// A longer unfinished line is shown without marks: they are looked for anew with every frame.
+// A longer unfinished line is shown without inline marks: they are parsed again with every frame.
 const LONGEST_MARKED = 4096;
 
 // Half of a line end, or of an emoji, waits for the rest of it.
@@ -74,7 +74,7 @@ export class AnswerStream {
   add(text: string): void {
     this.#incoming += text;
     if (this.#incoming.length <= MOST_WAITING) return;
-    // Looking for something makes one piece of what was appended.
+    // Searching flattens the concatenated string.
     this.#incoming.indexOf("\n");
     this.#waiting.push(this.#incoming);
     this.#incoming = "";

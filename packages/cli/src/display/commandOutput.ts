@@ -3,7 +3,7 @@ import { type OutputLook, SgrState } from "./sgr.js";
 import { graphemes, textWidth } from "./width.js";
 
 const TAB_STOP = 8;
-// Wider than any progress bar: what follows is shown, and cannot be overwritten any more.
+// The maximum width of a line that `\r` can overwrite, wider than any progress bar.
 const WIDEST_LINE = 4096;
 const RESET = "\x1b[0m";
 

@@ -1,10 +1,10 @@
 const FRAME_MS = 33;
 const TICK_MS = 100;
-// A window that is dragged changes its size again and again. What is drawn for one size while the window has the next
-// would take away rows that are not its own.
+// While a window is dragged its size changes many times. A frame drawn for one size would arrive at the next size and
+// erase rows above the live region, so drawing waits until the size has been stable this long.
 const SETTLE_MS = 50;
 
-/** When to draw: at most about thirty times a second, and while something runs at least ten times, for its clock. */
+/** Schedules frames: at most about thirty per second, and at least ten while a turn runs, for its clock. */
 export class Frames {
   readonly #draw: () => void;
   #ticker: NodeJS.Timeout | undefined;
@@ -43,14 +43,14 @@ export class Frames {
     clearInterval(this.#ticker);
   }
 
-  /** The terminal changes its size: nothing is drawn until it has kept one for a moment. Then `settled`, and a frame. */
+  /** Pauses drawing until the terminal's size is stable; then calls `settled` and draws. */
   resized(settled: () => void): void {
     if (this.#closed) return;
     clearTimeout(this.#settling?.timer);
     this.#settling = { timer: setTimeout(() => this.settle(), SETTLE_MS), settled };
   }
 
-  /** Takes the terminal's size as it is now, without waiting longer. */
+  /** Ends the pause after a resize at once. */
   settle(): void {
     if (!this.#settling) return;
     const { timer, settled } = this.#settling;

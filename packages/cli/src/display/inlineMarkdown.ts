@@ -3,9 +3,9 @@ import type { Style } from "./style.js";
 const MARK = /[`*_~[]/g;
 const WORD_OR_MARK = /[\w*~]/;
 const BLANK = /\s/;
-// Inline marks are only worth their time on lines that a person wrote.
+// Longer lines are not parsed for inline marks: they are generated, not prose.
 const LONGEST_INLINE = 2000;
-// A mark inside a word, as in snake_case, closes nothing: the next ones are tried, but not for ever.
+// A mark inside a word, as in snake_case, closes nothing. This many further marks are tried.
 const MOST_CLOSINGS = 8;
 
 /** A marked part of a text: where it ends, and how it is shown. */

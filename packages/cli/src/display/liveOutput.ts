@@ -2,10 +2,10 @@ import { renderOutput } from "./commandOutput.js";
 import type { OutputLook } from "./sgr.js";
 
 const KEPT_UNITS = 64 * 1024;
-// Only so much is looked at for a few rows of a running command: it is rendered anew with every frame.
+// The tail that is rendered for the rows of a running command: it is rendered again with every frame.
 const TAIL_UNITS = 8 * 1024;
 
-/** What a running tool prints, as it comes. Holds a bounded amount whatever arrives. */
+/** The live output of a running tool, in bounded memory. */
 export class LiveOutput {
   #text = "";
   #isWhole = true;

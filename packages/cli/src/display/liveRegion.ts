@@ -1,6 +1,6 @@
 import { styledWidth } from "./width.js";
 
-// One frame is one write between these: a terminal that knows them shows it at once, others ignore them.
+// Synchronized output: terminals that support it show the whole frame at once, others ignore the codes.
 const FRAME_START = "\x1b[?2026h\x1b[?25l";
 const FRAME_END = "\x1b[?2026l";
 const SHOW_CURSOR = "\x1b[?25h";
@@ -55,7 +55,7 @@ export class LiveRegion {
     this.forget();
   }
 
-  /** Takes it that nothing is drawn: the cursor is at the start of an empty row. */
+  /** Forgets the drawn rows: the cursor is at the start of an empty row. */
   forget(): void {
     this.#rows = [];
     this.#cursor = { row: 0, column: 0 };

@@ -14,7 +14,7 @@ export interface MarkdownState {
 
 export const MARKDOWN_START: MarkdownState = { fence: undefined };
 
-// What the first character of a line that is more than text can be. Most lines are only that.
+// The first characters of lines with block markup. Most lines have none and take the fast path.
 const BLOCK_MARK = /^\s*[`~#>*+_\d-]/;
 const FENCE = /^\s{0,3}(`{3,}|~{3,})(.*)$/;
 const HEADING = /^(#{1,6}\s+)(.*)$/;

@@ -1,4 +1,4 @@
-/** The size and the pen of a terminal. */
+/** A terminal to draw on: its size and a write function. */
 export interface Screen {
   readonly columns: number;
   readonly rows: number;

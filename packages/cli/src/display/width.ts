@@ -29,7 +29,7 @@ const LONGEST_PROSE = 20_000;
 const SLICE = 256;
 const HALF_AT_END = /[\ud800-\udbff]$/;
 
-/** Made on first need: it takes longer than all the rest of the start, and most sessions begin with plain text. */
+/** Created lazily: an Intl.Segmenter takes longer than the rest of the start, and most sessions begin with ASCII. */
 class LazySegmenter {
   #segmenter: Intl.Segmenter | undefined;
 

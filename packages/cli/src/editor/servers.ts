@@ -1,13 +1,13 @@
-import { dirname } from "node:path";
 import type { OpenSessionRequest } from "@agent/acp";
 import type { Agent } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import type * as Manage from "@agent/tools-mcp/manage";
+import { trustedDirectories } from "../assembly/packs/trustedDirectories.js";
 import { loadOptional } from "../commands/optionalPackage.js";
 
 /**
- * The editor's own MCP servers, through our pack, which may be that of a trusted project. Resolves to what is wrong with them; without the pack, to what to
- * install.
+ * The editor's own MCP servers, through our pack, which may be that of a trusted project. Resolves to what is wrong with
+ * them; without the pack, to what to install.
  */
 export async function connectEditorServers(
   agent: Agent,
@@ -19,7 +19,7 @@ export async function connectEditorServers(
     const manage = await loadOptional<typeof Manage>(
       "The editor's MCP servers",
       "@agent/tools-mcp/manage",
-      projectFile === undefined ? [] : [dirname(projectFile)],
+      trustedDirectories(projectFile),
     );
     const enabled = Object.fromEntries(
       Object.entries(servers).map(([name, server]) => [name, { ...server, enable: true as const }]),

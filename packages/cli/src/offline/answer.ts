@@ -9,7 +9,7 @@ export interface Finished {
   readonly result: string;
 }
 
-/** The first line of a fresh conversation: nobody shall take this for a language model. */
+/** The first line of a new conversation says that this is not a language model. */
 export const DISCLOSURE =
   "I am the offline assistant, not a language model: I turn plain requests into tool calls and report what came back.";
 

@@ -1,4 +1,4 @@
-// Two characters nobody types: they stand around the number of a quoted text.
+// Private-use characters around the number of a quoted text.
 const OPEN = "\u{e000}";
 const CLOSE = "\u{e001}";
 const HIDDEN = new RegExp(`${OPEN}(\\d+)${CLOSE}`, "g");

@@ -81,7 +81,7 @@ export class Grants {
       if (!isRecord(saved) || saved.project !== this.#project || !Array.isArray(saved.allow)) return [];
       return saved.allow.filter((text) => typeof text === "string").map(parseRule);
     } catch {
-      // None yet, or a file that is damaged: nothing is allowed by what cannot be read.
+      // No file yet, or a damaged one: an unreadable file grants nothing.
       return [];
     }
   }

@@ -71,7 +71,7 @@ function openTerminal(): number | undefined {
     try {
       return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     } catch {
-      // Not on this system; the next may be.
+      // Not available on this system: try the next device.
     }
   }
   return undefined;
@@ -82,6 +82,6 @@ function readAll(descriptor: number): void {
   try {
     while (readSync(descriptor, buffer) > 0);
   } catch {
-    // Nothing is left: it would have to wait.
+    // EAGAIN: the input is drained.
   }
 }

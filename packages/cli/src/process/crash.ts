@@ -70,6 +70,6 @@ function say(message: string): void {
   try {
     writeSync(STDERR, `${message.replace(CONTROL, "?")}\n`);
   } catch {
-    // Standard error is closed: nobody can be told.
+    // Standard error is closed: the message cannot be printed.
   }
 }

@@ -1,4 +1,4 @@
-/** What the `agent` command tells its caller. Documented and stable: scripts branch on these. */
+/** The exit codes of the `agent` command. Documented and stable: scripts branch on these. */
 export const EXIT = {
   done: 0,
   /** The model or its server failed. */
@@ -13,7 +13,7 @@ export const EXIT = {
   turnLimit: 5,
   /** The time limit of the whole run. */
   timeout: 6,
-  /** An error nobody caught, in the program itself or in a pack's timer. */
+  /** An uncaught error, in the program itself or in a pack's timer. */
   crashed: 70,
   /** Standard output could not be written: a full disk. What was printed is not all. */
   output: 74,

@@ -40,7 +40,7 @@ export async function flush(): Promise<void> {
 
 function drained(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
-    // A reader that went away takes no more: there is nothing left to wait for.
+    // EPIPE: the reader is gone, so there is nothing left to flush.
     if (stream.destroyed || stream.writableNeedDrain === undefined) return resolve();
     stream.once("error", () => resolve());
     stream.once("close", () => resolve());

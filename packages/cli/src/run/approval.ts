@@ -4,7 +4,7 @@ import { PLAIN_STYLE } from "../display/style.js";
 import { ask } from "../process/ask.js";
 import { note } from "../process/output.js";
 
-/** Where nobody can be asked, a call that needs a yes is refused, and the model is told why. */
+/** Without a terminal, a call that needs approval is denied, and the model is told why. */
 export const refuseWithoutTerminal: AskPerson = async ({ name, needs }) => ({
   deny:
     needs.length === 0
@@ -18,7 +18,7 @@ export const askOnTerminal: AskPerson = async (request, diff) => {
   const answer = await ask("Run it? [y]es, [a]lways in this session, or no with a reason: ", request.signal);
   const decision = readDecision(answer, request.name);
   if (decision === "allow" || (decision && "always" in decision)) return decision;
-  // Anything that is not a clear yes is a no, and the words are the reason.
+  // Anything but a clear yes is a denial, with the typed words as its reason.
   const reason = answer.replace(/^no?\b[,:]?\s*/i, "");
   return { deny: reason === "" ? "the person said no." : `the person said no: ${reason}` };
 };

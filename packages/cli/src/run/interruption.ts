@@ -8,7 +8,7 @@ const SIGNALS: readonly (readonly [NodeJS.Signals, ExitCode])[] = [
   ["SIGHUP", EXIT.hungUp],
 ];
 
-/** Everything that can end a run from outside: a signal, the time limit, a reader that went away. */
+/** Ends a run from outside: a signal, the time limit, a closed pipe. */
 export interface Interruption {
   readonly signal: AbortSignal;
   readonly stop: Stop | undefined;
@@ -35,8 +35,8 @@ export function watchInterruption(timeoutMs: number | undefined): Interruption {
     process.on(name, handler);
     return [name, handler] as const;
   });
-  // Nobody will see what comes next. A reader that has all it wants ("agent … | head") is no failure; whether it
-  // was one is found out and told when the program ends.
+  // The pipe is closed. A reader that has all it wants ("agent … | head") is not a failure; whether this
+  // is one is decided when the program ends.
   const onError = (): void => halt({ exitCode: EXIT.done, message: "" });
   process.stdout.on("error", onError);
   const timer =

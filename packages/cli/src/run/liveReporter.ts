@@ -31,7 +31,7 @@ export class LiveReporter implements Reporter {
   #startedAt = Date.now();
   /** How many of the rows that are drawn, from the first, are the answer, if they are all of it. */
   #answerRows = 0;
-  /** Whether a person is being asked, by somebody who writes below what is drawn. */
+  /** Whether a question is open, which prints below the live region. */
   #isLent = false;
 
   constructor(screen: TaskScreen, style: Style) {

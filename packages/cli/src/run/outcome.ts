@@ -4,13 +4,13 @@ import { isEmptyAnswer } from "../display/notices.js";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 
-/** Why a run was stopped from outside: the reason of the abort. */
+/** The abort reason of a run that was stopped from outside. */
 export interface Stop {
   readonly exitCode: ExitCode;
   readonly message: string;
 }
 
-/** How a run ended: the words for it and the number. */
+/** The end of a run: its message and its exit code. */
 export interface Outcome {
   readonly exitCode: ExitCode;
   readonly error?: string;

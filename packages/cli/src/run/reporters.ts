@@ -13,7 +13,7 @@ const SCHEMA_VERSION = 1;
 export type OutputFormat = "text" | "json" | "stream-json";
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ["text", "json", "stream-json"];
 
-/** What is known before the first answer. */
+/** Information that is known before the first answer. */
 export interface RunInfo {
   /** What the model costs, where that is configured. */
   readonly price: ModelPrice | undefined;
@@ -31,7 +31,7 @@ export interface Reporter {
   finish(outcome: Outcome): void;
   /** Shows what a call is about to change in a file. */
   preview?(id: string, diff: readonly string[]): void;
-  /** Shows what went wrong beside the work. Where it is missing, that goes to standard error. */
+  /** Shows a warning. Default: standard error. */
   notice?(message: string): void;
   /** Leaves the terminal to a question. */
   whileAsking?<T>(work: () => Promise<T>): Promise<T>;

@@ -1,10 +1,10 @@
 import { describeValue, isRecord, quote } from "@agent/internal";
 import { invalidArgument } from "../toolkit/hostOptions/checks.js";
 
-/** What one image or file may weigh, decoded. Servers refuse more, and a session would have to carry it for ever. */
+/** The maximum decoded size of one image or file. Servers refuse more, and the session file would keep it. */
 const MAX_PART_BYTES = 20 * 1024 * 1024;
 
-// Servers that count by area charge about this much for an image, and for a page of a document.
+// Approximate tokens that servers charge for an image, and for a page of a document.
 const IMAGE_TOKENS = 1600;
 const FILE_TOKENS_PER_KIB = 40;
 const CHARACTERS_PER_TOKEN = 4;
@@ -20,7 +20,7 @@ export interface ImagePart {
   /** `image/png`, `image/jpeg`, … */
   readonly mediaType: string;
   readonly data: string;
-  /** Where it came from, for people and for a model that cannot see it. */
+  /** Its origin, such as a file name, for people and for models without vision. */
   readonly name?: string;
 }
 
@@ -35,10 +35,10 @@ export interface FilePart {
 /** A piece of a user message or of a tool's result. */
 export type ContentPart = TextPart | ImagePart | FilePart;
 
-/** What a user message or a tool's result holds: a text, or parts in the order they are to be read. */
+/** The content of a user message or a tool's result: a text, or parts in reading order. */
 export type Content = string | readonly ContentPart[];
 
-/** What is wrong with a value that should be `Content`, as the end of a sentence, or `undefined`. */
+/** The problem with a value that should be `Content`, as the end of a sentence, or `undefined`. */
 export function findContentProblem(content: unknown): string | undefined {
   if (typeof content === "string") return undefined;
   if (!Array.isArray(content)) return `must be a string or an array of parts, got ${describeValue(content)}`;
@@ -105,7 +105,7 @@ export function adaptContent(content: Content, accepts: (mediaType: string) => b
   return parts.every((part) => part.type === "text") ? contentText(parts) : parts;
 }
 
-/** Content as it is kept: half characters replaced, since servers refuse them for ever after. */
+/** Content with lone surrogates replaced: servers refuse every later request of a conversation that has one. */
 export function wellFormed(content: Content): Content {
   if (typeof content === "string") return content.toWellFormed();
   return content.map((part) => {
@@ -131,7 +131,7 @@ function partTokens(part: ContentPart): number {
   }
 }
 
-/** What a part weighs, decoded. */
+/** The decoded size of a part in bytes. */
 export function partBytes(part: ContentPart): number {
   return part.type === "text" ? part.text.length : decodedBytes(part.data);
 }

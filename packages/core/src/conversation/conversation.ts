@@ -16,7 +16,7 @@ import type { Session } from "./session.js";
 export type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
 export type ToolMessage = Extract<ChatMessage, { role: "tool" }>;
 
-/** One change of a conversation, as a recorder sees it. Applied in order to an empty one, they give it again. */
+/** One change of a conversation, as a recorder sees it. Applying all changes in order to an empty one rebuilds it. */
 export type ConversationChange =
   | { readonly type: "message"; readonly message: ChatMessage }
   /** The result of a call of the newest answer. A later one for the same call replaces it. */
@@ -39,7 +39,7 @@ export interface Recording {
 
 export interface ConversationOptions {
   readonly systemPrompt?: string;
-  /** A saved conversation to go on with. Its system prompt counts unless `systemPrompt` is given. */
+  /** A saved conversation to continue. Its system prompt is used unless `systemPrompt` is given. */
   readonly session?: Session;
   /**
    * Where `save_session_context` writes. Default: a file name of its own in the working directory, so that two
@@ -82,7 +82,7 @@ export class Conversation implements ToolContext {
     return this.#systemPrompt;
   }
 
-  /** The messages, live: never a copy. */
+  /** The live array of messages, not a copy. */
   get sessionContext(): readonly ChatMessage[] {
     return this.#messages;
   }
@@ -92,7 +92,7 @@ export class Conversation implements ToolContext {
     return this.#pending;
   }
 
-  /** Where the conversation is recorded, or else where `save_session_context` writes it. */
+  /** The path of the recording, or else the path that `save_session_context` writes to. */
   get sessionContextFilePath(): string {
     if (this.#recording) return this.#recording.path;
     // Made on first use: most conversations are never saved.
@@ -100,7 +100,7 @@ export class Conversation implements ToolContext {
     return this.#filePath;
   }
 
-  /** How a recorder saves this conversation, if one records it. */
+  /** Saves the conversation through its recorder. `undefined` if nothing records it. */
   get save(): ((reason: string) => Promise<void>) | undefined {
     return this.#recording?.save;
   }
@@ -133,14 +133,14 @@ export class Conversation implements ToolContext {
     this.#tell({ type: "message", message });
   }
 
-  /** Starts a round: recorders learn of the answer at once, readers once all results are there. */
+  /** Starts a round: recorders get the answer at once; it joins the history together with all results. */
   openRound(answer: AssistantMessage): OpenRound {
     checkObject("answer", answer);
     this.#tell({ type: "message", message: answer });
     return this.#roundOf(answer, []);
   }
 
-  /** Goes on with the round that waited for a decision. Recorders know of it already. */
+  /** Continues the round that waited for a decision. Recorders have its answer already. */
   reopenRound(pending: PendingRound): OpenRound {
     checkObject("pending", pending);
     checkList("pending.results", pending.results);
@@ -182,7 +182,7 @@ export class Conversation implements ToolContext {
     if (this.#messages.length > 0) this.replace(0, this.#messages.length, []);
   }
 
-  /** Gives every call that waits for a decision this result, so that the conversation can go on without one. */
+  /** Gives this result to every call that waits for a decision, so that the conversation can continue without one. */
   settlePending(text: string): void {
     checkText("text", text);
     const { pending } = this;
@@ -201,11 +201,11 @@ export class Conversation implements ToolContext {
 
 /** An answer whose calls are running. */
 export interface OpenRound {
-  /** Hands the result of one call to recorders as soon as it is there. */
+  /** Passes the result of one call to recorders immediately. */
   addResult(message: ToolMessage): void;
   /** Adds the answer and all results, in the order of the calls, to the history. Recorders learn of changed ones. */
   close(results: readonly ToolMessage[]): void;
-  /** Keeps the answer out of the history until somebody has decided about these calls. */
+  /** Keeps the answer out of the history until these calls are decided. */
   suspend(results: readonly ToolMessage[], calls: readonly PendingCall[]): void;
 }
 

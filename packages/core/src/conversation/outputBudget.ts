@@ -1,6 +1,6 @@
 import { truncateMiddle, utf8Length } from "@agent/internal";
 
-// Until this many times the budget has arrived, a result may take all of it; later ones get an equal share.
+// Until this multiple of the budget has arrived, one result may take the whole budget; later results get an equal share.
 const SLACK = 4;
 
 const HINT = "All results of one turn share a budget; ask for less at a time.";

@@ -1,7 +1,7 @@
 import type { AccessNeed, ToolCapability } from "../tools/types.js";
 import type { AssistantMessage, ToolMessage } from "./conversation.js";
 
-/** A call that has not run because nobody has decided about it yet. Holds what a person has to know. */
+/** A call that waits for a decision and has not run. Holds everything a person needs to decide. */
 export interface PendingCall {
   readonly id: string;
   readonly name: string;
@@ -19,7 +19,7 @@ export interface PendingRound {
   readonly calls: readonly PendingCall[];
 }
 
-/** What is wrong with the pending calls of a saved session, as the end of a sentence, or `undefined`. */
+/** The problem with the pending calls of a saved session, as the end of a sentence, or `undefined`. */
 export function findPendingProblem({ answer, results, calls }: PendingRound): string | undefined {
   const open = new Set((answer.tool_calls ?? []).map(({ id }) => id));
   for (const { tool_call_id: id } of results) {

@@ -15,7 +15,7 @@ import {
   wholeLines,
 } from "./sessionFile.js";
 
-// Without O_NONBLOCK, opening a FIFO would stop the whole program until somebody reads from it.
+// Without O_NONBLOCK, opening a FIFO would block the whole program until another process reads from it.
 function appendFlags(): number {
   const { O_WRONLY, O_APPEND, O_NONBLOCK } = nodeFs.constants;
   return O_WRONLY | O_APPEND | O_NONBLOCK;
@@ -64,7 +64,7 @@ export function recordSession(
   return new SessionRecorder(conversation, path, options.onError ?? ((error) => process.emitWarning(error)));
 }
 
-/** What is at the recorder's path before it writes: nothing, a file to append to, or one of an older version. */
+/** The state of the recorder's path before it writes: nothing, a file to append to, or a file of an older version. */
 type Found = "nothing" | "appendable" | "replaceable";
 
 /** Appends the changes of one conversation to one file until it is closed. */
@@ -72,7 +72,7 @@ export class SessionRecorder {
   readonly path: string;
   readonly #onError: (error: Error) => void;
   readonly #release: () => void;
-  /** What the file must hold before the first change, if it does not: written together with that. */
+  /** Lines missing in front of the first change; they are written together with it. */
   #opening = "";
   /** The lines that could not be written yet. */
   #unwritten: string[] = [];
@@ -80,7 +80,7 @@ export class SessionRecorder {
   /** The size of the file that was found, with a part of a line that is to be cut off. */
   #foundSize = 0;
   #descriptor: number | undefined;
-  /** The bytes of the file that are whole lines of this recorder. */
+  /** The number of bytes in the file that are complete lines of this recorder. */
   #size = 0;
   #syncing: Promise<void> | undefined;
   #syncFailure: Error | undefined;
@@ -97,7 +97,7 @@ export class SessionRecorder {
     });
   }
 
-  /** Notes that somebody asked for a save, and why. Rejects if the file cannot be written. */
+  /** Records a request to save and its reason. Rejects if the file cannot be written. */
   async noteSaved(reason: string): Promise<void> {
     this.#unwritten.push(formatEntry({ type: "saved", at: new Date().toISOString(), reason }));
     this.#write();
@@ -153,14 +153,14 @@ export class SessionRecorder {
     this.#dirty = true;
   }
 
-  /** One request at a time: what is written meanwhile goes with the next. */
+  /** Syncs once at a time: lines written during a sync are covered by the next one. */
   #sync(): Promise<void> {
     const descriptor = this.#descriptor;
     if (descriptor === undefined || !this.#dirty) return Promise.resolve();
     this.#dirty = false;
     this.#syncing = new Promise<void>((resolve) => {
       nodeFs.fdatasync(descriptor, (error) => {
-        // Some file systems cannot say when something is on the disk.
+        // Some file systems do not support fsync.
         if (error && error.code !== "EINVAL" && error.code !== "ENOSYS") {
           this.#syncFailure = error;
           this.#onError(error);
@@ -174,7 +174,7 @@ export class SessionRecorder {
     return this.#syncing;
   }
 
-  /** Looks at what is at the path. Throws unless it is nothing, or this very conversation. */
+  /** Examines the path. Throws unless there is nothing, or a file with this very conversation. */
   #examine(conversation: Conversation): Found {
     const { systemPrompt, sessionContext, pending } = conversation;
     const bytes = readExisting(this.path);
@@ -218,7 +218,7 @@ export class SessionRecorder {
     try {
       const stats = nodeFs.fstatSync(descriptor);
       if (!stats.isFile() || stats.size !== this.#foundSize) throw this.#changedByOther();
-      // A writer that was killed left a part of a line.
+      // A killed writer left an incomplete last line.
       nodeFs.ftruncateSync(descriptor, this.#size);
       return descriptor;
     } catch (error) {

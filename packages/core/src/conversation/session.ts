@@ -11,7 +11,7 @@ import { formatSession, parseSessionFile } from "./sessionFile.js";
 // A conversation is private: only its owner may read it.
 export const PRIVATE_FILE = 0o600;
 
-/** A conversation as it was saved. `new Conversation({ session })` goes on with it. */
+/** A saved conversation. `new Conversation({ session })` continues it. */
 export interface Session {
   readonly systemPrompt: string;
   readonly messages: readonly ChatMessage[];

@@ -7,7 +7,7 @@ import type { Session } from "./session.js";
 
 const FORMAT = "agent-session";
 const VERSION = 2;
-/** Version 1 was one JSON object, replaced as a whole with every save. It is still read. */
+/** Version 1 was one JSON object, replaced as a whole with every save. It can still be read. */
 const OBJECT_VERSION = 1;
 
 const HEADER_START = `{"format":"${FORMAT}","version":${VERSION},`;
@@ -54,7 +54,7 @@ export function formatSession({ systemPrompt, messages, pending, reason }: Omit<
   return formatHistory(systemPrompt, messages, pending) + formatEntry(saved);
 }
 
-/** How many bytes of a session file are whole lines: a killed writer leaves a part of one at the end. */
+/** The number of bytes that are complete lines: a killed writer leaves an incomplete one at the end. */
 export function wholeLines(bytes: Uint8Array): number {
   return bytes.lastIndexOf(0x0a) + 1;
 }
@@ -74,7 +74,7 @@ export function isAppendable(text: string): boolean {
   return readHeader(text) !== undefined;
 }
 
-/** Whether this is all of a first line that a killed writer had begun: nothing was recorded. */
+/** Whether the file is an incomplete first line, left by a killed writer that had recorded nothing. */
 export function isCutHeader(text: string): boolean {
   return !text.includes("\n") && text.startsWith(HEADER_START) && readJson(text) === undefined;
 }
@@ -145,7 +145,7 @@ interface ReplayedRound {
   suspended?: readonly PendingCall[];
 }
 
-/** Puts the messages together again; the results of a round may be there only in part. */
+/** Rebuilds the messages from the lines. The last round may lack some of its results. */
 class ReplayedHistory {
   readonly #messages: ChatMessage[] = [];
   #round: ReplayedRound | undefined;

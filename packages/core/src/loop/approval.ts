@@ -15,7 +15,7 @@ export interface ApprovalRequest {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
-  /** What the call would do beyond the host's access rules; allowing the call grants all of it. */
+  /** The accesses beyond the host's access rules that the call needs; allowing the call grants all of them. */
   readonly needs: readonly AccessNeed[];
   /** What the caller of `chat` passed as `context`. */
   readonly context?: CallContext;
@@ -29,7 +29,7 @@ export type ApprovalDecision = "allow" | "always" | { readonly deny: string };
 /** Decisions about calls that waited for one, by the calls' ids. */
 export type ApprovalDecisions = Readonly<Record<string, ApprovalDecision>>;
 
-/** Nobody has decided about this call yet. It has not run, and waits in the conversation. */
+/** The call has not been decided and has not run. It waits in the conversation. */
 export class SuspendedCall extends AgentError {
   readonly request: ApprovalRequest;
 
@@ -47,7 +47,7 @@ export type Approve = (
   request: ApprovalRequest,
 ) => ApprovalDecision | "suspend" | Promise<ApprovalDecision | "suspend">;
 
-/** Asks for permission, one question at a time, and remembers what was allowed for good. */
+/** Asks for permission, one question at a time, and remembers each "always". */
 export class ApprovalGate {
   readonly #approve: Approve;
   readonly #always = new Set<string>();
@@ -67,10 +67,10 @@ export class ApprovalGate {
 
   async #decide(request: ApprovalRequest, given?: ApprovalDecision): Promise<string | undefined> {
     if (request.signal.aborted) return ABORTED;
-    // "Always" was said of the tool's ordinary calls; what goes beyond the access rules is asked each time.
+    // "Always" covers calls within the access rules. A call that needs more is asked about each time.
     if (given === undefined && this.#always.has(request.name) && request.needs.length === 0) return undefined;
     try {
-      // The person decides on a copy of their own: changing it changes nothing that runs.
+      // `approve` gets its own copy of the arguments: changing it cannot change what runs.
       const shown = { ...request, args: structuredClone(request.args) };
       const decision = given ?? (await orAborted(Promise.resolve(this.#approve(shown)), request.signal));
       if (decision === "allow") return undefined;

@@ -20,7 +20,7 @@ export async function askModel(exchange: Exchange, turn: number, attempt: number
   throwIfAborted(signal);
   let written = "";
   let replayed = true;
-  // What a provider still sends after the abort is not part of what the user stopped.
+  // Ignore text that arrives after the abort: the user did not see it.
   const report = (event: AgentEvent): void => {
     if (!signal.aborted) emit(event);
   };

@@ -23,7 +23,7 @@ export async function runCall(
   const prepared = await prepare(call, exchange);
   let replayed = true;
   const { scope, tools, steps } = exchange;
-  // A call that stands for another tool's is reported as that one.
+  // A redirected call is reported under the name of the tool it was redirected to.
   const { name, args } = "outcome" in prepared ? call : prepared;
   // Refusals go through the steps too: a tool that is not there yet when a message is worked off again must not
   // change a result that was recorded.
@@ -53,7 +53,7 @@ async function prepare(
     return { outcome: "error", text: `Error executing ${name}: ${problem}`, durationMs: 0 };
   }
   try {
-    // A schema library may check arguments with code that never ends.
+    // A schema library may run code that never returns.
     return await orAborted(tools.prepare(name, args), signal);
   } catch {
     return abortedBefore(name);
@@ -76,11 +76,11 @@ async function decideAndRun(
 interface Decided {
   /** The call that runs: hooks may have changed its arguments. */
   readonly call: PreparedCall;
-  /** Whether somebody allowed what goes beyond the access rules. */
+  /** Whether access beyond the rules was allowed. */
   readonly isGranted: boolean;
 }
 
-/** Hooks first, then the person. */
+/** Asks the hooks first, then `approve`. */
 async function decide(
   { turn, callId: id }: CallPlace,
   prepared: PreparedCall,
@@ -107,7 +107,7 @@ async function decide(
   if (allowed || (!gate && given === undefined)) return { call, isGranted: allowed };
   const { name, args, capabilities, needs } = call;
   const request = { scope, turn, id, name, args, capabilities, needs, context, signal };
-  // Somebody may have decided about a call of an agent that asks nobody.
+  // A decision may exist for a call although this agent has no `approve`.
   const refusal = await (gate ?? new ApprovalGate(() => "allow")).check(request, given);
   if (signal.aborted) return abortedBefore(name);
   return refusal === undefined ? { call, isGranted: true } : denied(refusal);
@@ -143,9 +143,9 @@ async function execute(
       onOutput: (chunk) => emit({ type: "tool_output", id, name, chunk }),
       onProcess: (pid) => emit({ type: "tool_process", id, name, pid }),
     });
-    // Children that the tool did not wait for were told to stop when it returned.
+    // Child agents that the tool did not wait for were aborted when it returned.
     await Promise.all(children);
-    // The tool may have made a result of it, but its child is not at its end.
+    // The tool may have returned a result, but its child agent was suspended and has not finished.
     if (suspension !== undefined) throw suspension;
     set(ended.outcome === "ok" ? {} : { "error.type": ended.outcome }, () => ({
       "gen_ai.tool.call.arguments": JSON.stringify(args),

@@ -1,4 +1,4 @@
-/** Hands events from where they happen to whoever iterates, in order and without loss. */
+/** An asynchronous queue of events: one producer, one consumer, in order and without loss. */
 export class EventQueue<T> {
   #waiting: T[] = [];
   #wake: (() => void) | undefined;

@@ -3,7 +3,7 @@ import { linkedController } from "../toolkit/abort.js";
 import { EventQueue } from "./eventQueue.js";
 
 interface StreamedExchange {
-  /** Called when the first event is asked for: checks what was passed, and returns the signal that stops the exchange. */
+  /** Called when the first event is requested: checks the arguments and returns the signal that stops the exchange. */
   open(): AbortSignal | undefined;
   start(signal: AbortSignal, emit: (event: AgentEvent) => void): Promise<unknown>;
   /** Gets the events that come after the stream has ended. */
@@ -25,7 +25,7 @@ export async function* streamEvents({
     if (queue.isEnded) onLate(event);
     else queue.push(event);
   });
-  // Rejections are thrown where the answer is awaited below; this keeps Node from calling them unhandled.
+  // The rejection is thrown where the answer is awaited below; this handler prevents an unhandled rejection.
   answer.finally(() => queue.end()).catch(() => undefined);
   let complete = false;
   try {

@@ -17,7 +17,7 @@ import type { UsageMeter } from "./usage.js";
 export interface LoopLimits {
   readonly maxTurns: number;
   readonly maxRepeats: number;
-  /** What all tool results of one answer may hold together, in bytes. */
+  /** The maximum size of all tool results of one answer together, in bytes. */
   readonly maxTurnOutputBytes: number;
   readonly maxCallsPerAnswer: number;
   readonly maxOutputRetries: number;
@@ -36,7 +36,7 @@ export interface LoopTools {
   redact(text: string): string;
 }
 
-/** What an exchange and all its child agents may still use together. */
+/** The remaining budget that an exchange shares with all its child agents. */
 interface Allowance {
   turns: number;
   children: number;
@@ -57,16 +57,16 @@ export interface Exchange {
   /** Takes the messages given to `steer` since the last time; with `last`, if there are none, no more are accepted. */
   readonly takeSteering: (options?: { readonly last: boolean }) => readonly Content[];
   readonly output: OutputReader | undefined;
-  /** What somebody decided about calls that waited for it. */
+  /** Decisions about calls that waited for them. */
   readonly decisions: ApprovalDecisions;
-  /** What the caller of `chat` passed along for tools and hooks. */
+  /** The `context` that the caller of `chat` passed for tools and hooks. */
   readonly context: CallContext | undefined;
   readonly stream: boolean;
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;
   /** `""`, or the calls that led to this child agent. */
   readonly scope: string;
-  /** What a child agent is for, in the words of the tool that started it. */
+  /** A child agent's label, given by the tool that started it. */
   readonly label: string | undefined;
   readonly depth: number;
   readonly meter: UsageMeter;

@@ -38,7 +38,7 @@ export class ExchangeLock {
       await this.#running;
       return result;
     } catch (error) {
-      // On any failure but an abort nothing runs any more, and the caller may send the next message at once.
+      // After any failure other than an abort no tool is running, so the caller may send the next message at once.
       if (!signal.aborted) await this.#running;
       throw error;
     } finally {

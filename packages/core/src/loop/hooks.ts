@@ -4,10 +4,10 @@ import type { CallContext } from "../tools/callContext.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ToolCapability } from "../tools/types.js";
 
-/** A hook decides by itself, without a person: what takes longer hangs. */
+/** A hook decides without a person: one that takes longer is taken as hanging. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** A call as a hook sees it: a copy, so that changing it changes nothing. */
+/** A hook's own copy of a call: changing it has no effect. */
 export interface HookCall {
   readonly id: string;
   readonly name: string;
@@ -42,7 +42,7 @@ export interface CallHooks {
   afterCall?(call: HookCall, result: ToolResult): AfterDecision | Promise<AfterDecision>;
 }
 
-/** What the hooks say about a call that is about to run. */
+/** The combined decision of all hooks about a call. */
 export type HookVerdict =
   | { readonly type: "go_on"; readonly args?: Record<string, unknown>; readonly allowed: boolean }
   | { readonly type: "deny"; readonly reason: string };
@@ -95,7 +95,7 @@ export async function askBeforeHooks(
   return { type: "go_on", allowed, ...(changed && { args }) };
 }
 
-/** Lets the hooks change a result. A hook that fails withholds it: what it was to remove must not pass. */
+/** Lets the hooks change a result. If a hook fails the result is withheld, because the hook may have had to remove a part. */
 export async function askAfterHooks(
   call: HookCall,
   result: ToolResult,
@@ -134,7 +134,7 @@ function malformed(label: string, decision: unknown): HookVerdict {
   return { type: "deny", reason: `${label} returned ${describeValue(decision)}, which is not a decision.` };
 }
 
-/** Rejects if the hook takes too long, or once nobody waits for its decision. */
+/** Rejects if the hook takes too long or the exchange is aborted. */
 async function withinTime<T>(
   { name, timeoutMs = DEFAULT_TIMEOUT_MS }: CallHooks,
   signal: AbortSignal | undefined,

@@ -1,10 +1,10 @@
-import { compactToFit } from "../conversation/compact.js";
 import { AgentError, isAgentError } from "../errors.js";
 import type { DoneEvent } from "../events.js";
 import type { ChatResponse } from "../providers/interface.js";
 import { orAborted, throwIfAborted } from "../toolkit/abort.js";
 import { type Answer, askModel } from "./ask.js";
 import { createChildStarter } from "./children.js";
+import { compactToFit } from "./compact.js";
 import type { Exchange } from "./exchange.js";
 import { outputCorrection, outputFailure } from "./output.js";
 import { RepeatCounter } from "./repeats.js";
@@ -65,7 +65,7 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
       conversation.append({ role: "user", content: outputCorrection(parsed.problem) });
       continue;
     }
-    // From here on nothing more is accepted: a message that is given now would never be delivered.
+    // Close the queue: a message given to `steer` from now on would never be delivered.
     if (steer(exchange, { last: true })) continue;
     return {
       type: "done",
@@ -82,7 +82,7 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
   );
 }
 
-/** Adds what the user said meanwhile. Returns whether there was anything. */
+/** Adds the messages given to `steer`. Returns whether there were any. */
 function steer({ conversation, takeSteering, emit }: Exchange, options?: { last: boolean }): boolean {
   const given = takeSteering(options);
   for (const content of given) {
@@ -92,7 +92,7 @@ function steer({ conversation, takeSteering, emit }: Exchange, options?: { last:
   return given.length > 0;
 }
 
-/** Asks the model; a conversation that is too long for it is made shorter and asked once more. */
+/** Asks the model. If the conversation is too long for it, compacts the conversation and asks once more. */
 async function askWithinContext(exchange: Exchange, turn: number): Promise<Answer> {
   const { limits } = exchange;
   if (limits.contextTokens !== undefined) await compactToFit(exchange, turn, limits.contextTokens);

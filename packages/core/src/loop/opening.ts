@@ -29,7 +29,7 @@ export function openWithDecisions(decisions: ApprovalDecisions, conversation: Co
   return { decisions, check: () => checkDecisions(decisions, conversation), apply: () => undefined };
 }
 
-/** Throws `invalid_argument` for what is no message. */
+/** Throws `invalid_argument` for a value that is not a message. */
 export function checkMessage(message: unknown): void {
   if ((typeof message !== "string" && !Array.isArray(message)) || message.length === 0) {
     throw invalidArgument("message", "a non-empty string or an array of parts", message);

@@ -5,13 +5,13 @@ import { type Parsed, readSchema } from "../toolkit/jsonSchema/standardSchema.js
 
 const FENCE = "```";
 
-/** A structured answer that is wanted: what the model is told, and how its text becomes a value. */
+/** A requested structured answer: the instructions for the model, and the parser of its text. */
 export interface OutputReader {
   readonly format: OutputFormat;
   read(text: string): Promise<Parsed>;
 }
 
-/** Throws `invalid_argument` for a schema that is none. */
+/** Throws `invalid_argument` for an invalid schema. */
 export function createOutputReader(schema: unknown): OutputReader {
   const reader = readSchema(schema, "output");
   return {
@@ -28,12 +28,12 @@ export function createOutputReader(schema: unknown): OutputReader {
   };
 }
 
-/** What a model without a native mode for JSON is told in its system prompt. */
+/** The system prompt for a model without a native JSON mode. */
 export function outputInstruction({ schema }: OutputFormat): string {
   return `When you give your final answer, write only JSON that fits this JSON Schema, without any other text:\n${JSON.stringify(schema)}`;
 }
 
-/** What is sent back when an answer does not fit. */
+/** The message to the model after an answer that does not fit. */
 export function outputCorrection(problem: string): string {
   return `Your answer does not fit the required form: ${problem}. Answer again, with only the corrected JSON.`;
 }

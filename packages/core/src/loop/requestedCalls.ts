@@ -44,7 +44,7 @@ function readArguments(raw: string, cutOff: boolean): Pick<RequestedCall, "args"
     };
   }
   if (raw.trim() === "") return { args: {}, problem: undefined };
-  // Before they are parsed: whoever copies or shows them would run out of stack.
+  // Check the depth before parsing: copying or printing deeply nested arguments would overflow the stack.
   if (isNestedDeeper(raw, MAX_ARGUMENT_DEPTH)) {
     return { args: {}, problem: `the arguments are nested more than ${MAX_ARGUMENT_DEPTH} levels deep.` };
   }

@@ -28,7 +28,7 @@ export function respond(
   });
 }
 
-/** Who answers, as far as the provider says. */
+/** The provider and model, as far as the provider names them. */
 export function providerAttributes({ id, model }: ChatProvider): TelemetryAttributes {
   return {
     ...(id !== undefined && { "gen_ai.provider.name": id }),

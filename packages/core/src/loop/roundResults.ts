@@ -4,9 +4,9 @@ import type { ToolMessage } from "../conversation/conversation.js";
 import { OutputBudget } from "../conversation/outputBudget.js";
 import type { ToolResult } from "../tools/execution.js";
 
-// What the images and files of one round may weigh together, decoded: servers refuse larger requests.
+// The maximum decoded size of all images and files of one round: servers refuse larger requests.
 const MAX_PART_BYTES = 32 * 1024 * 1024;
-// How much of an image or a file tells two of them apart.
+// The length of the sample that is compared to tell two images or files apart.
 const SAMPLE = 256;
 
 /** The results of one answer's calls as they are kept: bounded together, in text and in parts. */
@@ -78,7 +78,7 @@ export class RoundResults {
     return this.#budget.texts().map((text, index) => {
       const whole = [text, ...notes, ...(index === last ? lastNotes : [])].join("\n");
       const message = this.#messages[index];
-      // A result that did not change is the same object: it was recorded already.
+      // An unchanged result is the same object, which is recorded already.
       const isSame = message !== undefined && textOf(message) === whole;
       return isSame ? message : this.#toMessage(index, whole);
     });

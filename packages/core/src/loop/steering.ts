@@ -1,6 +1,6 @@
 import { type Content, wellFormed } from "../conversation/content.js";
 
-/** Messages a person gave while the agent works, until the loop takes them between two requests to the model. */
+/** The queue of messages given to `steer`. The loop takes them between two model requests. */
 export class SteeringQueue {
   #waiting: Content[] = [];
   #isOpen = false;
@@ -13,7 +13,7 @@ export class SteeringQueue {
     this.#isOpen = false;
   }
 
-  /** Returns whether the message will be delivered: not once the last answer is there. */
+  /** Returns whether the message will be delivered. After the last answer it will not. */
   add(content: Content): boolean {
     if (this.#isOpen) this.#waiting.push(wellFormed(content));
     return this.#isOpen;

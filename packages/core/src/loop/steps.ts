@@ -41,7 +41,7 @@ export interface Steps {
   call(key: CallKey, run: (intent?: () => void | Promise<void>) => Promise<ToolResult>): Promise<ToolResult>;
 }
 
-/** Runs every step, and remembers none. */
+/** The default: runs every step and records nothing. */
 export const DIRECT_STEPS: Steps = {
   answer: (_key, ask) => ask(),
   call: (_key, run) => run(),

@@ -1,7 +1,7 @@
-/** A stretch of work that is worth a span: named and described by OpenTelemetry's conventions for generative AI. */
+/** A span of work, named and described by OpenTelemetry's conventions for generative AI. */
 export interface TelemetrySpan {
   readonly operation: "invoke_agent" | "chat" | "execute_tool";
-  /** What is invoked: the agent, the model, the tool. */
+  /** The name of the invoked agent, model or tool. */
   readonly name: string;
   readonly attributes: TelemetryAttributes;
 }
@@ -14,13 +14,13 @@ export type TelemetryAttributes = Readonly<Record<string, string | number | bool
  */
 export type SetAttributes = (attributes: TelemetryAttributes, content?: () => TelemetryAttributes) => void;
 
-/** Sees the agent's work as nested spans. `@agent/core/otel` implements it with OpenTelemetry. */
+/** Receives the agent's work as nested spans. `@agent/core/otel` implements it with OpenTelemetry. */
 export interface Telemetry {
   /** Runs `work` inside the span and ends it with the promise. */
   inSpan<T>(span: TelemetrySpan, work: (set: SetAttributes) => Promise<T>): Promise<T>;
 }
 
-/** Sees nothing and costs nothing. */
+/** The default: creates no spans. */
 export const NO_TELEMETRY: Telemetry = {
   inSpan: (_span, work) => work(() => undefined),
 };

@@ -12,12 +12,12 @@ import type { RepeatCounter } from "./repeats.js";
 import { type RequestedCall, readCalls, toHistory } from "./requestedCalls.js";
 import { RoundResults } from "./roundResults.js";
 
-// Calls of these run alone and in order: two edits of one file must not meet.
+// Calls with these capabilities run alone and in order: two edits of one file must not overlap.
 const EXCLUSIVE: readonly ToolCapability[] = ["write", "destroy", "execute"];
-// Readers at one time: enough to hide waiting, few enough to bound what is open at once.
+// The number of reads at one time: enough to hide latency, few enough to bound open files.
 const MAX_CONCURRENT = 16;
 
-// What steps call the place of a round that goes on before the model is asked.
+// The turn number in step keys for a resumed round, which runs before the model is asked.
 const BEFORE_FIRST_TURN = 0;
 
 const SUSPENDED = "This call waits for a decision and has not run.";
@@ -110,7 +110,7 @@ function pendingCall(call: RequestedCall, failure: Failure | undefined, { tools 
     const { id, name, args, capabilities, needs } = failure.error.request;
     return { id, name, args, capabilities, needs };
   }
-  // It comes after the call that waits, and was not looked at.
+  // The call comes after the one that waits for a decision, and was not prepared.
   const { id, name, args } = call;
   return { id, name, args, capabilities: tools.getCapabilities(name), needs: [] };
 }
@@ -136,7 +136,7 @@ function toAnswer(
   dropped: number,
   provider: string | undefined,
 ): AssistantMessage {
-  // State that mentions calls which are not in the history would be refused by the server it goes back to.
+  // Drop the provider state: the server would refuse state that mentions calls which are not in the history.
   const keepState = provider !== undefined && response.state !== undefined && dropped === 0;
   return {
     role: "assistant",

@@ -3,7 +3,7 @@ import type { TokenUsage } from "../providers/interface.js";
 const NONE: TokenUsage = { inputTokens: 0, outputTokens: 0 };
 const OPTIONAL = ["cachedTokens", "cacheWriteTokens", "reasoningTokens"] as const;
 
-/** Adds up what the requests for one message used, those of child agents included. */
+/** The sum of the token usage of all requests for one message, child agents included. */
 export class UsageMeter {
   #total = NONE;
   readonly #parent: UsageMeter | undefined;

@@ -92,7 +92,7 @@ export interface ChatResponse {
   readonly toolCalls: readonly ChatToolCall[];
   readonly finishReason: FinishReason;
   readonly usage?: TokenUsage;
-  /** What this provider wants back with the next request, as a JSON value. Kept only if the provider has an `id`. */
+  /** The provider's state to send back with the next request, as a JSON value. Kept only if the provider has an `id`. */
   readonly state?: unknown;
 }
 

@@ -32,7 +32,7 @@ export function recordProvider(provider: ChatProvider, path: string): ChatProvid
     });
   };
   return {
-    // What the loop asks a provider about: the one that is recorded must not be asked differently.
+    // Copy the properties that the loop reads, so that recording does not change the requests.
     ...(provider.id !== undefined && { id: provider.id }),
     ...(provider.model !== undefined && { model: provider.model }),
     ...(provider.contextTokens !== undefined && { contextTokens: provider.contextTokens }),

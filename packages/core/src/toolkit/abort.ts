@@ -10,7 +10,7 @@ export function throwIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw abortedError(signal);
 }
 
-/** The promise's result, or an `aborted` error as soon as the signal fires: nobody is waited for. */
+/** Resolves or rejects with the promise, or rejects on abort without waiting for it. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(abortedError(signal));
@@ -20,7 +20,7 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** A signal that exists once somebody asks for it: most tools never do, and making one is not cheap. */
+/** Creates the AbortSignal on first use: most tools never read it, and creating one is slow. */
 export class LazySignal {
   #controller: AbortController | undefined;
   #fired: { readonly reason: unknown } | undefined;

@@ -1,4 +1,4 @@
-/** What a pack author needs, built-in and third-party alike: `@agent/core/toolkit`. */
+/** Helpers for pack authors, used by built-in and third-party packs alike: `@agent/core/toolkit`. */
 export { writeFileAtomic } from "./files/writeFileAtomic.js";
 export { check } from "./hostOptions/check.js";
 export { checkOptions, type OptionChecks } from "./hostOptions/checkOptions.js";

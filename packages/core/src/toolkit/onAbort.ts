@@ -22,7 +22,7 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
   return listenersOf(signal).add(listener);
 }
 
-/** Finds what waits for a signal. It belongs to the signal, and goes with it. */
+/** The listeners of each signal. Weak: they are collected with the signal. */
 const LISTENERS = new WeakMap<AbortSignal, AbortListeners>();
 
 function listenersOf(signal: AbortSignal): AbortListeners {
@@ -33,7 +33,7 @@ function listenersOf(signal: AbortSignal): AbortListeners {
   return listeners;
 }
 
-/** Everything that waits for one signal, behind a single listener: a thousand calls may share a signal. */
+/** All listeners of one signal behind a single event listener: a thousand calls may share a signal. */
 class AbortListeners {
   readonly #signal: AbortSignal;
   readonly #waiting = new Set<{ readonly listener: () => void }>();
@@ -63,7 +63,7 @@ class AbortListeners {
       try {
         entry.listener();
       } catch (error) {
-        // As with a listener of the signal's own: the others are called, and the error is not lost.
+        // As with event listeners: an error in one does not keep the others from being called, and is reported.
         queueMicrotask(() => {
           throw error;
         });

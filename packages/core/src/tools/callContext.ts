@@ -13,5 +13,5 @@
 // biome-ignore lint/suspicious/noEmptyInterface: programs add to it by declaration merging.
 export interface Register {}
 
-/** What the caller of `chat` passed as `context`: of the type a program gave to `Register`, or unknown. */
+/** The type of the `context` passed to `chat`: declared by the program in `Register`, or `unknown`. */
 export type CallContext = Register extends { context: infer Context } ? Context : unknown;

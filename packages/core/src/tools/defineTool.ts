@@ -7,7 +7,7 @@ import { readSchema, type Schema, type SchemaValue } from "../toolkit/jsonSchema
 import type { ExecutableTool } from "./interface.js";
 import type { ToolCall, ToolCapability } from "./types.js";
 
-/** What a tool resolves to: its text, or the text with images and files. */
+/** The result of a tool: its text, or the text with images and files. */
 export type ToolOutput = string | { readonly text: string; readonly parts?: readonly ContentPart[] };
 
 /** The arguments as `execute` gets them: typed by the schema library; any object for a JSON Schema. */
@@ -83,7 +83,7 @@ export function defineTool<const S extends Schema, const Name extends string>(
     async parseArguments(args) {
       const parsed = await reader.parse(args);
       if ("problem" in parsed) return parsed;
-      // What a schema turns into something else than an object still has to travel as one.
+      // A schema may transform the arguments, but `execute` takes an object.
       return isRecord(parsed.value) ? { value: parsed.value } : { problem: "the input is not an object" };
     },
     async execute(args, call) {

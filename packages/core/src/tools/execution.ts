@@ -29,18 +29,18 @@ export type ToolOutcome =
   | "aborted"
   | "interrupted";
 
-/** The text for the model, and what really happened. */
+/** The text for the model, with the outcome of the call. */
 export interface ToolResult {
   readonly text: string;
   readonly outcome: ToolOutcome;
   readonly durationMs: number;
-  /** The tool's own few words about the end, if it gave any: `exit code 2`. */
+  /** A short summary by the tool, if it gave one: `exit code 2`. */
   readonly summary?: string;
   /** Images and files the tool gave besides its text. */
   readonly parts?: readonly ContentPart[];
 }
 
-/** What a caller may pass along with a call; each part may be left out. */
+/** Optional callbacks and data that a caller passes with a call. */
 export interface RunOptions extends Partial<Omit<ToolCall, "attach" | "startAgent">> {
   /** Called right before the tool starts. */
   onStart?(): void;
@@ -50,7 +50,7 @@ export interface RunOptions extends Partial<Omit<ToolCall, "attach" | "startAgen
 
 export interface ExecutionLimits {
   readonly deadlineMs: number;
-  /** How long a tool that was told to stop may take to return its own result. */
+  /** Milliseconds an aborted tool has to return its own result. */
   readonly abortGraceMs: number;
   readonly maxResultBytes: number;
   readonly redact: (text: string) => string;
@@ -89,10 +89,10 @@ export function abortedEnding(name: string): ToolEnding {
   return { outcome: "aborted", text: `Error executing ${name}: aborted before it finished.` };
 }
 
-/** Why a running tool was told to stop. */
+/** The reason a running tool was aborted. */
 type StopReason = "aborted" | "deadline";
 
-/** One run of a tool: its deadline, its abort and its result. Whatever ends it first decides. */
+/** One run of a tool: its deadline, its abort and its result. The first of them to end it decides. */
 class Execution {
   readonly #tool: ExecutableTool;
   readonly #options: RunOptions;
@@ -100,7 +100,7 @@ class Execution {
   readonly #resolve: (ending: ToolEnding) => void;
   readonly #deadlineMs: number;
   readonly #stopSignal = new LazySignal();
-  /** Ends child agents that the tool left running. Its own signal does not fire: what it started may live on. */
+  /** Aborts child agents that the tool left running. The tool's own signal does not fire: processes it started may live on. */
   #childrenEnd: AbortController | undefined;
   #parts: ContentPart[] | undefined;
   #report: ToolReport | undefined;
@@ -135,7 +135,7 @@ class Execution {
         (text) => this.#returned(text),
         (error: unknown) => this.#threw(error),
       )
-      // The host's own list of secrets may fail: the text stays back rather than go out with what it may hold.
+      // The host's `secrets` function may throw: withhold the text, since it may contain a secret.
       .catch((error: unknown) => this.#unreadable(error))
       .then((ending) => this.#settle(ending));
   }

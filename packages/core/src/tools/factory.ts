@@ -17,7 +17,7 @@ export interface CreateRegistryOptions<Entries extends readonly PackEntry[] = re
   readonly enable?: readonly AgentToolNames<Entries>[];
   /** Tools to turn off. */
   readonly disable?: readonly AgentToolNames<Entries>[];
-  /** What the host tells every pack: protected paths, secret variables, access rules. */
+  /** The host's data for every pack: protected paths, secret variables, access rules. */
   readonly host?: Omit<PackHost, "context" | "options">;
 }
 

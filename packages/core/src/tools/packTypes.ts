@@ -32,7 +32,7 @@ export type AnyText = string & Record<never, never>;
 /** The pack an entry means: a name stands for the pack that added itself under it. */
 type Named<Pack> = Pack extends keyof NamedPacks ? NamedPacks[Pack] : Pack;
 
-/** What a pack takes as options, from the host its `register` declares. Unknown where it does not say. */
+/** The options of a pack, from the host type its `register` declares. `unknown` if it declares none. */
 export type PackOptions<Pack> =
   Named<Pack> extends { readonly register: (registry: never, host: infer Host) => unknown }
     ? NonNullable<Host> extends { readonly options?: infer Options }

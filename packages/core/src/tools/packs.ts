@@ -184,7 +184,7 @@ function createScope(registry: PackRegistry, source: string) {
     },
     undo: () => {
       for (const name of own.splice(0)) registry.unregister(name);
-      // A failure to end what it began is no better reason than the one the pack failed for.
+      // Ignore a failure of `dispose`: the reason the pack failed for is more useful.
       for (const { dispose } of provided) Promise.resolve(dispose?.()).catch(() => undefined);
     },
   };

@@ -11,7 +11,7 @@ import {
   type ToolResult,
 } from "./execution.js";
 import type { ExecutableTool, RedirectedCall } from "./interface.js";
-import type { RegisteredTool } from "./registeredTool.js";
+import { parseArguments, type RegisteredTool } from "./registeredTool.js";
 import type { AccessNeed, ToolCapability } from "./types.js";
 
 const MAX_SHOWN_NAME = 200;
@@ -46,7 +46,7 @@ export async function prepareCall(
   const { tool, capabilities } = found;
   try {
     const copy = copyArguments(args);
-    const parsed = await found.parseArguments(copy);
+    const parsed = await parseArguments(found, copy);
     if ("problem" in parsed) return { ...failure(name, parsed.problem, limits), durationMs: 0 };
     const target = tool.redirect?.(copy);
     if (target !== undefined) return await prepareTarget(name, target, lookUp, limits);
@@ -60,7 +60,7 @@ export async function prepareCall(
         if (now !== found) {
           return { ...("outcome" in now ? now : unavailable("not_available", name)), durationMs: 0 };
         }
-        // A tool may change what it gets; what was decided about stays as it was.
+        // A tool gets its own copy: the arguments that were decided about stay unchanged.
         const input = parsed.value === copy ? copyArguments(copy) : parsed.value;
         const started = performance.now();
         const ending = await runSafely(tool, input, options, limits);

@@ -14,7 +14,7 @@ const OPTIONS: OptionChecks<RegisterOptions> = {
   deferred: checkBoolean,
 };
 
-/** A registered tool with everything that was learned about it once, at registration. */
+/** A registered tool with everything that registration derived from it. */
 export interface RegisteredTool {
   readonly tool: ExecutableTool;
   readonly capabilities: readonly ToolCapability[];
@@ -23,8 +23,6 @@ export interface RegisteredTool {
   readonly description: string;
   readonly source: string | undefined;
   readonly schema: SharedSchema;
-  /** Checks arguments by the tool's own `parseArguments`, or by its schema. */
-  readonly parseArguments: (args: Record<string, unknown>) => ParsedArguments | Promise<ParsedArguments>;
   /** Whether its schema is kept out of requests. */
   readonly deferred: boolean;
   enabled: boolean;
@@ -55,7 +53,6 @@ export function examineTool(tool: ExecutableTool, options: RegisterOptions): Reg
     description,
     source: options.source,
     schema,
-    parseArguments: argumentParser(tool, schema.check),
     deferred: options.deferred ?? false,
     enabled: options.enabled ?? true,
   };
@@ -99,18 +96,17 @@ function checkedCapabilities(tool: ExecutableTool, fail: (problem: string) => ne
   return [...capabilities];
 }
 
-/** A tool that declares nothing is not taken for a reader. */
+/** A tool without declared capabilities is not treated as a reader. */
 function onlyReads(capabilities: readonly ToolCapability[]): boolean {
   return capabilities.includes("read") && capabilities.every((one) => one === "read" || one === "network");
 }
 
-function argumentParser(
-  tool: ExecutableTool,
-  check: (args: unknown) => string | undefined,
-): RegisteredTool["parseArguments"] {
-  if (tool.parseArguments) return (args) => tool.parseArguments?.(args) ?? { value: args };
-  return (args) => {
-    const problem = check(args);
-    return problem === undefined ? { value: args } : { problem };
-  };
+/** Checks arguments by the tool's own `parseArguments`, or by its schema. */
+export function parseArguments(
+  { tool, schema }: RegisteredTool,
+  args: Record<string, unknown>,
+): ParsedArguments | Promise<ParsedArguments> {
+  if (tool.parseArguments) return tool.parseArguments(args) ?? { value: args };
+  const problem = schema.check(args);
+  return problem === undefined ? { value: args } : { problem };
 }

@@ -25,11 +25,11 @@ const DEFAULT_ABORT_GRACE_MS = 5000;
 const DEFAULT_MAX_RESULT_BYTES = 1024 * 1024;
 
 export interface ToolRegistryOptions {
-  /** How long a tool that sets no deadline of its own may take. Default: ten minutes. */
+  /** Milliseconds a tool without its own `deadlineMs` may take. Default: ten minutes. */
   readonly deadlineMs?: number;
-  /** How long a tool that was told to stop may take to return its own result. Default: five seconds. */
+  /** Milliseconds an aborted tool has to return its own result. Default: five seconds. */
   readonly abortGraceMs?: number;
-  /** What one result may hold before it is shortened, in bytes of UTF-8. Default: 1 MiB. */
+  /** The maximum size of one result in bytes of UTF-8; longer ones are shortened. Default: 1 MiB. */
   readonly maxResultBytes?: number;
   /**
    * Values that never appear in a result or an error, asked for with every result, besides those of the packs' own secrets.
@@ -66,7 +66,7 @@ export interface ToolInfo {
  * throws: every failure comes back as text for the model, with an outcome that cannot be mistaken.
  */
 export class ToolRegistry implements PackRegistry {
-  /** What packs brought besides tools, and the tools that are still to come. */
+  /** The packs' services, and the tools that are still loading. */
   readonly services = new PackServiceList();
   /** Replaces known secrets in a text. */
   readonly redact: (text: string) => string;
@@ -107,7 +107,7 @@ export class ToolRegistry implements PackRegistry {
     for (const listener of this.#onRegister) listener(describe(tool.name, entry));
   }
 
-  /** Calls `listener` for every tool registered from now on, before anybody can use it. */
+  /** Calls `listener` for every tool registered from now on, before the tool can be used. */
   onRegister(listener: (tool: ToolInfo) => void): () => void {
     checkFunction("listener", listener);
     this.#onRegister.add(listener);
@@ -212,7 +212,7 @@ export class ToolRegistry implements PackRegistry {
     return "outcome" in prepared ? prepared : await prepared.run(options);
   }
 
-  /** Ends what the packs started. The registry is not to be used afterwards. */
+  /** Disposes of the packs' services. The registry must not be used afterwards. */
   async dispose(): Promise<void> {
     this.#disposed = true;
     this.#tools.clear();

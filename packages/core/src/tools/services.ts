@@ -11,21 +11,21 @@ import type { BackgroundJobs, Diagnosis, MentionSource, PackCommand, PackService
 
 const LOAD_GRACE_MS = 5000;
 
-/** Tools a pack announced and has not brought yet, or failed to bring. */
+/** Tools that a pack announced and that are still loading, or failed to load. */
 export interface PendingTools {
   /** What is loaded: `tools of the server "docs"`. */
   readonly description: string;
-  /** Why they will not come. Absent while they load. */
+  /** The reason they failed to load. Absent while they load. */
   readonly problem?: string;
 }
 
-/** What the packs of one registry brought besides tools, and what is still to come. */
+/** The services of all packs of one registry, and the tools that are still loading. */
 export class PackServiceList {
   readonly #services: PackServices[] = [];
   readonly #pending = new Map<object, PendingTools & { readonly done: Promise<void> }>();
   readonly #ended = new AbortController();
 
-  /** Throws `invalid_argument` for services that are none. What comes after the end is ended at once. */
+  /** Throws `invalid_argument` for invalid services. Services added after disposal are disposed of at once. */
   add(services: PackServices): void {
     if (services.hooks !== undefined) checkCallHooks("services.hooks", services.hooks);
     if (services.dispose !== undefined) checkFunction("services.dispose", services.dispose);
@@ -51,7 +51,7 @@ export class PackServiceList {
     this.#pending.set(key, { description, done });
   }
 
-  /** The tools that are not there yet, and those that failed to come. */
+  /** The tools that are still loading, and those that failed to load. */
   pending(): PendingTools[] {
     return [...this.#pending.values()].map(({ done: _, ...about }) => about);
   }
@@ -63,7 +63,7 @@ export class PackServiceList {
     }
   }
 
-  /** Waits a bounded time for loads that were told to stop: they may have started something. */
+  /** Waits a bounded time for aborted loads: they may have started a process. */
   async #loadsEnded(): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<void>((resolve) => {
@@ -100,7 +100,7 @@ export class PackServiceList {
     return this.#services.flatMap(({ mentions }) => mentions ?? []);
   }
 
-  /** What every pack found out about this machine. One that fails says so. */
+  /** The diagnostics of all packs. A pack that fails is listed with its error. */
   async diagnose(): Promise<Diagnosis[]> {
     const found = this.#services.map(async ({ diagnose }) => {
       try {
@@ -118,7 +118,7 @@ export class PackServiceList {
       try {
         terminate?.();
       } catch {
-        // The next pack has something to end, too.
+        // Continue with the next pack, which also has work to end.
       }
     }
   }

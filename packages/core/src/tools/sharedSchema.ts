@@ -2,19 +2,19 @@ import { describeValue, errorMessage, hasHiddenTags } from "@agent/internal";
 import { compileSchema } from "../toolkit/jsonSchema/compile.js";
 import type { ChatTool, JsonSchema } from "./interface.js";
 
-/** A tool's schema as every agent with that tool uses it. */
+/** A tool's schema, shared by all agents that have the tool. */
 export interface SharedSchema {
   /** The schema as JSON text: parsing it hands out a fresh copy that nobody else can have changed. */
   readonly text: string;
   /** The schema, frozen through and through: for readers that need no copy. */
   readonly schema: ChatTool;
-  /** Says what is wrong with arguments; `undefined` if nothing is. */
+  /** Returns the problem with the arguments, or `undefined`. */
   readonly check: (args: unknown) => string | undefined;
 }
 
 const NO_ARGUMENTS: JsonSchema = { type: "object", properties: {} };
 
-// More than any program has. A compiled schema takes about 6 KB: a server with a thousand agents compiles it once.
+// The cache size, more than any program has. A compiled schema takes about 6 KB: a server with a thousand agents compiles it once.
 const MAX_SHARED = 512;
 const shared = new Map<string, SharedSchema>();
 

@@ -2,10 +2,10 @@ import { checkFunction, checkObject } from "../toolkit/hostOptions/checks.js";
 
 /** Signals that end a program that has no handler for them, and that a program can handle. */
 const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-/** Tells the handlers of this function from those of the program. */
+/** Distinguishes the handlers of this function from those of the program. */
 const IS_TERMINATOR = Symbol.for("@agent/core/terminateOnSignals");
 
-/** What has something to end when the process ends, such as `registry.services`. */
+/** An object with work to end when the process ends, such as `registry.services`. */
 export interface Terminable {
   terminate(): void;
 }
@@ -26,7 +26,7 @@ export function terminateOnSignals(services: Terminable): () => void {
       if (others.some((listener) => !(IS_TERMINATOR in listener))) return;
       services.terminate();
       release();
-      // The last of several hands the signal on.
+      // Only the last handler re-sends the signal.
       if (others.length === 0) process.kill(process.pid, signal);
     },
     { [IS_TERMINATOR]: true },

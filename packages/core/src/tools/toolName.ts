@@ -1,4 +1,4 @@
-// What the chat completions API accepts as a function name, also inside the history.
+// Function names that the chat completions API accepts, also inside the history.
 const MAX_LENGTH = 64;
 const FORBIDDEN = /[^a-zA-Z0-9_-]/g;
 
@@ -6,7 +6,7 @@ export function isToolName(name: string): boolean {
   return name !== "" && name.length <= MAX_LENGTH && name.search(FORBIDDEN) === -1;
 }
 
-/** The name in a form that is accepted, for what a model made up. */
+/** The name in a form that the API accepts, for names that a model made up. */
 export function asToolName(name: string): string {
   return name.replace(FORBIDDEN, "_").slice(0, MAX_LENGTH) || "unknown";
 }

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 
-// Most tenants have no limit: nobody asks the database about them with every call.
+// Cache the absence of a limit: most tenants have none, so calls need no query.
 const REMEMBER_MS = 1000;
 
 /** The model calls of tenants: a token bucket in the database, filled by its clock. */

@@ -89,7 +89,7 @@ export interface EngineWorkOptions {
   readonly leaseMs: number;
   /** After how many lost workers a run is set aside. */
   readonly maxCrashes: number;
-  /** Told of faults that pass, such as a database that is away. */
+  /** Called with transient faults, such as an unreachable database. */
   readonly onFault: (error: unknown) => void;
 }
 

@@ -25,7 +25,7 @@ export class ModelCallBudget {
 
   #tokens(tenant: string, perMinute: number, at: number): number {
     const bucket = this.#buckets.get(tenant) ?? { tokens: perMinute, at };
-    // A clock that was set back fills nothing, and one that was set forward fills it once.
+    // A clock that is set back adds no tokens; one that is set forward fills the bucket once.
     const passed = Math.max(0, at - bucket.at);
     return Math.min(perMinute, bucket.tokens + (passed * perMinute) / MINUTE_MS);
   }

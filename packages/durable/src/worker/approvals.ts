@@ -21,7 +21,7 @@ export class RunApprovals {
     const { decisions } = this.#run;
     const own = decisions.find((one) => one.key === key);
     if (own) return own.decision;
-    // "Always" was said of the tool's ordinary calls; what goes beyond the access rules is asked each time.
+    // "Always" covers calls within the access rules. A call that needs more is asked about each time.
     if (needs.length === 0 && decisions.some((one) => one.name === name && one.decision === "always")) {
       return "always";
     }

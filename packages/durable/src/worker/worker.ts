@@ -29,7 +29,7 @@ export interface WorkerOptions {
   readonly closeGraceMs?: number;
   /** Sees the work on each run: `traceRuns()` of `@agent/durable/otel`. */
   readonly tracing?: RunTracing;
-  /** Told of faults that pass, such as a database that is away. */
+  /** Called with transient faults, such as an unreachable database. */
   readonly onFault?: (error: unknown) => void;
 }
 

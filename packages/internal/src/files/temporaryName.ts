@@ -2,7 +2,7 @@ import { nodeFs, nodePath } from "./nodeModules.js";
 import { hasEnded, processTag } from "./processTag.js";
 
 const NAME = /^\.agent-([0-9a-z]{1,7}-[1-9]\d{0,9})-[0-9a-z]{1,16}\.tmp$/;
-// Nobody writes one file for a day. For those that another machine, boot or container began, only age can tell.
+// Temporary files of another machine, boot or container are judged by age alone: no write takes a day.
 const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000;
 // A directory with more entries than this is not searched to its end.
 const MAX_ENTRIES = 2000;
@@ -25,7 +25,7 @@ export function removeAbandoned(directory: string): void {
   try {
     for (const name of temporaries(directory)) removeIfAbandoned(nodePath.join(directory, name), name);
   } catch {
-    // What cannot be read or removed is no business of the write that looked.
+    // Ignore entries that cannot be read or removed: the write itself does not depend on them.
   }
 }
 

@@ -81,7 +81,7 @@ export class GitConfigs {
       this.#known.set(file, { stamp, settings });
       return settings;
     } catch {
-      // Git cannot read it either.
+      // An unreadable file has no effect on git either.
       return [];
     }
   }

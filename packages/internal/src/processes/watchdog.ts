@@ -36,7 +36,7 @@ export class Watchdog {
       stdio: ["pipe", "ignore", "ignore"],
       env: HELPER_ENVIRONMENT,
     });
-    // Without a watchdog the agent works all the same; it only cannot clean up after its own SIGKILL.
+    // The agent works without a watchdog; it only cannot clean up after its own SIGKILL.
     this.#child.on("error", () => undefined);
     this.#child.stdin?.on("error", () => undefined);
     this.#child.unref();

@@ -1,7 +1,7 @@
 import { escapeInvisible } from "./visible.js";
 
 const LONGEST_SHOWN = 60;
-// What systems take for a path: whoever is to move or open a file needs all of its name.
+// PATH_MAX: a path is quoted whole, because its reader has to open or move the file.
 const LONGEST_PATH = 4096;
 
 /**
@@ -22,7 +22,7 @@ function describeObject(value: object): string {
     if (!Array.isArray(value)) return "object";
     return value.length === 0 ? "an empty array" : "array";
   } catch {
-    // A proxy that refuses to be looked at is an object all the same.
+    // A proxy that throws on inspection is still an object.
     return "object";
   }
 }

@@ -9,12 +9,12 @@ const LINE_BREAKERS = /[\t\n]/g;
 // The tag block copies ASCII invisibly. Its one honest use is at the end of a black flag: 🏴 + tags = a region's flag.
 const HIDDEN_TAGS = /(\u{1f3f4}[\u{e0020}-\u{e007f}]+)|[\u{e0000}-\u{e007f}]/gu;
 
-/** Whether a text holds characters that spell out words nobody sees. */
+/** Whether a text contains invisible tag characters, which can spell out hidden words. */
 export function hasHiddenTags(text: string): boolean {
   return revealHiddenTags(text) !== text;
 }
 
-/** Makes invisible tag characters visible, so that a file cannot whisper to a model; everything else stays. */
+/** Makes invisible tag characters visible, so that a file cannot hide instructions for a model; the rest stays. */
 export function revealHiddenTags(text: string): string {
   // The whole block lies behind one surrogate: texts without it, nearly all, are not looked at twice.
   if (!text.includes("\udb40")) return text;

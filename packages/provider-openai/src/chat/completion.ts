@@ -17,7 +17,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** An answer, or a piece of one, as servers that resemble the API really send it: anything may be missing. */
 interface WireCompletion {
   readonly error?: unknown;
-  /** What some servers send instead of `error`. */
+  /** The field some servers use instead of `error`. */
   readonly message?: unknown;
   readonly detail?: unknown;
   readonly choices?: Maybe<readonly WireChoice[]>;
@@ -128,7 +128,7 @@ function throwIfError(completion: WireCompletion | null): void {
   if (typeof (completion.message ?? completion.detail) === "string") throw bodyError(completion);
 }
 
-/** What the model says: its answer, or why it gives none. */
+/** The model's text: its answer, or its refusal. */
 function textOf(message: Fields): string {
   return plainText(message.content) || plainText(message.refusal);
 }

@@ -16,7 +16,7 @@ const STREAMED_BLOCKS = /(^|\.)(text|summary|thinking)$/;
 
 type Fields = Record<string, unknown>;
 
-/** What an answer on chat completions leaves for the next request. Bound to its model: another one refuses it. */
+/** Provider state of an answer on chat completions. Bound to its model: other models refuse it. */
 export interface ChatState {
   readonly model: string;
   /** Fields of the message, exactly as they came. */

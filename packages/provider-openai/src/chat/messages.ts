@@ -6,12 +6,12 @@ import { readChatState } from "./echo.js";
 
 type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
 
-/** What differs between the servers that speak chat completions. */
+/** Differences between servers that speak chat completions. */
 export interface MessageRules {
   readonly model: string;
   /** A tool call's id as this server takes it. */
   fitId(id: string): string;
-  /** What goes into the first call of an answer that the server itself did not give. */
+  /** Extra fields for the first call of an answer that another server gave. */
   readonly foreignCall: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -175,7 +175,7 @@ function outputProblem(report: CallReport, maxBytes: number): Problem[] {
   ];
 }
 
-/** A host's terminal and its JSON are no place for a tool to write to. */
+/** A tool must not print: standard output belongs to the host's terminal or its JSON. */
 function printProblem({ output }: ProbeResult): Problem[] {
   if (output === "") return [];
   return [

@@ -6,7 +6,7 @@ import { type Check, functionOf, parametersOf, type Subject, type Verdict } from
 import type { Finding } from "../types.js";
 
 const VALID_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-/** What must never be on before the user has said so. */
+/** Capabilities that must be off until the user opts in. */
 const RISKY: readonly ToolCapability[] = ["destroy", "execute", "network"];
 
 type Problem = Omit<Finding, "tool">;
@@ -18,7 +18,7 @@ function eachTool(find: (tool: SeenTool) => readonly Problem[]): Check["run"] {
   });
 }
 
-/** What a pack says about its tools. */
+/** Checks of the declarations of a pack's tools. */
 export const DECLARATION_CHECKS: readonly Check[] = [
   {
     id: "names",

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { PackHost } from "@agent/core";
 
-/** What a pack is given when the kit registers it: an empty conversation in the temporary workspace. */
+/** The host that the kit passes to a pack: an empty conversation in the temporary workspace. */
 export function createHost(options: unknown): PackHost {
   return {
     context: {

@@ -13,7 +13,7 @@ void process.stderr;
 // Not "once": without a listener the channel no longer keeps this process alive while a tool runs.
 process.on("message", (task: Task) => {
   answer(task).then(
-    // Ends whatever is still open; what that is stands in the answer.
+    // Exit although handles may be open: the answer lists them.
     (result) => process.send?.(result, () => process.exit(0)),
     (error: unknown) => {
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
@@ -27,7 +27,7 @@ async function answer(task: Task): Promise<Answer> {
     task.kind === "inspect"
       ? { inspection: await inspect(task.module, task.options), resources: [] }
       : await callTool(task);
-  // A rejection that nobody handles breaks the process only when a turn of the event loop is over.
+  // Unhandled rejections are raised at the end of an event loop turn: wait for one.
   await setImmediate();
   return result;
 }

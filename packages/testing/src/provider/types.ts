@@ -1,12 +1,12 @@
 import type { ChatProvider } from "@agent/core";
 import type { CheckResult } from "../types.js";
 
-/** What the kit wants the server to answer, in nobody's format. */
+/** The answer the kit's server should give, independent of any API. */
 export interface SampleAnswer {
   readonly text?: string;
   /** Reasoning that the server shows. */
   readonly reasoning?: string;
-  /** What the server wants back, byte for byte, with the next request: a signature, an encrypted text. */
+  /** State the server expects back, byte for byte, with the next request: a signature, an encrypted text. */
   readonly signature?: string;
   readonly calls?: readonly SampleToolCall[];
   /** `length` if the answer was cut off by its limit. */

@@ -10,7 +10,7 @@ import type { CallOptions, Session } from "./session.js";
 
 const START_MS = 15_000;
 const DEFAULT_CALL_MS = 60_000;
-/** How often a server that died is started again before somebody has to look at it. */
+/** The number of automatic restarts of a server that died. */
 const MAX_RESTARTS = 1;
 
 /**

@@ -127,7 +127,7 @@ export class StdioTransport implements Transport {
 
   #end(reason: string): Promise<void> {
     if (this.#ending) return this.#ending;
-    // Set before anybody is told: those who are told may call again.
+    // Set before the callbacks run: they may call again.
     let finish = (): void => undefined;
     this.#ending = new Promise((resolve) => {
       finish = resolve;

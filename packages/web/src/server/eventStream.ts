@@ -14,23 +14,23 @@ export function eventStream(chat: LiveChat, signal: AbortSignal): Response {
     {
       start(controller) {
         const send = (text: string): void => {
-          if ((controller.desiredSize ?? 0) <= 0) {
-            release();
-            controller.close();
-          } else controller.enqueue(encoder.encode(text));
+          if ((controller.desiredSize ?? 0) <= 0) leave();
+          else controller.enqueue(encoder.encode(text));
         };
-        const unfollow = chat.follow((event) => send(toData(event)));
-        const heartbeat = setInterval(() => send(": still here\n\n"), HEARTBEAT_MS);
         const leave = (): void => {
           release();
           controller.close();
         };
+        const unfollow = chat.follow({ event: (event) => send(toData(event)), end: leave });
+        const heartbeat = setInterval(() => send(": still here\n\n"), HEARTBEAT_MS);
         release = () => {
           release = () => undefined;
           clearInterval(heartbeat);
           unfollow();
           signal.removeEventListener("abort", leave);
         };
+        // The reader may have left while the conversation was opened.
+        if (signal.aborted) return leave();
         signal.addEventListener("abort", leave, { once: true });
         send(toData({ type: "snapshot", state: chat.state }));
       },

@@ -1,10 +1,16 @@
-import type { Agent, ApprovalDecision, ApprovalRequest, Approve, Content } from "@agent/core";
+import type { Agent, AgentEvent, ApprovalDecision, ApprovalRequest, Approve, Content } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import type { ChatAction, ChatEvent } from "../events.js";
 import type { ChatState } from "../state/chatState.js";
 import { chatStateOf } from "../state/fromMessages.js";
 import { reduceChat } from "../state/reduce.js";
 import { ActionError } from "./actions.js";
+
+/** Receives what happens in a conversation, then its end in this process. */
+export interface Follower {
+  event(event: ChatEvent): void;
+  end(): void;
+}
 
 /** An agent, and what to do once its conversation was closed: end its recorder, for one. */
 export interface OpenedChat {
@@ -23,8 +29,8 @@ export interface LiveChatOptions {
  * all pages are closed; a page that comes back is sent the state first.
  */
 export class LiveChat {
-  readonly #followers = new Set<(event: ChatEvent) => void>();
-  readonly #waiting = new Map<string, (decision: ApprovalDecision) => void>();
+  readonly #followers = new Set<Follower>();
+  readonly #waiting = new Map<string, (decision: ApprovalDecision | "suspend") => void>();
   readonly #options: LiveChatOptions;
   readonly #opened: OpenedChat;
   readonly #agent: Agent;
@@ -38,7 +44,7 @@ export class LiveChat {
     this.#opened = opened;
     this.#agent = agent;
     this.#options = options;
-    this.#state = chatStateOf(agent.conversation.sessionContext);
+    this.#state = chatStateOf(agent.conversation);
     this.#restartIdleTimer();
   }
 
@@ -52,6 +58,10 @@ export class LiveChat {
       return { deny: "nobody can be asked yet: the conversation is being opened." };
     };
     chat = new LiveChat(await open({ approve }), options);
+    // Calls waited for a decision when the conversation was saved: resuming without one asks again.
+    if (chat.#agent.conversation.pending) {
+      chat.#start({ type: "resumed" }, (signal) => chat.#agent.streamResume({}, { signal }));
+    }
     return chat;
   }
 
@@ -59,12 +69,12 @@ export class LiveChat {
     return this.#state;
   }
 
-  /** Calls `listener` with every event from now on, until the returned function is called. */
-  follow(listener: (event: ChatEvent) => void): () => void {
-    this.#followers.add(listener);
+  /** Hands over every event from now on, until the returned function is called. */
+  follow(follower: Follower): () => void {
+    this.#followers.add(follower);
     this.#restartIdleTimer();
     return () => {
-      this.#followers.delete(listener);
+      this.#followers.delete(follower);
       this.#restartIdleTimer();
     };
   }
@@ -77,11 +87,15 @@ export class LiveChat {
     else this.#stop();
   }
 
+  /** Stops what runs. Calls that wait for a decision go on waiting, in the conversation: whoever opens it next asks again. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#idleTimer);
+    for (const follower of [...this.#followers]) follower.end();
+    for (const suspend of this.#waiting.values()) suspend("suspend");
+    // The agent is told that they wait before it is aborted: an abort would end them.
+    await new Promise((resolve) => setTimeout(resolve));
     this.#turn?.abort();
-    this.#followers.clear();
     await this.#agent.dispose();
     await this.#opened.close?.();
   }
@@ -91,23 +105,27 @@ export class LiveChat {
       if (!this.#turn.signal.aborted && this.#agent.steer(content)) return;
       throw new ActionError(409, "The agent is about to end. Send the message again in a moment.");
     }
-    const turn = new AbortController();
-    this.#turn = turn;
-    void this.#answer(content, turn);
+    this.#start({ type: "sent", content }, (signal) => this.#agent.streamChat(content, { signal }));
   }
 
-  async #answer(content: Content, turn: AbortController): Promise<void> {
-    this.#tell({ type: "sent", content });
+  #start(opening: ChatEvent, stream: (signal: AbortSignal) => AsyncIterable<AgentEvent>): void {
+    const turn = new AbortController();
+    this.#turn = turn;
+    this.#tell(opening);
+    void this.#tellAll(stream(turn.signal), turn.signal);
+  }
+
+  async #tellAll(events: AsyncIterable<AgentEvent>, signal: AbortSignal): Promise<void> {
     let end: ChatEvent | undefined;
     try {
-      for await (const event of this.#agent.streamChat(content, { signal: turn.signal })) {
+      for await (const event of events) {
         if (event.type === "done") end = event;
         else this.#tell(event);
       }
     } catch (error) {
       // After an abort the tools return what they had; the page shows that before it says "stopped".
       for (const event of await this.#agent.settled()) this.#tell(event);
-      end = turn.signal.aborted ? { type: "stopped" } : { type: "failed", message: errorMessage(error) };
+      end = signal.aborted ? { type: "stopped" } : { type: "failed", message: errorMessage(error) };
     }
     // The next message is accepted by the time a page learns that this one is over.
     this.#turn = undefined;
@@ -121,8 +139,10 @@ export class LiveChat {
     this.#tell({ type: "stopping" });
   }
 
-  async #ask({ id, name, args, capabilities, needs, signal }: ApprovalRequest): Promise<ApprovalDecision> {
-    const decision = await new Promise<ApprovalDecision>((resolve) => {
+  async #ask(request: ApprovalRequest): Promise<ApprovalDecision | "suspend"> {
+    if (this.#closed) return "suspend";
+    const { id, name, args, capabilities, needs, signal } = request;
+    const decision = await new Promise<ApprovalDecision | "suspend">((resolve) => {
       this.#waiting.set(id, resolve);
       signal.addEventListener("abort", () => resolve({ deny: "the person stopped the agent." }), {
         once: true,
@@ -142,7 +162,7 @@ export class LiveChat {
 
   #tell(event: ChatEvent): void {
     this.#state = reduceChat(this.#state, event);
-    for (const follower of this.#followers) follower(event);
+    for (const follower of this.#followers) follower.event(event);
   }
 
   #restartIdleTimer(): void {

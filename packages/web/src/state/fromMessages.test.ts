@@ -7,13 +7,20 @@ test("a saved conversation is shown with its calls and results, answers in a row
     type: "function" as const,
     function: { name: "read_file", arguments: json },
   });
-  const state = chatStateOf([
-    { role: "user", content: "go" },
-    { role: "assistant", content: "Reading.", tool_calls: [call("a", '{"path":"x"}'), call("b", "no json")] },
-    { role: "tool", tool_call_id: "a", content: [{ type: "image", mediaType: "image/png", data: "AA==" }] },
-    { role: "tool", tool_call_id: "b", content: "Error executing read_file: not JSON" },
-    { role: "assistant", content: "Half", stopped: true },
-  ]);
+  const state = chatStateOf({
+    pending: undefined,
+    sessionContext: [
+      { role: "user", content: "go" },
+      {
+        role: "assistant",
+        content: "Reading.",
+        tool_calls: [call("a", '{"path":"x"}'), call("b", "no json")],
+      },
+      { role: "tool", tool_call_id: "a", content: [{ type: "image", mediaType: "image/png", data: "AA==" }] },
+      { role: "tool", tool_call_id: "b", content: "Error executing read_file: not JSON" },
+      { role: "assistant", content: "Half", stopped: true },
+    ],
+  });
   expect(state).toEqual({
     status: "idle",
     approvals: [],

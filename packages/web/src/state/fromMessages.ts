@@ -1,12 +1,16 @@
-import type { ChatMessage, Content } from "@agent/core";
+import type { ChatMessage, Content, Conversation } from "@agent/core";
 import type { Block, CallBlock, ChatState, ViewMessage } from "./chatState.js";
 import { EMPTY_CHAT } from "./chatState.js";
 import { head } from "./shorten.js";
 
 /** What a page shows of a saved conversation. */
-export function chatStateOf(messages: readonly ChatMessage[]): ChatState {
+export function chatStateOf({
+  sessionContext,
+  pending,
+}: Pick<Conversation, "sessionContext" | "pending">): ChatState {
   const shown: ViewMessage[] = [];
-  for (const message of messages) {
+  const waiting: readonly ChatMessage[] = pending ? [pending.answer, ...pending.results] : [];
+  for (const message of [...sessionContext, ...waiting]) {
     if (message.role === "user") shown.push({ role: "user", content: message.content });
     if (message.role === "assistant") addAnswer(shown, message);
     if (message.role === "tool") addResult(shown, message.tool_call_id, message.content);

@@ -15,6 +15,8 @@ export function reduceChat(state: ChatState, event: ChatEvent): ChatState {
         status: "working",
         messages: [...state.messages, { role: "user", content: event.content }],
       };
+    case "resumed":
+      return { ...withoutError(state), status: "working" };
     case "steered":
       return { ...state, messages: [...state.messages, { role: "user", content: event.content }] };
     case "approval": {

@@ -5,14 +5,14 @@ import { isAgentError, type PackHost, registerPack, type ToolPack, type ToolRegi
 import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
 import { quotePath } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
-import { userPackagesDirectory } from "../../process/paths.js";
 import { locate, valuePattern } from "../../settings/config/locate.js";
 import { DEFAULT_PACK, type SelectedPack } from "../../settings/layers.js";
 import { isInstalled } from "../../settings/modules/resolveModule.js";
 import { loadProblem, withinTime } from "../../settings/modules/runModule.js";
-import { isLocal, type ResolvedPack, resolvePack, unbuiltEntry } from "./resolve.js";
+import { isLocal, type ResolvedPack, resolvePack, unbuiltEntry } from "../../settings/packs/resolve.js";
+import { trustedDirectories } from "./trustedDirectories.js";
 
-/** A pack that is there, or why it is not. */
+/** A loaded pack, or the reason it could not be loaded. */
 export interface LoadedPack {
   readonly name: string;
   readonly file: string | undefined;
@@ -20,7 +20,7 @@ export interface LoadedPack {
   /** The directory of the config that names it. */
   readonly directory?: string | undefined;
   readonly module: ToolPack | undefined;
-  /** What is wrong with it, with the cure. The other packs work all the same. */
+  /** The problem and how to fix it. Other packs are not affected. */
   problem: string | undefined;
 }
 
@@ -71,10 +71,7 @@ export function registerPacks(
 async function loadPack(pack: SelectedPack, projectFile: string | undefined): Promise<LoadedPack> {
   const { name, options, module } = pack;
   if (module) return { name, file: undefined, options, module, problem: undefined };
-  const directories = [
-    ...[pack.source?.file, projectFile].flatMap((file) => (file ? [dirname(file)] : [])),
-    userPackagesDirectory(),
-  ];
+  const directories = trustedDirectories(pack.source?.file, projectFile);
   const found = resolvePack(name, directories);
   if (!found) {
     const unbuilt = unbuiltEntry(name, directories);
@@ -112,7 +109,7 @@ async function importPackage(file: string): Promise<Record<string, unknown>> {
     : module;
 }
 
-/** A pack that ends the process while it is loaded leaves no other trace of itself. */
+/** Names the pack if it ends the process while it is loaded. */
 async function namedIfItEnds<T>(name: string, load: () => Promise<T>): Promise<T> {
   const tell = (): void => {
     process.stderr.write(`agent: the pack ${quote(name)} ended the process while it was loaded.\n`);

@@ -2,7 +2,7 @@ import type { ToolPack } from "@agent/core";
 import type { ProviderKeys } from "../../settings/providerKeys.js";
 import type { LoadedPack } from "./load.js";
 
-/** What one pack declares as secret, and what of it is set. */
+/** The secrets one pack declares, with the values that are set. */
 export interface PackSecret {
   readonly pack: string;
   readonly variable: string;
@@ -57,7 +57,7 @@ export class PackSecrets {
   }
 }
 
-/** Registration says what is wrong with a declaration that is none. */
+/** Ignores an invalid declaration: registration reports it. */
 function declaredSecrets(module: ToolPack | undefined): readonly string[] {
   const secrets: unknown = module?.secrets;
   return Array.isArray(secrets) ? secrets.filter((one) => typeof one === "string") : [];

@@ -30,7 +30,7 @@ export function switchTools(
   const reasons = new Map<string, string>();
   const confirm = new Set<string>();
   const apply = (tool: ToolInfo): void => {
-    // A tool that was taken back and comes again stays as the person left it.
+    // A tool that is unregistered and registered again keeps the person's setting.
     if (reasons.has(tool.name)) return;
     const { on, reason } = decideTool(tool, settings);
     registry[on ? "enable" : "disable"](tool.name);
@@ -76,7 +76,7 @@ function checkNames(registry: ToolRegistry, { names, origin, source }: ToolSwitc
   }
 }
 
-/** A tool that declares nothing might do anything. */
+/** A tool without declared capabilities may do anything. */
 function isReadOnly({ capabilities }: ToolInfo): boolean {
   return capabilities.length > 0 && capabilities.every((one) => one === "read");
 }

@@ -15,7 +15,7 @@ import {
   selectByName,
 } from "./select.js";
 
-/** Who answers, and how that was decided. */
+/** The chosen provider, and how it was chosen. */
 export interface ChosenProvider {
   readonly provider: ChatProvider;
   /** The provider's name: `openai`, `anthropic`, `offline`, or `custom` for one the config brings. */
@@ -25,7 +25,7 @@ export interface ChosenProvider {
   readonly description: string;
   /** The same place with another model; absent where there is only one. */
   readonly withModel?: (model: string) => Promise<ChatProvider>;
-  /** What the server offers, where it says; proves the key. */
+  /** Lists the server's models, where it has a list; also proves the key. */
   readonly listModels?: (signal?: AbortSignal) => Promise<readonly ModelInfo[]>;
 }
 
@@ -112,7 +112,7 @@ function ownModel(model: string, provider: string): string {
   return split.provider === provider ? split.model : model;
 }
 
-/** A server that was found, not configured. Before each request it is looked at who listens there. */
+/** A server that was found, not configured. Checks before each request that its owner has not changed. */
 async function localServer(
   server: LocalServer,
   wanted: string | undefined,
@@ -137,7 +137,7 @@ async function localServer(
   };
 }
 
-/** What a provider says of itself, for a wrapper that only changes how it is asked. */
+/** The provider's own properties, for a wrapper that only changes `respond`. */
 function described(provider: ChatProvider): Omit<ChatProvider, "respond"> {
   const { id, model, contextTokens, nativeOutput } = provider;
   return {
@@ -149,7 +149,7 @@ function described(provider: ChatProvider): Omit<ChatProvider, "respond"> {
   };
 }
 
-/** Says where something listens that could be meant. */
+/** A hint about a local server that could be meant. */
 function unusedServers(env: ChooseOptions["env"]): string {
   const [first] = listeningServers(env);
   return first === undefined

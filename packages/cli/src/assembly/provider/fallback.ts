@@ -7,7 +7,7 @@ import {
 } from "@agent/core";
 import { errorMessage, isRecord } from "@agent/core/toolkit";
 
-// A server that failed is left alone for a while: each attempt costs its retries.
+// Do not ask a failed server again for this long: every attempt repeats all retries.
 const RETRY_FIRST_AFTER_MS = 60_000;
 
 /**

@@ -1,11 +1,10 @@
-import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ProviderFactory } from "@agent/core";
 import { errorMessage, isRecord, quote } from "@agent/core/toolkit";
 import { CliError } from "../../process/errors.js";
-import { userPackagesDirectory } from "../../process/paths.js";
+import { resolvePack } from "../../settings/packs/resolve.js";
 import { providerPackage } from "../../settings/providerCatalog.js";
-import { resolvePack } from "../packs/resolve.js";
+import { trustedDirectories } from "../packs/trustedDirectories.js";
 
 /**
  * Loads a provider by its name: from the project if its config is trusted, else from the person's own packages, else
@@ -34,8 +33,7 @@ export async function loadFactory(name: string, projectFile: string | undefined)
 
 /** The file of a provider's package, or `undefined` if it is not installed. A project without trust brings none. */
 export function findProvider(name: string, projectFile: string | undefined): string | undefined {
-  const directories = [...(projectFile === undefined ? [] : [dirname(projectFile)]), userPackagesDirectory()];
-  return resolvePack(providerPackage(name), directories)?.file;
+  return resolvePack(providerPackage(name), trustedDirectories(projectFile))?.file;
 }
 
 function notInstalled(name: string): string {

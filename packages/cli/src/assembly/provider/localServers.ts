@@ -120,7 +120,7 @@ function readDecisions(): Decisions {
     const store: unknown = JSON.parse(readFileSync(storePath(), "utf8"));
     return isRecord(store) && isRecord(store.servers) ? (store.servers as Decisions) : {};
   } catch {
-    // Without a store that can be believed nobody was agreed to.
+    // Without a trustworthy store no server counts as approved.
     return {};
   }
 }

@@ -4,7 +4,7 @@ import type { ChatSettings } from "../types.js";
 import type { UsageMeter } from "../usageMeter.js";
 import type { ChatView } from "../view.js";
 
-/** What the commands work on. */
+/** The state that commands work on. */
 export interface CommandContext {
   readonly agent: Agent;
   readonly settings: ChatSettings;
@@ -15,7 +15,7 @@ export interface CommandContext {
   readonly busy: () => boolean;
   readonly stopTurn: () => void;
   readonly quit: () => void;
-  /** Tells the model something with the next message. */
+  /** Adds a note for the model to the next message. */
   readonly tellModel: (text: string) => void;
   /** Sends a message as if the person had written it. */
   readonly send: (content: Content, shown: string) => void;

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ownProgram } from "../../process/ownProgram.js";
 import { ensurePrivateDirectory } from "../../process/paths.js";
 import { isImagePath } from "./mentions.js";
 
@@ -15,7 +16,7 @@ type Command = readonly [program: string, ...args: string[]];
 
 /**
  * The image on the clipboard as a file in `directory`, which only its owner can enter; `undefined` if there is none, or
- * no program here that can read it. Never rejects. Of earlier images the last ones are kept.
+ * no installed program can read it. Never rejects. Keeps the last few images.
  */
 export async function saveClipboardImage(
   directory: string,
@@ -71,7 +72,9 @@ function clipboardCommands(env: Environment): Command[] {
   ];
 }
 
-function output([program, ...args]: Command): Promise<Buffer> {
+function output([name, ...args]: Command): Promise<Buffer> {
+  const program = ownProgram(name);
+  if (program === undefined) return Promise.resolve(Buffer.alloc(0));
   const options = { encoding: "buffer", maxBuffer: LARGEST_IMAGE, timeout: LIMIT_MS } as const;
   return new Promise((resolve) => {
     execFile(program, args, options, (error, stdout) => resolve(error ? Buffer.alloc(0) : stdout));

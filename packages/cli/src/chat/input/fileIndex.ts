@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { ownProgram } from "../../process/ownProgram.js";
 import { bestMatches, type Candidate, toCandidate } from "./fuzzy.js";
 
 const MOST_FILES = 300_000;
 const FRESH_MS = 5000;
-// Directories nobody means where git does not say what to leave out.
+// Directories to skip where no gitignore applies.
 const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn", "__pycache__", ".venv", "target", "dist"]);
 const CONTROL = /\p{Cc}/u;
 
@@ -64,13 +65,18 @@ export class FileIndex {
   }
 }
 
-/** What git tracks and does not ignore; `undefined` outside of a work tree. */
+/** Files that git tracks or does not ignore; `undefined` outside of a work tree. */
 function gitFiles(root: string): Promise<string[] | undefined> {
   return new Promise((resolve) => {
-    const git = spawn("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    const program = ownProgram("git", root);
+    if (program === undefined) {
+      resolve(undefined);
+      return;
+    }
+    const git = spawn(program, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
       cwd: root,
       stdio: ["ignore", "pipe", "ignore"],
-      // A repository's own monitor is a program; it is not asked.
+      // Do not run core.fsmonitor: a repository's config can name any program there.
       env: {
         ...process.env,
         GIT_OPTIONAL_LOCKS: "0",

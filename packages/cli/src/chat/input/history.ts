@@ -4,7 +4,7 @@ import { writeFileAtomic } from "@agent/core/toolkit";
 import { ensurePrivateDirectory } from "../../process/paths.js";
 
 const MOST_ENTRIES = 1000;
-// The file is made shorter only when it is well over: two chats then rarely do it at the same time.
+// Truncate the file only when it is well over the limit, so that two chats rarely do it at the same time.
 const COMPACT_AT = MOST_ENTRIES * 2;
 const LONGEST_ENTRY = 64 * 1024;
 
@@ -68,12 +68,12 @@ export class History {
       const content = readFileSync(path, "utf8");
       const entries = content.split("\n").flatMap(readEntry);
       this.#entries.push(...entries.slice(-MOST_ENTRIES));
-      // A crash may have left half a line: what comes next must not continue it.
+      // A crash may have left an incomplete line: start a new one.
       if (content !== "" && !content.endsWith("\n")) this.#separator = "\n";
       chmodSync(path, 0o600);
       if (entries.length > COMPACT_AT) this.#compact(path);
     } catch {
-      // No history yet, or none that can be read: the chat works without.
+      // No readable history: the chat works without one.
     }
   }
 

@@ -1,6 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 
-/** What a person did: wrote text, pasted some, or pressed a key by its name (`ctrl-a`, `alt-b`, `up`). */
+/** One input event: typed text, a paste, or a key by its name (`ctrl-a`, `alt-b`, `up`). */
 export type Key =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "paste"; readonly text: string }
@@ -52,7 +52,7 @@ const SEQUENCE_NAMES: Readonly<Record<string, string>> = {
   "[27;2;13~": "newline",
 };
 
-/** Turns what a terminal sends into keys. Pieces of characters, sequences and pastes wait for their rest. */
+/** Parses terminal input into keys. Incomplete characters, sequences and pastes wait for the rest. */
 export class KeyDecoder {
   readonly #utf8 = new StringDecoder("utf8");
   #waiting = "";
@@ -74,7 +74,7 @@ export class KeyDecoder {
     return keys;
   }
 
-  /** Takes what waits as complete: the escape key. */
+  /** Treats pending input as complete: an escape character becomes the escape key. */
   flush(): Key[] {
     if (!this.pending) return [];
     this.#waiting = "";
@@ -114,7 +114,7 @@ export class KeyDecoder {
   #endOfPaste(): Key | undefined | "incomplete" {
     const end = this.#waiting.indexOf(PASTE_END);
     if (end === -1) {
-      // All but what could be the start of the end mark: a large paste is looked at once.
+      // Keep a possible start of the end mark, so that a large paste is scanned once.
       const keep = Math.min(this.#waiting.length, PASTE_END.length - 1);
       this.#paste += this.#take(this.#waiting.length - keep);
       return "incomplete";

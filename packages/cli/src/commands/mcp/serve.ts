@@ -1,10 +1,11 @@
 import type * as McpServer from "@agent/tools-mcp/server";
+import { trustedDirectories } from "../../assembly/packs/trustedDirectories.js";
 import { withTools } from "../../assembly/withTools.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, ownStandardOutput } from "../../process/output.js";
 import { loadOptional } from "../optionalPackage.js";
-import type { McpFlags } from "./servers.js";
+import { type McpFlags, PACK } from "./servers.js";
 
 export interface ServeFlags extends McpFlags {
   readonly http?: boolean;
@@ -17,12 +18,12 @@ export async function mcpServe(flags: ServeFlags): Promise<ExitCode> {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new CliError(`--port must be a number from 0 to 65535, got "${flags.port}".`);
   }
-  const { toMcpServer } = await loadOptional<typeof McpServer>(
-    "agent mcp serve",
-    "@agent/tools-mcp/server",
-    [],
-  );
-  return await withTools(flags, async ({ registry, confirm, problems }) => {
+  return await withTools(flags, async ({ registry, confirm, problems, loaded }) => {
+    const { toMcpServer } = await loadOptional<typeof McpServer>(
+      "agent mcp serve",
+      `${PACK}/server`,
+      trustedDirectories(loaded.projectFile),
+    );
     for (const problem of problems) note(`agent: ${problem}`);
     const server = toMcpServer(registry, { confirm: ({ name }) => confirm.has(name) });
     if (!flags.http) {

@@ -1,7 +1,8 @@
-import { basename, dirname } from "node:path";
+import { dirname } from "node:path";
 import { didYouMean } from "@agent/core/toolkit";
 import type { McpOptions, ServerOptions } from "@agent/tools-mcp";
 import type * as Manage from "@agent/tools-mcp/manage";
+import { trustedDirectories } from "../../assembly/packs/trustedDirectories.js";
 import { CliError } from "../../process/errors.js";
 import { configFile, newConfigFile } from "../../settings/config/editConfig.js";
 import type { SettingsFlags } from "../../settings/flags.js";
@@ -27,13 +28,18 @@ export interface ConfiguredServers {
 }
 
 export async function configuredServers(flags: SettingsFlags): Promise<ConfiguredServers> {
-  const { settings } = await loadSettings(flags);
+  const { settings, projectFile } = await loadSettings(flags);
   const pack = settings.packs.find(({ name }) => name === PACK);
-  return await withPack(pack?.options, pack?.source ? dirname(pack.source.file) : process.cwd());
+  const trusted = trustedDirectories(pack?.source?.file, projectFile);
+  return await withPack(pack?.options, pack?.source ? dirname(pack.source.file) : process.cwd(), trusted);
 }
 
-async function withPack(given: unknown, directory: string): Promise<ConfiguredServers> {
-  const manage = await loadOptional<typeof Manage>("agent mcp", `${PACK}/manage`, [directory]);
+async function withPack(
+  given: unknown,
+  directory: string,
+  trusted: readonly string[],
+): Promise<ConfiguredServers> {
+  const manage = await loadOptional<typeof Manage>("agent mcp", `${PACK}/manage`, trusted);
   const options = manage.checkedOptions(given);
   return {
     manage,
@@ -55,11 +61,9 @@ export async function editableServers(flags: SettingsFlags, user: boolean): Prom
   const { settings, projectFile } = await loadSettings(flags);
   const found = user ? configFile("", true) : (projectFile ?? configFile(process.cwd(), false));
   const file = found ?? newConfigFile(process.cwd(), user);
-  if (basename(file) === "package.json") {
-    throw new CliError(`the config is in ${file}, which is not edited for you. Move it: agent.config.json`);
-  }
   const pack = settings.packs.find(({ name, source }) => name === PACK && source?.file === file);
-  return { file, ...(await withPack(pack?.options, dirname(file))) };
+  const trusted = trustedDirectories(pack?.source?.file, projectFile);
+  return { file, ...(await withPack(pack?.options, dirname(file), trusted)) };
 }
 
 /** The servers a command is about: the named one, or all. Throws for a name that the config does not have. */

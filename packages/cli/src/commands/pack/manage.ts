@@ -1,16 +1,17 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { quote } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { installPackages, uninstallPackages } from "../../assembly/packages/npm.js";
-import { entryOf } from "../../assembly/packs/entry.js";
 import { askYesNo, canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { userPackagesDirectory } from "../../process/paths.js";
+import { readConfigText } from "../../settings/config/configText.js";
 import { configFile, editConfig, newConfigFile } from "../../settings/config/editConfig.js";
 import { addPack, removePack } from "../../settings/config/editPacks.js";
 import { DEFAULT_PACK } from "../../settings/layers.js";
+import { entryOf } from "../../settings/packs/entry.js";
 
 // A package's name, with a version or a tag if one is wanted. Nothing else is handed to npm.
 const SPECIFIER = /^((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[\w.^~*-]+)?$/i;
@@ -70,7 +71,7 @@ export async function packRemove({
   const name = packageName(specifier);
   const place = user ? userPackagesDirectory() : directory;
   const file = configFile(directory, user);
-  const isNamed = file !== undefined && readFileSync(file, "utf8").includes(name);
+  const isNamed = file !== undefined && readConfigText(file).text.includes(name);
   const isInstalled = existsSync(join(place, "node_modules", name, "package.json"));
   if (!isNamed && !isInstalled) {
     throw new CliError(`${quote(name)} is neither installed ${user ? "for you" : "here"} nor in the config.`);

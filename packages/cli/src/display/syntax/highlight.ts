@@ -4,7 +4,7 @@ import type { Language } from "./languages.js";
 /** What ends the comment or string that was open where a line ended, or nothing. */
 export type OpenToken = { readonly kind: "comment" | "string"; readonly close: string } | undefined;
 
-// A minified file is not worth the time; nobody reads it.
+// Longer lines are not highlighted: they are minified code.
 const LONGEST_LINE = 2000;
 const WORD = /[@#!]?[\p{L}_$][\p{L}\p{N}_$-]*/uy;
 const NUMBER = /(?:0[xXbBoO][\da-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\w*/y;

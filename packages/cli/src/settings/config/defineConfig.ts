@@ -8,7 +8,7 @@ export function defineConfig<const Packs extends readonly PackReference[] = read
   config: AgentConfig<Packs>,
 ): AgentConfig;
 export function defineConfig(config: AgentConfig): AgentConfig {
-  // By hand: whoever imports this loads nothing else, and a config is loaded before everything else.
+  // Checked by hand: a config is loaded first, so this module must not import anything.
   if (typeof config !== "object" || config === null || Array.isArray(config)) {
     const got = Array.isArray(config) ? "array" : config === null ? "null" : typeof config;
     throw new TypeError(`defineConfig: config must be an object, got ${got}.`);

@@ -1,19 +1,22 @@
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, extname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { writeFileAtomic } from "@agent/core/toolkit";
 import { quotePath } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { configDirectory, ensurePrivateDirectory } from "../../process/paths.js";
-import { ProjectFiles } from "../trust/projectFiles.js";
+import { configFiles } from "../trust/configFiles.js";
 import { grantTrust, isTrusted } from "../trust/trust.js";
+import { hasPackageConfig, readConfigText } from "./configText.js";
 import type { ConfigKind } from "./editPacks.js";
-import { PROJECT_PLACES, USER_PLACES } from "./places.js";
+import { PACKAGE, PROJECT_PLACES, USER_PLACES } from "./places.js";
 
-/** The config of a directory, or the person's own; absent if there is none that can be edited. */
+/** The config of a directory, or the person's own; absent if there is none. */
 export function configFile(directory: string, user: boolean): string | undefined {
-  const names = user ? USER_PLACES : PROJECT_PLACES.filter((name) => name !== "package.json");
   const base = user ? configDirectory() : directory;
-  return names.map((name) => join(base, name)).find((path) => existsSync(path));
+  const name = (user ? USER_PLACES : PROJECT_PLACES).find(
+    (place) => existsSync(join(base, place)) && (place !== PACKAGE || hasPackageConfig(join(base, place))),
+  );
+  return name === undefined ? undefined : join(base, name);
 }
 
 /** Where a config is made that is not there yet. */
@@ -31,9 +34,9 @@ export async function editConfig(
   byHand: string,
 ): Promise<void> {
   const isNew = !existsSync(file);
-  const before = isNew ? "{}\n" : readFileSync(file, "utf8");
-  const wasTrusted = isNew || isTrusted(file, filesOf(file, before));
-  const after = edit(before, kindOf(file));
+  const { text: before, kind, trusted, withText } = readConfigText(file);
+  const wasTrusted = isNew || isTrusted(file, configFiles(file, trusted(before)));
+  const after = edit(before, kind);
   if (after === undefined) {
     throw new CliError(
       `${quotePath(file)} cannot be edited for you: its list "packs" is not a plain one. Change it by hand: ${byHand}`,
@@ -41,17 +44,6 @@ export async function editConfig(
   }
   if (after === before) return;
   if (isNew) ensurePrivateDirectory(dirname(file));
-  await writeFileAtomic(file, after);
-  if (wasTrusted) await grantTrust(file, filesOf(file, after).hashes);
-}
-
-function kindOf(file: string): ConfigKind {
-  const extension = extname(file);
-  return extension === ".json" ? "json" : extension === ".yaml" ? "yaml" : "code";
-}
-
-function filesOf(file: string, text: string): ProjectFiles {
-  const files = new ProjectFiles(file);
-  files.add(file, text);
-  return files;
+  await writeFileAtomic(file, withText(after));
+  if (wasTrusted) await grantTrust(file, configFiles(file, trusted(after)).hashes);
 }

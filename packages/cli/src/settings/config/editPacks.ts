@@ -1,5 +1,5 @@
 import { isRecord } from "@agent/core/toolkit";
-import { bracketParts, insertPart, maskLiterals, type Range, removePart } from "./sourceText.js";
+import { bracketParts, indentOf, insertPart, maskLiterals, type Range, removePart } from "./sourceText.js";
 
 /** How a config is written: a program, or data. */
 export type ConfigKind = "code" | "json" | "yaml";
@@ -87,7 +87,7 @@ export function editPackList(
   const config: unknown = JSON.parse(withoutMark(text));
   if (!isRecord(config)) return undefined;
   const packs = change(Array.isArray(config.packs) ? config.packs : undefined);
-  return `${JSON.stringify({ ...config, ...(packs && { packs }) }, undefined, 2)}\n`;
+  return `${JSON.stringify({ ...config, ...(packs && { packs }) }, undefined, indentOf(text) || 2)}\n`;
 }
 
 export function packNameOf(pack: unknown): unknown {

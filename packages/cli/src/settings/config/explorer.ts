@@ -5,12 +5,7 @@ import type { CosmiconfigResult, Loaders } from "cosmiconfig";
 import { CliError } from "../../process/errors.js";
 import { requireCosmiconfigFile } from "../../process/requireCjs.js";
 import { checkFileSafety, checkReadable } from "./fileSafety.js";
-import { isThere, PROJECT_PLACES } from "./places.js";
-
-/** The key of a config in package.json. */
-export const PACKAGE_KEY = "agent";
-
-const PACKAGE = "package.json";
+import { isThere, PACKAGE, PACKAGE_KEY, PROJECT_PLACES } from "./places.js";
 
 /** The part of cosmiconfig's class `Explorer` that is used here. The package keeps it out of its types. */
 export interface ConfigExplorer {

@@ -2,6 +2,12 @@ import { existsSync, lstatSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { homeDirectory } from "../../process/paths.js";
 
+/** Where a project without a config file of its own may have one: under a key of its manifest. */
+export const PACKAGE = "package.json";
+
+/** The key of a config in package.json. */
+export const PACKAGE_KEY = "agent";
+
 /** The names a project's config may have, in the order they are looked for. There are no others. */
 export const PROJECT_PLACES = [
   "agent.config.ts",
@@ -9,7 +15,7 @@ export const PROJECT_PLACES = [
   "agent.config.mjs",
   "agent.config.json",
   "agent.config.yaml",
-  "package.json",
+  PACKAGE,
 ] as const;
 
 /** The names of the person's own config in the config directory. */

@@ -7,10 +7,10 @@ import { requireCosmiconfig } from "../../process/requireCjs.js";
 import type { ModuleLoader } from "../modules/moduleLoader.js";
 import { loadProblem, withinTime } from "../modules/runModule.js";
 import { type ConfigSource, checkConfig } from "./checkConfig.js";
-import { type ConfigExplorer, createExplorer, PACKAGE_KEY } from "./explorer.js";
+import { type ConfigExplorer, createExplorer } from "./explorer.js";
 import { checkFileSafety } from "./fileSafety.js";
 import { locate } from "./locate.js";
-import { hasPlace, stopDirectory } from "./places.js";
+import { hasPlace, PACKAGE, PACKAGE_KEY, stopDirectory } from "./places.js";
 import type { AgentConfig } from "./types.js";
 
 const CODE = new Set([".ts", ".js", ".mjs"]);
@@ -31,7 +31,7 @@ class LeftOut extends Error {}
 /** Finds the project's config with cosmiconfig. Resolves to `undefined` if there is none, or it may not run. */
 export async function findProjectConfig(cwd: string, admit: Admit): Promise<FoundConfig | undefined> {
   const stop = stopDirectory(cwd);
-  // Most directories have no config: loading cosmiconfig to learn that would cost a fifth of the start.
+  // Most directories have no config: loading cosmiconfig to find none would cost a fifth of the start.
   if (!hasPlace(cwd, stop)) return undefined;
   return await readWith((explorer) => explorer.search(cwd), cwd, admit, stop);
 }
@@ -77,8 +77,8 @@ async function readWith(
       throw new CliError(`${result.filepath}: it holds no config. Write {} or remove it.`);
     }
     const { filepath: file, config } = result;
-    const isPackage = basename(file) === "package.json";
-    // Whoever may write a package.json matters only if there is a config in it.
+    const isPackage = basename(file) === PACKAGE;
+    // Check the permissions of package.json only if it has a config.
     if (isPackage && stop !== undefined) checkFileSafety(file);
     // Of package.json only the key counts, so that a new dependency does not ask for trust again.
     const own = isPackage ? JSON.stringify(config) : source.text;
@@ -116,12 +116,12 @@ async function parseJson(file: string, content: string): Promise<unknown> {
     value = JSON.parse(content.replace(/^\ufeff/, ""));
   } catch (error) {
     // A package.json that cannot be parsed is not ours to judge: it is passed over like one without the key.
-    if (basename(file) === "package.json") return {};
+    if (basename(file) === PACKAGE) return {};
     // Not every version of Node tells the position. YAML includes JSON, and its parser does.
     await parseYaml(file, content);
     throw new CliError(`${file}: ${errorMessage(error).replace(/\s*\n\s*/g, " ")}`);
   }
-  if (basename(file) === "package.json") {
+  if (basename(file) === PACKAGE) {
     if (!isRecord(value)) return {};
     withoutImport(file, content, value[PACKAGE_KEY]);
   }

@@ -91,3 +91,8 @@ export function removePart(text: string, open: number, part: Range): string {
   const rest = before === undefined ? text.slice(end).trimStart() : text.slice(end);
   return `${text.slice(0, start)}${hadComma ? "," : ""}${rest}`;
 }
+
+/** What one level of a JSON text is indented by; nothing if all of it stands in one line. */
+export function indentOf(text: string): string {
+  return /^\ufeff?\s*[[{][^\S\n]*\n([^\S\n]+)/.exec(text)?.[1] ?? "";
+}

@@ -22,7 +22,7 @@ const OPTIONS: OptionChecks<WriteOptions> = {
   beforeRename: checkFunction,
 };
 const SET_ID_BITS = 0o6000;
-// So much is copied to the system's memory in a fraction of a millisecond, often less than a trip to another thread.
+// Writing this much synchronously takes a fraction of a millisecond, often less than a round trip to the thread pool.
 const SMALL_BYTES = 1024 * 1024;
 
 /**
@@ -63,7 +63,7 @@ export async function writeFileAtomic(
   const release = removeAtExit(temporary);
   try {
     try {
-      // Only these two take time: the steps around them are single entries in a directory.
+      // Only write and fsync are asynchronous: the steps around them change single directory entries.
       await writeAll(fd, typeof data === "string" ? toUtf8(data) : data);
       if (keep) keepOwnerAndMode(fd, keep);
       await flush(fd);
@@ -127,7 +127,7 @@ function tryChown(fd: number, uid: number, gid: number): boolean {
   }
 }
 
-/** Takes a file along with an orderly exit, until released. */
+/** Removes a file on a normal exit of the process, until released. */
 function removeAtExit(path: string): () => void {
   const remove = (): void => void removeQuietly(path);
   allowListeners(1);
@@ -138,13 +138,13 @@ function removeAtExit(path: string): () => void {
   };
 }
 
-/** Makes room for one listener of each write: Node would print a warning about the eleventh. 0 is no limit. */
+/** Raises the listener limit by one for each write: Node prints a warning at the eleventh listener. 0 is no limit. */
 function allowListeners(more: number): void {
   const limit = process.getMaxListeners();
   if (limit > 0) process.setMaxListeners(limit + more);
 }
 
-/** Whether nothing is there any more. */
+/** Whether the path no longer exists. */
 function removeQuietly(path: string): boolean {
   try {
     nodeFs.unlinkSync(path);

@@ -31,6 +31,6 @@ export const check = {
   boolean: checkBoolean,
   function: checkFunction,
   object: checkObject,
-  /** What `register` of a pack checks first. */
+  /** Checks the first argument of a pack's `register`. */
   registry: checkRegistry,
 } as const;

@@ -50,7 +50,7 @@ export const checkObject: ValueCheck = (name, value) => {
   if (!isRecord(value)) throw invalidArgument(name, "an object", value);
 };
 
-/** An array, of what `items` says in the plural: what is in it is for somebody else to check. */
+/** An array. `items` names its elements in the plural for the message; the elements are not checked. */
 export function arrayOf(items: string): ValueCheck {
   return (name, value) => {
     if (!Array.isArray(value)) throw invalidArgument(name, `an array of ${items}`, value);
@@ -72,7 +72,7 @@ export const checkSignal: ValueCheck = (name, value) => {
   if (typeof addEventListener !== "function") throw invalidArgument(name, "an AbortSignal", value);
 };
 
-/** Throws `invalid_argument` unless a pack was handed a registry: what `register` checks first. */
+/** Throws `invalid_argument` unless the first argument of a pack's `register` is a registry. */
 export function checkRegistry(registry: PackRegistry): void {
   if (typeof registry?.register !== "function") {
     throw invalidArgument("registry", "a ToolRegistry", registry);

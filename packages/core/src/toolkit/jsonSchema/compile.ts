@@ -46,20 +46,20 @@ export function compileSchema(schema: JsonSchema, where = "schema"): (value: unk
   };
 }
 
-/** Why a value could not be checked. It is refused then: nobody knows whether it fits. */
+/** The reason a value could not be checked. Such a value is refused. */
 function uncheckable(error: unknown): string {
   const advice = "Pass fewer or simpler values.";
   if (error instanceof TooMuchWork) {
     return `the arguments cannot be checked: comparing them with the schema ${error.message}. ${advice}`;
   }
-  // The stack is used up: value and schema are nested too deeply together.
+  // Stack overflow: value and schema are nested too deeply together.
   if (error instanceof RangeError)
     return `the arguments cannot be checked: they are nested too deeply. ${advice}`;
   throw error;
 }
 
 function compiler(root: JsonSchema, work: Work): CompileSub {
-  // By what is referred to, not by its spelling: a pointer can be written in many ways.
+  // Keyed by the referenced schema, not by the pointer: a pointer can be written in many ways.
   const references = new Map<unknown, Check>();
   let depth = 0;
 
@@ -160,7 +160,7 @@ function decodePointerPart(part: string): string {
   try {
     decoded = decodeURIComponent(part);
   } catch {
-    // Not percent-encoded after all: the name holds a plain "%".
+    // The name is not percent-encoded: it contains a plain "%".
   }
   return decoded.replaceAll("~1", "/").replaceAll("~0", "~");
 }

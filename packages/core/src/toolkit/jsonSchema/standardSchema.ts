@@ -29,7 +29,7 @@ interface StandardIssue {
 /** A JSON Schema, or a schema of a library. */
 export type Schema = JsonSchema | StandardSchema;
 
-/** What a value is once it fits the schema. A JSON Schema says nothing to the compiler. */
+/** The type of a value that fits the schema: `unknown` for a JSON Schema. */
 export type SchemaValue<S> = S extends StandardSchema<infer _Input, infer Output> ? Output : unknown;
 
 export type Parsed = { readonly value: unknown } | { readonly problem: string };

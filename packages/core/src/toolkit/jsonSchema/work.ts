@@ -1,7 +1,7 @@
 // A step is some 25 nanoseconds, so this is about a second. A check of real arguments takes a few thousand.
 const MAX_STEPS = 40_000_000;
 
-/** What larger pieces of work cost, in steps. Measured: a limit that counts them all alike is no limit. */
+/** The measured cost of larger operations, in steps. */
 export const COST = {
   schema: 4,
   alternative: 40,

@@ -2,7 +2,7 @@ import { canonicalPath, isInside, quote, quotePath } from "@agent/internal";
 import { nodeFs, nodePath } from "../files/nodeModules.js";
 import { checkObject, checkText } from "../hostOptions/checks.js";
 
-// Taken as a path it would quietly mean a directory named "file:" below the working directory.
+// As a path, a URL would silently mean a directory named "file:" in the working directory.
 const FILE_URL = /^file:\//i;
 
 /** Turns a path argument into an absolute path, and refuses what leads outside the root, if there is one. */
@@ -54,7 +54,7 @@ export function createPathGuard(root?: string): PathGuard {
       checkObject("options", options);
       if (path.includes("\0")) throw new Error(`The path ${quote(path)} contains a NUL character.`);
       if (!path.isWellFormed()) {
-        // The system would be given another name, with U+FFFD in it.
+        // A lone surrogate would become U+FFFD in the system call: another file name.
         throw new Error(`The path ${quote(path)} contains half a character (an unpaired surrogate).`);
       }
       if (FILE_URL.test(path)) {

@@ -1,12 +1,12 @@
 import { concatBytes, toBase64, toUtf8 } from "@agent/internal";
 
-// A shorter secret is an everyday word: replacing it would tear holes into honest text.
+// Shorter secrets are not replaced: they may be ordinary words.
 const SHORTEST_SECRET = 8;
-// A longer one, such as a private key, is looked for piece by piece: one expression for all of it grows too large.
+// A longer secret, such as a private key, is searched in pieces: one expression for all of it would be too large.
 const LONGEST_PIECE = 128;
 const REPLACEMENT = "[secret]";
 
-// What tools put between the pieces of base64 or hex: line breaks (also as JSON writes them), spaces, colons.
+// Separators inside base64 or hex: line breaks (also escaped as in JSON), spaces, colons.
 const LINE_BREAKS = "(?:[\\r\\n]|\\\\[rn])*";
 const HEX_SEPARATORS = "(?:[\\s:]|\\\\[rn])*";
 

@@ -87,7 +87,7 @@ export function isFoundByTrying(root: Node, codes: Codes, work: Work): boolean {
     go: Continue,
   ): boolean {
     const span = groups.map((index) => captures[index]).find((one) => one !== undefined);
-    // A group that took part in nothing is the empty text.
+    // A back-reference to a group that did not take part matches the empty string.
     if (span === undefined) return go(position);
     const [start, end] = span;
     const length = end - start;
@@ -100,7 +100,7 @@ export function isFoundByTrying(root: Node, codes: Codes, work: Work): boolean {
     return go(backwards ? from : from + length);
   }
 
-  /** Takes back what `attempt` captured if it fails. */
+  /** Restores the captures if `attempt` fails. */
   function withCaptures(attempt: () => boolean): boolean {
     work.spend(captures.length);
     const before = [...captures];

@@ -1,7 +1,7 @@
 import type { CharacterTest } from "./tree.js";
 
 const ASCII = 128;
-// Texts repeat their characters. Beyond so many different ones the engine is asked each time.
+// Cache size: texts repeat their characters. Beyond it the engine tests each character.
 const MAX_REMEMBERED = 4096;
 
 /** A test for an atom of one character: `.`, a class or an escape. The engine says what it means, so nothing differs. */

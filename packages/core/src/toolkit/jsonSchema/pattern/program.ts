@@ -8,15 +8,15 @@ export type Instruction =
   | { readonly kind: "character"; readonly fits: CharacterTest }
   | { readonly kind: "assertion"; readonly holds: Assertion }
   | { readonly kind: "look"; readonly program: Program; readonly negative: boolean }
-  /** Goes on at both places. */
+  /** Continues at both instructions (split). */
   | { readonly kind: "split"; first: number; second: number }
   | { readonly kind: "jump"; to: number }
   | { readonly kind: "match" };
 
-/** Instructions for a simulation that keeps every state at once. */
+/** Instructions for an NFA simulation (Thompson, Pike). */
 export interface Program {
   readonly instructions: readonly Instruction[];
-  /** Reads the text from its end: what a look-ahead needs to learn at which positions it holds. */
+  /** Reads the text from its end, to find all positions at which a look-ahead holds. */
   readonly backwards: boolean;
 }
 
@@ -88,7 +88,7 @@ export function compileProgram(
     for (let count = 0; count < min; count++) {
       const before = instructions.length;
       write(body);
-      // A body that needs no instruction stays nothing, however often it is repeated.
+      // An empty body compiles to no instructions, however often it is repeated.
       if (instructions.length === before) break;
     }
     if (max === Number.POSITIVE_INFINITY) {

@@ -27,7 +27,7 @@ function simulate(
   work: Work,
   onMatch: (position: number) => boolean,
 ): boolean {
-  // A look-around is a fact about a position: worked out once for all of them.
+  // Whether a look-around holds depends on the position alone: compute all positions once.
   const looks = new Map<Program, Uint8Array>();
   // The step at which a state was last entered: each is entered once a position.
   const entered = new Int32Array(instructions.length).fill(-1);
@@ -35,7 +35,7 @@ function simulate(
   let next: number[] = [];
   const pending: number[] = [];
 
-  /** Follows everything that takes no character from `start`. Returns whether the pattern matches here. */
+  /** Follows the epsilon transitions from `start`. Returns whether the pattern matches here. */
   function enter(start: number, position: number, step: number, into: number[]): boolean {
     let matched = false;
     pending.push(start);

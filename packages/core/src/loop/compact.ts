@@ -1,25 +1,25 @@
 import { truncateMiddle } from "@agent/internal";
+import { contentText, contentTokens } from "../conversation/content.js";
+import type { Conversation } from "../conversation/conversation.js";
 import { isAgentError } from "../errors.js";
 import type { ContextEvent } from "../events.js";
-import type { Exchange } from "../loop/exchange.js";
-import { respond } from "../loop/respond.js";
 import type { ChatMessage, ProviderState } from "../providers/interface.js";
 import { orAborted, throwIfAborted } from "../toolkit/abort.js";
-import { contentText, contentTokens } from "./content.js";
-import type { Conversation } from "./conversation.js";
+import type { Exchange } from "./exchange.js";
+import { respond } from "./respond.js";
 
-// A token is about four characters of English or code: close enough to decide when to tidy up.
+// A token is about four characters of English or code: precise enough to decide when to compact.
 const CHARACTERS_PER_TOKEN = 4;
-// How much of the budget the latest turns may keep when the older ones are put together.
+// The share of the budget that the latest turns keep when the older ones are summarised.
 const RECENT_SHARE = 0.4;
-// Tidying up starts a little before the limit, and makes room for more than the next message.
+// Compaction starts a little before the limit, and makes room for more than the next message.
 const FULL_AT = 0.9;
 const TARGET = 0.6;
 const OLD_OUTPUT_BYTES = 400;
-// What a server adds around a message and around a call.
+// Tokens a server adds for each message and each call.
 const MESSAGE_TOKENS = 4;
 const CALL_TOKENS = 8;
-// The part of the budget the transcript may take when it is sent to be summarised.
+// The share of the budget that the transcript may take in the request for a summary.
 const TRANSCRIPT_SHARE = 0.7;
 
 const SUMMARY_PROMPT =
@@ -65,7 +65,7 @@ export async function compactToFit(
     report(summary.action);
   }
   if (budget === "now") return isLong;
-  // What is left is recent. If one turn alone is too much, its output must give way: an error would lose it all.
+  // The remaining turns are recent. If one turn alone exceeds the budget, shorten its output: an error would lose it all.
   if (estimateTokens(messages) > limit * FULL_AT) {
     const results = messages.filter((message) => message.role === "tool").length;
     const share = Math.floor((target * CHARACTERS_PER_TOKEN) / Math.max(1, results));
@@ -89,7 +89,7 @@ export function estimateTokens(messages: readonly ChatMessage[]): number {
   return tokens;
 }
 
-// Messages never change, and state can be long: it is measured once.
+// Messages never change, and provider state can be long: measure each once.
 const measured = new WeakMap<ProviderState, number>();
 
 function stateTokens(state: ProviderState): number {
@@ -112,7 +112,7 @@ function recentStart(messages: readonly ChatMessage[], tokens: number): number {
     const message = messages[index];
     if (!message) break;
     used += estimateTokens([message]);
-    // Results belong to the answer before them; only there can a cut be made. The last turn always stays.
+    // Results belong to the answer before them, so a cut is only possible before an answer. The last turn always stays.
     if (message.role === "tool") continue;
     if (used > tokens && start < messages.length) break;
     start = index;
@@ -159,7 +159,7 @@ async function summarise(
     if (usage) meter.add(usage);
     if (content) return { action: "summarised", text: `[Summary of the conversation so far]\n${content}` };
   } catch (error) {
-    // Going on with less memory beats failing the user's request because a summary could not be had.
+    // Without a summary, continue with less memory: failing the user's request would be worse.
     const isProviders = isAgentError(error, "provider_failed") || isAgentError(error, "context_overflow");
     if (!isProviders) throw error;
   }

@@ -1,0 +1,73 @@
+import { existsSync } from "node:fs";
+import { basename, extname } from "node:path";
+import { isRecord } from "@agent/core/toolkit";
+import { readProjectFile } from "../trust/projectFiles.js";
+import type { ConfigKind } from "./editPacks.js";
+import { PACKAGE, PACKAGE_KEY } from "./places.js";
+import { bracketParts, indentOf, maskLiterals, type Range } from "./sourceText.js";
+
+/** The text of a config that can be edited: all of a file, or the value of one key of package.json. */
+export interface ConfigText {
+  readonly text: string;
+  readonly kind: ConfigKind;
+  /** What trust is given to. Of package.json only the config counts, in the form in which it is looked at when it is read. */
+  readonly trusted: (text: string) => string;
+  /** The whole file with another text of the config. Everything around it stays byte for byte. */
+  readonly withText: (text: string) => string;
+}
+
+/** Reads the config in a file; that of a file which is not there is empty. */
+export function readConfigText(file: string): ConfigText {
+  const whole = existsSync(file) ? readProjectFile(file) : "{}\n";
+  const part = basename(file) === PACKAGE ? packageConfig(whole) : undefined;
+  if (!part) return { text: whole, kind: kindOf(file), trusted: (text) => text, withText: (text) => text };
+  return {
+    text: whole.slice(part.start, part.end),
+    kind: "json",
+    trusted: (text) => JSON.stringify(JSON.parse(text)),
+    withText: (text) => whole.slice(0, part.start) + indented(text, whole, part) + whole.slice(part.end),
+  };
+}
+
+/** Whether a package.json holds a config. One that cannot be parsed holds none. */
+export function hasPackageConfig(file: string): boolean {
+  return packageConfig(readProjectFile(file)) !== undefined;
+}
+
+/** Where the config stands in the text of a package.json. */
+function packageConfig(text: string): Range | undefined {
+  if (!isManifest(text)) return undefined;
+  const mask = maskLiterals(text);
+  // The last one counts where a key is there twice, as in JSON.parse.
+  const member = bracketParts(mask, mask.indexOf("{"))?.findLast(({ start, end }) => {
+    const [key = ""] = /^"(?:[^"\\]|\\.)*"/.exec(text.slice(start, end)) ?? [];
+    return key !== "" && JSON.parse(key) === PACKAGE_KEY;
+  });
+  if (!member) return undefined;
+  const colon = mask.indexOf(":", member.start);
+  const value = text.slice(colon + 1, member.end).trimStart();
+  return { start: member.end - value.length, end: member.end };
+}
+
+function isManifest(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ""));
+    return isRecord(value) && Object.hasOwn(value, PACKAGE_KEY);
+  } catch {
+    return false;
+  }
+}
+
+/** JSON as the lines around it are written: their indentation, their line breaks. */
+function indented(text: string, whole: string, { start }: Range): string {
+  const unit = indentOf(whole);
+  const line = whole.slice(whole.lastIndexOf("\n", start) + 1, start);
+  const depth = /^[^\S\n]*/.exec(line)?.[0] ?? "";
+  const lines = JSON.stringify(JSON.parse(text), undefined, unit).split("\n");
+  return lines.join(`${whole.includes("\r\n") ? "\r\n" : "\n"}${depth}`);
+}
+
+function kindOf(file: string): ConfigKind {
+  const extension = extname(file);
+  return extension === ".json" ? "json" : extension === ".yaml" ? "yaml" : "code";
+}

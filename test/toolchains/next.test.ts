@@ -1,0 +1,109 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { answer, type ChatServer, call, startChatServer } from "@agent/test-support";
+import puppeteer from "puppeteer-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { codeBlocks } from "../docs/markdown.js";
+import { type App, createApp, isInstalled, type NextServer, PACKAGES, startNext, why } from "./app.js";
+
+const README = join(PACKAGES, "web", "README.md");
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
+  existsSync,
+);
+const JSON_TYPE = { cookie: "chat=7", "content-type": "application/json" };
+
+/** The app of the README of @agent/web, word for word: a route and a page. */
+let app: App;
+let model: ChatServer;
+let server: NextServer;
+
+beforeAll(async () => {
+  if (!isInstalled) return;
+  app = createApp("chat", ["core", "provider-openai", "tools-fs", "web"]);
+  const [route = ""] = codeBlocks(README, "ts");
+  const [page = ""] = codeBlocks(README, "tsx");
+  mkdirSync(join(app.directory, "app/api/chat"), { recursive: true });
+  writeFileSync(join(app.directory, "app/api/chat/route.ts"), route);
+  writeFileSync(join(app.directory, "app/page.tsx"), page);
+  writeFileSync(join(app.directory, "plan.txt"), "Rest.\n");
+  // Where it is built there is no key yet.
+  const built = await app.tool("next", "build");
+  expect(built).toContain("Compiled successfully");
+  expect(built).not.toMatch(/warn|⚠/i);
+  model = await startChatServer();
+  server = await startNext(app.directory, { OPENAI_API_KEY: "key", OPENAI_BASE_URL: model.baseURL });
+});
+afterAll(async () => {
+  await server?.stop();
+  await model?.close();
+  app?.remove();
+});
+
+/** The model reads the plan, then answers. */
+function scriptPlan(text: string): void {
+  const path = join(app.directory, "plan.txt");
+  model.script(answer({ calls: [call("call_1", "read_file", { path })] }), answer({ content: text }));
+}
+
+describe.skipIf(!isInstalled)(`the Next.js app of the README of @agent/web${why}`, () => {
+  test("answers a chat over HTTP, with a tool call that waits for a decision", async () => {
+    scriptPlan("The plan is to rest.");
+    const url = `${server.address}/api/chat`;
+    const leave = new AbortController();
+    onTestFinished(() => leave.abort());
+    const stream = await fetch(url, { headers: { cookie: "chat=7" }, signal: leave.signal });
+    expect(stream.headers.get("content-type")).toBe("text/event-stream");
+    const post = async (action: unknown) =>
+      (await fetch(url, { method: "POST", headers: JSON_TYPE, body: JSON.stringify(action) })).status;
+    expect(await post({ type: "send", content: "What is the plan?" })).toBe(202);
+    const types: string[] = [];
+    for await (const event of eventsOf(stream)) {
+      types.push(event.type);
+      if (event.type === "approval")
+        expect(await post({ type: "decide", id: event.request.id, decision: "allow" })).toBe(202);
+      if (event.type === "done") break;
+    }
+    expect(types).toEqual(
+      expect.arrayContaining(["snapshot", "sent", "approval", "tool_end", "text", "done"]),
+    );
+    expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("Rest.");
+    expect(server.said()).toBe("");
+  });
+
+  test("refuses who has no cookie", async () => {
+    expect((await fetch(`${server.address}/api/chat`)).status).toBe(403);
+  });
+
+  test.skipIf(CHROMIUM === undefined)("shows it in a browser (skipped without chromium)", async () => {
+    scriptPlan("Still to rest.");
+    // As root, in a container, Chromium cannot make its own sandbox; it opens only this page.
+    const browser = await puppeteer.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] });
+    onTestFinished(() => browser.close());
+    await browser.setCookie({ name: "chat", value: "8", domain: "127.0.0.1" });
+    const page = await browser.newPage();
+    await page.goto(server.address);
+    await page.type("input", "What is the plan?");
+    await page.keyboard.press("Enter");
+    await (await page.waitForSelector("button::-p-text(Allow)"))?.click();
+    await page.waitForSelector("p::-p-text(Still to rest.)");
+    expect(await page.$eval("main", ({ textContent }) => textContent)).toContain("[read_file: ok]");
+  });
+});
+
+interface StreamedEvent {
+  readonly type: string;
+  readonly request: { readonly id: string };
+}
+
+async function* eventsOf(response: Response): AsyncGenerator<StreamedEvent> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    const records = text.split("\n\n");
+    text = records.pop() ?? "";
+    for (const record of records) {
+      if (record.startsWith("data: ")) yield JSON.parse(record.slice("data: ".length));
+    }
+  }
+}
