@@ -9,6 +9,7 @@ import type { CheckedOptions } from "./options.js";
 import { fetchSameOrigin } from "./redirect.js";
 import { AttemptError } from "./retry.js";
 import { readEvents, readText } from "./sse.js";
+import type { AnswerReader } from "./wire.js";
 
 // What is looked through for secrets. Far more than a quotation shows.
 const MAX_QUOTED_CHARACTERS = 4096;
@@ -63,19 +64,27 @@ export class HttpEndpoint {
     return this.#parse(await readText(bodyOf(response), idle.reset));
   }
 
-  /** Hands on each event of a stream. Resolves to whether the end mark came. */
+  /**
+   * Hands each event of a stream to `reader`, and calls `onRead` after those that came together. Resolves to whether the
+   * end mark came.
+   */
   async readStream(
     response: Response,
     idle: IdleTimeout,
-    onEvent: (event: unknown) => void,
+    reader: Pick<AnswerReader, "add" | "addUnparsed">,
+    onRead?: () => void,
   ): Promise<boolean> {
     const contentType = response.headers.get("content-type") ?? "";
     let anyData = false;
     const onData = (data: string): void => {
       anyData = true;
-      onEvent(this.#parse(data));
+      if (!reader.addUnparsed?.(data)) reader.add(this.#parse(data));
     };
-    const endMarkCame = await readEvents(bodyOf(response), onData, idle.reset);
+    const onBytes = (isData: boolean): void => {
+      idle.reset(isData);
+      onRead?.();
+    };
+    const endMarkCame = await readEvents(bodyOf(response), onData, onBytes);
     // Asked only now: there are servers that call their events a web page.
     if (!anyData && /html/i.test(contentType)) {
       throw webPage(`its content-type is ${this.#quote(contentType)}`);
