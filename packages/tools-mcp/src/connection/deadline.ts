@@ -1,17 +1,17 @@
 import { LONGEST_TIMER_MS } from "@agent/internal";
 
 /**
- * A time limit for one call that progress resets and a question to the person suspends. `signal` aborts when the
- * time is over or when the caller's own signal does.
+ * A time limit for one request that progress resets and a question to the person suspends. When the time is over, or the
+ * caller's own signal aborts, `signal` aborts and what `race` waits for is left alone.
  */
 export class CallDeadline {
   readonly #milliseconds: number;
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
-  readonly #onAbort = (): void => this.#controller.abort(this.#caller?.reason);
+  readonly #onAbort = (): void => this.#stop(new Error("the call was aborted"));
+  #leave: (reason: Error) => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
   #pauses = 0;
-  #isOver = false;
 
   constructor(milliseconds: number, caller?: AbortSignal) {
     this.#milliseconds = milliseconds;
@@ -25,17 +25,20 @@ export class CallDeadline {
     return this.#controller.signal;
   }
 
-  /** Whether the time ran out, as opposed to an abort by the caller. */
-  get isOver(): boolean {
-    return this.#isOver;
+  /** Settles as `work` does, or rejects at the abort without waiting for it. */
+  race<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#leave = reject;
+      if (this.signal.aborted) reject(this.signal.reason);
+      work.then(resolve, reject);
+    });
   }
 
   reset(): void {
     clearTimeout(this.#timer);
     if (this.#pauses > 0 || this.#milliseconds > LONGEST_TIMER_MS) return;
     this.#timer = setTimeout(() => {
-      this.#isOver = true;
-      this.#controller.abort(new Error(`no answer within ${this.#milliseconds} ms`));
+      this.#stop(new Error(`no answer within ${this.#milliseconds} ms; the request was cancelled`));
     }, this.#milliseconds);
   }
 
@@ -47,6 +50,11 @@ export class CallDeadline {
   resume(): void {
     this.#pauses--;
     this.reset();
+  }
+
+  #stop(reason: Error): void {
+    this.#controller.abort(reason);
+    this.#leave(reason);
   }
 
   dispose(): void {

@@ -22,6 +22,8 @@ export class ServerConnection {
   readonly #onDiffering: (tools: readonly string[]) => void;
   readonly #ended = new AbortController();
   #opening: Promise<Session> | undefined;
+  /** What `#opening` has resolved to. */
+  #session: Session | undefined;
   #deaths = 0;
   #differing = new Set<string>();
   #closing: Promise<void> = Promise.resolve();
@@ -60,14 +62,17 @@ export class ServerConnection {
     });
   }
 
-  /** Runs `work` with the open connection. Rejects with words for a model: which server, what went wrong, what to do. */
+  /**
+   * Runs `work` with the open connection; its requests look at `signal` themselves. Rejects with words for a model: which
+   * server, what went wrong, what to do.
+   */
   async use<T>(
     signal: AbortSignal | undefined,
     work: (session: Session, timeoutMs: number) => Promise<T>,
   ): Promise<T> {
     try {
-      const session = await untilAborted(this.#open(), signal);
-      const result = await untilAborted(work(session, this.options.timeoutMs ?? DEFAULT_CALL_MS), signal);
+      const session = this.#session ?? (await untilAborted(this.#open(), signal));
+      const result = await work(session, this.options.timeoutMs ?? DEFAULT_CALL_MS);
       this.#deaths = 0;
       return result;
     } catch (error) {
@@ -79,6 +84,7 @@ export class ServerConnection {
   /** Ends the server and everything it started. */
   async dispose(): Promise<void> {
     this.#ended.abort(new Error("the agent is ending"));
+    this.#session = undefined;
     const session = await this.#opening?.catch(() => undefined);
     await session?.close();
     await this.#closing;
@@ -96,10 +102,15 @@ export class ServerConnection {
     }
     const opening = this.#connect();
     this.#opening = opening;
-    opening.catch(() => {
-      this.#deaths++;
-      this.#opening = undefined;
-    });
+    opening.then(
+      (session) => {
+        if (this.#opening === opening) this.#session = session;
+      },
+      () => {
+        this.#deaths++;
+        this.#opening = undefined;
+      },
+    );
     return opening;
   }
 
@@ -118,6 +129,7 @@ export class ServerConnection {
       onClose: (gone) => {
         this.#deaths++;
         this.#opening = undefined;
+        this.#session = undefined;
         this.#closing = gone;
       },
     });
