@@ -1,5 +1,5 @@
 // What many agents cost the program they are embedded in, beside the AI SDK, in one run: pnpm bench embedding
-// Idle agents: heap per agent with file, search and shell tools. Chats: CPU of 1,000 concurrent ones with a tool call each.
+// Idle agents: memory per agent with file, search and shell tools. Chats: CPU of 1,000 concurrent ones with a tool call each.
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -17,24 +17,41 @@ const PARAMETERS = {
 const lookUp = async ({ path }) => `${path}: found`;
 
 const [role] = process.argv.slice(2);
-if (role === "heap-agent") await printHeap(idleAgents);
-else if (role === "heap-ai-sdk") await printHeap(idleAiSdk);
-else await main();
+const MEMORY_ROLES = {
+  "memory-agent": idleAgents,
+  "memory-ai-sdk": (count) => idleAiSdk(count, zodSchema),
+  "memory-ai-sdk-shared": (count) => idleAiSdk(count, sharedSchema),
+};
+if (role === undefined) await main();
+else await printMemory(MEMORY_ROLES[role]);
 
 async function main() {
   const report = createReport("embedding", "Many agents in one program");
-  const heap = (who) =>
+  const memory = (who) =>
     Array.from({ length: ROUNDS }, () =>
       Number(
-        execFileSync(process.execPath, ["--expose-gc", fileURLToPath(import.meta.url), who], {
+        execFileSync(process.execPath, ["--expose-gc", fileURLToPath(import.meta.url), `memory-${who}`], {
           encoding: "utf8",
         }),
       ),
     );
-  const work = `heap per idle agent with three packs, of ${AGENTS}`;
-  const ours = heap("heap-agent");
-  report.add({ work, unit: "KB", reach: "≤ 20", values: ours });
-  report.add({ work, unit: "KB", who: "AI SDK", values: heap("heap-ai-sdk") });
+  const work = `memory per idle agent with three packs, of ${AGENTS}`;
+  report.add({ work, unit: "KB", reach: "≤ 20", values: memory("agent") });
+  const stubs = "the tools do nothing";
+  report.add({
+    work,
+    unit: "KB",
+    who: "AI SDK, tools made for each agent with zod",
+    values: memory("ai-sdk"),
+    note: stubs,
+  });
+  report.add({
+    work,
+    unit: "KB",
+    who: "AI SDK, all agents share the schemas",
+    values: memory("ai-sdk-shared"),
+    note: stubs,
+  });
   const server = fork(fileURLToPath(new URL("support/coreServer.mjs", import.meta.url)));
   const [serverPort] = await once(server, "message");
   const baseURL = `http://127.0.0.1:${serverPort}/once/v1`;
@@ -54,14 +71,19 @@ async function main() {
   report.save();
 }
 
-async function printHeap(create) {
+async function printMemory(create) {
   const made = await create(1);
-  globalThis.gc();
-  const before = process.memoryUsage().heapUsed;
+  const before = usedBytes();
   made.push(...(await create(AGENTS)));
-  globalThis.gc();
-  console.log((process.memoryUsage().heapUsed - before) / AGENTS / 1024);
+  console.log((usedBytes() - before) / AGENTS / 1024);
   if (made.length !== AGENTS + 1) throw new Error("An agent is missing.");
+}
+
+/** The heap, and buffers outside it. */
+function usedBytes() {
+  globalThis.gc();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }
 
 async function idleAgents(count) {
@@ -79,24 +101,49 @@ async function ourParts() {
   return { Agent, packs };
 }
 
-/** The same tools by schema; what they would do is not written. */
-async function idleAiSdk(count) {
-  const { ToolLoopAgent, jsonSchema, tool } = await import("ai");
+/** The same tools by schema; what they would do is not written. `toSchema` makes the schema of a tool's input. */
+async function idleAiSdk(count, toSchema) {
+  const { ToolLoopAgent, tool } = await import("ai");
   const model = await aiSdkModel("http://127.0.0.1:1/v1");
-  const [{ Agent, packs }, { scriptedProvider }] = [
-    await ourParts(),
-    await import("../packages/core/dist/replay.js"),
-  ];
-  const schemas = new Agent(scriptedProvider([]), { packs, enable: ["remove", "run_bash"] }).getTools();
+  const { Agent, packs } = await ourParts();
+  const { scriptedProvider } = await import("../packages/core/dist/replay.js");
+  const offered = new Agent(scriptedProvider([]), { packs, enable: ["remove", "run_bash"] }).getTools();
+  const inputs = await Promise.all(offered.map(({ function: { parameters } }) => toSchema(parameters)));
   return Array.from({ length: count }, () => {
     const tools = Object.fromEntries(
-      schemas.map(({ function: { name, description, parameters } }) => [
+      offered.map(({ function: { name, description } }, index) => [
         name,
-        tool({ description, inputSchema: jsonSchema(parameters), execute: async () => "" }),
+        tool({ description, inputSchema: inputs[index](), execute: async () => "" }),
       ]),
     );
     return new ToolLoopAgent({ model, tools });
   });
+}
+
+/** As its documentation writes tools: the schema is part of the tool, and made with it. */
+async function zodSchema({ properties, required = [] }) {
+  const { z } = await import("zod");
+  const types = {
+    string: z.string,
+    integer: z.int,
+    number: z.number,
+    boolean: z.boolean,
+    object: z.looseObject,
+  };
+  const toType = ({ type, items = { type: "string" } }) =>
+    type === "array"
+      ? z.array(toType(items))
+      : (types[type] ?? z.unknown)(type === "object" ? {} : undefined);
+  const toField = ([name, property]) => {
+    const field = toType(property).describe(property.description ?? "");
+    return [name, required.includes(name) ? field : field.optional()];
+  };
+  return () => z.object(Object.fromEntries(Object.entries(properties).map(toField)));
+}
+
+async function sharedSchema(parameters) {
+  const { jsonSchema } = await import("ai");
+  return () => jsonSchema(parameters);
 }
 
 async function aiSdkModel(baseURL) {

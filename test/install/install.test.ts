@@ -15,9 +15,11 @@ interface Manifest {
   readonly optionalDependencies?: Record<string, string>;
 }
 
-const names = Object.keys(require("../package.json").devDependencies).filter((name) =>
-  name.startsWith("@agent/"),
-);
+const names = Object.keys(require("../package.json").devDependencies)
+  .filter((name) => name.startsWith("@agent/"))
+  .filter((name) => !require(join(folderOf(name), "package.json")).private);
+/** Editors read it to complete a config file. */
+const SCHEMA = "@agent/cli/config.schema.json";
 let store: string;
 let tarballs: Map<string, string>;
 
@@ -109,12 +111,16 @@ describe("a project with every package", () => {
   const manifest = async (name: string): Promise<Manifest> =>
     JSON.parse(await readFile(join(installedFolder(name), "package.json"), "utf8"));
 
-  /** Every entry a user can import, as "@agent/core/toolkit". */
-  async function entries(): Promise<string[]> {
+  /** What a user can name: every module, as "@agent/core/toolkit", and every file of data. */
+  async function entries(): Promise<{ modules: string[]; data: string[] }> {
     const found = await Promise.all(
       names.map(async (name) => Object.keys((await manifest(name)).exports).map((path) => join(name, path))),
     );
-    return found.flat().filter((entry) => !entry.endsWith(".json"));
+    const isData = (entry: string): boolean => entry.endsWith(".json");
+    return {
+      modules: found.flat().filter((entry) => !isData(entry)),
+      data: found.flat().filter(isData),
+    };
   }
 
   test.for(names)(
@@ -146,13 +152,36 @@ describe("a project with every package", () => {
 
   test("imports every entry", async ({ skip }) => {
     skip(!online, NO_REGISTRY);
-    const list = JSON.stringify(await entries());
+    const { modules } = await entries();
+    const list = JSON.stringify(modules);
     const output = await project.run(
       "node",
       "-e",
       `for (const entry of ${list}) import(entry).then(() => console.log(entry))`,
     );
-    expect(output.trim().split("\n").sort()).toEqual((await entries()).sort());
+    expect(output.trim().split("\n").sort()).toEqual(modules.sort());
+  });
+
+  test("finds and reads every entry that is JSON, also from CommonJS and as an import", async ({ skip }) => {
+    skip(!online, NO_REGISTRY);
+    const { data } = await entries();
+    expect(data).toEqual(expect.arrayContaining([...names.map((name) => `${name}/package.json`), SCHEMA]));
+    await project.write(
+      "data.js",
+      `import { readFileSync } from "node:fs";
+       import { createRequire } from "node:module";
+       import { isDeepStrictEqual } from "node:util";
+       const require = createRequire(import.meta.url);
+       for (const entry of ${JSON.stringify(data)}) {
+         const read = JSON.parse(readFileSync(new URL(import.meta.resolve(entry)), "utf8"));
+         const imported = await import(entry, { with: { type: "json" } });
+         const same = isDeepStrictEqual(read, require(entry)) && isDeepStrictEqual(read, imported.default);
+         console.log(entry, same, typeof (read.name ?? read.$schema));
+       }`,
+    );
+    // Node 20 says that importing JSON is an experiment.
+    const output = await project.run("node", "--no-warnings", "data.js");
+    expect(output.trim().split("\n")).toEqual(data.map((entry) => `${entry} true string`));
   });
 
   test.for([
@@ -162,7 +191,7 @@ describe("a project with every package", () => {
     "type-checks under moduleResolution %s, declarations of the packages included",
     async ([moduleResolution, module], { skip }) => {
       skip(!online, NO_REGISTRY);
-      const imports = (await entries()).map(
+      const imports = (await entries()).modules.map(
         (entry, index) => `import * as entry${index} from "${entry}";\nvoid entry${index};`,
       );
       await project.write("entries.ts", imports.join("\n"));

@@ -50,6 +50,21 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     expect(readFileSync(silence, "utf8")).not.toContain("\x07");
   });
 
+  test("an own command that is given while a shell line runs is sent after it, with the line's output", async () => {
+    const { box, chat, model } = await start();
+    box.write(".agent/commands/go.md", "say It went.");
+    const terminal = await chat();
+    const gate = join(box.root, "gate");
+    terminal.send(`!until [ -e ${gate} ]; do sleep 0.05; done; echo mar''ker`);
+    await terminal.until("esc stops");
+    terminal.send("/go");
+    await terminal.until("queued: /go");
+    writeFileSync(gate, "");
+    await terminal.until(/^It went\.$[\s\S]*tokens in/m);
+    expect(model.lastRequest).toContain("marker");
+    expect(terminal.scrollback().match(/^› \/go$/gm)).toHaveLength(1);
+  });
+
   test("Ctrl+B moves a running command to the background; it is named in the row, by /status, and when leaving", async () => {
     const { chat } = await start();
     const terminal = await chat(["--enable", "run_bash"]);

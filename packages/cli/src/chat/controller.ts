@@ -7,20 +7,15 @@ import { CallLog } from "./callLog.js";
 import type { CommandContext } from "./commands/context.js";
 import { currentStatus } from "./currentStatus.js";
 import type { MenuItem } from "./menu.js";
+import { type Message, MessageQueue } from "./messageQueue.js";
 import { moveToBackground } from "./moveToBackground.js";
-import { composeMessage, takeBackUnanswered } from "./outgoing.js";
+import { composeMessage, takeBackUnanswered, withNotes } from "./outgoing.js";
 import { runShellLine } from "./shellLine.js";
 import type { ChatSettings, ReadyChat, SlashCommands } from "./types.js";
 import { UsageMeter } from "./usageMeter.js";
 import type { ChatView } from "./view.js";
 
 const STOPPED = "Stopped. The conversation goes on from here.";
-
-/** A sent message: its full text, and the line as it was typed. */
-interface Message {
-  readonly text: string;
-  readonly shown: string;
-}
 
 /** The parts of a chat that exist once the agent is loaded. */
 interface Running {
@@ -43,9 +38,7 @@ export class ChatController {
   /** Messages sent before the agent was loaded. */
   #early: Message[] = [];
   #finish: (code: ExitCode) => void = () => undefined;
-  #queue: Message[] = [];
-  /** Messages given to `steer` that are not yet part of the conversation. */
-  #steering: Message[] = [];
+  readonly #queue = new MessageQueue();
   /** Notes for the model in the next message: commands the person ran, changes that were undone. */
   #happened: string[] = [];
   #turn: AbortController | undefined;
@@ -71,7 +64,7 @@ export class ChatController {
       stopTurn: () => this.stopTurn(),
       quit: () => this.quit(EXIT.done),
       tellModel: (text) => this.#happened.push(text),
-      send: (content, shown) => void this.#enqueueContent(content, shown),
+      send: (content, shown) => this.#send({ text: shown, shown, made: content }),
       updateStatus: () => this.#updateStatus(),
       model: { name: settings.model },
       switched: new Map(),
@@ -104,11 +97,7 @@ export class ChatController {
     if (slash.isSlashCommand(text, commands)) void this.#command(text);
     else if (/^!\s*\S/.test(text)) void this.#shellLine(text.slice(1).trim());
     else if (text.trim() === "") this.#view.idle();
-    else if (this.busy && !this.stopping) void this.#steer({ text, shown });
-    else {
-      this.#queue.push({ text, shown });
-      this.#next();
-    }
+    else this.#send({ text, shown });
   }
 
   async complete(before: readonly string[]): Promise<readonly string[] | undefined> {
@@ -141,7 +130,7 @@ export class ChatController {
   stopTurn(): void {
     if (!this.#turn) return;
     this.#turn.abort();
-    const waiting = this.#queue.splice(0).map(({ text }) => text);
+    const waiting = this.#queue.takeWaiting().map(({ text }) => text);
     this.#view.queued([]);
     if (waiting.length > 0) this.#view.giveBack(waiting.join("\n"));
   }
@@ -149,7 +138,7 @@ export class ChatController {
   /** Ends the chat, after the answer that is being written was stopped. */
   quit(code: ExitCode): void {
     this.#exitCode ??= code;
-    this.#queue = [];
+    this.#queue.takeWaiting();
     if (this.#turn) this.#turn.abort();
     else this.#finish(this.#exitCode);
   }
@@ -179,40 +168,54 @@ export class ChatController {
     this.#afterTurn();
   }
 
-  /** Gives a message to the agent that works; it waits for its own turn if that is over meanwhile. */
+  /** Steers the running turn, or starts one with the message. */
+  #send(message: Message): void {
+    if (this.busy && !this.stopping) void this.#steer(message);
+    else {
+      this.#queue.add(message);
+      this.#next();
+    }
+  }
+
+  /** Gives a message to the running turn. If that ends first, the message gets a turn of its own. */
   async #steer(message: Message): Promise<void> {
-    const content = await this.#compose(message);
+    const notes = [...this.#happened];
+    const content = await this.#compose(message, notes);
     if (content === undefined || !this.#running) return;
-    if (this.#running.agent.steer(content)) this.#steering.push(message);
-    else this.#queue.push(message);
+    if (this.#running.agent.steer(content)) {
+      this.#happened = this.#happened.filter((note) => !notes.includes(note));
+      this.#queue.addSteering({ ...message, notes });
+    } else this.#queue.add(message);
     this.#showWaiting();
     if (!this.busy) this.#next();
   }
 
   #showWaiting(): void {
-    this.#view.queued([...this.#steering, ...this.#queue].map(({ shown }) => shown));
+    this.#view.queued(this.#queue.shown);
   }
 
   #next(): void {
-    if (this.#turn) {
-      this.#showWaiting();
-      return;
-    }
-    const message = this.#queue.shift();
+    const message = this.#turn ? undefined : this.#queue.next();
     this.#showWaiting();
-    if (message === undefined) this.#view.idle();
-    else void this.#answer(message);
+    if (message) void this.#answer(message);
+    else if (!this.#turn) this.#view.idle();
   }
 
   /** The message with what it mentions; `undefined`, and the message back on the line, if that cannot be attached. */
-  async #compose({ text, shown }: Message, signal?: AbortSignal): Promise<Content | undefined> {
+  async #compose(
+    { text, shown, made }: Message,
+    notes: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<Content | undefined> {
+    const planning = this.#running?.settings.permissions.mode === "plan" ? [PLAN_NOTE] : [];
+    const happened = [...notes, ...planning];
+    if (made !== undefined) return withNotes(made, happened);
     try {
-      const planning = this.#running?.settings.permissions.mode === "plan" ? [PLAN_NOTE] : [];
-      const happened = [...this.#happened.splice(0), ...planning];
       const place = { cwd: process.cwd(), sources: this.mentionSources(), signal };
-      const { content, notes } = await composeMessage(text, place, happened);
-      if (notes.length > 0) this.#view.print([`  attached: ${notes.map(escapeToLine).join(", ")}`]);
-      return content;
+      const outgoing = await composeMessage(text, place, happened);
+      const attached = outgoing.notes.map(escapeToLine).join(", ");
+      if (attached !== "") this.#view.print([`  attached: ${attached}`]);
+      return outgoing.content;
     } catch (error) {
       this.#view.print([this.#view.style.red(escapeInvisible(errorMessage(error)))]);
       this.#view.giveBack(shown);
@@ -224,26 +227,16 @@ export class ChatController {
     // Taken at once: what is typed while files are read belongs behind this message.
     const turn = new AbortController();
     this.#turn = turn;
-    this.#view.echo(message.shown);
-    const content = await this.#compose(message, turn.signal);
+    if (message.made === undefined) this.#view.echo(message.shown);
+    const notes = [...this.#happened];
+    const content = await this.#compose(message, notes, turn.signal);
     if (content === undefined) {
       this.#turn = undefined;
       this.#afterTurn();
       return;
     }
+    this.#happened = this.#happened.filter((note) => !notes.includes(note));
     await this.#exchange(content, message, turn);
-  }
-
-  /** A message that a command made. */
-  async #enqueueContent(content: Content, shown: string): Promise<void> {
-    if (this.busy) {
-      if (this.#running?.agent.steer(content)) this.#steering.push({ text: shown, shown });
-      this.#showWaiting();
-      return;
-    }
-    const turn = new AbortController();
-    this.#turn = turn;
-    await this.#exchange(content, { text: shown, shown }, turn);
   }
 
   async #exchange(content: Content, message: Message, turn: AbortController): Promise<void> {
@@ -263,12 +256,13 @@ export class ChatController {
     }
     await undo?.endTurn();
     this.#log.endTurn();
-    const undelivered = this.#steering.splice(0);
+    const undelivered = this.#queue.takeSteering();
     agent.takeSteering();
     this.#turn = undefined;
     this.#view.turnEnded(problem);
     this.#updateStatus();
-    if (problem === undefined) this.#queue.unshift(...undelivered);
+    this.#happened.unshift(...undelivered.flatMap(({ notes = [] }) => notes));
+    if (problem === undefined) this.#queue.putFirst(undelivered);
     else {
       const unanswered = problem !== STOPPED && takeBackUnanswered(agent.conversation) ? [message] : [];
       const back = [...unanswered, ...undelivered].map(({ text }) => text);
@@ -288,8 +282,8 @@ export class ChatController {
   #see(event: AgentEvent): void {
     this.#log.event(event);
     if (event.type === "steered") {
-      const message = this.#steering.shift();
-      if (message) this.#view.echo(message.shown);
+      const message = this.#queue.delivered();
+      if (message && message.made === undefined) this.#view.echo(message.shown);
       this.#showWaiting();
     }
     this.#view.event(event);

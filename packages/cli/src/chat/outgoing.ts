@@ -47,6 +47,13 @@ export async function composeMessage(
   return { content: isPlain || !first ? text : [first, ...rest, ...parts], notes };
 }
 
+/** Adds what happened since the last message to content that a command made. */
+export function withNotes(content: Content, happened: readonly string[]): Content {
+  if (happened.length === 0) return content;
+  const parts = typeof content === "string" ? [{ type: "text", text: content } as const] : content;
+  return [...parts, ...happened.map((text) => ({ type: "text", text }) as const)];
+}
+
 /** Takes a message that got no answer out of the conversation: sent again, it would be there twice. */
 export function takeBackUnanswered(conversation: Conversation): boolean {
   const { length } = conversation.sessionContext;

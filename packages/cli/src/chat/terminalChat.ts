@@ -3,8 +3,8 @@ import { errorMessage } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import type { Style } from "../display/style.js";
 import { EXIT } from "../process/exitCodes.js";
-import { readDecision } from "./approvalQuestion.js";
 import type { ChatController } from "./controller.js";
+import { DialogKeys } from "./dialogKeys.js";
 import { commonStart, complete } from "./input/completion.js";
 import { CompletionMenu } from "./input/completionMenu.js";
 import { editExternally, editorCommand } from "./input/externalEditor.js";
@@ -19,11 +19,8 @@ import type { ChatPlaces } from "./types.js";
 
 // Terminals send sequences at once: an escape character that stays alone this long is the escape key.
 const ESCAPE_MS = 50;
-// Ignore keys for a question that appears this soon after the last key: the person is still typing the message.
-const TYPING_MS = 500;
 const CLEAR_SCREEN = "\x1b[H\x1b[2J";
 const LEAVE_HINT = "Ctrl-C again leaves.";
-const UNCLEAR = "Please answer with one of the keys above.";
 
 /** The keyboard's side of the chat: what each key does to the line, the conversation or the view. */
 export class TerminalChat {
@@ -34,11 +31,11 @@ export class TerminalChat {
   readonly #keys = new KeyDecoder();
   readonly #pastes = new Pastes();
   readonly #completions: CompletionMenu;
+  readonly #dialogKeys: DialogKeys;
   #controller: ChatController | undefined;
   #search: HistorySearch | undefined;
   #escapeTimer: NodeJS.Timeout | undefined;
   #leaveArmed = false;
-  #lastTyped = Number.NEGATIVE_INFINITY;
 
   constructor(
     { historyFile, imageDirectory }: ChatPlaces,
@@ -55,6 +52,7 @@ export class TerminalChat {
       resumed: () => this.view.redraw(),
     });
     this.view = new TerminalView(this.#terminal, style);
+    this.#dialogKeys = new DialogKeys(this.view);
     this.#images = new PastedImages(this.view, imageDirectory);
     this.#completions = new CompletionMenu(
       this.view,
@@ -90,7 +88,7 @@ export class TerminalChat {
   #press(key: Key): void {
     this.view.hint([]);
     if (key.type !== "key" || key.name !== "ctrl-c") this.#leaveArmed = false;
-    if (this.view.dialog && this.#pressInDialog(key)) return;
+    if (this.view.dialog && this.#dialogKeys.press(this.view.dialog, key)) return;
     if (this.view.picker && this.#pressInPicker(key)) return;
     if (this.#search && this.#pressInSearch(this.#search, key)) return;
     this.#pressInLine(key);
@@ -99,7 +97,7 @@ export class TerminalChat {
   #pressInLine(key: Key): void {
     const { editor } = this.view;
     if (key.type !== "key") {
-      this.#lastTyped = performance.now();
+      this.#dialogKeys.typed();
       if (key.type === "paste") this.#paste(key.text);
       else editor.insert(key.text);
       this.#completions.update();
@@ -138,49 +136,6 @@ export class TerminalChat {
     "shift-tab": () => this.#controller?.cycleMode(),
     tab: () => void this.#complete(),
   };
-
-  /** Keys while a call waits for an answer. What does not answer may still stop, expand or leave. */
-  #pressInDialog(key: Key): boolean {
-    const { dialog, editor } = this.view;
-    if (!dialog) return false;
-    const name = key.type === "key" ? key.name : undefined;
-    if (name === "escape" && dialog.back()) {
-      editor.take();
-      return true;
-    }
-    if (dialog.writesReason) {
-      if (name === "enter") {
-        const reason = editor.take();
-        this.view.answerQuestion(dialog.deny(reason), `n ${reason}`.trim());
-        return true;
-      }
-      if (key.type !== "key") editor.insert(key.text);
-      else if (!editor.press(key.name)) return false;
-      return true;
-    }
-    if (name !== undefined && name !== "tab")
-      return !["escape", "ctrl-c", "ctrl-o", "ctrl-l", "ctrl-z", "shift-tab"].includes(name);
-    if (key.type === "paste") return true;
-    const text = key.type === "text" ? key.text : "tab";
-    if (performance.now() - this.#lastTyped < TYPING_MS && key.type === "text") {
-      this.#lastTyped = performance.now();
-      this.view.typeAhead(text);
-      return true;
-    }
-    // Several characters at once are a word, not a key: only a clear one is an answer.
-    const word =
-      [...text].length > 1 && key.type === "text" ? readDecision(text, dialog.request.name) : undefined;
-    const isNo = word !== undefined && word !== "allow" && "deny" in word;
-    if (key.type === "text" && [...text].length > 1 && !isNo && word !== "allow") {
-      this.view.hint([UNCLEAR]);
-      return true;
-    }
-    const result = dialog.press(isNo ? "n" : word === "allow" ? "y" : text);
-    if (isNo) editor.insert(text.replace(/^no?[\s,:]*/i, ""));
-    if (result === "ignored") this.view.hint([UNCLEAR]);
-    else if (result !== "changed") this.view.answerQuestion(result, result === "allow" ? "y" : `a ${text}`);
-    return true;
-  }
 
   #pressInPicker(key: Key): boolean {
     const { picker, menu, editor } = this.view;
@@ -228,7 +183,7 @@ export class TerminalChat {
 
   #enter(): void {
     const { editor } = this.view;
-    this.#lastTyped = Number.NEGATIVE_INFINITY;
+    this.#dialogKeys.sent();
     if (editor.text[editor.cursor - 1] === "\\") {
       editor.replace(editor.cursor - 1, editor.cursor, "\n");
       return;

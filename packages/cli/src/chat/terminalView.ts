@@ -6,8 +6,7 @@ import { Frames } from "../display/frames.js";
 import { LiveRegion } from "../display/liveRegion.js";
 import type { Screen } from "../display/screen.js";
 import type { Style } from "../display/style.js";
-import { clipRow, cutToWidth } from "../display/width.js";
-import { workingRow } from "../display/workingRow.js";
+import { clipRow } from "../display/width.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 import { ApprovalDialog } from "./approvalDialog.js";
 import { approvalLines } from "./approvalQuestion.js";
@@ -16,6 +15,7 @@ import { viewEditor } from "./input/editorView.js";
 import { Menu, type MenuItem } from "./menu.js";
 import { Picker } from "./picker.js";
 import { PROMPT, promptText } from "./promptText.js";
+import { rowsBefore } from "./rowsBefore.js";
 import { lastOf, rowsBelow } from "./rowsBelow.js";
 import type { Status } from "./statusRow.js";
 import { TERMINAL_KEYS } from "./terminalKeys.js";
@@ -275,34 +275,22 @@ export class TerminalView implements ChatView {
       { width, room: Math.max(0, height - 2 - inputRows.length) },
       this.style,
     );
-    const before = this.#rowsBefore(width).slice(
-      0,
-      Math.max(1, height - inputRows.length - below.length - 2),
-    );
+    const startedAt = this.#turnStartedAt;
+    const turn = startedAt === undefined ? undefined : { doing: this.#activity.doing, startedAt };
+    const above = { dialog: this.dialog, picker: this.#picker, turn, queued: this.#queued };
+    const most = Math.max(1, height - inputRows.length - below.length - 2);
+    const before = rowsBefore(above, width, this.style).slice(0, most);
     const room = height - 1 - before.length - inputRows.length - below.length;
-    const { above, rows, answerRows } = this.#activity.frame(width, Math.max(1, room));
+    const { rows, answerRows, ...frame } = this.#activity.frame(width, Math.max(1, room));
     // At the bottom stands what the person types: if the terminal is too low, the rest gives way.
     const top = lastOf([...rows, ...before], height - 1 - inputRows.length - below.length).map((row) =>
       clipRow(row, width),
     );
     this.#answerRows = top.length === rows.length + before.length ? answerRows : 0;
     this.#region.draw({
-      above,
+      above: frame.above,
       rows: [...top, ...inputRows, ...below],
       cursor: { row: top.length + input.cursor.row, column: input.cursor.column + indent },
     });
-  }
-
-  /** What goes on, what waits, or what is asked. */
-  #rowsBefore(width: number): string[] {
-    const queued = this.#queued.map((text) =>
-      this.style.dim(cutToWidth(`  queued: ${escapeToLine(text.slice(0, 500))}`, width)),
-    );
-    if (this.#question) return ["", ...queued, ...this.#question.dialog.rows(width, this.style)];
-    if (this.#picker) return ["", cutToWidth(this.#picker.heading, width)];
-    if (this.#turnStartedAt === undefined) return ["", ...queued];
-    const { doing } = this.#activity;
-    const working = { doing, startedAt: this.#turnStartedAt, hint: "esc stops" };
-    return ["", workingRow(working, width, this.style), ...queued];
   }
 }

@@ -11,7 +11,7 @@ import {
   type ToolResult,
 } from "./execution.js";
 import type { ExecutableTool, RedirectedCall } from "./interface.js";
-import type { RegisteredTool } from "./registeredTool.js";
+import { parseArguments, type RegisteredTool } from "./registeredTool.js";
 import type { AccessNeed, ToolCapability } from "./types.js";
 
 const MAX_SHOWN_NAME = 200;
@@ -46,7 +46,7 @@ export async function prepareCall(
   const { tool, capabilities } = found;
   try {
     const copy = copyArguments(args);
-    const parsed = await found.parseArguments(copy);
+    const parsed = await parseArguments(found, copy);
     if ("problem" in parsed) return { ...failure(name, parsed.problem, limits), durationMs: 0 };
     const target = tool.redirect?.(copy);
     if (target !== undefined) return await prepareTarget(name, target, lookUp, limits);

@@ -22,8 +22,6 @@ export interface RegisteredTool {
   readonly description: string;
   readonly source: string | undefined;
   readonly schema: SharedSchema;
-  /** Checks arguments by the tool's own `parseArguments`, or by its schema. */
-  readonly parseArguments: (args: Record<string, unknown>) => ParsedArguments | Promise<ParsedArguments>;
   /** Whether its schema is kept out of requests. */
   readonly deferred: boolean;
   enabled: boolean;
@@ -54,7 +52,6 @@ export function examineTool(tool: ExecutableTool, options: RegisterOptions): Reg
     description,
     source: options.source,
     schema,
-    parseArguments: argumentParser(tool, schema.check),
     deferred: options.deferred ?? false,
     enabled: options.enabled ?? true,
   };
@@ -103,13 +100,12 @@ function onlyReads(capabilities: readonly ToolCapability[]): boolean {
   return capabilities.includes("read") && capabilities.every((one) => one === "read" || one === "network");
 }
 
-function argumentParser(
-  tool: ExecutableTool,
-  check: (args: unknown) => string | undefined,
-): RegisteredTool["parseArguments"] {
-  if (tool.parseArguments) return (args) => tool.parseArguments?.(args) ?? { value: args };
-  return (args) => {
-    const problem = check(args);
-    return problem === undefined ? { value: args } : { problem };
-  };
+/** Checks arguments by the tool's own `parseArguments`, or by its schema. */
+export function parseArguments(
+  { tool, schema }: RegisteredTool,
+  args: Record<string, unknown>,
+): ParsedArguments | Promise<ParsedArguments> {
+  if (tool.parseArguments) return tool.parseArguments(args) ?? { value: args };
+  const problem = schema.check(args);
+  return problem === undefined ? { value: args } : { problem };
 }

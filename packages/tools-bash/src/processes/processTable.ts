@@ -39,8 +39,8 @@ export class ProcessTable {
   #pageSize: number | undefined;
   #counts: { readonly at: number; readonly value: MachineCounts } | undefined;
   #recent: { readonly at: number; readonly entries: readonly ProcessEntry[] } | undefined;
-  // Files of /proc have no size to ask for and are read by the hundred: one buffer serves all of them.
-  #buffer = Buffer.allocUnsafeSlow(16 * KIB);
+  // Files of /proc have no size to ask for and are read by the hundred: one buffer serves all of them, once one is read.
+  #buffer: Buffer | undefined;
 
   /** Whether this system has a process table that can be read without starting a program. */
   get isAvailable(): boolean {
@@ -174,12 +174,14 @@ export class ProcessTable {
     let fd: number | undefined;
     try {
       fd = openSync(path, "r");
+      let buffer = this.#buffer ?? Buffer.allocUnsafeSlow(16 * KIB);
       let length = 0;
       for (;;) {
-        const count = readSync(fd, this.#buffer, length, this.#buffer.length - length, null);
+        const count = readSync(fd, buffer, length, buffer.length - length, null);
         length += count;
-        if (count === 0) return this.#buffer.subarray(0, length);
-        if (length === this.#buffer.length) this.#buffer = Buffer.concat([this.#buffer], length * 2);
+        if (length === buffer.length) buffer = Buffer.concat([buffer], length * 2);
+        this.#buffer = buffer;
+        if (count === 0) return buffer.subarray(0, length);
       }
     } catch {
       return undefined; // the process ended meanwhile, or belongs to someone else

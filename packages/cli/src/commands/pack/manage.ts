@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { quote } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { installPackages, uninstallPackages } from "../../assembly/packages/npm.js";
-import { entryOf } from "../../assembly/packs/entry.js";
 import { askYesNo, canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
@@ -12,6 +11,7 @@ import { readConfigText } from "../../settings/config/configText.js";
 import { configFile, editConfig, newConfigFile } from "../../settings/config/editConfig.js";
 import { addPack, removePack } from "../../settings/config/editPacks.js";
 import { DEFAULT_PACK } from "../../settings/layers.js";
+import { entryOf } from "../../settings/packs/entry.js";
 
 // A package's name, with a version or a tag if one is wanted. Nothing else is handed to npm.
 const SPECIFIER = /^((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[\w.^~*-]+)?$/i;

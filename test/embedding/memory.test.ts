@@ -1,0 +1,12 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+
+const BENCH = fileURLToPath(new URL("../../bench/embedding.mjs", import.meta.url));
+
+test("an idle agent with file, search and shell tools takes at most 20 KB, buffers included", async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", BENCH, "memory-agent"]);
+  expect(Number(stdout)).toBeGreaterThan(0);
+  expect(Number(stdout)).toBeLessThanOrEqual(20);
+});
