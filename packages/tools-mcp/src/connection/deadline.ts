@@ -1,8 +1,12 @@
 import { LONGEST_TIMER_MS } from "@agent/internal";
 
+// A server that reports progress for ever would otherwise never be given up.
+const MOST_EXTENSION = 30;
+
 /**
- * A time limit for one request that progress resets and a question to the person suspends. When the time is over, or the
- * caller's own signal aborts, `signal` aborts and what `race` waits for is left alone.
+ * A time limit for one request that progress resets and a question to the person suspends. Progress gets a request thirty
+ * times its limit in all, and no more. When the time is over, or the caller's own signal aborts, `signal` aborts and what
+ * `race` waits for is left alone.
  */
 export class CallDeadline {
   readonly #milliseconds: number;
@@ -11,6 +15,8 @@ export class CallDeadline {
   readonly #onAbort = (): void => this.#stop(new Error("the call was aborted"));
   #leave: (reason: Error) => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
+  #startedAt = performance.now();
+  #pausedAt = 0;
   #pauses = 0;
 
   constructor(milliseconds: number, caller?: AbortSignal) {
@@ -37,18 +43,22 @@ export class CallDeadline {
   reset(): void {
     clearTimeout(this.#timer);
     if (this.#pauses > 0 || this.#milliseconds > LONGEST_TIMER_MS) return;
-    this.#timer = setTimeout(() => {
-      this.#stop(new Error(`no answer within ${this.#milliseconds} ms; the request was cancelled`));
-    }, this.#milliseconds);
+    const rest = this.#startedAt + MOST_EXTENSION * this.#milliseconds - performance.now();
+    this.#timer = setTimeout(
+      () => this.#stop(new Error(`no answer within ${this.#milliseconds} ms; the request was cancelled`)),
+      Math.max(0, Math.min(this.#milliseconds, rest)),
+    );
   }
 
   pause(): void {
-    this.#pauses++;
+    if (this.#pauses++ === 0) this.#pausedAt = performance.now();
     clearTimeout(this.#timer);
   }
 
   resume(): void {
     this.#pauses--;
+    // The time of a person is not the server's.
+    if (this.#pauses === 0) this.#startedAt += performance.now() - this.#pausedAt;
     this.reset();
   }
 
