@@ -51,7 +51,7 @@ const lines = [
   ["runs at the peak", `${peakRuns.toFixed(0)} a second (${peak} × the average)`],
   ["steps at the peak", `${peakSteps.toFixed(0)} a second`],
   [
-    "of what two workers and one Postgres did on " + cores + " cores",
+    `of what two workers and one Postgres did on ${cores} cores`,
     `${((peakSteps / stepsPerSecond) * 100).toFixed(0)} %`,
   ],
   // An intent waits for the disk, and takes the result and the answer before it along.

@@ -18,14 +18,30 @@ const LOADED_IF_INSTALLED = { "@agent/cli": ["@agent/acp", "@agent/tools-mcp"] }
 
 /** The folders of a package from the ground up: a folder imports values only from those before it, and from files beside them. */
 const LAYERS = {
-  core: [["toolkit"], ["conversation", "loop", "providers", "tools"]],
+  acp: [["terminal"], ["workers"]],
   cli: [
     ["display", "process"],
-    ["assembly", "chat", "commands", "offline", "run", "settings"],
+    ["permissions", "undo"],
+    ["offline", "settings"],
+    ["assembly"],
+    ["chat"],
+    ["run"],
+    ["commands", "editor"],
   ],
-  web: [["state"], ["client", "server"]],
+  core: [["toolkit"], ["conversation"], ["tools"], ["loop"], ["providers"]],
+  durable: [["engine"], ["journal"], ["worker"], ["bullmq", "files"], ["testing"]],
+  internal: [["text"], ["files"], ["paths"], ["git", "processes", "protection"]],
+  "tools-bash": [["helpers"], ["output", "policy", "processes", "sandbox"], ["command"], ["host"], ["tools"]],
   "tools-fs": [["errors", "paths"], ["protect", "read", "write"], ["edit", "tree"], ["tools"]],
+  "tools-mcp": [
+    ["config", "results", "stdio"],
+    ["lock", "oauth", "paste"],
+    ["connection"],
+    ["tools"],
+    ["manage", "server"],
+  ],
   "tools-search": [["match"], ["worker"], ["host"], ["tools"]],
+  web: [["state"], ["client", "server"]],
 };
 
 const IMPORT = /^\s*(?:import|export)\s(?:(type)\s)?(?:[^"';]*?\sfrom\s)?["']([^"']+)["']/gm;

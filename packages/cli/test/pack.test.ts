@@ -12,12 +12,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { temporaryWorkspace } from "@agent/testing";
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { entryOf } from "../src/assembly/packs/entry.js";
 import { packCheck } from "../src/commands/pack/check.js";
 import { packList } from "../src/commands/pack/list.js";
 import { packNew, toolPrefix } from "../src/commands/pack/new.js";
 import { isProjectTrusted } from "../src/commands/pack/trusted.js";
 import { EXIT } from "../src/process/exitCodes.js";
+import { entryOf } from "../src/settings/packs/entry.js";
 import type { TrustPolicy } from "../src/settings/trust/trust.js";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));

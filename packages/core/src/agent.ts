@@ -6,11 +6,11 @@ import type {
   StreamOptions,
   StructuredChatOptions,
 } from "./chatOptions.js";
-import { compactToFit } from "./conversation/compact.js";
 import type { Content } from "./conversation/content.js";
 import { Conversation } from "./conversation/conversation.js";
 import type { AgentEvent, DoneEvent } from "./events.js";
 import { type ApprovalDecisions, ApprovalGate } from "./loop/approval.js";
+import { compactToFit } from "./loop/compact.js";
 import { streamEvents } from "./loop/eventStream.js";
 import type { Exchange } from "./loop/exchange.js";
 import { ExchangeLock } from "./loop/exchangeLock.js";

@@ -5,15 +5,16 @@ import { expect, test } from "vitest";
 import { temporaryDirectory } from "./fixtures.js";
 
 const PROGRAM = fileURLToPath(new URL("saveFailure.mjs", import.meta.url));
+const BUBBLEWRAP = "bwrap";
 const SYSTEM = ["--dev-bind", "/", "/"];
-const hasBubblewrap = spawnSync("bwrap", [...SYSTEM, "true"]).status === 0;
+const hasBubblewrap = spawnSync(BUBBLEWRAP, [...SYSTEM, "true"]).status === 0;
 const note = hasBubblewrap ? "" : " (skipped: it needs bubblewrap)";
 
 /** Runs the program with a directory mounted as bubblewrap is told. It has to end by itself. */
 async function saveIn(mount: (directory: string) => readonly string[]): Promise<Record<string, unknown>> {
   const directory = temporaryDirectory();
   const args = [...SYSTEM, ...mount(directory), process.execPath, PROGRAM, directory];
-  const { stdout } = await promisify(execFile)("bwrap", args);
+  const { stdout } = await promisify(execFile)(BUBBLEWRAP, args);
   return JSON.parse(stdout);
 }
 

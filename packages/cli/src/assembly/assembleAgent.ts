@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { Agent, Conversation, type PackHost, type Steps, terminateOnSignals } from "@agent/core";
-import { describeSkills, type OwnCommand, readOwnCommands } from "../chat/ownCommands.js";
 import { Grants } from "../permissions/grants.js";
 import { type Mode, modeOf } from "../permissions/mode.js";
 import { Permissions, usesSandbox } from "../permissions/permissions.js";
@@ -12,6 +11,7 @@ import { UndoLog } from "../undo/undoLog.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
 import { type AskPerson, createGate, undoHooks } from "./gate.js";
 import { findInstructions, formatInstructions, type Instruction, instructionHooks } from "./instructions.js";
+import { describeSkills, type OwnCommand, readOwnCommands } from "./ownCommands.js";
 import type { LoadedPack } from "./packs/load.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";

@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { describeSkills, expandOwnCommand, readOwnCommands } from "../chat/ownCommands.js";
 import {
   findInstructions,
   formatInstructions,
   InstructionConsent,
   instructionHooks,
 } from "./instructions.js";
+import { describeSkills, expandOwnCommand, readOwnCommands } from "./ownCommands.js";
 
 const folder = mkdtempSync(join(tmpdir(), "agent-instructions-"));
 const repo = join(folder, "repo");

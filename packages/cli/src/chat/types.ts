@@ -1,5 +1,6 @@
 import type { Agent, BackgroundJobs, PackHost, ToolInfo } from "@agent/core";
 import type { AskPerson } from "../assembly/gate.js";
+import type { OwnCommand } from "../assembly/ownCommands.js";
 import type { SessionInfo } from "../assembly/sessions.js";
 import type { Style } from "../display/style.js";
 import type { Permissions } from "../permissions/permissions.js";
@@ -7,7 +8,6 @@ import type { ExitCode } from "../process/exitCodes.js";
 import type { ModelPrice } from "../settings/config/types.js";
 import type { UndoLog } from "../undo/undoLog.js";
 import type { MenuItem } from "./menu.js";
-import type { OwnCommand } from "./ownCommands.js";
 
 /** The kept conversations of a project, as the chat switches between them. */
 export interface ChatSessions {

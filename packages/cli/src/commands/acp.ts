@@ -1,5 +1,4 @@
 import type * as Acp from "@agent/acp";
-import { resolvePack } from "../assembly/packs/resolve.js";
 import { trustedDirectories } from "../assembly/packs/trustedDirectories.js";
 import { deleteSession, listSessions } from "../assembly/sessions.js";
 import { openEditorSession } from "../editor/openEditorSession.js";
@@ -9,6 +8,7 @@ import { ownStandardOutput } from "../process/output.js";
 import { readVersion } from "../process/version.js";
 import type { SettingsFlags } from "../settings/flags.js";
 import { loadLayers } from "../settings/loadLayers.js";
+import { resolvePack } from "../settings/packs/resolve.js";
 import { loadOptional } from "./optionalPackage.js";
 
 /**

@@ -2,10 +2,10 @@ import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isInside } from "@agent/internal";
 import { installPackages } from "../assembly/packages/npm.js";
-import { resolvePack } from "../assembly/packs/resolve.js";
 import { askYesNo, canAsk } from "../process/ask.js";
 import { CliError } from "../process/errors.js";
 import { userPackagesDirectory } from "../process/paths.js";
+import { resolvePack } from "../settings/packs/resolve.js";
 
 /**
  * Loads a package that the command does not carry: from one of `directories`, which must be trusted, since it is code

@@ -1,8 +1,8 @@
 import type { ChatTool, JsonSchema, ToolRegistry } from "@agent/core";
 import { escapeInvisible, isRecord } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
+import { typesOf } from "../offline/toolArguments.js";
 import { columns } from "../process/output.js";
-import { typesOf } from "./toolArguments.js";
 
 /** `agent tool run NAME --help`: what the tool does and which arguments it takes. */
 export function toolHelp(name: string, registry: ToolRegistry): string {

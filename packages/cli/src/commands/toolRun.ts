@@ -2,13 +2,13 @@ import type { JsonSchema, ToolRegistry } from "@agent/core";
 import { didYouMean, errorMessage, isRecord, quote } from "@agent/core/toolkit";
 import { describeValue, nearestMatch } from "@agent/internal";
 import { withTools } from "../assembly/withTools.js";
+import { parseArgument, typesOf } from "../offline/toolArguments.js";
 import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { note, print, printLine } from "../process/output.js";
 import { watchInterruption } from "../run/interruption.js";
 import type { SettingsFlags } from "../settings/flags.js";
-import { parseArgument, typesOf } from "./toolArguments.js";
 import { toolHelp, toolProperties } from "./toolHelp.js";
 
 export interface ToolRunFlags extends SettingsFlags {

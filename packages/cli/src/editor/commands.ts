@@ -1,6 +1,6 @@
 import type { PackCommand } from "@agent/core";
 import type { AssembledAgent } from "../assembly/assembleAgent.js";
-import { expandOwnCommand } from "../chat/ownCommands.js";
+import { expandOwnCommand } from "../assembly/ownCommands.js";
 import { moveChanges } from "../undo/moveChanges.js";
 
 /** The commands of the chat that make sense in an editor, and those of the person and the project. */

@@ -1,6 +1,6 @@
 import type { ChatTool, JsonSchema } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
-import { parseArgument } from "../commands/toolArguments.js";
+import { parseArgument } from "./toolArguments.js";
 import type { Declined, PlannedCall } from "./types.js";
 
 const CALL = /^(?:(?:call|use|invoke)(?:\s+the)?(?:\s+tool)?|run\s+the\s+tool)\s+/i;

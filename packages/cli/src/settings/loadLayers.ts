@@ -1,6 +1,5 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { resolvePack } from "../assembly/packs/resolve.js";
 import { CliError } from "../process/errors.js";
 import { configDirectory } from "../process/paths.js";
 import { checkFileSafety } from "./config/fileSafety.js";
@@ -10,6 +9,7 @@ import { environmentLayers } from "./environment.js";
 import type { ConfigLayer } from "./layers.js";
 import { ModuleLoader } from "./modules/moduleLoader.js";
 import { isInstalled } from "./modules/resolveModule.js";
+import { resolvePack } from "./packs/resolve.js";
 import { ProjectFiles, readProjectFile } from "./trust/projectFiles.js";
 import { requireTrust, TrustedSources, type TrustPolicy } from "./trust/trust.js";
 

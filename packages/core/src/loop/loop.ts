@@ -1,10 +1,10 @@
-import { compactToFit } from "../conversation/compact.js";
 import { AgentError, isAgentError } from "../errors.js";
 import type { DoneEvent } from "../events.js";
 import type { ChatResponse } from "../providers/interface.js";
 import { orAborted, throwIfAborted } from "../toolkit/abort.js";
 import { type Answer, askModel } from "./ask.js";
 import { createChildStarter } from "./children.js";
+import { compactToFit } from "./compact.js";
 import type { Exchange } from "./exchange.js";
 import { outputCorrection, outputFailure } from "./output.js";
 import { RepeatCounter } from "./repeats.js";

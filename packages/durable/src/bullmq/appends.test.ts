@@ -5,9 +5,9 @@ import { Appends } from "./appends.js";
 import { migrate } from "./schema.js";
 
 /** A schema with running runs of these ids, in their first epoch. */
-async function setup(ids: readonly string[]) {
+async function setup(ids: readonly string[], max = 2) {
   const { schema } = await testSchema();
-  const pool = new pg.Pool({ connectionString: POSTGRES_URL, max: 2 });
+  const pool = new pg.Pool({ connectionString: POSTGRES_URL, max });
   onTestFinished(() => pool.end());
   await migrate(pool, schema);
   for (const id of ids) {
@@ -17,7 +17,7 @@ async function setup(ids: readonly string[]) {
       [id],
     );
   }
-  return { schema, appends: new Appends(pool, schema) };
+  return { schema, pool, appends: new Appends(pool, schema) };
 }
 
 const entry = (key: string) => [{ key, kind: "result" as const, value: key }];
@@ -52,5 +52,24 @@ describe.skipIf(!withServers)("writes of many runs in few statements", () => {
     expect(written.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
     const steps = await query(`select run_id from ${schema}.step order by run_id`);
     expect(steps.map(({ run_id }) => run_id)).toEqual(["a", "c", "d"]);
+  });
+
+  test("are planned once, and find their runs by the primary key", async () => {
+    const { schema, appends, pool } = await setup(["a", "b", "c"], 1);
+    for (let size = 1; size <= 12; size++) {
+      const ids = ["a", "b", "c"].slice(0, 1 + (size % 3));
+      await Promise.all(ids.map((id) => appends.append(id, 1, entry(`${id} ${size}`), [])));
+    }
+    const name = `append-${schema}`;
+    const { rows } = await pool.query(
+      `select custom_plans::int as custom, generic_plans::int as generic from pg_prepared_statements where name = '${name}'`,
+    );
+    // The server tries five plans for the values at hand before it keeps the one for any values.
+    expect(rows).toEqual([{ custom: 5, generic: expect.any(Number) }]);
+    expect(rows[0].generic).toBeGreaterThan(0);
+    const values = `'{a}', '{1}', '{0}', '{k}', '{result}', '{v}', '{}', '{}', true`;
+    const plan = await pool.query(`explain execute "${name}" (${values})`);
+    const text = plan.rows.map((row) => row["QUERY PLAN"]).join("\n");
+    expect(text.match(/(?<=using )run_\w+/g)).toEqual(["run_pkey"]);
   });
 });

@@ -183,7 +183,7 @@ class BullmqEngine implements RunEngine {
           schema: this.#schema,
           appends: this.#appends,
           modelCalls: this.#modelCalls,
-          notify: (id) => this.#notices.send(id),
+          notices: this.#notices,
         },
       },
       handle,

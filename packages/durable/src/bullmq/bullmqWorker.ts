@@ -6,7 +6,7 @@ import { isStopped } from "../engine/stopped.js";
 import { sleep } from "../worker/sleep.js";
 import type { Dispatcher } from "./dispatcher.js";
 import type { Claimant, Leases } from "./leases.js";
-import { cancelTopic, type Notices } from "./notices.js";
+import { cancelTopic, followTopic, type Notices } from "./notices.js";
 import { type ClaimParts, PostgresClaim } from "./postgresClaim.js";
 import { type Kind, type RunRow, toRun } from "./rows.js";
 import type { RunStore } from "./runStore.js";
@@ -135,14 +135,19 @@ export class BullmqWorker implements EngineWorker {
 
   #start(row: RunRow): void {
     const claim = new PostgresClaim(toRun(row), this.#parts.claimParts);
-    const stopListening = this.#parts.notices.on(cancelTopic(row.id), () => {
-      this.#renew().catch(this.#options.onFault);
-    });
-    this.#parts.notices.send(row.id);
+    const { notices } = this.#parts;
+    const listening = [
+      notices.on(cancelTopic(row.id), () => {
+        this.#renew().catch(this.#options.onFault);
+      }),
+      // There may be events already that it was not told of.
+      notices.on(followTopic(row.id), () => notices.send(row.id)),
+    ];
+    notices.send(row.id);
     this.#claims.set(row.id, claim);
     if (this.#isClosing) claim.stop("closing");
     const handled: Promise<void> = this.#work(claim).finally(() => {
-      stopListening();
+      for (const stopListening of listening) stopListening();
       this.#handlers.delete(handled);
       if (this.#claims.get(row.id) === claim) this.#claims.delete(row.id);
       this.#wake.abort();

@@ -35,7 +35,6 @@ export class Dispatcher {
     } catch (error) {
       this.#onFault(error);
     }
-    for (const { id } of runs) this.#notices.send(id);
     this.#notices.send("queue");
     return isSent;
   }

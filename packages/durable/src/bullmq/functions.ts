@@ -79,6 +79,9 @@ export function sqlFunctions(s: string): string {
   declare
     ended ${s}.run;
   begin
+    -- By its id alone: see \`Leases.claim\`.
+    select * into ended from ${s}.run where run.id = run_id for update;
+    if not found or ended.epoch <> claim_epoch or ended.state <> 'running' then return; end if;
     update ${s}.run set
         state = case when cancel_reason is not null and new_state in ('queued', 'waiting') then 'cancelled' else new_state end,
         error = case when cancel_reason is not null and new_state in ('queued', 'waiting')
@@ -88,8 +91,7 @@ export function sqlFunctions(s: string): string {
         enqueued = false, queued_at = clock_timestamp(), lease_until = null,
         ended_at = case when cancel_reason is not null or new_state in ('done', 'failed', 'cancelled')
           then clock_timestamp() end
-      where run.id = run_id and run.epoch = claim_epoch and state = 'running' returning * into ended;
-    if not found then return; end if;
+      where run.id = run_id returning * into ended;
     if ended.state = 'queued' then
       return query select ended.id, ended.kind, ended.epoch, ended.turn::float8;
       return;

@@ -51,9 +51,13 @@ export class Leases {
   async claim(id: string, { worker, leaseMs, maxCrashes }: Claimant): Promise<RunRow | undefined> {
     const { rows } = await this.#pool.query<RunRow>({
       name: `claim-${this.#s}`,
-      text: `update ${this.#s}.run set state = 'running', epoch = epoch + 1, worker = $2, lease_ms = $3::int, max_crashes = $4,
-        lease_until = clock_timestamp() + $3::int * interval '1 ms', started_at = coalesce(started_at, clock_timestamp())
-       where id = $1 and state = 'queued' and not parked and format <= ${FORMAT} returning ${RUN_COLUMNS}`,
+      // The run is found by its id alone: a plan that was made when the queue was short could look for the state first,
+      // and read the whole queue for each claim once it is long.
+      text: `with found as materialized (select id as found_id, state = 'queued' and not parked and format <= ${FORMAT} as is_free
+         from ${this.#s}.run where id = $1 for update)
+       update ${this.#s}.run set state = 'running', epoch = epoch + 1, worker = $2, lease_ms = $3::int, max_crashes = $4,
+         lease_until = clock_timestamp() + $3::int * interval '1 ms', started_at = coalesce(started_at, clock_timestamp())
+       from found where id = found_id and is_free returning ${RUN_COLUMNS}`,
       values: [id, worker, leaseMs, maxCrashes],
     });
     return rows[0];
@@ -62,10 +66,10 @@ export class Leases {
   /** Extends the leases of these claims. Resolves to those that still hold, with the reason if one was cancelled. */
   async renew(held: readonly Held[], leaseMs: number): Promise<ReadonlyMap<string, string | null>> {
     const { rows } = await this.#pool.query<{ id: string; cancel_reason: string | null }>(
-      // Locked in the order of their ids, as by \`Appends\`: neither waits for the other in a circle.
+      // Locked in the order of their ids, as by `Appends`: neither waits for the other in a circle.
       `with asked as materialized (select * from unnest($1::text[], $2::int[]) as asked (id, epoch) order by id),
-       held as materialized (select run.id from asked, lateral (select id from ${this.#s}.run
-         where run.id = asked.id and run.epoch = asked.epoch and state = 'running' for update) as run)
+       held as materialized (select run.id from asked, lateral (select id, epoch, state from ${this.#s}.run
+         where run.id = asked.id offset 0 for update) as run where run.epoch = asked.epoch and run.state = 'running')
        update ${this.#s}.run set lease_until = clock_timestamp() + $3::int * interval '1 ms'
        from held where run.id = held.id returning run.id, cancel_reason`,
       [held.map(({ id }) => id), held.map(({ epoch }) => epoch), leaseMs],

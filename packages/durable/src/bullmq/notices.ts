@@ -6,10 +6,21 @@ const MAX_PAYLOAD = 7000;
 // A notice is a hint and not worth a wait for the disk.
 const NOTIFY = "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
 const RECONNECT_MS = 500;
+const FOLLOW = "?";
+// Followers repeat themselves every few seconds: one who is gone is forgotten soon.
+const FOLLOWED_MS = 10_000;
 
 /** What the worker of a run listens to: not every event of the run is news to it. */
 export function cancelTopic(id: string): string {
   return `!${id}`;
+}
+
+/**
+ * What a follower of a run sends again and again. Only then are the run's events worth a notice each: the server
+ * wakes every process that listens to any of them.
+ */
+export function followTopic(id: string): string {
+  return `${FOLLOW}${id}`;
 }
 
 /**
@@ -23,6 +34,7 @@ export class Notices {
   readonly #onFault: (error: unknown) => void;
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #outgoing = new Set<string>();
+  readonly #followed = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #client: Client | undefined;
   #sentAt = -Infinity;
@@ -45,6 +57,11 @@ export class Notices {
       this.#sentAt = performance.now();
       void this.#flush();
     }, waitMs);
+  }
+
+  /** Whether somebody follows the run, as far as this process knows: it has to listen to something. */
+  isFollowed(id: string): boolean {
+    return (this.#followed.get(id) ?? -Infinity) > performance.now() - FOLLOWED_MS;
   }
 
   /** Calls the listener when the topic was sent by anybody, until the returned function is called. */
@@ -97,7 +114,7 @@ export class Notices {
     };
     client.on("error", restart);
     client.on("notification", ({ payload = "" }) => {
-      for (const topic of payload.split(",")) this.#wake(topic);
+      for (const topic of payload.split(",")) this.#receive(topic);
     });
     try {
       await client.connect();
@@ -106,6 +123,27 @@ export class Notices {
       for (const topic of this.#listeners.keys()) this.#wake(topic);
     } catch (error) {
       restart(error);
+    }
+  }
+
+  #receive(topic: string): void {
+    if (topic.startsWith(FOLLOW)) {
+      const id = topic.slice(FOLLOW.length);
+      const isNews = !this.isFollowed(id);
+      this.#forgetFollowers();
+      this.#followed.delete(id);
+      this.#followed.set(id, performance.now());
+      // Whoever has the run learns of it once, and not each time it is repeated.
+      if (!isNews) return;
+    }
+    this.#wake(topic);
+  }
+
+  /** The map is in the order in which followers were last heard of. */
+  #forgetFollowers(): void {
+    for (const id of this.#followed.keys()) {
+      if (this.isFollowed(id)) return;
+      this.#followed.delete(id);
     }
   }
 

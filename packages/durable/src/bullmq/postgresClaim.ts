@@ -6,14 +6,14 @@ import type { Run } from "../engine/run.js";
 import { StoppedError } from "../engine/stopped.js";
 import type { Appends } from "./appends.js";
 import type { ModelCalls } from "./modelCalls.js";
+import type { Notices } from "./notices.js";
 
 export interface ClaimParts {
   readonly pool: Pool;
   readonly schema: string;
   readonly appends: Appends;
   readonly modelCalls: ModelCalls;
-  /** Tells followers that there is something to read. */
-  readonly notify: (id: string) => void;
+  readonly notices: Pick<Notices, "send" | "isFollowed">;
 }
 
 /** A run that a worker of this process has claimed. */
@@ -24,6 +24,7 @@ export class PostgresClaim implements RunClaim {
   readonly #parts: ClaimParts;
   readonly #controller = new AbortController();
   #server: string | undefined;
+  #hasWritten = false;
 
   constructor(run: Run, parts: ClaimParts) {
     this.run = run;
@@ -41,6 +42,8 @@ export class PostgresClaim implements RunClaim {
   }
 
   async journal(): Promise<readonly JournalEntry[]> {
+    // Nobody had the run before.
+    if (this.epoch === 1 && !this.#hasWritten) return [];
     const { pool, schema } = this.#parts;
     try {
       const { rows } = await pool.query(
@@ -56,8 +59,9 @@ export class PostgresClaim implements RunClaim {
   async append(entries: readonly JournalEntry[], events: readonly RunEvent[]): Promise<void> {
     const { reason } = this.signal;
     if (reason instanceof StoppedError && reason.stop === "lost") throw reason;
-    const { appends, notify } = this.#parts;
+    const { appends, notices } = this.#parts;
     let server: string | undefined;
+    this.#hasWritten = true;
     try {
       server = await appends.append(this.run.id, this.epoch, entries, events);
     } catch (error) {
@@ -67,7 +71,7 @@ export class PostgresClaim implements RunClaim {
     this.#server ??= server;
     // Whoever claims the run next replays it, and logs the events that were lost.
     if (server !== this.#server) throw this.#lose("it was restarted, and events may be missing.");
-    if (events.length > 0) notify(this.run.id);
+    if (events.length > 0 && notices.isFollowed(this.run.id)) notices.send(this.run.id);
   }
 
   async takeModelCall(): Promise<number> {

@@ -4,7 +4,7 @@ import type { EventsOptions } from "../engine/engine.js";
 import type { FollowedEvent } from "../engine/events.js";
 import { isEnded, type RunState, type RunSummary } from "../engine/run.js";
 import { sleep } from "../worker/sleep.js";
-import type { Notices } from "./notices.js";
+import { followTopic, type Notices } from "./notices.js";
 import type { RunQueries } from "./runQueries.js";
 
 const READ_AT_ONCE = 500;
@@ -12,6 +12,8 @@ const READ_AT_ONCE = 500;
 const POLL_MS = 1000;
 // A follower outlives a restart of the database: so many reads in a row may fail, one a second.
 const MAX_FAILED_READS = 60;
+// Well within the time after which the run's worker believes that nobody follows.
+const FOLLOW_EVERY_MS = 2000;
 const CURSOR = /^\d{1,18}$/;
 
 /** The run as it stood when its events were read, and one of them: none at all if `seq` is `null`. */
@@ -35,6 +37,7 @@ export async function* readEvents(
   let position = after ?? "0";
   let reported: string | undefined;
   let failures = 0;
+  let followedAt = -Infinity;
   const read = async (): Promise<readonly EventRow[]> => {
     // One statement sees one moment: a run that had ended then has no more events than these.
     const { rows } = await pool.query<EventRow>({
@@ -81,6 +84,10 @@ export async function* readEvents(
         yield { cursor: position, run };
       }
       if (!follow || isEnded(first.run_state)) return;
+      if (first.run_state === "running" && performance.now() - followedAt > FOLLOW_EVERY_MS) {
+        followedAt = performance.now();
+        notices.send(followTopic(id));
+      }
       await sleep(POLL_MS, wake.signal);
     }
   } finally {

@@ -9,8 +9,8 @@ import { locate, valuePattern } from "../../settings/config/locate.js";
 import { DEFAULT_PACK, type SelectedPack } from "../../settings/layers.js";
 import { isInstalled } from "../../settings/modules/resolveModule.js";
 import { loadProblem, withinTime } from "../../settings/modules/runModule.js";
+import { isLocal, type ResolvedPack, resolvePack, unbuiltEntry } from "../../settings/packs/resolve.js";
 import { findOtherManager, installCommand } from "../packages/otherManager.js";
-import { isLocal, type ResolvedPack, resolvePack, unbuiltEntry } from "./resolve.js";
 import { trustedDirectories } from "./trustedDirectories.js";
 
 /** A loaded pack, or the reason it could not be loaded. */

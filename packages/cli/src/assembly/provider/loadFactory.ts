@@ -2,8 +2,8 @@ import { pathToFileURL } from "node:url";
 import type { ProviderFactory } from "@agent/core";
 import { errorMessage, isRecord, quote } from "@agent/core/toolkit";
 import { CliError } from "../../process/errors.js";
+import { resolvePack } from "../../settings/packs/resolve.js";
 import { providerPackage } from "../../settings/providerCatalog.js";
-import { resolvePack } from "../packs/resolve.js";
 import { trustedDirectories } from "../packs/trustedDirectories.js";
 
 /**

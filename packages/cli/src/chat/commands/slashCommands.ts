@@ -1,7 +1,7 @@
 import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
 import { escapeToLine, nearestMatch } from "@agent/internal";
+import { expandOwnCommand } from "../../assembly/ownCommands.js";
 import type { MenuItem } from "../menu.js";
-import { expandOwnCommand } from "../ownCommands.js";
 import type { CommandContext, SlashCommand } from "./context.js";
 import { FILE_COMMANDS } from "./fileCommands.js";
 import { PERMISSION_COMMANDS } from "./permissionCommands.js";

@@ -1,7 +1,7 @@
 import { countOf, escapeToLine } from "@agent/internal";
 import { installCommand } from "../../assembly/packages/otherManager.js";
-import { entryOf } from "../../assembly/packs/entry.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
+import { entryOf } from "../../settings/packs/entry.js";
 import { findInstalledPacks, type InstalledPack } from "./installed.js";
 import { isPackTrusted } from "./trusted.js";
 

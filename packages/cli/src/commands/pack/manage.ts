@@ -2,7 +2,6 @@ import { quote } from "@agent/core/toolkit";
 import { escapeToLine, quotePath } from "@agent/internal";
 import { installPackages, uninstallPackages } from "../../assembly/packages/npm.js";
 import { findOtherManager } from "../../assembly/packages/otherManager.js";
-import { entryOf } from "../../assembly/packs/entry.js";
 import { askYesNo, canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
@@ -11,6 +10,7 @@ import { readConfigText } from "../../settings/config/configText.js";
 import { configFile, editConfig, newConfigFile } from "../../settings/config/editConfig.js";
 import { addPack, removePack } from "../../settings/config/editPacks.js";
 import { DEFAULT_PACK } from "../../settings/layers.js";
+import { entryOf } from "../../settings/packs/entry.js";
 import { installedFolder } from "./installed.js";
 
 // A package's name, with a version or a tag if one is wanted. Nothing else is handed to npm.

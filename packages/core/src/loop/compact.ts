@@ -1,12 +1,12 @@
 import { truncateMiddle } from "@agent/internal";
+import { contentText, contentTokens } from "../conversation/content.js";
+import type { Conversation } from "../conversation/conversation.js";
 import { isAgentError } from "../errors.js";
 import type { ContextEvent } from "../events.js";
-import type { Exchange } from "../loop/exchange.js";
-import { respond } from "../loop/respond.js";
 import type { ChatMessage, ProviderState } from "../providers/interface.js";
 import { orAborted, throwIfAborted } from "../toolkit/abort.js";
-import { contentText, contentTokens } from "./content.js";
-import type { Conversation } from "./conversation.js";
+import type { Exchange } from "./exchange.js";
+import { respond } from "./respond.js";
 
 // A token is about four characters of English or code: precise enough to decide when to compact.
 const CHARACTERS_PER_TOKEN = 4;

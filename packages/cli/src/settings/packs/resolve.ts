@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { requireJiti } from "../../process/requireCjs.js";
-import { DEFAULT_PACK } from "../../settings/layers.js";
+import { DEFAULT_PACK } from "../layers.js";
 import { entryOf } from "./entry.js";
 
 const FILE_PREFIX = "file:";
