@@ -125,6 +125,36 @@ describe("trust covers every file of the project that runs, by whatever name it 
     expect(ran(box)).toBe(false);
   });
 
+  test.each([
+    ["its entry", "node_modules/dep/index.mjs"],
+    ["a file its entry imports", "node_modules/dep/lib/part.mjs"],
+  ])("an installed pack that changed in %s asks again", async (_what, target) => {
+    const box = new Sandbox();
+    box.write("node_modules/dep/package.json", '{"name":"dep","exports":"./index.mjs"}');
+    box.write("node_modules/dep/lib/part.mjs", HARMLESS);
+    box.write("node_modules/dep/index.mjs", `import "./lib/part.mjs";\n${packSource("one")}`);
+    box.write("agent.config.json", '{"packs":["dep"]}');
+    expect((await box.run(["tools", "--trust"])).stdout).toContain("one");
+    expect((await box.run(["tools"])).stdout).toContain("one");
+    const file = box.write(target, `${EVIL_MODULE}\n${packSource("two")}`);
+    const { code, stderr } = await box.run(["tools"]);
+    expect(stderr).toContain(file);
+    expect({ code, ran: ran(box) }).toEqual({ code: 4, ran: false });
+  });
+
+  test("an installed pack whose name is put together, or whose package.json names another file, asks as well", async () => {
+    const box = new Sandbox();
+    box.write("node_modules/dep/package.json", '{"name":"dep","exports":"./index.mjs"}');
+    box.write("node_modules/dep/index.mjs", packSource("one"));
+    box.write("node_modules/dep/other.mjs", `${EVIL_MODULE}\n${packSource("two")}`);
+    box.write("agent.config.mjs", 'export default { packs: ["d" + "ep"] };');
+    expect((await box.run(["tools", "--trust"])).stdout).toContain("one");
+    expect((await box.run(["tools"])).stdout).toContain("one");
+    box.write("node_modules/dep/package.json", '{"name":"dep","exports":"./other.mjs"}');
+    expect((await box.run(["tools"])).code).toBe(4);
+    expect(ran(box)).toBe(false);
+  });
+
   test("a file nobody named is refused with words, and --trust remembers it as it is then", async () => {
     const box = new Sandbox();
     const file = box.write("x.mjs", HARMLESS);

@@ -3,6 +3,7 @@
  * published or has a version. Functions and constants only: a bundled copy must not differ from another by its state.
  */
 export { nodeModule } from "./files/nodeModules.js";
+export { mountOf, mountOfDirectory, type PinnedDirectory, pinDirectory } from "./files/pinnedDirectory.js";
 export { hasEnded, processTag } from "./files/processTag.js";
 export { removeAbandoned, temporaryName } from "./files/temporaryName.js";
 export { GitConfigs, type NamedByGit } from "./git/gitConfigs.js";
@@ -10,7 +11,8 @@ export { isRecord } from "./isRecord.js";
 export { canonicalPath } from "./paths/canonicalPath.js";
 export { foldPath } from "./paths/foldPath.js";
 export { isInside } from "./paths/isInside.js";
-export { HELPER_ENVIRONMENT, SYSTEM_DIRECTORIES } from "./processes/helperEnvironment.js";
+export { findProgram } from "./processes/findProgram.js";
+export { HELPER_ENVIRONMENT } from "./processes/helperEnvironment.js";
 export { Watchdog } from "./processes/watchdog.js";
 export { assertAccess, findAccessNeed } from "./protection/access.js";
 export {

@@ -17,6 +17,10 @@ export interface McpHttpBehaviour {
   firstExpiresIn?: number;
   /** The resource that its metadata names, in place of its own. */
   resource?: string;
+  /** Who issues its tokens, in place of itself. */
+  issuer?: string;
+  /** Where a person agrees, in place of its own page. */
+  authorizationEndpoint?: string;
   /** The person refuses. */
   refuse?: boolean;
   /** No token is good enough. */
@@ -105,7 +109,7 @@ export class McpHttpServer {
   #sendResource(response: ServerResponse): void {
     json(response, 200, {
       resource: this.behaviour.resource ?? this.url,
-      authorization_servers: [this.origin],
+      authorization_servers: [this.behaviour.issuer ?? this.origin],
       scopes_supported: ["read"],
     });
   }
@@ -113,7 +117,7 @@ export class McpHttpServer {
   #sendIssuer(response: ServerResponse): void {
     json(response, 200, {
       issuer: this.origin,
-      authorization_endpoint: `${this.origin}/authorize`,
+      authorization_endpoint: this.behaviour.authorizationEndpoint ?? `${this.origin}/authorize`,
       token_endpoint: `${this.origin}/token`,
       registration_endpoint: `${this.origin}/register`,
       response_types_supported: ["code"],

@@ -2,11 +2,16 @@ import { readlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { AccessNeed, AccessRules, EditorFiles, PackHost, ToolCall } from "@agent/core";
 import { createPathGuard, invalidArgument, type PathGuard } from "@agent/core/toolkit";
-import { assertAccess, canonicalPath, findAccessNeed } from "@agent/internal";
+import {
+  assertAccess,
+  canonicalPath,
+  findAccessNeed,
+  type PinnedDirectory,
+  pinDirectory,
+} from "@agent/internal";
 import { checkedOptions, DEFAULT_LIMITS, type FsOptions, type Limits } from "./options.js";
 import { PathLocks } from "./paths/pathLocks.js";
 import { showPath } from "./paths/pathText.js";
-import { type PinnedDirectory, pinDirectory } from "./paths/pinnedDirectory.js";
 import { Protection, type ProtectionOptions } from "./protect/protection.js";
 import type { Change } from "./protect/rules.js";
 import { LineIndexes } from "./read/lineIndexes.js";

@@ -5,6 +5,8 @@ import type { ServerConnection } from "./connection/serverConnection.js";
 import { boundedParts, resourceText } from "./results/toolResult.js";
 
 const MAX_ITEMS = 50;
+// One resource may be answered with several contents, such as those of a directory.
+const MAX_CONTENTS = 100;
 // Long enough for one mention to be typed, short enough to see what a server has added.
 const LIST_AGE_MS = 30_000;
 
@@ -27,7 +29,7 @@ export function resourceMentions(connection: ServerConnection): MentionSource {
       const { contents } = await connection.use(signal, (session, timeoutMs) =>
         session.readResource(uri, { timeoutMs, signal }),
       );
-      const parts = contents.flatMap((resource): ContentPart[] => {
+      const parts = contents.slice(0, MAX_CONTENTS).flatMap((resource): ContentPart[] => {
         const attached: ContentPart[] = [];
         const text = resourceText({ ...resource }, (part) => attached.push(part));
         return [{ type: "text", text }, ...attached];

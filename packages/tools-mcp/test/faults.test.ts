@@ -179,3 +179,16 @@ test("ten servers of which three hang: the others answer meanwhile", async () =>
   for (const result of await Promise.all(stuck))
     expect(result.text).toContain("did not start within 15000 ms");
 }, 60_000);
+
+test("a server that reports progress for ever is given up all the same", async () => {
+  const registry = await connected({ docs: fixtureServer(tools("endless"), { timeoutMs: 100 }) });
+  const result = await registry.run("mcp__docs__endless", {});
+  expect(result.text).toContain("no answer within 100 ms");
+});
+
+test("of a result with a flood of parts the first are looked at, and the rest is counted", async () => {
+  const registry = await connected({ docs: fixtureServer(tools("many_parts")) });
+  const { text, outcome } = await registry.run("mcp__docs__many_parts", { parts: 20_000 });
+  expect(outcome).toBe("ok");
+  expect(text).toContain("[19000 more blocks are left out: a result may have 1000]");
+});

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { findProgram, HELPER_ENVIRONMENT } from "@agent/internal";
 
 const RETRY_MS = 20;
 /** What waits for a reader. An editor that reads no faster loses the oldest of it on its screen, and nothing else. */
@@ -9,7 +10,9 @@ const MAX_WAIT_MS = 5000;
 
 /** Makes a named pipe that only this user can open. Rejects where the system has none. */
 export async function makePipe(path: string): Promise<void> {
-  const child = spawn("mkfifo", ["-m", "600", path], { stdio: "ignore" });
+  const mkfifo = findProgram("mkfifo");
+  if (mkfifo === undefined) throw new Error("mkfifo is not installed");
+  const child = spawn(mkfifo, ["-m", "600", path], { stdio: "ignore", env: HELPER_ENVIRONMENT });
   const [code] = (await once(child, "exit")) as [number | null];
   if (code !== 0) throw new Error(`mkfifo ended with ${code}`);
 }

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -47,6 +48,18 @@ describe("instructions for agents", () => {
     expect(cut).toMatchObject({ bytes: 50_000, isCut: true });
     expect(cut && formatInstructions([cut], repo)).toContain("[cut at 32768 bytes");
     expect(findInstructions(join(repo, "leak")).map(({ text }) => text)).toEqual(["mine", "root"]);
+  });
+
+  test("are not read to the end where that is far, and a pipe is not waited for", () => {
+    mkdirSync(join(repo, "huge"));
+    writeFileSync(join(repo, "huge", "AGENTS.md"), "start ");
+    // Larger than a text can be.
+    truncateSync(join(repo, "huge", "AGENTS.md"), 600 * 1024 * 1024);
+    const cut = findInstructions(join(repo, "huge")).at(-1);
+    expect(cut).toMatchObject({ bytes: 600 * 1024 * 1024, isCut: true });
+    mkdirSync(join(repo, "pipe"));
+    execFileSync("mkfifo", [join(repo, "pipe", "AGENTS.md")]);
+    expect(findInstructions(join(repo, "pipe"))).toHaveLength(2);
   });
 
   test("of a subdirectory are added when a tool first touches it, once", async () => {

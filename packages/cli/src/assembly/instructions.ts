@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { lstatSync, readFileSync, realpathSync } from "node:fs";
+import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { CallHooks } from "@agent/core";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { canonicalPath, isInside, truncateUtf8 } from "@agent/internal";
 import { configDirectory, ensurePrivateDirectory, stateDirectory } from "../process/paths.js";
+import { readRegularFile } from "../process/regularFile.js";
 import { stopDirectory } from "../settings/config/places.js";
 
 /** File names of instructions; the first that exists is used. */
@@ -44,11 +45,13 @@ function readInstruction(directory: string, root: string): Instruction | undefin
   for (const name of NAMES) {
     const file = join(directory, name);
     try {
-      if (!isInside(realpathSync(root), realpathSync(file)) || !lstatSync(realpathSync(file)).isFile())
-        continue;
-      const content = readFileSync(file, "utf8");
-      const text = truncateUtf8(content, MOST_BYTES);
-      return { file, text, bytes: Buffer.byteLength(content), isCut: text.length < content.length };
+      const real = realpathSync(file);
+      if (!isInside(realpathSync(root), real)) continue;
+      // One byte more than is used tells whether it is cut. A huge file is not read to its end.
+      const start = readRegularFile(real, MOST_BYTES + 1)?.toString("utf8");
+      if (start === undefined) continue;
+      const text = truncateUtf8(start, MOST_BYTES);
+      return { file, text, bytes: statSync(real).size, isCut: text.length < start.length };
     } catch {
       // Missing or not readable: try the next name.
     }

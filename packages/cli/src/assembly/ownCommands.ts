@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { readdirSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isInside } from "@agent/internal";
+import { readRegularFile } from "../process/regularFile.js";
 
 const LARGEST_FILE = 64 * 1024;
 const MOST_COMMANDS = 200;
@@ -52,10 +53,11 @@ export function describeSkills(commands: readonly OwnCommand[]): string {
 
 function read(directory: string, file: string, fallback: string, kind: OwnCommand["kind"]): OwnCommand[] {
   try {
-    if (!isInside(realpathSync(directory), realpathSync(file))) return [];
-    const stats = statSync(file);
-    if (!stats.isFile() || stats.size > LARGEST_FILE) return [];
-    const { fields, body } = splitFrontMatter(readFileSync(file, "utf8"));
+    const real = realpathSync(file);
+    if (!isInside(realpathSync(directory), real)) return [];
+    const content = readRegularFile(real, LARGEST_FILE + 1);
+    if (content === undefined || content.length > LARGEST_FILE) return [];
+    const { fields, body } = splitFrontMatter(content.toString("utf8"));
     const name = fields.name ?? fallback;
     if (!NAME.test(name)) return [];
     const description =

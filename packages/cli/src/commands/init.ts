@@ -7,7 +7,7 @@ import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { note } from "../process/output.js";
 import { PROJECT_PLACES } from "../settings/config/places.js";
 import { DEFAULT_PACK } from "../settings/layers.js";
-import { ProjectFiles } from "../settings/trust/projectFiles.js";
+import { configFiles } from "../settings/trust/configFiles.js";
 import { grantTrust } from "../settings/trust/trust.js";
 import { enterDirectory } from "../settings/workingDirectory.js";
 
@@ -54,9 +54,7 @@ export async function initCommand(flags: InitFlags): Promise<ExitCode> {
     confirm,
   );
   await writeFileAtomic(file, content);
-  const files = new ProjectFiles(file);
-  files.add(file, content);
-  await grantTrust(file, files.hashes);
+  await grantTrust(file, configFiles(file, content).hashes);
   note(`Wrote ${file} and trusted it. See what is on: agent tools`);
   return EXIT.done;
 }

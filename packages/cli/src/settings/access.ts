@@ -36,7 +36,7 @@ export function protectedPaths(): string[] {
 }
 
 /** The repository's root, unless that is the home directory: many keep their settings in a repository. */
-function projectDirectory(cwd: string, homes: readonly string[]): string {
+export function projectDirectory(cwd: string, homes: readonly string[] = homeDirectories()): string {
   const stop = stopDirectory(cwd);
   return homes.includes(canonicalPath(stop)) ? cwd : stop;
 }

@@ -10,7 +10,8 @@ import type { ConfigLayer } from "./layers.js";
 import { ModuleLoader } from "./modules/moduleLoader.js";
 import { isInstalled } from "./modules/resolveModule.js";
 import { resolvePack } from "./packs/resolve.js";
-import { ProjectFiles, readProjectFile } from "./trust/projectFiles.js";
+import { configFiles } from "./trust/configFiles.js";
+import { type ProjectFiles, readProjectFile } from "./trust/projectFiles.js";
 import { requireTrust, TrustedSources, type TrustPolicy } from "./trust/trust.js";
 
 export interface LoadOptions {
@@ -69,23 +70,29 @@ async function admitAnything(file: string, text: string): Promise<ModuleLoader> 
 async function loadProjectConfig(cwd: string, trust: TrustPolicy): Promise<FoundConfig | undefined> {
   let files: ProjectFiles | undefined;
   const found = await findProjectConfig(cwd, async (file, text) => {
-    files = new ProjectFiles(file);
-    files.add(file, text);
+    files = configFiles(file, text);
     if (!(await requireTrust(file, files, trust))) return undefined;
     return new ModuleLoader(files.root, new TrustedSources(file, files, trust));
   });
   if (!found || !files || isNarrowing(found.config)) return found;
   // Most packs were seen in the text already; one whose path is put together at run time is seen only now.
-  for (const pack of projectPacks(found, files.root)) files.add(pack);
+  for (const { file, isInstalled } of selectedPacks(found, files.root)) {
+    if (isInstalled) files.addPackage(file);
+    else files.add(file);
+  }
   return (await requireTrust(found.source.file, files, trust)) ? found : undefined;
 }
 
-/** The files of selected packs that belong to the project: named by a path, or linked from `node_modules`. */
-function projectPacks({ config, source }: FoundConfig, root: string): string[] {
+/** The files of selected packs, but of those that came with the command: a path in the project, or an installed package. */
+function selectedPacks(
+  { config, source }: FoundConfig,
+  root: string,
+): { readonly file: string; readonly isInstalled: boolean }[] {
   return (config.packs ?? []).flatMap((pack) => {
     const name: unknown = Array.isArray(pack) ? pack[0] : pack;
     const found = typeof name === "string" ? resolvePack(name, [dirname(source.file)]) : undefined;
-    return found && (found.local || (!found.own && !isInstalled(found.file, root))) ? [found.file] : [];
+    if (!found || found.own) return [];
+    return [{ file: found.file, isInstalled: !found.local && isInstalled(found.file, root) }];
   });
 }
 

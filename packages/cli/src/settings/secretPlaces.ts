@@ -131,5 +131,17 @@ export const SECRET_PLACES: readonly string[] = [
   ".config/io.datasette.llm",
 ];
 
-/** Secrets of the system, which a program that runs as root could read. */
-export const SYSTEM_SECRETS: readonly string[] = ["/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh"];
+/** Secrets of the system, of a container and of services, which a program that runs as root, or inside, could read. */
+export const SYSTEM_SECRETS: readonly string[] = [
+  "/etc/shadow",
+  "/etc/gshadow",
+  "/etc/sudoers",
+  "/etc/ssh",
+  "/etc/ssl/private",
+  "/etc/krb5.keytab",
+  "/etc/kubernetes",
+  // Where Docker, Podman, Kubernetes and systemd mount what a service may know.
+  "/run/secrets",
+  "/var/run/secrets",
+  "/run/credentials",
+];

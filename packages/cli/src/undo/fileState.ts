@@ -1,4 +1,4 @@
-import { lstat, readdir, readFile, readlink } from "node:fs/promises";
+import { constants, lstat, open, readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { BlobStore } from "./blobStore.js";
 
@@ -6,6 +6,7 @@ const PERMISSIONS = 0o7777;
 // What is larger is named by /undo as not kept: copying it before each call would stop the work.
 const LARGEST_FILE = 64 * 1024 * 1024;
 const MOST_ENTRIES = 20_000;
+const MOST_TREE_BYTES = 256 * 1024 * 1024;
 
 /** What is at a path: enough to put it there again. */
 export type FileState =
@@ -34,7 +35,9 @@ export async function readState(path: string, blobs: BlobStore): Promise<FileSta
     if (stats.isSymbolicLink()) return { kind: "link", target: await readlink(path) };
     if (!stats.isFile()) return { kind: "other", reason: "it is not a regular file" };
     if (stats.size > LARGEST_FILE) return { kind: "other", reason: "it is too large to be kept" };
-    return { kind: "file", mode, blob: await blobs.add(await readFile(path)) };
+    const content = await readExact(path, stats.size);
+    if (content === undefined) return { kind: "other", reason: "it changes while it is read" };
+    return { kind: "file", mode, blob: await blobs.add(content) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return MISSING;
@@ -42,14 +45,32 @@ export async function readState(path: string, blobs: BlobStore): Promise<FileSta
   }
 }
 
+/** The content of a regular file of this size; `undefined` if something else is there by now. Never waits for a FIFO. */
+async function readExact(path: string, size: number): Promise<Buffer | undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile() || stats.size !== size) return undefined;
+    const content = Buffer.alloc(size);
+    const { bytesRead } = await file.read(content, 0, size, 0);
+    return bytesRead === size ? content : undefined;
+  } finally {
+    await file.close();
+  }
+}
+
 /** The states of a path and of everything below it, by path. */
 export async function readTree(path: string, blobs: BlobStore): Promise<Map<string, FileState>> {
   const states = new Map<string, FileState>();
+  const giveUp = (reason: string): Map<string, FileState> => new Map([[path, { kind: "other", reason }]]);
+  let bytes = 0;
   const waiting = [path];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (states.size >= MOST_ENTRIES) {
-      return new Map([[path, { kind: "other", reason: `it holds more than ${MOST_ENTRIES} files` }]]);
+      return giveUp(`it holds more than ${MOST_ENTRIES} files`);
     }
+    bytes += (await lstat(next).catch(() => undefined))?.size ?? 0;
+    if (bytes > MOST_TREE_BYTES) return giveUp("it holds too much to be kept");
     const state = await readState(next, blobs);
     states.set(next, state);
     if (state.kind !== "directory") continue;

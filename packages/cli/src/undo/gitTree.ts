@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { copyFileSync, existsSync, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { ownProgram } from "../process/ownProgram.js";
+import { readRegularFile } from "../process/regularFile.js";
 import type { BlobStore } from "./blobStore.js";
 import { type FileState, MISSING, readState } from "./fileState.js";
 import type { Change } from "./restore.js";
 
 const LARGEST_FILE = 32 * 1024 * 1024;
+const LARGEST_INDEX = 256 * 1024 * 1024;
 const LIMIT_MS = 20_000;
 const EXECUTABLE = 0o111;
 // Contents are kept byte by byte: no line-end conversion, no filter of the repository runs.
@@ -33,7 +36,8 @@ export class GitTree {
       const wanted = ["--show-toplevel", "--git-common-dir", "--git-dir"];
       const answer = await run(["rev-parse", ...wanted], cwd, ownEnvironment());
       const [root = "", common = "", own = ""] = answer.toString().split("\n");
-      if (root === "") return undefined;
+      // A configuration can name any directory as the work tree, such as the whole home.
+      if (root === "" || !existsSync(join(root, ".git"))) return undefined;
       prepare(directory, resolve(cwd, common), resolve(cwd, own));
       return new GitTree(root, directory, blobs);
     } catch {
@@ -146,16 +150,22 @@ function prepare(directory: string, common: string, own: string): void {
   writeFileSync(join(directory, "config"), "[core]\n\trepositoryformatversion = 0\n\tbare = false\n");
   writeFileSync(join(directory, "objects/info/alternates"), `${join(common, "objects")}\n`);
   writeFileSync(join(directory, "info/attributes"), ATTRIBUTES);
-  const exclude = join(common, "info/exclude");
-  if (existsSync(exclude)) copyFileSync(exclude, join(directory, "info/exclude"));
+  copyRegular(join(common, "info/exclude"), join(directory, "info/exclude"));
   // The project's index knows which files are unchanged: without it every file would be read once.
-  const index = join(own, "index");
-  if (existsSync(index)) copyFileSync(index, join(directory, "index"));
+  copyRegular(join(own, "index"), join(directory, "index"));
+}
+
+/** Copies a file of bounded size, if it is one: a pipe put in its place would be waited for for ever. */
+function copyRegular(from: string, to: string): void {
+  const content = readRegularFile(from, LARGEST_INDEX);
+  if (content !== undefined) writeFileSync(to, content, { mode: 0o600 });
 }
 
 function run(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, input?: string): Promise<Buffer> {
   return new Promise((settle, reject) => {
-    const child: ChildProcess = spawn("git", args, {
+    const program = ownProgram("git", cwd);
+    if (program === undefined) throw new Error("git is not installed");
+    const child: ChildProcess = spawn(program, args, {
       cwd,
       env,
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "ignore"],

@@ -1,8 +1,9 @@
-import { chmod, mkdir, realpath, rm, rmdir, symlink } from "node:fs/promises";
-import { dirname } from "node:path";
+import { chmod, constants, lstat, mkdir, open, realpath, rm, rmdir, symlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { errorMessage, writeFileAtomic } from "@agent/core/toolkit";
+import { pinDirectory } from "@agent/internal";
 import type { BlobStore } from "./blobStore.js";
-import { type FileState, isSameState, readState } from "./fileState.js";
+import { type FileState, isSameState, MISSING, readState } from "./fileState.js";
 
 /** What a path held before and after a change. */
 export interface Change {
@@ -49,7 +50,7 @@ export async function restore(
   const failed = new Set<Step>();
   // What must go, the innermost first; then directories from the outside in; then what lies in them.
   for (const step of [...steps].sort(innermostFirst)) {
-    if (isRemoved(step) && !(await attempt(step, removeOld))) failed.add(step);
+    if (isRemoved(step) && !(await attempt(step, (one) => removeOld(one, blobs)))) failed.add(step);
   }
   for (const step of [...steps].sort(innermostFirst).reverse()) {
     if (failed.has(step)) continue;
@@ -59,7 +60,7 @@ export async function restore(
   for (const step of [...steps].sort(innermostFirst)) {
     if (failed.has(step)) continue;
     const { to } = step;
-    if (to.kind === "directory" && !(await attempt(step, () => chmod(step.path, to.mode)))) continue;
+    if (to.kind === "directory" && !(await attempt(step, () => setMode(step.path, to.mode)))) continue;
     restored.push(step.path);
   }
   return { restored: restored.sort(), kept };
@@ -67,6 +68,7 @@ export async function restore(
 
 function describeFailure(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
+  if (code === "ENOENT") return "its directory is gone";
   return code === "ENOTEMPTY" || code === "EEXIST" ? "something else is in it" : errorMessage(error);
 }
 
@@ -97,22 +99,59 @@ function isRemoved({ from, to }: Step): boolean {
   return from.kind !== "missing" && from.kind !== to.kind;
 }
 
-async function removeOld({ path, from }: Step): Promise<void> {
-  if (from.kind === "directory") await rmdir(path);
-  else await rm(path);
+async function removeOld({ path, from }: Step, blobs: BlobStore): Promise<void> {
+  await inPlace(path, async (place) => {
+    await assertState(place, from, blobs);
+    if (from.kind === "directory") await rmdir(place);
+    else await rm(place);
+  });
 }
 
-async function create({ path, to }: Step, blobs: BlobStore): Promise<void> {
-  if (to.kind === "directory") {
-    await mkdir(path, { recursive: true });
-    // Room to work; the real mode comes last.
-    await chmod(path, to.mode | 0o700);
-  } else if (to.kind === "link") {
-    await rm(path, { force: true });
-    await symlink(to.target, path);
-  } else if (to.kind === "file") {
-    await writeFileAtomic(path, await blobs.read(to.blob), { follow: false });
-    await chmod(path, to.mode);
+async function create(step: Step, blobs: BlobStore): Promise<void> {
+  const { path, from, to } = step;
+  await inPlace(path, async (place) => {
+    await assertState(place, isRemoved(step) ? MISSING : from, blobs);
+    if (to.kind === "directory") {
+      await mkdir(place, { recursive: true });
+      // Room to work; the real mode comes last.
+      await setMode(place, to.mode | 0o700);
+    } else if (to.kind === "link") {
+      await rm(place, { force: true });
+      await symlink(to.target, place);
+    } else if (to.kind === "file") {
+      await writeFileAtomic(place, await blobs.read(to.blob), { follow: false });
+      await setMode(place, to.mode);
+    }
+  });
+}
+
+/**
+ * Does something to a path while its directory is held open, so that a link put in the place of that meanwhile, by a
+ * command that still runs in its sandbox, leads nowhere.
+ */
+async function inPlace(path: string, work: (place: string) => Promise<void>): Promise<void> {
+  const parent = dirname(path);
+  const pinned = pinDirectory(parent, parent);
+  try {
+    await work(join(pinned.path, basename(path)));
+  } finally {
+    pinned.close();
+  }
+}
+
+async function assertState(place: string, expected: FileState, blobs: BlobStore): Promise<void> {
+  if (!isSameState(await readState(place, blobs), expected)) throw new Error("it has changed since");
+}
+
+/** Sets a mode, but never that of what a link leads to. */
+async function setMode(path: string, mode: number): Promise<void> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    await file.chmod(mode).finally(() => file.close());
+  } catch (error) {
+    // A file of one's own that one may not read can be changed only by its name.
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
+    if (!(await lstat(path)).isSymbolicLink()) await chmod(path, mode);
   }
 }
 

@@ -1,7 +1,6 @@
 import { closeSync, constants, openSync, rmSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { HELPER_ENVIRONMENT } from "@agent/internal";
-import { findProgram } from "../helpers/programs.js";
+import { findProgram, HELPER_ENVIRONMENT } from "@agent/internal";
 import { spawn } from "../helpers/spawn.js";
 import type { TemporaryFiles } from "../host/temporaryFiles.js";
 

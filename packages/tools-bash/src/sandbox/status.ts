@@ -1,5 +1,5 @@
+import { findProgram } from "@agent/internal";
 import { probeProgram } from "../helpers/probe.js";
-import { findProgram } from "../helpers/programs.js";
 import { seccompFilter } from "./seccomp.js";
 
 /** Whether and how commands can be sandboxed on this system. */

@@ -86,9 +86,32 @@ function mutate(random: Random, script: string): string {
   return text;
 }
 
+// Ways to put a script into another, "X" is its place: shells differ in where they look for the end of the inner one.
+const NESTS = pieces([
+  '( X )¦{ X; }¦ok_1 $(X)¦ok_1 "$(X)"¦ok_1 `X`¦ok_1 "`X`"¦ok_2 ${x:-$(X)}¦ok_2 "${x:-$(X)}"¦! X',
+  "if X; then X; fi¦for i in $(X); do X; done¦while ok_3; do X; done¦case a in a) X;; esac¦case a in (b|a) X;; esac",
+  "ok_1 <<E\n$(X)\nE\n¦ok_1 <<E\n`X`\nE\n¦ok_1 <<'E'\n$(X)\nE\n¦ok_1 <<A <<'B'\nX\nA\nX\nB\nX¦X | ok_1 <<E\nE\nX",
+  "ok_1 $(X # '\n)¦ok_1 $(ok_2 <<E\nX\nE\n)¦x=$(X) y=`X` ok_1¦ok_1 $((1 + $(X)))¦ok_1 > $(X)¦(X) > f 2>&1",
+  "f() { X; }; f¦ok_1 \"${x#'X'}\"¦ok_1 '$(X)' \"'$(X)'\"¦ok_1 \"\\$(X)\" X¦ok_1 \\$\\(X\\)",
+]);
+
+/** A script inside of others, a few levels deep. */
+function nested(random: Random, depth: number): string {
+  if (depth === 0) return random() < 0.15 ? pick(random, DENIED) : pick(random, COMMANDS);
+  return pick(random, NESTS).replaceAll("X", () => nested(random, random() < 0.6 ? depth - 1 : 0));
+}
+
+/** The script with line continuations in the middle of words and operators. */
+function continued(random: Random, script: string): string {
+  return [...script].map((character) => (random() < 0.06 ? `\\\n${character}` : character)).join("");
+}
+
 /** A script of commands that only record that they ran, put together to be read in more than one way. */
 export function generateScript(random: Random): string {
   const kind = random();
+  if (kind < 0.1) return nested(random, 1 + Math.floor(random() * 3));
+  if (kind < 0.15) return mutate(random, nested(random, 1 + Math.floor(random() * 2)));
+  if (kind < 0.2) return continued(random, nested(random, Math.floor(random() * 3)));
   if (kind < 0.5) return mutate(random, pick(random, SEEDS));
   if (kind < 0.6) return mutate(random, pick(random, KNOWN));
   if (kind < 0.75)

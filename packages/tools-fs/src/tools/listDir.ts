@@ -3,11 +3,15 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChatTool, ToolCall } from "@agent/core";
 import { functionTool, optionalBoolean, optionalInteger, optionalString } from "@agent/core/toolkit";
-import { assertNotProcessSecret, assertOpenedIsNotProcessSecret, escapeToLine } from "@agent/internal";
+import {
+  assertNotProcessSecret,
+  assertOpenedIsNotProcessSecret,
+  escapeToLine,
+  pinDirectory,
+} from "@agent/internal";
 import { fsCause } from "../errors/fsError.js";
 import { missingError } from "../errors/missing.js";
 import { showPath } from "../paths/pathText.js";
-import { pinDirectory } from "../paths/pinnedDirectory.js";
 import { kindOf } from "../read/regularFile.js";
 import type { Step } from "../workspace.js";
 import { FileTool } from "./fileTool.js";

@@ -14,10 +14,9 @@ import {
   symlink,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { assertOpenedIsNotProcessSecret } from "@agent/internal";
+import { assertOpenedIsNotProcessSecret, mountOf, mountOfDirectory, pinDirectory } from "@agent/internal";
 import { fsCause } from "../errors/fsError.js";
 import { showPath } from "../paths/pathText.js";
-import { mountOf, mountOfDirectory, pinDirectory } from "../paths/pinnedDirectory.js";
 import { kindOf } from "../read/regularFile.js";
 import { stampOf } from "../read/seenFiles.js";
 

@@ -1,8 +1,8 @@
 import type { Dirent } from "node:fs";
 import { lstat, readdir, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { mountOfDirectory, pinDirectory } from "@agent/internal";
 import { fsCause, isMissing } from "../errors/fsError.js";
-import { mountOfDirectory, pinDirectory } from "../paths/pinnedDirectory.js";
 
 const AT_ONCE = 32;
 const MAX_CAUSES = 10;

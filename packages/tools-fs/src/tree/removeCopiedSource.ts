@@ -1,7 +1,7 @@
 import { lstat, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { pinDirectory } from "@agent/internal";
 import { fsCause, isMissing } from "../errors/fsError.js";
-import { pinDirectory } from "../paths/pinnedDirectory.js";
 import { stampOf } from "../read/seenFiles.js";
 import type { Copied } from "./copy.js";
 

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { mkdir, rmdir } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
+import { pinDirectory } from "@agent/internal";
 import { errorCode } from "../errors/fsError.js";
-import { pinDirectory } from "../paths/pinnedDirectory.js";
 import type { Workspace } from "../workspace.js";
 
 /**

@@ -1,4 +1,4 @@
-import { MAX_LINE_BYTES } from "../stdio/lines.js";
+import { boundedBody, withBody } from "../stdio/boundedBody.js";
 import { withEnd } from "./cutStream.js";
 
 type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
@@ -12,24 +12,6 @@ export function boundedFetch(inner: Fetch = fetch): Fetch {
     const response = await inner(input, init);
     const isStream = response.headers.get("content-type")?.includes("text/event-stream") ?? false;
     if (response.body === null) return response;
-    const body = isStream ? withEnd(response.body, init) : counted(response.body);
-    const { status, statusText, headers } = response;
-    const bounded = new Response(body, { status, statusText, headers });
-    // A made response has no address; the reader compares it to detect redirects.
-    Object.defineProperty(bounded, "url", { value: response.url });
-    return bounded;
+    return withBody(response, isStream ? withEnd(response.body, init) : boundedBody(response.body));
   };
-}
-
-function counted(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  let bytes = 0;
-  return body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        bytes += chunk.length;
-        if (bytes <= MAX_LINE_BYTES) controller.enqueue(chunk);
-        else controller.error(new Error(`The answer is larger than ${MAX_LINE_BYTES / 1024 / 1024} MiB.`));
-      },
-    }),
-  );
 }

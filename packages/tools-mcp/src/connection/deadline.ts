@@ -1,8 +1,11 @@
 import { LONGEST_TIMER_MS } from "@agent/internal";
 
+// A server that reports progress for ever would otherwise never be given up.
+const MOST_EXTENSION = 30;
+
 /**
- * A time limit for one call that progress resets and a question to the person suspends. `signal` aborts when the
- * time is over or when the caller's own signal does.
+ * A time limit for one call that progress resets and a question to the person suspends. Progress gets a call thirty
+ * times its limit in all, and no more. `signal` aborts when the time is over or when the caller's own signal does.
  */
 export class CallDeadline {
   readonly #milliseconds: number;
@@ -10,6 +13,8 @@ export class CallDeadline {
   readonly #caller: AbortSignal | undefined;
   readonly #onAbort = (): void => this.#controller.abort(this.#caller?.reason);
   #timer: NodeJS.Timeout | undefined;
+  #startedAt = performance.now();
+  #pausedAt = 0;
   #pauses = 0;
   #isOver = false;
 
@@ -33,19 +38,25 @@ export class CallDeadline {
   reset(): void {
     clearTimeout(this.#timer);
     if (this.#pauses > 0 || this.#milliseconds > LONGEST_TIMER_MS) return;
-    this.#timer = setTimeout(() => {
-      this.#isOver = true;
-      this.#controller.abort(new Error(`no answer within ${this.#milliseconds} ms`));
-    }, this.#milliseconds);
+    const rest = this.#startedAt + MOST_EXTENSION * this.#milliseconds - performance.now();
+    this.#timer = setTimeout(
+      () => {
+        this.#isOver = true;
+        this.#controller.abort(new Error(`no answer within ${this.#milliseconds} ms`));
+      },
+      Math.max(0, Math.min(this.#milliseconds, rest)),
+    );
   }
 
   pause(): void {
-    this.#pauses++;
+    if (this.#pauses++ === 0) this.#pausedAt = performance.now();
     clearTimeout(this.#timer);
   }
 
   resume(): void {
     this.#pauses--;
+    // The time of a person is not the server's.
+    if (this.#pauses === 0) this.#startedAt += performance.now() - this.#pausedAt;
     this.reset();
   }
 

@@ -13,6 +13,7 @@ import {
   type StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import type { OAuthOptions } from "../config/options.js";
+import { assertLoginAddress, issuerFetch } from "./issuerFetch.js";
 import { expiry } from "./provider.js";
 import type { LoginStore } from "./store.js";
 
@@ -49,7 +50,6 @@ export class InteractiveLogin implements AuthProvider {
   async onUnauthorized({
     response,
     serverUrl,
-    fetchFn,
   }: Parameters<NonNullable<AuthProvider["onUnauthorized"]>>[0]): Promise<void> {
     if (this.#isDone) throw new Error("the server still refuses the new login");
     this.#isDone = true;
@@ -66,7 +66,8 @@ export class InteractiveLogin implements AuthProvider {
       );
       const request = {
         serverUrl,
-        fetchFn,
+        // Not the one of the connection: that adds headers, which are secrets between the person and the server.
+        fetchFn: issuerFetch(url),
         forceReauthorization: true,
         ...(scope !== undefined && { scope }),
         ...(resourceMetadataUrl && { resourceMetadataUrl }),
@@ -156,6 +157,8 @@ class LoginFlow implements OAuthClientProvider {
   }
 
   async redirectToAuthorization(url: URL): Promise<void> {
+    // A browser, and whatever else the system opens addresses with, obeys more than the web's.
+    assertLoginAddress(url, this.#options.url);
     await this.#options.openBrowser(url);
   }
 
@@ -186,8 +189,10 @@ class Callback {
   /** The parameters of the answer whose state fits. Rejects on abort. */
   readonly answer: Promise<URLSearchParams>;
   readonly #server = createServer((request, response) => {
-    const url = new URL(request.url ?? "/", "http://localhost");
-    if (url.pathname !== CALLBACK_PATH || !isSame(url.searchParams.get("state") ?? "", this.state)) {
+    // Everybody on this machine can send a request: one that is no address must not end the login.
+    const target = `http://localhost${request.url ?? "/"}`;
+    const url = URL.canParse(target) ? new URL(target) : undefined;
+    if (url?.pathname !== CALLBACK_PATH || !isSame(url.searchParams.get("state") ?? "", this.state)) {
       response.writeHead(404).end();
       return;
     }

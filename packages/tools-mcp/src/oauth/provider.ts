@@ -1,5 +1,6 @@
 import { quote } from "@agent/core/toolkit";
 import type { AuthProvider } from "@modelcontextprotocol/client";
+import { issuerFetch } from "./issuerFetch.js";
 import type { Login, LoginStore } from "./store.js";
 
 /** A token is refreshed this long before it ends, so that no request is made with one that ends on its way. */
@@ -84,7 +85,7 @@ export class LoginProvider implements AuthProvider {
         clientInformation: client,
         refreshToken: tokens.refresh_token,
         ...(resource !== undefined && { resource: new URL(resource) }),
-        fetchFn: (input, init) => fetch(input, { ...init, redirect: "error" }),
+        fetchFn: (input, init) => issuerFetch(this.#url)(input, { ...init, redirect: "error" }),
       });
       const { expiresAt: _, ...rest } = login;
       return { ...rest, tokens: { ...fresh, issuer }, ...expiry(fresh.expires_in) };

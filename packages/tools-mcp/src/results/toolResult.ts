@@ -9,6 +9,9 @@ const MAX_TEXT_BYTES = 50 * 1024;
 /** What a prompt or a resource may bring into a message: as much as a file that is mentioned. */
 const MAX_MENTIONED_BYTES = 64 * 1024;
 
+/** How many blocks of one result are looked at: a server can send millions of empty ones. */
+const MAX_BLOCKS = 1000;
+
 /** The text a model reads, with images and files handed to `attach`. What is too long goes to a file that is named. */
 export function resultText(
   name: string,
@@ -16,7 +19,10 @@ export function resultText(
   attach: ToolCall["attach"],
   spill: SpillDirectory,
 ): string {
-  const texts = result.content.map((block) => blockText(block, attach)).filter((text) => text !== "");
+  const blocks = result.content.slice(0, MAX_BLOCKS);
+  const texts = blocks.map((block) => blockText(block, attach)).filter((text) => text !== "");
+  const left = result.content.length - blocks.length;
+  if (left > 0) texts.push(`[${left} more blocks are left out: a result may have ${MAX_BLOCKS}]`);
   if (texts.length === 0 && result.structuredContent !== undefined) {
     texts.push(JSON.stringify(result.structuredContent));
   }
@@ -26,7 +32,7 @@ export function resultText(
 /** Content of prompts and resources as parts of a message. */
 export function blockParts(blocks: readonly unknown[]): ContentPart[] {
   const parts: ContentPart[] = [];
-  for (const block of blocks) {
+  for (const block of blocks.slice(0, MAX_BLOCKS)) {
     const attached: ContentPart[] = [];
     const text = blockText(block, (part) => attached.push(part));
     if (text !== "" && attached.length === 0) parts.push({ type: "text", text });

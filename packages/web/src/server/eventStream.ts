@@ -29,6 +29,8 @@ export function eventStream(chat: LiveChat, signal: AbortSignal): Response {
           unfollow();
           signal.removeEventListener("abort", leave);
         };
+        // The reader may have left while the conversation was opened.
+        if (signal.aborted) return leave();
         signal.addEventListener("abort", leave, { once: true });
         send(toData({ type: "snapshot", state: chat.state }));
       },

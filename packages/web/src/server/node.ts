@@ -4,6 +4,8 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import type { ChatHandlers } from "./handlers.js";
 
+const ORIGIN = "http://localhost";
+
 /** A request of Node's HTTP server or of Express, by its shape: a program needs no types of Node for it. */
 export interface NodeRequest {
   readonly method?: string | undefined;
@@ -42,24 +44,37 @@ export function toNodeListener(
     }
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());
-    await send(await handlers[incoming.method](toRequest(incoming, gone.signal)), outgoing);
+    const asked = toRequest(incoming, gone.signal);
+    if (asked) await send(await handlers[incoming.method](asked), outgoing);
+    else outgoing.writeHead(400).end();
   };
 }
 
 type ParsedRequest = IncomingMessage & Pick<NodeRequest, "body">;
 
-function toRequest(incoming: ParsedRequest, signal: AbortSignal): Request {
+/** The request in the web's own form; `undefined` if its address is none. Never throws: that would end the program. */
+function toRequest(incoming: ParsedRequest, signal: AbortSignal): Request | undefined {
+  const url = addressOf(incoming.url ?? "/");
+  if (url === undefined) return undefined;
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers)) {
-    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
+    // Those of HTTP/2 that begin with a colon are no headers.
+    if (value === undefined || name.startsWith(":")) continue;
+    headers.set(name, Array.isArray(value) ? value.join(", ") : value);
   }
-  // Only the path counts; the host is whatever the client claims.
-  const url = new URL(incoming.url ?? "/", "http://localhost");
   const { method = "GET" } = incoming;
   if (method === "GET") return new Request(url, { method, headers, signal });
   // A body parser has already read the stream: what it made of it is written as JSON again.
   const body = incoming.body === undefined ? Readable.toWeb(incoming) : JSON.stringify(incoming.body);
   return new Request(url, { method, headers, signal, body, duplex: "half" } as RequestInit);
+}
+
+/** Only the path counts; the host is whatever the client claims, and two slashes at the start name none. */
+function addressOf(target: string): string | undefined {
+  if (target.startsWith("/")) return `${ORIGIN}${target}`;
+  if (!URL.canParse(target)) return undefined;
+  const { pathname, search } = new URL(target);
+  return `${ORIGIN}${pathname}${search}`;
 }
 
 async function send(answer: Response, outgoing: ServerResponse): Promise<void> {

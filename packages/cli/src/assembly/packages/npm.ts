@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { CliError } from "../../process/errors.js";
 import { EXIT } from "../../process/exitCodes.js";
+import { ownProgram } from "../../process/ownProgram.js";
 import { ensurePrivateDirectory } from "../../process/paths.js";
 
 const MANIFEST = `${JSON.stringify({ private: true, description: "Packages of the agent command" }, undefined, 2)}\n`;
@@ -22,20 +23,29 @@ export async function uninstallPackages(directory: string, names: readonly strin
   await runNpm(["uninstall", "--no-audit", "--no-fund", "--", ...names], directory);
 }
 
+/**
+ * The person's own npm, and an environment in which it is run by this very Node: it is a script that would take the
+ * first `node` on the PATH, which may be one of a project. Throws a `CliError` if there is none.
+ */
+function ownNpm(): { readonly program: string; readonly env: NodeJS.ProcessEnv } {
+  const program = ownProgram("npm");
+  if (program === undefined)
+    throw new CliError("npm is not installed, or not on the PATH. It comes with Node.");
+  const PATH = [dirname(process.execPath), process.env.PATH ?? ""].join(delimiter);
+  return { program, env: { ...process.env, PATH } };
+}
+
 /** Runs npm and resolves to what it printed. Its messages go to standard error. Throws a `CliError` if it fails. */
 export async function runNpm(args: readonly string[], cwd: string): Promise<string> {
   return await new Promise((resolve, reject) => {
-    const child = spawn("npm", args, { cwd, stdio: ["ignore", "pipe", "inherit"] });
+    const { program, env } = ownNpm();
+    const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
     let output = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       if (output.length < MAX_OUTPUT) output += chunk;
     });
     child.on("error", (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === "ENOENT"
-          ? new CliError("npm is not installed, or not on the PATH. It comes with Node.")
-          : new CliError(`npm cannot be started: ${error.message}`),
-      ),
+      reject(new CliError(`npm cannot be started: ${error.message}`)),
     );
     child.on("close", (code) => {
       if (code === 0) return resolve(output);

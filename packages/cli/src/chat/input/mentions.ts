@@ -1,8 +1,9 @@
-import { open, readdir, stat } from "node:fs/promises";
+import { constants, open, readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { extname, join, resolve } from "node:path";
 import type { ContentPart } from "@agent/core";
-import { truncateUtf8 } from "@agent/internal";
+import { canonicalPath, escapeToLine, isInside, truncateUtf8 } from "@agent/internal";
+import { projectDirectory } from "../../settings/access.js";
 
 const LARGEST_IMAGE = 20 * 1024 * 1024;
 const LARGEST_READ = 4 * 1024 * 1024;
@@ -59,11 +60,23 @@ export async function attach(mention: FileMention, cwd: string): Promise<Attachm
   );
   const stats = await stat(path).catch(() => undefined);
   if (!stats) return undefined;
+  await assertLeadsNowhereElse(mention.path, path, cwd);
   if (stats.isDirectory()) return await attachDirectory(mention.path, path);
   if (!stats.isFile()) throw new Error(`@${mention.path} is not a regular file.`);
   const mediaType = IMAGES[extname(path).toLowerCase()];
   if (mediaType !== undefined) return await attachImage(mention.path, path, mediaType, stats.size);
   return await attachText(mention, path, stats.size);
+}
+
+/**
+ * Throws for a name of the project that is a link out of it: a person who mentions README.md does not mean to send the
+ * key that a stranger's repository has it point to.
+ */
+async function assertLeadsNowhereElse(name: string, path: string, cwd: string): Promise<void> {
+  const root = canonicalPath(projectDirectory(cwd));
+  const real = await realpath(path);
+  if (!isInside(root, path) || isInside(root, real)) return;
+  throw new Error(`@${name} is a link out of the project, to ${real}. Mention that path if you mean it.`);
 }
 
 export function isImagePath(path: string): boolean {
@@ -78,7 +91,7 @@ async function attachImage(name: string, path: string, mediaType: string, size: 
 
 async function attachDirectory(name: string, path: string): Promise<Attachment> {
   const entries = (await readdir(path, { withFileTypes: true }))
-    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+    .map((entry) => escapeToLine(entry.isDirectory() ? `${entry.name}/` : entry.name))
     .sort();
   const more = entries.length > MOST_ENTRIES ? `\n[… ${entries.length - MOST_ENTRIES} more]` : "";
   const text = `<directory path=${JSON.stringify(name)}>\n${entries.slice(0, MOST_ENTRIES).join("\n")}${more}\n</directory>`;
@@ -119,9 +132,11 @@ async function attachText(
 
 /** The start of a file. Not the whole: one without an end, such as a growing log, would never be read. */
 async function readStart(path: string, most: number): Promise<Buffer> {
-  const file = await open(path, "r");
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const { size } = await file.stat();
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new Error(`${path} is not a regular file.`);
+    const { size } = stats;
     const buffer = Buffer.alloc(Math.min(size, most));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
     return buffer.subarray(0, bytesRead);

@@ -3,6 +3,7 @@ import { canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, print } from "../../process/output.js";
+import { ownProgram } from "../../process/ownProgram.js";
 import { configuredServers, type McpFlags, selectServers } from "./servers.js";
 
 const LOGIN_MS = 10 * 60 * 1000;
@@ -49,7 +50,8 @@ export async function mcpLogin(name: string, flags: LoginFlags): Promise<ExitCod
 
 /** Opens the address with `$BROWSER`, or with what the system opens addresses with. Whether that works is not known. */
 function openBrowser(url: URL): void {
-  const opener = process.env.BROWSER || (process.platform === "darwin" ? "open" : "xdg-open");
+  const opener = process.env.BROWSER || ownProgram(process.platform === "darwin" ? "open" : "xdg-open");
+  if (opener === undefined) return;
   spawn(opener, [url.href], { stdio: "ignore", detached: true })
     .on("error", () => undefined)
     .unref();

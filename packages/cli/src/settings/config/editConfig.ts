@@ -4,7 +4,7 @@ import { writeFileAtomic } from "@agent/core/toolkit";
 import { quotePath } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { configDirectory, ensurePrivateDirectory } from "../../process/paths.js";
-import { ProjectFiles } from "../trust/projectFiles.js";
+import { configFiles } from "../trust/configFiles.js";
 import { grantTrust, isTrusted } from "../trust/trust.js";
 import { hasPackageConfig, readConfigText } from "./configText.js";
 import type { ConfigKind } from "./editPacks.js";
@@ -35,7 +35,7 @@ export async function editConfig(
 ): Promise<void> {
   const isNew = !existsSync(file);
   const { text: before, kind, trusted, withText } = readConfigText(file);
-  const wasTrusted = isNew || isTrusted(file, filesOf(file, trusted(before)));
+  const wasTrusted = isNew || isTrusted(file, configFiles(file, trusted(before)));
   const after = edit(before, kind);
   if (after === undefined) {
     throw new CliError(
@@ -45,11 +45,5 @@ export async function editConfig(
   if (after === before) return;
   if (isNew) ensurePrivateDirectory(dirname(file));
   await writeFileAtomic(file, withText(after));
-  if (wasTrusted) await grantTrust(file, filesOf(file, trusted(after)).hashes);
-}
-
-function filesOf(file: string, text: string): ProjectFiles {
-  const files = new ProjectFiles(file);
-  files.add(file, text);
-  return files;
+  if (wasTrusted) await grantTrust(file, configFiles(file, trusted(after)).hashes);
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { errorMessage } from "@agent/core/toolkit";
-import { quotePath } from "@agent/internal";
+import { isInside, quotePath } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { filesFor, resolveModule } from "../modules/resolveModule.js";
 
@@ -13,6 +13,9 @@ const BARE = /\.{1,2}\/[^\s"'`,\])}]{1,500}/g;
 const IMPORTED = /\b(?:from|import|require(?:\.resolve)?)\s*\(?\s*(["'`])([^"'`\n]{1,500})\1/g;
 const CODE = /\.[mc]?[jt]sx?$/;
 const MAX_FILES = 500;
+const MAX_PACKAGE_FILES = 20;
+// Longer ones are bundles: what they lead to is in them.
+const MAX_FOLLOWED = 1024 * 1024;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Files and the SHA-256 of their content. */
@@ -60,6 +63,22 @@ export class ProjectFiles {
     }
   }
 
+  /**
+   * Takes in a file that an installed package is loaded by, and what its text leads to within the package. Its
+   * dependencies are not followed, and of a package in many files the first ones count.
+   */
+  addPackage(entry: string): void {
+    const queue = [realpathSync(entry)];
+    const home = packageDirectory(queue[0] ?? entry);
+    const seen = new Set<string>();
+    for (let path = queue.pop(); path !== undefined && seen.size < MAX_PACKAGE_FILES; path = queue.pop()) {
+      if (seen.has(path) || !isInside(home, path)) continue;
+      seen.add(path);
+      const text = this.take(path);
+      if (text.length <= MAX_FOLLOWED) queue.push(...relativeFiles(path, text));
+    }
+  }
+
   /** The content of a file, read now if it was not before. From now on the file belongs to the set. */
   take(path: string): string {
     const known = this.#files.get(path);
@@ -76,10 +95,7 @@ export class ProjectFiles {
 
   /** It rather takes in too much than too little: what is left out is refused when it is loaded. */
   #mentionedFiles(file: string, text: string): string[] {
-    const mentions = new Set<string>();
-    for (const match of text.matchAll(QUOTED)) mentions.add(match[2] ?? "");
-    for (const match of text.matchAll(BARE)) mentions.add(match[0]);
-    const found = [...mentions].flatMap((mention) => filesFor(resolve(dirname(file), mention)));
+    const found = relativeFiles(file, text);
     if (CODE.test(file)) {
       for (const [, , specifier = ""] of text.matchAll(IMPORTED)) {
         for (const kind of ["import", "require"] as const) {
@@ -89,6 +105,22 @@ export class ProjectFiles {
       }
     }
     return found.map((path) => realpathSync(path));
+  }
+}
+
+/** The files that a text may mean by a relative path. */
+function relativeFiles(file: string, text: string): string[] {
+  const mentions = new Set<string>();
+  for (const match of text.matchAll(QUOTED)) mentions.add(match[2] ?? "");
+  for (const match of text.matchAll(BARE)) mentions.add(match[0]);
+  const found = [...mentions].flatMap((mention) => filesFor(resolve(dirname(file), mention)));
+  return found.map((path) => realpathSync(path));
+}
+
+/** The directory of the package that a file belongs to: the nearest with a package.json. */
+function packageDirectory(file: string): string {
+  for (let directory = dirname(file); ; directory = dirname(directory)) {
+    if (existsSync(join(directory, "package.json")) || dirname(directory) === directory) return directory;
   }
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, lstatSync, openSync, readFileSync, readlinkSync } from "node:fs";
+import { nodeFs } from "./nodeModules.js";
 
 // Linux only, and not among Node's constants: opens a directory just to name it, without the right to list it.
 const O_PATH = 0o10000000;
@@ -22,14 +22,14 @@ export interface PinnedDirectory {
  */
 export function pinDirectory(path: string, expected?: string): PinnedDirectory {
   if (!canPin()) return plainDirectory(path);
-  const fd = openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  const fd = nodeFs.openSync(path, O_PATH | nodeFs.constants.O_DIRECTORY | nodeFs.constants.O_NOFOLLOW);
   const link = `/proc/self/fd/${fd}`;
   const pinned = {
     path: link,
     fd,
-    realPath: () => readlinkSync(link),
+    realPath: () => nodeFs.readlinkSync(link),
     mount: () => mountOf(fd),
-    close: () => closeSync(fd),
+    close: () => nodeFs.closeSync(fd),
   };
   try {
     if (expected === undefined || pinned.realPath() === expected) return pinned;
@@ -47,7 +47,7 @@ export function pinDirectory(path: string, expected?: string): PinnedDirectory {
  */
 export function mountOf(fd: number): string | undefined {
   if (!canPin()) return undefined;
-  return /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
+  return /^mnt_id:\s*(\d+)$/m.exec(nodeFs.readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
 }
 
 /** As `mountOf`, of a directory by its path, which may be that of a pinned one. */
@@ -63,11 +63,11 @@ export function mountOfDirectory(path: string): string | undefined {
 
 /** Whether an open directory can be named: on Linux, with /proc mounted. */
 function canPin(): boolean {
-  return process.platform === "linux" && existsSync("/proc/self/fd");
+  return process.platform === "linux" && nodeFs.existsSync("/proc/self/fd");
 }
 
 function plainDirectory(path: string): PinnedDirectory {
-  if (lstatSync(path).isDirectory()) {
+  if (nodeFs.lstatSync(path).isDirectory()) {
     return { path, fd: undefined, realPath: () => path, mount: () => undefined, close: () => undefined };
   }
   throw Object.assign(new Error(`${path} is not a directory`), { code: "ENOTDIR" });

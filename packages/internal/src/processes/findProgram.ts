@@ -1,6 +1,6 @@
-import { realpathSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { isInside, SYSTEM_DIRECTORIES } from "@agent/internal";
+import { nodeFs, nodePath } from "../files/nodeModules.js";
+import { isInside } from "../paths/isInside.js";
+import { SYSTEM_DIRECTORIES } from "./helperEnvironment.js";
 
 /**
  * The absolute path of a program of the system, with every link resolved. `undefined` if there is none that only the
@@ -8,7 +8,7 @@ import { isInside, SYSTEM_DIRECTORIES } from "@agent/internal";
  */
 export function findProgram(name: string, writable: readonly string[] = []): string | undefined {
   for (const directory of SYSTEM_DIRECTORIES) {
-    const path = canonical(join(directory, name));
+    const path = canonical(nodePath.join(directory, name));
     if (path !== undefined && isTrusted(path) && !writable.some((root) => isInside(root, path))) return path;
   }
   return undefined;
@@ -16,7 +16,7 @@ export function findProgram(name: string, writable: readonly string[] = []): str
 
 function canonical(path: string): string | undefined {
   try {
-    return realpathSync(path);
+    return nodeFs.realpathSync(path);
   } catch {
     return undefined;
   }
@@ -24,9 +24,9 @@ function canonical(path: string): string | undefined {
 
 /** Whether no other user can change the program or a directory on the way to it. */
 function isTrusted(path: string): boolean {
-  const status = statSync(path, { throwIfNoEntry: false });
+  const status = nodeFs.statSync(path, { throwIfNoEntry: false });
   if (status === undefined || !isOurs(status.uid) || (status.mode & 0o002) !== 0) return false;
-  return path === "/" || isTrusted(dirname(path));
+  return path === "/" || isTrusted(nodePath.dirname(path));
 }
 
 // In a user namespace, the owner of the system's files may be shown as "nobody".

@@ -1,0 +1,28 @@
+import { realpathSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { isInstalled } from "../modules/resolveModule.js";
+import { resolvePack } from "../packs/resolve.js";
+import { ProjectFiles } from "./projectFiles.js";
+
+const PACKAGE_NAME = /(["'`])((?:@[\w-][\w.-]*\/)?[\w-][\w.-]*)\1/g;
+
+/**
+ * What a config with this text runs: its own file, the project's files it leads to, and the files by which installed
+ * packages that it names are loaded. One question covers them all.
+ */
+export function configFiles(file: string, text?: string): ProjectFiles {
+  const files = new ProjectFiles(file);
+  files.add(file, text);
+  const config = files.text(realpathSync(file)) ?? "";
+  for (const entry of mentionedPackages(config, files.root)) files.addPackage(entry);
+  return files;
+}
+
+/** The entries of the installed packages that a text names, but of those that came with the command. */
+function mentionedPackages(text: string, root: string): string[] {
+  const names = new Set([...text.matchAll(PACKAGE_NAME)].map((match) => match[2] ?? ""));
+  return [...names].flatMap((name) => {
+    const found = isBuiltin(name) ? undefined : resolvePack(name, [root]);
+    return found && !found.own && isInstalled(found.file, root) ? [found.file] : [];
+  });
+}

@@ -1,0 +1,140 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { UndoLog } from "./undoLog.js";
+
+const FILES = 30;
+const ROUNDS = 30;
+// Exchanges the directory d for a link to the directory of the second argument, and back, until it is ended.
+const SWAPPER = `
+const { renameSync, symlinkSync, unlinkSync } = require("node:fs");
+process.chdir(process.argv[1]);
+process.stdout.write("swapping");
+for (;;) {
+  renameSync("d", "hidden");
+  symlinkSync(process.argv[2], "d");
+  unlinkSync("d");
+  renameSync("hidden", "d");
+}`;
+
+let folder: string;
+let project: string;
+let log: UndoLog;
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "agent-hostile-undo-")));
+  project = join(folder, "project");
+  mkdirSync(project);
+  log = new UndoLog(join(folder, "state"), project);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const at = (...names: string[]): string => join(project, ...names);
+const git = (...args: string[]): void => void execFileSync("git", args, { cwd: project, stdio: "ignore" });
+
+/** A message with one call, which runs a command. */
+async function command(work: () => void): Promise<void> {
+  log.beginTurn("run something");
+  await log.before({ id: "1", name: "run_bash", args: { command: "x" }, capabilities: ["execute"] });
+  work();
+  await log.after("1");
+  await log.endTurn();
+}
+
+describe("a git directory made to be looked at", () => {
+  test.each(["index", "info/exclude"])("with a pipe as its %s does not stop the agent", async (name) => {
+    git("init");
+    writeFileSync(at("a"), "1");
+    rmSync(at(".git", name), { force: true });
+    execFileSync("mkfifo", [at(".git", name)]);
+    await command(() => writeFileSync(at("a"), "2"));
+    await log.undo();
+    expect(readFileSync(at("a"), "utf8")).toBe("1");
+  });
+
+  test("whose work tree is said to be elsewhere is not followed there", async () => {
+    const elsewhere = join(folder, "home");
+    mkdirSync(elsewhere);
+    writeFileSync(join(elsewhere, "key"), "old");
+    git("init");
+    git("config", "core.worktree", elsewhere);
+    await command(() => writeFileSync(join(elsewhere, "key"), "new"));
+    expect(await log.undo()).toBeUndefined();
+    expect(readFileSync(join(elsewhere, "key"), "utf8")).toBe("new");
+  });
+});
+
+test("a program of the project that is called git is not run", async () => {
+  git("init");
+  writeFileSync(at("a"), "1");
+  const bin = at("node_modules", ".bin");
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, "git"), `#!/bin/sh\ntouch ${join(folder, "ran")}\n`);
+  chmodSync(join(bin, "git"), 0o755);
+  vi.stubEnv("PATH", [bin, process.env.PATH].join(delimiter));
+  await command(() => writeFileSync(at("a"), "2"));
+  await log.undo();
+  expect(existsSync(join(folder, "ran"))).toBe(false);
+  expect(readFileSync(at("a"), "utf8")).toBe("1");
+});
+
+test("a directory that is exchanged for a link while changes are taken back leads nowhere", async () => {
+  const outside = join(folder, "outside");
+  mkdirSync(outside);
+  mkdirSync(at("d"));
+  const names = Array.from({ length: FILES }, (_, at) => `f${at}`);
+  const paths = names.map((name) => `d/${name}`);
+  log.beginTurn("write files");
+  await log.before({ id: "1", name: "write", args: { paths }, capabilities: ["write"] });
+  for (const name of names) writeFileSync(at("d", name), "by the model");
+  await log.after("1");
+  await log.endTurn();
+  const swapper = spawn(process.execPath, ["-e", SWAPPER, project, outside], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  await once(swapper.stdout, "data");
+  try {
+    for (let round = 0; round < ROUNDS; round++) {
+      await log.undo();
+      await log.redo();
+    }
+  } finally {
+    const ended = once(swapper, "exit");
+    if (swapper.exitCode === null) {
+      swapper.kill("SIGKILL");
+      await ended;
+    }
+  }
+  expect(readdirSync(outside)).toEqual([]);
+});
+
+test("a directory with more than can be kept is named, and not copied", async () => {
+  mkdirSync(at("data"));
+  for (let file = 0; file < 5; file++) {
+    writeFileSync(at("data", `${file}`), "x");
+    truncateSync(at("data", `${file}`), 60 * 1024 * 1024);
+  }
+  log.beginTurn("remove data");
+  await log.before({ id: "1", name: "remove", args: { path: "data" }, capabilities: ["destroy"] });
+  rmSync(at("data"), { recursive: true });
+  await log.after("1");
+  await log.endTurn();
+  expect((await log.undo())?.kept[0]?.reason).toBe("it holds too much to be kept");
+});

@@ -1,0 +1,63 @@
+import { BlockList, isIP } from "node:net";
+import { quote } from "@agent/core/toolkit";
+import { boundedBody, withBody } from "../stdio/boundedBody.js";
+
+type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
+
+/** Addresses of this machine and of the networks around it. */
+const INTERNAL = new BlockList();
+for (const [network, bits] of [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.168.0.0", 16],
+] as const) {
+  INTERNAL.addSubnet(network, bits, "ipv4");
+}
+INTERNAL.addAddress("::", "ipv6");
+INTERNAL.addAddress("::1", "ipv6");
+INTERNAL.addSubnet("fc00::", 7, "ipv6");
+INTERNAL.addSubnet("fe80::", 10, "ipv6");
+
+/**
+ * `fetch` for what a server says about logins. It carries none of the headers that are meant for the server, goes only
+ * to addresses that `assertLoginAddress` accepts, and reads no answer without an end.
+ */
+export function issuerFetch(server: string): Fetch {
+  return async (input, init) => {
+    assertLoginAddress(input, server);
+    const response = await fetch(input, init);
+    return response.body === null ? response : withBody(response, boundedBody(response.body));
+  };
+}
+
+/**
+ * Throws for an address of a login that no honest server names: one that is not of the web, one that is not encrypted
+ * and not on the server's own host, or one inside the network of whoever logs in to a server outside of it.
+ */
+export function assertLoginAddress(address: string | URL, server: string): void {
+  const [wanted, own] = [new URL(address), new URL(server)];
+  const isOwnHost = wanted.hostname === own.hostname;
+  if (wanted.protocol !== "https:" && wanted.protocol !== "http:") {
+    throw refused(wanted, "that is no address of the web");
+  }
+  const mayBePlain = own.protocol === "http:" && (isOwnHost || (isInternal(wanted) && isInternal(own)));
+  if (wanted.protocol === "http:" && !mayBePlain) throw refused(wanted, "that is not encrypted");
+  if (!isOwnHost && isInternal(wanted) && !isInternal(own)) {
+    throw refused(wanted, "that is inside your own network");
+  }
+}
+
+function refused(address: URL, why: string): Error {
+  return new Error(`it wants a login at ${quote(`${address.protocol}//${address.host}`)}, and ${why}`);
+}
+
+function isInternal({ hostname }: URL): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "");
+  if (host === "localhost" || host.endsWith(".localhost")) return true;
+  const family = isIP(host);
+  return family !== 0 && INTERNAL.check(host, family === 4 ? "ipv4" : "ipv6");
+}

@@ -1,0 +1,24 @@
+import { MAX_LINE_BYTES } from "./lines.js";
+
+/** The body of an HTTP answer, with an error once it weighs more than a line of a server on this machine may. */
+export function boundedBody(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  let bytes = 0;
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        bytes += chunk.length;
+        if (bytes <= MAX_LINE_BYTES) controller.enqueue(chunk);
+        else controller.error(new Error(`The answer is larger than ${MAX_LINE_BYTES / 1024 / 1024} MiB.`));
+      },
+    }),
+  );
+}
+
+/** A response like another, with a different body. */
+export function withBody(response: Response, body: ReadableStream<Uint8Array>): Response {
+  const { status, statusText, headers } = response;
+  const changed = new Response(body, { status, statusText, headers });
+  // A made response has no address; the reader compares it to detect redirects.
+  Object.defineProperty(changed, "url", { value: response.url });
+  return changed;
+}

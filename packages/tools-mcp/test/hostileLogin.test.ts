@@ -1,0 +1,92 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { type McpHttpBehaviour, McpHttpServer } from "@agent/test-support";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createConnectionHost } from "../src/connection/connectionHost.js";
+import { loginServer } from "../src/manage/login.js";
+import { assertLoginAddress } from "../src/oauth/issuerFetch.js";
+import { temporaryDirectory } from "./harness.js";
+
+async function login(
+  behaviour: McpHttpBehaviour,
+  openBrowser: (url: URL) => void | Promise<void>,
+  headers: Record<string, string> = {},
+): Promise<unknown> {
+  const fixture = await McpHttpServer.start({ oauth: true, ...behaviour });
+  onTestFinished(() => fixture.close());
+  const host = createConnectionHost({ loginFile: "logins.json" }, temporaryDirectory(), undefined);
+  const signal = AbortSignal.timeout(60_000);
+  return await loginServer("docs", { url: fixture.url, headers }, host, { openBrowser, signal });
+}
+
+/** The browser of a person who agrees. */
+async function agree(address: URL): Promise<void> {
+  const page = await fetch(address, { redirect: "manual" });
+  await fetch(page.headers.get("location") ?? "");
+}
+
+test("a header that is meant for the server goes to no issuer that the server names", async () => {
+  const seen: IncomingHttpHeaders[] = [];
+  const issuer = createServer((request, response) => {
+    seen.push(request.headers);
+    response.writeHead(404).end();
+  }).listen(0, "127.0.0.1");
+  await once(issuer, "listening");
+  onTestFinished(() => void issuer.close());
+  const { port } = issuer.address() as AddressInfo;
+  const failed = login({ issuer: `http://127.0.0.1:${port}` }, agree, { "x-key": "of-the-server" });
+  await expect(failed).rejects.toThrow();
+  expect(seen.length).toBeGreaterThan(0);
+  expect(JSON.stringify(seen)).not.toContain("of-the-server");
+});
+
+describe("an address that no honest server names for a login", () => {
+  test.each(["file:///etc/passwd", "vscode://extension/install", "ms-msdt:/id", "javascript:alert(1)"])(
+    "%s is neither shown nor opened",
+    async (authorizationEndpoint) => {
+      const opened: URL[] = [];
+      await expect(login({ authorizationEndpoint }, (url) => void opened.push(url))).rejects.toThrow();
+      expect(opened).toEqual([]);
+    },
+  );
+
+  test.each([
+    ["https://169.254.169.254/latest/meta-data", "inside your own network"],
+    ["https://0x7f.1/", "inside your own network"],
+    ["https://[::1]/", "inside your own network"],
+    ["https://[::ffff:10.0.0.1]/", "inside your own network"],
+    ["https://localhost:8080/", "inside your own network"],
+    ["http://login.example/", "not encrypted"],
+    ["http://127.0.0.1:3000/", "not encrypted"],
+    ["file:///etc/passwd", "no address of the web"],
+  ])("%s of a server elsewhere is refused", (address, why) => {
+    expect(() => assertLoginAddress(address, "https://mcp.example/mcp")).toThrow(why);
+  });
+
+  test.each([
+    ["https://login.example/", "https://mcp.example/mcp"],
+    ["https://login.example/", "http://127.0.0.1:3000/mcp"],
+    ["http://localhost:4000/", "http://127.0.0.1:3000/mcp"],
+    ["http://mcp.lan:4000/", "http://mcp.lan/mcp"],
+    ["https://10.0.0.7/", "https://10.0.0.8/mcp"],
+  ])("%s for %s is an honest one", (address, server) => {
+    expect(() => assertLoginAddress(address, server)).not.toThrow();
+  });
+});
+
+test("a request that is no address, which everybody on the machine can send, does not end a login", async () => {
+  const answers: string[] = [];
+  await login({}, async (address) => {
+    const { port } = new URL(address.searchParams.get("redirect_uri") ?? "");
+    for (const target of ["//", "//[", "http://[", "*"]) {
+      const socket = connect(Number(port), "127.0.0.1");
+      await once(socket, "connect");
+      socket.write(`GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      answers.push((await text(socket)).slice(0, 12));
+    }
+    await agree(address);
+  });
+  expect(answers).toEqual(Array(4).fill("HTTP/1.1 404"));
+});
