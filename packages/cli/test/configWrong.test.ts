@@ -76,6 +76,11 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     ],
     [
       "agent.config.json",
+      '{"provider": {"api": "completions"}}',
+      ':1: "provider.api" must be one of "chat", "responses"',
+    ],
+    [
+      "agent.config.json",
       '{"prices": {"m": {"input": -1, "output": 1}}}',
       ':1: "prices.m.input" must be at least 0, got -1.',
     ],

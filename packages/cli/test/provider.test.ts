@@ -99,6 +99,18 @@ describe("who answers", () => {
     expect(seen.map(({ model }) => model)).toEqual(["mine", "theirs"]);
   });
 
+  test("the config decides which of OpenAI's APIs is spoken", async () => {
+    const { port, seen } = await serve({ data: [] });
+    const baseURL = `http://127.0.0.1:${port}/v1`;
+    for (const api of [undefined, "chat", "responses"]) {
+      const box = new Sandbox();
+      box.write("agent.config.json", JSON.stringify({ provider: { baseURL, model: "mine", api } }));
+      await box.run(["--trust", "hi"], { env: { OPENAI_API_KEY: "sk-test" } });
+    }
+    expect([...new Set(seen.map(({ url }) => url))]).toEqual(["/v1/chat/completions", "/v1/responses"]);
+    expect(seen.filter(({ url }) => url === "/v1/chat/completions")).toHaveLength(2);
+  });
+
   test("a model without anybody to ask is an error that says what to do", async () => {
     const { code, stderr } = await new Sandbox().run(["--model", "gpt-5", "hi"]);
     expect(code).toBe(2);

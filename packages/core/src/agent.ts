@@ -1,4 +1,4 @@
-import { type AgentOptions, checkAgentOptions, loopLimits } from "./agentOptions.js";
+import { type AgentOptions, checkAgentOptions } from "./agentOptions.js";
 import type {
   AnyChatOptions,
   ChatOptions,
@@ -9,6 +9,7 @@ import type {
 import type { Content } from "./conversation/content.js";
 import { Conversation } from "./conversation/conversation.js";
 import type { AgentEvent, DoneEvent } from "./events.js";
+import { agentExchange } from "./loop/agentExchange.js";
 import { type ApprovalDecisions, ApprovalGate } from "./loop/approval.js";
 import { compactToFit } from "./loop/compact.js";
 import { streamEvents } from "./loop/eventStream.js";
@@ -18,19 +19,17 @@ import { runLoop } from "./loop/loop.js";
 import { checkMessage, type Opening, openWithDecisions, openWithMessage } from "./loop/opening.js";
 import { createOutputReader } from "./loop/output.js";
 import { SteeringQueue } from "./loop/steering.js";
-import { DIRECT_STEPS } from "./loop/steps.js";
-import { NO_TELEMETRY } from "./loop/telemetry.js";
-import { UsageMeter } from "./loop/usage.js";
 import type { ChatProvider } from "./providers/interface.js";
 import { checkOptions, type OptionChecks } from "./toolkit/hostOptions/checkOptions.js";
 import { checkBoolean, checkSignal, checkText, invalidArgument } from "./toolkit/hostOptions/checks.js";
 import type { Schema, SchemaValue } from "./toolkit/jsonSchema/standardSchema.js";
 import { createToolRegistry } from "./tools/factory.js";
 import type { ChatTool, ExecutableTool } from "./tools/interface.js";
+import type { RegisterOptions } from "./tools/pack.js";
 import type { PackEntry } from "./tools/packTypes.js";
 import type { ToolRegistry } from "./tools/registry.js";
 import { saveConversation } from "./tools/sessionContext.js";
-import type { RegisterOptions, ToolContext } from "./tools/types.js";
+import type { ToolContext } from "./tools/types.js";
 
 const CHAT_OPTIONS: OptionChecks<AnyChatOptions> = {
   signal: checkSignal,
@@ -273,17 +272,12 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     stream: boolean,
     emit: (event: AgentEvent) => void,
   ): Exchange {
-    const limits = loopLimits(this.#options, this.#provider);
-    return {
+    return agentExchange(this.#options, {
       provider: this.#provider,
       tools: this.registry,
       conversation: this.conversation,
-      limits,
       gate: this.#gate,
-      hooks: this.#options.hooks ?? [],
       packHooks: () => this.registry.services.hooks,
-      steps: this.#options.steps ?? DIRECT_STEPS,
-      telemetry: this.#options.telemetry ?? NO_TELEMETRY,
       takeSteering: (taking) => this.#steering.take(taking),
       output: output === undefined ? undefined : createOutputReader(output),
       decisions,
@@ -291,11 +285,6 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
       stream,
       signal,
       emit,
-      scope: "",
-      label: undefined,
-      depth: 0,
-      meter: new UsageMeter(),
-      allowance: { turns: limits.maxTurns, children: limits.maxChildAgents },
-    };
+    });
   }
 }

@@ -38,6 +38,17 @@ export type {
   ParsedArguments,
   RedirectedCall,
 } from "./tools/interface.js";
+export type { LoadTools, PackRegistry, RegisterOptions, ToolPack } from "./tools/pack.js";
+export type { EditorFiles, PackHost, PersonAnswer, PersonQuestion, QuestionField } from "./tools/packHost.js";
+export type {
+  BackgroundJob,
+  BackgroundJobs,
+  Diagnosis,
+  MentionItem,
+  MentionSource,
+  PackCommand,
+  PackServices,
+} from "./tools/packServices.js";
 export { PACK_API_VERSION, registerPack } from "./tools/packs.js";
 export type {
   AgentToolNames,
@@ -57,27 +68,11 @@ export { type Terminable, terminateOnSignals } from "./tools/terminateOnSignals.
 export {
   type AccessNeed,
   type AccessRules,
-  type BackgroundJob,
-  type BackgroundJobs,
   type ChildAgentAnswer,
   type ChildAgentRequest,
-  type Diagnosis,
-  type EditorFiles,
-  type LoadTools,
-  type MentionItem,
-  type MentionSource,
-  type PackCommand,
-  type PackHost,
-  type PackRegistry,
-  type PackServices,
-  type PersonAnswer,
-  type PersonQuestion,
-  type QuestionField,
-  type RegisterOptions,
   TOOL_CAPABILITIES,
   type ToolCall,
   type ToolCapability,
   type ToolContext,
-  type ToolPack,
   type ToolReport,
 } from "./tools/types.js";

@@ -13,6 +13,13 @@ import { isRecord } from "@agent/core/toolkit";
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/**
+ * More text, as the server writes it: nearly every event of a stream. The spaces hide how long a text is. One with an
+ * escape is parsed.
+ */
+const TEXT_EVENT =
+  /^\{"type":"content_block_delta","index":\d+,"delta":\{"type":"text_delta","text":"([^"\\\p{Cc}]*)" *\} *\}$/u;
+
 /** A block that is being streamed. */
 type OpenBlock =
   | { readonly kind: "text" }
@@ -43,6 +50,13 @@ export class MessageReader implements AnswerReader {
     this.#stopReason = message.stop_reason;
     if (isRecord(message.usage)) this.#usage = message.usage;
     return this.#response();
+  }
+
+  addUnparsed(data: string): boolean {
+    const text = TEXT_EVENT.exec(data)?.[1];
+    if (text === undefined) return false;
+    this.#answer.addText(text);
+    return true;
   }
 
   add(event: unknown): void {

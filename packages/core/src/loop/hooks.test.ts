@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { agentWith, call, collect, toolTexts } from "../../test/conversation.js";
 import { deferred, fakeTool } from "../../test/fixtures.js";
 import type { AgentOptions } from "../agentOptions.js";
-import type { ToolPack } from "../tools/types.js";
+import type { ToolPack } from "../tools/pack.js";
 import type { CallHooks } from "./hooks.js";
 
 const NAMED = {

@@ -3,11 +3,13 @@ import { AgentError } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import { arrayOf, checkObject, textsOf } from "../toolkit/hostOptions/checks.js";
 import type { ExecutableTool } from "./interface.js";
+import type { ToolPack } from "./pack.js";
+import type { PackHost } from "./packHost.js";
 import { registerPack } from "./packs.js";
 import type { AgentToolNames, CheckedPacks, PackEntry } from "./packTypes.js";
 import { REGISTRY_OPTIONS, ToolRegistry, type ToolRegistryOptions } from "./registry.js";
 import { SaveSessionContextTool } from "./sessionContext.js";
-import type { PackHost, ToolContext, ToolPack } from "./types.js";
+import type { ToolContext } from "./types.js";
 
 export interface CreateRegistryOptions<Entries extends readonly PackEntry[] = readonly PackEntry[]>
   extends ToolRegistryOptions {

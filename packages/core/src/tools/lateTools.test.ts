@@ -4,7 +4,7 @@ import { deferred, fakeContext, fakeTool } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
 import { scriptedProvider } from "../providers/replay.js";
 import { createToolRegistry } from "./factory.js";
-import type { LoadTools, PackRegistry, ToolPack } from "./types.js";
+import type { LoadTools, PackRegistry, ToolPack } from "./pack.js";
 
 /** A pack whose tools come later. */
 const latePack = (load: LoadTools, description = "tools of the server"): ToolPack => ({

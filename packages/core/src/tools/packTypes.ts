@@ -1,5 +1,5 @@
 import type { ExecutableTool } from "./interface.js";
-import type { PackRegistry, ToolPack } from "./types.js";
+import type { PackRegistry, ToolPack } from "./pack.js";
 
 /**
  * Packs by the name of their package, so that an editor knows options and tools of one that a config only names. A pack

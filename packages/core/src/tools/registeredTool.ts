@@ -3,9 +3,10 @@ import { AgentError } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import { checkBoolean, checkText } from "../toolkit/hostOptions/checks.js";
 import type { ExecutableTool, ParsedArguments } from "./interface.js";
+import type { RegisterOptions } from "./pack.js";
 import { type SharedSchema, shareSchema } from "./sharedSchema.js";
 import { isToolName } from "./toolName.js";
-import { type RegisterOptions, TOOL_CAPABILITIES, type ToolCapability } from "./types.js";
+import { TOOL_CAPABILITIES, type ToolCapability } from "./types.js";
 
 const OPTIONS: OptionChecks<RegisterOptions> = {
   enabled: checkBoolean,

@@ -12,18 +12,13 @@ import {
 import { createRedactor } from "../toolkit/text/redact.js";
 import type { ExecutionLimits, RunOptions, ToolResult } from "./execution.js";
 import type { ChatTool, ExecutableTool } from "./interface.js";
+import type { LoadTools, PackRegistry, RegisterOptions } from "./pack.js";
+import type { PackServices } from "./packServices.js";
 import { type PreparedCall, prepareCall } from "./preparedCall.js";
 import { examineTool, type RegisteredTool } from "./registeredTool.js";
 import { defaultSecrets, readVariables } from "./secrets.js";
 import { PackServiceList } from "./services.js";
-import type {
-  LoadTools,
-  PackRegistry,
-  PackServices,
-  RegisterOptions,
-  ToolCall,
-  ToolCapability,
-} from "./types.js";
+import type { ToolCall, ToolCapability } from "./types.js";
 
 const DEFAULT_DEADLINE_MS = 10 * 60 * 1000;
 const DEFAULT_ABORT_GRACE_MS = 5000;

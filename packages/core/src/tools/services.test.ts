@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { fakeContext, fakeTool } from "../../test/fixtures.js";
 import { createToolRegistry } from "./factory.js";
-import type { BackgroundJob, PackServices, ToolPack } from "./types.js";
+import type { ToolPack } from "./pack.js";
+import type { BackgroundJob, PackServices } from "./packServices.js";
 
 const packOf = (services: PackServices, name = "serving"): ToolPack => ({
   packName: name,

@@ -7,7 +7,7 @@ import {
   checkText,
   invalidArgument,
 } from "../toolkit/hostOptions/checks.js";
-import type { BackgroundJobs, Diagnosis, MentionSource, PackCommand, PackServices } from "./types.js";
+import type { BackgroundJobs, Diagnosis, MentionSource, PackCommand, PackServices } from "./packServices.js";
 
 const LOAD_GRACE_MS = 5000;
 

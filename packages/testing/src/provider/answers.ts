@@ -9,6 +9,8 @@ import {
   type Problem,
   type ProviderCheck,
 } from "./examination.js";
+import { Heard, PATIENCE_MS } from "./heard.js";
+import { streamReply } from "./server.js";
 import type { SampleAnswer } from "./types.js";
 
 const CALLS = [
@@ -58,9 +60,14 @@ export const ANSWER_CHECKS: readonly ProviderCheck[] = [
     cure: "Call onText and onReasoning for each piece while it arrives, not once at the end.",
     run: async (examination) => {
       const answer = { text: "One two three four.", reasoning: "Counting.", usage: USAGE };
-      const { carries } = examination.subject.dialect;
-      return await examination.with([examination.reply(answer)], async (provider) => {
-        const asked = await ask(provider, "streaming");
+      const { dialect } = examination.subject;
+      const pieces = dialect.events(answer);
+      // The server goes on once it was heard: what is handed on only at the end is then handed on too late.
+      const withText = pieces.findIndex((piece) => piece.includes("One"));
+      const heard = new Heard();
+      const reply = streamReply(pieces, "clean", (at) => (at === withText ? heard.wait() : undefined));
+      return await examination.with([reply], async (provider) => {
+        const asked = await ask(provider, "streaming", { onText: () => heard.now() });
         const problems: Problem[] = [];
         if (asked.text !== answer.text || asked.response?.content !== answer.text) {
           problems.push({
@@ -68,9 +75,12 @@ export const ANSWER_CHECKS: readonly ProviderCheck[] = [
             got: `${JSON.stringify(asked.text)}; ${outcome(asked)}`,
           });
         }
-        if (asked.textPieces < 2)
-          problems.push({ expected: "the text in the pieces it came in", got: `${asked.textPieces} pieces` });
-        if (carries?.reasoning !== false && asked.reasoning !== answer.reasoning) {
+        if (!heard.inTime)
+          problems.push({
+            expected: "text through onText while the rest of the answer is still to come",
+            got: `none within ${PATIENCE_MS} ms`,
+          });
+        if (dialect.carries?.reasoning !== false && asked.reasoning !== answer.reasoning) {
           problems.push({
             expected: `the reasoning ${JSON.stringify(answer.reasoning)} through onReasoning`,
             got: JSON.stringify(asked.reasoning),

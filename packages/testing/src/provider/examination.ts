@@ -17,7 +17,6 @@ export interface Asked {
   readonly error: unknown;
   /** The streamed text, without what a retry made void. */
   readonly text: string;
-  readonly textPieces: number;
   readonly reasoning: string;
   readonly retries: readonly ProviderRetry[];
 }
@@ -87,7 +86,8 @@ export async function ask(
   settleMs = SETTLE_MS,
 ): Promise<Asked> {
   const retries: ProviderRetry[] = [];
-  let [text, reasoning, textPieces] = ["", "", 0];
+  const { onText, ...rest } = request;
+  let [text, reasoning] = ["", ""];
   const messages: readonly ChatMessage[] = [{ role: "user", content: "hello" }];
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -105,19 +105,19 @@ export async function ask(
       ...(mode === "streaming" && {
         onText: (piece: string) => {
           text += piece;
-          textPieces++;
+          onText?.(piece);
         },
         onReasoning: (piece: string) => {
           reasoning += piece;
         },
       }),
-      ...request,
+      ...rest,
     }))();
   try {
     const response = await Promise.race([asking, late]);
-    return { response, error: undefined, text, textPieces, reasoning, retries };
+    return { response, error: undefined, text, reasoning, retries };
   } catch (error) {
-    return { response: undefined, error, text, textPieces, reasoning, retries };
+    return { response: undefined, error, text, reasoning, retries };
   } finally {
     clearTimeout(timer);
   }

@@ -77,17 +77,19 @@ export function jsonReply(body: unknown, status = 200, headers: Record<string, s
   };
 }
 
-/** A stream in pieces. `end`: how the connection goes on after the last one. */
+/** A stream in pieces. `end`: how the connection goes on after the last one; `written` is awaited after each. */
 export function streamReply(
   pieces: readonly (string | Uint8Array)[],
   end: "clean" | "cut" | "open" = "clean",
+  written?: (index: number) => Promise<unknown> | undefined,
 ): Reply {
   return async (_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.flushHeaders();
-    for (const piece of pieces) {
+    for (const [index, piece] of pieces.entries()) {
       // Without a callback the pieces of one turn of the loop leave as one.
       await new Promise((resolve) => response.write(piece, resolve));
+      await written?.(index);
     }
     if (end === "clean") response.end();
     if (end === "cut") setImmediate(() => response.destroy());

@@ -33,6 +33,12 @@ const provider = {
     name,
     model: name,
     baseURL: { ...name, format: "uri" },
+    api: {
+      type: "string",
+      enum: ["chat", "responses"],
+      description:
+        "Which of OpenAI's APIs. Default: responses at OpenAI's own address, else chat completions",
+    },
     apiKey: { ...name, description: "Better in the provider's variable, such as OPENAI_API_KEY" },
     headers: { type: "object", additionalProperties: { type: "string" } },
     body: { type: "object", description: "More fields for each request" },

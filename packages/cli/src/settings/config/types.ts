@@ -40,6 +40,8 @@ export interface ProviderSettings {
   readonly name?: ProviderName;
   readonly model?: string;
   readonly baseURL?: string;
+  /** Which of OpenAI's two APIs is spoken. Default: `"responses"` at OpenAI's own address, `"chat"` at any other. */
+  readonly api?: "chat" | "responses";
   readonly apiKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** More fields for each request: `temperature`, `reasoning_effort` … */

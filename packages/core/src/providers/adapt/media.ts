@@ -48,8 +48,8 @@ export class MediaFitter {
 
   /** The request with what its server takes; the same one if that is all of it. */
   fit<Request extends Pick<ChatRequest, "messages" | "onNotice">>(request: Request): Request {
+    if (!request.messages.some(holdsMedia)) return request;
     const parts = request.messages.flatMap(mediaParts);
-    if (parts.length === 0) return request;
     const refused = this.#refusals(parts);
     const messages = request.messages.map((message) => this.#fitMessage(message, refused));
     for (const text of refused.values()) this.#notices.say(request, text);
@@ -140,7 +140,8 @@ function isImage(part: MediaPart): boolean {
 function holdsMedia(
   message: ChatMessage,
 ): message is MediaMessage & { readonly content: readonly ContentPart[] } {
-  return Array.isArray(message.content) && mediaParts(message).length > 0;
+  const { content } = message;
+  return content !== null && typeof content !== "string" && content.some((part) => part.type !== "text");
 }
 
 function mediaParts({ content }: ChatMessage): MediaPart[] {

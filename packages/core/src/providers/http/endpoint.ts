@@ -9,6 +9,7 @@ import type { CheckedOptions } from "./options.js";
 import { fetchSameOrigin } from "./redirect.js";
 import { AttemptError } from "./retry.js";
 import { readEvents, readText } from "./sse.js";
+import type { AnswerReader } from "./wire.js";
 
 // What is looked through for secrets. Far more than a quotation shows.
 const MAX_QUOTED_CHARACTERS = 4096;
@@ -17,7 +18,10 @@ const MAX_QUOTED_CHARACTERS = 4096;
 export type Send = (path: string, body: string | undefined, signal: AbortSignal) => Promise<Response>;
 
 export interface EndpointOptions
-  extends Pick<CheckedOptions, "model" | "baseURL" | "headers" | "timeoutMs" | "retries" | "secrets"> {
+  extends Pick<
+    CheckedOptions,
+    "model" | "baseURL" | "headers" | "fetch" | "timeoutMs" | "retries" | "secrets"
+  > {
   /** What to do about a status: `{ 401: "Check the API key." }`. */
   readonly cures: Readonly<Record<number, string>>;
   /** Replaces `fetch` with the headers above. */
@@ -35,7 +39,7 @@ export class HttpEndpoint {
 
   constructor(options: EndpointOptions) {
     this.#options = options;
-    this.#send = options.send ?? fetchBelow(options.baseURL, options.headers);
+    this.#send = options.send ?? fetchBelow(options);
   }
 
   async attempts<T>(
@@ -60,19 +64,27 @@ export class HttpEndpoint {
     return this.#parse(await readText(bodyOf(response), idle.reset));
   }
 
-  /** Hands on each event of a stream. Resolves to whether the end mark came. */
+  /**
+   * Hands each event of a stream to `reader`, and calls `onRead` after those that came together. Resolves to whether the
+   * end mark came.
+   */
   async readStream(
     response: Response,
     idle: IdleTimeout,
-    onEvent: (event: unknown) => void,
+    reader: Pick<AnswerReader, "add" | "addUnparsed">,
+    onRead?: () => void,
   ): Promise<boolean> {
     const contentType = response.headers.get("content-type") ?? "";
     let anyData = false;
     const onData = (data: string): void => {
       anyData = true;
-      onEvent(this.#parse(data));
+      if (!reader.addUnparsed?.(data)) reader.add(this.#parse(data));
     };
-    const endMarkCame = await readEvents(bodyOf(response), onData, idle.reset);
+    const onBytes = (isData: boolean): void => {
+      idle.reset(isData);
+      onRead?.();
+    };
+    const endMarkCame = await readEvents(bodyOf(response), onData, onBytes);
     // Asked only now: there are servers that call their events a web page.
     if (!anyData && /html/i.test(contentType)) {
       throw webPage(`its content-type is ${this.#quote(contentType)}`);
@@ -97,14 +109,14 @@ export class HttpEndpoint {
   }
 }
 
-function fetchBelow(baseURL: string, headers: Readonly<Record<string, string>>): Send {
+function fetchBelow({ baseURL, headers, fetch }: EndpointOptions): Send {
   const postHeaders = { "content-type": "application/json", ...headers };
   const { origin, pathname, search } = new URL(baseURL);
   const start = `${origin}${pathname.replace(/\/$/, "")}`;
   return (path, body, signal) => {
     const url = search === "" ? `${start}${path}` : below(baseURL, path);
-    if (body === undefined) return fetchSameOrigin(url, { headers, signal });
-    return fetchSameOrigin(url, { method: "POST", headers: postHeaders, body, signal });
+    if (body === undefined) return fetchSameOrigin(url, { headers, signal }, fetch);
+    return fetchSameOrigin(url, { method: "POST", headers: postHeaders, body, signal }, fetch);
   };
 }
 

@@ -17,10 +17,10 @@ const LONGEST_START = "data: ".length;
 const END_GRACE_MS = 100;
 
 /**
- * Reads server-sent events and hands on the data of each. Resolves to whether the end mark came; what follows
- * it is ignored. Understands every line ending, comments, and characters split between two reads. A body that
- * begins like a JSON object or a web page is one event with its end: the whole answer of a server that does
- * not stream.
+ * Reads server-sent events and hands on the data of each; `onBytes` is called after those of each read. Resolves to
+ * whether the end mark came; what follows it is ignored. Understands every line ending, comments, and characters split
+ * between two reads. A body that begins like a JSON object or a web page is one event with its end: the whole answer of
+ * a server that does not stream.
  */
 export async function readEvents(
   body: ReadableStream<Uint8Array>,
@@ -28,29 +28,21 @@ export async function readEvents(
   onBytes: (isData: boolean) => void,
 ): Promise<boolean> {
   const reader = body.getReader();
-  const events = new EventParser();
-  let count = 0;
-  let idle = 0;
+  const decoder = new TextDecoder();
+  const events = new EventParser(onData);
+  let size = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
-    for await (const text of decodedText(reader, MAX_STREAM_BYTES)) {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      size = checkedSize(reader, size + value.byteLength, MAX_STREAM_BYTES);
       if (timer) continue;
-      const found = events.add(text);
-      const isData = events.takeIsData();
-      onBytes(isData);
-      idle = isData ? 0 : idle + text.length;
-      if (idle > MAX_IDLE_CHARACTERS)
-        throw tooLarge(`more than ${MAX_IDLE_CHARACTERS} characters that hold no data`);
-      for (const data of found) {
-        if (data === END_MARK) timer ??= setTimeout(() => cancel(reader), END_GRACE_MS);
-        if (timer) break;
-        if (++count > MAX_EVENTS) throw tooLarge(`more than ${MAX_EVENTS} events`);
-        onData(data);
-      }
+      onBytes(events.add(decoder.decode(value, { stream: true })));
+      if (events.isEnded) timer = setTimeout(() => cancel(reader), END_GRACE_MS);
     }
-    const last = timer ? "" : events.finish();
-    if (last !== "" && last !== END_MARK) onData(last);
-    return timer !== undefined || last === END_MARK || events.isWhole;
+    if (!timer) events.finish(decoder.decode());
+    return events.isEnded;
   } catch (error) {
     // The answer was complete: how the connection ended no longer matters.
     if (timer) return true;
@@ -69,7 +61,6 @@ export async function readText(
   const reader = body.getReader();
   const pieces: Uint8Array[] = [];
   let size = 0;
-  // Not through decodedText: its generator is a measurable part of a short answer's cost.
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
@@ -78,18 +69,6 @@ export async function readText(
     pieces.push(value);
   }
   return new TextDecoder().decode(pieces.length === 1 ? pieces[0] : concatBytes(pieces));
-}
-
-async function* decodedText(reader: ReadableStreamDefaultReader<Uint8Array>, maxBytes: number) {
-  const decoder = new TextDecoder();
-  let size = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size = checkedSize(reader, size + value.byteLength, maxBytes);
-    yield decoder.decode(value, { stream: true });
-  }
-  yield decoder.decode();
 }
 
 function checkedSize(
@@ -110,8 +89,9 @@ function cancel(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   reader.cancel().catch(() => undefined);
 }
 
-/** Cuts text into lines and lines into events. */
+/** Cuts text into lines and lines into events, and hands on the data of each. */
 class EventParser {
+  readonly #onData: (data: string) => void;
   #line = "";
   #endsInReturn = false;
   // The lines of data of the event that is coming; `undefined` before the first one.
@@ -121,56 +101,49 @@ class EventParser {
   // Kept apart: reading it off a long line copies the line each time.
   #lineStart = "";
   #begun = false;
+  // Whether the body is one piece and no stream. Told by its first character: labels are often wrong.
   #isWhole = false;
+  #isEnded = false;
+  #count = 0;
+  #idleCharacters = 0;
 
-  /** Whether the body is one piece and no stream. Told by its first character: labels are often wrong. */
-  get isWhole(): boolean {
-    return this.#isWhole;
+  constructor(onData: (data: string) => void) {
+    this.#onData = onData;
   }
 
-  /** Whether anything but comments and blanks came since this was last asked. */
-  takeIsData(): boolean {
-    const isData = this.#isData || this.#lineStart.startsWith("data:");
+  /** Whether the end mark came, or a whole answer that needs none. What follows is ignored. */
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** Takes more text. Returns whether it holds anything but comments and blanks. */
+  add(text: string): boolean {
     this.#isData = false;
-    return isData;
-  }
-
-  /** Takes more text and returns the data of the events it completes. */
-  add(text: string): string[] {
-    const found: string[] = [];
     if (!this.#begun) this.#begin(text.trimStart());
     if (this.#isWhole) {
       this.#isData = /\S/.test(text);
       this.#extendLine(text);
-      return found;
-    }
-    // A long line comes in many pieces: what is there already is not searched again with each.
-    if (!this.#endsInReturn && !/[\r\n]/.test(text)) {
+    } else if (!this.#endsInReturn && !/[\r\n]/.test(text)) {
+      // A long line comes in many pieces: what is there already is not searched again with each.
       this.#extendLine(text);
-      return found;
+    } else {
+      this.#lines(this.#line + text);
     }
-    const whole = this.#line + text;
-    // A carriage return at the very end may be half of a line ending: it waits for what follows.
-    const lines = whole.includes("\r") ? whole.split(/\r\n|\n|\r(?!$)/) : whole.split("\n");
-    this.#line = lines.pop() ?? "";
-    this.#lineStart = this.#line.slice(0, LONGEST_START);
-    this.#endsInReturn = this.#line.endsWith("\r");
-    for (const line of lines) {
-      if (line !== "") this.#field(line);
-      else {
-        const data = this.#take();
-        // As the standard has it: an event without data is none.
-        if (data !== "") found.push(data);
-      }
+    const isData = this.#isData || this.#lineStart.startsWith("data:");
+    this.#idleCharacters = isData ? 0 : this.#idleCharacters + text.length;
+    if (this.#idleCharacters > MAX_IDLE_CHARACTERS) {
+      throw tooLarge(`more than ${MAX_IDLE_CHARACTERS} characters that hold no data`);
     }
-    return found;
+    return isData;
   }
 
-  /** The data of an event that the end of the stream completes, or "". */
-  finish(): string {
-    if (this.#isWhole) return this.#line;
-    this.#field(this.#line.replace(/\r$/, ""));
-    return this.#take();
+  /** The end of the stream, which completes an event. */
+  finish(text: string): void {
+    this.add(text);
+    if (this.#isWhole) this.#data = this.#line;
+    else this.#field(this.#line.replace(/\r$/, ""));
+    this.#dispatch();
+    this.#isEnded ||= this.#isWhole;
   }
 
   #begin(text: string): void {
@@ -184,6 +157,21 @@ class EventParser {
     checkEventSize(this.#line.length);
   }
 
+  /** Reads the lines of a text and keeps its last one, which may go on. */
+  #lines(given: string): void {
+    // A carriage return at the very end may be half of a line ending: it waits for what follows.
+    const text = given.includes("\r") ? given.replace(/\r\n|\r(?!$)/g, "\n") : given;
+    let start = 0;
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+      if (end === start) this.#dispatch();
+      else if (text.startsWith("data:", start)) this.#field(text.slice(start, end));
+      start = end + 1;
+    }
+    this.#line = text.slice(start);
+    this.#lineStart = this.#line.slice(0, LONGEST_START);
+    this.#endsInReturn = this.#line.endsWith("\r");
+  }
+
   #field(line: string): void {
     if (!line.startsWith("data:")) return;
     this.#isData ||= line.length > LONGEST_START;
@@ -193,11 +181,15 @@ class EventParser {
     this.#data = this.#data === undefined ? data : `${this.#data}\n${data}`;
   }
 
-  #take(): string {
+  /** Hands on the event that is complete. As the standard has it: an event without data is none. */
+  #dispatch(): void {
     const data = this.#data ?? "";
     this.#data = undefined;
     this.#dataSize = 0;
-    return data;
+    if (data === END_MARK) this.#isEnded = true;
+    if (this.#isEnded || data === "") return;
+    if (++this.#count > MAX_EVENTS) throw tooLarge(`more than ${MAX_EVENTS} events`);
+    this.#onData(data);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { MediaFitter } from "../adapt/media.js";
+import { GatheredText } from "../answer/gatheredText.js";
 import type { ChatRequest, ChatResponse } from "../interface.js";
 import { checkRequest } from "../request.js";
 import type { HttpEndpoint } from "./endpoint.js";
@@ -29,6 +30,11 @@ export interface AnswerReader {
   whole(answer: unknown): ChatResponse;
   /** One event of a stream. */
   add(event: unknown): void;
+  /**
+   * Takes an event that is not parsed yet, and returns whether it did; else it is parsed and added. For the one kind of
+   * event that a stream repeats thousands of times: parsing costs more than everything else about it.
+   */
+  addUnparsed?(data: string): boolean;
   /** The answer after the last event. Throws unless it is complete. */
   end(endMarkCame: boolean): ChatResponse;
 }
@@ -47,9 +53,14 @@ async function askFitting(endpoint: HttpEndpoint, wire: Wire, request: ChatReque
   return await endpoint.attempts(request, async (idle) => {
     const stream = request.onText !== undefined;
     const response = await openLearning(endpoint, wire, request, stream, idle);
-    const reader = wire.reader(request);
-    if (!stream) return reader.whole(await endpoint.readJson(response, idle));
-    return reader.end(await endpoint.readStream(response, idle, (event) => reader.add(event)));
+    if (!stream) return wire.reader(request).whole(await endpoint.readJson(response, idle));
+    const gathered = new GatheredText(request);
+    const reader = wire.reader(gathered.request);
+    try {
+      return reader.end(await endpoint.readStream(response, idle, reader, () => gathered.report()));
+    } finally {
+      gathered.report();
+    }
   });
 }
 

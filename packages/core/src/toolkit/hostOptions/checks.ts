@@ -1,6 +1,6 @@
 import { describeValue, isRecord } from "@agent/internal";
 import { AgentError } from "../../errors.js";
-import type { PackRegistry } from "../../tools/types.js";
+import type { PackRegistry } from "../../tools/pack.js";
 
 /**
  * The error for an argument or option that is not what it must be, with the code `invalid_argument`.

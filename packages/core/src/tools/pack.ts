@@ -1,0 +1,64 @@
+import type { ExecutableTool } from "./interface.js";
+import type { PackHost } from "./packHost.js";
+import type { PackServices } from "./packServices.js";
+
+/**
+ * A tool pack: any module with a named export `register`. It registers its tools, declares which start
+ * disabled, and does nothing else at import time.
+ */
+export interface ToolPack {
+  register(registry: PackRegistry, host?: PackHost): void;
+  /** The package's name, for messages and listings. */
+  readonly packName?: string;
+  /**
+   * Environment variables that hold its secrets: `["ACME_TOKEN"]`. A host that knows them passes their values as
+   * `host.secrets`, withholds them from commands and hides them in results; read `process.env` where it passes none.
+   */
+  readonly secrets?: readonly string[];
+  /** The pack API version it was built for; absent means 1. */
+  readonly packApiVersion?: number;
+}
+
+export interface RegisterOptions {
+  /** `false` declares a tool that stays off until the user opts in. Default `true`. */
+  readonly enabled?: boolean;
+  /** Who brings the tool, for messages and listings. Set by `registerPack`; a pack need not. */
+  readonly source?: string;
+  /**
+   * `true` keeps the tool's schema out of what the model is sent with every request. The tool is called through
+   * another one that redirects to it, and is switched, approved and reported under its own name.
+   */
+  readonly deferred?: boolean;
+}
+
+/**
+ * The part of the registry a pack works with. An interface, so that two copies of core work together. `Names` are the
+ * tools the pack registers: with them an editor completes and checks `enable` and `disable` of whoever selects the pack.
+ */
+export interface PackRegistry<Names extends string = string> {
+  register(tool: ExecutableTool & { readonly name: Names }, options?: RegisterOptions): void;
+  unregister(name: string): void;
+  enable(name: string): boolean;
+  disable(name: string): boolean;
+  hasTool(name: string): boolean;
+  isToolEnabled(name: string): boolean;
+  getToolNames(): string[];
+  /**
+   * The values of the variables a pack declares in `secrets`, those that are set; from then on results do not show them. Called
+   * by `registerPack`, also for a pack inside a preset.
+   */
+  claimSecrets?(pack: string, variables: readonly string[]): Readonly<Record<string, string>>;
+  /** The names of all variables that were claimed as secrets: a live list, which grows with every pack. */
+  readonly secretVariables?: readonly string[];
+  /** Hands over what this registration brings besides tools. May be called more than once. */
+  provide?(services: PackServices): void;
+  /**
+   * Announces tools that are known only later, such as those of a server that must be asked first. `load` starts at
+   * once and registers them under the same rules; they appear between two requests to the model. A failure is
+   * reported to the host under `description`; tools registered before it stay.
+   */
+  registerLater?(description: string, load: LoadTools): void;
+}
+
+/** Registers tools that take time to find out. `signal` aborts when the registry is disposed of. */
+export type LoadTools = (registry: PackRegistry, signal: AbortSignal) => Promise<void>;

@@ -1,0 +1,67 @@
+import type { AccessRules, ToolContext } from "./types.js";
+
+/**
+ * What the host hands to a pack: the agent's live state and the pack's own options block. `Options` is what the pack takes:
+ * the compiler checks it where it sees the pack selected. Options also come from files that no compiler reads, so a
+ * pack checks them with `packOptions` all the same.
+ */
+export interface PackHost<Options = unknown> {
+  readonly context: ToolContext;
+  readonly options?: Options;
+  /** Absolute paths the host never lets a tool write, move or remove: its own configuration, trust and sessions. */
+  readonly protectedPaths?: readonly string[];
+  /** The values of the secrets the pack declares in `secrets`, those that are set. */
+  readonly secrets?: Readonly<Record<string, string>>;
+  /** Names of environment variables that hold secrets: no command may see them. A live list: it may grow. */
+  readonly secretVariables?: readonly string[];
+  /** Where tools may go without asking. Absent: everywhere. */
+  readonly access?: AccessRules;
+  /** Where relative paths in the options start: the directory of the config. Absent: the working directory. */
+  readonly baseDirectory?: string;
+  /** How many tokens the model's context holds. Absent where that is not known. */
+  readonly contextTokens?: number;
+  /** Asks the person who uses the agent. Absent where nobody can answer. */
+  readonly ask?: (question: PersonQuestion) => Promise<PersonAnswer>;
+  /** The files of the editor the person works in. Absent where there is none: tools then use the disk alone. */
+  readonly editorFiles?: EditorFiles;
+}
+
+/** A question of a pack to the person who uses the agent. */
+export interface PersonQuestion {
+  /** Who asks: `the MCP server "github"`. Shown with the question, so that nobody can pretend to be the agent. */
+  readonly source: string;
+  readonly message: string;
+  /** What the person is to fill in. None: a plain yes or no. */
+  readonly fields: readonly QuestionField[];
+  /** An address the person is asked to open. The host shows it whole and opens nothing by itself. */
+  readonly url?: string;
+  /** Aborts when the answer is no longer wanted. */
+  readonly signal: AbortSignal;
+}
+
+export interface QuestionField {
+  readonly name: string;
+  readonly type: "text" | "number" | "integer" | "boolean" | "choice" | "choices";
+  readonly title?: string;
+  readonly description?: string;
+  readonly required: boolean;
+  /** What can be chosen, for `choice` and `choices`. */
+  readonly options?: readonly { readonly value: string; readonly title?: string }[];
+  readonly default?: unknown;
+}
+
+/** `values` has what was filled in by name; `no` is a refusal, `dismissed` is no answer at all. */
+export type PersonAnswer =
+  | { readonly answer: "yes"; readonly values: Readonly<Record<string, unknown>> }
+  | { readonly answer: "no" | "dismissed" };
+
+/**
+ * The text files of an editor, as the person sees them: unsaved changes included. Paths are absolute and canonical. A
+ * tool checks a path under its own rules before it asks: the editor knows none of them.
+ */
+export interface EditorFiles {
+  /** The text the editor has. Rejects for a file that it cannot open. */
+  readText?(path: string, signal?: AbortSignal): Promise<string>;
+  /** Replaces the whole text and saves it; makes the file if there is none. Rejects if the editor did not. */
+  writeText?(path: string, text: string, signal?: AbortSignal): Promise<void>;
+}

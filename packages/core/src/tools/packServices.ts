@@ -1,0 +1,91 @@
+import type { Content } from "../conversation/content.js";
+import type { CallHooks } from "../loop/hooks.js";
+
+/** What a pack brings besides tools, for one registration: two agents in one process share none of it. */
+export interface PackServices {
+  /** Its background work, if it has any: listed by `/status`. */
+  readonly jobs?: BackgroundJobs;
+  /** Says what works on this machine and what does not: printed by `agent doctor`. */
+  readonly diagnose?: () => readonly Diagnosis[] | Promise<readonly Diagnosis[]>;
+  /** Commands a person can give in the chat: `/deploy staging`. */
+  readonly commands?: readonly PackCommand[];
+  /** Asked about every call of every tool. A pack can deny and change, never allow what a person must decide. */
+  readonly hooks?: CallHooks;
+  /** What a person can mention in a message, such as the resources of a server. */
+  readonly mentions?: readonly MentionSource[];
+  /** Ends everything the registration started. Called once; the tools are gone by then. */
+  readonly dispose?: () => void | Promise<void>;
+  /**
+   * Ends at once what must not outlive the process, without waiting and without throwing. A pack installs no handlers for
+   * signals: a host that has them, or wants them (`terminateOnSignals`), calls this when the process is about to end.
+   */
+  readonly terminate?: () => void;
+}
+
+/** A command for people. Its result is sent to the model as the person's message, or only shown. */
+export interface PackCommand {
+  /** What is typed after the slash: letters, digits, `-`, `_` and `:`. */
+  readonly name: string;
+  readonly description: string;
+  run(input: string, signal: AbortSignal): Promise<{ readonly send: Content } | { readonly show: string }>;
+}
+
+/** Things that a person can mention with `@` in a message, to be put into it. */
+export interface MentionSource {
+  /** What the mentions begin with: `@docs:`. Letters, digits, `-` and `_`. */
+  readonly name: string;
+  /** What can be mentioned, for completion: at most a few dozen that fit `query`, the best first. */
+  list(query: string, signal: AbortSignal): Promise<readonly MentionItem[]>;
+  /** What stands for a mention in the message. */
+  read(id: string, signal: AbortSignal): Promise<Content>;
+}
+
+export interface MentionItem {
+  /** What is typed after the name: `@docs:guide/start`. */
+  readonly id: string;
+  readonly description?: string;
+}
+
+/** Something a pack keeps running after the call that started it returned, such as a development server. */
+export interface BackgroundJob {
+  readonly id: string;
+  readonly command: string;
+  readonly pids: readonly number[];
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Where its output goes, if anywhere. */
+  readonly logFile?: string;
+  /** How it ended, if it is over: `ended`, `memory limit exceeded`. Absent while it runs. */
+  readonly ended?: string;
+}
+
+/** What a host can see and end of a pack's background work. */
+export interface BackgroundJobs {
+  /** What runs, and the last few that have ended. Oldest first. */
+  list(): readonly BackgroundJob[];
+  /** Ends a job and everything it started. Resolves to whether it did: false for one that is over or unknown. */
+  end(id: string): Promise<boolean>;
+  /**
+   * Ends a command that a call is still waiting for, by the process id the call gave to `onProcess`. The call
+   * returns what the command had printed and says who ended it; the turn goes on. Resolves to whether there was
+   * such a command. Absent if the pack's calls cannot be ended one by one.
+   */
+  endProcess?(pid: number): Promise<boolean>;
+  /**
+   * Moves a command that a call is still waiting for to the background, by the same process id. The call returns what the
+   * command had printed and the id of the job; the command goes on and is listed. Resolves to whether there was such a
+   * command.
+   */
+  detachProcess?(pid: number): Promise<boolean>;
+}
+
+/** One thing a pack found out about the machine, for `agent doctor`. */
+export interface Diagnosis {
+  /** What was looked at: `memory limit`. */
+  readonly subject: string;
+  readonly ok: boolean;
+  /** What was found. */
+  readonly detail: string;
+  /** What to do about it, if it is not ok. */
+  readonly cure?: string;
+}
