@@ -46,9 +46,18 @@ if (unknown !== undefined) {
 const sizes = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number(value)]));
 const wanted = positionals.length > 0 ? positionals : Object.keys(PARTS);
 
+// Ends what was started: see `startServers`, and workers end with this process.
+for (const [signal, number] of [
+  ["SIGINT", 2],
+  ["SIGTERM", 15],
+  ["SIGHUP", 1],
+]) {
+  process.once(signal, () => process.exit(128 + number));
+}
 const report = createReport("durable", "Runs that survive, beside the agent alone and LangGraph");
 const servers = await startServers();
 const folder = mkdtempSync(join(tmpdir(), "agent-bench-runs-"));
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 let number = 0;
 /** The two engines, each with an empty store of its own. */
 const stores = () => [
@@ -68,5 +77,4 @@ try {
   report.save({ isPartial: positionals.length > 0 });
 } finally {
   await servers.stop();
-  rmSync(folder, { recursive: true, force: true });
 }

@@ -1,12 +1,14 @@
 import { writeFile } from "node:fs/promises";
 import { packageBuild } from "../../tsup.base.ts";
+import { bundle } from "./bundle.config.ts";
 import { CONFIG_SCHEMA } from "./src/settings/config/schema.ts";
 
+// The code is Rollup's; what is left are types. The command itself has no importers, so only the sub-path needs them.
+await bundle();
+await writeFile("dist/config.schema.json", `${JSON.stringify(CONFIG_SCHEMA, null, 2)}\n`);
+
 export default packageBuild({
-  entry: { bin: "src/bin.ts", config: "src/settings/config/index.ts" },
-  // The command itself has no importers, so only the sub-path needs types.
-  dts: { entry: { config: "src/settings/config/index.ts" } },
-  onSuccess: async () => {
-    await writeFile("dist/config.schema.json", `${JSON.stringify(CONFIG_SCHEMA, null, 2)}\n`);
-  },
+  entry: { config: "src/settings/config/index.ts" },
+  dts: { only: true },
+  clean: false,
 });

@@ -78,10 +78,11 @@ function usedCpu(processes) {
 export async function claim({ report, stores, sizes }) {
   for (const { who, address } of stores()) {
     const engine = await openEngine(address);
+    // A worker that was there when the queue was short has to stay fast when it is long.
+    await start(engine, 100);
+    await claimWaits(engine, 50);
     const filling = performance.now();
-    for (let index = 0; index < sizes.queued; index += STARTS_AT_ONCE) {
-      await Promise.all(Array.from({ length: STARTS_AT_ONCE }, () => startRun(engine, BENCH, { turns: 1 })));
-    }
+    await start(engine, sizes.queued);
     const startsPerSecond = (sizes.queued / (performance.now() - filling)) * 1000;
     const waits = await claimWaits(engine, 500);
     report.add({
@@ -99,6 +100,12 @@ export async function claim({ report, stores, sizes }) {
       values: [startsPerSecond],
     });
     await engine.close();
+  }
+}
+
+async function start(engine, runs) {
+  for (let index = 0; index < runs; index += STARTS_AT_ONCE) {
+    await Promise.all(Array.from({ length: STARTS_AT_ONCE }, () => startRun(engine, BENCH, { turns: 1 })));
   }
 }
 

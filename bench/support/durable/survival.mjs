@@ -68,6 +68,8 @@ function runTest(name, servers, { runs, kills: deaths }) {
   const cwd = fileURLToPath(new URL("../../../packages/durable/", import.meta.url));
   const child = spawn("npx", ["vitest", "run", "test/kills.test.ts", "-t", name], {
     cwd,
+    // A group of its own, which can be ended as a whole.
+    detached: true,
     env: {
       ...process.env,
       AGENT_TEST_POSTGRES: servers.postgres,
@@ -76,11 +78,19 @@ function runTest(name, servers, { runs, kills: deaths }) {
       AGENT_KILLS: String(deaths),
     },
   });
+  const endAll = () => process.kill(-child.pid, "SIGKILL");
+  // Before anything else is removed: it would go on meanwhile.
+  process.prependOnceListener("exit", endAll);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk) => {
       output += chunk;
     });
   }
-  return new Promise((resolve) => child.once("close", (code) => resolve({ code, output })));
+  return new Promise((resolve) => {
+    child.once("close", (code) => {
+      process.off("exit", endAll);
+      resolve({ code, output });
+    });
+  });
 }

@@ -18,4 +18,6 @@ process.on("message", (question) => {
     process.send({ heapBytes: process.memoryUsage().heapUsed });
   }
 });
+// It ends with the bench, however that ends.
+process.once("disconnect", () => process.exit());
 process.send("ready");

@@ -1,12 +1,15 @@
 #!/usr/bin/env node
 import { readFileSync, writeSync } from "node:fs";
+import { drawFirstPrompt } from "./chat/firstPrompt.js";
 
 const STDOUT = 1;
 const args = process.argv.slice(2);
 
 if (!(args.length === 1 && (args[0] === "--version" || args[0] === "-V") && printVersion())) {
+  // Without arguments it is a chat, and a person sees its prompt while the rest is loaded.
+  const isPromptShown = args.length === 0 && drawFirstPrompt();
   const { main } = await import("./main.js");
-  process.exit(await main(args, (code) => process.exit(code)));
+  process.exit(await main(args, { isPromptShown, exit: (code) => process.exit(code) }));
 }
 
 /** Prints the version before anything is loaded, even the process's streams. If that write fails, the full program runs. */

@@ -6,18 +6,24 @@ import { flush, note, reserveStandardOutput, watchOutput } from "./process/outpu
 
 const FIRST_SIGNAL = 128;
 
+interface Start {
+  /** The first prompt of a chat is on the terminal already. */
+  readonly isPromptShown: boolean;
+  /** For what cannot be waited for: an error nobody caught. */
+  readonly exit: (code: number) => never;
+}
+
 /**
  * Runs one command line and resolves to its exit code, after everything it wrote has left. Never rejects.
- * `exit` is for what cannot be waited for: an error nobody caught.
  */
-export async function main(args: readonly string[], exit: (code: number) => never): Promise<ExitCode> {
+export async function main(args: readonly string[], start: Start): Promise<ExitCode> {
   const outputProblem = watchOutput();
   reserveStandardOutput();
   const guard = new CrashGuard();
-  guard.watch(exit);
+  guard.watch(start.exit);
   let exitCode: ExitCode;
   try {
-    exitCode = await run(args, guard);
+    exitCode = await run(args, guard, start);
   } catch (error) {
     exitCode = report(error);
   }
@@ -34,10 +40,10 @@ export async function main(args: readonly string[], exit: (code: number) => neve
 }
 
 /** Without arguments there is nothing to parse, and the first prompt need not wait for the parser. */
-async function run(args: readonly string[], guard: CrashGuard): Promise<ExitCode> {
-  if (args.length === 0) {
-    const { runCommand } = await import("./commands/run.js");
-    return await runCommand([], {}, guard);
+async function run(args: readonly string[], guard: CrashGuard, { isPromptShown }: Start): Promise<ExitCode> {
+  if (args.length === 0 && process.stdin.isTTY) {
+    const { chatCommand } = await import("./commands/chat.js");
+    return await chatCommand({}, { resume: undefined, guard, isPromptShown });
   }
   const { runProgram } = await import("./program.js");
   return await runProgram(args, guard);

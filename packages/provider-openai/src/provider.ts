@@ -1,9 +1,10 @@
 import type { ChatProvider, ChatRequest, ChatResponse, ModelInfo } from "@agent/core";
 import { askWire, HttpEndpoint, listModelPages, recordsIn } from "@agent/core/provider";
 import { ChatWire } from "./chat/wire.js";
+import { requestHeaders } from "./headers.js";
 import { KEY_VARIABLE, type OpenAIProviderOptions, type OpenAISettings, openaiSettings } from "./options.js";
 import { ResponsesWire } from "./responses/wire.js";
-import { sendWithSdk } from "./send.js";
+import { sendThrough } from "./send.js";
 
 const CURES: Readonly<Record<number, string>> = {
   401: `Check the API key (apiKey, or ${KEY_VARIABLE}).`,
@@ -65,5 +66,11 @@ export async function listOpenAIModels(
 }
 
 function endpointOf(settings: OpenAISettings): HttpEndpoint {
-  return new HttpEndpoint({ ...settings, cures: CURES, send: sendWithSdk(settings) });
+  const { client } = settings;
+  return new HttpEndpoint({
+    ...settings,
+    headers: requestHeaders(settings),
+    cures: CURES,
+    ...(client && { send: sendThrough(client) }),
+  });
 }

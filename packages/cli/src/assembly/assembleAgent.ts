@@ -1,5 +1,12 @@
 import { join } from "node:path";
-import { Agent, Conversation, type PackHost, type Steps, terminateOnSignals } from "@agent/core";
+import {
+  Agent,
+  Conversation,
+  type PackHost,
+  type Steps,
+  type Telemetry,
+  terminateOnSignals,
+} from "@agent/core";
 import { Grants } from "../permissions/grants.js";
 import { type Mode, modeOf } from "../permissions/mode.js";
 import { Permissions, usesSandbox } from "../permissions/permissions.js";
@@ -36,6 +43,7 @@ export interface AssemblyOptions {
   readonly forPacks?: Pick<PackHost, "ask" | "editorFiles">;
   /** Runs answers and calls as steps, for a run with a journal. */
   readonly steps?: Steps;
+  readonly telemetry?: Telemetry;
   readonly guard: CrashGuard;
   /** Receives warnings, such as a session file that cannot be written. */
   readonly onProblem: (message: string) => void;
@@ -125,6 +133,7 @@ export async function assembleAgent(
       ...(options.instructions ? [instructionHooks(cwd, instructions, (one) => instructions.push(one))] : []),
     ],
     steps: notedSteps(guard, options.steps),
+    ...(options.telemetry && { telemetry: options.telemetry }),
     ...(settings.maxTurns !== undefined && { maxTurns: settings.maxTurns }),
     ...(settings.maxRepeats !== undefined && { maxRepeats: settings.maxRepeats }),
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),

@@ -10,7 +10,6 @@ import type { MenuItem } from "./menu.js";
 import { type Message, MessageQueue } from "./messageQueue.js";
 import { moveToBackground } from "./moveToBackground.js";
 import { composeMessage, takeBackUnanswered, withNotes } from "./outgoing.js";
-import { runShellLine } from "./shellLine.js";
 import type { ChatSettings, ReadyChat, SlashCommands } from "./types.js";
 import { UsageMeter } from "./usageMeter.js";
 import type { ChatView } from "./view.js";
@@ -161,6 +160,7 @@ export class ChatController {
     this.#view.echo(`!${command}`);
     const signal = turn?.signal ?? new AbortController().signal;
     const id = `shell-${++this.#shellLines}`;
+    const { runShellLine } = await import("./shellLine.js");
     this.#happened.push(await runShellLine(command, (event) => this.#see(event), signal, id));
     if (!turn) return;
     this.#turn = undefined;

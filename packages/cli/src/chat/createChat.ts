@@ -2,10 +2,10 @@ import type { PersonAnswer } from "@agent/core";
 import { escapeInvisible, onAbort } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
-import { note, ownStandardOutput } from "../process/output.js";
+import { divertOutput, note, ownStandardOutput } from "../process/output.js";
 import { ChatController } from "./controller.js";
+import { ERASE_FIRST_PROMPT } from "./firstPrompt.js";
 import { askPersonQuestion } from "./personQuestion.js";
-import { PlainChat } from "./plainChat.js";
 import { TerminalChat } from "./terminalChat.js";
 import type { Chat, ChatPlaces, ReadyChat } from "./types.js";
 import type { ChatView } from "./view.js";
@@ -16,6 +16,8 @@ const WELCOME = "/help lists the commands.";
 interface ChatFront {
   readonly view: ChatView;
   open(controller: ChatController): void;
+  /** Hands the terminal to something else while `work` runs. */
+  lend<T>(work: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
@@ -26,6 +28,10 @@ interface ChatFront {
 export function createChat(places: ChatPlaces): Chat {
   let ready: ReadyChat | undefined;
   let view: ChatView | undefined;
+  let shown: ChatFront | undefined;
+  // What a config, a pack or Node itself prints must not get between the rows that are drawn.
+  const divert = (): (() => void) => divertOutput((lines) => view?.print(lines));
+  let release = (): void => undefined;
   return {
     ask: async (request, diff) =>
       view ? await view.ask(request, diff) : { deny: "nobody can be asked: the chat has not started." },
@@ -35,20 +41,29 @@ export function createChat(places: ChatPlaces): Chat {
       const { promise, release } = untilAborted(signal);
       return await Promise.race([askPersonQuestion(question, view), promise]).finally(release);
     }),
+    aside: async (work) => {
+      if (!shown) return await work();
+      release();
+      try {
+        return await shown.lend(work);
+      } finally {
+        if (shown) release = divert();
+      }
+    },
     preview: (id, diff) => view?.preview(id, diff),
     pick: async (title, items) => await view?.pick(title, items),
     notice: (message) => {
       if (view) view.print(escapeInvisible(message).split("\n"));
       else note(`agent: ${message}`);
     },
-    run: async (load) => {
+    run: async (load, isPromptShown = false) => {
       const plain = isPlain();
       let farewell: readonly string[] = [];
       // Plain lines cannot be put above a prompt that is there already.
       if (plain) ready = await load();
-      const front: ChatFront = plain
-        ? new PlainChat(places.historyFile, process.stdin, ownStandardOutput())
-        : new TerminalChat(places, process.stdin, process.stdout, terminalStyle());
+      const front = plain
+        ? await plainFront(places)
+        : new TerminalChat(places, process.stdin, ownStandardOutput(), terminalStyle());
       view = front.view;
       const controller = new ChatController(front.view);
       const start = (loaded: ReadyChat): void => {
@@ -61,7 +76,10 @@ export function createChat(places: ChatPlaces): Chat {
       };
       try {
         if (ready) start(ready);
+        if (isPromptShown) ownStandardOutput().write(ERASE_FIRST_PROMPT);
         front.open(controller);
+        shown = front;
+        if (!plain) release = divert();
         const loading = ready ? undefined : load().then(start);
         // Ends when the person leaves or the agent fails to load.
         const code = await Promise.race([
@@ -71,13 +89,20 @@ export function createChat(places: ChatPlaces): Chat {
         farewell = leavingLines(ready);
         return code;
       } finally {
-        view = undefined;
+        shown = undefined;
         front.close();
+        release();
+        view = undefined;
         await ready?.end();
         if (farewell.length > 0) process.stdout.write(`${farewell.join("\n")}\n`);
       }
     },
   };
+}
+
+async function plainFront({ historyFile }: ChatPlaces): Promise<ChatFront> {
+  const { PlainChat } = await import("./plainChat.js");
+  return new PlainChat(historyFile, process.stdin, ownStandardOutput());
 }
 
 /** One question after the other: two servers may ask at the same time. */

@@ -45,6 +45,10 @@ export class PlainChat {
     this.#idle();
   }
 
+  async lend<T>(work: () => Promise<T>): Promise<T> {
+    return await work();
+  }
+
   close(): void {
     process.off("SIGINT", this.#interrupt);
     this.#stopWatching();

@@ -1,7 +1,7 @@
 import type { Style } from "../display/style.js";
 import { cutToWidth } from "../display/width.js";
+import { PROMPT } from "./firstPrompt.js";
 
-export const PROMPT = "› ";
 const ASKING = "? ";
 
 /** What stands in front of the line being written, and its columns: a mark, or words such as those of a search. */

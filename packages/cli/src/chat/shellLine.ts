@@ -40,6 +40,7 @@ export function runShellLine(
       }
     };
     signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
     const finish = (ok: boolean, summary: string): void => {
       signal.removeEventListener("abort", stop);
       const clean = truncateMiddle(renderOutput(output, "plain").join("\n").trimEnd(), MOST_BYTES);

@@ -3,6 +3,7 @@ import { escapeToLine } from "@agent/internal";
 import { priceOf } from "../assembly/provider/price.js";
 import type { SessionRecording } from "../assembly/sessionRecording.js";
 import type { Style } from "../display/style.js";
+import type { Aside } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import { stateDirectory } from "../process/paths.js";
@@ -20,18 +21,33 @@ export interface StartOptions {
   /** Whether the conversation is kept on disk. */
   readonly record: boolean;
   readonly guard: CrashGuard;
+  /** Whether `drawFirstPrompt` has shown the prompt. */
+  readonly isPromptShown?: boolean;
+}
+
+/** What is read from the disk before there is somebody to answer. Questions on the way are asked aside. */
+export interface ChatSetup {
+  readonly loaded: LoadedSettings;
   /** Whether AGENTS.md and the like are used. */
   readonly instructions: boolean;
 }
 
-/** `agent` in a terminal. Draws the prompt first; provider and tools load behind it. */
-export async function startChat(loaded: LoadedSettings, options: StartOptions): Promise<ExitCode> {
+/** `agent` in a terminal. Draws the prompt first; settings, provider and tools load behind it. */
+export async function startChat(
+  options: StartOptions,
+  setUp: (aside: Aside) => Promise<ChatSetup>,
+): Promise<ExitCode> {
   const state = stateDirectory();
   const chat = createChat({ historyFile: join(state, "history"), imageDirectory: join(state, "images") });
-  return await chat.run(() => prepare(loaded, options, chat));
+  const load = async (): Promise<ReadyChat> => prepare(await setUp(chat.aside), options, chat);
+  return await chat.run(load, options.isPromptShown);
 }
 
-async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat): Promise<ReadyChat> {
+async function prepare(
+  { loaded, instructions }: ChatSetup,
+  options: StartOptions,
+  chat: Chat,
+): Promise<ReadyChat> {
   const [{ assembleAgent }, sessions, { transcriptLines }, { slashCommands: slash }] = await Promise.all([
     import("../assembly/assembleAgent.js"),
     import("../assembly/sessions.js"),
@@ -41,7 +57,9 @@ async function prepare(loaded: LoadedSettings, options: StartOptions, chat: Chat
   const resume = options.resume === true ? await pickSession(chat, sessions) : options.resume;
   const { ask, notice, preview, question } = chat;
   const assembled = await assembleAgent(loaded, {
-    ...options,
+    record: options.record,
+    guard: options.guard,
+    instructions,
     resume,
     ask,
     forPacks: { ask: question },

@@ -24,6 +24,7 @@ export class Terminal {
   readonly #output: WriteStream;
   readonly #events: TerminalEvents;
   #entered = false;
+  #closed = false;
   #stopWatching: () => void = () => undefined;
 
   constructor(input: ReadStream, output: WriteStream, events: TerminalEvents) {
@@ -62,6 +63,7 @@ export class Terminal {
 
   close(): void {
     const { input, resize } = this.#events;
+    this.#closed = true;
     this.#leave();
     this.#input.off("data", input);
     this.#input.off("end", this.#gone);
@@ -84,17 +86,19 @@ export class Terminal {
   }
 
   /** Hands the terminal to another program while `work` runs. Rejects with what it rejects with. */
-  async lend(work: () => Promise<void>): Promise<void> {
+  async lend<T>(work: () => Promise<T>): Promise<T> {
     const { input } = this.#events;
     this.#leave();
     this.#input.off("data", input);
     this.#input.pause();
     try {
-      await work();
+      return await work();
     } finally {
-      this.#input.on("data", input);
-      this.#input.resume();
-      this.#resume();
+      if (!this.#closed) {
+        this.#input.on("data", input);
+        this.#input.resume();
+        this.#resume();
+      }
     }
   }
 

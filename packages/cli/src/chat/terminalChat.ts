@@ -7,7 +7,6 @@ import type { ChatController } from "./controller.js";
 import { DialogKeys } from "./dialogKeys.js";
 import { commonStart, complete } from "./input/completion.js";
 import { CompletionMenu } from "./input/completionMenu.js";
-import { editExternally, editorCommand } from "./input/externalEditor.js";
 import { History } from "./input/history.js";
 import { HistorySearch } from "./input/historySearch.js";
 import { type Key, KeyDecoder } from "./input/keys.js";
@@ -71,6 +70,11 @@ export class TerminalChat {
     clearTimeout(this.#escapeTimer);
     this.view.close();
     this.#terminal.close();
+  }
+
+  /** Hands the terminal to something that asks in plain lines while `work` runs. */
+  async lend<T>(work: () => Promise<T>): Promise<T> {
+    return await this.#terminal.lend(work);
   }
 
   #receive(chunk: Buffer): void {
@@ -230,6 +234,7 @@ export class TerminalChat {
   async #editOutside(): Promise<void> {
     const { editor } = this.view;
     try {
+      const { editExternally, editorCommand } = await import("./input/externalEditor.js");
       await this.#terminal.lend(async () => {
         editor.set(await editExternally(this.#pastes.expand(editor.text), editorCommand()));
       });

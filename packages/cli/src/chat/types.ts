@@ -4,6 +4,7 @@ import type { OwnCommand } from "../assembly/ownCommands.js";
 import type { SessionInfo } from "../assembly/sessions.js";
 import type { Style } from "../display/style.js";
 import type { Permissions } from "../permissions/permissions.js";
+import type { Aside } from "../process/ask.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import type { ModelPrice } from "../settings/config/types.js";
 import type { UndoLog } from "../undo/undoLog.js";
@@ -87,6 +88,8 @@ export interface Chat {
   readonly ask: AskPerson;
   /** Puts a question of a pack to the person. */
   readonly question: NonNullable<PackHost["ask"]>;
+  /** Hides the prompt while something asks in plain lines, and brings it back. */
+  readonly aside: Aside;
   /** Shows a warning. */
   readonly notice: (message: string) => void;
   /** Shows what a call is about to change in a file. */
@@ -95,7 +98,8 @@ export interface Chat {
   readonly pick: (title: string, items: readonly MenuItem[]) => Promise<string | undefined>;
   /**
    * Talks until the person quits; the terminal is restored whatever happens. What is written while `load` is at
-   * work waits for its end. Rejects with what `load` rejects with.
+   * work waits for its end. `isPromptShown` says that the first prompt was drawn by `drawFirstPrompt`. Rejects with what
+   * `load` rejects with.
    */
-  run(load: () => Promise<ReadyChat>): Promise<ExitCode>;
+  run(load: () => Promise<ReadyChat>, isPromptShown?: boolean): Promise<ExitCode>;
 }

@@ -1,16 +1,11 @@
-import { relative } from "node:path";
 import { errorMessage } from "@agent/core/toolkit";
-import { escapeToLine, isInside } from "@agent/internal";
-import { askYesNo, canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
-import { note } from "../process/output.js";
-import { configDirectory } from "../process/paths.js";
 import { createReporter, OUTPUT_FORMATS, type OutputFormat } from "../run/reporters.js";
 import { readSchemaFile } from "../run/schemaFile.js";
 import type { SettingsFlags } from "../settings/flags.js";
-import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
+import { loadRunSettings, mayUseInstructions } from "./runSettings.js";
 
 export interface RunFlags extends SettingsFlags {
   readonly print?: boolean;
@@ -38,12 +33,9 @@ export async function runCommand(
   if (task.length === 0 && !flags.print && !output && process.stdin.isTTY) {
     if (format !== "text")
       throw new CliError(`--output ${format} needs a task: agent --output ${format} "do this"`);
-    // Either way only what it needs is loaded: the first prompt waits for no tool and no model.
-    const { startChat } = await import("../chat/startChat.js");
     if (flags.image) throw new CliError('--image needs a task: agent --image shot.png "what is this?"');
-    const loaded = await loadRunSettings(flags);
-    const instructions = await mayUseInstructions(flags, false);
-    return await startChat(loaded, { resume, record, guard, instructions });
+    const { chatCommand } = await import("./chat.js");
+    return await chatCommand(flags, { resume, guard });
   }
   const quiet = flags.quiet ?? false;
   const reporter = await createReporter({ format, quiet, isStructured: output !== undefined });
@@ -74,50 +66,6 @@ export async function runCommand(
   } finally {
     release();
   }
-}
-
-/** Loads the settings; where only a model server on this machine could answer, asks about one it does not know. */
-async function loadRunSettings(flags: RunFlags): Promise<LoadedSettings> {
-  const loaded = await loadSettings(flags);
-  const { env } = loaded.keys;
-  if (!canAsk() || loaded.settings.provider === "offline") return loaded;
-  const { missingProvider, selectByName } = await import("../assembly/provider/select.js");
-  const options = { env, projectFile: loaded.projectFile };
-  const missing = missingProvider(loaded.settings, options);
-  if (missing !== undefined) {
-    const { offerProvider } = await import("../assembly/provider/offer.js");
-    await offerProvider(missing);
-  } else if (loaded.settings.provider === undefined && !selectByName(loaded.settings, env)) {
-    const { askAboutLocalServer } = await import("../assembly/provider/localServers.js");
-    await askAboutLocalServer(env, askYesNo);
-  }
-  return loaded;
-}
-
-/**
- * Whether the project's instructions are used: a person is asked once for a project; where nobody can be asked they
- * are used and named.
- */
-async function mayUseInstructions({ instructions }: RunFlags, quiet: boolean): Promise<boolean> {
-  if (instructions === false) return false;
-  const { findInstructions, InstructionConsent } = await import("../assembly/instructions.js");
-  const cwd = process.cwd();
-  const found = findInstructions(cwd).filter(({ file }) => !isInside(configDirectory(), file));
-  if (found.length === 0) return true;
-  const names = found
-    .map(({ file, bytes }) => `${escapeToLine(relative(cwd, file))} (${bytes} bytes)`)
-    .join(", ");
-  const consent = new InstructionConsent(cwd);
-  if (consent.answer !== undefined) return consent.answer;
-  if (!canAsk()) {
-    if (!quiet) note(`agent: follows ${names}; --no-instructions leaves that out`);
-    return true;
-  }
-  const use = await askYesNo(
-    `This project has instructions for agents: ${names}. They are text for the model, not code.\nUse them?`,
-  );
-  await consent.remember(use);
-  return use;
 }
 
 /** `--resume` takes an id or a file, but a sentence after it is the task. */

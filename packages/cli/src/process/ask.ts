@@ -7,6 +7,12 @@ export function canAsk(): boolean {
   return Boolean(process.stdin.isTTY && process.stderr.isTTY);
 }
 
+/** Lets something that asks have the terminal to itself, wherever else the person is writing. */
+export type Aside = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** For a terminal on which nothing else goes on. */
+export const atOnce: Aside = (work) => work();
+
 /**
  * Asks on the terminal and resolves to the line, without its ends; "" if the person closed the input, or the
  * signal took the question back. What was typed before the question appeared is no answer to it, and is dropped.

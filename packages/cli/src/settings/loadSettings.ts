@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { AccessRules } from "@agent/core";
 import { quotePath } from "@agent/internal";
+import { type Aside, atOnce } from "../process/ask.js";
 import { CliError } from "../process/errors.js";
 import { accessRules } from "./access.js";
 import { flagLayers, type SettingsFlags } from "./flags.js";
@@ -21,13 +22,13 @@ export interface LoadedSettings {
 }
 
 /** Goes to the working directory and loads the settings. Apart from the tools, which the first prompt need not wait for. */
-export async function loadSettings(flags: SettingsFlags): Promise<LoadedSettings> {
+export async function loadSettings(flags: SettingsFlags, aside: Aside = atOnce): Promise<LoadedSettings> {
   enterDirectory(flags.cwd);
   const loaded: LoadedLayers = await loadLayers({
     cwd: process.cwd(),
     none: flags.config === false,
     ...(typeof flags.config === "string" && { file: flags.config }),
-    trust: trustPolicy(flags.trust ?? false),
+    trust: trustPolicy(flags.trust ?? false, aside),
   });
   const fromFlags = flagLayers(flags);
   const settings = mergeLayers(loaded.layers, fromFlags, flags.agent);

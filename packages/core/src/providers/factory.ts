@@ -9,6 +9,8 @@ export interface ProviderOptions {
   readonly baseURL?: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Sends the requests in place of the global `fetch`: through a proxy, or with a log. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** The longest silence of the server before a request fails. Default: five minutes, which Node's `fetch` never exceeds. */
   readonly timeoutMs?: number;
   /** How often a failed request is repeated. Default 3. */

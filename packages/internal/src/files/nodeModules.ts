@@ -4,9 +4,10 @@
  * complain about.
  */
 export function nodeModule<T extends object>(name: string, missing: (name: string) => Error): T {
+  let found: T | undefined;
   return new Proxy({} as T, {
     get(_target, key) {
-      const found = globalThis.process?.getBuiltinModule?.(name) as T | undefined;
+      found ??= globalThis.process?.getBuiltinModule?.(name) as T | undefined;
       if (found) return found[key as keyof T];
       throw missing(name);
     },

@@ -7,6 +7,7 @@ import { FallbackProvider } from "./fallback.js";
 import { describeOwner } from "./listeners.js";
 import { loadFactory } from "./loadFactory.js";
 import { checkSameOwner, findLocalServer, type LocalServer, listeningServers } from "./localServers.js";
+import { nodeFetch } from "./nodeFetch.js";
 import {
   type ChooseOptions,
   isProvider,
@@ -83,6 +84,7 @@ async function byName(selection: Selection, { env, projectFile }: ChooseOptions)
   const key = settings.apiKey ?? factory.keyVariables.map((variable) => env[variable]).find(Boolean);
   if (baseURL === undefined && key === undefined) throw new CliError(missingKey(factory));
   const shared: Omit<ProviderOptions, "model"> = {
+    fetch: nodeFetch,
     ...settings,
     ...(key !== undefined && { apiKey: key }),
     ...(baseURL !== undefined && { baseURL }),

@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -72,11 +71,12 @@ function clipboardCommands(env: Environment): Command[] {
   ];
 }
 
-function output([name, ...args]: Command): Promise<Buffer> {
+async function output([name, ...args]: Command): Promise<Buffer> {
   const program = ownProgram(name);
-  if (program === undefined) return Promise.resolve(Buffer.alloc(0));
+  if (program === undefined) return Buffer.alloc(0);
+  const { execFile } = await import("node:child_process");
   const options = { encoding: "buffer", maxBuffer: LARGEST_IMAGE, timeout: LIMIT_MS } as const;
-  return new Promise((resolve) => {
+  return await new Promise((resolve) => {
     execFile(program, args, options, (error, stdout) => resolve(error ? Buffer.alloc(0) : stdout));
   });
 }

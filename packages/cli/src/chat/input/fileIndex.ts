@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ownProgram } from "../../process/ownProgram.js";
@@ -66,13 +65,11 @@ export class FileIndex {
 }
 
 /** Files that git tracks or does not ignore; `undefined` outside of a work tree. */
-function gitFiles(root: string): Promise<string[] | undefined> {
-  return new Promise((resolve) => {
-    const program = ownProgram("git", root);
-    if (program === undefined) {
-      resolve(undefined);
-      return;
-    }
+async function gitFiles(root: string): Promise<string[] | undefined> {
+  const program = ownProgram("git", root);
+  if (program === undefined) return undefined;
+  const { spawn } = await import("node:child_process");
+  return await new Promise((resolve) => {
     const git = spawn(program, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
       cwd: root,
       stdio: ["ignore", "pipe", "ignore"],

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
+import type { Telemetry } from "@agent/core";
 import type { RunDefinition } from "@agent/durable";
 import { assembleAgent } from "../../assembly/assembleAgent.js";
 import { askWith } from "../../assembly/gate.js";
@@ -23,7 +24,11 @@ export function directoryLabel(): string {
 }
 
 /** A task as `agent "…"` does it, with the settings of the worker. */
-export function taskDefinition(loaded: LoadedSettings, guard: CrashGuard): RunDefinition<TaskInput> {
+export function taskDefinition(
+  loaded: LoadedSettings,
+  guard: CrashGuard,
+  telemetry?: Telemetry,
+): RunDefinition<TaskInput> {
   return {
     name: TASK,
     version: `${readVersion()}+${settingsDigest(loaded)}`,
@@ -36,6 +41,7 @@ export function taskDefinition(loaded: LoadedSettings, guard: CrashGuard): RunDe
         instructions: true,
         ask: askWith(run.approve),
         steps: run.steps,
+        ...(telemetry && { telemetry }),
         guard,
         onProblem: (message) => note(`agent: ${message}`),
       });

@@ -31,6 +31,8 @@ export async function startCommand(words: readonly string[], flags: StartFlags):
     const id = await startRun(engine, { name: TASK, version: readVersion() }, input, {
       labels,
       priority,
+      // Where pipelines and instrumented programs hand over the trace they are in.
+      trace: process.env.TRACEPARENT || undefined,
       ...(flags.id !== undefined && { id: flags.id }),
       ...(flags.tenant !== undefined && { tenant: flags.tenant }),
     });

@@ -10,6 +10,7 @@ import { loadSettings } from "../../settings/loadSettings.js";
 import { directoryLabel, taskDefinition } from "./definition.js";
 import { type EngineFlags, withEngine } from "./engine.js";
 import { parseAge, parseCount, stateText } from "./text.js";
+import { loadTracing } from "./tracing.js";
 
 export interface WorkFlags extends SettingsFlags, EngineFlags {
   readonly concurrency?: string;
@@ -28,15 +29,17 @@ export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<
   const concurrency = parseCount(flags.concurrency ?? "4", "--concurrency");
   const leaseMs = parseAge(flags.lease ?? "10s", "--lease");
   const labels = [directoryLabel(), ...(flags.label ?? [])];
+  const traced = await loadTracing();
   return await withEngine(flags, async (engine) => {
     const interruption = watchInterruption(undefined);
     const tell = flags.json ? tellJson : tellText;
     const worker = await startWorker(watched(engine, tell), {
-      definitions: [taskDefinition(loaded, guard)],
+      definitions: [taskDefinition(loaded, guard, traced?.telemetry)],
       name: flags.name ?? hostname(),
       concurrency,
       labels,
       leaseMs,
+      ...(traced && { tracing: traced.tracing }),
       onFault: (error) => note(`agent: ${errorMessage(error)}`),
     });
     if (!flags.json)

@@ -1,10 +1,10 @@
 import { escapeToLine } from "@agent/internal";
-import { askYesNo, canAsk } from "../../process/ask.js";
+import { type Aside, askYesNo, atOnce, canAsk } from "../../process/ask.js";
 import type { AskTrust, TrustPolicy } from "./trust.js";
 
 /** How trust is decided on this command line: `--trust` grants it; else a person is asked, where there is one. */
-export function trustPolicy(grant: boolean): TrustPolicy {
-  return { grant, ...(canAsk() && { ask: askForTrust }) };
+export function trustPolicy(grant: boolean, aside: Aside = atOnce): TrustPolicy {
+  return { grant, ...(canAsk() && { ask: (request) => aside(() => askForTrust(request)) }) };
 }
 
 const askForTrust: AskTrust = async ({ subject, file, untrusted, changed }) => {

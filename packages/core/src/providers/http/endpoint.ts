@@ -18,7 +18,10 @@ const MAX_QUOTED_CHARACTERS = 4096;
 export type Send = (path: string, body: string | undefined, signal: AbortSignal) => Promise<Response>;
 
 export interface EndpointOptions
-  extends Pick<CheckedOptions, "model" | "baseURL" | "headers" | "timeoutMs" | "retries" | "secrets"> {
+  extends Pick<
+    CheckedOptions,
+    "model" | "baseURL" | "headers" | "fetch" | "timeoutMs" | "retries" | "secrets"
+  > {
   /** What to do about a status: `{ 401: "Check the API key." }`. */
   readonly cures: Readonly<Record<number, string>>;
   /** Replaces `fetch` with the headers above. */
@@ -36,7 +39,7 @@ export class HttpEndpoint {
 
   constructor(options: EndpointOptions) {
     this.#options = options;
-    this.#send = options.send ?? fetchBelow(options.baseURL, options.headers);
+    this.#send = options.send ?? fetchBelow(options);
   }
 
   async attempts<T>(
@@ -106,14 +109,14 @@ export class HttpEndpoint {
   }
 }
 
-function fetchBelow(baseURL: string, headers: Readonly<Record<string, string>>): Send {
+function fetchBelow({ baseURL, headers, fetch }: EndpointOptions): Send {
   const postHeaders = { "content-type": "application/json", ...headers };
   const { origin, pathname, search } = new URL(baseURL);
   const start = `${origin}${pathname.replace(/\/$/, "")}`;
   return (path, body, signal) => {
     const url = search === "" ? `${start}${path}` : below(baseURL, path);
-    if (body === undefined) return fetchSameOrigin(url, { headers, signal });
-    return fetchSameOrigin(url, { method: "POST", headers: postHeaders, body, signal });
+    if (body === undefined) return fetchSameOrigin(url, { headers, signal }, fetch);
+    return fetchSameOrigin(url, { method: "POST", headers: postHeaders, body, signal }, fetch);
   };
 }
 

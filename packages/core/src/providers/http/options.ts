@@ -3,6 +3,7 @@ import { AgentError } from "../../errors.js";
 import { checkOptions, type OptionChecks } from "../../toolkit/hostOptions/checkOptions.js";
 import type { ValueCheck } from "../../toolkit/hostOptions/checks.js";
 import type { ProviderFactory, ProviderOptions } from "../factory.js";
+import type { Fetch } from "./redirect.js";
 import type { RetryPolicy } from "./retry.js";
 
 const DEFAULT_TIMEOUT_MS = 5 * 60 * 1000;
@@ -27,6 +28,7 @@ export interface CheckedOptions {
   readonly apiKey: string;
   readonly baseURL: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly fetch?: Fetch | undefined;
   readonly timeoutMs: number;
   readonly retries: RetryPolicy;
   readonly body: Readonly<Record<string, unknown>>;
@@ -50,6 +52,7 @@ export function readProviderOptions<Options extends ProviderOptions>(
     apiKey: key = fromEnvironment(keyVariables) ?? "",
     baseURL: address = fromEnvironment([baseURLVariable]),
     headers = {},
+    fetch,
     timeoutMs = DEFAULT_TIMEOUT_MS,
     maxRetries = 3,
     retryDelayMs = 500,
@@ -70,6 +73,7 @@ export function readProviderOptions<Options extends ProviderOptions>(
     apiKey,
     baseURL,
     headers: { ...headers },
+    ...(fetch && { fetch }),
     timeoutMs,
     retries: { maxRetries, baseDelayMs: retryDelayMs, maxDelayMs: maxRetryDelayMs },
     body: { ...body },
@@ -164,6 +168,10 @@ function commonChecks(
           throw invalid(`${name}[${quote(header)}] is not a header that HTTP can carry`);
         }
       }
+    },
+    fetch(name, value) {
+      if (typeof value !== "function")
+        throw invalid(`${name} must be a function, got ${describeValue(value)}`);
     },
     timeoutMs: atLeast(1),
     maxRetries: atLeast(0),

@@ -6,14 +6,21 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 // Only these two repeat the request as it is; the others turn it into one without its body.
 const REPEATING: ReadonlySet<number> = new Set([307, 308]);
 
+/** The part of `fetch` that is used. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
 /**
  * As `fetch`, but a redirect never leaves the origin: the request carries the conversation and the key, and whoever
  * is named in a header of the answer must not get either. Throws an `AttemptError` for such a redirect.
  */
-export async function fetchSameOrigin(url: string, init: RequestInit): Promise<Response> {
+export async function fetchSameOrigin(
+  url: string,
+  init: RequestInit,
+  send: Fetch = fetch,
+): Promise<Response> {
   let address = url;
   for (let redirects = 0; ; redirects++) {
-    const response = await fetch(address, { ...init, redirect: "manual" });
+    const response = await send(address, { ...init, redirect: "manual" });
     const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
     if (location === null) return response;
     response.body?.cancel().catch(() => undefined);

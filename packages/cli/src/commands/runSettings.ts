@@ -1,0 +1,54 @@
+import { relative } from "node:path";
+import { escapeToLine, isInside } from "@agent/internal";
+import { type Aside, askYesNo, atOnce, canAsk } from "../process/ask.js";
+import { note } from "../process/output.js";
+import { configDirectory } from "../process/paths.js";
+import type { SettingsFlags } from "../settings/flags.js";
+import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
+
+/** Loads the settings; where only a model server on this machine could answer, asks about one it does not know. */
+export async function loadRunSettings(flags: SettingsFlags, aside: Aside = atOnce): Promise<LoadedSettings> {
+  const loaded = await loadSettings(flags, aside);
+  const { env } = loaded.keys;
+  if (!canAsk() || loaded.settings.provider === "offline") return loaded;
+  const { missingProvider, selectByName } = await import("../assembly/provider/select.js");
+  const options = { env, projectFile: loaded.projectFile };
+  const missing = missingProvider(loaded.settings, options);
+  if (missing !== undefined) {
+    const { offerProvider } = await import("../assembly/provider/offer.js");
+    await aside(() => offerProvider(missing));
+  } else if (loaded.settings.provider === undefined && !selectByName(loaded.settings, env)) {
+    const { askAboutLocalServer } = await import("../assembly/provider/localServers.js");
+    await askAboutLocalServer(env, (question) => aside(() => askYesNo(question)));
+  }
+  return loaded;
+}
+
+/**
+ * Whether the project's instructions are used: a person is asked once for a project; where nobody can be asked they
+ * are used and named.
+ */
+export async function mayUseInstructions(
+  { instructions }: { readonly instructions?: boolean },
+  quiet: boolean,
+  aside: Aside = atOnce,
+): Promise<boolean> {
+  if (instructions === false) return false;
+  const { findInstructions, InstructionConsent } = await import("../assembly/instructions.js");
+  const cwd = process.cwd();
+  const found = findInstructions(cwd).filter(({ file }) => !isInside(configDirectory(), file));
+  if (found.length === 0) return true;
+  const names = found
+    .map(({ file, bytes }) => `${escapeToLine(relative(cwd, file))} (${bytes} bytes)`)
+    .join(", ");
+  const consent = new InstructionConsent(cwd);
+  if (consent.answer !== undefined) return consent.answer;
+  if (!canAsk()) {
+    if (!quiet) note(`agent: follows ${names}; --no-instructions leaves that out`);
+    return true;
+  }
+  const question = `This project has instructions for agents: ${names}. They are text for the model, not code.\nUse them?`;
+  const use = await aside(() => askYesNo(question));
+  await consent.remember(use);
+  return use;
+}

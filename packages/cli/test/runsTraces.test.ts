@@ -1,0 +1,46 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Sandbox } from "./agent.js";
+
+const SDK = new URL("./fixtures/openTelemetry.mjs", import.meta.url).href;
+const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
+const REQUEST = "00f067aa0ba902b7";
+
+const CONFIG = `export default {
+  provider: {
+    model: "scripted",
+    async respond({ messages }) {
+      if (messages.some(({ role }) => role === "tool")) {
+        return { content: "Done.", toolCalls: [], finishReason: "stop" };
+      }
+      const call = { id: "c1", type: "function", function: { name: "read_file", arguments: '{"path":"a.txt"}' } };
+      return { content: null, toolCalls: [call], finishReason: "tool_calls" };
+    },
+  },
+};
+`;
+
+test("a run that is started within a trace is worked off within it, by a worker with OpenTelemetry", async () => {
+  const sandbox = new Sandbox();
+  sandbox.write("agent.config.mjs", CONFIG);
+  sandbox.write("a.txt", "hello\n");
+  const spans = join(sandbox.home, "spans");
+  const started = await sandbox.run(["runs", "start", "--json", "look"], {
+    env: { TRACEPARENT: `00-${TRACE_ID}-${REQUEST}-01` },
+  });
+  expect(started).toMatchObject({ code: 0, stderr: "" });
+  const worked = await sandbox.run(["runs", "work", "--drain", "--trust"], {
+    env: { NODE_OPTIONS: `--import ${SDK}`, SPANS: spans },
+  });
+  expect(worked.code, worked.stderr).toBe(0);
+  const told = readFileSync(spans, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(told.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["run task", "execute_tool read_file"]),
+  );
+  expect(told.find(({ name }) => name === "run task").parent).toBe(REQUEST);
+  expect(new Set(told.map(({ traceId }) => traceId))).toEqual(new Set([TRACE_ID]));
+});
