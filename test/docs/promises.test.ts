@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const PAGE = readFileSync(join(ROOT, "docs/security.md"), "utf8");
+const PAGE = readFileSync(join(ROOT, "docs/security-promises.md"), "utf8");
 /** Every area that a reader looks for. */
 const AREAS = [
   "The sandbox",
@@ -44,12 +44,12 @@ function promises(): PromiseRow[] {
   });
 }
 
-test("the security page has promises in every area", () => {
+test("the page of promises has promises in every area", () => {
   const areas = new Set(promises().map(({ area }) => area));
   expect(AREAS.filter((area) => !areas.has(area))).toEqual([]);
 });
 
-test("every promise of the security page names tests that exist", () => {
+test("every promise of the page of promises names tests that exist", () => {
   const problems = promises().flatMap(({ promise, tests }) => {
     const named = [...tests.matchAll(/"((?:[^"\\]|\\.)+)" in `([^`]+)`/g)];
     if (named.length === 0) return [`no test is named: ${promise}`];

@@ -34,6 +34,7 @@ export const PROTECTED_FILES: readonly ProtectedFile[] = [
     "agent.config.yml",
     "package.json#agent",
   ]),
+  ...rows("always", "it says which tools of MCP servers a person agreed to", ["mcp.lock.json"]),
 
   ...rows("always", "git runs the programs in it", [".git/hooks"]),
   ...rows("always", "it names programs that git runs", [".git/config", ".git/config.worktree"]),

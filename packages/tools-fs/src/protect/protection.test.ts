@@ -19,6 +19,7 @@ const CONFIGS = [
   "agent.config.mjs",
   "agent.config.json",
   "agent.config.yaml",
+  "mcp.lock.json",
 ];
 const GIT = [
   ".git/hooks/pre-commit",
