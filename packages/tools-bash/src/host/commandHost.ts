@@ -47,10 +47,15 @@ export class CommandHost {
     if (this.#isDisposed) throw new Error("The agent has ended, and run_bash with it. Nothing was run.");
   }
 
-  /** The tag for the next command. Every process of the command carries it in its environment. */
+  /**
+   * The tag for the next command. Every process of the command carries it in its environment. The watchdog knows it
+   * before the command starts: an agent that is killed in between leaves nothing behind either.
+   */
   newTag(): string {
     this.assertUsable();
     this.#releaseExit ??= onProcessExit(() => this.terminate());
+    this.#watchdog ??= new Watchdog(this.#tag, this.#groups());
+    this.#restLater();
     this.#commands++;
     return `${this.#tag}${this.#commands};`;
   }
@@ -69,6 +74,7 @@ export class CommandHost {
     this.#alive.add(tree);
     if (this.#isDisposed) tree.kill(); // the agent ended while the shell was being started
     clearTimeout(this.#idleTimer);
+    // A command that took long to start, such as in a sandbox, may find that the host has gone to rest.
     if (this.#watchdog) this.#watchdog.update(this.#groups());
     else this.#watchdog = new Watchdog(this.#tag, this.#groups());
     return tree;
@@ -79,9 +85,7 @@ export class CommandHost {
     if (!this.#alive.delete(tree)) return;
     tree.dispose();
     this.#watchdog?.update(this.#groups());
-    if (this.#alive.size > 0) return;
-    clearTimeout(this.#idleTimer);
-    this.#idleTimer = setTimeout(() => this.#rest(), IDLE_MS).unref();
+    this.#restLater();
   }
 
   /** Runs `cleanUp` when the returned function is called, or when the agent ends before that. Never twice. */
@@ -117,6 +121,11 @@ export class CommandHost {
 
   #groups(): number[] {
     return [...this.#alive].map((tree) => tree.root);
+  }
+
+  #restLater(): void {
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => this.#rest(), IDLE_MS).unref();
   }
 
   /** Gives back what an agent that runs no commands does not need. Output that a model may still read stays. */

@@ -38,6 +38,13 @@ describe("nothing survives the agent", () => {
     await expectNoProcessWith("TEST_MARK=life-kill\0");
   });
 
+  test("when it is killed while its command starts", async () => {
+    const env = { ...process.env, TEST_MARK: "life-start" };
+    const agent = spawn(process.execPath, [program, COMMAND, "killed-at-start"], { env, stdio: "inherit" });
+    expect(await once(agent, "exit")).toEqual([null, "SIGKILL"]);
+    await expectNoProcessWith("TEST_MARK=life-start\0");
+  });
+
   test("a host that handles the signal itself is left to decide", async () => {
     const agent = await startAgent("life-host", "host-listens");
     agent.kill("SIGINT");

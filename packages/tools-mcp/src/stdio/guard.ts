@@ -17,27 +17,32 @@ export class ProcessGuard {
     for (const processes of this.#watched.values()) processes.kill();
   };
 
-  /** A variable for the environment of the next server, by which everything it starts can be found. */
+  /**
+   * A variable for the environment of the next server, by which everything it starts can be found. The watchdog knows
+   * it before the server starts: an agent that is killed in between leaves nothing behind either.
+   */
   newMark(): { readonly name: string; readonly value: string } {
+    if (process.platform !== "win32")
+      this.#watchdog ??= new Watchdog(`${MARK_NAME}=${this.#id}.`, [...this.#watched.keys()]);
     return { name: MARK_NAME, value: `${this.#id}.${++this.#count}.` };
   }
 
   watch(leader: number, processes: ServerProcesses): void {
     if (this.#watched.size === 0) process.on("exit", this.#onExit);
     this.#watched.set(leader, processes);
-    if (this.#watchdog) this.#watchdog.update([...this.#watched.keys()]);
-    else if (process.platform !== "win32") {
-      this.#watchdog = new Watchdog(`${MARK_NAME}=${this.#id}.`, [...this.#watched.keys()]);
-    }
+    this.#watchdog?.update([...this.#watched.keys()]);
   }
 
   release(leader: number): void {
     if (!this.#watched.delete(leader)) return;
-    if (this.#watched.size > 0) {
-      this.#watchdog?.update([...this.#watched.keys()]);
-      return;
-    }
-    process.off("exit", this.#onExit);
+    this.#watchdog?.update([...this.#watched.keys()]);
+    if (this.#watched.size === 0) process.off("exit", this.#onExit);
+    this.rest();
+  }
+
+  /** Ends the watchdog if there is no server, such as after one that could not be started. */
+  rest(): void {
+    if (this.#watched.size > 0) return;
     this.#watchdog?.dismiss();
     this.#watchdog = undefined;
   }

@@ -74,7 +74,10 @@ export class StdioTransport implements Transport {
     const { command, args, cwd, env } = this.#program;
     const mark = this.#guard.newMark();
     await new Promise<void>((resolve, reject) => {
-      const fail = (error: unknown): void => reject(new Error(startFailure(command, cwd, error)));
+      const fail = (error: unknown): void => {
+        this.#guard.rest();
+        reject(new Error(startFailure(command, cwd, error)));
+      };
       try {
         const child = spawn(command, [...args], {
           cwd,
