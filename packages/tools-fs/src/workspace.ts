@@ -2,13 +2,7 @@ import { readlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { AccessNeed, AccessRules, EditorFiles, PackHost, ToolCall } from "@agent/core";
 import { createPathGuard, invalidArgument, type PathGuard } from "@agent/core/toolkit";
-import {
-  assertAccess,
-  canonicalPath,
-  findAccessNeed,
-  type PinnedDirectory,
-  pinDirectory,
-} from "@agent/internal";
+import { assertAccess, canonicalPath, findAccessNeed, pinDirectory } from "@agent/internal";
 import { checkedOptions, DEFAULT_LIMITS, type FsOptions, type Limits } from "./options.js";
 import { PathLocks } from "./paths/pathLocks.js";
 import { showPath } from "./paths/pathText.js";
@@ -146,7 +140,7 @@ export class Workspace {
    * Opens a directory by its canonical path for work inside it. Where paths are confined or under rules, the directory
    * is checked after it was opened, so that nothing can be swapped in between the check and the use.
    */
-  pin(directory: string): Pick<PinnedDirectory, "path" | "close"> {
+  pin(directory: string): { readonly path: string; readonly close: () => void } {
     if (!this.pins) return { path: directory, close: () => undefined };
     return pinDirectory(directory, directory);
   }
