@@ -20,6 +20,14 @@ mkdirSync(join(cwd, ".git"), { recursive: true });
 writeFileSync(join(cwd, "agent.config.json"), '{"packs":["@agent/preset-default"],"enable":["run_bash"]}');
 const env = { PATH: process.env.PATH, HOME: home, AGENT_LOCAL_PORTS: "" };
 
+/** The agents that run. What they started ends with them. */
+const agents = new Set();
+process.once("exit", () => {
+  for (const agent of agents) agent.kill("SIGKILL");
+  rmSync(home, { recursive: true, force: true });
+});
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
+
 /** An editor that allows everything. */
 function startEditor() {
   const started = performance.now();
@@ -28,6 +36,8 @@ function startEditor() {
     env,
     stdio: ["pipe", "pipe", "ignore"],
   });
+  agents.add(child);
+  child.once("exit", () => agents.delete(child));
   const waiting = new Map();
   let count = 0;
   const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
@@ -117,4 +127,3 @@ for (const [ending, counts] of Object.entries(left)) {
   report.add({ work, unit: "processes", reach: "0", values: [total] });
 }
 report.save();
-rmSync(home, { recursive: true, force: true });

@@ -10,14 +10,15 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createReport } from "./support/report.mjs";
 
-const ROUNDS = Number(process.argv[2] ?? 25);
-const ENDINGS = Number(process.argv[3] ?? 100);
+const [ROUNDS = 25, ENDINGS = 100] = process.argv.slice(2).map(Number);
 const AT_ONCE = 4;
 const NODE = process.execPath;
 const BIN = path("../packages/cli/dist/bin.js");
 const MANAGE = path("../packages/tools-mcp/dist/manage/index.js");
 const SERVER = path("../packages/tools-mcp/test/fixtures/server.mjs");
 const HOST = path("../packages/tools-mcp/test/fixtures/host.mjs");
+// Built as most servers are, on the official SDK, which takes them a part of their start to load.
+const SDK_SERVER = path("support/mcpSdkServer.mjs");
 const WORK = path("support/mcpWork.mjs");
 
 function path(relative) {
@@ -27,6 +28,15 @@ function path(relative) {
 const root = mkdtempSync(join(tmpdir(), "agent-bench-mcp-"));
 const environment = { PATH: process.env.PATH, HOME: root, TERM: "xterm-256color", AGENT_LOCAL_PORTS: "" };
 const report = createReport("mcp", "MCP servers");
+/** What this program started and has to end if it is ended itself. What they started ends with them. */
+const started = new Set();
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.once(signal, () => {
+    for (const child of started) child.kill("SIGKILL");
+    rmSync(root, { recursive: true, force: true });
+    process.exit(130);
+  });
+}
 const { createConnectionHost, inspectServer, lockPath, writeLock } = await import(MANAGE);
 
 /** A server of the fixtures; `mark` is in the environment of everything it starts. */
@@ -68,17 +78,28 @@ async function inTurn(ours, theirs, rounds = ROUNDS) {
 const ratios = ({ ours, theirs }) => ours.map((time, at) => time / theirs[at]);
 const differences = ({ ours, theirs }) => ours.map((time, at) => time - theirs[at]);
 
+/** Runs a program to its end and resolves to what it printed. */
+async function run(args, options = {}) {
+  const running = promisify(execFile)(NODE, args, { ...options, env: environment });
+  started.add(running.child);
+  try {
+    return (await running).stdout;
+  } finally {
+    started.delete(running.child);
+  }
+}
+
 /** Milliseconds a program takes. */
 async function timed(args, cwd) {
-  const started = performance.now();
-  await promisify(execFile)(NODE, args, { cwd, env: environment });
-  return performance.now() - started;
+  const before = performance.now();
+  await run(args, { cwd });
+  return performance.now() - before;
 }
 
 /** What a part of support/mcpWork.mjs measured in a process of its own. */
 async function measured(work, directory, servers, flags = []) {
   const args = [...flags, WORK, work, directory, JSON.stringify(servers)];
-  const { stdout } = await promisify(execFile)(NODE, args, { env: environment });
+  const stdout = await run(args);
   return JSON.parse(stdout);
 }
 
@@ -108,18 +129,31 @@ async function startOfTheCommand() {
 async function calls() {
   const servers = { docs: fixture() };
   const directory = await project("calls", servers);
-  const cold = await inTurn(
-    async () => (await measured("cold", directory, servers)).milliseconds,
-    async () => (await measured("alone", directory, servers)).milliseconds,
-  );
-  report.add({
-    work: "first call of a cold server",
-    unit: "ms over its own start",
-    reach: "≤ 30",
-    values: differences(cold),
-  });
+  const onSdk = { docs: { command: NODE, args: [SDK_SERVER], enable: true } };
+  const kinds = [
+    ["a server on the official SDK", await project("sdk", onSdk), onSdk],
+    ["a server of a few lines without it", directory, servers],
+  ];
+  for (const [name, place, kind] of kinds) {
+    const cold = await inTurn(
+      async () => (await measured("cold", place, kind)).milliseconds,
+      async () => (await measured("alone", place, kind)).milliseconds,
+    );
+    report.add({
+      work: `first call of ${name}`,
+      unit: "ms over its own start",
+      reach: "≤ 30",
+      values: differences(cold),
+    });
+  }
   const warm = await measured("warm", directory, servers);
   report.add({ work: "warm call", unit: "× the official client", reach: "≤ 1.3", values: warm.ratios });
+  report.add({
+    work: "warm call, CPU time of the client",
+    unit: "× the official client",
+    reach: "≤ 1.3",
+    values: warm.cpuRatios,
+  });
   const many = Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`server${n}`, fixture()]));
   const memory = await measured("memory", await project("memory", many), many, ["--expose-gc"]);
   report.add({ work: "memory of an idle server", unit: "MB", reach: "≤ 2", values: memory.megabytes });
@@ -161,6 +195,8 @@ async function ending(how, directory, server, mark) {
     stdio: ["ignore", "pipe", "ignore"],
     env: { ...environment, HOST_MARK: mark },
   });
+  started.add(host);
+  host.once("exit", () => started.delete(host));
   await once(host.stdout, "data");
   if (how === "exit") host.kill("SIGUSR2");
   else if (how !== "once") host.kill(how);

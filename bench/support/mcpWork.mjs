@@ -60,21 +60,26 @@ async function warm() {
   const ours = () => registry.run("mcp__docs__echo", args);
   const theirs = () => client.callTool({ name: "echo", arguments: args });
   const timed = async (call) => {
+    const before = process.cpuUsage();
     const started = performance.now();
     for (let n = 0; n < 200; n++) await call();
-    return performance.now() - started;
+    const { user, system } = process.cpuUsage(before);
+    return { time: performance.now() - started, cpu: user + system };
   };
   const ratios = [];
+  const cpuRatios = [];
   for (let round = -2; round < 15; round++) {
-    const times =
+    const [own, other] =
       round % 2 === 0
         ? [await timed(ours), await timed(theirs)]
         : [await timed(theirs), await timed(ours)].reverse();
-    if (round >= 0) ratios.push(times[0] / times[1]);
+    if (round < 0) continue;
+    ratios.push(own.time / other.time);
+    cpuRatios.push(own.cpu / other.cpu);
   }
   await client.close();
   await registry.dispose();
-  return { ratios };
+  return { ratios, cpuRatios };
 }
 
 /** How much the agent grows with each server that runs and waits. */

@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-const BENCH = fileURLToPath(new URL("../../bench/embedding.mjs", import.meta.url));
+const BENCH = join(fileURLToPath(new URL("../..", import.meta.url)), "bench", "embedding.mjs");
 
 test("an idle agent with file, search and shell tools takes at most 20 KB, buffers included", async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", BENCH, "memory-agent"]);

@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -159,6 +159,32 @@ describe("agent pack search, add and remove", () => {
     expect(removed).toMatchObject({ code: 0 });
     expect(removed.stdout).not.toContain("Taken out of");
     expect(JSON.parse(readFileSync(path, "utf8")).agent).toEqual({ model: "m" });
+  });
+
+  test.each([
+    ["pnpm-lock.yaml", "pnpm"],
+    ["yarn.lock", "yarn"],
+    ["bun.lock", "bun"],
+  ])("beside %s, npm is not run: %s installs, and the pack is selected then", async (lock, program) => {
+    const box = new Sandbox();
+    const env = await registryWith(box, PACK);
+    box.write("package.json", "{}");
+    box.write(lock, "");
+    const refused = await box.run(["pack", "add", NAME, "--yes"], { env });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(`Run: ${program} add ${NAME}, then again: agent pack add ${NAME}\n`);
+    expect(existsSync(join(box.project, "package-lock.json"))).toBe(false);
+
+    const folder = join(box.project, "node_modules", NAME);
+    cpSync(join(box.root, "package"), folder, { recursive: true });
+    const added = await box.run(["pack", "add", NAME, "--yes"], { env });
+    expect([added.code, added.stdout]).toEqual([0, expect.stringContaining("  greet (on; read)\n")]);
+    expect((await box.run(["tool", "run", "greet"])).stdout).toBe("it ran\n");
+    const removed = await box.run(["pack", "remove", NAME], { env });
+    expect(removed.stdout).toContain(`To uninstall it: ${program} remove ${NAME}\n`);
+    expect(existsSync(folder)).toBe(true);
+    expect((await box.run(["tool", "run", "greet"])).code).toBe(2);
+    expect(existsSync(join(box.project, "package-lock.json"))).toBe(false);
   });
 
   test("a package that is no pack is named, and not selected", async () => {

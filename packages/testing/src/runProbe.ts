@@ -53,10 +53,18 @@ function startProbe(cwd: string, mark: string): ChildProcess {
     cwd,
     // Flags of the test runner (loaders, inspectors) are not part of what is examined.
     execArgv: [],
-    env: { ...process.env, NODE_OPTIONS: "", NODE_NO_WARNINGS: "1", [MARK]: mark },
+    env: { ...process.env, NODE_OPTIONS: plugAndPlayFlags(), NODE_NO_WARNINGS: "1", [MARK]: mark },
     serialization: "advanced",
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
+}
+
+/** The flags without which Node reads nothing that Yarn Plug'n'Play installed: packages are in archives there. */
+function plugAndPlayFlags(): string {
+  const flags = (process.env.NODE_OPTIONS ?? "").match(
+    /--(?:require|import|experimental-loader)[= ](?:"(?:[^"\\]|\\.)*"|\S+)/g,
+  );
+  return (flags ?? []).filter((flag) => /\.pnp\.(?:cjs|loader\.mjs)"?$/.test(flag)).join(" ");
 }
 
 async function converse(

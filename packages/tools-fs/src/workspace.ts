@@ -140,7 +140,7 @@ export class Workspace {
    * Opens a directory by its canonical path for work inside it. Where paths are confined or under rules, the directory
    * is checked after it was opened, so that nothing can be swapped in between the check and the use.
    */
-  pin(directory: string): { readonly path: string; readonly close: () => void } {
+  pin(directory: string): { readonly path: string; close(): void } {
     if (!this.pins) return { path: directory, close: () => undefined };
     return pinDirectory(directory, directory);
   }

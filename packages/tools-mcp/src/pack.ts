@@ -2,7 +2,7 @@ import type { Diagnosis, PackHost, PackRegistry, PackServices } from "@agent/cor
 import { check, errorMessage, quote } from "@agent/core/toolkit";
 import { countOf } from "@agent/internal";
 import { checkedOptions, type McpOptions, type ServerOptions } from "./config/options.js";
-import { createConnectionHost } from "./connection/connectionHost.js";
+import type { ConnectionHost } from "./connection/connectionHost.js";
 import { ServerConnection } from "./connection/serverConnection.js";
 import type { Lock, LockedServer, LockedTool } from "./lock/lock.js";
 import { isGenuine, lockPath, readLock, sourceHash } from "./lock/lockFile.js";
@@ -36,7 +36,13 @@ export function registerServers(
   host: PackHost | undefined,
 ): void {
   const directory = host?.baseDirectory ?? process.cwd();
-  const shared = createConnectionHost(options, directory, host?.ask);
+  let loading: Promise<ConnectionHost> | undefined;
+  const shared = (): Promise<ConnectionHost> => {
+    loading ??= import("./connection/connectionHost.js").then(({ createConnectionHost }) =>
+      createConnectionHost(options, directory, host?.ask),
+    );
+    return loading;
+  };
   const spill = new SpillDirectory();
   const found: Diagnosis[] = [];
   const servers = Object.entries(options.servers ?? {}).flatMap(([name, server]) => {

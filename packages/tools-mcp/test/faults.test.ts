@@ -92,7 +92,8 @@ test("malformed tools are set aside with their reason, and the others work", asy
       },
     ],
   });
-  expect(locked.tools.map(({ tool }) => tool)).toContain("good");
+  // A reference to itself says nothing, and is followed no further than that.
+  expect(locked.tools.map(({ tool }) => tool)).toEqual(["good", "cycle"]);
   const reasons = Object.fromEntries(locked.setAside.map(({ tool, reason }) => [tool, reason]));
   expect(reasons.array).toContain('"array"');
   expect(reasons.none).toContain("not an object");
@@ -101,6 +102,20 @@ test("malformed tools are set aside with their reason, and the others work", asy
   expect(reasons.good).toBe("another tool has the same name");
   expect(reasons.large).toContain("2000000 characters");
   expect(reasons.pattern).toBeDefined();
+});
+
+test("a schema that refers to itself is checked as deep as the arguments are", async () => {
+  const node = { type: "object", properties: { next: { $ref: "#/$defs/node" }, value: { type: "string" } } };
+  const inputSchema = { ...node, $defs: { node } };
+  const registry = await connected({ docs: fixtureServer({ raw: [{ name: "echo", inputSchema }] }) });
+  const args = { next: { next: { value: "deep" } } };
+  expect(await registry.run("mcp__docs__echo", args)).toMatchObject({
+    outcome: "ok",
+    text: JSON.stringify(args),
+  });
+  const wrong = await registry.run("mcp__docs__echo", { next: { next: { value: 7 } } });
+  expect(wrong.outcome).not.toBe("ok");
+  expect(wrong.text).toContain("value");
 });
 
 test.each([

@@ -4,19 +4,20 @@ import { LONGEST_TIMER_MS } from "@agent/internal";
 const MOST_EXTENSION = 30;
 
 /**
- * A time limit for one call that progress resets and a question to the person suspends. Progress gets a call thirty
- * times its limit in all, and no more. `signal` aborts when the time is over or when the caller's own signal does.
+ * A time limit for one request that progress resets and a question to the person suspends. Progress gets a request thirty
+ * times its limit in all, and no more. When the time is over, or the caller's own signal aborts, `signal` aborts and what
+ * `race` waits for is left alone.
  */
 export class CallDeadline {
   readonly #milliseconds: number;
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
-  readonly #onAbort = (): void => this.#controller.abort(this.#caller?.reason);
+  readonly #onAbort = (): void => this.#stop(new Error("the call was aborted"));
+  #leave: (reason: Error) => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
   #startedAt = performance.now();
   #pausedAt = 0;
   #pauses = 0;
-  #isOver = false;
 
   constructor(milliseconds: number, caller?: AbortSignal) {
     this.#milliseconds = milliseconds;
@@ -30,9 +31,13 @@ export class CallDeadline {
     return this.#controller.signal;
   }
 
-  /** Whether the time ran out, as opposed to an abort by the caller. */
-  get isOver(): boolean {
-    return this.#isOver;
+  /** Settles as `work` does, or rejects at the abort without waiting for it. */
+  race<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#leave = reject;
+      if (this.signal.aborted) reject(this.signal.reason);
+      work.then(resolve, reject);
+    });
   }
 
   reset(): void {
@@ -40,10 +45,7 @@ export class CallDeadline {
     if (this.#pauses > 0 || this.#milliseconds > LONGEST_TIMER_MS) return;
     const rest = this.#startedAt + MOST_EXTENSION * this.#milliseconds - performance.now();
     this.#timer = setTimeout(
-      () => {
-        this.#isOver = true;
-        this.#controller.abort(new Error(`no answer within ${this.#milliseconds} ms`));
-      },
+      () => this.#stop(new Error(`no answer within ${this.#milliseconds} ms; the request was cancelled`)),
       Math.max(0, Math.min(this.#milliseconds, rest)),
     );
   }
@@ -58,6 +60,11 @@ export class CallDeadline {
     // The time of a person is not the server's.
     if (this.#pauses === 0) this.#startedAt += performance.now() - this.#pausedAt;
     this.reset();
+  }
+
+  #stop(reason: Error): void {
+    this.#controller.abort(reason);
+    this.#leave(reason);
   }
 
   dispose(): void {

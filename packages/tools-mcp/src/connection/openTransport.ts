@@ -1,29 +1,12 @@
 import { resolve } from "node:path";
 import { isInside } from "@agent/internal";
-import {
-  type AuthProvider,
-  StreamableHTTPClientTransport,
-  type Transport,
-} from "@modelcontextprotocol/client";
+import type { AuthProvider, Transport } from "@modelcontextprotocol/client";
 import { splitCommandLine } from "../config/commandLine.js";
-import { expand, serverEnvironment } from "../config/environment.js";
-import {
-  type HttpServerOptions,
-  isHttp,
-  type ServerOptions,
-  type StdioServerOptions,
-} from "../config/options.js";
+import { serverEnvironment } from "../config/environment.js";
+import { isHttp, type ServerOptions, type StdioServerOptions } from "../config/options.js";
 import type { ErrorLog } from "../stdio/errorLog.js";
 import type { ProcessGuard } from "../stdio/guard.js";
 import { StdioTransport } from "../stdio/transport.js";
-import { boundedFetch } from "./boundedFetch.js";
-
-const RECONNECTION = {
-  initialReconnectionDelay: 500,
-  maxReconnectionDelay: 5000,
-  reconnectionDelayGrowFactor: 2,
-  maxRetries: 2,
-};
 
 export interface TransportParts {
   readonly guard: ProcessGuard;
@@ -45,9 +28,14 @@ export interface OpenTransport {
   gone(): Promise<void>;
 }
 
-/** Makes the transport of a server; nothing is started yet. Throws if a variable it needs is not set. */
-export function openTransport(server: ServerOptions, parts: TransportParts): OpenTransport {
-  return isHttp(server) ? httpTransport(server, parts) : stdioTransport(server, parts);
+/**
+ * Makes the transport of a server. A program is started at once, so that it gets ready while the SDK is loaded. Rejects
+ * if a variable the server needs is not set.
+ */
+export async function openTransport(server: ServerOptions, parts: TransportParts): Promise<OpenTransport> {
+  if (!isHttp(server)) return stdioTransport(server, parts);
+  const { httpTransport } = await import("./httpTransport.js");
+  return httpTransport(server, parts);
 }
 
 function stdioTransport(server: StdioServerOptions, parts: TransportParts): OpenTransport {
@@ -58,6 +46,7 @@ function stdioTransport(server: StdioServerOptions, parts: TransportParts): Open
   const cwd = workingDirectory(server.cwd, parts.directory);
   const program = { command, args, cwd, env: environment.variables };
   const transport = new StdioTransport(program, parts.guard, parts.log);
+  transport.launch();
   return { transport, endReason: () => transport.reason, gone: () => transport.close() };
 }
 
@@ -68,21 +57,4 @@ function stdioTransport(server: StdioServerOptions, parts: TransportParts): Open
 function workingDirectory(wanted: string | undefined, directory: string): string {
   if (wanted !== undefined) return resolve(directory, wanted);
   return isInside(directory, process.cwd()) ? directory : process.cwd();
-}
-
-function httpTransport({ url, headers = {} }: HttpServerOptions, parts: TransportParts): OpenTransport {
-  const sent = Object.fromEntries(
-    Object.entries(headers).map(([name, text]) => [name, expand(text, process.env, parts.secrets)]),
-  );
-  // Someone who sends a token of their own wants no login in its place.
-  const hasOwnToken = Object.keys(sent).some((name) => name.toLowerCase() === "authorization");
-  const transport = new StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { headers: sent },
-    fetch: boundedFetch(),
-    reconnectionOptions: RECONNECTION,
-    // A call never opens a browser: the person does, with `agent mcp login`.
-    onInsufficientScope: "throw",
-    ...(parts.auth && !hasOwnToken && { authProvider: parts.auth }),
-  });
-  return { transport, endReason: () => "", gone: () => Promise.resolve() };
 }

@@ -1,14 +1,11 @@
 import { errorMessage, onAbort, quote } from "@agent/core/toolkit";
 import type { CallToolResult } from "@modelcontextprotocol/client";
-import { isHttp, type ServerOptions } from "../config/options.js";
+import type { ServerOptions } from "../config/options.js";
 import { examineTools } from "../lock/examine.js";
 import type { LockedServer, LockedTool } from "../lock/lock.js";
-import { LoginProvider } from "../oauth/provider.js";
-import { ErrorLog } from "../stdio/errorLog.js";
 import type { ConnectionHost } from "./connectionHost.js";
 import type { CallOptions, Session } from "./session.js";
 
-const START_MS = 15_000;
 const DEFAULT_CALL_MS = 60_000;
 /** The number of automatic restarts of a server that died. */
 const MAX_RESTARTS = 1;
@@ -21,20 +18,25 @@ export class ServerConnection {
   readonly name: string;
   readonly options: ServerOptions;
   readonly #locked: LockedServer;
-  readonly #host: ConnectionHost;
+  readonly #host: () => Promise<ConnectionHost>;
   readonly #onDiffering: (tools: readonly string[]) => void;
   readonly #ended = new AbortController();
   #opening: Promise<Session> | undefined;
+  /** What `#opening` has resolved to. */
+  #session: Session | undefined;
   #deaths = 0;
   #differing = new Set<string>();
   #closing: Promise<void> = Promise.resolve();
 
-  /** `onDiffering` is called with the tools that are no longer as agreed, each time the server's list was read. */
+  /**
+   * `host` is asked for with the first call: loading what servers need takes longer than all the rest of the pack.
+   * `onDiffering` is called with the tools that are no longer as agreed, each time the server's list was read.
+   */
   constructor(
     name: string,
     options: ServerOptions,
     locked: LockedServer,
-    host: ConnectionHost,
+    host: () => Promise<ConnectionHost>,
     onDiffering: (tools: readonly string[]) => void,
   ) {
     this.name = name;
@@ -60,24 +62,29 @@ export class ServerConnection {
     });
   }
 
-  /** Runs `work` with the open connection. Rejects with words for a model: which server, what went wrong, what to do. */
+  /**
+   * Runs `work` with the open connection; its requests look at `signal` themselves. Rejects with words for a model: which
+   * server, what went wrong, what to do.
+   */
   async use<T>(
     signal: AbortSignal | undefined,
     work: (session: Session, timeoutMs: number) => Promise<T>,
   ): Promise<T> {
     try {
-      const session = await untilAborted(this.#open(), signal);
-      const result = await untilAborted(work(session, this.options.timeoutMs ?? DEFAULT_CALL_MS), signal);
+      const session = this.#session ?? (await untilAborted(this.#open(), signal));
+      const result = await work(session, this.options.timeoutMs ?? DEFAULT_CALL_MS);
       this.#deaths = 0;
       return result;
     } catch (error) {
-      throw new Error(this.#host.redact(`MCP server ${quote(this.name)}: ${errorMessage(error)}`));
+      const { redact } = await this.#host();
+      throw new Error(redact(`MCP server ${quote(this.name)}: ${errorMessage(error)}`));
     }
   }
 
   /** Ends the server and everything it started. */
   async dispose(): Promise<void> {
     this.#ended.abort(new Error("the agent is ending"));
+    this.#session = undefined;
     const session = await this.#opening?.catch(() => undefined);
     await session?.close();
     await this.#closing;
@@ -95,57 +102,37 @@ export class ServerConnection {
     }
     const opening = this.#connect();
     this.#opening = opening;
-    opening.catch(() => {
-      this.#deaths++;
-      this.#opening = undefined;
-    });
+    opening.then(
+      (session) => {
+        if (this.#opening === opening) this.#session = session;
+      },
+      () => {
+        this.#deaths++;
+        this.#opening = undefined;
+      },
+    );
     return opening;
   }
 
   async #connect(): Promise<Session> {
-    const { guard, logins, directory, ask, redact, secrets } = this.#host;
     // What the last process left behind must be gone before the next one starts.
     await this.#closing;
-    // Loaded by the first call: the SDK takes longer to load than the agent itself.
-    const [{ Session }, { openTransport }] = await Promise.all([
-      import("./session.js"),
-      import("./openTransport.js"),
-    ]);
-    const log = new ErrorLog(redact);
-    const auth = isHttp(this.options)
-      ? new LoginProvider(this.name, this.options.url, logins, secrets)
-      : undefined;
-    const { transport, endReason, gone } = openTransport(this.options, {
-      guard,
-      log,
-      directory,
-      secrets,
-      auth,
+    const [host, { openServer }] = await Promise.all([this.#host(), import("./openServer.js")]);
+    return await openServer({
+      name: this.name,
+      options: this.options,
+      era: this.#locked.era,
+      host,
+      ended: this.#ended.signal,
+      prepare: (session, signal) => this.#compare(session, signal),
+      onToolsChanged: (session) => void this.#compare(session).catch(() => undefined),
+      onClose: (gone) => {
+        this.#deaths++;
+        this.#opening = undefined;
+        this.#session = undefined;
+        this.#closing = gone;
+      },
     });
-    const timer = AbortSignal.timeout(START_MS);
-    const signal = AbortSignal.any([timer, this.#ended.signal]);
-    let session: Session | undefined;
-    transport.onclose = () => {
-      if (session === undefined) return;
-      this.#deaths++;
-      this.#opening = undefined;
-      this.#closing = gone();
-    };
-    try {
-      const era = this.#locked.era;
-      const onToolsChanged = (): void => void (session && this.#compare(session).catch(() => undefined));
-      session = await Session.open(
-        { server: this.name, transport, endReason, era, ask, onToolsChanged },
-        signal,
-      );
-      await this.#compare(session, signal);
-      return session;
-    } catch (error) {
-      session = undefined;
-      await transport.close();
-      if (timer.aborted) throw new Error(`it did not start within ${START_MS} ms.${tail(log)}`);
-      throw endReason() === "" ? error : new Error(endReason());
-    }
   }
 
   /** Finds out which tools are no longer as they were agreed to. */
@@ -161,11 +148,6 @@ export class ServerConnection {
 
 function differsText(server: string, tool: string): string {
   return `its tool ${quote(tool)} is not the one that was agreed to: it changed or is gone. A person can look at the difference with "agent mcp update ${server}".`;
-}
-
-function tail(log: ErrorLog): string {
-  const text = log.tail();
-  return text === "" ? "" : `\nIts standard error ends with:\n${text}`;
 }
 
 /** Rejects on abort without waiting for `promise`, which goes on. */

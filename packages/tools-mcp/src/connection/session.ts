@@ -1,6 +1,6 @@
 import type { PackHost } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
-import { LONGEST_TIMER_MS } from "@agent/internal";
+import { describeValue, LONGEST_TIMER_MS } from "@agent/internal";
 import {
   type CallToolResult,
   Client,
@@ -131,21 +131,27 @@ export class Session {
     args: Record<string, unknown>,
     options: CallOptions,
   ): Promise<CallToolResult> {
-    return await this.#withDeadline(options, (deadline) =>
-      this.#client.callTool(
-        { name: tool.tool, arguments: args },
-        {
-          signal: deadline.signal,
-          timeout: LONGEST_TIMER_MS,
-          // Given, so that the SDK neither asks for the list nor compiles an output schema of the server.
-          toolDefinition: { name: tool.tool, inputSchema: { ...tool.inputSchema, type: "object" } },
-          onprogress: (progress) => {
-            deadline.reset();
-            options.onProgress?.(progress);
-          },
+    return await this.#withDeadline(options, (deadline) => {
+      const params = { name: tool.tool, arguments: args };
+      const request = {
+        signal: deadline.signal,
+        timeout: LONGEST_TIMER_MS,
+        onprogress: (progress: Progress) => {
+          deadline.reset();
+          options.onProgress?.(progress);
         },
-      ),
-    );
+      };
+      // What `callTool` adds is of the new era alone: arguments that are sent as headers, too.
+      if (this.era.kind === "legacy") {
+        return this.#client.request({ method: "tools/call", params }, ANYTHING, request).then(checkedResult);
+      }
+      // Given, so that the SDK neither asks for the list nor compiles an output schema of the server.
+      const toolDefinition = {
+        name: tool.tool,
+        inputSchema: { ...tool.inputSchema, type: "object" as const },
+      };
+      return this.#client.callTool(params, { ...request, toolDefinition });
+    });
   }
 
   async getPrompt(
@@ -201,9 +207,9 @@ export class Session {
     const deadline = new CallDeadline(timeoutMs, signal);
     this.#deadlines.add(deadline);
     try {
-      return await work(deadline);
+      return await deadline.race(work(deadline));
     } catch (error) {
-      if (deadline.isOver) throw new Error(`no answer within ${timeoutMs} ms; the request was cancelled`);
+      if (error === deadline.signal.reason) throw error;
       const reason = this.#endReason();
       throw reason === ""
         ? asLoginNeeded(this.#server, error)
@@ -213,6 +219,15 @@ export class Session {
       this.#deadlines.delete(deadline);
     }
   }
+}
+
+/** A result with content of any kind: each part is looked at when it is turned into text. */
+function checkedResult(result: unknown): CallToolResult {
+  const { content = [] } = isRecord(result) ? result : { content: undefined };
+  if (!isRecord(result) || !Array.isArray(content)) {
+    throw new Error(`its answer to tools/call has no list of content: ${describeValue(result)}`);
+  }
+  return { ...result, content };
 }
 
 /** A login that is refused, or has too few permissions, is needed again. */

@@ -66,7 +66,7 @@ async function inspectIn(
 ): Promise<InspectedServer> {
   const { guard, directory, secrets, redact, ask } = host;
   const log = new ErrorLog(redact);
-  const { transport, endReason } = openTransport(server, { guard, log, directory, secrets, auth });
+  const { transport, endReason } = await openTransport(server, { guard, log, directory, secrets, auth });
   const timer = AbortSignal.timeout(startMs);
   // A login waits for a person, and has a limit of its own.
   const signal = AbortSignal.any([

@@ -8,6 +8,8 @@ import { LineSplitter, MAX_LINE_BYTES } from "./lines.js";
 import { ServerProcesses } from "./processes.js";
 
 const MAX_SHOWN_NOISE = 120;
+// A server speaks when it is spoken to; one that does not is made to wait.
+const MAX_EARLY = 100;
 
 /** A program to start, with everything decided. */
 export interface ServerProgram {
@@ -37,6 +39,10 @@ export class StdioTransport implements Transport {
   readonly #guard: ProcessGuard;
   readonly #log: ErrorLog;
   readonly #sent = new SentRequests();
+  /** What came before the SDK listened. */
+  readonly #early: Record<string, unknown>[] = [];
+  #launched: Promise<void> | undefined;
+  #isListening = false;
   #child: ChildProcess | undefined;
   #processes: ServerProcesses | undefined;
   #hasExited = false;
@@ -49,7 +55,22 @@ export class StdioTransport implements Transport {
     this.#log = log;
   }
 
+  /** Starts the program. What is wrong with it is told by `start`, which the SDK calls once it is ready to listen. */
+  launch(): void {
+    this.#launched = this.#spawn();
+    this.#launched.catch(() => undefined);
+  }
+
   async start(): Promise<void> {
+    if (!this.#launched) this.launch();
+    await this.#launched;
+    if (this.#ending) throw new Error(this.reason || "The connection is closed.");
+    this.#isListening = true;
+    for (const message of this.#early.splice(0)) this.#deliver(message);
+    this.#child?.stdout?.resume();
+  }
+
+  async #spawn(): Promise<void> {
     const { command, args, cwd, env } = this.#program;
     const mark = this.#guard.newMark();
     await new Promise<void>((resolve, reject) => {
@@ -115,6 +136,10 @@ export class StdioTransport implements Transport {
 
   #deliver(message: unknown): void {
     if (!isRecord(message)) return;
+    if (!this.#isListening) {
+      if (this.#early.push(message) >= MAX_EARLY) this.#child?.stdout?.pause();
+      return;
+    }
     if (this.#sent.isForeign(message)) {
       const problem = isRecord(message.error) ? `: ${String(message.error.message)}` : "";
       void this.#end(

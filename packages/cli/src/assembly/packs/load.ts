@@ -10,6 +10,7 @@ import { DEFAULT_PACK, type SelectedPack } from "../../settings/layers.js";
 import { isInstalled } from "../../settings/modules/resolveModule.js";
 import { loadProblem, withinTime } from "../../settings/modules/runModule.js";
 import { isLocal, type ResolvedPack, resolvePack, unbuiltEntry } from "../../settings/packs/resolve.js";
+import { findOtherManager, installCommand } from "../packages/otherManager.js";
 import { trustedDirectories } from "./trustedDirectories.js";
 
 /** A loaded pack, or the reason it could not be loaded. */
@@ -129,7 +130,12 @@ function notBuilt(name: string, entry: string): string {
 function missing({ name, origin, source }: SelectedPack): string {
   const place = source ? locate(source.file, source.text, valuePattern(name)) : origin;
   if (isLocal(name)) return `${place}: the pack ${quote(name)} does not exist, or is not a file.`;
-  return `${place}: the pack ${quote(name)} is not installed. Run: npm install ${name}`;
+  const directory = source ? dirname(source.file) : process.cwd();
+  // Outside Yarn nothing of such a project can be found, installed or not.
+  if (findOtherManager(directory)?.plugAndPlay && process.versions.pnp === undefined) {
+    return `${place}: the pack ${quote(name)} cannot be found, because Yarn Plug'n'Play installs this project and Yarn did not start this command. Run: yarn agent`;
+  }
+  return `${place}: the pack ${quote(name)} is not installed. Run: ${installCommand(name, directory)}`;
 }
 
 function withoutPreset(): string {

@@ -1,3 +1,4 @@
+import { escapeToLine } from "@agent/internal";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns, print } from "../../process/output.js";
 import { offeredServers } from "./add.js";
@@ -13,7 +14,9 @@ export async function mcpList(flags: McpFlags): Promise<ExitCode> {
     const isCurrent = locked !== undefined && locked.source === manage.sourceHash(server);
     return {
       name,
-      source: manage.isHttp(server) ? server.url : server.command,
+      source: escapeToLine(
+        manage.isHttp(server) ? server.url : [server.command, ...(server.args ?? [])].join(" "),
+      ),
       status: locked === undefined ? "not agreed to" : isCurrent ? "locked" : "changed in the config",
       revision: locked?.era.version,
       tools: locked?.tools.map(({ name: own }) => own) ?? [],

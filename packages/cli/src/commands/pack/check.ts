@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { quote } from "@agent/core/toolkit";
 import { quotePath } from "@agent/internal";
+import { installCommand } from "../../assembly/packages/otherManager.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { entryOf } from "../../settings/packs/entry.js";
@@ -62,6 +63,6 @@ function locatePack(target: string, directory: string): { entry: string; besideC
   const installed = findInstalledPacks(directory).find(({ name }) => name === target);
   if (installed) return { entry: entryOf(installed.directory), besideCli: installed.besideCli };
   throw new CliError(
-    `${quote(target)} is neither a folder nor an installed pack. Run "agent pack list" to see what is installed, or: npm install ${target}`,
+    `${quote(target)} is neither a folder nor an installed pack. Run "agent pack list" to see what is installed, or: ${installCommand(target, directory)}`,
   );
 }

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { plugAndPlayFolders } from "../../assembly/packages/plugAndPlay.js";
 
 /** By this word in `keywords` of its package.json a package says that it is a pack. */
 export const PACK_KEYWORD = "agent-pack";
@@ -17,14 +18,24 @@ export interface InstalledPack {
 /** Packs installed for a directory, nearest first, and those that came with the CLI. Each name once. */
 export function findInstalledPacks(directory: string): InstalledPack[] {
   const packs = new Map<string, InstalledPack>();
-  const cliFolders = moduleFolders(dirname(fileURLToPath(import.meta.url)));
+  const add = (folder: string, besideCli: boolean): void => {
+    const pack = readPack(folder, besideCli);
+    if (pack && !packs.has(pack.name)) packs.set(pack.name, pack);
+  };
+  const here = dirname(fileURLToPath(import.meta.url));
+  const cliFolders = moduleFolders(here);
+  for (const folder of plugAndPlayFolders(directory).values()) add(folder, false);
   for (const folder of new Set([...moduleFolders(directory), ...cliFolders])) {
-    for (const name of packageNames(folder)) {
-      const pack = readPack(join(folder, name), cliFolders.includes(folder));
-      if (pack && !packs.has(pack.name)) packs.set(pack.name, pack);
-    }
+    for (const name of packageNames(folder)) add(join(folder, name), cliFolders.includes(folder));
   }
+  for (const folder of plugAndPlayFolders(here).values()) add(folder, true);
   return [...packs.values()].sort((a, b) => a.name.localeCompare(b.name, "en"));
+}
+
+/** The folder of a package that the project in `directory` has installed itself. */
+export function installedFolder(name: string, directory: string): string | undefined {
+  const folder = plugAndPlayFolders(directory).get(name) ?? join(directory, "node_modules", name);
+  return existsSync(join(folder, "package.json")) ? folder : undefined;
 }
 
 /** `node_modules` of a directory and of those above it, as Node looks them up. */

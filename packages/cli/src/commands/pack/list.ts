@@ -1,4 +1,5 @@
 import { countOf, escapeToLine } from "@agent/internal";
+import { installCommand } from "../../assembly/packages/otherManager.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { entryOf } from "../../settings/packs/entry.js";
 import { findInstalledPacks, type InstalledPack } from "./installed.js";
@@ -50,7 +51,9 @@ export async function packList({
     print(`${JSON.stringify({ v: 1, packs }, undefined, 2)}\n`);
     return EXIT.done;
   }
-  if (packs.length === 0) print("No packs are installed here. Run: npm install @agent/preset-default\n");
+  if (packs.length === 0) {
+    print(`No packs are installed here. Run: ${installCommand("@agent/preset-default", directory)}\n`);
+  }
   for (const { name, version, tools, problem } of packs) {
     print(`${escapeToLine(name)} ${escapeToLine(version)}: ${problem ?? countOf(tools.length, "tool")}\n`);
     for (const tool of tools) {

@@ -1,8 +1,7 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { quote } from "@agent/core/toolkit";
-import { escapeToLine } from "@agent/internal";
+import { escapeToLine, quotePath } from "@agent/internal";
 import { installPackages, uninstallPackages } from "../../assembly/packages/npm.js";
+import { findOtherManager } from "../../assembly/packages/otherManager.js";
 import { askYesNo, canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
@@ -12,6 +11,7 @@ import { configFile, editConfig, newConfigFile } from "../../settings/config/edi
 import { addPack, removePack } from "../../settings/config/editPacks.js";
 import { DEFAULT_PACK } from "../../settings/layers.js";
 import { entryOf } from "../../settings/packs/entry.js";
+import { installedFolder } from "./installed.js";
 
 // A package's name, with a version or a tag if one is wanted. Nothing else is handed to npm.
 const SPECIFIER = /^((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[\w.^~*-]+)?$/i;
@@ -34,10 +34,9 @@ export async function packAdd(parameters: PackManageParameters): Promise<ExitCod
     throw new CliError(`There is no terminal to ask on. To add ${name} unattended: --yes`, EXIT.refused);
   }
   const place = user ? userPackagesDirectory() : directory;
-  await installPackages(place, [specifier]);
-  const entry = entryOf(join(place, "node_modules", name));
+  const folder = await install(specifier, name, place, user);
   const { inspectPack } = await import("@agent/testing");
-  const { tools, problem } = await inspectPack(entry);
+  const { tools, problem } = await inspectPack(entryOf(folder));
   if (problem !== undefined) {
     throw new CliError(
       `${name} is installed, and is no pack that works: ${problem} Remove it: agent pack remove ${name}`,
@@ -61,6 +60,19 @@ export async function packAdd(parameters: PackManageParameters): Promise<ExitCod
   return EXIT.done;
 }
 
+/** Installs a package and returns its folder. What another program than npm manages has to be installed by that first. */
+async function install(specifier: string, name: string, place: string, user: boolean): Promise<string> {
+  const other = user ? undefined : findOtherManager(place);
+  if (other === undefined) await installPackages(place, [specifier]);
+  const folder = installedFolder(name, place);
+  if (folder !== undefined) return folder;
+  if (other === undefined) throw new CliError(`npm reported success, and ${name} is not in ${place}.`);
+  const start = other.plugAndPlay ? "yarn agent" : "agent";
+  throw new CliError(
+    `${quotePath(other.file)} says that ${other.program} installs this project. Run: ${other.program} add ${specifier}, then again: ${start} pack add ${name}`,
+  );
+}
+
 /** `agent pack remove NAME`: takes a pack out of the config and uninstalls it. */
 export async function packRemove({
   specifier,
@@ -72,13 +84,18 @@ export async function packRemove({
   const place = user ? userPackagesDirectory() : directory;
   const file = configFile(directory, user);
   const isNamed = file !== undefined && readConfigText(file).text.includes(name);
-  const isInstalled = existsSync(join(place, "node_modules", name, "package.json"));
+  const isInstalled = installedFolder(name, place) !== undefined;
   if (!isNamed && !isInstalled) {
     throw new CliError(`${quote(name)} is neither installed ${user ? "for you" : "here"} nor in the config.`);
   }
   if (file !== undefined && isNamed) {
     await editConfig(file, (text, kind) => removePack(text, name, kind), JSON.stringify(name));
     print(`Taken out of ${file}.\n`);
+  }
+  const other = user ? undefined : findOtherManager(place);
+  if (isInstalled && other !== undefined) {
+    print(`${escapeToLine(name)} is still installed. To uninstall it: ${other.program} remove ${name}\n`);
+    return EXIT.done;
   }
   if (isInstalled) await uninstallPackages(place, [name]);
   print(`${escapeToLine(name)} is removed.\n`);

@@ -1,0 +1,34 @@
+import nodeModule from "node:module";
+import { join } from "node:path";
+
+/** The part of Yarn's `pnpapi` that is used: https://yarnpkg.com/advanced/pnpapi */
+interface PnpApi {
+  findPackageLocator(path: string): object | null;
+  getLocator(name: string, reference: unknown): object;
+  getPackageInformation(locator: object): {
+    readonly packageLocation: string;
+    readonly packageDependencies: ReadonlyMap<string, unknown>;
+  };
+}
+
+/**
+ * The folders of what the package in `directory` depends on, by name, where Yarn Plug'n'Play is at work: it has no
+ * `node_modules`. None elsewhere.
+ */
+export function plugAndPlayFolders(directory: string): ReadonlyMap<string, string> {
+  const folders = new Map<string, string>();
+  const api = findApi(join(directory, "/"));
+  const self = api?.findPackageLocator(join(directory, "/"));
+  if (!api || !self) return folders;
+  for (const [name, reference] of api.getPackageInformation(self).packageDependencies) {
+    // A peer dependency that nobody provides has none.
+    if (reference === null) continue;
+    folders.set(name, api.getPackageInformation(api.getLocator(name, reference)).packageLocation);
+  }
+  return folders;
+}
+
+function findApi(path: string): PnpApi | null {
+  if (!("findPnpApi" in nodeModule) || typeof nodeModule.findPnpApi !== "function") return null;
+  return nodeModule.findPnpApi(path);
+}

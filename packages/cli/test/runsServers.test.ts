@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process";
+import { on } from "node:events";
+import type { Readable } from "node:stream";
+import { expect, onTestFinished, test } from "vitest";
+import { finished, Sandbox } from "./agent.js";
+
+const POSTGRES = process.env.AGENT_TEST_POSTGRES ?? "";
+const REDIS = process.env.AGENT_TEST_REDIS ?? "";
+const withServers = POSTGRES !== "" && REDIS !== "";
+if (!withServers) {
+  process.stdout.write(
+    "Skipped: agent runs on Postgres and Redis. Set AGENT_TEST_POSTGRES and AGENT_TEST_REDIS to the addresses of servers.\n",
+  );
+}
+
+const CONFIG = `export default {
+  provider: {
+    model: "scripted",
+    async respond() {
+      return { content: "All done.", toolCalls: [], finishReason: "stop" };
+    },
+  },
+};
+`;
+
+/** A database of the test's own, dropped when it ends. */
+function createDatabase(): string {
+  const name = `test_${crypto.randomUUID().slice(0, 8)}`;
+  const ask = (text: string) => execFileSync("psql", ["-q", "-c", text, POSTGRES]);
+  ask(`create database ${name}`);
+  onTestFinished(() => void ask(`drop database ${name} with (force)`));
+  const address = new URL(POSTGRES);
+  address.pathname = `/${name}`;
+  return address.href;
+}
+
+async function isWorking({ stderr }: { readonly stderr: Readable }): Promise<void> {
+  for await (const [chunk] of on(stderr, "data")) if (String(chunk).includes("Working on runs")) return;
+}
+
+test.skipIf(!withServers)(
+  "what the units and containers of the docs start works off runs of other processes, and ends on SIGTERM",
+  { timeout: 120_000 },
+  async () => {
+    const sandbox = new Sandbox();
+    sandbox.write("agent.config.mjs", CONFIG);
+    const env = { AGENT_RUNS_ENGINE: createDatabase(), AGENT_RUNS_REDIS: REDIS };
+    const workers = ["one", "two"].map((name) =>
+      sandbox.start(["runs", "work", "--concurrency", "8", "--name", name, "--trust"], { env }),
+    );
+    onTestFinished(() => {
+      for (const worker of workers) worker.kill("SIGKILL");
+    });
+    await Promise.all(workers.map(isWorking));
+    for (const task of ["first", "second"]) {
+      const followed = await sandbox.run(["runs", "start", "--follow", task], { env });
+      expect(followed).toMatchObject({ code: 0, stdout: "All done.\n" });
+    }
+    for (const worker of workers) {
+      const ended = finished(worker);
+      worker.kill("SIGTERM");
+      expect((await ended).code).toBe(0);
+    }
+    expect((await sandbox.run(["runs", "prune", "--older", "0s"], { env })).stdout).toBe("2 runs removed.\n");
+  },
+);
