@@ -3,7 +3,7 @@
  * published or has a version. Functions and constants only: a bundled copy must not differ from another by its state.
  */
 export { nodeModule } from "./files/nodeModules.js";
-export { mountOf, mountOfDirectory, type PinnedDirectory, pinDirectory } from "./files/pinnedDirectory.js";
+export { mountOf, mountOfDirectory, pinDirectory } from "./files/pinnedDirectory.js";
 export { hasEnded, processTag } from "./files/processTag.js";
 export { removeAbandoned, temporaryName } from "./files/temporaryName.js";
 export { GitConfigs, type NamedByGit } from "./git/gitConfigs.js";

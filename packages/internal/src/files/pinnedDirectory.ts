@@ -4,7 +4,7 @@ import { nodeFs } from "./nodeModules.js";
 const O_PATH = 0o10000000;
 
 /** A directory kept open, so that what is done below `path` cannot be redirected by swapping a parent. */
-export interface PinnedDirectory {
+interface PinnedDirectory {
   /** A path that always means this very directory. On systems without /proc, the plain path. */
   readonly path: string;
   /** Its descriptor; `undefined` on systems without /proc. */
