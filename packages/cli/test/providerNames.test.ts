@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { Sandbox, scripted } from "./agent.js";
 
@@ -66,12 +66,15 @@ describe("a provider is chosen by name", () => {
   test("one that is not installed is offered in a terminal, and answers after a yes", async () => {
     const box = new Sandbox();
     installProvider(box, "registry");
-    const npm = box.write(
-      "bin/npm",
+    // Outside the project: a program of the project is not run.
+    const bin = join(box.root, "bin");
+    mkdirSync(bin);
+    writeFileSync(
+      join(bin, "npm"),
       '#!/bin/sh\necho "$*" > "$HOME/asked" && cp -R "$HOME/registry" node_modules\n',
     );
-    chmodSync(npm, 0o755);
-    const env = { ...KEY, PATH: `${dirname(npm)}:${process.env.PATH}` };
+    chmodSync(join(bin, "npm"), 0o755);
+    const env = { ...KEY, PATH: `${bin}:${process.env.PATH}` };
     const question = "Install @agent/provider-anthropic with npm, for you alone?";
     const args = ["--model", "anthropic/claude-x", "hi"];
     const refused = await box.runInTerminal(args, [[question, "n"]], env);
