@@ -32,6 +32,7 @@ export async function runProgram(args: readonly string[], guard: CrashGuard): Pr
   const program = createProgram(guard, (result) => {
     exitCode = result;
   });
+  refuseRepeats(program);
   try {
     await program.parseAsync(withoutRunWord(args), { from: "user" });
   } catch (error) {
@@ -83,10 +84,10 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
     .enablePositionalOptions()
     .argument("[task...]", 'what to do, in words; "-" stands for standard input')
     .option("-p, --print", "never chat: do the task, print the answer, end")
-    .option("--output <format>", "text, json or stream-json", once("--output"))
+    .option("--output <format>", "text, json or stream-json")
     .option("-q, --quiet", "no activity lines on standard error")
-    .option("--timeout <time>", "stop the run after this time: 90s, 5m", once("--timeout"))
-    .option("--schema <file>", "print only JSON that fits this JSON Schema", once("--schema"))
+    .option("--timeout <time>", "stop the run after this time: 90s, 5m")
+    .option("--schema <file>", "print only JSON that fits this JSON Schema")
     .option(
       "--resume [session]",
       "go on with a conversation: its name or the start of it; without one, choose",
@@ -214,22 +215,14 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
 /** The flags of every command that loads the config. */
 function settingsOptions(command: Command): Command {
   return toolOptions(command)
-    .option("--cwd <directory>", "work there", once("--cwd"))
+    .option("--cwd <directory>", "work there")
     .option("--confirm <tool>", "ask before each call of this tool (repeatable)", collect)
-    .option("--agent <name>", "use this agent of the config", once("--agent"))
-    .option(
-      "--provider <name>",
-      "openai, anthropic, google, offline, or a provider's package",
-      once("--provider"),
-    )
-    .option("--model <name>", "the model to ask, also with its provider: anthropic/…", once("--model"))
-    .option(
-      "--base-url <url>",
-      "another address of the provider, such as an OpenAI-compatible server",
-      once("--base-url"),
-    )
-    .option("--fallback <model>", "a model that answers where the first one fails", once("--fallback"))
-    .option("--max-turns <number>", "how often the model is asked for one message", once("--max-turns"));
+    .option("--agent <name>", "use this agent of the config")
+    .option("--provider <name>", "openai, anthropic, google, offline, or a provider's package")
+    .option("--model <name>", "the model to ask, also with its provider: anthropic/…")
+    .option("--base-url <url>", "another address of the provider, such as an OpenAI-compatible server")
+    .option("--fallback <model>", "a model that answers where the first one fails")
+    .option("--max-turns <number>", "how often the model is asked for one message");
 }
 
 /** The flags that decide which tools there are. */
@@ -237,20 +230,27 @@ function toolOptions(command: Command): Command {
   return command
     .option("--enable <tool>", "turn a tool on (repeatable)", collect)
     .option("--disable <tool>", "turn a tool off (repeatable)", collect)
-    .option("--tools <list>", "turn tools on and off in order: '-*,read_file'", once("--tools"))
+    .option("--tools <list>", "turn tools on and off in order: '-*,read_file'")
     .option("--read-only", "only tools that read")
     .option("--add-dir <directory>", "let tools write there without asking (repeatable)", collect)
-    .option("--config <file>", "use this config file and no other of the project", once("--config"))
+    .option("--config <file>", "use this config file and no other of the project")
     .option("--no-config", "use no config file")
     .option("--trust", "trust the project's config as it is now");
 }
 
-/** Takes the value of a flag that may be given once: of two, nobody can say which was meant. */
-function once(flag: string): (value: string, earlier?: string) => string {
-  return (value, earlier) => {
-    if (earlier === undefined) return value;
-    throw new CliError(`${flag} is given twice, and takes one value. Leave one of them out.`);
-  };
+/** Lets every flag with one value be given once, in all commands: of two values, it is not known which was meant. */
+function refuseRepeats(command: Command): void {
+  for (const option of command.options) {
+    if ((!option.required && !option.optional) || option.parseArg) continue;
+    let isGiven = false;
+    option.argParser((value: string) => {
+      if (isGiven)
+        throw new CliError(`${option.long} is given twice, and takes one value. Leave one of them out.`);
+      isGiven = true;
+      return value;
+    });
+  }
+  for (const subcommand of command.commands) refuseRepeats(subcommand);
 }
 
 function collect(value: string, earlier: readonly string[] = []): string[] {

@@ -144,10 +144,19 @@ describe("the command line says what is wrong with it", () => {
     expect((await new Sandbox().run(["-p", "dcotor"])).code).toBe(0);
   });
 
-  test("a flag with one value is not given twice", async () => {
-    const { code, stderr } = await new Sandbox().run(["--model", "a", "--model", "b", "hi"]);
+  test.each([
+    ["--model", ["--model", "a", "--model", "b", "hi"]],
+    ["--resume", ["--resume=a", "--resume=b", "hi"]],
+    ["--port", ["mcp", "serve", "--port", "1", "--port", "2"]],
+    ["--scope", ["mcp", "login", "x", "--scope", "a", "--scope", "b"]],
+    ["--limit", ["runs", "list", "--limit", "1", "--limit", "2"]],
+  ])("%s, a flag with one value, is not given twice", async (flag, args) => {
+    const { code, stderr } = await new Sandbox().run(args);
     expect(code).toBe(2);
-    expect(stderr).toContain("--model is given twice");
+    expect(stderr).toContain(`${flag} is given twice`);
+  });
+
+  test("an argument of a tool is not given twice", async () => {
     const tool = await new Sandbox().run(["tool", "run", "read_file", "--path", "a", "--path", "b"]);
     expect(tool.code).toBe(2);
     expect(tool.stderr).toContain("--path is given twice");
