@@ -12,9 +12,10 @@ function lines(...events: AgentEvent[]): string[] {
 }
 
 describe("plainActivity", () => {
-  test("one line when a call starts and one when it ends, with mark, words and time", () => {
+  test("one line when a call starts and one when it ends, with mark, words and time, and the end of a failed command", () => {
     const id = "1";
-    const text = JSON.stringify({ stdout: "", stderr: "", exit_code: 2 });
+    const stderr = "one\ntwo\nthree\nnot \x1b[1mfound\n";
+    const text = JSON.stringify({ stdout: "", stderr, exit_code: 2 });
     expect(
       lines(
         { type: "tool_start", id, name: "run_bash", args: { command: "npm test", timeout: 10 } },
@@ -32,17 +33,20 @@ describe("plainActivity", () => {
       ),
     ).toEqual([
       "● run_bash  npm test  timeout=10  executing…",
+      "│ two",
+      "│ three",
+      "│ not \\x1b[1mfound",
       "└ run_bash  npm test  timeout=10  ✗ exit code 2 · 1.2s",
     ]);
   });
 
-  test("a call that never started has one line, with the reason", () => {
+  test("a call that never started has its end and the reason", () => {
     expect(
       lines(
         { type: "tool_requested", id: "1", name: "write_file", args: { path: "a.txt" } },
         { type: "tool_end", id: "1", name: "write_file", outcome: "denied", text: "no", durationMs: 0 },
       ),
-    ).toEqual(["└ write_file  a.txt  ✗ denied · 0.0s"]);
+    ).toEqual(["│ no", "└ write_file  a.txt  ✗ denied · 0.0s"]);
   });
 
   test("a call is one line and no escape code, whatever is in it", () => {

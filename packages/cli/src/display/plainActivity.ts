@@ -4,15 +4,19 @@ import { callTitle } from "./callTitle.js";
 import { contextText, retryText } from "./notices.js";
 import { PLAIN_STYLE } from "./style.js";
 import { verdictText } from "./toolBlock.js";
-import { judge } from "./toolResult.js";
+import { judge, type ToolVerdict } from "./toolResult.js";
 import { cutToWidth } from "./width.js";
 
 const LONGEST_TITLE = 200;
+const LONGEST_REASON = 500;
+const MOST_REASON_LINES = 3;
+// The other outcomes are told by the verdict alone.
+const HAS_REASON: ReadonlySet<string> = new Set(["error", "denied"]);
 
 /**
- * Tells what the tools do in plain lines, for a pipe or a log: one when a call starts, one when it ends; a call that
- * never started has only the second. No escape code reaches `write`, whatever a tool or a model prints. The answer's
- * text is not its business.
+ * Prints the work of tools in plain lines, for a pipe or a log: one when a call starts, one when it ends, above it the
+ * reason of a failure; a call that never started has only the last. No escape code reaches `write`, whatever a tool or a
+ * model prints. It does not print the answer.
  */
 export function plainActivity(write: (text: string) => void): (event: AgentEvent) => void {
   const titles = new Map<string, string>();
@@ -26,11 +30,20 @@ export function plainActivity(write: (text: string) => void): (event: AgentEvent
     if (event.type === "tool_end") {
       const title = titles.get(event.id) ?? "";
       titles.delete(event.id);
-      write(`${line("└", event.name, title)}  ${verdictText(event, judge(event), PLAIN_STYLE)}\n`);
+      const verdict = judge(event);
+      const reason = HAS_REASON.has(event.outcome) ? reasonLines(verdict) : [];
+      const end = `${line("└", event.name, title)}  ${verdictText(event, verdict, PLAIN_STYLE)}`;
+      write(`${[...reason, end].join("\n")}\n`);
     }
     if (event.type === "retry") write(`${retryText(event, false)}\n`);
     if (event.type === "context") write(`${contextText(event)}\n`);
   };
+}
+
+/** The part of a failed call's output that says why: the end for a command, else the start. */
+function reasonLines({ output, kind }: ToolVerdict): string[] {
+  const lines = kind === "command" ? output.slice(-MOST_REASON_LINES) : output.slice(0, MOST_REASON_LINES);
+  return lines.map((text) => `│ ${cutToWidth(text, LONGEST_REASON)}`);
 }
 
 function line(mark: string, name: string, title: string): string {
