@@ -9,8 +9,9 @@ const ROOT = dirname(fileURLToPath(import.meta.url));
 const SOURCE = join(ROOT, "src");
 
 /**
- * What becomes part of the command. Each has functions without state only, so that a copy is as good as the original,
- * and the first prompt does not wait for the packages: every file that is opened costs more than the code in it.
+ * Packages that become part of the command, so that the first prompt does not wait for them: every file that is opened
+ * costs more than the code in it. A second copy of each beside a pack's own does no harm: they are functions, the
+ * listeners of `onAbort` belong to a signal, and `isAgentError` recognises errors of any copy.
  */
 const BUNDLED: Readonly<Record<string, string>> = {
   "@agent/internal": join(ROOT, "../internal/src/index.ts"),

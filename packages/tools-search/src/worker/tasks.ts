@@ -15,7 +15,7 @@ import {
   type TextQuery,
 } from "../protocol.js";
 import { Boundary } from "./boundary.js";
-import { loadGlobModules } from "./glob/modules.js";
+import { type GlobLibraries, loadGlobLibraries } from "./glob/libraries.js";
 import { GlobPlan } from "./glob/plan.js";
 import { globTask } from "./glob/task.js";
 import { NotSearched } from "./notSearched.js";
@@ -37,15 +37,11 @@ export interface Engine {
   readonly backtracking: boolean;
 }
 
-/** Loads what the task needs besides this file. To be awaited before it is run. */
-export async function loadModules(task: Task): Promise<void> {
-  if (task.kind === "glob" || (task.kind === "walk" && task.glob !== undefined)) await loadGlobModules();
-}
-
 /** Runs tasks one after the other, and keeps what the tasks of one search share. */
 export class TaskRunner {
   #scanner: { readonly key: string; readonly scanner: FileScanner } | undefined;
   #window: ByteWindow | undefined;
+  #libraries: GlobLibraries | undefined;
   #plan: { readonly search: number; readonly plan: GlobPlan } | undefined;
 
   constructor(private readonly engine: Engine) {}
@@ -55,6 +51,12 @@ export class TaskRunner {
     this.#window ??= createScanWindow(this.engine.simd);
   }
 
+  /** Loads the libraries that the task needs. To be awaited before it is run. */
+  async load(task: Task): Promise<void> {
+    const hasGlob = task.kind === "glob" || (task.kind === "walk" && task.glob !== undefined);
+    if (hasGlob) this.#libraries ??= await loadGlobLibraries();
+  }
+
   /**
    * Runs a task; its last reply is the result. It yields now and then, so that a host without workers can let
    * other things happen in between.
@@ -62,7 +64,9 @@ export class TaskRunner {
   *run(task: Task, host: TaskHost): Generator<void> {
     switch (task.kind) {
       case "walk":
-        return yield* within(task.scope, (boundary) => walkTask(task, boundary, host));
+        return yield* within(task.scope, (boundary) =>
+          walkTask(task, boundary, host, () => this.#globLibraries()),
+        );
       case "glob":
         return yield* within(task.query.scope, (boundary) =>
           globTask(task, this.#planFor(task, boundary), boundary, host),
@@ -89,8 +93,14 @@ export class TaskRunner {
   }
 
   #planFor({ search, query }: GlobTask, boundary: Boundary): GlobPlan {
-    if (this.#plan?.search !== search) this.#plan = { search, plan: new GlobPlan(query, boundary) };
+    if (this.#plan?.search !== search)
+      this.#plan = { search, plan: new GlobPlan(query, boundary, this.#globLibraries()) };
     return this.#plan.plan;
+  }
+
+  #globLibraries(): GlobLibraries {
+    if (!this.#libraries) throw new Error("load() has not been awaited.");
+    return this.#libraries;
   }
 }
 

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { parentPort, workerData } from "node:worker_threads";
 import { errorMessage } from "@agent/core/toolkit";
 import { CANCELLED, PLACE, PROGRESS, type WorkerMessage, type WorkerOrder } from "../threadProtocol.js";
-import { loadModules, TaskRunner } from "./tasks.js";
+import { TaskRunner } from "./tasks.js";
 
 // An expression that backtracks too long is handed to V8's linear engine, where that can run it. The deadline
 // catches the rest.
@@ -21,7 +21,7 @@ const runner = new TaskRunner({ simd, backtracking: true });
 port.on("message", async ({ id, task }: WorkerOrder) => {
   const send = (message: WorkerMessage): void => port.postMessage(message);
   try {
-    await loadModules(task);
+    await runner.load(task);
   } catch (error) {
     send({ id, broken: errorMessage(error) });
     return;

@@ -6,6 +6,7 @@ import { shownPath, shownPrefix, toSlashes, withSlash } from "../paths.js";
 import { emptyTally, type FileBatch, type Scope, type WalkTask } from "../protocol.js";
 import type { Boundary } from "./boundary.js";
 import { createGlobFilter } from "./glob/filter.js";
+import type { GlobLibraries } from "./glob/libraries.js";
 import { IgnoreScope } from "./ignore/scope.js";
 import { NotSearched } from "./notSearched.js";
 import type { TaskHost } from "./tasks.js";
@@ -22,10 +23,15 @@ interface NamedPath {
 }
 
 /** Finds the files below the given paths and posts them in batches, then what was left out. */
-export function* walkTask(task: WalkTask, boundary: Boundary, host: TaskHost): Generator<void> {
+export function* walkTask(
+  task: WalkTask,
+  boundary: Boundary,
+  host: TaskHost,
+  libraries: () => GlobLibraries,
+): Generator<void> {
   const tally = emptyTally();
   const { files, directories, problems } = resolveNamed(task, boundary, host);
-  const filter = task.glob === undefined ? undefined : createGlobFilter(task.glob);
+  const filter = task.glob === undefined ? undefined : createGlobFilter(task.glob, libraries());
 
   for (const batch of namedBatches(files)) host.post({ kind: "batch", batch });
   const namedFiles = new Set(files.map((file) => file.path));

@@ -13,9 +13,9 @@ export function openLocalExecutor(simd: boolean, events: ExecutorEvents): Execut
   let closed = false;
   let runner: TaskRunner | undefined;
   const run = async ({ id, task }: WorkerOrder): Promise<void> => {
-    const { loadModules, TaskRunner } = await import("../../worker/tasks.js");
-    await loadModules(task);
+    const { TaskRunner } = await import("../../worker/tasks.js");
     runner ??= new TaskRunner({ simd, backtracking: false });
+    await runner.load(task);
     const steps = runner.run(task, {
       post: (reply) => events.message({ id, reply }),
       heartbeat: () => {

@@ -1,3 +1,4 @@
+import type { GlobLibraries } from "./libraries.js";
 import { checkGlob } from "./limits.js";
 import { expandBraces, globToRegex } from "./matcher.js";
 
@@ -5,11 +6,14 @@ import { expandBraces, globToRegex } from "./matcher.js";
  * The `glob` filter of a text search. Without a slash it is compared with the file's name; with one, with the
  * path as shown or from the searched directory, whichever the caller had in mind. `!` in front turns it round.
  */
-export function createGlobFilter(glob: string): (shown: string, path: string, name: string) => boolean {
+export function createGlobFilter(
+  glob: string,
+  libraries: GlobLibraries,
+): (shown: string, path: string, name: string) => boolean {
   checkGlob(glob, "glob");
   const negated = glob.startsWith("!") && glob[1] !== "(";
-  const patterns = expandBraces(negated ? glob.slice(1) : glob).map((pattern) => {
-    const expression = globToRegex(pattern.replace(/^\.\//, ""));
+  const patterns = expandBraces(negated ? glob.slice(1) : glob, libraries).map((pattern) => {
+    const expression = globToRegex(pattern.replace(/^\.\//, ""), libraries);
     return { expression, byName: !pattern.includes("/") };
   });
   return (shown, path, name) => {

@@ -1,4 +1,4 @@
-import { globModules } from "./modules.js";
+import type { GlobLibraries } from "./libraries.js";
 
 /** The options fast-glob gives to micromatch, with dotfiles included. */
 const OPTIONS = { dot: true, posix: true, strictSlashes: false, nobrace: false } as const;
@@ -6,8 +6,8 @@ const OPTIONS = { dot: true, posix: true, strictSlashes: false, nobrace: false }
 const NEVER = /(?!)/;
 
 /** Compiles a glob as fast-glob does, and lets its wildcards match a line break in a name too. */
-export function globToRegex(pattern: string): RegExp {
-  const expression = globModules().micromatch.makeRe(pattern, OPTIONS) || NEVER;
+export function globToRegex(pattern: string, { micromatch }: GlobLibraries): RegExp {
+  const expression = micromatch.makeRe(pattern, OPTIONS) || NEVER;
   return new RegExp(expression.source, `${expression.flags}s`);
 }
 
@@ -18,8 +18,8 @@ export function fixedEnd(pattern: string): string {
 }
 
 /** The patterns that the braces of a glob stand for, as fast-glob expands them. */
-export function expandBraces(pattern: string): string[] {
-  const expanded = globModules().micromatch.braces(pattern, {
+export function expandBraces(pattern: string, { micromatch }: GlobLibraries): string[] {
+  const expanded = micromatch.braces(pattern, {
     expand: true,
     nodupes: true,
     keepEscaping: true,
@@ -28,8 +28,11 @@ export function expandBraces(pattern: string): string[] {
 }
 
 /** Whether one of the patterns can match something below a directory; the rule fast-glob prunes by. */
-export function createDirectoryTest(patterns: readonly string[]): ((path: string) => boolean) | undefined {
-  const shapes = patterns.map(shapeOf);
+export function createDirectoryTest(
+  patterns: readonly string[],
+  libraries: GlobLibraries,
+): ((path: string) => boolean) | undefined {
+  const shapes = patterns.map((pattern) => shapeOf(pattern, libraries));
   // "**/…" can match everywhere.
   if (shapes.some((shape) => shape.beforeGlobstar === 0)) return undefined;
   return (path) => {
@@ -50,13 +53,13 @@ interface PatternShape {
   readonly beforeGlobstar: number | undefined;
 }
 
-function shapeOf(pattern: string): PatternShape {
-  const { fastGlob, micromatch } = globModules();
+function shapeOf(pattern: string, libraries: GlobLibraries): PatternShape {
+  const { fastGlob, micromatch } = libraries;
   const { parts } = micromatch.scan(pattern, { ...OPTIONS, parts: true });
   const names = parts.length === 0 ? [pattern] : [...parts];
   if (names[0]?.startsWith("/")) names.splice(0, 1, "", names[0].slice(1));
   const segments = names.map((name) =>
-    name !== "" && fastGlob.isDynamicPattern(name) ? globToRegex(name) : name,
+    name !== "" && fastGlob.isDynamicPattern(name) ? globToRegex(name, libraries) : name,
   );
   const globstar = segments.findIndex(
     (segment, index) => segment instanceof RegExp && names[index]?.includes("**"),

@@ -9,9 +9,9 @@ import type { IgnoreScope } from "../ignore/scope.js";
 import { NotSearched } from "../notSearched.js";
 import { type WalkOptions, walk } from "../walk.js";
 import { scopeOf } from "../walkTask.js";
+import type { GlobLibraries } from "./libraries.js";
 import { checkGlob } from "./limits.js";
 import { createDirectoryTest, fixedEnd, globToRegex } from "./matcher.js";
-import { globModules } from "./modules.js";
 
 /** A glob search made ready: fast-glob plans and its matcher decides, the walk is the one of search_text. */
 export class GlobPlan {
@@ -25,9 +25,11 @@ export class GlobPlan {
   /** A suggestion for the case that nothing is found. */
   readonly hint: string | undefined;
   readonly #prefix: string;
+  readonly #libraries: GlobLibraries;
 
   /** Throws if there is nothing that could be searched. */
-  constructor({ path, pattern, scope }: GlobQuery, boundary: Boundary) {
+  constructor({ path, pattern, scope }: GlobQuery, boundary: Boundary, libraries: GlobLibraries) {
+    this.#libraries = libraries;
     checkGlob(pattern, "pattern");
     const guard = createPathGuard(scope.root);
     this.start = guard.resolve(resolve(scope.cwd, path));
@@ -38,7 +40,7 @@ export class GlobPlan {
     if (!info?.isDirectory()) {
       throw new Error(`"path" ${quote(path)} ${info ? "is not a directory" : "does not exist"}.`);
     }
-    const plans = globModules().fastGlob.generateTasks(pattern, { dot: true, followSymbolicLinks: false });
+    const plans = libraries.fastGlob.generateTasks(pattern, { dot: true, followSymbolicLinks: false });
     if (plans.length === 0) {
       throw new Error(
         `"pattern" ${quote(pattern)} names nothing to find, or only what to leave out. Pass a glob such as **/*.`,
@@ -50,10 +52,14 @@ export class GlobPlan {
       .map((plan) => this.#walkOf(plan, guard, scope, boundary));
     const named = plans
       .filter((plan) => !plan.dynamic)
-      .flatMap((plan) => plan.patterns.map((pattern) => lookAt(pattern, this.start, guard, boundary)));
+      .flatMap((plan) => plan.patterns.map((pattern) => lookAt(pattern, this.#place(guard, boundary))));
     this.named = named.filter(({ kind }) => kind === "file").map(({ path }) => path);
     this.unreadable = named.flatMap(({ path, code }) => (code === undefined ? [] : [{ path, code }]));
-    this.hint = directoryHint(named) ?? literalHint(pattern, this.start, guard, boundary);
+    this.hint = directoryHint(named) ?? literalHint(pattern, this.#place(guard, boundary));
+  }
+
+  #place(guard: PathGuard, boundary: Boundary): SearchedPlace {
+    return { start: this.start, guard, boundary, libraries: this.#libraries };
   }
 
   /** A path as results show it. */
@@ -70,7 +76,7 @@ export class GlobPlan {
     const base = withSlash(toSlashes(canonicalPath(guard.resolve(resolve(this.start, plan.base)))));
     const prefix = plan.base === "." ? "" : withoutDot(withSlash(plan.base));
     const around = scopeOf(base.length > 1 ? base.slice(0, -1) : base, scope, boundary);
-    return new GlobWalk(base, prefix, this.#prefix + prefix, plan.patterns, around);
+    return new GlobWalk(base, prefix, this.#prefix + prefix, plan.patterns, around, this.#libraries);
   }
 }
 
@@ -90,9 +96,13 @@ export class GlobWalk {
     patterns: readonly string[],
     /** The ignore rules around the base. */
     private readonly around: IgnoreScope | undefined,
+    libraries: GlobLibraries,
   ) {
-    this.#tests = patterns.map((pattern) => ({ end: fixedEnd(pattern), whole: globToRegex(pattern) }));
-    this.#enters = createDirectoryTest(patterns);
+    this.#tests = patterns.map((pattern) => ({
+      end: fixedEnd(pattern),
+      whole: globToRegex(pattern, libraries),
+    }));
+    this.#enters = createDirectoryTest(patterns, libraries);
   }
 
   /** The files below `from`, which is "" or a directory that another walk has left. */
@@ -127,6 +137,14 @@ export class GlobWalk {
   }
 }
 
+/** Where named paths are looked for, and how. */
+interface SearchedPlace {
+  readonly start: string;
+  readonly guard: PathGuard;
+  readonly boundary: Boundary;
+  readonly libraries: GlobLibraries;
+}
+
 interface Named {
   readonly path: string;
   readonly kind: "file" | "directory" | "nothing";
@@ -137,9 +155,7 @@ interface Named {
 /** The path that a pattern names if it has no wildcards, or is taken literally. */
 function lookAt(
   pattern: string,
-  start: string,
-  guard: PathGuard,
-  boundary: Boundary,
+  { start, guard, boundary, libraries }: SearchedPlace,
   literally = false,
 ): Named {
   const path = withoutDot(pattern);
@@ -147,7 +163,7 @@ function lookAt(
   try {
     const info = boundary.lookAt(join(canonicalPath(dirname(place)), basename(place)));
     if (info.isDirectory()) return { path, kind: "directory" };
-    const matches = literally || globToRegex(pattern).test(path);
+    const matches = literally || globToRegex(pattern, libraries).test(path);
     return { path, kind: info.isFile() && matches ? "file" : "nothing" };
   } catch (error) {
     if (error instanceof NotSearched) return { path, kind: "nothing", code: error.reason };
@@ -163,14 +179,9 @@ function directoryHint(named: readonly Named[]): string | undefined {
 }
 
 /** For a name such as `copy (1).ts`, which as a pattern means other files. */
-function literalHint(
-  pattern: string,
-  start: string,
-  guard: PathGuard,
-  boundary: Boundary,
-): string | undefined {
-  if (lookAt(pattern, start, guard, boundary, true).kind !== "file") return undefined;
-  const escaped = globModules().fastGlob.escapePath(pattern);
+function literalHint(pattern: string, place: SearchedPlace): string | undefined {
+  if (lookAt(pattern, place, true).kind !== "file") return undefined;
+  const escaped = place.libraries.fastGlob.escapePath(pattern);
   return `A file has exactly this name; as a pattern it is ${inFull(escaped)}.`;
 }
 
