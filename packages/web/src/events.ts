@@ -2,7 +2,11 @@ import type { AgentEvent, ApprovalDecision, ApprovalRequest, Content } from "@ag
 import type { ChatState } from "./state/chatState.js";
 
 /** A call that waits for a person's decision. */
-export type PendingApproval = Pick<ApprovalRequest, "id" | "name" | "args" | "capabilities" | "needs">;
+export interface PendingApproval extends Pick<ApprovalRequest, "name" | "args" | "capabilities" | "needs"> {
+  /** The question's own: a model may use the id of a call again, and an answer given twice would count for both. */
+  readonly id: string;
+  readonly callId: string;
+}
 
 /** What a page is told, in order: everything the agent reports, and what people did. */
 export type ChatEvent =

@@ -1,27 +1,36 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { Agent } from "@agent/core";
+import { Agent, type ChatProvider, defineTool } from "@agent/core";
 import { scriptedProvider } from "@agent/core/replay";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ChatHandlersOptions, createChatHandlers } from "../src/server/handlers.js";
-import { SERVERS } from "./servers.js";
+import { Page } from "./page.js";
+import { SERVERS, type StartServer } from "./servers.js";
 
 const [[, nodeHttp]] = SERVERS as [(typeof SERVERS)[number]];
 
-/** Serves one conversation, and gives the port. */
-async function serve(options: Partial<ChatHandlersOptions> = {}): Promise<number> {
+/** Serves conversations, and gives the address of one. */
+async function serveOn(
+  startServer: StartServer,
+  options: Partial<ChatHandlersOptions> = {},
+): Promise<string> {
   const handlers = createChatHandlers({
     identify: (request) => new URL(request.url).searchParams.get("session") ?? undefined,
     open: () => new Agent(scriptedProvider(["Hello."])),
     ...options,
   });
-  const server = await nodeHttp(handlers);
+  const server = await startServer(handlers);
   onTestFinished(async () => {
     await handlers.close();
     await server.stop();
   });
-  return Number(new URL(server.url).port);
+  return `${server.url}?session=1`;
+}
+
+/** The same on Node's own server, and the port alone. */
+async function serve(options: Partial<ChatHandlersOptions> = {}): Promise<number> {
+  return Number(new URL(await serveOn(nodeHttp, options)).port);
 }
 
 /** What the server answers to these bytes, up to the end of the connection. */
@@ -78,4 +87,143 @@ test("a reader that left while the conversation was opened does not keep it open
   await answer;
   // Nobody reads the answer's body, and nobody cancels it.
   await closed.promise;
+});
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+function post(url: string, body: string): Promise<Response> {
+  return fetch(url, { method: "POST", headers: JSON_TYPE, body });
+}
+
+function nested(levels: number): string {
+  return "[".repeat(levels) + "]".repeat(levels);
+}
+
+const BODIES: readonly (readonly [string, string])[] = [
+  ["a part that is null", '{"type":"send","content":[null]}'],
+  ["a part of an unknown type", '{"type":"send","content":[{"type":"__proto__"}]}'],
+  ["a text that is a number", '{"type":"send","content":[{"type":"text","text":5}]}'],
+  ["a text that is nested", `{"type":"send","content":[{"type":"text","text":${nested(40_000)}}]}`],
+  ["parts that are nested", `{"type":"send","content":${nested(40_000)}}`],
+  ["nothing but nesting", nested(40_000)],
+];
+
+describe.each(SERVERS)("a body made to break the conversation, on %s", (_name, startServer) => {
+  test.each(BODIES)("%s is refused, and the conversation is as before", async (_what, body) => {
+    const url = await serveOn(startServer);
+    const answer = await post(url, body);
+    expect(answer.status).toBe(400);
+    const page = await Page.open(url);
+    onTestFinished(() => page.close());
+    await page.until(({ status }) => status === "idle");
+    expect(page.state.messages).toEqual([]);
+  });
+
+  test("a field that no part has is not kept", async () => {
+    const url = await serveOn(startServer);
+    const part = `{"type":"text","text":"Hi.","more":${nested(1000)},"__proto__":{"name":"x"}}`;
+    expect((await post(url, `{"type":"send","content":[${part}]}`)).status).toBe(202);
+    const page = await Page.open(url);
+    onTestFinished(() => page.close());
+    await page.until(({ status, messages }) => status === "idle" && messages.length === 2);
+    expect(page.state.messages[0]).toEqual({ role: "user", content: [{ type: "text", text: "Hi." }] });
+  });
+
+  test("a body that is too large is refused in words, and the next request is answered", async () => {
+    const url = await serveOn(startServer, { maxBodyBytes: 1000 });
+    const answer = await post(url, JSON.stringify({ type: "send", content: "x".repeat(50_000) }));
+    expect([answer.status, await answer.json()]).toEqual([
+      413,
+      { error: "The body is larger than 1000 bytes." },
+    ]);
+    expect((await post(url, '{"type":"stop"}')).status).toBe(202);
+  });
+});
+
+test.each([null, "", 7, {}])("identify() that returns %j names no conversation", async (id) => {
+  const port = await serve({ identify: () => id as string });
+  expect((await post(`http://127.0.0.1:${port}/`, '{"type":"stop"}')).status).toBe(403);
+});
+
+test("a request that is none opens no conversation", async () => {
+  let opened = 0;
+  const port = await serve({
+    open: () => {
+      opened++;
+      return new Agent(scriptedProvider([]));
+    },
+  });
+  const url = `http://127.0.0.1:${port}/?session=1`;
+  expect((await fetch(url, { method: "POST", body: "type=stop" })).status).toBe(415);
+  expect((await post(url, "{")).status).toBe(400);
+  expect(opened).toBe(0);
+});
+
+test("bodies that never end take the places of their own conversation, and give them back", async () => {
+  const port = await serve();
+  const url = (session: string): string => `http://127.0.0.1:${port}/?session=${session}`;
+  const head = `POST /?session=1 HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
+  const slow = Array.from({ length: 8 }, () => connect(port, "127.0.0.1"));
+  for (const socket of slow) {
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => undefined).write(`${head}content-length: 1000\r\nexpect: 100-continue\r\n\r\n`);
+    // The server reads the body once it has said so.
+    await once(socket, "data");
+  }
+  const refused = await post(url("1"), '{"type":"stop"}');
+  expect([refused.status, await refused.json()]).toEqual([
+    429,
+    { error: "This conversation has 8 requests open. Close one first." },
+  ]);
+  expect((await post(url("2"), '{"type":"stop"}')).status).toBe(202);
+  slow[0]?.destroy();
+  await expect.poll(async () => (await post(url("1"), '{"type":"stop"}')).status).toBe(202);
+});
+
+test("of the pages of one conversation, at most a hundred are served at the same time", async () => {
+  const handlers = createChatHandlers({ identify: () => "1", open: () => new Agent(scriptedProvider([])) });
+  onTestFinished(() => handlers.close());
+  const follow = (): Promise<Response> => handlers.GET(new Request("http://localhost/"));
+  const pages = await Promise.all(Array.from({ length: 100 }, follow));
+  expect((await follow()).status).toBe(429);
+  await pages[0]?.body?.cancel();
+  expect((await follow()).status).toBe(200);
+});
+
+test("a decision that is sent twice does not answer the next question, whose call has the same id", async () => {
+  const ran: string[] = [];
+  const note = defineTool({
+    name: "note",
+    description: "Notes a word.",
+    input: { type: "object", properties: { word: { type: "string" } }, required: ["word"] },
+    execute: ({ word }) => {
+      ran.push(String(word));
+      return "Noted.";
+    },
+  });
+  const call = (word: string) => ({ calls: [{ name: "note", args: { word } }] });
+  const script = scriptedProvider([call("harmless"), call("harmful"), "Done."]);
+  const model: ChatProvider = {
+    model: "a server that uses one id for all calls",
+    async respond(request) {
+      const { toolCalls, ...answer } = await script.respond(request);
+      return { ...answer, toolCalls: toolCalls.map((one) => ({ ...one, id: "call_1" })) };
+    },
+  };
+  const url = await serveOn(nodeHttp, {
+    open: (_id, { approve }) => {
+      const agent = new Agent(model, { approve });
+      agent.addTool(note);
+      return agent;
+    },
+  });
+  const page = await Page.open(url);
+  onTestFinished(() => page.close());
+  await page.post({ type: "send", content: "Go." });
+  await page.until(({ approvals }) => approvals[0]?.args.word === "harmless");
+  const decision = { type: "decide", id: page.state.approvals[0]?.id ?? "", decision: "allow" } as const;
+  expect((await page.post(decision)).status).toBe(202);
+  await page.until(({ approvals }) => approvals[0]?.args.word === "harmful");
+  expect((await page.post(decision)).status).toBe(409);
+  expect(ran).toEqual(["harmless"]);
 });

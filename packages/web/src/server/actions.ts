@@ -1,4 +1,4 @@
-import type { ApprovalDecision, Content } from "@agent/core";
+import type { ApprovalDecision, Content, ContentPart } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
 import { describeValue } from "@agent/internal";
 import type { ChatAction } from "../events.js";
@@ -25,7 +25,7 @@ export async function readAction(request: Request, maxBytes: number): Promise<Ch
   if (body.type === "send") return { type: "send", content: readContent(body.content) };
   if (body.type === "decide") {
     if (typeof body.id !== "string") {
-      throw new ActionError(400, `"id" must be the id of a call, got ${describeValue(body.id)}.`);
+      throw new ActionError(400, `"id" must be the id of a question, got ${describeValue(body.id)}.`);
     }
     return { type: "decide", id: body.id, decision: readDecision(body.decision) };
   }
@@ -56,13 +56,34 @@ function parse(text: string): Record<string, unknown> {
   return value;
 }
 
-/** Whether it is a text or a list of parts; the agent checks each part. */
 function readContent(content: unknown): Content {
-  const isText = typeof content === "string" && content.trim() !== "";
-  if (isText || (Array.isArray(content) && content.length > 0)) return content as Content;
+  if (typeof content === "string" && content.trim() !== "") return content;
+  if (Array.isArray(content) && content.length > 0) return content.map(readPart);
   throw new ActionError(
     400,
     `"content" must be a non-empty string or an array of parts, got ${describeValue(content)}.`,
+  );
+}
+
+/**
+ * A part with the fields that parts have and no others: what it holds is kept, and sent to every page of the
+ * conversation. Whether a file is one that models take is for the agent to check.
+ */
+function readPart(part: unknown, index: number): ContentPart {
+  const { type, text, mediaType, data, name } = isRecord(part) ? part : {};
+  if (type === "text" && typeof text === "string") return { type, text };
+  const isNamed = name === undefined || typeof name === "string";
+  if (
+    (type === "image" || type === "file") &&
+    typeof mediaType === "string" &&
+    typeof data === "string" &&
+    isNamed
+  ) {
+    return { type, mediaType, data, ...(name !== undefined && { name }) };
+  }
+  throw new ActionError(
+    400,
+    `content[${index}] must be { type: "text", text }, or an image or file with mediaType and data as strings.`,
   );
 }
 

@@ -6,8 +6,8 @@ const HEARTBEAT_MS = 15_000;
 /** A page that falls behind this far is disconnected: it connects again and is sent the state instead. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** The chat as server-sent events: its state, then what happens. */
-export function eventStream(chat: LiveChat, signal: AbortSignal): Response {
+/** The chat as server-sent events: its state, then what happens. `onEnd` is called when the reader has gone. */
+export function eventStream(chat: LiveChat, signal: AbortSignal, onEnd: () => void): Response {
   const encoder = new TextEncoder();
   let release = (): void => undefined;
   const body = new ReadableStream<Uint8Array>(
@@ -27,6 +27,7 @@ export function eventStream(chat: LiveChat, signal: AbortSignal): Response {
           release = () => undefined;
           clearInterval(heartbeat);
           unfollow();
+          onEnd();
           signal.removeEventListener("abort", leave);
         };
         // The reader may have left while the conversation was opened.

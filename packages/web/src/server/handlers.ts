@@ -4,6 +4,7 @@ import { check, checkOptions, type OptionChecks } from "@agent/core/toolkit";
 import { ActionError, readAction } from "./actions.js";
 import { eventStream } from "./eventStream.js";
 import { LiveChat, type OpenedChat } from "./liveChat.js";
+import { Quota } from "./quota.js";
 
 export interface ChatHandlersOptions {
   /**
@@ -34,6 +35,9 @@ export interface ChatHandlers {
 
 const DEFAULT_IDLE_MS = 600_000;
 const DEFAULT_BODY_BYTES = 8 * 1024 * 1024;
+// Each page that reads slowly may have a mebibyte waiting, and each body that comes slowly holds what it has.
+const MOST_PAGES = 100;
+const MOST_BODIES = 8;
 
 const OPTIONS: OptionChecks<ChatHandlersOptions> = {
   identify: check.function,
@@ -64,6 +68,8 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
   check.function("open", options.open);
   const { identify, open, idleMs = DEFAULT_IDLE_MS, maxBodyBytes = DEFAULT_BODY_BYTES } = options;
   const chats = new Map<string, Promise<LiveChat>>();
+  const pages = new Quota(MOST_PAGES, "pages");
+  const bodies = new Quota(MOST_BODIES, "requests");
 
   const find = (id: string): Promise<LiveChat> => {
     const opened = chats.get(id);
@@ -79,14 +85,17 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
     opening.catch(() => chats.delete(id));
     return opening;
   };
-  const withChat = async (
+  const serve = async (
     request: Request,
-    serve: (chat: LiveChat) => Response | Promise<Response>,
+    answer: (id: string) => Response | Promise<Response>,
   ): Promise<Response> => {
     try {
-      const id = await identify(request);
-      if (id === undefined) return problem(403, "This conversation is not yours, or you are not logged in.");
-      return await serve(await find(id));
+      const id: unknown = await identify(request);
+      // A missing header or cookie is often null or empty: that would be a conversation that strangers share.
+      if (typeof id !== "string" || id === "") {
+        return problem(403, "This conversation is not yours, or you are not logged in.");
+      }
+      return await answer(id);
     } catch (error) {
       if (error instanceof ActionError) return problem(error.status, error.message);
       if (isAgentError(error, "invalid_argument")) return problem(400, error.message);
@@ -96,10 +105,21 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
   };
 
   const follow = (request: Request): Promise<Response> =>
-    withChat(request, (chat) => eventStream(chat, request.signal));
+    serve(request, async (id) => {
+      const leave = pages.take(id);
+      try {
+        return eventStream(await find(id), request.signal, leave);
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    });
   const act = (request: Request): Promise<Response> =>
-    withChat(request, async (chat) => {
-      chat.act(await readAction(request, maxBodyBytes));
+    serve(request, async (id) => {
+      // Before the conversation is opened: a request that is none starts no agent.
+      const leave = bodies.take(id);
+      const action = await readAction(request, maxBodyBytes).finally(leave);
+      (await find(id)).act(action);
       return Response.json({ ok: true }, { status: 202 });
     });
 

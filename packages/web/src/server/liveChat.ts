@@ -141,13 +141,14 @@ export class LiveChat {
 
   async #ask(request: ApprovalRequest): Promise<ApprovalDecision | "suspend"> {
     if (this.#closed) return "suspend";
-    const { id, name, args, capabilities, needs, signal } = request;
+    const { id: callId, name, args, capabilities, needs, signal } = request;
+    const id = crypto.randomUUID();
     const decision = await new Promise<ApprovalDecision | "suspend">((resolve) => {
       this.#waiting.set(id, resolve);
       signal.addEventListener("abort", () => resolve({ deny: "the person stopped the agent." }), {
         once: true,
       });
-      this.#tell({ type: "approval", request: { id, name, args, capabilities, needs } });
+      this.#tell({ type: "approval", request: { id, callId, name, args, capabilities, needs } });
     });
     this.#waiting.delete(id);
     this.#tell({ type: "decided", id });

@@ -45,14 +45,17 @@ export function toNodeListener(
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());
     const asked = toRequest(incoming, gone.signal);
-    if (asked) await send(await handlers[incoming.method](asked), outgoing);
+    const answer = asked && (await handlers[incoming.method](asked));
+    // What was not read of a body stands before the next request of this connection.
+    if (!incoming.complete) outgoing.shouldKeepAlive = false;
+    if (answer) await send(answer, outgoing);
     else outgoing.writeHead(400).end();
   };
 }
 
 type ParsedRequest = IncomingMessage & Pick<NodeRequest, "body">;
 
-/** The request in the web's own form; `undefined` if its address is none. Never throws: that would end the program. */
+/** The request in the web's own form; `undefined` if it has none. Never throws: that would end the program. */
 function toRequest(incoming: ParsedRequest, signal: AbortSignal): Request | undefined {
   const url = addressOf(incoming.url ?? "/");
   if (url === undefined) return undefined;
@@ -64,9 +67,19 @@ function toRequest(incoming: ParsedRequest, signal: AbortSignal): Request | unde
   }
   const { method = "GET" } = incoming;
   if (method === "GET") return new Request(url, { method, headers, signal });
-  // A body parser has already read the stream: what it made of it is written as JSON again.
-  const body = incoming.body === undefined ? Readable.toWeb(incoming) : JSON.stringify(incoming.body);
+  const body = incoming.body === undefined ? Readable.toWeb(incoming) : toJson(incoming.body);
+  if (body === undefined) return undefined;
   return new Request(url, { method, headers, signal, body, duplex: "half" } as RequestInit);
+}
+
+/** What a body parser made of the stream, which it has already read, as JSON again. */
+function toJson(body: unknown): string | undefined {
+  try {
+    return JSON.stringify(body);
+  } catch {
+    // It is nested more deeply than can be written, which a parser reads without trouble.
+    return undefined;
+  }
 }
 
 /** Only the path counts; the host is whatever the client claims, and two slashes at the start name none. */

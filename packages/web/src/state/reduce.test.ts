@@ -77,11 +77,11 @@ test("a call is shown while the model writes it, and becomes the requested call"
 });
 
 test("a call waits for a person only until the decision", () => {
-  const request = { id: "a", name: "run_bash", args: {}, capabilities: [], needs: [] };
+  const request = { id: "q1", callId: "a", name: "run_bash", args: {}, capabilities: [], needs: [] };
   const waiting = reduceAll([{ type: "sent", content: "go" }, requested("a"), { type: "approval", request }]);
   expect(waiting.approvals).toEqual([request]);
   expect(lastCall(waiting)?.state).toBe("waiting");
-  const decided = reduceAll([{ type: "decided", id: "a" }, ended("a")], waiting);
+  const decided = reduceAll([{ type: "decided", id: "q1" }, ended("a")], waiting);
   expect(decided.approvals).toEqual([]);
   expect(lastCall(decided)?.state).toBe("ok");
 });

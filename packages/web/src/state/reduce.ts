@@ -21,8 +21,10 @@ export function reduceChat(state: ChatState, event: ChatEvent): ChatState {
       return { ...state, messages: [...state.messages, { role: "user", content: event.content }] };
     case "approval": {
       const { request } = event;
-      const approvals = [...state.approvals.filter(({ id }) => id !== request.id), request];
-      return changeBlocks({ ...state, approvals }, (blocks) => setCallState(blocks, request.id, "waiting"));
+      const approvals = [...state.approvals, request];
+      return changeBlocks({ ...state, approvals }, (blocks) =>
+        setCallState(blocks, request.callId, "waiting"),
+      );
     }
     case "decided":
       return { ...state, approvals: state.approvals.filter(({ id }) => id !== event.id) };
