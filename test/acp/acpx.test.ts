@@ -84,7 +84,7 @@ describe.skipIf(!isInstalled)(`with acpx, a client of another project${why}`, ()
     expect(readFileSync(path, "utf8")).toBe("hello");
   });
 
-  test("what the client rejects does not happen", async () => {
+  test("a call that the client rejects does not run", async () => {
     const messages = await ask('write "hello" to c.txt', "--deny-all");
     expect(messages.at(-1)).toMatchObject({ result: { stopReason: "end_turn" } });
     expect(existsSync(join(project, "c.txt"))).toBe(false);

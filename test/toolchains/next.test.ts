@@ -70,7 +70,7 @@ describe.skipIf(!isInstalled)(`the Next.js app of the README of @agent/web${why}
     expect(server.said()).toBe("");
   });
 
-  test("refuses who has no cookie", async () => {
+  test("refuses a request without the cookie", async () => {
     expect((await fetch(`${server.address}/api/chat`)).status).toBe(403);
   });
 

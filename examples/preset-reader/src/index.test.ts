@@ -6,7 +6,7 @@ import * as preset from "./index.js";
 const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };
 
 describe("a preset made of packs", () => {
-  test("only what reads is on; the rest waits for the user", () => {
+  test("only reading tools are enabled; the user enables the rest", () => {
     const registry = createToolRegistry(context, [preset], { disable: ["save_session_context"] });
     expect(registry.getEnabledSchemas().map((schema) => schema.function.name)).toEqual([
       "read_file",

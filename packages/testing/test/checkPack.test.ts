@@ -28,7 +28,7 @@ describe("a good pack", () => {
     ]);
   });
 
-  test("without samples says what it could not check, and is not blamed for it", async () => {
+  test("without samples the report says what it could not check, without a failure", async () => {
     const report = await checkPack(GOOD);
     expect(report.ok).toBe(true);
     const open = report.checks.filter(({ status }) => status === "not_checked");
@@ -88,7 +88,7 @@ test.each([
   );
 });
 
-test("a location that is none is refused at once", async () => {
+test("an invalid location is refused at once", async () => {
   await expect(checkPack("")).rejects.toThrow("must be a path or a file: URL, got an empty string");
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 
 type Block = ChatTool["function"];
 
-describe("function schemas as they are found in the wild", () => {
+describe("function schemas as people write them", () => {
   const blocks: readonly Block[] = functionSchemas();
 
   test("as they come, each is registered or refused in words that name the tool or its name", () => {

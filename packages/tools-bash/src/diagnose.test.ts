@@ -17,7 +17,7 @@ test("every protection is named, with whether it works here", async () => {
   }
 });
 
-test("each way out of the sandbox is tried, and said to be stopped", async (context) => {
+test("every escape from the sandbox is tried, and reported as stopped", async (context) => {
   const found = await diagnose();
   const attempts = found.filter(({ subject }) => subject.startsWith("sandbox: "));
   if (found.find(({ subject }) => subject === "sandbox")?.ok === false)

@@ -108,7 +108,7 @@ describe("an abort", () => {
   });
 });
 
-test("what a registration brings besides its tool ends with the registry", async () => {
+test("the services of a registration end with the registry", async () => {
   const registry = registryWith({});
   const text = await registry.execute("run_bash", { command: "sleep 100 >/dev/null 2>&1 &" });
   expect(registry.services.jobs.list()).toMatchObject([{ id: JSON.parse(text).background_job }]);

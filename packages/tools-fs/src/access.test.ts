@@ -64,7 +64,7 @@ function registryMethods(registry: ToolRegistry) {
   };
 }
 
-test("inside the project, and for reading what is no secret, nothing has to be granted", async () => {
+test("changes inside the project and reads of ordinary files need no grant", async () => {
   const { project, outside, needs, run } = scene();
   const calls: [string, Record<string, unknown>][] = [
     ["read_file", { path: join(outside, "o.txt") }],
@@ -152,7 +152,7 @@ test("what holds a secret place does not leave with it", async () => {
   expect(existsSync(join(home, ".config/cloud"))).toBe(true);
 });
 
-test("a grant for one path is none for another", async () => {
+test("a grant for one path does not cover another path", async () => {
   const { outside, run } = scene();
   const granted = [{ kind: "write", path: join(outside, "other"), reason: "" }] as const;
   expect(await run("write_file", { path: join(outside, "new.txt"), content: "x" }, granted)).toContain(
@@ -161,7 +161,7 @@ test("a grant for one path is none for another", async () => {
   expect(existsSync(join(outside, "new.txt"))).toBe(false);
 });
 
-test("what other programs run unasked needs a yes in the project too, and ordinary files do not", async () => {
+test("files that other programs run automatically need a grant inside the project too; ordinary files do not", async () => {
   const { project, needs, run } = scene();
   for (const name of [
     ".vscode/tasks.json",
@@ -183,7 +183,7 @@ test("what other programs run unasked needs a yes in the project too, and ordina
   }
 });
 
-test("without rules of a host nothing has to be granted", async () => {
+test("without access rules from the host, no grant is needed", async () => {
   const { outside, secret } = scene();
   const run = fileTools();
   expect(await run("read_file", { path: join(secret, "id") })).toBe("KEY\n");
@@ -223,7 +223,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("paths of the host are never written, moved or removed, by no list and through no link", async () => {
+test("paths that the host protects are never written, moved or removed, whatever the user's list says and also through links", async () => {
   const home = temporaryDirectory();
   const state = join(home, "state/agent");
   mkdirSync(state, { recursive: true });

@@ -61,7 +61,7 @@ test("a prefix, .., /proc/self/cwd and file: are refused by every tool", async (
   expect(readdirSync(base).sort()).toEqual(["outside", "ws", "ws-evil"]);
 });
 
-test("a dangling link creates nothing outside", async () => {
+test("writing through a dangling link creates nothing outside the root", async () => {
   const { root, outside, run } = scene();
   symlinkSync(join(outside, "new"), join(root, "dangling"));
   expect(await run("write_file", { path: join(root, "dangling"), content: "x" })).toContain("is outside");

@@ -67,7 +67,7 @@ test("write_file goes through the editor, also for a new file in a new directory
   expect(await run("edit_file", { path, old_text: "x", new_text: "y" })).toContain("Edited");
 });
 
-test("a text that the editor formats while saving is told", async () => {
+test("the result says that the editor reformatted the text while saving", async () => {
   const path = join(temporaryDirectory(), "a.txt");
   const { files } = editor({}, (text) => `${text.trim()};\n`);
   const run = fileTools({}, { editorFiles: files });
@@ -75,7 +75,7 @@ test("a text that the editor formats while saving is told", async () => {
   expect(await run("edit_file", { path, old_text: "x;", new_text: "y" })).toContain("Edited");
 });
 
-test("what the editor does not take is read from and written to the disk", async () => {
+test("files that the editor does not take are read from and written to the disk", async () => {
   const path = join(temporaryDirectory(), "a.txt");
   writeFileSync(path, "one");
   const refuse = async () => {
@@ -120,7 +120,7 @@ test("the editor is never asked for what the rules refuse", async () => {
   expect(existsSync(mine)).toBe(false);
 });
 
-test("a link that is put in the way while the editor works is noticed", async () => {
+test("a link that replaces the file while the editor works is detected", async () => {
   const directory = temporaryDirectory();
   const path = join(directory, "a.txt");
   const outside = join(temporaryDirectory(), "secret");

@@ -45,7 +45,7 @@ test("Scenario: Destructive tools are disabled by default", async () => {
   expect(await registry.execute("remove", { path: "x" })).toBe("Tool not available: remove");
 });
 
-test("every tool says what it can do to the world", () => {
+test("every tool declares its capabilities", () => {
   const registry = new ToolRegistry();
   register(registry);
   const labels = registry.describeTools().map(({ name, capabilities }) => `${name}: ${capabilities.join()}`);
@@ -60,7 +60,7 @@ test("every tool says what it can do to the world", () => {
   ]);
 });
 
-test("a pack says its name and the API it was built for", () => {
+test("the pack declares its name and the API version it was built for", () => {
   expect([packName, packApiVersion]).toEqual(["@agent/tools-fs", 1]);
 });
 

@@ -82,7 +82,7 @@ test.skipIf(!existsSync("/proc/kallsyms"))(
 );
 
 test.skipIf(!isLinux)(
-  "a file that the system makes up is not said to be in somebody's hands (needs /proc)",
+  "an edit of a file that the kernel generates is refused with that reason (needs /proc)",
   async () => {
     const edit = { path: "/proc/self/comm", old_text: "n", new_text: "m" };
     expect(await fileTools()("edit_file", edit)).toContain("is made up by the system while it is read");
@@ -137,7 +137,7 @@ test("a binary file of 900 MB is named, not read", async () => {
   );
 });
 
-test("a file that is written while it is read gives a text and no crash", async () => {
+test("reading a file while it is written returns text and does not crash", async () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "d"));
   const path = join(directory, "d/log");

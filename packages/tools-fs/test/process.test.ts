@@ -7,7 +7,7 @@ import { temporaryDirectory } from "./support.js";
 
 const pack = new URL("../dist/index.js", import.meta.url);
 
-test("a call for which no file descriptor is left fails in words, and the next one works", () => {
+test("a call without a free file descriptor fails with a message, and the next call works", () => {
   const script = `
     import { closeSync, openSync } from "node:fs";
     const { ListDirTool } = await import(${JSON.stringify(pack.href)});
@@ -24,7 +24,7 @@ test("a call for which no file descriptor is left fails in words, and the next o
   );
 });
 
-test("in a bundle of one file the tools work all the same", () => {
+test("the tools work in a single-file bundle", () => {
   const directory = temporaryDirectory();
   writeFileSync(
     join(directory, "app.js"),

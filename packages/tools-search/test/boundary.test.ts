@@ -114,7 +114,7 @@ describe("secret places", () => {
     expect(below.text).not.toContain("id");
   });
 
-  test("one that is the path needs a yes, also through a link or from inside; without the yes it is refused", async () => {
+  test("a secret place that is named as the path needs a grant, also through a link or from inside it; without the grant it is refused", async () => {
     const { root, access } = home();
     symlinkSync(join(root, ".ssh"), join(root, "harmless"));
     const tool = new SearchTextTool({}, access);
@@ -143,7 +143,7 @@ describe("secret places", () => {
     );
   });
 
-  test("a yes covers the path that was asked for and what is in it, not its neighbours", async () => {
+  test("a grant covers its path and what is below it, not its neighbours", async () => {
     const { root, access } = home();
     const tool = new SearchTextTool({}, access);
     const args = { query: "token", paths: [join(root, ".ssh/old")] };

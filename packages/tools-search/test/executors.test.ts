@@ -64,7 +64,7 @@ describe("with and without threads and WebAssembly", () => {
     }
   });
 
-  test("a worker that does not start is replaced by the host's own thread", async () => {
+  test("a search whose worker does not start runs in the host's own thread", async () => {
     const local = (events: Parameters<typeof openLocalExecutor>[1]) => openLocalExecutor(true, events);
     const broken = join(makeTree({ "broken.mjs": "throw new Error('no');\n" }), "broken.mjs");
     const pool = new Pool(2, (events) => openThread(true, events, workerFrom(broken)), local);
@@ -94,7 +94,7 @@ describe("with and without threads and WebAssembly", () => {
     pool.close();
   });
 
-  test("workers that do not start are done without, and tried again a few times", async () => {
+  test("searches run without workers that do not start, and starting them is tried again a few times", async () => {
     let starts = 0;
     let broken: string | undefined = join(
       makeTree({ "broken.mjs": "throw new Error('not now');" }),
@@ -161,7 +161,7 @@ describe("without threads", () => {
     ["nested repetition", "^(a+)+$"],
     ["nested repetition of letters beyond ASCII", "^(\\p{L}+)+$"],
     ["an expression too large for a table", "^([ab]|a)*[ab][^!]{30}(a|a)*$"],
-  ])("%s ends on a line made for it", async (_, query) => {
+  ])("%s ends on a line built to make it backtrack", async (_, query) => {
     const root = makeTree({ "a.txt": `${"a".repeat(5000)}!\n${"é".repeat(5000)}!\n` });
     const tool = new SearchTextTool({ workers: 0 });
     expect(await tool.execute({ query, paths: [root], regex: true })).toContain("No matches");

@@ -41,7 +41,7 @@ describe("expressions", () => {
     expect(stall).toBeLessThan(3000);
   });
 
-  test("one that even the linear engine cannot run is stopped, and the next search works", async () => {
+  test("an expression that even the linear engine cannot run is stopped, and the next search works", async () => {
     const root = makeTree({ "a.txt": `${"a".repeat(40)}!\n`, "b.txt": "foo\n" });
     const stall = await longestStall(async () => {
       const query = "^(?=(a+)+$)\\1?x?(a+)+$|foo";
@@ -106,7 +106,7 @@ describe("expressions", () => {
     }
   });
 
-  test("a line too long for an expression costs that file, not the search", async () => {
+  test("a line too long for an expression skips that file, not the whole search", async () => {
     const root = makeTree({ "a.txt": "bc\n", "long.txt": "ab".repeat(4_000_000), "z.txt": "aacc\n" });
     const search = (query: string) => run(text, root, { query, paths: [root], regex: true });
     const { lines, account } = await search("(?=[ab])(a|b)+c");
@@ -187,7 +187,7 @@ describe("trees", () => {
     }
   });
 
-  test("search_files: where names can be seen and nothing else, files are found and come last, and a named one is no file that is not there", (context) => {
+  test("search_files: in a directory where only names can be read, files are found and sorted last, and a named file is not reported as missing", (context) => {
     const root = makeTree({ "a.txt": "", "shown/b.txt": "", "hidden/c.txt": "" });
     chmodSync(root, 0o755);
     chmodSync(join(root, "shown"), 0o744);
@@ -325,7 +325,7 @@ describe("trees", () => {
     expect(account).toContain("name is not UTF-8");
   });
 
-  test("a directory's name that is not UTF-8 has not vanished either", async () => {
+  test("a directory whose name is not UTF-8 is counted as unreadable too", async () => {
     const root = makeTree({ "a.txt": "foo\n" });
     mkdirSync(Buffer.concat([Buffer.from(`${root}/bad`), Buffer.from([0xff])]));
     const expected = "skipped 1 unreadable: bad\ufffd/ (name is not UTF-8)]";
@@ -357,7 +357,7 @@ describe("globs", () => {
     expect((await run(files, root, { pattern: "**/z/*", path: root })).lines).toEqual(["x/y/z/a.txt"]);
   });
 
-  test("with a root nothing outside it is found, however it is put", async () => {
+  test("with a root nothing outside it is found, however the path is written", async () => {
     const root = makeTree({ "in/a.txt": "foo\n", "outside.txt": "foo\n", "in-evil/b.txt": "foo\n" });
     const inside = join(root, "in");
     symlinkSync(root, join(inside, "up"));

@@ -11,7 +11,7 @@ const text = new SearchTextTool();
 const call = (signal: AbortSignal) => ({ signal }) as never;
 
 describe("many searches at once", () => {
-  test("fifty, a third of them aborted: the others agree, and nothing listens to a signal any more", async () => {
+  test("fifty, a third of them aborted: the others agree, and no abort listener is left", async () => {
     const root = makeTree();
     for (let i = 0; i < 300; i++) put(root, `d${i % 10}/f${i}.txt`, `foo ${i}\n`);
     const controllers = Array.from({ length: 50 }, () => new AbortController());
@@ -26,7 +26,7 @@ describe("many searches at once", () => {
     for (const { signal } of controllers) expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  test("an abort does not wait for executors that are busy, nor does one that came before the start", async () => {
+  test("an abort ends a waiting search at once while all executors are busy, also one from before the call", async () => {
     const root = makeTree({ "a.txt": `${"a".repeat(60)}!\n`, "b.txt": "foo\n" });
     const endless = new AbortController();
     const busy = Array.from({ length: 3 }, () =>
@@ -106,7 +106,7 @@ describe("what is named", () => {
   });
 });
 
-test("ignore files that are none do not disturb: directories, pipes, binary data, dangling links", async () => {
+test("directories, pipes, binary data and dangling links named like ignore files do no harm", async () => {
   const root = makeTree({
     "dir/x": "foo\n",
     "pipe/x": "foo\n",

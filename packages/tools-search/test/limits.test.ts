@@ -12,7 +12,7 @@ import { makeTree, randomNumbers, run } from "./tree.js";
 
 const name = (number: number): string => `f${String(number).padStart(5, "0")}.txt`;
 
-test("once all wanted results are found, a search counts on only as long as it is told", async () => {
+test("once all wanted results are found, a search counts on only for the configured time", async () => {
   const files = Array.from({ length: 3000 }, (_, number) => [name(number), "foo\nfoo\n"] as const);
   const root = makeTree(Object.fromEntries(files));
   const open = (events: Parameters<typeof openLocalExecutor>[1]) => openLocalExecutor(true, events);
@@ -62,7 +62,7 @@ test("search_files sorts by time and counts all, with patterns that find a file 
   }
 });
 
-test("of any number of items only the first ones are kept, in order", () => {
+test("only the first items are kept, in order, however many are added", () => {
   const random = randomNumbers(9);
   const all = Array.from({ length: 10_000 }, () => random(1_000_000));
   const first = new FirstItems<number>(20, (a, b) => a - b);
@@ -72,7 +72,7 @@ test("of any number of items only the first ones are kept, in order", () => {
 
 // The system's own list of threads: a worker that lets the process end is not in Node's list of what is active.
 test.skipIf(!existsSync("/proc/self/task"))(
-  "workers that were asked for at registration are there for the first search, and let the process end",
+  "workers started at registration serve the first search and do not keep the process alive",
   () => {
     const pack = new URL("../dist/index.js", import.meta.url).href;
     const script = `

@@ -49,7 +49,7 @@ describe("a match lies within one line", () => {
     expect(await found("^six|^eight|five$|seven$")).toEqual([0]);
   });
 
-  test("a carriage return at the end of a line is found by those who ask for it, and by no one else", async () => {
+  test("a carriage return at the end of a line matches only an expression that asks for it", async () => {
     expect(await found("\\r")).toEqual([4, 5]);
     expect(await found("\\r$")).toEqual([4]);
     expect(await found("[a-z]\\r$")).toEqual([4]);
@@ -70,22 +70,22 @@ describe("characters beyond ASCII", () => {
     ["[^a-z]$", ["a.txt:3:日本語", "a.txt:5:naïve \u3000", "b.txt:1:日本語", "b.txt:3:naïve \u3000"]],
     ["\\s{2}$", ["a.txt:5:naïve \u3000", "b.txt:3:naïve \u3000"]],
     ["^\\S{5}\\s", ["a.txt:5:naïve \u3000", "b.txt:3:naïve \u3000"]],
-  ])("%s takes each for one, in a file that is UTF-8 and in one that is not", async (query, expected) => {
-    const root = makeTree({ "a.txt": Buffer.concat([latin1, utf8]), "b.txt": utf8 });
-    const { lines } = await run(text, root, { query, paths: [root], regex: true });
-    expect(lines).toEqual(expected);
-  });
-
-  test.each(["é", "日"])(
-    "of a very long line with %s in front, what is shown is around the match",
-    async (first) => {
-      const root = makeTree({ "a.txt": `${first}${"-".repeat(30_000)}x42${"-".repeat(30_000)}\n` });
-      for (const query of ["[a-z]\\d+", "[^-]\\d\\d", "\\p{L}\\d"]) {
-        const { lines } = await run(text, root, { query, paths: [root], regex: true });
-        expect(lines[0]).toContain("-x42-");
-      }
+  ])(
+    "%s matches each as one character, in a UTF-8 file and in one that is not UTF-8",
+    async (query, expected) => {
+      const root = makeTree({ "a.txt": Buffer.concat([latin1, utf8]), "b.txt": utf8 });
+      const { lines } = await run(text, root, { query, paths: [root], regex: true });
+      expect(lines).toEqual(expected);
     },
   );
+
+  test.each(["é", "日"])("a very long line with %s in front is shown around the match", async (first) => {
+    const root = makeTree({ "a.txt": `${first}${"-".repeat(30_000)}x42${"-".repeat(30_000)}\n` });
+    for (const query of ["[a-z]\\d+", "[^-]\\d\\d", "\\p{L}\\d"]) {
+      const { lines } = await run(text, root, { query, paths: [root], regex: true });
+      expect(lines[0]).toContain("-x42-");
+    }
+  });
 });
 
 describe("upper and lower case", () => {
@@ -134,7 +134,7 @@ test("a working directory that is gone is an error for relative paths, and none 
   ]);
 });
 
-test("the tools are the only thing an import loads; what searches comes with the first call", () => {
+test("an import loads only the tools; the search engine is loaded by the first call", () => {
   const dist = new URL("../dist/index.js", import.meta.url).href;
   const script = `await import(${JSON.stringify(dist)});
     console.log(process.moduleLoadList.filter((name) => /worker_threads|fast-glob/.test(name)).join());`;

@@ -113,7 +113,7 @@ test("a message sent while one is answered steers it", async () => {
   expect(page.state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
 });
 
-test("a provider's failure is told in words, and the conversation goes on", async () => {
+test("a provider's failure is shown as a message, and the conversation goes on", async () => {
   const failing = (): never => {
     throw new Error("no such model");
   };

@@ -68,7 +68,7 @@ describe("a request line made to break the server", () => {
   });
 });
 
-test("a reader that left while the conversation was opened does not keep it open", async () => {
+test("a reader that disconnects while the conversation is opened does not keep it open", async () => {
   const opening = withResolvers();
   const closed = withResolvers();
   const handlers = createChatHandlers({
@@ -140,12 +140,12 @@ describe.each(SERVERS)("a body made to break the conversation, on %s", (_name, s
   });
 });
 
-test.each([null, "", 7, {}])("identify() that returns %j names no conversation", async (id) => {
+test.each([null, "", 7, {}])("a request for which identify() returns %j is refused", async (id) => {
   const port = await serve({ identify: () => id as string });
   expect((await post(`http://127.0.0.1:${port}/`, '{"type":"stop"}')).status).toBe(403);
 });
 
-test("a request that is none opens no conversation", async () => {
+test("an invalid request opens no conversation", async () => {
   let opened = 0;
   const port = await serve({
     open: () => {
@@ -159,7 +159,7 @@ test("a request that is none opens no conversation", async () => {
   expect(opened).toBe(0);
 });
 
-test("bodies that never end take the places of their own conversation, and give them back", async () => {
+test("unfinished bodies count against the limit of their own conversation, and free it when they end", async () => {
   const port = await serve();
   const url = (session: string): string => `http://127.0.0.1:${port}/?session=${session}`;
   const head = `POST /?session=1 HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;

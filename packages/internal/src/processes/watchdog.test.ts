@@ -43,7 +43,7 @@ async function agentWith(mark: string, group: number | undefined, ending: string
   return agent;
 }
 
-test("a killed agent takes its groups along, and what has its mark; other processes stay", async () => {
+test("when an agent is killed, its process groups and the processes with its tag end; others stay", async () => {
   const mark = `AGENT_TEST_MARK=${randomUUID()}`;
   const [name = "", value = ""] = mark.split("=");
   const [grouped, marked, other] = [sleeper({}), sleeper({ [name]: value }), sleeper({ [name]: "other" })];
@@ -54,7 +54,7 @@ test("a killed agent takes its groups along, and what has its mark; other proces
   expect(other.exitCode ?? other.signalCode).toBeNull();
 });
 
-test("an agent that dismisses its watchdog leaves its groups alone", async () => {
+test("an agent that dismisses its watchdog keeps its process groups", async () => {
   const kept = sleeper({});
   const agent = await agentWith(`AGENT_TEST_MARK=${randomUUID()}`, kept.pid, "watchdog.dismiss();");
   const ended = once(agent, "exit");

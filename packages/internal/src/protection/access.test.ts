@@ -6,13 +6,13 @@ const rules = {
   secret: ["/home/me/.ssh", "/home/me/project/.aws", "/home/me/.netrc"],
 };
 
-test("without rules nothing needs a yes", () => {
+test("without rules nothing needs a grant", () => {
   expect(findAccessNeed(undefined, "write", "/etc/passwd")).toBeUndefined();
   expect(findAccessNeed({}, "write", "/etc/passwd")).toBeUndefined();
   expect(findAccessNeed({}, "read", "/home/me/.ssh/id")).toBeUndefined();
 });
 
-test("writing needs a yes outside the writable directories, compared by whole names", () => {
+test("writing outside the writable directories needs a grant; directories are compared by whole names", () => {
   for (const path of ["/home/me/project", "/home/me/project/a/b", "/tmp/x"]) {
     expect(findAccessNeed(rules, "write", path), path).toBeUndefined();
   }
@@ -26,7 +26,7 @@ test("writing needs a yes outside the writable directories, compared by whole na
   expect(findAccessNeed({ writable: [] }, "write", "/tmp/x")).toBeDefined();
 });
 
-test("a secret place needs a yes for reading and writing, also inside a writable directory and in another case", () => {
+test("a secret place needs a grant for reading and writing, also inside a writable directory and in another case", () => {
   for (const path of ["/home/me/.ssh", "/home/me/.ssh/id", "/home/me/.SSH/id", "/home/me/.netrc"]) {
     expect(findAccessNeed(rules, "read", path), path).toMatchObject({ kind: "read", path });
   }
@@ -36,7 +36,7 @@ test("a secret place needs a yes for reading and writing, also inside a writable
   expect(findAccessNeed(rules, "read", "/home/me/.sshrc")).toBeUndefined();
 });
 
-test("a directory that holds a secret place can be listed, but not taken along whole", () => {
+test("a directory that holds a secret place can be listed, but not moved or copied whole", () => {
   expect(findAccessNeed(rules, "read", "/home/me")).toBeUndefined();
   expect(findAccessNeed(rules, "read", "/home/me", { withContents: true })).toMatchObject({
     reason: "a place of keys or credentials (/home/me/.ssh)",

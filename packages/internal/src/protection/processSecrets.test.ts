@@ -37,7 +37,7 @@ test("memory, environment, arguments and open files of any process are secret", 
   for (const path of ["/proc/kcore", "/dev/mem", "/dev/kmem"]) expect(isProcessSecret(path), path).toBe(true);
 });
 
-test("what the system says of itself, and the public part of a process, is not secret", () => {
+test("information about the system and the public part of a process are not secret", () => {
   for (const path of [
     "/proc",
     "/proc/cpuinfo",
@@ -69,7 +69,7 @@ function check(path: string): void {
   }
 }
 
-test.runIf(process.platform === "linux")("what was opened decides, by whatever name", () => {
+test.runIf(process.platform === "linux")("the opened file decides, whatever its name", () => {
   for (const path of [
     "/proc/self/environ",
     "/proc/thread-self/environ",

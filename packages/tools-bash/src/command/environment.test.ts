@@ -8,7 +8,7 @@ afterEach(() => vi.unstubAllEnvs());
 const SECRET = "sk-test-0123456789";
 
 describe("the provider key", () => {
-  test("is not in a command's environment; the rest is", async () => {
+  test("is removed from a command's environment; other variables stay", async () => {
     vi.stubEnv("OPENAI_API_KEY", SECRET);
     vi.stubEnv("TOOLS_BASH_OTHER", "kept");
     const { stdout } = await runBash({ command: "env" });
@@ -16,7 +16,7 @@ describe("the provider key", () => {
     expect(stdout).toContain("TOOLS_BASH_OTHER=kept\n");
   });
 
-  test("is there if hideEnv says so", async () => {
+  test("is passed on if hideEnv allows it", async () => {
     vi.stubEnv("OPENAI_API_KEY", SECRET);
     expect((await runBash({ command: "env" }, { hideEnv: [] })).stdout).toContain(SECRET);
   });

@@ -24,13 +24,13 @@ async function runMarked(mark: string, args: Record<string, unknown>, options = 
 }
 
 describe("a command always returns", () => {
-  test("a background child that holds the pipe does not hold the call", async () => {
+  test("a background child that keeps the pipe open does not delay the result", async () => {
     const result = await runBash({ command: "sleep 300 & echo hi", timeout: HANG_MS });
     expect(result).toMatchObject({ stdout: "hi\n", exit_code: 0, timed_out: false });
     expect(result.duration_ms).toBeLessThan(HANG_MS);
   });
 
-  test("nor does one that keeps printing", async () => {
+  test("a background child that keeps printing does not delay the result", async () => {
     const result = await runBash({
       command: "while :; do echo x; sleep 0.01; done & echo hi",
       timeout: HANG_MS,
@@ -40,7 +40,7 @@ describe("a command always returns", () => {
     expect(result.duration_ms).toBeLessThan(HANG_MS);
   });
 
-  test("a busy agent neither loses output nor takes a command that ended for one that timed out", async () => {
+  test("an agent with a busy event loop loses no output and reports no timeout for a command that ended in time", async () => {
     const running = runBash({ command: "echo done; echo err >&2; exit 5", timeout: 1500 });
     for (let turn = 0; turn < 3; turn++) {
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -63,14 +63,14 @@ describe("a command always returns", () => {
     expect(await runBash({ command })).toMatchObject({ stdout: "a\nc\n", stderr: "b\nc\n", exit_code: 0 });
   });
 
-  test("there is no terminal to ask", async () => {
+  test("a command has no terminal to ask", async () => {
     const result = await runBash({ command: "read x </dev/tty; echo code $?", timeout: HANG_MS });
     expect(result.stdout).toMatch(/^(code [12]\n)?$/);
     expect(result).toMatchObject({ timed_out: false });
     expect(result.stderr).not.toBe("");
   });
 
-  test("nothing that asks a person can: no controlling terminal, and an input at its end", async () => {
+  test("a command cannot ask a person: it has no controlling terminal, and its input is at its end", async () => {
     const command = [
       "tty",
       "(: </dev/tty) 2>/dev/null && echo opened",
@@ -83,7 +83,7 @@ describe("a command always returns", () => {
     expect(result.timed_out).toBe(false);
   });
 
-  test("closing the output early is not the end of the command", async () => {
+  test("a command that closes its output early runs to its end", async () => {
     const result = await runBash({ command: "exec >&-; exec 2>&-; sleep 0.5; exit 4" });
     expect(result).toMatchObject({ exit_code: 4 });
     expect(result.duration_ms).toBeGreaterThanOrEqual(500);
@@ -156,7 +156,7 @@ describe("a timeout ends everything the command started", () => {
     expect(left).toEqual([]);
   });
 
-  test("a daemon that wiped the mark but was seen running", async () => {
+  test("a daemon that removed the tag from its environment but was seen running", async () => {
     const running = runBash({ command: "env -i setsid sleep 98.7654 & sleep 100", timeout: 1200 });
     await running;
     expect(commandsLike("98.7654")).toEqual([]);

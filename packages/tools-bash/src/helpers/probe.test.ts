@@ -7,12 +7,12 @@ import { probeProgram } from "./probe.js";
 const sh = (script: string, stream: "stdout" | "stderr", signal?: AbortSignal) =>
   probeProgram("/bin/sh", ["-c", script], stream, { signal });
 
-test("one stream is heard, with the exit code", async () => {
+test("one stream is captured, with the exit code", async () => {
   expect(await sh("echo out; echo err >&2; exit 3", "stdout")).toEqual({ code: 3, output: "out\n" });
   expect(await sh("echo out; echo err >&2; exit 3", "stderr")).toEqual({ code: 3, output: "err\n" });
 });
 
-test("of a long text only the start is kept", async () => {
+test("only the start of a long output is kept", async () => {
   const { code, output } = await sh(
     "i=0; while [ $i -lt 5000 ]; do echo 0123456789; i=$((i + 1)); done",
     "stdout",

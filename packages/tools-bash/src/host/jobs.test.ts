@@ -44,7 +44,7 @@ describe("work in the background", () => {
     expect(newest()).toMatchObject({ id: job?.id, ended: "ended", pids: [] });
   });
 
-  test("that dropped its output has no log", async () => {
+  test("without output has no log", async () => {
     const result = await runBash({ command: "sleep 100 >/dev/null 2>&1 &" });
     expect(result.background_pids).toHaveLength(1);
     expect(result).not.toHaveProperty("background_log");
@@ -55,7 +55,7 @@ describe("work in the background", () => {
     expect(result.background_pids).toHaveLength(1);
   });
 
-  test("of commands that run at once each is told what it left itself", async () => {
+  test("of commands that run at once, each result lists only its own background processes", async () => {
     const results = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
         runBash({
@@ -183,7 +183,7 @@ describe("a command that a call waits for", () => {
 });
 
 describe("two agents in one process", () => {
-  test("share no jobs, no files and no end", async () => {
+  test("share no jobs and no files, and end separately", async () => {
     const [one, two] = [makeTool(), makeTool()];
     const flood = "sleep 100 & head -c 60000 /dev/zero";
     const [first, second] = [

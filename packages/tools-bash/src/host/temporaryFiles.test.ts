@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { RunBashTool } from "../tools/bash.js";
 import { TemporaryFiles } from "./temporaryFiles.js";
 
-test("what killed agents left is removed, but not what a living one or one that cannot be seen has", async () => {
+test("files of killed agents are removed, but not those of a running or invisible one", async () => {
   const shared = mkdtempSync(join(tmpdir(), "shared-"));
   onTestFinished(() => {
     vi.unstubAllEnvs();

@@ -223,7 +223,7 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     expect(allowed(command)).toBe(false);
   });
 
-  test("however much stands in front of it, and however deep it is", () => {
+  test("at any position and depth", () => {
     for (const count of [60, 400]) expect(allowed(`${"true; ".repeat(count)}rm x`)).toBe(false);
     expect(allowed(`${"(".repeat(30)}rm x${")".repeat(30)}`)).toBe(false);
     expect(allowed(`${"(".repeat(20_000)}true${")".repeat(20_000)}`)).toBe(false);

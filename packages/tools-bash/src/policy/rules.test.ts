@@ -43,7 +43,7 @@ describe("rules that cannot work are refused when they load", () => {
     expect(() => createPolicy({ deny: [] })).toThrow(/deny is empty/);
     expect(createPolicy({})).toBeUndefined();
   });
-  test("a wrong type is never taken for no policy", () => {
+  test("a policy of a wrong type is an error, never no policy", () => {
     expect(() => createPolicy("rm" as never)).toThrow('options must be an object, got string "rm"');
     expect(() => createPolicy({ deny: "rm" as never })).toThrow("deny must be an array of rules, got string");
   });

@@ -36,7 +36,7 @@ describe.skipIf(!onLinux)("limits for the whole tree (needs /proc)", () => {
     expect(result.stderr).toMatch(/memory limit exceeded: \d+ MB used, 256 allowed \(limits\.memoryMb\)/);
   });
 
-  test("an innocent node works under the same limit", async () => {
+  test("a node that uses little memory works under the same limit", async () => {
     const command = `${process.execPath} -e 'setTimeout(() => console.log("fine"), 600)'`;
     expect(await runBash({ command }, { limits: { memoryMb: 256 } })).toMatchObject({
       stdout: "fine\n",
@@ -64,7 +64,7 @@ describe.skipIf(!onLinux)("limits for the whole tree (needs /proc)", () => {
     expect(result.limit_exceeded).toMatchObject({ limit: "memoryMb", allowed: 200 });
   });
 
-  describe("memory that no process has mapped counts", () => {
+  describe("memory that no process has mapped counts against the limit", () => {
     const sandbox = { mode: "require" } as const;
     const MEMFD = `import os, time
 fd = os.memfd_create("x")
@@ -99,7 +99,7 @@ time.sleep(100)`;
       expect(result.limit_exceeded).toMatchObject({ limit: "memoryMb", allowed: 200 });
     });
 
-    test.skipIf(!hasPython)("the same is fine under a limit that allows it", async () => {
+    test.skipIf(!hasPython)("the same commands succeed under a limit that allows them", async () => {
       const short = MEMFD.replace("time.sleep(100)", "time.sleep(0.6)");
       const result = await runBash(
         { command: 'exec python3 -c "$1"', arguments: [short] },
@@ -174,7 +174,7 @@ describe("limits the kernel enforces per process", () => {
     },
   );
 
-  test("other failures, and success, are not blamed on it", async () => {
+  test("other failures, and success, do not mention the limit", async () => {
     for (const command of ["echo 'no such file' >&2; exit 1", "echo 'out of memory' >&2"]) {
       expect(await runBash({ command })).not.toHaveProperty("limit_suspected");
     }

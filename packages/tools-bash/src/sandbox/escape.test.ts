@@ -52,7 +52,7 @@ const hasPython = spawnSync("python3", ["-c", ""]).status === 0;
 
 describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem})` : ""}`, () => {
   describe("by variables of the call", () => {
-    test("none reaches a program that runs outside: the dynamic linker of bubblewrap writes no file", async () => {
+    test("none reaches a program outside the sandbox: the dynamic linker of bubblewrap writes no file", async () => {
       const env = { LD_DEBUG: "all", LD_DEBUG_OUTPUT: join(at.outside, "log") };
       await runBash({ command: "ls", env }, required);
       expect(readdirSync(at.outside)).toEqual([]);

@@ -176,7 +176,7 @@ rm -f agent.config.ts; mv agent.config.ts old; echo y > y; mv -f y agent.config.
   },
 );
 
-describe.skipIf(program === undefined)("what a command does to keep a file it may not make", () => {
+describe.skipIf(program === undefined)("tricks of a command to keep a file that it must not create", () => {
   const inWorkspace = (path: string) => join(at.workspace, path);
 
   test("a name that leaves no room for the suffix is renamed all the same", async () => {
@@ -198,7 +198,7 @@ describe.skipIf(program === undefined)("what a command does to keep a file it ma
     );
   });
 
-  test("a directory that the command locked does not keep it", (context) => {
+  test("a directory that the command made read-only does not protect it", (context) => {
     const entry = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
     // Root is stopped by no mode.
     const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};

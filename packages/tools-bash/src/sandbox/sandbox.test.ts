@@ -113,7 +113,7 @@ describe.skipIf(status.program === undefined)(
       expect(processesWith("TEST_MARK=sandbox-left\0")).toEqual([]);
     });
 
-    test("nobody is told to use the background, which a sandbox does not have", async () => {
+    test("the timeout message does not suggest the background, which a sandbox does not have", async () => {
       const tool = new RunBashTool(require);
       expect(tool.getSchema().function.description).toContain("Nothing runs on in the background");
       const { stderr } = await runBash({ command: "sleep 100", timeout: 300 }, require);

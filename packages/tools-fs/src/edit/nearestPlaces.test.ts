@@ -59,7 +59,7 @@ test("a mistake in every word does not hide the place", () => {
   );
 });
 
-test("nothing alike is nothing, blank text too", () => {
+test("a text without similar lines, and a blank text, have no nearest place", () => {
   expect(nearest(PROGRAM, "SELECT * FROM users WHERE id = 5")).toBe("nothing");
   expect(nearest(PROGRAM, " \n\t")).toBe("nothing");
   expect(nearest("", "abc")).toBe("nothing");

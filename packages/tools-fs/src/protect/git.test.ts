@@ -62,7 +62,7 @@ test("an exec line cannot be added to a rebase that is under way", async () => {
   expect(existsSync(join(directory, "owned"))).toBe(false);
 });
 
-test("what git only shows, and what a person edits there, can be written", async () => {
+test("files of a git directory that git never executes can be written", async () => {
   const directory = repository();
   const run = fileTools();
   for (const name of ["info/exclude", "info/sparse-checkout", "description", "COMMIT_EDITMSG"]) {
@@ -111,7 +111,7 @@ test("a bare repository is protected by what it is, not by its name", async () =
   expect(await run("mkdir", { path: join(directory, "store.git/hooks/sub") })).toContain("is protected by");
 });
 
-test("a repository cannot be put together around a HEAD that is a link to nowhere", async () => {
+test("a repository cannot be assembled around a HEAD that is a dangling link", async () => {
   const directory = temporaryDirectory();
   symlinkSync("refs/heads/main", join(directory, "link"));
   const run = fileTools();

@@ -114,7 +114,7 @@ test("the agent's key in package.json is protected without a root too", async ()
   expect(await run("write_file", { path, content: '{"scripts":{"test":"x"}}' })).toContain("Created");
 });
 
-test("no tool gets round it: links, case, .., moving in, moving away, removing", async () => {
+test("no tool gets round the protection: links, case, .., moving in, moving away, removing", async () => {
   const root = temporaryDirectory();
   mkdirSync(join(root, ".git/hooks"), { recursive: true });
   writeFileSync(join(root, ".git/config"), "[core]");
@@ -162,7 +162,7 @@ test("the place a protected name links to is protected as well", async () => {
   expect(text).toContain('the rule ".git/hooks"');
 });
 
-test("what is only named alike is not protected, and reading never is", async () => {
+test("files with similar names are not protected, and protected files can be read", async () => {
   const root = temporaryDirectory();
   mkdirSync(join(root, ".git/hooks"), { recursive: true });
   writeFileSync(join(root, ".git/config"), "[core]");
@@ -278,7 +278,7 @@ test("a git directory of another name is recognised by what is in it", async () 
   expect(await write("src/config")).toContain("Created");
 });
 
-test("no repository is put together file by file", async () => {
+test("a repository cannot be assembled file by file", async () => {
   const directory = temporaryDirectory();
   const at = (name: string): string => join(directory, "bare", name);
   const run = fileTools();
@@ -295,7 +295,7 @@ test("no repository is put together file by file", async () => {
   expect(readdirSync(at(".")).sort()).toEqual(["HEAD", "config", "hooks", "refs"]);
 });
 
-test("no repository is put together around the configuration of another directory", async () => {
+test("a repository cannot be assembled around the configuration of another directory", async () => {
   // What git would read: bare/HEAD, and through bare/commondir the configuration, objects and refs of shared.
   const directory = temporaryDirectory();
   const run = fileTools();

@@ -61,7 +61,7 @@ test("a CRLF is never split by a text that begins with its line feed", async () 
   expect(content()).toBe("one;2;3;");
 });
 
-test("line breaks of both kinds are the same to what is looked for", async () => {
+test("the text to find matches both kinds of line breaks", async () => {
   const { edit, content } = scene("a\nb\nx\r\na\r\nb\r\ny\r\na\r\nb\n");
   expect(await edit({ old_text: "a\nb", new_text: "c\nd" })).toContain("3 places (lines 1, 4, 7)");
   await edit({ old_text: "a\nb\n", new_text: "c\nd\n", replace_all: true });
@@ -98,14 +98,14 @@ test("bytes that are not UTF-8 stay as they are around an edit", async () => {
   expect(readFileSync(path).equals(expected)).toBe(true);
 });
 
-test("trailing blanks are overlooked, only in the place that matches, and it is said", async () => {
+test("trailing blanks are ignored only in the matching place, and the result says so", async () => {
   const { edit, content } = scene("keep  \nif (a) {  \n  b();\t\n}\nkeep\t\n");
   const text = await edit({ old_text: "if (a) {\n  b();\n}", new_text: "if (a) b();" });
   expect(text).toContain("old_text matched only after ignoring trailing blanks.");
   expect(content()).toBe("keep  \nif (a) b();\nkeep\t\n");
 });
 
-test("indentation is overlooked and then kept as the file has it", async () => {
+test("a difference in indentation is ignored, and the file's indentation is kept", async () => {
   const { edit, content } = scene("class A {\n\tfoo() {\n\t\treturn 1;\n\t}\n}\n");
   const text = await edit({
     old_text: "  foo() {\n    return 1;\n  }\n",
@@ -115,7 +115,7 @@ test("indentation is overlooked and then kept as the file has it", async () => {
   expect(content()).toBe("class A {\n\tfoo() {\n\t\tif (x)\n\t\t  return 2;\n\t}\n}\n");
 });
 
-test("typographic quotes are overlooked, only in the place that matches", async () => {
+test("typographic quotes are ignored only in the matching place", async () => {
   const { edit, content } = scene("She said “yes” – and ‘no’.\nOther “text”.\n");
   const text = await edit({ old_text: `said "yes" - and`, new_text: "said maybe and" });
   expect(text).toContain("ignoring typographic quotes, dashes and spaces");
@@ -277,7 +277,7 @@ test("a byte order mark inside the text can be taken out; one at the start is no
   expect(await edit({ old_text: "\ufeff", new_text: "" })).toContain("was not found");
 });
 
-test("a block of lines that are all alike is looked for in no more time than others", async () => {
+test("searching for a block of identical lines takes no longer than searching for others", async () => {
   const { edit } = scene("a \n".repeat(400_000));
   const block = "a\n".repeat(20_000);
   expect(await edit({ old_text: `${block}b\n`, new_text: "" })).toContain("was not found");

@@ -27,7 +27,7 @@ test("details give kind, size and time, separated by tabs", async () => {
   expect(lines[2]).toMatch(/^directory\t\d+\t.*Z\tsub\/$/);
 });
 
-test("a time that no calendar reaches, or an entry nobody may look at, spoils no listing", async () => {
+test("an invalid time or an unreadable entry does not break the listing", async () => {
   const directory = temporaryDirectory(MEMORY);
   writeFileSync(join(directory, "far"), "12345");
   utimesSync(join(directory, "far"), 9e12, 9e12);
@@ -46,7 +46,7 @@ test("a time that no calendar reaches, or an entry nobody may look at, spoils no
   expect(closed).toBe("unreadable\t-\t-\tf");
 });
 
-test("an entry whose name is not UTF-8 is not said to be missing", async () => {
+test("an entry whose name is not UTF-8 is listed as unreadable, not as missing", async () => {
   const directory = temporaryDirectory();
   writeFileSync(Buffer.concat([Buffer.from(`${directory}/bad`), Buffer.from([0xff])]), "");
   const text = await fileTools()("list_dir", { path: directory, details: true });

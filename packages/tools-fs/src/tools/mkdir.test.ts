@@ -12,7 +12,7 @@ test("a directory is created with its parents, and one that exists is fine", asy
   expect(await tool.execute({ path })).toBe(`Already exists: ${path}`);
 });
 
-test("over a file it is an error, over a link to a directory fine, over a dangling link an error", async () => {
+test("mkdir fails on a file and on a dangling link, and succeeds on a link to a directory", async () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, "file"), "");
   mkdirSync(join(directory, "real"));

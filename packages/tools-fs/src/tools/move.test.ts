@@ -44,7 +44,7 @@ test("a file is renamed, with missing parents created", async () => {
   expect(existsSync(at("a"))).toBe(false);
 });
 
-test("into an existing directory like mv; a missing source offers the nearest name", async () => {
+test("a move into an existing directory works like mv; a missing source offers the nearest name", async () => {
   const { at, move } = scene();
   writeFileSync(at("file.txt"), "x");
   mkdirSync(at("d"));
@@ -86,7 +86,7 @@ test("a directory is not moved into itself, and nothing onto itself", async () =
   expect(readdirSync(at("d"))).toEqual(["sub"]);
 });
 
-test("kinds are not exchanged, and a directory that holds something is never replaced", async () => {
+test("a file does not replace a directory or the reverse, and a directory that is not empty is never replaced", async () => {
   const { at, move } = scene();
   mkdirSync(at("in/full"), { recursive: true });
   writeFileSync(at("in/full/x"), "x");
@@ -114,7 +114,7 @@ test("a link is moved, not its target, and a link in the way is replaced, not fo
   expect(readFileSync(at("target"), "utf8")).toBe("x");
 });
 
-test("two names of one file become one", async () => {
+test("a move from one hard link of a file to another leaves one name", async () => {
   const { at, directory, move } = scene();
   writeFileSync(at("a"), "x");
   linkSync(at("a"), at("b"));
@@ -123,7 +123,7 @@ test("two names of one file become one", async () => {
   expect(readdirSync(directory)).toEqual(["b"]);
 });
 
-test.skipIf(ignoresCase)("two names of one file that differ in case are two names all the same", async () => {
+test.skipIf(ignoresCase)("two hard links whose names differ only in case stay two names", async () => {
   const { at, directory, move } = scene();
   writeFileSync(at("a"), "x");
   linkSync(at("a"), at("A"));

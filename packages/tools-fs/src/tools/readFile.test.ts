@@ -49,7 +49,7 @@ test("an offset past the end says how many lines there are", async () => {
   );
 });
 
-test("a byte offset past the end of an empty file is no empty text", async () => {
+test("a byte offset past the end of an empty file is an error, not an empty text", async () => {
   const file = join(temporaryDirectory(), "empty");
   writeFileSync(file, "");
   expect(await fileTools()("read_file", { path: file, byte_offset: 0 })).toBe("");
@@ -90,7 +90,7 @@ test("the cap in lines keeps to the limit that was asked for", async () => {
   expect(await run("read_file", readOn(text))).toBe("line 15\nline 16\nline 17\nline 18\nline 19\n");
 });
 
-test("the cap in lines holds for a file that fits the one in bytes", async () => {
+test("the cap in lines applies also to a file that fits the cap in bytes", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, numbered(25));
   const run = fileTools({ maxReadLines: 10 });
@@ -211,7 +211,7 @@ test("a missing path offers the nearest existing name", async () => {
   );
 });
 
-test("a name that only looks the same is offered spelt out, so that it can be told apart", async () => {
+test("a name with look-alike characters is offered with those characters escaped", async () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, "e\u0301.txt"), "");
   writeFileSync(join(directory, "blank "), "");

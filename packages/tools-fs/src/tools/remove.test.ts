@@ -34,7 +34,7 @@ test("files and directories are removed, with everything in them", async () => {
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("where nothing is, nothing is done and it is said", async () => {
+test("removing a missing path does nothing and says so", async () => {
   const path = join(temporaryDirectory(), "nothing");
   expect(await fileTools()("remove", { path })).toBe(`Nothing to remove: ${path} does not exist`);
   expect(await fileTools()("remove", { path: `${path}/deeper` })).toContain("Nothing to remove");
@@ -100,7 +100,7 @@ test("the confining root is refused too", async () => {
   expect(readdirSync(root)).toEqual(["a"]);
 });
 
-test("a directory of 20 000 files goes", { timeout: 120_000 }, async () => {
+test("a directory of 20 000 files is removed", { timeout: 120_000 }, async () => {
   const directory = temporaryDirectory(MEMORY);
   mkdirSync(join(directory, "d"));
   for (let index = 0; index < 20_000; index++) writeFileSync(join(directory, "d", String(index)), "");

@@ -267,7 +267,7 @@ const ODD_NAMES = [
   "file:x",
 ];
 
-test.each(ODD_NAMES)("the name %j goes round byte for byte", async (name) => {
+test.each(ODD_NAMES)("the name %j is kept byte for byte", async (name) => {
   const directory = temporaryDirectory();
   const run = fileTools();
   await run("write_file", { path: join(directory, name), content: name });

@@ -154,7 +154,7 @@ test.skipIf(!canMount)(
 );
 
 test.skipIf(!otherDevice || !isRoot)(
-  "a file of another user leaves no directory like /tmp, and does not take its right to run as that user along (needs root and /dev/shm)",
+  "a file of another user is not moved out of a sticky directory such as /tmp, and a copy loses the set-user-id bit (needs root and /dev/shm)",
   () => {
     const [here, there] = [temporaryDirectory(), temporaryDirectory(SHARED_MEMORY)];
     for (const name of ["open", "sticky"]) {
@@ -186,7 +186,7 @@ function appendOnlyDirectory(): string | undefined {
   return directory;
 }
 
-test("where nothing can be removed, a failure says what it had to leave there", async ({ skip }) => {
+test("where nothing can be removed, the error names what is left behind", async ({ skip }) => {
   const directory = appendOnlyDirectory();
   if (directory === undefined) return skip("needs chattr +a: root, and a disk that knows it");
   const run = fileTools();

@@ -35,7 +35,7 @@ afterEach(() => {
   others.before = others.after = others.nothing;
 });
 
-test("a FIFO swapped in after the look is refused, and nobody waits for it", async () => {
+test("a FIFO that replaces the file after the check is refused without waiting for a writer", async () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, "a"), "x");
   others.after = () => {
@@ -59,7 +59,7 @@ function twoNames() {
   return { directory, at, copy: () => copyTree(step) };
 }
 
-test("a file of two names that is written between their copies is copied twice, and what is old stays", async () => {
+test("a file with two hard links that is written between their copies is copied twice, and the changed source stays", async () => {
   const { directory, at, copy } = twoNames();
   others.before = (path) => {
     if (basename(path) === "b") writeFileSync(at("tree/a"), "newer");
@@ -73,7 +73,7 @@ test("a file of two names that is written between their copies is copied twice, 
   expect(readFileSync(at("tree/a"), "utf8")).toBe("newer");
 });
 
-test("a file of two names that is written after the copy stays, with both", async () => {
+test("a file with two hard links that is written after the copy stays, with both names", async () => {
   const { directory, at, copy } = twoNames();
   const copied = await copy();
   writeFileSync(at("tree/b"), "newer");

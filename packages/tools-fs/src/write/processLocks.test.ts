@@ -37,7 +37,7 @@ test("of edits by several processes at once every acknowledged one is in the fil
   expect(lines).toHaveLength(told.length + 2);
 }, 120_000);
 
-test("that holds while processes are killed in the middle of it, and the others go on", async () => {
+test("acknowledged edits survive while other processes are killed in the middle of theirs", async () => {
   const path = join(temporaryDirectory(), "shared.txt");
   writeFileSync(path, "end\n");
   const steady = ["a", "b"].map((name) => startEditor(path, name, 25));
@@ -98,7 +98,7 @@ test.each([
   },
 );
 
-test("no tool touches the locks", async () => {
+test("no tool reads or changes the lock files", async () => {
   const path = join(temporaryDirectory(), "file");
   await withProcessLocks([path], async () => {
     const run = fileTools({ protect: [] });

@@ -14,7 +14,7 @@ describe("search_files", () => {
     expect(account).toBe("[3 files]");
   });
 
-  test("finds dotfiles, but not what is ignored, and says so", async () => {
+  test("finds dotfiles but no ignored files, and says so", async () => {
     const root = makeTree({
       ".env": "",
       ".git/config": "",
@@ -29,7 +29,7 @@ describe("search_files", () => {
     expect(all.lines).toEqual([".env", ".git/config", ".gitignore", "b.js", "dist/a.js"]);
   });
 
-  test("the fixed part of a pattern names a directory outright, ignored or not", async () => {
+  test("a directory named by the fixed part of a pattern is searched even if it is ignored", async () => {
     const root = makeTree({ ".git/HEAD": "", ".gitignore": "dist/\n", "dist/a.js": "", "dist/sub/b.js": "" });
     const found = async (pattern: string) => (await run(tool, root, { pattern, path: root })).lines;
     expect(await found("dist/**/*.js")).toEqual(["dist/a.js", "dist/sub/b.js"]);
@@ -89,14 +89,14 @@ describe("search_files", () => {
     },
   );
 
-  test("nothing found is said plainly", async () => {
+  test("the result says plainly that nothing was found", async () => {
     const root = makeTree({ "a.txt": "" });
     expect((await run(tool, root, { pattern: "*.ts", path: root })).text).toBe(
       'No files match "*.ts".\n[0 files]',
     );
   });
 
-  test("paths are shown from where the caller is", async () => {
+  test("paths are shown relative to the working directory", async () => {
     const root = makeTree({ "src/a.ts": "", "b.ts": "" });
     const before = process.cwd();
     process.chdir(join(root, "src"));

@@ -76,7 +76,7 @@ describe("what is found", () => {
     expect(account).toContain("2 matching lines (2 files); 2 files searched");
   });
 
-  test("glob keeps to matching names or paths, and can exclude", async () => {
+  test("glob limits the search to matching names or paths, and can exclude", async () => {
     const root = makeTree({ "src/a.ts": "foo", "src/a.test.ts": "foo", "lib/b.ts": "foo", "c.md": "foo" });
     const found = async (glob: string) =>
       (await run(tool, root, { query: "foo", paths: [root], glob })).lines.map((line) => line.split(":")[0]);
@@ -134,7 +134,7 @@ describe("output", () => {
     expect(lines).toEqual(["a.txt:1:\tfoo \\x1b[31m \\u202e"]);
   });
 
-  test("autoContext adds context to few matches and leaves the account as it was", async () => {
+  test("autoContext adds context lines to few matches and leaves the counts unchanged", async () => {
     const root = makeTree({ "a.txt": "1\n2\n3\nfoo\n5\n", "b.txt": "x\n" });
     const auto = new SearchTextTool({ autoContext: true });
     const { lines, account } = await run(auto, root, { query: "foo", paths: [root] });

@@ -76,7 +76,7 @@ test("a call is shown while the model writes it, and becomes the requested call"
   expect(asked.messages.at(-1)).toMatchObject({ blocks: [{ id: "x" }] });
 });
 
-test("a call waits for a person only until the decision", () => {
+test("a call is shown as waiting only until it is decided", () => {
   const request = { id: "q1", callId: "a", name: "run_bash", args: {}, capabilities: [], needs: [] };
   const waiting = reduceAll([{ type: "sent", content: "go" }, requested("a"), { type: "approval", request }]);
   expect(waiting.approvals).toEqual([request]);
@@ -86,7 +86,7 @@ test("a call waits for a person only until the decision", () => {
   expect(lastCall(decided)?.state).toBe("ok");
 });
 
-test("text and drafts that a retry made void disappear; finished calls stay", () => {
+test("text and drafts of an attempt that is retried disappear; finished calls stay", () => {
   const state = reduceAll([
     { type: "sent", content: "go" },
     requested("a"),

@@ -120,7 +120,7 @@ test("the validator agrees with ajv about random schemas and values", { timeout:
   expect(fitting / checked).toBeLessThan(0.85);
 });
 
-describe("function schemas as they are found in the wild", () => {
+describe("function schemas as people write them", () => {
   const schemas = functionSchemas();
 
   /** A value that is likely to fit: what a model would send. */

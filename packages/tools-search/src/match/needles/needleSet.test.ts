@@ -25,7 +25,7 @@ describe.each([true, false])("a set of needles (simd: %s)", (simd) => {
     return places;
   }
 
-  test.each([1, 2, 3, 8, 9, 30, 64])("%i random ones are found wherever they are", (count) => {
+  test.each([1, 2, 3, 8, 9, 30, 64])("%i random needles are found at every position", (count) => {
     const random = randomNumbers(count);
     const letters = "abAB_p@`"; // "p" and "@" share a half with "`" each.
     const word = (length: number) => Array.from({ length }, () => letters[random(letters.length)]).join("");
@@ -53,7 +53,7 @@ describe.each([true, false])("a set of needles (simd: %s)", (simd) => {
     }
   });
 
-  test("the end of the window is no place for half a needle", () => {
+  test("half a needle at the end of the window does not match", () => {
     window.buffer.fill(".");
     window.buffer.write("one", 0);
     window.buffer.write("four", SIZE - 4);
@@ -64,7 +64,7 @@ describe.each([true, false])("a set of needles (simd: %s)", (simd) => {
     expect(found(texts, false, SIZE, SIZE)).toEqual([]);
   });
 
-  test("needles beyond ASCII, and letters that only look like another case, are told apart", () => {
+  test("ignoring case folds letters only, also beyond ASCII: brackets that differ by the same bit stay different", () => {
     const texts = ["\u00e9t\u00e9", "\u212a", "[x]", "@home"];
     const end = window.buffer.write("{x} `home \u00c9T\u00c9 \u212b \u00e9t\u00e9 \u212a [X] @HOME");
     expect(found(texts, true, 0, end)).toEqual([20, 26, 30, 34]);

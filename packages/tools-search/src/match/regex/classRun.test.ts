@@ -40,11 +40,11 @@ test.each([
   ["^Z\\d_Q", false],
   ["Z_Q\\b", false],
   ["Z_Q[X\\r]", false],
-])("whether the run of %s is all there is to match: %s", (expression, exact) => {
+])("the run of %s decides a match by itself: %s", (expression, exact) => {
   expect(rareClassRun(parseRegex(expression).source)?.exact).toBe(exact);
 });
 
-test("no match of a random expression is without its run, and where that is all there is, no run is without a match", () => {
+test("every match of a random expression contains its run, and where the run decides by itself, every run is a match", () => {
   const random = randomNumbers(17);
   const pick = (values: readonly string[]): string => values[random(values.length)] ?? "";
   const atoms = String.raw`a _ - \d \w [AB] [^a] . \s \x41 \. [a\-] (a|_) (?:-) \b ^ é [é_]`.split(" ");

@@ -76,7 +76,7 @@ describe.each(WINDOWS)("a DFA, %s", (_, window) => {
     expect(dfa && decide(window, dfa, text)).toEqual({ sure: expected, unsure: [] });
   });
 
-  test("agrees with the engine of the language about random expressions and lines", () => {
+  test("agrees with JavaScript's RegExp about random expressions and lines", () => {
     let matched = 0;
     for (let round = 0; round < 3000; round++) {
       const expression = randomExpression();
@@ -133,11 +133,11 @@ test.each([
   ["(a)\\1", "a reference back"],
   ["[ab][^]{20}c", "a number of states that doubles with each character"],
   ["\\w{2000}", "very many steps"],
-])("%s has none, because of %s", (expression) => {
+])("%s has no DFA, because of %s", (expression) => {
   expect(automatonOf(expression)).toBeUndefined();
 });
 
-test("what is never decided by a character beyond ASCII is not unsure about it", () => {
+test("an expression that no character beyond ASCII can decide is never undecided", () => {
   const [[, window]] = WINDOWS;
   const dfa = automatonOf("[a-z]{3}\\b");
   expect(dfa && decide(window, dfa, "é abc\nab é\nabcé\n")).toEqual({ sure: [0, 2], unsure: [] });
@@ -150,7 +150,7 @@ test.each([
   ["\\s$", "日。\n日 \n日\u3000\n\u2028\n", [1], [2, 3]],
   ["\\S{2}", "日。\n日\u3000\na\u3000\n", [0], [1, 2]],
   ["k", "K\n\u212a\né\n", [0], [1]],
-])("in text known to be UTF-8, %s is hardly ever unsure", (expression, text, sure, unsure) => {
+])("in text known to be UTF-8, %s is hardly ever undecided", (expression, text, sure, unsure) => {
   const [[, window]] = WINDOWS;
   const dfa = automatonOf(expression, expression === "k", true);
   expect(dfa && decide(window, dfa, text)).toEqual({ sure, unsure });

@@ -69,7 +69,7 @@ describe("a line of an ignore file", () => {
   });
 });
 
-test("many directories and globstars do not either", () => {
+test("many directories and globstars do not make matching slow", () => {
   expect(ignores(`${"**/a/".repeat(25)}b`, `${"a/".repeat(60)}c`)).toBe(false);
   expect(ignores(`${"**/a/".repeat(25)}b`, `${"a/".repeat(60)}b`)).toBe(true);
 });
