@@ -24,7 +24,7 @@ writeFileSync(
   `${page.slice(0, before + START.length)}\n\n${sections.join("\n")}\n${page.slice(after)}`,
 );
 
-function section(area, { title, command, measured, node, cores, load, rows }) {
+function section(area, { title, command, measured, node, cores, load, leftOut = {}, rows }) {
   const chart = drawChart(title, rows);
   if (chart !== undefined) writeFileSync(join(CHARTS, `${area}.svg`), chart);
   return `## ${title}
@@ -34,7 +34,9 @@ function section(area, { title, command, measured, node, cores, load, rows }) {
 | work | who | median | spread | unit | reach | |
 |---|---|---|---|---|---|---|
 ${rows.map(tableRow).join("\n")}
-${chart === undefined ? "" : `\n![${title}: each figure as a share of its reach](charts/${area}.svg)\n`}`;
+${Object.entries(leftOut)
+  .map(([who, reason]) => `\n${who} is left out: ${reason}.\n`)
+  .join("")}${chart === undefined ? "" : `\n![${title}: each figure as a share of its reach](charts/${area}.svg)\n`}`;
 }
 
 function tableRow({ work, who = "@agent", median, low, high, unit, reach = "", note = "" }) {

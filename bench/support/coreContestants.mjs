@@ -12,14 +12,14 @@ const MODEL = "m";
 
 /**
  * Each makes a function `({ stream }) => Promise<string>` that holds one whole conversation with the server at
- * `baseURL`, running `tool(args)` for every call.
+ * `baseURL`, running `tool(args)` for every call. Frameworks that do not load are left out of the report.
  */
-export async function contestants(baseURL, tool) {
+export async function contestants(baseURL, tool, report) {
   return {
     "hand-written loop over openai": byHand(baseURL, tool),
     "@agent/core": ours(baseURL, tool),
     "openai runTools": runTools(baseURL, tool),
-    ...(await peers({ baseURL, tool, model: MODEL, schema: SCHEMA.function, question: QUESTION })),
+    ...(await peers({ baseURL, tool, model: MODEL, schema: SCHEMA.function, question: QUESTION }, report)),
   };
 }
 

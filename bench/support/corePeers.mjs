@@ -1,18 +1,23 @@
 // The same conversation with the frameworks a user would otherwise pick, each as its own documentation shows it.
 const MAX_TURNS = 100;
 
-/** Those that are installed and load here: some want a newer Node. */
-export async function peers(task) {
+const PEERS = { "AI SDK": aiSdk, "OpenAI Agents SDK": agentsSdk, LangChain: langChain };
+
+/** Those that are installed and load here: some want a newer Node, or a package that the registry does not have. */
+export async function peers(task, report) {
   const made = {};
-  for (const [name, make] of Object.entries({
-    "AI SDK": aiSdk,
-    "OpenAI Agents SDK": agentsSdk,
-    LangChain: langChain,
-  })) {
-    const run = await make(task).catch((error) => console.log(`${name} was left out: ${error.message}`));
-    if (run) made[name] = run;
+  for (const [name, make] of Object.entries(PEERS)) {
+    try {
+      made[name] = await make(task);
+    } catch (error) {
+      report.leaveOut(name, notLoaded(error));
+    }
   }
   return made;
+}
+
+function notLoaded({ code, message }) {
+  return code === "ERR_MODULE_NOT_FOUND" ? "not installed" : `it does not load (${message})`;
 }
 
 async function aiSdk({ baseURL, tool, model, schema, question }) {

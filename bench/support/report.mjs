@@ -14,12 +14,19 @@ export const RESULTS = fileURLToPath(new URL("../results/", import.meta.url));
  *   report.save();
  *
  * `values` are all samples: the figure is their median, and its spread the quarters around it. `who` names another
- * program that did the same work; rows without it are ours. `reach` is the bound the project set itself.
+ * program that did the same work; rows without it are ours. `reach` is the bound the project set itself. A program that
+ * cannot take part is named by `leaveOut(who, reason)`, and the rest is measured without it.
  */
 export function createReport(area, title) {
   const load = round(loadavg()[0]);
   const rows = [];
+  const leftOut = new Map();
   return {
+    leaveOut(who, reason) {
+      if (leftOut.has(who)) return;
+      leftOut.set(who, reason);
+      console.log(`${who} is left out: ${reason}`);
+    },
     add({ work, unit, values, reach, who, note }) {
       const row = {
         work,
@@ -38,21 +45,30 @@ export function createReport(area, title) {
     save({ isPartial = false } = {}) {
       mkdirSync(RESULTS, { recursive: true });
       const file = `${RESULTS}${area}.json`;
-      const kept = isPartial ? keptRows(file, rows) : [];
+      const earlier = isPartial ? earlierResult(file) : { rows: [] };
+      const fresh = new Set(rows.map(rowKey));
+      const kept = earlier.rows.filter((row) => !fresh.has(rowKey(row)));
+      const absent = { ...earlier.leftOut, ...Object.fromEntries(leftOut) };
       const machine = { node: process.version, cores: availableParallelism(), load };
       const measured = new Date().toISOString().slice(0, 10);
-      const result = { title, command: `pnpm bench ${area}`, measured, ...machine, rows: [...kept, ...rows] };
+      const result = {
+        title,
+        command: `pnpm bench ${area}`,
+        measured,
+        ...machine,
+        ...(Object.keys(absent).length > 0 && { leftOut: absent }),
+        rows: [...kept, ...rows],
+      };
       writeFileSync(file, `${JSON.stringify(result, undefined, 2)}\n`);
     },
   };
 }
 
-function keptRows(file, rows) {
+function earlierResult(file) {
   try {
-    const fresh = new Set(rows.map(rowKey));
-    return JSON.parse(readFileSync(file, "utf8")).rows.filter((row) => !fresh.has(rowKey(row)));
+    return JSON.parse(readFileSync(file, "utf8"));
   } catch {
-    return [];
+    return { rows: [] };
   }
 }
 

@@ -42,8 +42,12 @@ function stopwatch() {
 
 /** The same steps as a graph of two nodes, each saved by its checkpointer before the next. */
 export async function langgraph({ report, servers, sizes }) {
-  const { Annotation, StateGraph } = await import("@langchain/langgraph");
-  const { PostgresSaver } = await import("@langchain/langgraph-checkpoint-postgres");
+  const loaded = await Promise.all([
+    import("@langchain/langgraph"),
+    import("@langchain/langgraph-checkpoint-postgres"),
+  ]).catch(() => undefined);
+  if (loaded === undefined) return report.leaveOut("LangGraph", "not installed");
+  const [{ Annotation, StateGraph }, { PostgresSaver }] = loaded;
   const saver = PostgresSaver.fromConnString(servers.postgres);
   await saver.setup();
   const State = Annotation.Root({
