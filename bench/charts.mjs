@@ -36,7 +36,9 @@ function section(area, { title, command, measured, node, cores, load, leftOut = 
 ${rows.map(tableRow).join("\n")}
 ${Object.entries(leftOut)
   .map(([who, reason]) => `\n${who} is left out: ${reason}.\n`)
-  .join("")}${chart === undefined ? "" : `\n![${title}: each figure as a share of its reach](charts/${area}.svg)\n`}`;
+  .join(
+    "",
+  )}${chart === undefined ? "" : `\n![${title}: each figure as a share of its reach](charts/${area}.svg)\n`}`;
 }
 
 function tableRow({ work, who = "@agent", median, low, high, unit, reach = "", note = "" }) {

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { createToolRegistry, type PackHost } from "@agent/core";
 import { describe, expect, test } from "vitest";
 import { hasTerminal, Sandbox, scripted } from "./agent.js";
 
@@ -40,6 +41,7 @@ function project(path: string): { box: Sandbox; target: string } {
 interface Host {
   readonly access: { readonly writable: string[]; readonly secret: string[] };
   readonly protectedPaths: string[];
+  readonly protectedNames: string[];
   readonly secretVariables: string[];
 }
 
@@ -102,6 +104,37 @@ describe("what packs are told", () => {
     const own = [".config/agent", ".local/state/agent", ".local/share/agent"];
     expect(protectedPaths).toEqual(own.map((place) => join(box.home, place)));
   });
+
+  test("every name of a project's config is protected, also in a program that runs an agent without the command", async () => {
+    const { box } = project("x");
+    const { protectedNames } = await hostOf(box);
+    expect(protectedNames).toEqual([
+      "agent.config.ts",
+      "agent.config.js",
+      "agent.config.mjs",
+      "agent.config.json",
+      "agent.config.yaml",
+      "package.json#agent",
+    ]);
+    const hosts: (PackHost | undefined)[] = [];
+    const pack = { packName: "watch", register: (_: unknown, host?: PackHost) => void hosts.push(host) };
+    const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
+    createToolRegistry(context, [pack]);
+    createToolRegistry(context, [pack], { host: { protectedNames: ["my.config"] } });
+    expect(hosts.map((host) => host?.protectedNames)).toEqual([protectedNames, ["my.config"]]);
+  });
+
+  test.each(["agent.config.ts", "sub/agent.config.json", "package.json"])(
+    "a model cannot turn on run_bash for next time by writing %s",
+    async (path) => {
+      const box = new Sandbox();
+      const content = JSON.stringify({ enable: ["run_bash"], agent: { enable: ["run_bash"] } });
+      box.write("agent.config.mjs", scripted([["write_file", { path, content }], "done"]));
+      const { stderr } = await box.run(["--trust", "go"]);
+      expect(stderr).toContain("belongs to the program that runs this agent, and no tool changes it");
+      expect(existsSync(join(box.project, path))).toBe(false);
+    },
+  );
 
   test("a secret place that is added by name is open", async () => {
     const { box } = project("x");

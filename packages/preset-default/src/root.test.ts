@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type PackHost, ToolRegistry } from "@agent/core";
+import { createToolRegistry, type PackHost, ToolRegistry } from "@agent/core";
 import { expect, onTestFinished, test, vi } from "vitest";
+import * as preset from "./index.js";
 import { type PresetOptions, register } from "./index.js";
 
 const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
@@ -87,6 +88,18 @@ test("the host's access rules and protected paths reach the packs", async () => 
   expect(await write(join(outside, "new.txt"))).toContain("outside the project");
   expect(await write(join(project, "trust/x"))).toContain("no tool changes it");
   expect(await write(join(project, "new.txt"))).toContain("Created");
+});
+
+test("an agent in a program of its own does not write the configs of the agent command", async () => {
+  const { project } = scene();
+  const registry = createToolRegistry(context, [[preset, { root: project }]]);
+  const write = (path: string, content: string) =>
+    registry.execute("write_file", { path: join(project, path), content });
+  for (const name of ["agent.config.ts", "sub/agent.config.json"]) {
+    expect(await write(name, "{}"), name).toContain("no tool changes it");
+  }
+  expect(await write("package.json", '{"agent":{"enable":["run_bash"]}}')).toContain('"agent" in ');
+  expect(await write("package.json", '{"name":"x"}')).toContain("Created");
 });
 
 test("a root that is no text is an error when the preset registers", () => {

@@ -22,7 +22,7 @@ export interface Step {
 }
 
 /** The part of a pack's host that the file tools use. */
-export type WorkspaceHost = Pick<PackHost, "access" | "protectedPaths" | "editorFiles">;
+export type WorkspaceHost = Pick<PackHost, "access" | "protectedPaths" | "protectedNames" | "editorFiles">;
 
 /** The state that the tools of one registry share: the root, protected paths, and which files were read. */
 export class Workspace {
@@ -40,7 +40,8 @@ export class Workspace {
   #protection: Protection | undefined;
 
   /** Throws on an unknown or mistyped option, and if `root` does not exist. */
-  constructor(given?: FsOptions, { access, protectedPaths = [], editorFiles }: WorkspaceHost = {}) {
+  constructor(given?: FsOptions, host: WorkspaceHost = {}) {
+    const { access, protectedPaths = [], protectedNames = [], editorFiles } = host;
     const options = checkedOptions(given);
     this.limits = {
       maxReadBytes: options.maxReadBytes ?? DEFAULT_LIMITS.maxReadBytes,
@@ -59,6 +60,7 @@ export class Workspace {
       asks: access !== undefined,
       // With its locks removed, another process could change a file at the same time.
       hostPaths: [...protectedPaths, lockDirectory()],
+      hostNames: protectedNames,
     };
   }
 

@@ -1,5 +1,5 @@
 import { createToolRegistry, type PackHost, type ToolContext, type ToolRegistry } from "@agent/core";
-import { protectedPaths } from "../settings/access.js";
+import { protectedNames, protectedPaths } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { type LoadedPack, loadPacks, registerPacks } from "./packs/load.js";
 import { type PackSecret, PackSecrets } from "./packs/secrets.js";
@@ -34,6 +34,7 @@ export function assembleTools(
   const host = {
     context,
     protectedPaths: protectedPaths(),
+    protectedNames: protectedNames(),
     secretVariables: secrets.variables,
     access,
     ...forPacks,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { AccessRules } from "@agent/core";
 import { canonicalPath, isInside } from "@agent/internal";
 import { configDirectory, homeDirectory, stateDirectory, userPackagesDirectory } from "../process/paths.js";
-import { stopDirectory } from "./config/places.js";
+import { PACKAGE, PACKAGE_KEY, PROJECT_PLACES, stopDirectory } from "./config/places.js";
 import { SECRET_PLACES, SYSTEM_SECRETS } from "./secretPlaces.js";
 
 /**
@@ -33,6 +33,11 @@ export function accessRules(cwd: string, added: readonly string[]): AccessRules 
 /** What no tool may change: the agent's own config, trust, sessions, compiled code and packages. */
 export function protectedPaths(): string[] {
   return [configDirectory(), stateDirectory(), userPackagesDirectory()];
+}
+
+/** The names of a project's config, which no tool may change in any directory: the next run there would load it. */
+export function protectedNames(): string[] {
+  return PROJECT_PLACES.map((name) => (name === PACKAGE ? `${PACKAGE}#${PACKAGE_KEY}` : name));
 }
 
 /** The repository's root, unless that is the home directory: many keep their settings in a repository. */

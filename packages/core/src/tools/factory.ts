@@ -17,9 +17,25 @@ export interface CreateRegistryOptions<Entries extends readonly PackEntry[] = re
   readonly enable?: readonly AgentToolNames<Entries>[];
   /** Tools to turn off. */
   readonly disable?: readonly AgentToolNames<Entries>[];
-  /** The host's data for every pack: protected paths, secret variables, access rules. */
+  /**
+   * The host's data for every pack: protected paths and names, secret variables, access rules. Without
+   * `protectedNames` the configs of the `agent` command are protected.
+   */
   readonly host?: Omit<PackHost, "context" | "options">;
 }
+
+/**
+ * The configs of the `agent` command, protected unless the host passes names of its own: a program must not change what
+ * an agent of the command would load in the same project.
+ */
+const PROTECTED_NAMES: readonly string[] = [
+  "agent.config.ts",
+  "agent.config.js",
+  "agent.config.mjs",
+  "agent.config.json",
+  "agent.config.yaml",
+  "package.json#agent",
+];
 
 const OPTIONS: OptionChecks<CreateRegistryOptions> = {
   ...REGISTRY_OPTIONS,
@@ -53,7 +69,7 @@ export function createToolRegistry(
       continue;
     }
     const [pack, packOptions] = isPair(entry) ? entry : [entry, undefined];
-    registerPack(registry, pack, { ...host, context, options: packOptions });
+    registerPack(registry, pack, { protectedNames: PROTECTED_NAMES, ...host, context, options: packOptions });
   }
   switchTools(registry, "enable", enable);
   switchTools(registry, "disable", disable);

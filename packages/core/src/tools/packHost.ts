@@ -10,6 +10,11 @@ export interface PackHost<Options = unknown> {
   readonly options?: Options;
   /** Absolute paths the host never lets a tool write, move or remove: its own configuration, trust and sessions. */
   readonly protectedPaths?: readonly string[];
+  /**
+   * Names the host never lets a tool write, move or remove in any directory, because it loads files by them:
+   * `agent.config.ts`. `package.json#agent` means one key of that file.
+   */
+  readonly protectedNames?: readonly string[];
   /** The values of the secrets the pack declares in `secrets`, those that are set. */
   readonly secrets?: Readonly<Record<string, string>>;
   /** Names of environment variables that hold secrets: no command may see them. A live list: it may grow. */

@@ -16,7 +16,6 @@ test("what git runs by itself is protected from every tool; what git must write 
   expect(scopes).toMatchObject({
     ".git/hooks": "always",
     ".git/config": "always",
-    "package.json#agent": "always",
     ".git": "files",
     ".git/rebase-merge": "files",
   });

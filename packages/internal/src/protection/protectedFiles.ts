@@ -1,6 +1,6 @@
 /**
  * When a file of the table is protected:
- * - `always`: from every tool. Writing it changes what the agent or git runs.
+ * - `always`: from every tool. Writing it changes what git or a server of the agent runs.
  * - `files`: from the file tools alone. Git itself has to write it, so a sandbox around a shell leaves it writable.
  * - `restricted`: where the host restricts the tools. With a `root` it is refused, under `AccessRules` a person is asked.
  */
@@ -10,7 +10,7 @@ type ProtectionScope = "always" | "files" | "restricted";
 export interface ProtectedFile {
   /**
    * Names that follow each other in a path, in any directory: `.git/hooks` also means `sub/.git/hooks/pre-commit`. A first
-   * name may start with `*`. `package.json#agent` means one key of a JSON file.
+   * name may start with `*`. `package.json#scripts` means one key of a JSON file.
    */
   readonly pattern: string;
   readonly scope: ProtectionScope;
@@ -20,20 +20,11 @@ export interface ProtectedFile {
   readonly except?: readonly string[];
 }
 
-/** What runs on a person's next command is listed; what a person has to name (a Makefile, a test) is not. */
+/**
+ * What runs on a person's next command is listed; what a person has to name (a Makefile, a test) is not. The files of the
+ * program that runs the agent are not listed either: it passes them to packs as `protectedPaths` and `protectedNames`.
+ */
 export const PROTECTED_FILES: readonly ProtectedFile[] = [
-  ...rows("always", "it decides what this agent loads and may do", [
-    "agent.config.ts",
-    "agent.config.mts",
-    "agent.config.cts",
-    "agent.config.js",
-    "agent.config.mjs",
-    "agent.config.cjs",
-    "agent.config.json",
-    "agent.config.yaml",
-    "agent.config.yml",
-    "package.json#agent",
-  ]),
   ...rows("always", "it says which tools of MCP servers a person agreed to", ["mcp.lock.json"]),
 
   ...rows("always", "git runs the programs in it", [".git/hooks"]),

@@ -39,11 +39,11 @@ describe.skipIf(program === undefined)(
 
     test("existing ones are read-only, also under another way to write", async () => {
       git();
-      writeFileSync(inWorkspace("agent.config.ts"), "mine");
-      const command = `echo x > .git/hooks/pre-commit; echo x >> .git/config; git config core.fsmonitor x; echo x > agent.config.ts
-rm -f agent.config.ts; mv agent.config.ts old; echo y > y; mv -f y agent.config.ts; ln -f y agent.config.ts; mv .git/hooks .git/h; mv .git old-git; rm -rf .git/hooks; mkdir .git/worktrees/x`;
+      writeFileSync(inWorkspace(".envrc"), "mine");
+      const command = `echo x > .git/hooks/pre-commit; echo x >> .git/config; git config core.fsmonitor x; echo x > .envrc
+rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git/hooks .git/h; mv .git old-git; rm -rf .git/hooks; mkdir .git/worktrees/x`;
       await runBash({ command }, required);
-      expect(readFileSync(inWorkspace("agent.config.ts"), "utf8")).toBe("mine");
+      expect(readFileSync(inWorkspace(".envrc"), "utf8")).toBe("mine");
       expect(readFileSync(inWorkspace(".git/config"), "utf8")).not.toContain("fsmonitor");
       expect(readdirSync(inWorkspace(".git/hooks"))).toEqual([]);
       expect(existsSync(inWorkspace("old-git"))).toBe(false);
@@ -53,12 +53,12 @@ rm -f agent.config.ts; mv agent.config.ts old; echo y > y; mv -f y agent.config.
       git();
       const before = readdirSync(at.workspace, { recursive: true }).sort();
       const command =
-        "echo x > agent.config.ts; echo x > .git/config.worktree; mkdir .git/modules/x; mkdir -p .git/worktrees/y; echo ../evil > .git/commondir; true";
+        "echo x > .envrc; echo x > .git/config.worktree; mkdir .git/modules/x; mkdir -p .git/worktrees/y; echo ../evil > .git/commondir; true";
       const result = await runBash({ command }, required);
       expect(readdirSync(at.workspace, { recursive: true }).sort()).toEqual(
-        [...before, ".git/commondir.refused", "agent.config.ts.refused"].sort(),
+        [...before, ".git/commondir.refused", ".envrc.refused"].sort(),
       );
-      expect(result.stderr).toContain("may not make agent.config.ts, .git/commondir:");
+      expect(result.stderr).toContain("may not make .envrc, .git/commondir:");
     });
 
     test("a workspace that is no repository does not become one", async () => {
@@ -123,17 +123,25 @@ rm -f agent.config.ts; mv agent.config.ts old; echo y > y; mv -f y agent.config.
       mkdirSync(inWorkspace("state"));
       mkdirSync(inWorkspace("keys"));
       writeFileSync(inWorkspace("keys/one"), "secret");
+      writeFileSync(inWorkspace("host.config.ts"), "mine");
+      writeFileSync(inWorkspace("package.json"), "{}");
       const tool = new RunBashTool(required, {
         protectedPaths: [inWorkspace("state"), inWorkspace("trust.json")],
+        protectedNames: ["host.config.ts", "host.config.json", "package.json#host"],
         access: { secret: [inWorkspace("keys")] },
       });
-      const { stdout } = JSON.parse(
-        await tool.execute({ command: "echo x > state/a; echo x > trust.json; cat keys/*" }),
-      );
+      const command =
+        "echo x > state/a; echo x > trust.json; cat keys/*; echo x > host.config.ts; echo x > host.config.json; echo x > package.json";
+      const { stdout } = JSON.parse(await tool.execute({ command }));
       expect(stdout).toBe("");
+      expect(readFileSync(inWorkspace("host.config.ts"), "utf8")).toBe("mine");
+      expect(readFileSync(inWorkspace("package.json"), "utf8")).toBe("x\n");
       expect(readdirSync(at.workspace, { recursive: true }).sort()).toEqual([
+        "host.config.json.refused",
+        "host.config.ts",
         "keys",
         "keys/one",
+        "package.json",
         "state",
         "trust.json.refused",
       ]);

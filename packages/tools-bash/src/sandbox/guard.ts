@@ -27,6 +27,14 @@ interface Watched {
   isReplaced(): boolean;
 }
 
+/** What the host protects besides the well-known names. */
+export interface HostFiles {
+  /** Absolute paths. */
+  readonly paths: readonly string[];
+  /** Names directly in a writable directory. One of a key, `package.json#agent`, is passed over: a mount covers a whole file. */
+  readonly names: readonly string[];
+}
+
 /**
  * Protects files of writable directories. One object serves all commands of a registration: commands that run at the
  * same time share mount points, and the last one removes them.
@@ -38,10 +46,10 @@ export class FileGuard {
   /** By root, the repositories below it before the first command: later ones are the commands' own. */
   readonly #repositories = new Map<string, readonly string[]>();
 
-  /** Protects the well-known names in each root, and the absolute paths of `also` that are in one. */
-  protect(roots: readonly string[], also: readonly string[]): Guard {
+  /** Protects the well-known names and those of the host in each root, and the host's paths that are in one. */
+  protect(roots: readonly string[], host: HostFiles): Guard {
     const guards = roots.flatMap((root) => [
-      this.#protectRoot(root, also),
+      this.#protectRoot(root, host),
       ...this.#repositoriesBelow(root).map((path) => this.#protectRepository(path)),
     ]);
     return {
@@ -50,16 +58,18 @@ export class FileGuard {
     };
   }
 
-  #protectRoot(root: string, also: readonly string[]): Guard {
+  #protectRoot(root: string, { paths, names }: HostFiles): Guard {
     // A directory that stands in for a missing one is no repository.
     const git = this.#users.has(join(root, ".git")) ? {} : gitDirectory(root);
     const files = [
       ...protectedFiles(git.name),
       ...namedByGit(this.#gitConfigs, root),
       ...[
-        ...also.filter((path) => isInside(root, path) && path !== root),
-        ...(git.link ? [git.link] : []),
-      ].map((path): ProtectedFile => ({ path: relative(root, path), ifMissing: "rename" })),
+        ...names.filter((name) => !name.includes("#")),
+        ...[...paths, ...(git.link ? [git.link] : [])]
+          .filter((path) => isInside(root, path) && path !== root)
+          .map((path) => relative(root, path)),
+      ].map((path): ProtectedFile => ({ path, ifMissing: "rename" })),
     ];
     return this.#protectFiles(root, files, git.pinned);
   }

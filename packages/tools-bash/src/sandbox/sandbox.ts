@@ -27,6 +27,8 @@ export type SandboxLevel = "none" | "bubblewrap";
 export interface SandboxSurroundings {
   /** Absolute paths that no command may change. */
   readonly protectedPaths?: readonly string[] | undefined;
+  /** Names that no command may change in a writable directory. A name of one key, `package.json#agent`, is no file and is passed over. */
+  readonly protectedNames?: readonly string[] | undefined;
   /** Absolute paths that no command may read. */
   readonly secretPaths?: readonly string[] | undefined;
   /** How much a private file system may hold; infinite for the system's own limit. */
@@ -109,7 +111,8 @@ export class Sandbox {
       throw new Error(`Commands may write ${quotePath(workspace)}, which holds bubblewrap. Nothing was run.`);
     }
     this.#checkDirectory(cwd, roots);
-    const guard = this.#guard.protect(roots, this.#surroundings.protectedPaths ?? []);
+    const { protectedPaths = [], protectedNames = [] } = this.#surroundings;
+    const guard = this.#guard.protect(roots, { paths: protectedPaths, names: protectedNames });
     const filter = seccompFilter({ unixSockets: this.#unixSockets });
     const memoryMb = this.#surroundings.memoryMb ?? Number.POSITIVE_INFINITY;
     const mounts = mountArguments({

@@ -24,6 +24,9 @@ interface RunOptions {
   readonly isFresh?: boolean;
 }
 
+/** A name that the host protects. */
+const HOST_FILE = "host.config";
+
 /** One way out: resolves to what got through, or to nothing if it was stopped. */
 type Attempt = (place: Place) => Promise<string | undefined>;
 
@@ -76,8 +79,8 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
       "(echo x > .git/hooks/pre-commit) && echo hooks; (echo x >> .git/config) && echo config; mv .git old && echo moved .git",
     ),
   "files that run later": async ({ run, workspace }) => {
-    await run("echo x > agent.config.ts; echo x > .envrc");
-    const made = ["agent.config.ts", ".envrc"].filter((name) => existsSync(join(workspace, name)));
+    await run(`echo x > ${HOST_FILE}; echo x > .envrc`);
+    const made = [HOST_FILE, ".envrc"].filter((name) => existsSync(join(workspace, name)));
     return made.length === 0 ? undefined : `${made.join(", ")} stayed`;
   },
   "secret places": async ({ run, secret }) => {
@@ -117,7 +120,7 @@ function makePlace(base: string): Place {
   mkdirSync(join(workspace, ".git/hooks"), { recursive: true });
   writeFileSync(join(workspace, ".git/config"), "");
   const make = (network: boolean): Sandbox =>
-    new Sandbox({ mode: "require", network }, { secretPaths: [secret] });
+    new Sandbox({ mode: "require", network }, { secretPaths: [secret], protectedNames: [HOST_FILE] });
   const sandboxes = { open: make(true), closed: make(false) };
   const run: Place["run"] = async (command, { env = {}, network = true, isFresh = false } = {}) => {
     const sandbox = isFresh ? make(network) : network ? sandboxes.open : sandboxes.closed;

@@ -33,7 +33,7 @@ import { Sandbox, type SandboxedStart } from "../sandbox/sandbox.js";
 
 const DEFAULT_SHELL = "/bin/sh";
 /** The host's secrets and protected files. */
-type HostRules = Pick<PackHost, "protectedPaths" | "secretVariables" | "access">;
+type HostRules = Pick<PackHost, "protectedPaths" | "protectedNames" | "secretVariables" | "access">;
 const POLICY_SHELLS = new Set(["sh", "ash", "dash", "bash"]);
 
 /**
@@ -69,6 +69,7 @@ export class RunBashTool implements ExecutableTool {
     }
     this.#sandbox = new Sandbox(checked.sandbox, {
       protectedPaths: host.protectedPaths,
+      protectedNames: host.protectedNames,
       secretPaths: host.access?.secret,
       memoryMb: this.#limits.memoryMb,
     });

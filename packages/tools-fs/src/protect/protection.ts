@@ -6,7 +6,7 @@ import { showPath } from "../paths/pathText.js";
 import { inGitDirectory } from "./gitDirectory.js";
 import { jsonKey } from "./jsonKey.js";
 import { LinkWatch } from "./linkWatch.js";
-import { type Change, forbids, hostRules, type Rule, toRule } from "./rules.js";
+import { type Change, forbids, hostNameRule, hostPathRules, type Rule, toRule } from "./rules.js";
 
 export interface ProtectionOptions {
   /** The base directory of relative rules. */
@@ -19,6 +19,8 @@ export interface ProtectionOptions {
   readonly asks: boolean;
   /** Absolute paths of the host, protected whatever the user's rules say. */
   readonly hostPaths: readonly string[];
+  /** Names of the host, protected in every directory whatever the user's rules say. */
+  readonly hostNames: readonly string[];
 }
 
 const GIT = ".git";
@@ -29,10 +31,12 @@ export class Protection {
   readonly #asked: readonly Rule[];
   readonly #keys: readonly string[];
   readonly #hostPaths: readonly string[];
+  readonly #hostNames: readonly Rule[];
+  readonly #hostKeys: readonly string[];
   readonly #links: LinkWatch;
   readonly #gitConfigs = new GitConfigs();
 
-  constructor({ base, protect, confined, asks, hostPaths }: ProtectionOptions) {
+  constructor({ base, protect, confined, asks, hostPaths, hostNames }: ProtectionOptions) {
     const table = (restricted: boolean): string[] => {
       return PROTECTED_FILES.filter(({ scope }) => (scope === "restricted") === restricted).map(
         (file) => file.pattern,
@@ -44,20 +48,18 @@ export class Protection {
     const asked = protect === undefined && asks && !confined ? table(true) : [];
     this.#asked = asked.filter((text) => !isKeyRule(text)).map((text) => toRule(text, base));
     this.#hostPaths = hostPaths;
+    this.#hostKeys = hostNames.filter(isKeyRule);
+    this.#hostNames = hostNames.filter((text) => !isKeyRule(text)).map((text) => hostNameRule(text, base));
     this.#links = new LinkWatch(
       base,
-      [...this.#rules, ...this.#asked].map(({ path }) => path),
+      [...this.#hostNames, ...this.#rules, ...this.#asked].map(({ path }) => path),
     );
   }
 
   /** Throws, with the rule and how to lift it, if a path may not be changed. */
   check(change: Change, path: string): void {
-    const host = this.#find(hostRules(this.#hostPaths), change, path);
-    if (host) {
-      throw new Error(
-        `${showPath(path)} belongs to the program that runs this agent, and no tool changes it: nothing was changed. Ask the user to do it.`,
-      );
-    }
+    const ofHost = [...hostPathRules(this.#hostPaths), ...this.#hostNames];
+    if (this.#find(ofHost, change, path)) throw hostRefusal(showPath(path));
     const rule = this.#find(this.#rules, change, path) ?? this.#gitRule(change, path);
     if (rule) throw refusal(path, rule);
   }
@@ -116,23 +118,28 @@ export class Protection {
 
   /** Refuses to put a link where a file is protected in part: its target could say, and become, anything. */
   checkLink(path: string): void {
-    if (this.hasContentRule(path))
-      throw refusal(path, { text: this.#keys.join('", "'), reason: "it may be a link" });
+    if (!this.hasContentRule(path)) return;
+    const text = [...this.#hostKeys, ...this.#keys].join('", "');
+    throw refusal(path, { text, reason: "it may be a link" });
   }
 
   /** Whether `checkContent` has anything to say about this path. */
   hasContentRule(path: string): boolean {
-    return this.#keys.length > 0 && foldPath(basename(path)) === "package.json";
+    return this.#hostKeys.length + this.#keys.length > 0 && foldPath(basename(path)) === "package.json";
   }
 
   /** Refuses new content that changes a protected part of a file. `before` is absent for a new file. */
   checkContent(path: string, before: string | undefined, after: string): void {
     if (!this.hasContentRule(path)) return;
-    for (const text of this.#keys) {
-      const key = text.slice(text.indexOf("#") + 1);
+    const changes = (rule: string): boolean => {
+      const key = keyOf(rule);
       const wanted = jsonKey(after, key);
-      if (wanted !== undefined && wanted !== jsonKey(before, key)) throw refusal(path, toRule(text, "/"));
-    }
+      return wanted !== undefined && wanted !== jsonKey(before, key);
+    };
+    const ofHost = this.#hostKeys.find(changes);
+    if (ofHost) throw hostRefusal(`"${keyOf(ofHost)}" in ${showPath(path)}`);
+    const rule = this.#keys.find(changes);
+    if (rule) throw refusal(path, toRule(rule, "/"));
   }
 }
 
@@ -140,8 +147,18 @@ function isKeyRule(text: string): boolean {
   return text.startsWith("package.json#");
 }
 
+function keyOf(rule: string): string {
+  return rule.slice(rule.indexOf("#") + 1);
+}
+
 function isDirectory(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function hostRefusal(what: string): Error {
+  return new Error(
+    `${what} belongs to the program that runs this agent, and no tool changes it: nothing was changed. Ask the user to do it.`,
+  );
 }
 
 function refusal(path: string, { text, reason }: Pick<Rule, "text" | "reason">): Error {

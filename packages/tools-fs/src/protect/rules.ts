@@ -41,18 +41,18 @@ export function toRule(text: string, base: string): Rule {
   };
 }
 
-/** Rules for what the host keeps for itself. The paths are resolved anew for every change: a link can be replaced. */
-export function hostRules(paths: readonly string[]): Rule[] {
+const OF_HOST = { reason: "it belongs to the agent's host", except: [] };
+
+/** Rules for the paths of the host. They are resolved anew for every change: a link can be replaced. */
+export function hostPathRules(paths: readonly string[]): Rule[] {
   return paths
     .flatMap((path) => [...new Set([resolve(path), canonicalPath(path)])])
-    .map((path) => ({
-      text: path,
-      reason: "it belongs to the agent's host",
-      path,
-      folded: foldPath(path),
-      names: [],
-      except: [],
-    }));
+    .map((path) => ({ ...OF_HOST, text: path, path, folded: foldPath(path), names: [] }));
+}
+
+/** The rule for a name that the host keeps for itself in every directory. */
+export function hostNameRule(text: string, base: string): Rule {
+  return { ...toRule(text, base), ...OF_HOST, names: text.split("/").map(foldPath) };
 }
 
 /**
