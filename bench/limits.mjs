@@ -1,7 +1,9 @@
 // How often a command that uses 690 MB escapes a limit of 256 MB: pnpm bench limits [runs] [kind] [--more]
 // Build first. A command escapes if it ends with exit code 0. A node that uses little memory must not be killed.
 // --more adds its runs to those of the stored result, so that a thousand can be run in pieces.
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createReport, RESULTS } from "./support/report.mjs";
 
 const PACK = new URL("../packages/tools-bash/dist/index.js", import.meta.url);
@@ -11,16 +13,23 @@ const isMore = words.includes("--more");
 const [count = "1000", only] = words.filter((word) => word !== "--more");
 const runs = Number(count);
 const SHARED_FILE = `/dev/shm/agent-bench-limits-${process.pid}`;
+const MEETING_PLACE = mkdtempSync(join(tmpdir(), "agent-bench-limits-"));
 const node = (code) => `'${process.execPath}' -e '${code}'`;
 const python = (code) => `exec python3 -c '${code}'`;
 
-/** Ways to use 690 MB. */
+// Each process waits for the other two when it has its memory: on a busy machine they would run one after the other.
+const third = node(`const { readdirSync, writeFileSync } = require("fs");
+  const memory = Buffer.alloc(230e6, 1);
+  writeFileSync("${MEETING_PLACE}/" + process.pid, "");
+  while (readdirSync("${MEETING_PLACE}").length < 3);`);
+
+/** Ways to use 690 MB at the same time. */
 const KINDS = {
   "one process, at once": node("Buffer.alloc(690e6, 1)"),
   "one process, piece by piece": node(
     "const k = []; for (let i = 0; i < 690; i++) k.push(Buffer.alloc(1e6, 1))",
   ),
-  "three processes": `${`${node("Buffer.alloc(230e6, 1)")} & `.repeat(3)} wait %1 && wait %2 && wait %3`,
+  "three processes": `${`${third} & `.repeat(3)} wait %1 && wait %2 && wait %3`,
   "shared memory": python(
     'import mmap\nm = mmap.mmap(-1, 690000000)\nfor _ in range(69): m.write(b"x" * 10000000)',
   ),
@@ -36,6 +45,7 @@ async function run(command) {
   } finally {
     // A command that was killed cannot remove it, and it is memory.
     rmSync(SHARED_FILE, { force: true });
+    for (const name of readdirSync(MEETING_PLACE)) rmSync(join(MEETING_PLACE, name));
   }
 }
 
@@ -65,4 +75,5 @@ if (only === undefined || "little".includes(only)) {
   await measure({ work, unit: "killed", command, isWrong: ({ exit_code: code }) => code !== 0 });
 }
 report.save({ isPartial: only !== undefined || isMore });
+rmSync(MEETING_PLACE, { recursive: true });
 await tool.services.dispose();
