@@ -14,6 +14,17 @@ export function exampleBlocks(file: string): string[] {
   });
 }
 
+/** The commands that a Markdown file shows after `$ ` in blocks without a language, each with the output below it. */
+export function transcripts(file: string): { readonly command: string; readonly output: string }[] {
+  const blocks = readFileSync(file, "utf8").matchAll(/^```\n(\$ [\s\S]*?)^```$/gm);
+  return Array.from(blocks, ([, block = ""]) => block.split(/^\$ /m).slice(1))
+    .flat()
+    .map((text) => {
+      const [command = "", ...lines] = text.split("\n");
+      return { command, output: lines.join("\n") };
+    });
+}
+
 function blocksOf(text: string, language: string): string[] {
   return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, found, code]) =>
     found === language && code !== undefined ? [code] : [],
