@@ -21,11 +21,12 @@ export function quoted(group: string): string {
 
 const IN = "(?: (?:in|of|at|under|inside|within|from))";
 const HERE =
-  "(?:here|(?:this|the current|the working|my|the) (?:directory|folder|dir|project|repo|repository)|\\.)";
+  "(?:here|(?:this|the current|the working|my|the)(?: whole| entire)? (?:directory|folder|dir|project|repo|repository|codebase|code)|(?:all|every)(?: of)?(?: the)? files?|\\.)";
+const ANYWHERE = "(?: (?:here|everywhere|anywhere))";
 
-/** ` in src`, ` in the src directory`, ` in this folder`, or nothing: the group is then empty. */
+/** ` in src`, ` in the src directory`, ` in this folder`, ` everywhere`, or nothing: the group is then empty. */
 export function optionalDirectory(group: string): string {
-  return `(?:${IN} ${HERE}| here|${IN}(?: the)?(?: (?:directory|folder|dir))? ${path(group)}(?: (?:directory|folder|dir))?)?`;
+  return `(?:${IN} ${HERE}|${ANYWHERE}|${IN}(?: the)?(?: (?:directory|folder|dir))? ${path(group)}(?: (?:directory|folder|dir))?)?`;
 }
 
 /** As `optionalDirectory`, for up to three places: ` in src and docs`, ` in src, docs or test`. */
@@ -33,7 +34,7 @@ export function optionalPlaces(group: string): string {
   const more = (name: string): string =>
     `(?:(?: and|, and| or|,)(?: in)? ${path(name)}(?: (?:directory|folder|dir))?)?`;
   const one = `${IN}(?: the)?(?: (?:directory|folder|dir|directories|folders))? ${path(group)}(?: (?:directory|folder|dir))?`;
-  return `(?:${IN} ${HERE}| here|${one}${more(`${group}2`)}${more(`${group}3`)}(?: (?:directories|folders))?)?`;
+  return `(?:${IN} ${HERE}|${ANYWHERE}|${one}${more(`${group}2`)}${more(`${group}3`)}(?: (?:directories|folders))?)?`;
 }
 
 /** A rule for a whole sentence, whatever its case; each space stands for any white space. */

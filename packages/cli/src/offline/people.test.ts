@@ -58,7 +58,8 @@ const REQUESTS: readonly (readonly [request: string, meaning: string])[] = [
   ["take a look at src/index.ts please", read("src/index.ts")],
   ["what's inside tsconfig.json?", read("tsconfig.json")],
   ["show me the top 20 lines of README.md", read("README.md", { offset: 1, limit: 20 })],
-  ["what is on line 42 of src/main.ts?", read("src/main.ts", { offset: 42 })],
+  ["what is on line 42 of src/main.ts?", read("src/main.ts", { offset: 42, limit: 1 })],
+  ["what does src/a.ts say on line 2?", read("src/a.ts", { offset: 2, limit: 1 })],
   ["check out .env.example", read(".env.example")],
   ["what's inside the src folder?", list("src")],
   ["what do we have here?", list(".")],
@@ -81,6 +82,15 @@ const REQUESTS: readonly (readonly [request: string, meaning: string])[] = [
     'edit_file {"path":"a.ts","old_text":"foo","new_text":"bar","replace_all":true}',
   ],
   ['put "node_modules" in .gitignore', 'write_file {"path":".gitignore","content":"node_modules"}'],
+  ["grep for FIXME everywhere", text("FIXME")],
+  ["search for API_URL in the whole project", text("API_URL")],
+  ["look up the word license in all files", text("license")],
+  ["where do we use node:path", text("node:path")],
+  ["show me where retries is set in src", text("retries", ["src"])],
+  ["can you find where parseConfig appears?", text("parseConfig")],
+  ["does package.json mention react?", text("react", ["package.json"])],
+  ["is there any file called guide?", files("**/guide*")],
+  ["how big is src/index.ts?", 'list_dir {"path":"src","details":true}'],
   ["run git status", 'run_bash {"command":"git status"}'],
 ];
 
@@ -101,6 +111,12 @@ const NOT_UNDERSTOOD = [
   "show me how it works",
   "who wrote this?",
   "where is the problem?",
+  "grep for FIXME everywhere and fix it",
+  "does this work?",
+  "do we have a plan?",
+  "how big is the problem?",
+  "where do we go from here?",
+  "find big files and remove them",
 ];
 
 describe("requests as people put them", () => {

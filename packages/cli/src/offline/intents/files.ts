@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { optionalDirectory, path, quoted, rule, text } from "../grammar.js";
 import { isPath, looksLikeFile, looksLikePath } from "../paths.js";
 import type { PlannedCall, Rule, Words } from "../types.js";
@@ -62,6 +63,12 @@ export const LIST_RULES: readonly Rule[] = [
       return isPath(words, "path") ? list(words, words.get("path")) : undefined;
     },
   ),
+  // The size of a file stands beside its name in its directory.
+  rule(`(?:how (?:big|large) is|what(?:'s| is) the size of|what size is)${FILE} ${path("path")}`, (words) =>
+    looksLikePath(words, "path") && looksLikeFile(words.get("path"))
+      ? { tool: "list_dir", args: { path: dirname(words.get("path")), details: true } }
+      : undefined,
+  ),
 ];
 
 export const READ_RULES: readonly Rule[] = [
@@ -75,7 +82,7 @@ export const READ_RULES: readonly Rule[] = [
     readLines,
   ),
   rule(
-    `(?:read|show|print|cat)(?: me)?${FILE} ${path("path")},? (?:from|starting at) line (?<from>\\d+)`,
+    `(?:read|show|print|cat)(?: me)?${FILE} ${path("path")},? (?<onward>from|starting at) line (?<from>\\d+)`,
     readLines,
   ),
   rule(`head(?: -n)?(?: -?(?<count>\\d+))? ${path("path")}`, readLines),
@@ -100,6 +107,10 @@ export const READ_RULES: readonly Rule[] = [
     readLines,
   ),
   rule(`(?:what(?:'s| is)|show me)(?: on)? line (?<from>\\d+) (?:of|in)${FILE} ${path("path")}`, readLines),
+  rule(
+    `what does(?: the)?(?: file)? ${path("path")} (?:say|contain|have) (?:on|in|at) line (?<from>\\d+)`,
+    readLines,
+  ),
   rule(
     `(?:let me see|i want to (?:see|read)|i'd like to (?:see|read)|take a look at|look at|have a look at|open up|dump|check(?: out)?)${FILE} ${path("path")}`,
     (words) =>
@@ -210,12 +221,11 @@ function readLines(words: Words): PlannedCall | undefined {
   if (!isPath(words, "path")) return undefined;
   const first = words.has("from") ? Number(words.get("from")) : 1;
   const last = words.has("to") ? Number(words.get("to")) : first;
-  const openEnded = words.has("from") && !words.has("to") && !words.has("count");
   const count = words.has("count") ? Number(words.get("count")) : words.has("from") ? last - first + 1 : 10;
   if (count < 1 || first < 1) return undefined;
   return {
     tool: "read_file",
-    args: { path: words.get("path"), offset: first, ...(!openEnded && { limit: count }) },
+    args: { path: words.get("path"), offset: first, ...(!words.has("onward") && { limit: count }) },
   };
 }
 

@@ -1,5 +1,5 @@
 import { optionalDirectory, optionalPlaces, path, rule, text } from "../grammar.js";
-import { isFurtherPath, isPath, looksLikeFile } from "../paths.js";
+import { isFurtherPath, isPath, looksLikeFile, looksLikePath } from "../paths.js";
 import { QUOTE_MARKS, QUOTED } from "../quotes.js";
 import type { Declined, PlannedCall, Rule, Words } from "../types.js";
 
@@ -76,10 +76,12 @@ export const SEARCH_FILES_RULES: readonly Rule[] = [
     isPath(words, "start") ? files(words, `**/${words.get("start")}*`) : undefined,
   ),
   rule(
-    `(?:is there|do (?:i|we|you) have|are there)(?: an?| any)? (?:files? (?:named|called) )?${path("name")}(?: files?)?(?: anywhere)?${optionalDirectory("path")}(?: anywhere)?`,
+    `(?:is there|do (?:i|we|you) have|are there)(?: an?| any)? (?<named>files? (?:named|called) )?${path("name")}(?: files?)?(?: anywhere)?${optionalDirectory("path")}(?: anywhere)?`,
     (words) => {
       const ending = extension(words.get("name"));
       if (looksLikeFile(words.get("name"))) return files(words, anywhere(words.get("name")));
+      if (words.has("named"))
+        return isPath(words, "name") ? files(words, anywhere(`${words.get("name")}*`)) : undefined;
       return ending === undefined ? undefined : files(words, `**/*.${ending}`);
     },
   ),
@@ -105,7 +107,7 @@ export const SEARCH_TEXT_RULES: readonly Rule[] = [
     `(?:search|look)(?: in| through)?(?: the)?(?: (?:directory|folder|file))? ${path("path")}(?: (?:directory|folder))? for${TERM} ${text("query")}${CASE}`,
     matches,
   ),
-  rule(`(?:(?:search|grep)(?: for)?|look for)${TERM} ${text("query")}${WHERE}`, matches),
+  rule(`(?:(?:search|grep)(?: for)?|look (?:for|up))${TERM} ${text("query")}${WHERE}`, matches),
   rule(
     `find(?: all)?(?: the)?(?: (?:occurrences|uses|usages|mentions|references|instances|lines|places))(?: (?:of|to|with|containing|that (?:contain|mention|use)))${TERM} ${text("query")}${WHERE}`,
     matches,
@@ -133,6 +135,18 @@ export const SEARCH_TEXT_RULES: readonly Rule[] = [
   ),
   rule(`who (?:uses|calls|imports|mentions|references)${TERM} ${text("query")}${WHERE}`, matches),
   rule(
+    `(?:(?:find|show|tell)(?: me| out)? )?where (?:do|does) (?:we|i|you|they|it|the code) (?:use|call|import|mention|define|reference|set)${TERM} ${text("query")}${WHERE}`,
+    matches,
+  ),
+  rule(
+    `(?:(?:find|show|tell)(?: me| out)? )?where${TERM} ${text("query")} (?:appears?|occurs?|(?:is|are) (?:used|mentioned|defined|called|imported|referenced|set))${WHERE}`,
+    matches,
+  ),
+  rule(
+    `(?:does|do)(?: the)?(?: file| folder)? ${path("path")} (?:mention|contain|have|use|include|import|reference)${TERM} ${text("query")}`,
+    (words) => (looksLikePath(words, "path") ? matches(words) : undefined),
+  ),
+  rule(
     `where (?:is|are)${TERM} ${text("query")} (?:used|mentioned|defined|called|imported|referenced)${optionalDirectory("path")}`,
     matches,
   ),
@@ -153,13 +167,13 @@ interface Extra {
   readonly filesOnly?: boolean;
 }
 
-/** Without quotes, an "in" that leads to no path leaves open where the text ends: that is not guessed. */
+/** Without quotes, an "and", or an "in" that leads to no path, leaves open where the text ends: that is not guessed. */
 function matches(words: Words, extra: Extra = {}): PlannedCall | Declined | undefined {
   const query = words.get("query");
   if (query === "" || (words.has("path") && !isPath(words, "path"))) return undefined;
   // People also say this about the internet, which is not here.
   if (!words.quoted("query") && /\b(?:web|internet|online|google)\b/i.test(query)) return undefined;
-  if (!words.quoted("query") && /\s(?:in|under|inside|within)\s/i.test(query)) {
+  if (!words.quoted("query") && /\s(?:in|under|inside|within|everywhere|anywhere|and)\s/i.test(query)) {
     return {
       hint: 'Put the text in quotes, and a path with blanks too: search for "some text" in "my notes"',
     };
