@@ -1,5 +1,6 @@
 // Keeps the direction of imports: between packages, between the folders of a package, and without cycles between files.
 // Prints every import that goes against it and exits non-zero.
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,8 +32,10 @@ const LAYERS = {
   core: [["toolkit"], ["conversation"], ["tools"], ["loop"], ["providers"]],
   durable: [["engine"], ["journal"], ["worker"], ["bullmq", "files"], ["testing"]],
   internal: [["text"], ["files"], ["paths"], ["git", "processes", "protection"]],
+  "provider-openai": [["chat"], ["responses"]],
+  testing: [["probe"], ["checks", "provider"]],
   "tools-bash": [["helpers"], ["output", "policy", "processes", "sandbox"], ["command"], ["host"], ["tools"]],
-  "tools-fs": [["errors", "paths"], ["protect", "read", "write"], ["edit", "tree"], ["tools"]],
+  "tools-fs": [["errors", "paths"], ["editor", "protect", "read", "write"], ["edit", "tree"], ["tools"]],
   "tools-mcp": [
     ["config", "results", "stdio"],
     ["lock", "oauth", "paste"],
@@ -43,6 +46,9 @@ const LAYERS = {
   "tools-search": [["match"], ["worker"], ["host"], ["tools"]],
   web: [["state"], ["client", "server"]],
 };
+
+/** Types without code, files that tools of the workspace read, and texts that the command writes for others. */
+const NOT_SOURCES = /\.d\.ts$|^[^/]+\.config\.ts$|^(?:build|templates)\//;
 
 const IMPORT = /^\s*(?:import|export)\s(?:(type)\s)?(?:[^"';]*?\sfrom\s)?["']([^"']+)["']/gm;
 const problems = [];
@@ -55,13 +61,22 @@ function importsOf(file) {
   }));
 }
 
+/** Packages, examples and the tests of the packages together: every folder with a package.json and sources of its own. */
+function projects() {
+  const below = (folder) => readdirSync(join(ROOT, folder)).map((name) => join(ROOT, folder, name));
+  return [...below("packages"), ...below("examples"), join(ROOT, "test")].filter((folder) =>
+    existsSync(join(folder, "package.json")),
+  );
+}
+
+/** The files that git knows, or will know: what a build or a test run leaves behind is not checked. */
 function sourcesOf(folder) {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true })
-    .map((name) => join(folder, String(name)))
-    .filter(
-      (file) => /\.(ts|tsx)$/.test(file) && !file.endsWith(".d.ts") && !file.includes("/node_modules/"),
-    );
+  const list = ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts", "*.tsx"];
+  return execFileSync("git", list, { cwd: folder, encoding: "utf8" })
+    .split("\n")
+    .filter((name) => name !== "" && !NOT_SOURCES.test(name))
+    .map((name) => join(folder, name))
+    .filter((file) => existsSync(file));
 }
 
 /** The file that a relative import means, or `undefined` for one that is made by the build. */
@@ -99,17 +114,29 @@ function checkPackageDirection(file, specifier, manifest, isTest) {
   }
 }
 
-function checkFolderDirection(file, target, name) {
-  const layers = LAYERS[name];
+function checkFolderDirection(file, target, project) {
+  const layers = LAYERS[relative(PACKAGES, project)];
   if (layers === undefined) return;
   const level = (path) => {
-    const [folder = ""] = relative(join(PACKAGES, name, "src"), path).split("/");
+    const [folder = ""] = relative(join(project, "src"), path).split("/");
     return layers.findIndex((folders) => folders.includes(folder));
   };
   const [from, to] = [level(file), level(target)];
   if (from !== -1 && to > from) {
     report(file, relative(dirname(file), target), `the order of folders is ${layers.flat().join(", ")}`);
   }
+}
+
+/** Reports folders that have no place in the order: nothing would check what they import. */
+function checkLayersComplete(project) {
+  const source = join(project, "src");
+  if (dirname(project) !== PACKAGES || !existsSync(source)) return;
+  const known = LAYERS[relative(PACKAGES, project)]?.flat() ?? [];
+  for (const entry of readdirSync(source, { withFileTypes: true }))
+    if (entry.isDirectory() && !known.includes(entry.name))
+      problems.push(
+        `${relative(ROOT, join(source, entry.name))} has no place in the order of folders (LAYERS)`,
+      );
 }
 
 /** Reports each cycle of value imports once. Types alone form none: they are gone when the program runs. */
@@ -133,12 +160,11 @@ function checkCycles(graph) {
 }
 
 const graph = new Map();
-for (const name of readdirSync(PACKAGES)) {
-  const folder = join(PACKAGES, name);
-  if (!existsSync(join(folder, "package.json"))) continue;
+for (const folder of projects()) {
+  checkLayersComplete(folder);
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  for (const file of [...sourcesOf(join(folder, "src")), ...sourcesOf(join(folder, "test"))]) {
-    const isTest = /\.test\.tsx?$/.test(file) || file.startsWith(join(folder, "test"));
+  for (const file of sourcesOf(folder)) {
+    const isTest = /\.test\.tsx?$/.test(file) || !file.startsWith(join(folder, "src/"));
     const targets = [];
     for (const { specifier, isType } of importsOf(file)) {
       if (!specifier.startsWith(".")) {
@@ -148,7 +174,7 @@ for (const name of readdirSync(PACKAGES)) {
       const target = resolveImport(file, specifier);
       if (target === undefined) continue;
       if (!target.startsWith(`${folder}/`)) report(file, specifier, "a package is imported by its name");
-      else if (!isTest && !isType) checkFolderDirection(file, target, name);
+      else if (!isTest && !isType) checkFolderDirection(file, target, folder);
       if (!isType) targets.push(target);
     }
     graph.set(file, targets);
