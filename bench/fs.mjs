@@ -102,7 +102,8 @@ const parts = {
     const tool = new ReadFileTool();
     for (const size of [1000, 4096, 65_536]) {
       const path = join(base, `small-${size}`);
-      writeFileSync(path, "some text of a small file\n".repeat(size / 26));
+      // Of few lines: a file of more than 2,000 would be cut.
+      writeFileSync(path, `${"some text of a small file ".repeat(3)}\n`.repeat(size / 79));
       await addRatio({
         work: `read_file, ${size} bytes`,
         against: "fs.readFile",
