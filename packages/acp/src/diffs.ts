@@ -1,16 +1,16 @@
 import { isAbsolute, resolve } from "node:path";
 import { isRecord } from "@agent/core/toolkit";
+import { applyEdits, editsOf } from "@agent/internal";
 import type { Diff, ToolCallContent } from "@agentclientprotocol/sdk";
 import type { TextReader } from "./textReader.js";
 
 type Args = Readonly<Record<string, unknown>>;
 type DiffContent = Diff & { readonly type: "diff" };
 
-interface Replacement {
-  readonly oldText: string;
-  readonly newText: string;
-  readonly all: boolean;
-}
+/** The longest text that is shown as the result of an edit. */
+const LONGEST_RESULT = 8 * 1024 * 1024;
+
+const EDIT_ARGUMENTS: readonly string[] = ["old_text", "new_text", "replace_all"];
 
 /**
  * The difference a write or an edit would make: judged by its arguments, so that tools of other packs have it too. An
@@ -21,14 +21,25 @@ export async function predictDiffs(args: Args, cwd: string, read: TextReader): P
   if (typeof path !== "string" || path === "") return [];
   const file = isAbsolute(path) ? path : resolve(cwd, path);
   if (typeof content === "string") return [diffOf(file, await read(file), content)];
-  const replacements = replacementsOf(args);
-  if (replacements.length === 0) return [];
+  const edits = editsOf(args);
+  if (edits.length === 0) return [];
   const before = await read(file);
-  const after = before === undefined ? undefined : applyAll(before, replacements);
+  const after = before === undefined ? undefined : applyEdits(before, edits, LONGEST_RESULT);
   if (before === undefined || after === undefined) {
-    return replacements.map(({ oldText, newText }) => diffOf(file, oldText, newText));
+    return edits.map(({ oldText, newText }) => diffOf(file, oldText, newText));
   }
   return [diffOf(file, before, after)];
+}
+
+/** The arguments that the difference does not show: a tool of another pack may have any. */
+export function argumentsBesideDiff(args: Args): Args {
+  const { content, edits } = args;
+  const isWhole = Array.isArray(edits) && edits.every(isPlainEdit);
+  const shown =
+    typeof content === "string" ? ["content"] : [...EDIT_ARGUMENTS, ...(isWhole ? ["edits"] : [])];
+  return Object.fromEntries(
+    Object.entries(args).filter(([name]) => name !== "path" && !shown.includes(name)),
+  );
 }
 
 /** What a call really changed, once it has ended. */
@@ -56,21 +67,6 @@ function diffOf(path: string, before: string | undefined, newText: string): Diff
   return { type: "diff", path, newText, ...(before !== undefined && { oldText: before }) };
 }
 
-function replacementsOf(args: Args): Replacement[] {
-  const several: unknown[] = Array.isArray(args.edits) ? args.edits : [];
-  return [args, ...several].flatMap((edit) => {
-    if (!isRecord(edit)) return [];
-    const { old_text: oldText, new_text: newText, replace_all: all } = edit;
-    if (typeof oldText !== "string" || typeof newText !== "string" || oldText === "") return [];
-    return [{ oldText, newText, all: all === true }];
-  });
-}
-
-function applyAll(before: string, replacements: readonly Replacement[]): string | undefined {
-  let text = before;
-  for (const { oldText, newText, all } of replacements) {
-    if (!text.includes(oldText)) return undefined;
-    text = all ? text.replaceAll(oldText, () => newText) : text.replace(oldText, () => newText);
-  }
-  return text;
+function isPlainEdit(edit: unknown): boolean {
+  return isRecord(edit) && Object.keys(edit).every((name) => EDIT_ARGUMENTS.includes(name));
 }

@@ -3,7 +3,7 @@ import type { Editor } from "./editor.js";
 import type { PermissionChoice } from "./host.js";
 import type { BuiltInModes } from "./modes.js";
 import type { TextReader } from "./textReader.js";
-import { describeCall, textContent } from "./toolCalls.js";
+import { describeCall, shownLine, textContent } from "./toolCalls.js";
 
 const ALLOW: PermissionChoice = { id: "allow", name: "Allow", kind: "allow_once" };
 const ALWAYS: PermissionChoice = { id: "always", name: "Always allow this tool", kind: "allow_always" };
@@ -18,7 +18,9 @@ export async function choosePermission(
 ): Promise<string | undefined> {
   const { args, needs, signal } = request;
   const view = await describeCall(request, cwd, read);
-  const reasons = needs.map(({ kind, path, reason }) => textContent(`It ${kind}s ${path}: ${reason}.`));
+  const reasons = needs.map(({ kind, path, reason }) =>
+    textContent(`It ${kind}s ${shownLine(path)}: ${shownLine(reason)}.`),
+  );
   return await editor.askPermission(
     {
       toolCallId: callId,

@@ -1,6 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
 import type { EditorFiles } from "@agent/core";
-import { canonicalPath, isInside } from "@agent/internal";
+import { canonicalPath, isInside, readRegularFile } from "@agent/internal";
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -11,7 +10,7 @@ export type TextReader = (path: string) => Promise<string | undefined>;
 export function textReader(roots: readonly string[], files: EditorFiles | undefined): TextReader {
   const real = roots.map((root) => canonicalPath(root));
   return async (path) => {
-    const onDisk = await readDisk(path);
+    const onDisk = readDisk(path);
     const target = canonicalPath(path);
     const isAsked = onDisk !== undefined && real.some((root) => isInside(root, target));
     if (!isAsked || !files?.readText) return onDisk;
@@ -22,13 +21,9 @@ export function textReader(roots: readonly string[], files: EditorFiles | undefi
   };
 }
 
-async function readDisk(path: string): Promise<string | undefined> {
-  try {
-    const info = await stat(path);
-    if (!info.isFile() || info.size > MAX_BYTES) return undefined;
-    const text = await readFile(path, "utf8");
-    return text.includes("\0") ? undefined : text;
-  } catch {
-    return undefined;
-  }
+/** Never waits for a pipe or a device: a model chooses the path. */
+function readDisk(path: string): string | undefined {
+  const bytes = readRegularFile(path, MAX_BYTES + 1);
+  if (bytes === undefined || bytes.length > MAX_BYTES || bytes.includes(0)) return undefined;
+  return bytes.toString("utf8");
 }

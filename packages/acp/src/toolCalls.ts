@@ -1,11 +1,14 @@
 import { isAbsolute, resolve } from "node:path";
 import type { ContentPart, ToolCapability } from "@agent/core";
-import { escapeToLine, truncateUtf8 } from "@agent/internal";
+import { escapeToLine, fenced, misreadings, spellOut, truncateUtf8 } from "@agent/internal";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
-import { changedLine, predictDiffs } from "./diffs.js";
+import { argumentsBesideDiff, changedLine, predictDiffs } from "./diffs.js";
 import type { TextReader } from "./textReader.js";
 
 const MAX_TITLE_BYTES = 200;
+/** Of lines in which something cannot be seen, so many are spelled out, each up to this length. */
+const MOST_HIDING_LINES = 20;
+const LONGEST_HIDING_LINE = 400;
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -35,9 +38,13 @@ export async function describeCall(
   const line = diffs[0] === undefined ? args.offset : changedLine(diffs[0]);
   const isLine = typeof line === "number" && Number.isInteger(line) && line >= 0 && line < 2 ** 32;
   return {
-    title: escapeToLine(truncateUtf8(titleOf(name, args), MAX_TITLE_BYTES)) || name || "(unnamed tool)",
+    title: shownLine(truncateUtf8(titleOf(name, args), MAX_TITLE_BYTES)) || name || "(unnamed tool)",
     kind: kindOf(name, capabilities),
-    content: diffs.length > 0 ? diffs : argumentContent(name, args),
+    content: [
+      ...diffs,
+      ...argumentContent(name, diffs.length > 0 ? argumentsBesideDiff(args) : args),
+      ...warnings(args, diffs.length > 0),
+    ],
     locations: pathsOf(args, cwd).map((path, at) => ({ path, ...(at === 0 && isLine && { line }) })),
   };
 }
@@ -56,10 +63,9 @@ export function textContent(text: string): ToolCallContent {
   return { type: "content", content: { type: "text", text } };
 }
 
-/** A text that is shown as it is: the fence is longer than any in it, so that nothing in it can end the block. */
-export function fenced(text: string, language = ""): string {
-  const fence = "`".repeat(Math.max(3, ...(text.match(/`+/g) ?? []).map(({ length }) => length + 1)));
-  return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
+/** A text on one line, in which everything can be seen. */
+export function shownLine(text: string): string {
+  return escapeToLine(spellOut(text));
 }
 
 /** The files a call names, as absolute paths. */
@@ -90,10 +96,39 @@ function kindOf(name: string, capabilities: readonly ToolCapability[]): ToolKind
 function argumentContent(name: string, args: Args): ToolCallContent[] {
   if (typeof args.command === "string") {
     const rest = Object.entries(args).filter(([key]) => key !== "command");
-    const more =
-      rest.length === 0 ? "" : `\n${fenced(JSON.stringify(Object.fromEntries(rest), undefined, 2), "json")}`;
-    return [textContent(`${fenced(args.command, "sh")}${more}`)];
+    const more = rest.length === 0 ? "" : `\n${fenced(shownJson(Object.fromEntries(rest)), "json")}`;
+    return [textContent(`${fenced(spellOut(args.command), "sh")}${more}`)];
   }
   if (Object.keys(args).length === 0) return [];
-  return [textContent(`${name}\n${fenced(JSON.stringify(args, undefined, 2), "json")}`)];
+  return [textContent(`${name}\n${fenced(shownJson(args), "json")}`)];
+}
+
+function shownJson(value: unknown): string {
+  return spellOut(JSON.stringify(value, undefined, 2));
+}
+
+/** What a person could overlook or misread. A difference is the file's own text: what it hides is said beside it. */
+function warnings(args: Args, isDiff: boolean): ToolCallContent[] {
+  const texts = Object.entries(args).map(
+    ([name, value]) => [shownLine(name), typeof value === "string" ? value : JSON.stringify(value)] as const,
+  );
+  const lines = texts.flatMap(([name, text = ""]) => [
+    ...(isDiff ? hidingLines(name, text) : []),
+    ...misreadings(name, text),
+  ]);
+  return lines.length === 0 ? [] : [textContent(fenced(lines.join("\n")))];
+}
+
+function hidingLines(name: string, text: string): string[] {
+  if (spellOut(text) === text) return [];
+  const hiding = text.split("\n").filter((line) => spellOut(line) !== line);
+  const shown = hiding
+    .slice(0, MOST_HIDING_LINES)
+    .map((line) => truncateUtf8(spellOut(line), LONGEST_HIDING_LINE));
+  const left = hiding.length - shown.length;
+  return [
+    `${name} has characters that cannot be seen:`,
+    ...shown,
+    ...(left > 0 ? [`and ${left} lines more`] : []),
+  ];
 }

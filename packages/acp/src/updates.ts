@@ -1,11 +1,11 @@
 import type { AgentEvent, ToolCapability } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
-import { truncateUtf8Start } from "@agent/internal";
+import { fenced, truncateUtf8Start } from "@agent/internal";
 import type { SessionUpdate, ToolCallContent, ToolKind } from "@agentclientprotocol/sdk";
 import type { Editor } from "./editor.js";
 import { type CommandTerminal, openTerminal } from "./terminal/commandTerminal.js";
 import type { TextReader } from "./textReader.js";
-import { type CallView, describeCall, fenced, resultContent, textContent } from "./toolCalls.js";
+import { type CallView, describeCall, resultContent, textContent } from "./toolCalls.js";
 
 const MAX_LIVE_BYTES = 16 * 1024;
 const LIVE_EVERY_MS = 100;

@@ -218,6 +218,21 @@ test("sessions are listed, loaded, resumed and deleted", async () => {
   await third.end();
 });
 
+test("a path is no session, not that of a file which is one", async () => {
+  const { sandbox, env, args } = await project();
+  const client = await AcpClient.start(sandbox, { env, args });
+  const cwd = sandbox.project;
+  const line = JSON.stringify({ role: "user", content: "Planted." });
+  writeFileSync(join(cwd, "planted.jsonl"), `{"v":1}\n${line}\n`);
+  for (const sessionId of ["planted.jsonl", "./planted.jsonl", join(cwd, "planted.jsonl"), "../p", "", "2"]) {
+    for (const method of ["session/load", "session/resume"]) {
+      const { error } = await client.ask(method, { sessionId, cwd, mcpServers: [] });
+      expect(error?.message).toContain("there is no session");
+    }
+  }
+  await client.end();
+});
+
 test("two sessions at once share nothing: directory, key, mode, conversation", async () => {
   const { sandbox, model, env, args } = await project();
   const other = join(sandbox.home, "other");

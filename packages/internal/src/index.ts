@@ -5,6 +5,7 @@
 export { nodeModule } from "./files/nodeModules.js";
 export { mountOf, mountOfDirectory, pinDirectory } from "./files/pinnedDirectory.js";
 export { hasEnded, processTag } from "./files/processTag.js";
+export { readRegularFile } from "./files/readRegularFile.js";
 export { removeAbandoned, temporaryName } from "./files/temporaryName.js";
 export { GitConfigs, type NamedByGit } from "./git/gitConfigs.js";
 export { isRecord } from "./isRecord.js";
@@ -21,10 +22,13 @@ export {
   isProcessSecret,
 } from "./protection/processSecrets.js";
 export { PROTECTED_FILES, type ProtectedFile } from "./protection/protectedFiles.js";
+export { applyEdits, editsOf } from "./text/applyEdits.js";
 export { concatBytes, fromUtf8, toBase64, toUtf8, utf8Length } from "./text/bytes.js";
 export { countOf } from "./text/countOf.js";
 export { describeValue, errorMessage, quote, quotePath } from "./text/describe.js";
+export { fenced } from "./text/fenced.js";
 export { didYouMean, nearestMatch } from "./text/nearest.js";
+export { findConfusables, misreadings, spellOut } from "./text/spellOut.js";
 export { truncateMiddle, truncateUtf8, truncateUtf8Start, utf8Boundary } from "./text/truncate.js";
 export { escapeInvisible, escapeToLine, hasHiddenTags, revealHiddenTags } from "./text/visible.js";
 export { LONGEST_TIMER_MS } from "./timer.js";

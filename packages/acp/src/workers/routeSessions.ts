@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { isRecord } from "@agent/core/toolkit";
 import { type AnyMessage, methods, RequestError, type Stream } from "@agentclientprotocol/sdk";
 import { wait } from "../waiting.js";
@@ -9,8 +10,6 @@ const OPENING: readonly string[] = [
   methods.agent.session.load,
   methods.agent.session.resume,
 ];
-/** The id of the router's own first request to a program. */
-const HELLO = "hello";
 const END_MS = 5000;
 
 /**
@@ -33,6 +32,8 @@ class Router {
   readonly #first: Worker;
   readonly #workers = new Map<Worker, Promise<void>>();
   readonly #asked = new RequestIds<Worker>();
+  /** The id of the router's own first request to a program: none that the editor could choose. */
+  readonly #hello = randomUUID();
   #initialize: unknown = { protocolVersion: 1 };
   #isFirstTaken = false;
   #isOver = false;
@@ -88,7 +89,12 @@ class Router {
     }
     try {
       const worker = this.#add(this.#start());
-      worker.send({ jsonrpc: "2.0", id: HELLO, method: methods.agent.initialize, params: this.#initialize });
+      worker.send({
+        jsonrpc: "2.0",
+        id: this.#hello,
+        method: methods.agent.initialize,
+        params: this.#initialize,
+      });
       worker.send(message);
     } catch (error) {
       this.#fail("id" in message ? message.id : null, `no program could be started: ${String(error)}`);
@@ -111,8 +117,8 @@ class Router {
       else this.#send(this.#renumbered(worker, message));
       return;
     }
-    if (message.id === HELLO) {
-      worker.pending.delete(HELLO);
+    if (message.id === this.#hello) {
+      worker.pending.delete(this.#hello);
       return;
     }
     const request = worker.pending.get(message.id);
@@ -138,7 +144,7 @@ class Router {
     this.#asked.forget(worker);
     if (this.#isOver) return;
     for (const id of worker.pending.keys()) {
-      if (id !== HELLO) this.#fail(id, "the program of this session has ended");
+      if (id !== this.#hello) this.#fail(id, "the program of this session has ended");
     }
   }
 

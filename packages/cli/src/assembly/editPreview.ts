@@ -1,6 +1,7 @@
-import { readFile, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ApprovalRequest } from "@agent/core";
+import { applyEdits, editsOf, readRegularFile } from "@agent/internal";
 import { lineDiff } from "../display/lineDiff.js";
 
 const LARGEST_FILE = 1024 * 1024;
@@ -9,34 +10,22 @@ const LARGEST_FILE = 1024 * 1024;
  * What a call of `write_file` or `edit_file` would change, as the lines of a diff; none for other calls, for a file that
  * is too large or binary, and where the text to replace is not there.
  */
-export async function editPreview(
+export function editPreview(
   { name, args }: Pick<ApprovalRequest, "name" | "args">,
   cwd: string,
-): Promise<readonly string[]> {
-  const { path, content, old_text: oldText, new_text: newText } = args;
+): readonly string[] {
+  const { path, content } = args;
   if (typeof path !== "string" || (name !== "write_file" && name !== "edit_file")) return [];
-  const before = await readText(resolve(cwd, path));
-  if (name === "write_file") {
-    return before === undefined || typeof content !== "string" ? [] : lineDiff(before, content);
-  }
-  if (before === undefined || typeof oldText !== "string" || typeof newText !== "string") return [];
-  const at = before.indexOf(oldText);
-  if (at === -1 || oldText === "") return [];
-  const after =
-    args.replace_all === true
-      ? before.replaceAll(oldText, () => newText)
-      : before.slice(0, at) + newText + before.slice(at + oldText.length);
-  return lineDiff(before, after);
+  const before = readText(resolve(cwd, path));
+  if (before === undefined) return [];
+  const after = name === "write_file" ? content : applyEdits(before, editsOf(args), 2 * LARGEST_FILE);
+  return typeof after === "string" ? lineDiff(before, after) : [];
 }
 
-/** The text of a file; "" for one that is not there yet. */
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    const stats = await stat(path);
-    if (!stats.isFile() || stats.size > LARGEST_FILE) return undefined;
-    const text = await readFile(path, "utf8");
-    return text.includes("\0") ? undefined : text;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ENOENT" ? "" : undefined;
-  }
+/** The text of a file; "" for one that is not there yet. Never waits for a pipe or a device. */
+function readText(path: string): string | undefined {
+  const bytes = readRegularFile(path, LARGEST_FILE + 1);
+  if (bytes === undefined) return existsSync(path) ? undefined : "";
+  if (bytes.length > LARGEST_FILE || bytes.includes(0)) return undefined;
+  return bytes.toString("utf8");
 }

@@ -32,7 +32,7 @@ export function createGate(options: GateOptions): Approve {
   return async (request) => {
     const ruling = permissions.decide(request);
     if (ruling.type === "deny") return { deny: ruling.reason };
-    let preview = await editPreview(request, cwd);
+    let preview = editPreview(request, cwd);
     if (ruling.type === "ask") {
       const decision = await ask(request, preview);
       if (decision === "suspend") return decision;
@@ -42,7 +42,7 @@ export function createGate(options: GateOptions): Approve {
           onProblem(`this holds for the session only, it cannot be kept: ${errorMessage(error)}`);
         });
       }
-      preview = await editPreview(request, cwd);
+      preview = editPreview(request, cwd);
     }
     onPreview?.(request.id, preview);
     await undo()?.before(request);

@@ -3,9 +3,8 @@ import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { CallHooks } from "@agent/core";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
-import { canonicalPath, isInside, truncateUtf8 } from "@agent/internal";
+import { canonicalPath, isInside, readRegularFile, truncateUtf8 } from "@agent/internal";
 import { configDirectory, ensurePrivateDirectory, stateDirectory } from "../process/paths.js";
-import { readRegularFile } from "../process/regularFile.js";
 import { stopDirectory } from "../settings/config/places.js";
 
 /** File names of instructions; the first that exists is used. */

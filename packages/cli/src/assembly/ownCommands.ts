@@ -1,7 +1,6 @@
 import { readdirSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
-import { isInside } from "@agent/internal";
-import { readRegularFile } from "../process/regularFile.js";
+import { isInside, readRegularFile } from "@agent/internal";
 
 const LARGEST_FILE = 64 * 1024;
 const MOST_COMMANDS = 200;

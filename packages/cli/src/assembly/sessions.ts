@@ -64,11 +64,16 @@ export async function listSessions(cwd: string): Promise<SessionInfo[]> {
   return found;
 }
 
+/** Whether a name has the form of a session's: nothing else that a program passes as an id leads to a file. */
+export function isSessionId(id: string): boolean {
+  return SESSION_FILE.test(`${id}${EXTENSION}`);
+}
+
 /** Removes a kept session, of whichever directory, with what it needs for `/undo`. Throws if there is none. */
 export function deleteSession(id: string): void {
   const name = `${id}${EXTENSION}`;
   const all = join(stateDirectory(), "sessions");
-  const directories = SESSION_FILE.test(name) && existsSync(all) ? readdirSync(all) : [];
+  const directories = isSessionId(id) && existsSync(all) ? readdirSync(all) : [];
   const file = directories.map((directory) => join(all, directory, name)).find((path) => existsSync(path));
   if (file === undefined) throw new CliError(`There is no session ${quote(id)}. See: agent sessions`);
   removeSession(file);

@@ -1,7 +1,7 @@
+import { findConfusables, spellOut } from "@agent/internal";
 import { describe, expect, test } from "vitest";
 import { PLAIN_STYLE } from "../display/style.js";
 import { approvalLines } from "./approvalQuestion.js";
-import { findConfusables, spellOut } from "./spellOut.js";
 
 const question = (args: Record<string, unknown>, needs: readonly object[] = []): string[] =>
   approvalLines(

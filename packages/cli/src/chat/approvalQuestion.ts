@@ -1,9 +1,8 @@
 import type { AccessNeed, ApprovalRequest } from "@agent/core";
-import { escapeToLine } from "@agent/internal";
+import { escapeToLine, misreadings, spellOut } from "@agent/internal";
 import type { Style } from "../display/style.js";
 import { paintDiff } from "../display/wordDiff.js";
 import type { PersonDecision } from "../permissions/permissions.js";
-import { findConfusables, mayBeReordered, spellOut } from "./spellOut.js";
 
 const NO_REASON = "the user said no.";
 // A longer value fills more than a screen, which hides its start: print its length.
@@ -13,14 +12,14 @@ const LONG_LINES = 15;
 const LONGEST_SHOWN = 20_000;
 const MOST_DIFF_LINES = 200;
 // Arguments that a diff shows better.
-const TEXT_ARGUMENTS = ["content", "old_text", "new_text"];
+const TEXT_ARGUMENTS = ["content", "old_text", "new_text", "edits"];
 
 /**
  * The whole call as it will run, and what it needs a yes for. Characters that cannot be seen, or reorder what is seen,
  * are spelled out; those that look like others are named. Of a long value its length is said, and its end is shown.
  */
 export function approvalLines(
-  { name, args, needs }: ApprovalRequest,
+  { name, args, needs }: Pick<ApprovalRequest, "name" | "args" | "needs">,
   style: Style,
   diff: readonly string[] = [],
 ): string[] {
@@ -84,10 +83,5 @@ function remarks(label: string, text: string): string[] {
     const hidden = text.length > LONGEST_SHOWN ? ", not all of it shown" : "";
     found.push(`! ${label} is long: ${text.length} characters on ${lines} lines${hidden}`);
   }
-  const confusables = findConfusables(text);
-  if (confusables.length > 0) found.push(`! ${label} has lookalikes: ${confusables.join(", ")}`);
-  if (mayBeReordered(text)) {
-    found.push(`! ${label} has letters that run from right to left: words may stand in another order here`);
-  }
-  return found;
+  return [...found, ...misreadings(label, text).map((remark) => `! ${remark}`)];
 }

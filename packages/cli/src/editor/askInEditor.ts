@@ -1,5 +1,6 @@
 import type { OpenSessionRequest, PermissionChoice } from "@agent/acp";
 import type { ApprovalRequest } from "@agent/core";
+import { escapeToLine, spellOut } from "@agent/internal";
 import type { AskPerson } from "../assembly/gate.js";
 import { alwaysChoices } from "../permissions/alwaysChoices.js";
 import type { PersonDecision } from "../permissions/permissions.js";
@@ -41,7 +42,7 @@ function answersFor(request: ApprovalRequest): Answer[] {
       ? [
           {
             id: `${scope}-${choice === whole ? "tool" : "command"}`,
-            name: `Always in this ${scope}: ${choice.label}`,
+            name: escapeToLine(spellOut(`Always in this ${scope}: ${choice.label}`)),
             kind: "allow_always",
             decision: { always: choice.rule, scope },
           },

@@ -1,7 +1,8 @@
 import type { HostSession, ModelChoice, OpenSessionRequest } from "@agent/acp";
 import { type Content, contentText } from "@agent/core";
+import { quote } from "@agent/core/toolkit";
 import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js";
-import { idOf } from "../assembly/sessions.js";
+import { idOf, isSessionId } from "../assembly/sessions.js";
 import { PLAN_NOTE } from "../permissions/mode.js";
 import type { CrashGuard } from "../process/crash.js";
 import { note } from "../process/output.js";
@@ -19,6 +20,8 @@ export async function openEditorSession(
   guard: CrashGuard,
 ): Promise<HostSession> {
   const { cwd, resume, choose, ask, editorFiles } = request;
+  // An editor keeps ids. A path would let a file of the project be taken for a session, and written to.
+  if (resume !== undefined && !isSessionId(resume)) throw new Error(`there is no session ${quote(resume)}`);
   const loaded = await loadSettings({
     ...flags,
     cwd,

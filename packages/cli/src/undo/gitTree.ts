@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { readRegularFile } from "@agent/internal";
 import { ownProgram } from "../process/ownProgram.js";
-import { readRegularFile } from "../process/regularFile.js";
 import type { BlobStore } from "./blobStore.js";
 import { type FileState, MISSING, readState } from "./fileState.js";
 import type { Change } from "./restore.js";

@@ -1,4 +1,5 @@
 import { type ChatMessage, contentText } from "@agent/core";
+import { fenced } from "@agent/internal";
 
 /** A conversation as Markdown: what was said as it was written, calls and their results as code blocks. */
 export function exportMarkdown(messages: readonly ChatMessage[], title: string): string {
@@ -13,19 +14,12 @@ export function exportMarkdown(messages: readonly ChatMessage[], title: string):
         return [...(message.content ? [`## Agent\n\n${message.content}`] : []), ...calls].join("\n\n");
       }
       case "tool":
-        return fenced(contentText(message.content), "");
+        return fenced(contentText(message.content));
       default:
         return "";
     }
   });
   return `# ${title}\n\n${parts.filter((part) => part !== "").join("\n\n")}\n`;
-}
-
-/** A code block whose fence is longer than any inside. */
-function fenced(text: string, language: string): string {
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
 }
 
 export function pretty(json: string): string {

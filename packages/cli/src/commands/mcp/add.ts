@@ -8,6 +8,7 @@ import { askYesNo, canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, print } from "../../process/output.js";
+import { shellWord } from "../../process/shellWord.js";
 import { editConfig } from "../../settings/config/editConfig.js";
 import { setPackOption, toSource } from "../../settings/config/editPackOptions.js";
 import { DEFAULT_PACK } from "../../settings/layers.js";
@@ -159,16 +160,12 @@ function describe({ name, options, variables, ignored }: PastedServer): string {
   const what =
     "url" in options
       ? `at ${options.url}`
-      : `runs: ${[options.command, ...(options.args ?? [])].map(shown).join(" ")}`;
+      : `runs: ${[options.command, ...(options.args ?? [])].map(shellWord).join(" ")}`;
   return [
     `${name} ${escapeToLine(what)}`,
     ...(variables.length > 0 ? [`  It gets the variables ${variables.map(escapeToLine).join(", ")}.`] : []),
     ...(ignored.length > 0 ? [`  Not taken over: ${ignored.map(escapeToLine).join(", ")}.`] : []),
   ].join("\n");
-}
-
-function shown(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function nextSteps(

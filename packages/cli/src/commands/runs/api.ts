@@ -1,5 +1,7 @@
 import { isRecord } from "@agent/core/toolkit";
-import { type Decision, isEnded, RUN_STATES, type RunEngine, type RunState } from "@agent/durable";
+import { type Decision, isEnded, RUN_STATES, type Run, type RunEngine, type RunState } from "@agent/durable";
+import { approvalLines } from "../../chat/approvalQuestion.js";
+import { PLAIN_STYLE } from "../../display/style.js";
 import type { ServerOptions } from "./server.js";
 
 const LIST_LIMIT = 200;
@@ -38,7 +40,7 @@ export async function answerApi(engine: RunEngine, request: ApiRequest): Promise
   if (id === undefined) throw new HttpError(404, "There is nothing here.");
   const run = await engine.get(id);
   if (!run) throw new HttpError(404, `There is no run ${id}.`);
-  if (part === undefined) return { json: { run } };
+  if (part === undefined) return { json: { run: withQuestions(run) } };
   if (part === "events") {
     const after = searchParams.get("after");
     const options = { follow: true, signal: request.signal, ...(after !== null && { after }) };
@@ -48,6 +50,17 @@ export async function answerApi(engine: RunEngine, request: ApiRequest): Promise
   const applied = await change(engine, id, part, request.body);
   if (!applied) throw new HttpError(409, `Too late: the run is ${(await engine.get(id))?.state ?? "gone"}.`);
   return { json: { ok: true } };
+}
+
+/** Each call that waits, with its question in words: what cannot be seen is spelled out. */
+function withQuestions({ approvals, ...run }: Run): unknown {
+  return {
+    ...run,
+    approvals: approvals.map((call) => ({
+      ...call,
+      question: approvalLines(call, PLAIN_STYLE).join("\n"),
+    })),
+  };
 }
 
 async function listRuns(

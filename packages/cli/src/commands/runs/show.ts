@@ -1,7 +1,10 @@
 import { escapeInvisible } from "@agent/core/toolkit";
 import type { Run } from "@agent/durable";
+import { approvalLines } from "../../chat/approvalQuestion.js";
+import { PLAIN_STYLE } from "../../display/style.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns, print } from "../../process/output.js";
+import { shellWord } from "../../process/shellWord.js";
 import { type EngineFlags, withEngine } from "./engine.js";
 import { ageText, costText, stateText, tokensText, unknownRun } from "./text.js";
 
@@ -41,9 +44,9 @@ function describe(run: Run): string {
       facts.filter(([, value]) => value !== "").map(([name, value]) => [`${name}:`, escapeInvisible(value)]),
     ),
   ];
-  for (const { key, name, args } of approvals) {
-    lines.push(`\nWaits for a decision: ${name} ${escapeInvisible(JSON.stringify(args))}\n`);
-    lines.push(`  agent runs approve ${run.id} --call ${key}\n`);
+  for (const { key, ...call } of approvals) {
+    lines.push(`\n${approvalLines(call, PLAIN_STYLE).join("\n")}\n`);
+    lines.push(`Decide with: agent runs approve ${run.id} --call ${shellWord(key)}\n`);
   }
   if (result) lines.push(`\n${escapeInvisible(result.text)}\n`);
   return lines.join("");

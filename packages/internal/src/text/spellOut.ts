@@ -1,4 +1,4 @@
-import { escapeInvisible } from "@agent/core/toolkit";
+import { escapeInvisible } from "./visible.js";
 
 // Beyond what every text is cleaned of: everything that prints nothing or only blank, and code points without a
 // character. A command is not prose: nobody needs a variation selector in one.
@@ -42,9 +42,15 @@ export function findConfusables(text: string): string[] {
   return found.size > MOST_SHOWN ? [...shown, `${found.size - MOST_SHOWN} more`] : shown;
 }
 
-/** Whether the words of a text may stand in another order on the screen than they have. */
-export function mayBeReordered(text: string): boolean {
-  return RIGHT_TO_LEFT.test(text);
+/** What a reader of `text` could take for something else, in words; `label` says which text it is. */
+export function misreadings(label: string, text: string): string[] {
+  const found: string[] = [];
+  const confusables = findConfusables(text);
+  if (confusables.length > 0) found.push(`${label} has lookalikes: ${confusables.join(", ")}`);
+  if (RIGHT_TO_LEFT.test(text)) {
+    found.push(`${label} has letters that run from right to left: words may stand in another order here`);
+  }
+  return found;
 }
 
 function codeOf(letter: string): string {
