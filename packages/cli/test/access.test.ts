@@ -191,6 +191,21 @@ describe("a provider's key", () => {
     expect(command.stdout).not.toMatch(/0123456789/);
   });
 
+  test.runIf(process.platform === "linux")("is not in what /proc shows a command of the agent", async () => {
+    const box = new Sandbox();
+    // Backwards, so that nothing is recognised and hidden.
+    const command =
+      "pid=$$; while [ $pid -gt 1 ]; do tr '\\0' '\\n' < /proc/$pid/environ | rev; pid=$(awk '/^PPid/ {print $2}' /proc/$pid/status); done";
+    const run = ["tool", "run", "--enable", "run_bash", "run_bash", "--command", command];
+    const { stdout } = await box.run(run, { env: KEYS });
+    const backwards = (text: string): string => [...text].reverse().join("");
+    expect(stdout).toContain(backwards("HARMLESS=harmless"));
+    expect(stdout.split(backwards("HARMLESS=harmless")).length).toBeGreaterThan(2);
+    for (const text of [KEYS.OPENAI_API_KEY, KEYS.ANTHROPIC_API_KEY, "MY_COPY"]) {
+      expect(stdout).not.toContain(backwards(text));
+    }
+  });
+
   test("is hidden in what a tool says", async () => {
     const box = new Sandbox();
     box.write("agent.config.mjs", 'export default { packs: ["./pack.mjs"] };');

@@ -165,6 +165,19 @@ test("the model can call the tools of the editor's MCP servers, and a server tha
   expect(await client.end()).toBe(0);
 });
 
+test("read-only denies a tool of a server that came after the mode was chosen", async () => {
+  const { sandbox, env, args } = await project();
+  const client = await AcpClient.start(sandbox, { env, args, answer: select("allow") });
+  const mcpServers = [{ name: "docs", command: process.execPath, args: [MCP_SERVER, "{}"], env: [] }];
+  const sessionId = await client.open(sandbox.project, { mcpServers });
+  await client.ask("session/set_mode", { sessionId, modeId: "read-only" });
+  await client.prompt(sessionId, 'call mcp__docs__echo {"text":"never"}\nthen say ok');
+  const { rawOutput } = client.updates("tool_call_update").at(-1);
+  expect(rawOutput.text).toContain("plan mode only reads");
+  expect(client.messages.some(({ method }) => method === "session/request_permission")).toBe(false);
+  await client.end();
+});
+
 test("undo gives back what the person had not saved", async () => {
   const { sandbox, env, args } = await project();
   const path = sandbox.write("a.txt", "saved\n");

@@ -71,6 +71,36 @@ test("a call that needs a yes waits without a process; a denial reaches the mode
   expect(stdout).toContain("the person said no: not that file");
 });
 
+test("the question about a call spells out what cannot be seen, in the terminal and on the page", async () => {
+  const sandbox = new Sandbox();
+  const hidden = JSON.stringify({ path: "a\u202etxt.sh", content: "x\u200b" });
+  const call = { id: "1'; id #", type: "function", function: { name: "write_file", arguments: hidden } };
+  sandbox.write(
+    "agent.config.mjs",
+    `const toolCalls = [${JSON.stringify(call)}];
+export default {
+  confirm: ["write_file"],
+  provider: { model: "m", respond: async () => ({ content: null, toolCalls, finishReason: "tool_calls" }) },
+};
+`,
+  );
+  const id = await start(sandbox);
+  await work(sandbox);
+  const { stdout } = await sandbox.run(["runs", "show", id]);
+  expect(stdout).toContain("│ path: a\\u202etxt.sh\n│ content: x\\u200b\n");
+  // A person may copy the line into a shell.
+  expect(stdout).toMatch(/--call '[^']*'\\''[^']*'\n$/);
+  const server = sandbox.start(["runs", "serve", "--json"]);
+  onTestFinished(() => void server.kill("SIGINT"));
+  const url = await new Promise<URL>((resolve) => {
+    server.stdout.once("data", (chunk: Buffer) => resolve(new URL(JSON.parse(chunk.toString()).url)));
+  });
+  const authorization = `Bearer ${url.hash.slice("#token=".length)}`;
+  const answer = await fetch(`${url.origin}/api/runs/${id}`, { headers: { authorization } });
+  const { run } = (await answer.json()) as { run: { approvals: { question: string }[] } };
+  expect(run.approvals[0]?.question).toContain("│ path: a\\u202etxt.sh\n│ content: x\\u200b");
+});
+
 test("a run can be cancelled and retried, from any process", async () => {
   const sandbox = project();
   const id = await start(sandbox);

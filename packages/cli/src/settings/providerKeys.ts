@@ -1,6 +1,7 @@
 import { isRecord } from "@agent/core/toolkit";
 import type { AgentConfig } from "./config/types.js";
 import { isSecretName } from "./secrets.js";
+import { wipeEnvironment } from "./wipeEnvironment.js";
 
 /** Variables in which people keep the keys of model providers. */
 const KEY_VARIABLES: readonly string[] = [
@@ -66,6 +67,7 @@ export function takeProviderKeys(env: NodeJS.ProcessEnv, provider: AgentConfig["
   const same = Object.keys(env).filter((name) => values.includes(bare(env[name] ?? "")));
   const variables = [...new Set([...KEY_VARIABLES, ...same])];
   for (const name of variables) delete env[name];
+  if (env === process.env) wipeEnvironment(variables);
   return { env: before, variables, values };
 }
 

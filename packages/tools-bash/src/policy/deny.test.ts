@@ -113,6 +113,13 @@ describe("Promise: deny wins, and what may be denied is refused", () => {
   xargs -I "$X" echo rm
   xargs git
   hash -p /bin/rm ls
+  BASH_ALIASES[ls]=rm; ls x
+  BASH_ALIASES=rm ls x
+  BASH_CMDS[ls]=/bin/rm; ls x
+  declare -A BASH_CMDS; BASH_CMDS[ls]=/bin/rm
+  typeset BASH_ALIASES[ls]=rm
+  printf -v 'BASH_ALIASES[ls]' rm
+  read 'BASH_CMDS[ls]' < f
   enable -f ./x.so y
   alias ls=rm
   unalias ls

@@ -38,6 +38,17 @@ describe("an exported conversation", () => {
     expect(page).toContain("list &lt;b&gt;files&lt;/b&gt;");
   });
 
+  test("is written in one pass over what was made to be slow, and nothing in it is lost", () => {
+    const ticks = `a ${"`".repeat(200_000)}`;
+    const result = "` ".repeat(300_000);
+    const messages: ChatMessage[] = [
+      { role: "assistant", content: `${ticks}\nb \`c\` \`\`d\`\` e\``, tool_calls: [] },
+      { role: "tool", tool_call_id: "1", content: result },
+    ];
+    expect(exportHtml(messages, "t")).toContain(`<p>${ticks}<br>b <code>c</code> <code>d</code> e\`</p>`);
+    expect(exportMarkdown(messages, "t")).toContain(result.trimEnd());
+  });
+
   test("as HTML is nice to read", () => {
     const page = exportHtml(MESSAGES, "t");
     expect(page).toContain("<h2>Done</h2>");

@@ -74,14 +74,19 @@ function tableHtml(lines: readonly string[]): string {
   return `<table>${cells(table.head, "th")}${table.rows.map((row) => cells(row, "td")).join("")}</table>`;
 }
 
-/** Code first: nothing inside it is a mark. */
+/** Code first: nothing inside it is a mark. Every second piece is a run of backticks; two of them enclose code. */
 function inline(text: string): string {
-  return text
-    .split(/(`+[^`]+`+)/)
-    .map((part) =>
-      /^`+[^`]+`+$/.test(part) ? `<code>${escapeHtml(part.replace(/^`+|`+$/g, ""))}</code>` : words(part),
-    )
-    .join("");
+  const pieces = text.split(/(`+)/);
+  const parts: string[] = [];
+  for (let at = 0; at < pieces.length; at++) {
+    const piece = pieces[at] ?? "";
+    if (at % 2 === 0 || at + 2 >= pieces.length) parts.push(words(piece));
+    else {
+      parts.push(`<code>${escapeHtml(pieces[at + 1] ?? "")}</code>`);
+      at += 2;
+    }
+  }
+  return parts.join("");
 }
 
 function words(text: string): string {
