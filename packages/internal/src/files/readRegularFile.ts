@@ -1,26 +1,36 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
 /**
- * The content of a regular file: at most its first `most` bytes. `undefined` for everything that is none, is not there or
- * cannot be read. Never waits: what was looked at is what is read, and a FIFO put in its place is not opened for good.
+ * Opens a regular file, runs `use` on it and closes it. Throws if it cannot be opened or is none. Never waits: the file
+ * that was checked is the one that is read, and a FIFO in its place is not waited for.
  */
-export function readRegularFile(path: string, most: number): Buffer | undefined {
-  let descriptor: number | undefined;
+export function withRegularFile<T>(path: string, use: (descriptor: number, size: number) => T): T {
+  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
-    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const info = fstatSync(descriptor);
-    if (!info.isFile()) return undefined;
-    const buffer = Buffer.alloc(Math.min(info.size, most));
-    let read = 0;
-    while (read < buffer.length) {
-      const count = readSync(descriptor, buffer, read, buffer.length - read, read);
-      if (count === 0) break;
-      read += count;
-    }
-    return buffer.subarray(0, read);
+    if (!info.isFile()) throw new Error("it is not a regular file");
+    return use(descriptor, info.size);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The first `most` bytes of a regular file; `undefined` if it cannot be read or is none. */
+export function readRegularFile(path: string, most: number): Buffer | undefined {
+  try {
+    return withRegularFile(path, (descriptor, size) => readStart(descriptor, Math.min(size, most)));
   } catch {
     return undefined;
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
   }
+}
+
+function readStart(descriptor: number, length: number): Buffer {
+  const buffer = Buffer.alloc(length);
+  let read = 0;
+  while (read < length) {
+    const count = readSync(descriptor, buffer, read, length - read, read);
+    if (count === 0) break;
+    read += count;
+  }
+  return buffer.subarray(0, read);
 }

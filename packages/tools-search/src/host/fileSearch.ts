@@ -60,10 +60,12 @@ class FilesProgress {
   #isFull = false;
   #hint: string | undefined;
 
-  constructor(
-    private readonly pool: Pool,
-    private readonly query: GlobQuery,
-  ) {
+  readonly #pool: Pool;
+  readonly #query: GlobQuery;
+
+  constructor(pool: Pool, query: GlobQuery) {
+    this.#pool = pool;
+    this.#query = query;
     this.job = pool.createJob();
     this.#search = this.job.id;
   }
@@ -71,7 +73,7 @@ class FilesProgress {
   run(): Promise<void> {
     const all: Branch = { directory: "", entries: undefined, next: 0 };
     this.#trail.push(all);
-    return this.#look([all], this.pool.size > 1 ? FIRST_ENTRIES : Number.POSITIVE_INFINITY);
+    return this.#look([all], this.#pool.size > 1 ? FIRST_ENTRIES : Number.POSITIVE_INFINITY);
   }
 
   result(): FilesResult {
@@ -86,9 +88,9 @@ class FilesProgress {
 
   async #look(branches: readonly Branch[], maxEntries: number): Promise<void> {
     const task: GlobTask = {
-      ...{ kind: "glob", query: this.query, search: this.#search, maxEntries },
+      ...{ kind: "glob", query: this.#query, search: this.#search, maxEntries },
       directories: branches.map((branch) => branch.directory),
-      budget: this.#isFull ? 0 : this.query.limit - this.#paths.length,
+      budget: this.#isFull ? 0 : this.#query.limit - this.#paths.length,
     };
     this.#running++;
     await this.job.run(task, (reply) => {
@@ -104,7 +106,7 @@ class FilesProgress {
     this.#running--;
     this.#advance();
     const more: Promise<void>[] = [];
-    while (this.#running < this.pool.size && this.#open.length > 0) {
+    while (this.#running < this.#pool.size && this.#open.length > 0) {
       more.push(this.#look(this.#takeOpen(), LATER_ENTRIES));
     }
     await Promise.all(more);
@@ -124,7 +126,7 @@ class FilesProgress {
 
   /** Fewer at a time when few are left, so that all workers get some. */
   #takeOpen(): Branch[] {
-    const fair = Math.ceil(this.#open.length / (2 * this.pool.size));
+    const fair = Math.ceil(this.#open.length / (2 * this.#pool.size));
     const taken = this.#open.splice(-Math.min(fair, MAX_DIRECTORIES));
     return taken.sort((a, b) => (a.directory < b.directory ? -1 : 1));
   }
@@ -135,13 +137,13 @@ class FilesProgress {
       const entry = branch.entries[branch.next++];
       if (entry === undefined) this.#trail.pop();
       else if (typeof entry !== "string") this.#trail.push(entry);
-      else if (this.#paths.length < this.query.limit && !this.#isFull) this.#take(entry);
+      else if (this.#paths.length < this.#query.limit && !this.#isFull) this.#take(entry);
     }
   }
 
   #take(path: string): void {
     this.#characters += path.length + 1;
-    if (this.#characters > this.query.maxCharacters) this.#isFull = true;
+    if (this.#characters > this.#query.maxCharacters) this.#isFull = true;
     else this.#paths.push(path);
   }
 }

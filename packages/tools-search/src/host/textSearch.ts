@@ -68,10 +68,12 @@ class TextProgress {
   #characters = 0;
   #countingEnds: NodeJS.Timeout | undefined;
 
-  constructor(
-    private readonly pool: Pool,
-    private readonly search: TextSearch,
-  ) {
+  readonly #pool: Pool;
+  readonly #search: TextSearch;
+
+  constructor(pool: Pool, search: TextSearch) {
+    this.#pool = pool;
+    this.#search = search;
     this.job = pool.createJob();
   }
 
@@ -81,7 +83,7 @@ class TextProgress {
     const failure = new Promise<never>((_, reject) => {
       failed = reject;
     });
-    const walked = this.job.run(this.search.walk, (reply) => {
+    const walked = this.job.run(this.#search.walk, (reply) => {
       if (reply.kind === "batch") {
         const scan = this.#scan(reply.batch, this.#batches.push(undefined) - 1);
         scan.catch(failed);
@@ -111,19 +113,19 @@ class TextProgress {
   }
 
   async #scan(batch: FileBatch, index: number): Promise<void> {
-    const { query } = this.search;
+    const { query } = this.#search;
     let scanned: Scanned | undefined;
     // The budget is read when the task starts, not when it is queued.
-    const budget = (): number => this.search.maxResults - this.#collected;
+    const budget = (): number => this.#search.maxResults - this.#collected;
     const task: ScanTask = {
       kind: "scan",
       query,
-      scope: this.search.walk.scope,
+      scope: this.#search.walk.scope,
       batch,
       get budget() {
         return budget();
       },
-      splitLarge: this.pool.size > 1 && query.context === 0 && query.mode !== "files",
+      splitLarge: this.#pool.size > 1 && query.context === 0 && query.mode !== "files",
     };
     await this.job.run(task, (reply) => {
       if (reply.kind === "scanned") scanned = reply;
@@ -138,11 +140,11 @@ class TextProgress {
   }
 
   async #scanLarge(file: LargeFile, named: boolean): Promise<FileHits | undefined> {
-    const { query, maxResults } = this.search;
+    const { query, maxResults } = this.#search;
     const room = Math.ceil(query.maxCharacters / leastCharacters(file.label, query.mode));
     const { failed, inPieces, matches, rows } = await scanInRanges(this.job, file, {
       query,
-      scope: this.search.walk.scope,
+      scope: this.#search.walk.scope,
       maxResults: Math.min(maxResults, room),
       named,
     });
@@ -162,28 +164,28 @@ class TextProgress {
     this.#batches[index] = hits.sort((a, b) => a.index - b.index);
     for (let batch = this.#batches[this.#complete]; batch; batch = this.#batches[++this.#complete]) {
       for (const file of batch) {
-        const { mode } = this.search.query;
+        const { mode } = this.#search.query;
         const least = leastCharacters(file.label, mode);
         this.#collected += mode === "lines" ? file.matches : 1;
         this.#characters += file.rows.reduce((sum, row) => sum + row.text.length + least, 0);
         if (mode !== "lines") this.#characters += least;
       }
     }
-    const isFull = this.#characters >= this.search.query.maxCharacters;
-    this.#collected = isFull ? this.search.maxResults : Math.min(this.#collected, this.search.maxResults);
-    if (this.#collected === this.search.maxResults) this.#countOn();
+    const isFull = this.#characters >= this.#search.query.maxCharacters;
+    this.#collected = isFull ? this.#search.maxResults : Math.min(this.#collected, this.#search.maxResults);
+    if (this.#collected === this.#search.maxResults) this.#countOn();
   }
 
   /** The wanted results are known; how many more there are is worth a moment only. */
   #countOn(): void {
-    const { countOnMs } = this.search;
+    const { countOnMs } = this.#search;
     const stop = (): void => this.job.cancel(new CountedEnoughError());
     if (countOnMs === 0) stop();
     else this.#countingEnds ??= setTimeout(stop, countOnMs);
   }
 
   #firstFiles(): FileHits[] {
-    const { query, maxResults } = this.search;
+    const { query, maxResults } = this.#search;
     const files: FileHits[] = [];
     let left = maxResults;
     for (const file of this.#batches.flatMap((batch) => batch ?? [])) {

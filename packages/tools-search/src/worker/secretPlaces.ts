@@ -10,10 +10,12 @@ export class SecretPlaces {
   readonly #prefixes: readonly string[];
   readonly #byDirectory = new Map<string, Set<string>>();
 
-  constructor(
-    private readonly places: readonly string[],
-    private readonly granted: readonly string[],
-  ) {
+  readonly #places: readonly string[];
+  readonly #granted: readonly string[];
+
+  constructor(places: readonly string[], granted: readonly string[]) {
+    this.#places = places;
+    this.#granted = granted;
     const folded = places.map(foldPath);
     this.#prefixes = folded.map(withSlash);
     for (const place of folded) {
@@ -24,7 +26,7 @@ export class SecretPlaces {
   }
 
   get isEmpty(): boolean {
-    return this.places.length === 0;
+    return this.#places.length === 0;
   }
 
   /** Whether reading a canonical path needs a person's yes that was not given. */
@@ -33,8 +35,8 @@ export class SecretPlaces {
     const folded = withSlash(foldPath(path));
     // The rules have the last word, and are slow to ask.
     if (!this.#prefixes.some((prefix) => folded.startsWith(prefix))) return false;
-    if (findAccessNeed({ secret: this.places }, "read", path) === undefined) return false;
-    return !this.granted.some((granted) => isInside(granted, path));
+    if (findAccessNeed({ secret: this.#places }, "read", path) === undefined) return false;
+    return !this.#granted.some((granted) => isInside(granted, path));
   }
 
   /** The names of the places right in a directory, folded as by `foldPath`. */

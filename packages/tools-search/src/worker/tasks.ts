@@ -44,11 +44,15 @@ export class TaskRunner {
   #libraries: GlobLibraries | undefined;
   #plan: { readonly search: number; readonly plan: GlobPlan } | undefined;
 
-  constructor(private readonly engine: Engine) {}
+  readonly #engine: Engine;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
 
   /** Makes ready what the first search would have to wait for. */
   warmUp(): void {
-    this.#window ??= createScanWindow(this.engine.simd);
+    this.#window ??= createScanWindow(this.#engine.simd);
   }
 
   /** Loads the libraries that the task needs. To be awaited before it is run. */
@@ -85,9 +89,9 @@ export class TaskRunner {
   #scannerFor(query: TextQuery): FileScanner {
     const key = JSON.stringify(query);
     if (this.#scanner?.key !== key) {
-      const compiled = compileQuery(query, this.engine);
-      this.#window = this.#scanner?.scanner.window ?? this.#window ?? createScanWindow(this.engine.simd);
-      this.#scanner = { key, scanner: new FileScanner(query, compiled, this.engine.simd, this.#window) };
+      const compiled = compileQuery(query, this.#engine);
+      this.#window = this.#scanner?.scanner.window ?? this.#window ?? createScanWindow(this.#engine.simd);
+      this.#scanner = { key, scanner: new FileScanner(query, compiled, this.#engine.simd, this.#window) };
     }
     return this.#scanner.scanner;
   }

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { errorMessage } from "@agent/core/toolkit";
 import { isInside, quotePath } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
+import { withRegularFile } from "../../process/regularFile.js";
 import { filesFor, resolveModule } from "../modules/resolveModule.js";
 
 // Anything that looks like a relative path, quoted or bare: imports and packs alike.
@@ -131,23 +132,12 @@ export function hashOf(text: string): string {
 
 /** Reads a regular file of bounded size. A file too large to be looked at is an error: it could change unseen. */
 export function readProjectFile(path: string): string {
-  let descriptor: number;
   try {
-    // Not blocking: a FIFO put there must not hold up the program.
-    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    return withRegularFile(path, (descriptor, size) => {
+      if (size <= MAX_BYTES) return readFileSync(descriptor, "utf8");
+      throw new Error(`the config leads to this file, and with ${size} bytes it is too large to vouch for`);
+    });
   } catch (error) {
-    throw new CliError(`${quotePath(path)}: it cannot be read: ${errorMessage(error)}`);
-  }
-  try {
-    const info = fstatSync(descriptor);
-    if (!info.isFile()) throw new CliError(`${quotePath(path)}: it is not a regular file.`);
-    if (info.size > MAX_BYTES) {
-      throw new CliError(
-        `${quotePath(path)}: the config leads to this file, and with ${info.size} bytes it is too large to vouch for.`,
-      );
-    }
-    return readFileSync(descriptor, "utf8");
-  } finally {
-    closeSync(descriptor);
+    throw new CliError(`${quotePath(path)} cannot be read: ${errorMessage(error)}.`);
   }
 }

@@ -55,12 +55,17 @@ export class Pool {
   #lastJob = 0;
   #watch: NodeJS.Timeout | undefined;
 
+  readonly #firstChoice: OpenExecutor;
+  readonly #fallback: OpenExecutor;
+
   constructor(
     readonly size: number,
-    private readonly firstChoice: OpenExecutor,
+    firstChoice: OpenExecutor,
     /** Used while executors of the first kind do not start. */
-    private readonly fallback: OpenExecutor,
+    fallback: OpenExecutor,
   ) {
+    this.#firstChoice = firstChoice;
+    this.#fallback = fallback;
     this.#openExecutor = firstChoice;
   }
 
@@ -118,13 +123,13 @@ export class Pool {
   /** All at once: what is searched is divided as soon as the first files are known. */
   #openAll(): void {
     do this.#open();
-    while (this.#slots.length < this.size && this.#openExecutor === this.firstChoice);
+    while (this.#slots.length < this.size && this.#openExecutor === this.#firstChoice);
   }
 
   #open(): void {
     const slot: Slot = {
       executor: this.#newExecutor(() => slot),
-      ready: this.#openExecutor === this.fallback,
+      ready: this.#openExecutor === this.#fallback,
       running: undefined,
     };
     // Held until it is ready: a task is waiting for it.
@@ -142,7 +147,7 @@ export class Pool {
       return this.#openExecutor(events);
     } catch {
       this.#useFallback();
-      return this.fallback(events);
+      return this.#fallback(events);
     }
   }
 
@@ -190,15 +195,15 @@ export class Pool {
   }
 
   #useFallback(): void {
-    if (this.#openExecutor !== this.firstChoice) return;
+    if (this.#openExecutor !== this.#firstChoice) return;
     this.#failedStarts++;
-    this.#openExecutor = this.fallback;
+    this.#openExecutor = this.#fallback;
   }
 
   #returnToFirstChoice(): void {
-    if (this.#openExecutor === this.firstChoice || this.#failedStarts >= MAX_FAILED_STARTS) return;
+    if (this.#openExecutor === this.#firstChoice || this.#failedStarts >= MAX_FAILED_STARTS) return;
     if (this.#slots.some((slot) => slot.running !== undefined)) return;
-    this.#openExecutor = this.firstChoice;
+    this.#openExecutor = this.#firstChoice;
     this.close();
   }
 

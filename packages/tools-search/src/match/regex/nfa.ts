@@ -38,10 +38,13 @@ class Writer {
   readonly all: NfaState[] = [{ kind: "end" }];
   readonly sets = new Map<string, CharacterSet>();
 
-  constructor(
-    private readonly ignoreCase: boolean,
-    private readonly maxStates: number,
-  ) {}
+  readonly #ignoreCase: boolean;
+  readonly #maxStates: number;
+
+  constructor(ignoreCase: boolean, maxStates: number) {
+    this.#ignoreCase = ignoreCase;
+    this.#maxStates = maxStates;
+  }
 
   /** Writes the tree so that it goes on with the state `next`, and returns where it begins. */
   write(tree: RegexTree, next: number): number {
@@ -80,12 +83,12 @@ class Writer {
   }
 
   #add(state: NfaState): number {
-    if (this.all.length >= this.maxStates) throw new TooManyStates();
+    if (this.all.length >= this.#maxStates) throw new TooManyStates();
     return this.all.push(state) - 1;
   }
 
   #set(source: string): CharacterSet {
-    const set = this.sets.get(source) ?? characterSet(source, this.ignoreCase);
+    const set = this.sets.get(source) ?? characterSet(source, this.#ignoreCase);
     this.sets.set(source, set);
     return set;
   }

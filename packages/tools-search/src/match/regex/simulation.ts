@@ -26,7 +26,10 @@ export class NfaSimulation {
   readonly #seen: Uint32Array;
   #round = 0;
 
-  constructor(private readonly nfa: Nfa) {
+  readonly #nfa: Nfa;
+
+  constructor(nfa: Nfa) {
+    this.#nfa = nfa;
     const assertions = nfa.all.flatMap((state) => (state.kind === "assertion" ? [state.assertion] : []));
     this.assertions = new Set(assertions);
     this.hasWordAssertions = this.assertions.has("\\b") || this.assertions.has("\\B");
@@ -51,14 +54,14 @@ export class NfaSimulation {
     if (here.includes(END)) return "matched";
     const next: number[] = [];
     for (const number of here) {
-      const state = this.nfa.all[number];
+      const state = this.#nfa.all[number];
       if (state?.kind !== "character") continue;
       const fits = isIn(state.set);
       if (fits === undefined) return "unsure";
       if (fits) next.push(state.next);
     }
     // A match may also begin behind this character.
-    next.push(this.nfa.first);
+    next.push(this.#nfa.first);
     const place = { atStart: false, afterWord: this.hasWordAssertions && isWord };
     return { states: this.#closure(next, place), ...place };
   }
@@ -74,7 +77,7 @@ export class NfaSimulation {
       if (this.#seen[number] === round) continue;
       this.#seen[number] = round;
       this.work++;
-      const state = this.nfa.all[number];
+      const state = this.#nfa.all[number];
       if (state?.kind === "fork") waiting.push(...state.next);
       else if (state?.kind !== "assertion") kept.push(number);
       else if (state.assertion === "^") {

@@ -10,11 +10,15 @@ const HEARTBEAT_BYTES = 4 * 1024 * 1024;
 
 /** Works everywhere, on memory of any size. */
 export class PlainWindow implements ByteWindow {
+  readonly #heartbeat: () => void;
+
   constructor(
     readonly buffer: Buffer,
     /** Called now and then during a long search. */
-    private readonly heartbeat: () => void = () => undefined,
-  ) {}
+    heartbeat: () => void = () => undefined,
+  ) {
+    this.#heartbeat = heartbeat;
+  }
 
   find(needle: Needle, from: number, to: number): number {
     if (needle.kind === "run") return this.#findRun(needle, from, to);
@@ -30,7 +34,7 @@ export class PlainWindow implements ByteWindow {
   #findRun(needle: Needle, from: number, to: number): number {
     let length = 0;
     for (let at = from; at < to; at++) {
-      if (at % HEARTBEAT_BYTES === 0) this.heartbeat();
+      if (at % HEARTBEAT_BYTES === 0) this.#heartbeat();
       length = isInClass(needle, 0, this.buffer[at] ?? 0) ? length + 1 : 0;
       if (length === needle.length) return at + 1 - length;
     }
@@ -40,7 +44,7 @@ export class PlainWindow implements ByteWindow {
   #findByByte(needle: Needle, from: number, to: number): number {
     const fits = needle.kind === "classes" ? isInClass : isSameLetter;
     for (let at = from; at + needle.length <= to; at++) {
-      if (at % HEARTBEAT_BYTES === 0) this.heartbeat();
+      if (at % HEARTBEAT_BYTES === 0) this.#heartbeat();
       let i = 0;
       while (i < needle.length && fits(needle, i, this.buffer[at + i] ?? 0)) i++;
       if (i === needle.length) return at;
@@ -52,7 +56,7 @@ export class PlainWindow implements ByteWindow {
     const { buffer } = this;
     let row = lineStart;
     for (let at = from; at < to; at++) {
-      if (at % HEARTBEAT_BYTES === 0) this.heartbeat();
+      if (at % HEARTBEAT_BYTES === 0) this.#heartbeat();
       row = table[(row + (columnOf[buffer[at] ?? 0] ?? 0)) >> 1] ?? 0;
       if (row >= lineStart) continue;
       if (row > 0) return at * 2 + (row > rowBytes ? 1 : 0);

@@ -87,17 +87,22 @@ export class GlobWalk {
   /** The ignore rules inside directories around the parts. */
   readonly #scopes = new Map<string, IgnoreScope>();
 
+  readonly #shown: string;
+  readonly #around: IgnoreScope | undefined;
+
   constructor(
     /** Absolute, with a slash at the end. */
     readonly base: string,
     /** The path from the start of the search to the base. */
     readonly prefix: string,
-    private readonly shown: string,
+    shown: string,
     patterns: readonly string[],
     /** The ignore rules around the base. */
-    private readonly around: IgnoreScope | undefined,
+    around: IgnoreScope | undefined,
     libraries: GlobLibraries,
   ) {
+    this.#shown = shown;
+    this.#around = around;
     this.#tests = patterns.map((pattern) => ({
       end: fixedEnd(pattern),
       whole: globToRegex(pattern, libraries),
@@ -113,8 +118,8 @@ export class GlobWalk {
     const enters = this.#enters;
     return walk({
       ...options,
-      ...{ base: this.base, shown: this.shown, from },
-      ignore: this.around && this.#scopeAround(this.around, from),
+      ...{ base: this.base, shown: this.#shown, from },
+      ignore: this.#around && this.#scopeAround(this.#around, from),
       wants: (path, name) => this.#matches(path, name),
       enters: enters && ((path) => enters(this.prefix + path)),
     });

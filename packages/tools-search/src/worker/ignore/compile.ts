@@ -79,14 +79,18 @@ class ExpressionGroup {
   readonly #sources: string[] = [];
   #any: RegExp | undefined;
 
-  constructor(private readonly once: Once) {}
+  readonly #once: Once;
+
+  constructor(once: Once) {
+    this.#once = once;
+  }
 
   get isEmpty(): boolean {
     return this.#rules.length === 0;
   }
 
   add(glob: string, rule: Placed): void {
-    const source = ignoreGlobToSource(glob, this.once);
+    const source = ignoreGlobToSource(glob, this.#once);
     if (source === undefined) return;
     this.#sources.push(source);
     // Later rules win, so they are asked first.

@@ -27,33 +27,37 @@ interface Level {
  * its own `.gitignore` files, as for git.
  */
 export class IgnoreScope {
-  private constructor(
-    private readonly boundary: Boundary,
-    private readonly other: Level | undefined,
-    private readonly git: Level | undefined,
-  ) {}
+  readonly #boundary: Boundary;
+  readonly #other: Level | undefined;
+  readonly #git: Level | undefined;
+
+  private constructor(boundary: Boundary, other: Level | undefined, git: Level | undefined) {
+    this.#boundary = boundary;
+    this.#other = other;
+    this.#git = git;
+  }
 
   /** Whether the entry `name` of `directory` (absolute, "/" at the end) is left out. */
   ignores(directory: string, name: string, isDirectory: boolean): boolean {
     const verdict =
-      ask(this.other, directory, name, isDirectory) ?? ask(this.git, directory, name, isDirectory);
+      ask(this.#other, directory, name, isDirectory) ?? ask(this.#git, directory, name, isDirectory);
     return verdict === "ignore";
   }
 
   get isEmpty(): boolean {
-    return this.other === undefined && this.git === undefined;
+    return this.#other === undefined && this.#git === undefined;
   }
 
   /** The scope inside `directory` (absolute, "/" at the end), given which of `IGNORE_FILES` it holds. */
   enter(directory: string, holds: { git: boolean; other: boolean; repository: boolean }): IgnoreScope {
     if (!holds.git && !holds.other && !holds.repository) return this;
-    const read: ReadText = (file) => this.boundary.readText(file, MAX_IGNORE_FILE_BYTES);
+    const read: ReadText = (file) => this.#boundary.readText(file, MAX_IGNORE_FILE_BYTES);
     const inherited = holds.repository
       ? level(read(excludeFile(directory, read)), directory, undefined)
-      : this.git;
+      : this.#git;
     return new IgnoreScope(
-      this.boundary,
-      holds.other ? level(read(directory + IGNORE_FILES.other), directory, this.other) : this.other,
+      this.#boundary,
+      holds.other ? level(read(directory + IGNORE_FILES.other), directory, this.#other) : this.#other,
       holds.git ? level(read(directory + IGNORE_FILES.git), directory, inherited) : inherited,
     );
   }

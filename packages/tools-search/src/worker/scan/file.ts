@@ -52,13 +52,20 @@ export function createScanWindow(simd: boolean): ByteWindow {
 export class FileScanner {
   #window: ByteWindow;
 
+  readonly #query: TextQuery;
+  readonly #compiled: CompiledQuery;
+  readonly #simd: boolean;
+
   constructor(
-    private readonly query: TextQuery,
-    private readonly compiled: CompiledQuery,
-    private readonly simd: boolean,
+    query: TextQuery,
+    compiled: CompiledQuery,
+    simd: boolean,
     /** The memory to read into; that of a scanner that is no longer used will do. */
     window: ByteWindow,
   ) {
+    this.#query = query;
+    this.#compiled = compiled;
+    this.#simd = simd;
     this.#window = window;
   }
 
@@ -68,7 +75,7 @@ export class FileScanner {
     const descriptor = open(path, boundary, named);
     try {
       if (inPortions) boundary.checkProcessSecret(descriptor, path);
-      const scan = new Reading(this, descriptor, this.query, this.compiled, options).run();
+      const scan = new Reading(this, descriptor, this.#query, this.#compiled, options).run();
       // Few files match, so only they pay for a look at what was opened where any file may be.
       if (scan.matches > 0 && !inPortions) boundary.checkProcessSecret(descriptor, path);
       return scan;
@@ -89,7 +96,7 @@ export class FileScanner {
     if (size > MAX_LINE_BYTES) return undefined;
     const fast = size <= FAST_WINDOW_BYTES;
     const larger = fast
-      ? createWindow(size, this.simd)
+      ? createWindow(size, this.#simd)
       : new PlainWindow(Buffer.allocUnsafeSlow(size), heartbeat);
     window.buffer.copy(larger.buffer);
     if (fast) this.#window = larger;
@@ -103,23 +110,32 @@ class Reading {
   readonly #firstOnly: boolean;
   #inPieces = false;
 
+  readonly #scanner: FileScanner;
+  readonly #descriptor: number;
+  readonly #compiled: CompiledQuery;
+  readonly #options: ScanOptions;
+
   constructor(
-    private readonly scanner: FileScanner,
-    private readonly descriptor: number,
+    scanner: FileScanner,
+    descriptor: number,
     query: TextQuery,
-    private readonly compiled: CompiledQuery,
-    private readonly options: ScanOptions,
+    compiled: CompiledQuery,
+    options: ScanOptions,
   ) {
+    this.#scanner = scanner;
+    this.#descriptor = descriptor;
+    this.#compiled = compiled;
+    this.#options = options;
     const { budget, range } = options;
     this.#collector = new RowCollector(budget, query, range !== undefined && budget > 0);
     this.#firstOnly = query.mode === "files" && range === undefined;
   }
 
   run(): FileScan {
-    const { named, range, splitLarge } = this.options;
-    let { window } = this.scanner;
-    if (named) requireRegularFile(this.descriptor);
-    if (range && requireRegularFile(this.descriptor).identity !== range.identity) {
+    const { named, range, splitLarge } = this.#options;
+    let { window } = this.#scanner;
+    if (named) requireRegularFile(this.#descriptor);
+    if (range && requireRegularFile(this.#descriptor).identity !== range.identity) {
       throw new NotSearched("vanished", "was replaced while it was searched");
     }
     // A byte before the range tells whether a line begins right at its start.
@@ -132,7 +148,7 @@ class Reading {
       if (order !== undefined) return this.#scanUtf16(order);
       if (!named && looksBinary(window.buffer, held)) throw new NotSearched("binary", "binary");
       if (splitLarge && held === window.buffer.length) {
-        const file = requireRegularFile(this.descriptor);
+        const file = requireRegularFile(this.#descriptor);
         if (file.size >= LARGE_FILE_BYTES) return this.#result(file);
       }
     }
@@ -146,7 +162,7 @@ class Reading {
       const isLast = ended || rangeEnd !== undefined;
       let cut = rangeEnd ?? (ended ? held : window.lastNewline(0, held) + 1);
       if (cut === 0 && !isLast && from !== undefined) {
-        const larger = this.scanner.grow(window, this.options.heartbeat);
+        const larger = this.#scanner.grow(window, this.#options.heartbeat);
         if (larger) {
           const more = this.#read(larger, held, position);
           held += more;
@@ -183,30 +199,30 @@ class Reading {
   #read(window: ByteWindow, at: number, position: number): number {
     let filled = at;
     while (filled < window.buffer.length) {
-      this.options.heartbeat();
+      this.#options.heartbeat();
       const wanted = window.buffer.length - filled;
-      const got = readSync(this.descriptor, window.buffer, filled, wanted, position + filled - at);
+      const got = readSync(this.#descriptor, window.buffer, filled, wanted, position + filled - at);
       filled += got;
-      if (got === 0 || (got < wanted && !this.options.inPortions)) break;
+      if (got === 0 || (got < wanted && !this.#options.inPortions)) break;
     }
     return filled - at;
   }
 
   #search(window: ByteWindow, from: number, to: number, isLast: boolean): void {
     const before = this.#collector.matches;
-    collectMatches({ window, from, to, isLast }, this.compiled, this.#collector, this.#firstOnly);
-    if (before === this.#collector.matches || this.options.named) return;
+    collectMatches({ window, from, to, isLast }, this.#compiled, this.#collector, this.#firstOnly);
+    if (before === this.#collector.matches || this.#options.named) return;
     // Few files match, so only they pay for the search for a later sign of binary data.
     if (window.buffer.subarray(from, to).includes(0)) throw new NotSearched("binary", "binary");
   }
 
   #scanUtf16(order: "little" | "big"): FileScan {
-    const { size } = requireRegularFile(this.descriptor);
+    const { size } = requireRegularFile(this.#descriptor);
     if (size > MAX_UTF16_BYTES) throw new NotSearched("tooLarge", "UTF-16 over 64 MB");
     const bytes = Buffer.allocUnsafeSlow(size);
     const held = this.#read(new PlainWindow(bytes), 0, 0);
     const text = utf16ToUtf8(bytes.subarray(0, held), order);
-    this.#search(new PlainWindow(text, this.options.heartbeat), 0, text.length, true);
+    this.#search(new PlainWindow(text, this.#options.heartbeat), 0, text.length, true);
     return this.#result();
   }
 

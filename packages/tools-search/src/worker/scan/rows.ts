@@ -21,19 +21,24 @@ export class RowCollector {
   #wantedAfter = 0;
   /** The last lines of the view before, for context that reaches back into it. */
   #carried: string[] = [];
-  private readonly context: number;
-  private readonly maxLength: number;
-  private readonly maxCharacters: number;
+  readonly #context: number;
+  readonly #maxLength: number;
+  readonly #maxCharacters: number;
+
+  readonly #budget: number;
+  readonly #countEveryLine: boolean;
 
   constructor(
-    private readonly budget: number,
+    budget: number,
     query: TextQuery,
     /** Count lines to the end, for a caller that searches a file in ranges. */
-    private readonly countEveryLine = false,
+    countEveryLine = false,
   ) {
-    this.context = query.context;
-    this.maxLength = query.maxLineLength;
-    this.maxCharacters = query.maxCharacters;
+    this.#budget = budget;
+    this.#countEveryLine = countEveryLine;
+    this.#context = query.context;
+    this.#maxLength = query.maxLineLength;
+    this.#maxCharacters = query.maxCharacters;
   }
 
   /** Line breaks seen so far; complete after `finish` if `countEveryLine` was asked for. */
@@ -61,26 +66,26 @@ export class RowCollector {
     }
     this.#line += view.countLines(this.#counted, start);
     this.#counted = start;
-    if (this.context > 0) this.#pushBefore(view, start);
-    this.#push(this.#line, view.shown(start, end, at, this.maxLength), true);
+    if (this.#context > 0) this.#pushBefore(view, start);
+    this.#push(this.#line, view.shown(start, end, at, this.#maxLength), true);
     this.#shown++;
     this.#lastRow = this.#line;
     this.#after = end + 1;
-    this.#wantedAfter = this.context;
+    this.#wantedAfter = this.#context;
   }
 
   /** The end of a view. Lines are counted on only if a later match may still need a number. */
   finish(view: TextView, isLast: boolean): void {
     this.#fillAfter(view, view.end);
-    if (this.countEveryLine || (!isLast && this.#wantsRows)) {
+    if (this.#countEveryLine || (!isLast && this.#wantsRows)) {
       this.#line += view.countLines(this.#counted, view.end);
       this.#counted = view.end;
     }
-    if (this.context > 0 && !isLast) this.#carried = this.#linesBefore(view, view.end, this.context);
+    if (this.#context > 0 && !isLast) this.#carried = this.#linesBefore(view, view.end, this.#context);
   }
 
   get #wantsRows(): boolean {
-    return this.#shown < this.budget && this.characters < this.maxCharacters;
+    return this.#shown < this.#budget && this.characters < this.#maxCharacters;
   }
 
   #push(line: number, text: string, match: boolean): void {
@@ -91,7 +96,7 @@ export class RowCollector {
   #fillAfter(view: TextView, limit: number): void {
     while (this.#wantedAfter > 0 && this.#after < limit) {
       const end = view.lineEnd(this.#after);
-      const text = view.shown(this.#after, end, this.#after, this.maxLength);
+      const text = view.shown(this.#after, end, this.#after, this.#maxLength);
       this.#push(++this.#lastRow, text, false);
       this.#after = end + 1;
       this.#wantedAfter--;
@@ -99,7 +104,7 @@ export class RowCollector {
   }
 
   #pushBefore(view: TextView, start: number): void {
-    const wanted = Math.min(this.context, this.#line - 1 - this.#lastRow);
+    const wanted = Math.min(this.#context, this.#line - 1 - this.#lastRow);
     const texts = this.#linesBefore(view, start, wanted);
     for (const [index, text] of texts.entries()) {
       this.#push(this.#line - texts.length + index, text, false);
@@ -113,7 +118,7 @@ export class RowCollector {
     while (texts.length < wanted && from > view.start) {
       const end = from - 1;
       from = view.lineStart(end);
-      texts.unshift(view.shown(from, end, from, this.maxLength));
+      texts.unshift(view.shown(from, end, from, this.#maxLength));
     }
     const missing = wanted - texts.length;
     return missing > 0 ? [...this.#carried.slice(-missing), ...texts] : texts;
