@@ -21,7 +21,7 @@ interface Probe {
 }
 
 /**
- * Runs a program that is only asked something, without standard input and with no variable of the agent, and resolves to the
+ * Runs a program to query it, without standard input and with no variable of the agent, and resolves to the
  * start of what it prints on one stream. Rejects if it cannot be started.
  */
 export function probeProgram(
@@ -47,7 +47,7 @@ export function probeProgram(
     // Not the option of spawn: Node would warn about the eleventh run that shares one signal.
     const release = onAbort(signal, () => {
       child.kill("SIGKILL");
-      // At once: what it started may hold the stream open.
+      // Do not wait for the stream: a process that the program started may hold it open.
       resolve({ code: null, output });
     });
     child[stream]?.setEncoding("utf8").on("data", (text: string) => {

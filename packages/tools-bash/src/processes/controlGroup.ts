@@ -62,7 +62,7 @@ export class ControlGroup {
         if (Number.isFinite(limits.processes)) group.#set("pids.max", Math.ceil(limits.processes) * 4 + 64);
         return group;
       } catch {
-        // Not here; perhaps in the next one.
+        // No group can be made here: try the next directory.
       }
     }
     return undefined;

@@ -10,7 +10,7 @@ const MAX_DIRECTORIES = 32;
 
 export interface FilesResult {
   readonly paths: readonly string[];
-  /** Whether not the number of paths, but their length was the limit. */
+  /** Whether the total length of the paths, not their number, reached its limit. */
   readonly isFull: boolean;
   readonly total: number;
   readonly tally: Tally;
@@ -41,7 +41,7 @@ export async function searchFiles(pool: Pool, query: GlobQuery, limits: SearchLi
 
 /**
  * One search under way. A task reads some directories and hands back those it left, which other tasks take, as
- * many at a time as there are workers. What they find is put together in path order, whoever comes first.
+ * many at a time as there are workers. The results are put together in path order, in whatever order the tasks finish.
  */
 class FilesProgress {
   readonly job: Job;

@@ -40,7 +40,7 @@ export async function scanInRanges(
 function stillWanted(ranges: readonly Ranged[], wanted: number): number {
   let left = wanted;
   for (const range of ranges) {
-    // A gap: what is behind it may turn out to be wanted or not.
+    // An earlier range is not finished: how many results of this one are wanted is not known yet.
     if (range === undefined) break;
     left -= range.rows.length;
   }

@@ -20,7 +20,7 @@ class DeadlineError extends Error {}
 /** Thrown inside a job that has all results it wants. */
 export class CountedEnoughError extends Error {}
 
-/** Ends the job at the deadline, which is told, or at the abort, which rejects with the signal's reason. */
+/** Cancels the job at the deadline, which the result reports, or on abort, which rejects with the signal's reason. */
 export async function withLimits(
   job: Job,
   { timeoutMs, signal }: SearchLimits,
@@ -34,7 +34,7 @@ export async function withLimits(
     await run;
     return undefined;
   } catch (error) {
-    // One part failed: the rest of the job is of no use any more.
+    // One part failed: nobody needs the rest of the job.
     job.cancel(error as Error);
     return stoppedBy(error);
   } finally {

@@ -176,7 +176,7 @@ class TextProgress {
     if (this.#collected === this.#search.maxResults) this.#countOn();
   }
 
-  /** The wanted results are known; how many more there are is worth a moment only. */
+  /** All wanted results are found: further matches are only counted, and only for `countOnMs`. */
   #countOn(): void {
     const { countOnMs } = this.#search;
     const stop = (): void => this.job.cancel(new CountedEnoughError());

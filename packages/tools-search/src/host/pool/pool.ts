@@ -104,7 +104,7 @@ export class Pool {
         return;
       }
       this.#start(slot, this.#takeNext());
-      // One more executor for what is left; the next turn finds it ready.
+      // Open one more executor for the tasks that are left; `ready` runs them.
       if (this.#queues.size > 0 && this.#slots.length < this.size) this.#open();
     }
   }
@@ -189,7 +189,7 @@ export class Pool {
       this.#drop(slot, new Error(`The search broke off: ${error.message}.`));
       return;
     }
-    // It never got as far as to start: for what is waiting now there is no use in trying again.
+    // It failed to start: another attempt right now would fail too, so the waiting tasks use the fallback.
     this.#useFallback();
     this.#drop(slot, error);
   }

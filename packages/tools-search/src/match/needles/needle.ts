@@ -14,9 +14,9 @@ export interface Needle {
   readonly kind: "text" | "folded" | "classes" | "run";
   /** How many bytes a find covers. */
   readonly length: number;
-  /** The bytes; for classes, 16 bytes for each: by its lower half, which upper halves a byte may have, as bits. */
+  /** The bytes; for classes, a 16-entry nibble table each: index = low nibble, bits = allowed high nibbles. */
   readonly bytes: Uint8Array;
-  /** For text: a byte of it matches if `text | fold == byte`. For classes: the bit of each upper half. */
+  /** For text: a byte of it matches if `text | fold == byte`. For classes: the bit of each high nibble. */
   readonly folds: Uint8Array;
   /** The places of its two rarest bytes, which are compared first. */
   readonly rare: readonly [number, number];

@@ -10,10 +10,11 @@ const RARE = 1 / 1000;
 const MAX_OFFSET = 16;
 
 /**
- * Where `findMany2.wat` and `findMany3.wat` find what they need in the table. For each place that is looked at there are 16 bytes by the lower
- * half of the byte there and 16 by its upper half: which buckets have a needle with such a byte, as bits. Then room for
- * the buckets of 32 places of the text, for each bucket where its needles begin (16 bits), and the needles. A needle is
- * its length (16 bits), its bytes and its folds; a length of 0 ends the bucket.
+ * The layout of the table that `findMany2.wat` and `findMany3.wat` read:
+ * - two 16-entry nibble tables for each compared byte, by its low and by its high nibble; bits = buckets with such a needle;
+ * - room for the buckets that pass at 32 places of the text;
+ * - where the needles of each bucket begin (16 bits each);
+ * - the needles: length (16 bits), bytes, folds; a length of 0 ends the bucket.
  */
 const HALVES_AT = 0;
 const FOUND_AT = HALVES_AT + MAX_PLACES * 32;
@@ -78,7 +79,7 @@ function createTable(needles: readonly Needle[]): SetTable | undefined {
 
 /** The same for all needles, so that what is found first also begins first. */
 function rarestOffsets(needles: readonly Needle[], shortest: number): readonly number[] {
-  // Behind a short needle is anything.
+  // Any byte may follow a short needle.
   const last = Math.min(Math.max(shortest, 2), MAX_OFFSET) - 1;
   const all = Array.from({ length: last + 1 }, (_, offset) => offset);
   const pairs = all.flatMap((first) => all.slice(first + 1).map((second) => [first, second]));
@@ -114,7 +115,7 @@ function shareOfFolded(byte: number | undefined, fold = 0): number {
   return shareOfByte(byte) + (fold === 0 ? 0 : shareOfByte(byte & ~fold));
 }
 
-/** The bytes that pass at one place: those whose lower and upper half are among these, as bits. */
+/** The bytes that pass at one place, as bit sets of their low and high nibbles. */
 interface Halves {
   readonly low: number;
   readonly high: number;
@@ -135,7 +136,7 @@ interface Bucket {
   readonly needles: readonly Needle[];
 }
 
-/** Puts each needle where it lets the fewest other bytes pass: to its like, or where nothing is yet. */
+/** Puts each needle into the bucket where it lets the fewest other bytes pass: one with similar needles, or an empty one. */
 function inBuckets(needles: readonly Needle[], offsets: readonly number[]): Bucket[] {
   const buckets = Array.from(
     { length: BUCKETS },

@@ -34,7 +34,7 @@ function decide(window: ByteWindow, dfa: Dfa, text: string) {
   return found;
 }
 
-/** Line by line with the engine of the language. */
+/** Line by line with JavaScript's RegExp. */
 function byExpression(expression: string, ignoreCase: boolean, text: string): number[] {
   const { source, asksForReturn } = parseRegex(expression);
   const tester = new RegExp(source, ignoreCase ? "iu" : "u");

@@ -5,7 +5,7 @@ import type { RegexTree } from "./tree.js";
 
 /** The table must fit into the memory that is kept for it. */
 const MAX_TABLE_BYTES = 60 * 1024;
-/** Building takes time, too: an expression that needs more is left to the engine of the language. */
+/** Building takes time, too: an expression that needs more is left to JavaScript's RegExp. */
 const MAX_ROWS = 1000;
 const MAX_WORK = 500_000;
 const MAX_NFA_STATES = 1000;

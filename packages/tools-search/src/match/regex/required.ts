@@ -90,7 +90,7 @@ function better(
   return worth(b) > worth(a) ? b : a;
 }
 
-/** Long and rare is good; to look for many takes longer than for one, but it makes little difference how many. */
+/** Prefers long and rare strings. Several strings cost more than one, but their number hardly matters. */
 function worth(strings: readonly string[]): number {
   const weakest = Math.min(...strings.map((text) => Math.min(text.length, 8) * 40 - commonness(text)));
   return weakest - (strings.length > 1 ? 80 + strings.length : 0);
