@@ -1,5 +1,5 @@
 import { describeValue, isRecord, quote } from "@agent/internal";
-import { invalidArgument } from "../toolkit/hostOptions/checks.js";
+import { checkFunction, invalidArgument } from "../toolkit/hostOptions/checks.js";
 
 /** The maximum decoded size of one image or file. Servers refuse more, and the session file would keep it. */
 const MAX_PART_BYTES = 20 * 1024 * 1024;
@@ -76,11 +76,16 @@ export function findPartProblem(part: unknown): string | undefined {
   return isBase64(data) ? undefined : `has "data" that is not plain base64`;
 }
 
+/** Throws `invalid_argument` for what is neither a text nor a list. The parts of a list are not checked. */
+export function checkContent(content: Content): void {
+  if (typeof content === "string" || Array.isArray(content)) return;
+  throw invalidArgument("content", "a string or an array of parts", content);
+}
+
 /** The text of a message; parts that are no text are described in brackets. */
 export function contentText(content: Content): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) throw invalidArgument("content", "a string or an array of parts", content);
-  return content.map(partText).join("\n");
+  checkContent(content);
+  return typeof content === "string" ? content : content.map(partText).join("\n");
 }
 
 /** About how many tokens a server charges for this content. */
@@ -94,6 +99,8 @@ export function contentTokens(content: Content): number {
  * string, so that a provider that knows no parts never sees any.
  */
 export function adaptContent(content: Content, accepts: (mediaType: string) => boolean): Content {
+  checkContent(content);
+  checkFunction("accepts", accepts);
   if (typeof content === "string") return content;
   const parts = content.map((part): ContentPart => {
     if (part.type === "text" || accepts(part.mediaType)) return part;

@@ -1,6 +1,7 @@
 import { errorMessage } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import type { OutputFormat } from "../providers/interface.js";
+import { checkObject } from "../toolkit/hostOptions/checks.js";
 import { type Parsed, readSchema } from "../toolkit/jsonSchema/standardSchema.js";
 
 const FENCE = "```";
@@ -29,8 +30,9 @@ export function createOutputReader(schema: unknown): OutputReader {
 }
 
 /** The system prompt for a model without a native JSON mode. */
-export function outputInstruction({ schema }: OutputFormat): string {
-  return `When you give your final answer, write only JSON that fits this JSON Schema, without any other text:\n${JSON.stringify(schema)}`;
+export function outputInstruction(format: OutputFormat): string {
+  checkObject("format", format);
+  return `When you give your final answer, write only JSON that fits this JSON Schema, without any other text:\n${JSON.stringify(format.schema)}`;
 }
 
 /** The message to the model after an answer that does not fit. */

@@ -1,4 +1,5 @@
 import { toUtf8 } from "@agent/internal";
+import { checkPositive, checkText, invalidArgument } from "../../toolkit/hostOptions/checks.js";
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
@@ -8,6 +9,9 @@ const FNV_PRIME = 0x01000193;
  * replaced by a hash, the same for the call and its result in every request.
  */
 export function fitCallId(id: string, fits: RegExp, length = 24): string {
+  checkText("id", id);
+  if (!(fits instanceof RegExp)) throw invalidArgument("fits", "a regular expression", fits);
+  checkPositive("length", length);
   if (fits.test(id)) return id;
   const bytes = toUtf8(id);
   let digits = "";

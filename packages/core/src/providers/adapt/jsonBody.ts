@@ -1,3 +1,6 @@
+import { arrayOf, checkFunction, checkObject, invalidArgument } from "../../toolkit/hostOptions/checks.js";
+
+const checkItems = arrayOf("objects");
 // A longer text, such as an image's, is written anew each time: keeping it would hold it in memory twice.
 const MAX_KEPT_CHARACTERS = 64 * 1024;
 
@@ -15,6 +18,8 @@ export class JsonTexts<Source extends object, Made extends JsonText = JsonText> 
 
   /** What `make` made of `source` before, or makes now. `of` says what else it depends on. */
   get(source: Source, make: () => Made, of = ""): Made {
+    checkFunction("make", make);
+    if (typeof source !== "object" || source === null) throw invalidArgument("source", "an object", source);
     const known = this.#known.get(source);
     if (known !== undefined && known.of === of) return known.made;
     const made = make();
@@ -25,6 +30,8 @@ export class JsonTexts<Source extends object, Made extends JsonText = JsonText> 
 
 /** The body of a request: `fields`, and after them, in their order, fields that are JSON text already. */
 export function jsonBody(fields: object, texts: Readonly<Record<string, string | undefined>>): string {
+  checkObject("fields", fields);
+  checkObject("texts", texts);
   let body = JSON.stringify(fields).slice(0, -1);
   for (const [name, text] of Object.entries(texts)) {
     if (text !== undefined) body += `${body === "{" ? "" : ","}${JSON.stringify(name)}:${text}`;
@@ -34,5 +41,6 @@ export function jsonBody(fields: object, texts: Readonly<Record<string, string |
 
 /** Objects as JSON text, separated by commas: what stands between the brackets of a list. */
 export function jsonItems(items: readonly object[]): string {
+  checkItems("items", items);
   return items.map((item) => JSON.stringify(item)).join(",");
 }

@@ -1,4 +1,5 @@
 import { isRecord } from "@agent/internal";
+import { checkObject, invalidArgument } from "../../toolkit/hostOptions/checks.js";
 import type { JsonSchema } from "../../tools/interface.js";
 
 /** A schema in the form a server takes, and the keywords it lost on the way. */
@@ -19,6 +20,8 @@ const MAX_DEPTH = 64;
  * branch, where the server knows only the other form.
  */
 export function pickKeywords(schema: JsonSchema, known: ReadonlySet<string>): AdaptedSchema {
+  checkObject("schema", schema);
+  if (!(known instanceof Set)) throw invalidArgument("known", "a Set of keywords", known);
   const leftOut = new Set<string>();
   return { schema: pick(schema, known, leftOut, 0), leftOut: [...leftOut].sort() };
 }

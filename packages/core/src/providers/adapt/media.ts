@@ -1,4 +1,5 @@
 import { type ContentPart, contentText, partBytes } from "../../conversation/content.js";
+import { arrayOf, checkObject } from "../../toolkit/hostOptions/checks.js";
 import type { ChatMessage, ChatRequest } from "../interface.js";
 import { type ImageHeader, readImageHeader } from "./imageHeader.js";
 import type { Notices } from "./notices.js";
@@ -24,6 +25,8 @@ export interface MediaLimits {
 type MediaPart = Exclude<ContentPart, { readonly type: "text" }>;
 type MediaMessage = Extract<ChatMessage, { readonly role: "user" | "tool" }>;
 
+const checkMessages = arrayOf("messages");
+
 // Formats whose header can be read: bytes that have none are refused by every server, in this request and all later ones.
 const READABLE = /^image\/(png|jpeg|gif|webp)$/;
 // Where a request gets too large, so much more is left out at once: else every further image would change the
@@ -42,12 +45,16 @@ export class MediaFitter {
   readonly #fitted = new WeakMap<ChatMessage, { readonly of: string; readonly message: ChatMessage }>();
 
   constructor(limits: MediaLimits, notices: Notices) {
+    checkObject("limits", limits);
+    checkObject("notices", notices);
     this.#limits = limits;
     this.#notices = notices;
   }
 
   /** The request with what its server takes; the same one if that is all of it. */
   fit<Request extends Pick<ChatRequest, "messages" | "onNotice">>(request: Request): Request {
+    checkObject("request", request);
+    checkMessages("request.messages", request.messages);
     if (!request.messages.some(holdsMedia)) return request;
     const parts = request.messages.flatMap(mediaParts);
     const refused = this.#refusals(parts);

@@ -1,3 +1,4 @@
+import { checkObject, checkText } from "../../toolkit/hostOptions/checks.js";
 import type { ChatRequest } from "../interface.js";
 
 // A hostile pack could declare for ever new schemas; a person reads the first few.
@@ -7,7 +8,10 @@ const MOST_NOTICES = 100;
 export class Notices {
   readonly #said = new Set<string>();
 
-  say({ onNotice }: Pick<ChatRequest, "onNotice">, text: string): void {
+  say(request: Pick<ChatRequest, "onNotice">, text: string): void {
+    checkObject("request", request);
+    checkText("text", text);
+    const { onNotice } = request;
     if (!onNotice || this.#said.has(text) || this.#said.size >= MOST_NOTICES) return;
     this.#said.add(text);
     onNotice(text);

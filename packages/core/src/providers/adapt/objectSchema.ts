@@ -1,4 +1,5 @@
 import { isRecord } from "@agent/internal";
+import { checkObject } from "../../toolkit/hostOptions/checks.js";
 import type { JsonSchema } from "../../tools/interface.js";
 import type { AdaptedSchema } from "./keywords.js";
 
@@ -13,6 +14,7 @@ type Properties = Record<string, unknown>;
  * against the tool's own schema.
  */
 export function objectSchema(schema: JsonSchema | undefined): AdaptedSchema {
+  if (schema !== undefined) checkObject("schema", schema);
   const { type: _, ...given }: JsonSchema = schema ?? {};
   const leftOut = REFUSED_ON_TOP.filter((keyword) => given[keyword] !== undefined);
   if (leftOut.length === 0) {

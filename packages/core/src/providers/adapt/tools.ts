@@ -1,9 +1,12 @@
 import { quote } from "@agent/internal";
+import { arrayOf, checkFunction, checkObject, checkText } from "../../toolkit/hostOptions/checks.js";
 import type { ChatTool, JsonSchema } from "../../tools/interface.js";
 import type { ChatRequest } from "../interface.js";
 import { type JsonText, JsonTexts } from "./jsonBody.js";
 import type { AdaptedSchema } from "./keywords.js";
 import type { Notices } from "./notices.js";
+
+const checkTools = arrayOf("tools");
 
 /** A tool with its parameters in the form a server takes. */
 export interface AdaptedTool {
@@ -30,6 +33,9 @@ export class ToolAdapter {
     adapt: (parameters: JsonSchema | undefined) => AdaptedSchema,
     notices: Notices,
   ) {
+    checkText("server", server);
+    checkFunction("adapt", adapt);
+    checkObject("notices", notices);
     this.#server = server;
     this.#adapt = adapt;
     this.#notices = notices;
@@ -44,6 +50,9 @@ export class ToolAdapter {
     write: (tool: AdaptedTool) => object,
     nameOf = (name: string) => name,
   ): string[] {
+    checkObject("request", request);
+    checkTools("request.tools", request.tools);
+    checkFunction("write", write);
     return request.tools.map((tool) => {
       const adapted = this.#adapted.get(tool) ?? this.#adaptTool(tool, request);
       const name = nameOf(adapted.name);

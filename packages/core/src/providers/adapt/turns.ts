@@ -1,3 +1,5 @@
+import { checkText } from "../../toolkit/hostOptions/checks.js";
+
 /** Everything one side says before the other one speaks: JSON objects, separated by commas. */
 export interface Turn<Role extends string = string> {
   readonly role: Role;
@@ -10,6 +12,8 @@ export class TurnList<Role extends string> {
 
   /** `text` holds at least one object. */
   add(role: Role, text: string): void {
+    checkText("role", role);
+    checkText("text", text);
     const last = this.turns.at(-1);
     if (last?.role === role) last.text += `,${text}`;
     else this.turns.push({ role, text });
@@ -17,6 +21,7 @@ export class TurnList<Role extends string> {
 
   /** The turns as a list, with their objects in the field `name`. */
   toJson(name: string): string {
+    checkText("name", name);
     return `[${this.turns.map(({ role, text }) => `{"role":"${role}","${name}":[${text}]}`).join(",")}]`;
   }
 }

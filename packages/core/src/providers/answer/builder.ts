@@ -1,3 +1,4 @@
+import { checkNumber, checkObject, checkText } from "../../toolkit/hostOptions/checks.js";
 import type { ChatRequest, ChatResponse, ChatToolCall, FinishReason, TokenUsage } from "../interface.js";
 import { AnswerLimits, callId, callName } from "./limits.js";
 import type { AnswerLayout, LayoutPiece } from "./pieces.js";
@@ -24,6 +25,8 @@ export class AnswerBuilder {
   #textStart = 0;
 
   constructor(model: string, callbacks: Callbacks) {
+    checkText("model", model);
+    checkObject("callbacks", callbacks);
     this.#model = model;
     this.#callbacks = callbacks;
   }
@@ -38,6 +41,7 @@ export class AnswerBuilder {
 
   /** More text of the answer. */
   addText(text: string): void {
+    checkText("text", text);
     if (text === "") return;
     this.#limits.addCharacters(text.length);
     this.#text += text;
@@ -54,6 +58,7 @@ export class AnswerBuilder {
 
   /** Reasoning, for whoever watches. What has to go back belongs into `addOwn`. */
   addReasoning(text: string): void {
+    checkText("text", text);
     if (text === "") return;
     this.#limits.addCharacters(text.length);
     this.#callbacks.onReasoning?.(text);
@@ -79,6 +84,8 @@ export class AnswerBuilder {
 
   /** More of the JSON text of a call's arguments. */
   addArguments(index: number, text: string): void {
+    checkNumber("index", index);
+    checkText("text", text);
     const call = this.#calls[index];
     if (!call || text === "") return;
     this.#limits.addCharacters(text.length);
@@ -87,6 +94,8 @@ export class AnswerBuilder {
   }
 
   finish(finishReason: FinishReason, usage?: TokenUsage): ChatResponse {
+    checkText("finishReason", finishReason);
+    if (usage !== undefined) checkObject("usage", usage);
     this.endText();
     const toolCalls = this.#calls.map(
       ({ id, name, arguments: text }): ChatToolCall => ({

@@ -1,3 +1,4 @@
+import { checkNumber } from "../../toolkit/hostOptions/checks.js";
 import { AttemptError } from "../http/retry.js";
 
 // Far beyond any answer: a model writes some hundred thousand words, and calls some dozen tools at once.
@@ -13,6 +14,7 @@ export class AnswerLimits {
   #calls = 0;
 
   addCharacters(count: number): void {
+    checkNumber("count", count);
     this.#characters += count;
     if (this.#characters > MAX_ANSWER_CHARACTERS) {
       throw excessive(`more than ${MAX_ANSWER_CHARACTERS} characters`);

@@ -1,4 +1,5 @@
 import { isRecord } from "@agent/internal";
+import { checkObject, checkText } from "../../toolkit/hostOptions/checks.js";
 import type { ChatMessage, ChatToolCall } from "../interface.js";
 
 type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
@@ -27,6 +28,8 @@ export type AnswerPiece =
  * provider or model is its text, then its calls.
  */
 export function answerPieces(message: AssistantMessage, model: string): AnswerPiece[] {
+  checkObject("message", message);
+  checkText("model", model);
   const { content, tool_calls: calls = [] } = message;
   const text = content ?? "";
   const layout = readLayout(message.state?.value, model);

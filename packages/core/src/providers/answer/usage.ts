@@ -1,3 +1,4 @@
+import { checkObject } from "../../toolkit/hostOptions/checks.js";
 import type { TokenUsage } from "../interface.js";
 
 /** The counts of an answer as a server sent them: each may be missing or no number. */
@@ -5,6 +6,7 @@ export type ReportedUsage = { readonly [Name in keyof TokenUsage]: unknown };
 
 /** Token counts from what a server reported. A count that is none counts as 0, an optional one is left out. */
 export function readTokenUsage(reported: ReportedUsage): TokenUsage {
+  checkObject("reported", reported);
   return {
     inputTokens: tokens(reported.inputTokens) ?? 0,
     outputTokens: tokens(reported.outputTokens) ?? 0,

@@ -1,6 +1,7 @@
 import { errorMessage, escapeInvisible, truncateUtf8 } from "@agent/internal";
 import { AgentError, isAgentError } from "../../errors.js";
 import { abortedError } from "../../toolkit/abort.js";
+import { checkFunction, checkObject, checkPositive, checkSignal } from "../../toolkit/hostOptions/checks.js";
 import type { ChatRequest } from "../interface.js";
 import { connectionError } from "./connection.js";
 import { type IdleTimeout, startIdleTimeout } from "./idleTimeout.js";
@@ -27,9 +28,17 @@ export interface AttemptOptions {
  */
 export async function runAttempts<T>(
   options: AttemptOptions,
-  { signal, onRetry }: Pick<ChatRequest, "signal" | "onRetry">,
+  request: Pick<ChatRequest, "signal" | "onRetry">,
   attempt: (idle: IdleTimeout) => Promise<T>,
 ): Promise<T> {
+  checkObject("options", options);
+  checkPositive("options.timeoutMs", options.timeoutMs);
+  checkObject("options.retries", options.retries);
+  checkFunction("options.redact", options.redact);
+  checkObject("request", request);
+  checkSignal("request.signal", request.signal);
+  checkFunction("attempt", attempt);
+  const { signal, onRetry } = request;
   const presentable = (message: string): string =>
     escapeInvisible(truncateUtf8(options.redact(message), MAX_MESSAGE_BYTES));
 

@@ -1,8 +1,9 @@
 import { quote } from "@agent/internal";
+import { checkFunction, checkObject, checkText, invalidArgument } from "../../toolkit/hostOptions/checks.js";
 import { createRedactor } from "../../toolkit/text/redact.js";
 import type { ChatRequest } from "../interface.js";
 import { runAttempts } from "./attempts.js";
-import { statusError } from "./failure.js";
+import { checkResponse, statusError } from "./failure.js";
 import type { IdleTimeout } from "./idleTimeout.js";
 import { parseJson } from "./json.js";
 import type { CheckedOptions } from "./options.js";
@@ -38,6 +39,8 @@ export class HttpEndpoint {
   readonly #redact = createRedactor(() => this.#options.secrets);
 
   constructor(options: EndpointOptions) {
+    checkObject("options", options);
+    checkText("options.baseURL", options.baseURL);
     this.#options = options;
     this.#send = options.send ?? fetchBelow(options);
   }
@@ -54,6 +57,8 @@ export class HttpEndpoint {
 
   /** The server's answer to one request. */
   async open(path: string, body: string | undefined, idle: IdleTimeout): Promise<Response> {
+    checkText("path", path);
+    checkIdle(idle);
     const response = await this.#send(path, body, idle.signal);
     idle.reset();
     if (!response.ok) throw await statusError(response, this.#options.cures);
@@ -61,6 +66,7 @@ export class HttpEndpoint {
   }
 
   async readJson(response: Response, idle: IdleTimeout): Promise<unknown> {
+    checkIdle(idle);
     return this.#parse(await readText(bodyOf(response), idle.reset));
   }
 
@@ -74,6 +80,10 @@ export class HttpEndpoint {
     reader: Pick<AnswerReader, "add" | "addUnparsed">,
     onRead?: () => void,
   ): Promise<boolean> {
+    checkIdle(idle);
+    checkObject("reader", reader);
+    checkFunction("reader.add", reader.add);
+    const body = bodyOf(response);
     const contentType = response.headers.get("content-type") ?? "";
     let anyData = false;
     const onData = (data: string): void => {
@@ -84,7 +94,7 @@ export class HttpEndpoint {
       idle.reset(isData);
       onRead?.();
     };
-    const endMarkCame = await readEvents(bodyOf(response), onData, onBytes);
+    const endMarkCame = await readEvents(body, onData, onBytes);
     // Asked only now: there are servers that call their events a web page.
     if (!anyData && /html/i.test(contentType)) {
       throw webPage(`its content-type is ${this.#quote(contentType)}`);
@@ -137,7 +147,12 @@ function webPage(sign: string): AttemptError {
   );
 }
 
+function checkIdle(idle: IdleTimeout): void {
+  if (typeof idle?.reset !== "function") throw invalidArgument("idle", "what attempts() hands out", idle);
+}
+
 function bodyOf(response: Response): ReadableStream<Uint8Array> {
+  checkResponse(response);
   if (response.body) return response.body;
   throw new AttemptError("the answer is empty", { retryable: true });
 }

@@ -1,4 +1,5 @@
 import { concatBytes, fromUtf8, isRecord } from "@agent/internal";
+import { checkObject, invalidArgument } from "../../toolkit/hostOptions/checks.js";
 import { jsonText, parseJson } from "./json.js";
 import { AttemptError, retryAfterMs } from "./retry.js";
 
@@ -32,6 +33,8 @@ export async function statusError(
   response: Response,
   cures: Readonly<Record<number, string>> = {},
 ): Promise<AttemptError> {
+  checkResponse(response);
+  checkObject("cures", cures);
   const { status, headers, body } = response;
   const text = body ? await readStart(body) : "";
   const { error, message } = readError(text);
@@ -41,6 +44,11 @@ export async function statusError(
     retryAfterMs: retryAfterMs(headers) ?? retryInfoMs(error),
     cause: `status ${status}`,
   });
+}
+
+/** Throws `invalid_argument` for what is no answer of `fetch`. */
+export function checkResponse(response: Response): void {
+  if (typeof response?.headers?.get !== "function") throw invalidArgument("response", "a Response", response);
 }
 
 function withCure(message: string, cure: string | undefined): string {

@@ -1,3 +1,4 @@
+import { checkText } from "../../toolkit/hostOptions/checks.js";
 import { isNestedDeeper } from "../../toolkit/jsonDepth.js";
 import { AttemptError } from "./retry.js";
 
@@ -6,6 +7,7 @@ const MAX_DEPTH = 1000;
 
 /** As `JSON.parse`, for a text from a server: throws an `AttemptError` for one that is nested without sense. */
 export function parseJson(text: string): unknown {
+  checkText("text", text);
   if (isNestedDeeper(text, MAX_DEPTH)) {
     throw new AttemptError(`the answer is nested more than ${MAX_DEPTH} levels deep`, { retryable: false });
   }

@@ -1,4 +1,5 @@
 import { isRecord } from "@agent/internal";
+import { checkFunction, checkObject, checkSignal, checkText } from "../../toolkit/hostOptions/checks.js";
 import type { ModelInfo } from "../factory.js";
 import type { HttpEndpoint } from "./endpoint.js";
 
@@ -18,12 +19,18 @@ export interface ModelPages {
 /** Reads all pages of a server's list of models. Rejects as `HttpEndpoint.attempts` does. */
 export async function listModelPages(
   endpoint: HttpEndpoint,
-  { first, read, next }: ModelPages,
+  pages: ModelPages,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<readonly ModelInfo[]> {
+  checkObject("endpoint", endpoint);
+  checkFunction("endpoint.attempts", endpoint.attempts);
+  checkObject("pages", pages);
+  checkText("pages.first", pages.first);
+  checkFunction("pages.read", pages.read);
+  checkSignal("signal", signal);
   const models: ModelInfo[] = [];
-  let path: string | undefined = first;
-  for (let pages = 0; path !== undefined && pages < MAX_PAGES; pages++) {
+  let path: string | undefined = pages.first;
+  for (let count = 0; path !== undefined && count < MAX_PAGES; count++) {
     const address: string = path;
     const page = await endpoint.attempts(
       { signal },
@@ -31,8 +38,8 @@ export async function listModelPages(
       "list its models",
     );
     if (!isRecord(page)) break;
-    models.push(...read(page));
-    path = next?.(page);
+    models.push(...pages.read(page));
+    path = pages.next?.(page);
   }
   return models;
 }

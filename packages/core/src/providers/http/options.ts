@@ -1,11 +1,12 @@
 import { describeValue, fromUtf8, isRecord, quote } from "@agent/internal";
 import { AgentError } from "../../errors.js";
 import { checkOptions, type OptionChecks } from "../../toolkit/hostOptions/checkOptions.js";
-import type { ValueCheck } from "../../toolkit/hostOptions/checks.js";
+import { checkObject, checkText, textsOf, type ValueCheck } from "../../toolkit/hostOptions/checks.js";
 import type { ProviderFactory, ProviderOptions } from "../factory.js";
 import type { Fetch } from "./redirect.js";
 import type { RetryPolicy } from "./retry.js";
 
+const checkNames = textsOf("names");
 const DEFAULT_TIMEOUT_MS = 5 * 60 * 1000;
 // Headers and parameters that carry a credential, whatever a gateway calls them.
 const SECRET_NAME = /auth|key|token|secret|cookie/i;
@@ -44,6 +45,10 @@ export function readProviderOptions<Options extends ProviderOptions>(
   options: Options,
   rules: OptionRules<Options>,
 ): CheckedOptions {
+  checkObject("rules", rules);
+  checkText("rules.owner", rules.owner);
+  checkNames("rules.keyVariables", rules.keyVariables);
+  checkNames("rules.ownFields", rules.ownFields);
   const { owner, keyVariables, baseURLVariable } = rules;
   const common = commonChecks(owner, rules.ownFields);
   checkOptions(owner, options, { ...common, ...rules.checks } as OptionChecks<Options>);
@@ -94,6 +99,7 @@ function fromEnvironment(names: readonly string[]): string | undefined {
 
 /** What follows the scheme in a header that carries a credential; of `Basic` also the password inside. */
 export function headerSecrets(headers: Readonly<Record<string, string>>): string[] {
+  checkObject("headers", headers);
   return Object.entries(headers)
     .filter(([name]) => SECRET_NAME.test(name))
     .flatMap(([, value]) => {

@@ -1,4 +1,5 @@
 import { quotePath } from "@agent/internal";
+import { checkFunction, checkObject, checkText } from "../../toolkit/hostOptions/checks.js";
 import { AttemptError } from "./retry.js";
 
 const MAX_REDIRECTS = 5;
@@ -18,6 +19,9 @@ export async function fetchSameOrigin(
   init: RequestInit,
   send: Fetch = fetch,
 ): Promise<Response> {
+  checkText("url", url);
+  checkObject("init", init);
+  checkFunction("send", send);
   let address = url;
   for (let redirects = 0; ; redirects++) {
     const response = await send(address, { ...init, redirect: "manual" });

@@ -1,4 +1,5 @@
 import { concatBytes } from "@agent/internal";
+import { checkFunction, invalidArgument } from "../../toolkit/hostOptions/checks.js";
 import { AttemptError } from "./retry.js";
 
 const END_MARK = "[DONE]";
@@ -27,6 +28,9 @@ export async function readEvents(
   onData: (data: string) => void,
   onBytes: (isData: boolean) => void,
 ): Promise<boolean> {
+  checkBody(body);
+  checkFunction("onData", onData);
+  checkFunction("onBytes", onBytes);
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const events = new EventParser(onData);
@@ -58,6 +62,8 @@ export async function readText(
   body: ReadableStream<Uint8Array>,
   onBytes: (isData: boolean) => void,
 ): Promise<string> {
+  checkBody(body);
+  checkFunction("onBytes", onBytes);
   const reader = body.getReader();
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -69,6 +75,10 @@ export async function readText(
     pieces.push(value);
   }
   return new TextDecoder().decode(pieces.length === 1 ? pieces[0] : concatBytes(pieces));
+}
+
+function checkBody(body: ReadableStream<Uint8Array>): void {
+  if (typeof body?.getReader !== "function") throw invalidArgument("body", "a ReadableStream", body);
 }
 
 function checkedSize(

@@ -1,3 +1,4 @@
+import { checkFunction, checkObject } from "../../toolkit/hostOptions/checks.js";
 import type { MediaFitter } from "../adapt/media.js";
 import { GatheredText } from "../answer/gatheredText.js";
 import type { ChatRequest, ChatResponse } from "../interface.js";
@@ -45,6 +46,11 @@ export async function askWire(
   wire: Wire,
   request: ChatRequest,
 ): Promise<ChatResponse> {
+  checkObject("endpoint", endpoint);
+  checkFunction("endpoint.attempts", endpoint.attempts);
+  checkObject("wire", wire);
+  checkFunction("wire.request", wire.request);
+  checkFunction("wire.reader", wire.reader);
   checkRequest(request);
   return await askFitting(endpoint, wire, wire.media?.fit(request) ?? request);
 }

@@ -1,4 +1,5 @@
 import { concatBytes, toBase64, toUtf8 } from "@agent/internal";
+import { checkFunction } from "../hostOptions/checks.js";
 
 // Shorter secrets are not replaced: they may be ordinary words.
 const SHORTEST_SECRET = 8;
@@ -17,6 +18,7 @@ const HEX_SEPARATORS = "(?:[\\s:]|\\\\[rn])*";
  * not recognised.
  */
 export function createRedactor(secrets: () => readonly string[]): (text: string) => string {
+  checkFunction("secrets", secrets);
   let known = "";
   let pattern: RegExp | undefined;
   return (text) => {
