@@ -5,6 +5,39 @@ import { Agent } from "./agent.js";
 import type { AgentOptions } from "./agentOptions.js";
 import type { ChatMessage, ChatProvider } from "./providers/interface.js";
 import { scriptedProvider } from "./providers/replay.js";
+import type { PackRegistry } from "./tools/pack.js";
+
+test("two agents with the same packs and provider share nothing", async () => {
+  const approved: string[] = [];
+  const pack = {
+    packName: "notes",
+    register: (registry: PackRegistry) => {
+      registry.register(fakeTool("note", () => "noted"));
+      registry.register(fakeTool("erase"), { enabled: false });
+    },
+  };
+  const make = (name: string, options: AgentOptions = {}): Agent =>
+    new Agent(scriptedProvider([call("note"), `I am ${name}.`]), {
+      packs: [pack],
+      approve: () => {
+        approved.push(name);
+        return "always";
+      },
+      ...options,
+    });
+  const [ann, bob] = [make("Ann", { enable: ["erase"] }), make("Bob")];
+  ann.setSystemPrompt("You are Ann.");
+  ann.disableTool("save_session_context");
+  expect(await Promise.all([ann.chat("Hi, Ann."), bob.chat("Hi, Bob.")])).toEqual(["I am Ann.", "I am Bob."]);
+  expect(approved.sort()).toEqual(["Ann", "Bob"]);
+  expect(bob.context.systemPrompt).toBe("");
+  expect(bob.getTools().map((schema) => schema.function.name)).toEqual(["save_session_context", "note"]);
+  expect(JSON.stringify(bob.context.sessionContext)).not.toContain("Ann");
+  ann.clearContext();
+  await ann.dispose();
+  expect(bob.context.sessionContext).toHaveLength(4);
+  expect(bob.getTools()).toHaveLength(2);
+});
 
 describe("tool management", () => {
   test("Scenario: Get tools returns enabled schemas: only those enabled now", () => {

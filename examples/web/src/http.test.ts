@@ -1,0 +1,136 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
+import type { ChatAction, ChatEvent } from "@agent/web";
+import { expect, onTestFinished, test } from "vitest";
+import { createApp } from "./app.js";
+
+/** One server; every visitor has a cookie of their own and speaks plain HTTP. */
+async function serve(folder: string, script: readonly ScriptedAnswer[]) {
+  const app = createApp({
+    provider: scriptedProvider(script),
+    workspace: folder,
+    sessions: join(folder, ".sessions"),
+    page: folder,
+  });
+  await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
+  const close = async (): Promise<void> => {
+    app.closeAllConnections();
+    if (app.listening) await new Promise((resolve) => app.close(resolve));
+  };
+  onTestFinished(close);
+  return { url: `http://127.0.0.1:${(app.address() as AddressInfo).port}`, close };
+}
+
+function workspace(): string {
+  const folder = mkdtempSync(join(tmpdir(), "example-http-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "index.html"), "<p>page</p>");
+  return folder;
+}
+
+/** A visitor: opens the page, gets a cookie, and from then on sends it. */
+async function visit(url: string, known?: string) {
+  const page = await fetch(url);
+  const cookie = known ?? page.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const act = async (action: ChatAction): Promise<number> => {
+    const headers = { cookie, "content-type": "application/json" };
+    const { status } = await fetch(`${url}/chat`, { method: "POST", headers, body: JSON.stringify(action) });
+    return status;
+  };
+  return { cookie, act, events: () => follow(`${url}/chat`, cookie) };
+}
+
+/** The events of a conversation as they arrive, until one of the wanted type. */
+async function follow(url: string, cookie: string) {
+  const gone = new AbortController();
+  onTestFinished(() => gone.abort());
+  const response = await fetch(url, { headers: { cookie }, signal: gone.signal });
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let waiting = "";
+  const next = async (): Promise<ChatEvent> => {
+    for (;;) {
+      const end = waiting.indexOf("\n\n");
+      if (end === -1) {
+        const { value, done } = (await reader?.read()) ?? { done: true };
+        if (done) throw new Error("The stream has ended.");
+        waiting += value;
+        continue;
+      }
+      const event = waiting.slice(0, end);
+      waiting = waiting.slice(end + 2);
+      if (event.startsWith("data: ")) return JSON.parse(event.slice("data: ".length));
+    }
+  };
+  return async <Type extends ChatEvent["type"]>(type: Type): Promise<Extract<ChatEvent, { type: Type }>> => {
+    for (;;) {
+      const event = await next();
+      if (event.type === type) return event as Extract<ChatEvent, { type: Type }>;
+    }
+  };
+}
+
+test("events come as SSE, and a call runs only after a second request allows it", async () => {
+  const folder = workspace();
+  const file = join(folder, "new.txt");
+  const { url } = await serve(folder, [
+    { calls: [{ name: "write_file", args: { path: file, content: "x" } }] },
+    "Written.",
+  ]);
+  const ann = await visit(url);
+  const until = await ann.events();
+  expect((await until("snapshot")).state.messages).toEqual([]);
+  expect(await ann.act({ type: "send", content: "Write it." })).toBe(202);
+  const { request } = await until("approval");
+  expect(request).toMatchObject({ name: "write_file", args: { path: file } });
+  expect(existsSync(file)).toBe(false);
+  expect(await ann.act({ type: "decide", id: request.id, decision: "allow" })).toBe(202);
+  expect(await until("tool_end")).toMatchObject({ name: "write_file", outcome: "ok" });
+  expect((await until("done")).text).toBe("Written.");
+  expect(readFileSync(file, "utf8")).toBe("x");
+});
+
+test("each visitor has a conversation of their own, which survives a restart of the server", async () => {
+  const folder = workspace();
+  const first = await serve(folder, ["Hello, Ann.", "Hello, Bob."]);
+  const [ann, bob] = [await visit(first.url), await visit(first.url)];
+  expect(ann.cookie).not.toBe(bob.cookie);
+  for (const [visitor, text] of [
+    [ann, "I am Ann."],
+    [bob, "I am Bob."],
+  ] as const) {
+    const until = await visitor.events();
+    await visitor.act({ type: "send", content: text });
+    await until("done");
+  }
+  await first.close();
+  expect(readdirSync(join(folder, ".sessions"))).toHaveLength(2);
+
+  const second = await serve(folder, ["Still here."]);
+  const back = await visit(second.url, ann.cookie);
+  const { state } = await (await back.events())("snapshot");
+  const shown = JSON.stringify(state.messages);
+  expect(shown).toContain("Hello, Ann.");
+  expect(shown).not.toContain("Bob");
+});
+
+test("a request without a cookie is refused, and a decision about somebody else's question changes nothing", async () => {
+  const folder = workspace();
+  const file = join(folder, "new.txt");
+  const { url } = await serve(folder, [
+    { calls: [{ name: "write_file", args: { path: file, content: "x" } }] },
+    "It was not written.",
+  ]);
+  expect((await fetch(`${url}/chat`)).status).toBe(403);
+  const [ann, eve] = [await visit(url), await visit(url)];
+  const until = await ann.events();
+  await ann.act({ type: "send", content: "Write it." });
+  const { request } = await until("approval");
+  await eve.act({ type: "decide", id: request.id, decision: "allow" });
+  await ann.act({ type: "decide", id: request.id, decision: { deny: "No." } });
+  expect((await until("done")).text).toBe("It was not written.");
+  expect(existsSync(file)).toBe(false);
+});
