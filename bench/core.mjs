@@ -1,10 +1,10 @@
 // What @agent/core costs beside a hand-written loop over `openai`. Run, after `pnpm build` and `npm install` in
-// bench/: node bench/core.mjs [rounds] [json|streaming|json4k|streaming4k|deltas|seam|import|packages|parallel …]
+// bench/: node bench/core.mjs [rounds] [json|streaming|json4k|streaming4k|deltas|seam|import|packages|parallel|abort …]
 // Everything is measured side by side in one run. In each round every contestant is paired with the hand-written
 // loop, one right after the other and in turn first or second, each on a heap just swept; the figure is the median of
 // the ratios of all pairs. So nobody pays for another's garbage or for a processor that is slower this second.
 import { execFileSync, fork } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -51,6 +51,7 @@ const parts = {
   import: compareImports,
   packages: comparePackages,
   parallel: measureParallel,
+  abort: measureAbort,
 };
 for (const [name, run] of Object.entries(parts)) {
   if (wanted.length === 0 || wanted.includes(name)) await run();
@@ -231,4 +232,31 @@ async function measureParallel() {
       values: times,
     });
   }
+}
+
+/** From `abort()` until the caller knows, while a tool runs that does not stop. */
+async function measureAbort() {
+  const times = [];
+  for (let round = -WARM_UP; round < ROUNDS; round++) {
+    const controller = new AbortController();
+    const events = new EventEmitter();
+    const tool = async () => {
+      events.emit("running");
+      await sleep(100);
+      return "done";
+    };
+    const chat = ours(at("once"), tool)({ stream: false, signal: controller.signal });
+    await once(events, "running");
+    const before = performance.now();
+    controller.abort();
+    await chat.catch(() => undefined);
+    if (round >= 0) times.push(performance.now() - before);
+  }
+  add({
+    work: "abort until chat rejects, with a tool that does not stop",
+    unit: "ms",
+    reach: 10,
+    name: "@agent/core",
+    values: times,
+  });
 }

@@ -67,11 +67,11 @@ async function streamed(client, request) {
 export function ours(baseURL, tool, options) {
   const provider = new OpenAIProvider({ apiKey: "k", baseURL, model: MODEL, maxRetries: 0 });
   const lookup = { name: "lookup", capabilities: ["read"], getSchema: () => SCHEMA, execute: tool };
-  return async ({ stream }) => {
+  return async ({ stream, signal }) => {
     const agent = new Agent(provider, options);
     agent.removeTool("save_session_context");
     agent.addTool(lookup);
-    if (!stream) return await agent.chat(QUESTION);
+    if (!stream) return await agent.chat(QUESTION, signal && { signal });
     let text = "";
     for await (const event of agent.streamChat(QUESTION)) if (event.type === "done") text = event.text;
     return text;
