@@ -1,5 +1,6 @@
 // What MCP servers cost: starting the command with ten of them, a first call, a warm call, memory, and whether anything
-// is left of them. Build first: pnpm exec turbo run build. Then: pnpm bench mcp [rounds]
+// is left of them. Build first: pnpm exec turbo run build. Then: pnpm bench mcp [rounds] [part…], where a part is one of
+// start, import, cold, warm, memory, endings; endings are repeated as often as `rounds` says, 100 times without it.
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -10,7 +11,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createReport } from "./support/report.mjs";
 
-const [ROUNDS = 25, ENDINGS = 100] = process.argv.slice(2).map(Number);
+const words = process.argv.slice(2);
+const given = words.find((word) => /^\d+$/.test(word));
+const ROUNDS = Number(given ?? 25);
+const ENDINGS = Number(given ?? 100);
 const AT_ONCE = 4;
 const NODE = process.execPath;
 const BIN = path("../packages/cli/dist/bin.js");
@@ -126,13 +130,12 @@ async function startOfTheCommand() {
   });
 }
 
-async function calls() {
-  const servers = { docs: fixture() };
-  const directory = await project("calls", servers);
+async function coldCall() {
+  const small = { docs: fixture() };
   const onSdk = { docs: { command: NODE, args: [SDK_SERVER], enable: true } };
   const kinds = [
     ["a server on the official SDK", await project("sdk", onSdk), onSdk],
-    ["a server of a few lines without it", directory, servers],
+    ["a server of a few lines without it", await project("small", small), small],
   ];
   for (const [name, place, kind] of kinds) {
     const cold = await inTurn(
@@ -146,7 +149,11 @@ async function calls() {
       values: differences(cold),
     });
   }
-  const warm = await measured("warm", directory, servers);
+}
+
+async function warmCall() {
+  const servers = { docs: fixture() };
+  const warm = await measured("warm", await project("warm", servers), servers);
   report.add({ work: "warm call", unit: "× the official client", reach: "≤ 1.3", values: warm.ratios });
   report.add({
     work: "warm call, CPU time of the client",
@@ -154,6 +161,9 @@ async function calls() {
     reach: "≤ 1.3",
     values: warm.cpuRatios,
   });
+}
+
+async function idleMemory() {
   const many = Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`server${n}`, fixture()]));
   const memory = await measured("memory", await project("memory", many), many, ["--expose-gc"]);
   report.add({ work: "memory of an idle server", unit: "MB", reach: "≤ 2", values: memory.megabytes });
@@ -228,12 +238,19 @@ async function endings() {
   }
 }
 
+const PARTS = {
+  start: startOfTheCommand,
+  import: importOfThePack,
+  cold: coldCall,
+  warm: warmCall,
+  memory: idleMemory,
+  endings,
+};
+const wanted = words.filter((word) => Object.hasOwn(PARTS, word));
+
 try {
-  await startOfTheCommand();
-  await importOfThePack();
-  await calls();
-  await endings();
-  report.save();
+  for (const [name, part] of Object.entries(PARTS)) if (wanted.length === 0 || wanted.includes(name)) await part();
+  report.save({ isPartial: wanted.length > 0 });
 } finally {
   rmSync(root, { recursive: true, force: true });
 }

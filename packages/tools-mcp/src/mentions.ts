@@ -26,12 +26,13 @@ export function resourceMentions(connection: ServerConnection): MentionSource {
       return listed.items.filter(fits).slice(0, MAX_ITEMS);
     },
     async read(uri, signal): Promise<Content> {
-      const { contents } = await connection.use(signal, (session, timeoutMs) =>
+      const contents = await connection.use(signal, (session, timeoutMs) =>
         session.readResource(uri, { timeoutMs, signal }),
       );
-      const parts = contents.slice(0, MAX_CONTENTS).flatMap((resource): ContentPart[] => {
+      const resources = contents.slice(0, MAX_CONTENTS).filter(isRecord);
+      const parts = resources.flatMap((resource): ContentPart[] => {
         const attached: ContentPart[] = [];
-        const text = resourceText({ ...resource }, (part) => attached.push(part));
+        const text = resourceText(resource, (part) => attached.push(part));
         return [{ type: "text", text }, ...attached];
       });
       return boundedParts(parts);

@@ -1,4 +1,5 @@
 import type { Content, PackCommand } from "@agent/core";
+import { isRecord } from "@agent/core/toolkit";
 import { escapeToLine, truncateUtf8 } from "@agent/internal";
 import { splitCommandLine } from "./config/commandLine.js";
 import type { ServerConnection } from "./connection/serverConnection.js";
@@ -21,10 +22,10 @@ export function promptCommand(connection: ServerConnection, locked: LockedPrompt
       if (missing.length > 0) {
         return { show: `${missing.map(({ name: one }) => one).join(", ")} missing. Usage: ${usage}` };
       }
-      const result = await connection.use(signal, (session, timeoutMs) =>
+      const messages = await connection.use(signal, (session, timeoutMs) =>
         session.getPrompt(locked.prompt, args, { timeoutMs, signal }),
       );
-      return { send: toContent(result.messages) };
+      return { send: toContent(messages) };
     },
   };
 }
@@ -46,12 +47,12 @@ function readArguments(input: string, { arguments: known }: LockedPrompt): Recor
   return args;
 }
 
-function toContent(messages: readonly { role: string; content: unknown }[]): Content {
-  const parts = messages.flatMap(({ role, content }) => {
+function toContent(messages: readonly unknown[]): Content {
+  const parts = messages.filter(isRecord).flatMap(({ role, content }) => {
     const own = boundedParts(blockParts([content]));
     return role === "user" || messages.length === 1
       ? own
-      : [{ type: "text" as const, text: `[${role}]` }, ...own];
+      : [{ type: "text" as const, text: `[${escapeToLine(String(role))}]` }, ...own];
   });
   return parts.length > 0 ? parts : "(the prompt is empty)";
 }

@@ -4,3 +4,8 @@ import { readFileSync } from "node:fs";
 export function readVersion(): string {
   return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 }
+
+/** Who servers are told is asking. */
+export function clientInfo(): { readonly name: string; readonly version: string } {
+  return { name: "agent", version: readVersion() };
+}

@@ -1,7 +1,7 @@
 import type { PackHost, QuestionField } from "@agent/core";
 import { escapeInvisible, isRecord, quote } from "@agent/core/toolkit";
-import { escapeToLine, truncateUtf8 } from "@agent/internal";
-import type { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
+import { describeValue, escapeToLine, truncateUtf8 } from "@agent/internal";
+import type { ElicitResult } from "./protocolClient.js";
 
 const MAX_MESSAGE = 4000;
 const MAX_LABEL = 200;
@@ -15,16 +15,18 @@ const MAX_OPTIONS = 200;
 export async function elicit(
   server: string,
   ask: PackHost["ask"],
-  params: ElicitRequestParams,
+  params: unknown,
   signal: AbortSignal,
 ): Promise<ElicitResult> {
   if (!ask) return { action: "decline" };
-  const isUrl = params.mode === "url";
+  const { mode, message, url, requestedSchema } = isRecord(params) ? params : {};
+  if (typeof message !== "string") throw new Error(`the message of a question is ${describeValue(message)}`);
+  const isUrl = mode === "url";
   const answer = await ask({
     source: `the MCP server ${quote(server)}`,
-    message: escapeInvisible(truncateUtf8(params.message, MAX_MESSAGE)),
-    fields: isUrl ? [] : toFields(params),
-    ...(isUrl && { url: escapeToLine(params.url) }),
+    message: escapeInvisible(truncateUtf8(message, MAX_MESSAGE)),
+    fields: isUrl ? [] : toFields(requestedSchema),
+    ...(isUrl && { url: escapeToLine(String(url)) }),
     signal,
   });
   if (answer.answer === "yes") {
@@ -33,8 +35,7 @@ export async function elicit(
   return { action: answer.answer === "no" ? "decline" : "cancel" };
 }
 
-function toFields(params: ElicitRequestParams): QuestionField[] {
-  const schema: unknown = "requestedSchema" in params ? params.requestedSchema : undefined;
+function toFields(schema: unknown): QuestionField[] {
   const properties = isRecord(schema) && isRecord(schema.properties) ? schema.properties : {};
   const required = isRecord(schema) && Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(properties)

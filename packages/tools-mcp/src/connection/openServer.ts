@@ -3,8 +3,8 @@ import type { LockedEra } from "../lock/lock.js";
 import { LoginProvider } from "../oauth/provider.js";
 import { ErrorLog } from "../stdio/errorLog.js";
 import type { ConnectionHost } from "./connectionHost.js";
-import { openTransport } from "./openTransport.js";
-import type { Session } from "./session.js";
+import { openLink } from "./serverLink.js";
+import { Session } from "./session.js";
 
 const START_MS = 15_000;
 
@@ -31,32 +31,28 @@ export async function openServer(request: OpenServerRequest): Promise<Session> {
   const auth = isHttp(options) ? new LoginProvider(name, options.url, logins, secrets) : undefined;
   const timer = AbortSignal.timeout(START_MS);
   const signal = AbortSignal.any([timer, ended]);
-  const { transport, endReason, gone } = await openTransport(options, {
-    guard,
-    log,
-    directory,
-    secrets,
-    auth,
-  });
+  const link = await openLink(options, { name, guard, log, directory, secrets, auth });
   let session: Session | undefined;
-  transport.onclose = () => {
-    if (session !== undefined) onClose(gone());
-  };
   try {
-    // Loaded while the program starts: the SDK takes longer to load than the agent itself.
-    const { Session } = await import("./session.js");
-    const changed = (): void => void (session && onToolsChanged(session));
-    session = await Session.open(
-      { server: name, transport, endReason, era, ask, onToolsChanged: changed },
+    const opened = await Session.open(
+      link,
+      {
+        server: name,
+        era,
+        ask,
+        onToolsChanged: () => void (session && onToolsChanged(session)),
+        onClose: () => void (session && onClose(link.close())),
+      },
       signal,
     );
-    await prepare(session, signal);
-    return session;
+    session = opened;
+    await prepare(opened, signal);
+    return opened;
   } catch (error) {
     session = undefined;
-    await transport.close();
+    await link.close();
     if (timer.aborted) throw new Error(`it did not start within ${START_MS} ms.${tail(log)}`);
-    throw endReason() === "" ? error : new Error(endReason());
+    throw link.endReason() === "" ? error : new Error(link.endReason());
   }
 }
 

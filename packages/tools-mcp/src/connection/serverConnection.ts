@@ -1,10 +1,10 @@
-import { errorMessage, onAbort, quote } from "@agent/core/toolkit";
-import type { CallToolResult } from "@modelcontextprotocol/client";
+import { errorMessage, quote } from "@agent/core/toolkit";
 import type { ServerOptions } from "../config/options.js";
 import { examineTools } from "../lock/examine.js";
 import type { LockedServer, LockedTool } from "../lock/lock.js";
 import type { ConnectionHost } from "./connectionHost.js";
-import type { CallOptions, Session } from "./session.js";
+import type { CallOptions, Session, ToolAnswer } from "./session.js";
+import { untilAborted } from "./untilAborted.js";
 
 const DEFAULT_CALL_MS = 60_000;
 /** The number of automatic restarts of a server that died. */
@@ -55,7 +55,7 @@ export class ServerConnection {
     tool: LockedTool,
     args: Record<string, unknown>,
     options: Omit<CallOptions, "timeoutMs">,
-  ): Promise<CallToolResult> {
+  ): Promise<ToolAnswer> {
     return await this.use(options.signal, async (session, timeoutMs) => {
       if (this.#differing.has(tool.tool)) throw new Error(differsText(this.name, tool.tool));
       return await session.callTool(tool, args, { ...options, timeoutMs });
@@ -148,21 +148,4 @@ export class ServerConnection {
 
 function differsText(server: string, tool: string): string {
   return `its tool ${quote(tool)} is not the one that was agreed to: it changed or is gone. A person can look at the difference with "agent mcp update ${server}".`;
-}
-
-/** Rejects on abort without waiting for `promise`, which goes on. */
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return await promise;
-  promise.catch(() => undefined);
-  let release = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    const stop = (): void => reject(new Error("the call was aborted"));
-    if (signal.aborted) stop();
-    else release = onAbort(signal, stop);
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    release();
-  }
 }

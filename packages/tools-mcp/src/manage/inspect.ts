@@ -2,7 +2,7 @@ import { errorMessage } from "@agent/core/toolkit";
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import { isHttp, type ServerOptions } from "../config/options.js";
 import type { ConnectionHost } from "../connection/connectionHost.js";
-import { openTransport } from "../connection/openTransport.js";
+import { openLink } from "../connection/serverLink.js";
 import { Session } from "../connection/session.js";
 import { examinePrompts, examineTools } from "../lock/examine.js";
 import type { LockedEra, LockedServer } from "../lock/lock.js";
@@ -66,7 +66,7 @@ async function inspectIn(
 ): Promise<InspectedServer> {
   const { guard, directory, secrets, redact, ask } = host;
   const log = new ErrorLog(redact);
-  const { transport, endReason } = await openTransport(server, { guard, log, directory, secrets, auth });
+  const link = await openLink(server, { name, guard, log, directory, secrets, auth });
   const timer = AbortSignal.timeout(startMs);
   // A login waits for a person, and has a limit of its own.
   const signal = AbortSignal.any([
@@ -75,8 +75,9 @@ async function inspectIn(
   ]);
   const started = performance.now();
   try {
-    const parts = { server: name, transport, endReason, era, ask, onToolsChanged: () => undefined };
-    const session = await Session.open(parts, signal);
+    const ignore = (): void => undefined;
+    const parts = { server: name, era, ask, onToolsChanged: ignore, onClose: ignore };
+    const session = await Session.open(link, parts, signal);
     const opened = performance.now();
     const { tools, setAside } = examineTools(name, await session.listTools(caller));
     const prompts = examinePrompts(await session.listPrompts(caller).catch(() => []));
@@ -91,11 +92,11 @@ async function inspectIn(
     };
     return { locked, startMs: opened - started, listMs: performance.now() - opened };
   } catch (error) {
-    const reason = endReason();
+    const reason = link.endReason();
     if (timer.aborted) throw new Error(`It did not start within ${startMs} ms. ${log.tail()}`.trim());
     throw reason === "" ? error : new EndedError(reason);
   } finally {
-    await transport.close();
+    await link.close();
   }
 }
 

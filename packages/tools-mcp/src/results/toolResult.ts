@@ -1,6 +1,6 @@
 import type { ContentPart, ToolCall } from "@agent/core";
 import { errorMessage, isRecord, truncateMiddle } from "@agent/core/toolkit";
-import type { CallToolResult } from "@modelcontextprotocol/client";
+import type { ToolAnswer } from "../connection/session.js";
 import type { SpillDirectory } from "./spill.js";
 
 /** What one result may hold as text: as much as the output of a shell command. */
@@ -15,7 +15,7 @@ const MAX_BLOCKS = 1000;
 /** The text a model reads, with images and files handed to `attach`. What is too long goes to a file that is named. */
 export function resultText(
   name: string,
-  result: CallToolResult,
+  result: ToolAnswer,
   attach: ToolCall["attach"],
   spill: SpillDirectory,
 ): string {

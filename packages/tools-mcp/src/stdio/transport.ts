@@ -1,15 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { errorMessage, isRecord, quote } from "@agent/core/toolkit";
 import { escapeToLine, truncateUtf8 } from "@agent/internal";
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { ErrorLog } from "./errorLog.js";
 import type { ProcessGuard } from "./guard.js";
 import { LineSplitter, MAX_LINE_BYTES } from "./lines.js";
 import { ServerProcesses } from "./processes.js";
 
 const MAX_SHOWN_NOISE = 120;
-// A server speaks when it is spoken to; one that does not is made to wait.
-const MAX_EARLY = 100;
 
 /** A program to start, with everything decided. */
 export interface ServerProgram {
@@ -20,29 +17,19 @@ export interface ServerProgram {
 }
 
 /**
- * The connection to a server over its standard input and output. Used in place of the SDK's own transport, which
- * leaves grandchildren running, ends at lines of 10 MiB and lets a wrong id wait for the timeout.
+ * A program that is spoken to over its standard input and output, one JSON message a line.
  *
- * Contract: after `close` nothing the server started is left. `onclose` is called exactly once, and `reason` then
- * says in words why the connection ended.
+ * Contract: after `close` nothing the program started is left. The end is reported exactly once, and `reason` then says
+ * in words why the connection ended.
  */
-export class StdioTransport implements Transport {
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  onmessage?: NonNullable<Transport["onmessage"]>;
-  /** The SDK recognises a stdio transport by having `stderr` and `pid`. */
-  readonly stderr = null;
-  pid: number | null = null;
+export class StdioTransport {
   /** Why the connection ended; empty while it is open. */
   reason = "";
   readonly #program: ServerProgram;
   readonly #guard: ProcessGuard;
   readonly #log: ErrorLog;
-  readonly #sent = new SentRequests();
-  /** What came before the SDK listened. */
-  readonly #early: Record<string, unknown>[] = [];
-  #launched: Promise<void> | undefined;
-  #isListening = false;
+  #onMessage: (message: Record<string, unknown>) => void = () => undefined;
+  #onClose: () => void = () => undefined;
   #child: ChildProcess | undefined;
   #processes: ServerProcesses | undefined;
   #hasExited = false;
@@ -55,22 +42,14 @@ export class StdioTransport implements Transport {
     this.#log = log;
   }
 
-  /** Starts the program. What is wrong with it is told by `start`, which the SDK calls once it is ready to listen. */
-  launch(): void {
-    this.#launched = this.#spawn();
-    this.#launched.catch(() => undefined);
+  /** Who takes the messages, and learns of the end. */
+  listen(onMessage: (message: Record<string, unknown>) => void, onClose: () => void): void {
+    this.#onMessage = onMessage;
+    this.#onClose = onClose;
   }
 
+  /** Starts the program. Rejects with the reason in words if that is not possible. */
   async start(): Promise<void> {
-    if (!this.#launched) this.launch();
-    await this.#launched;
-    if (this.#ending) throw new Error(this.reason || "The connection is closed.");
-    this.#isListening = true;
-    for (const message of this.#early.splice(0)) this.#deliver(message);
-    this.#child?.stdout?.resume();
-  }
-
-  async #spawn(): Promise<void> {
     const { command, args, cwd, env } = this.#program;
     const mark = this.#guard.newMark();
     await new Promise<void>((resolve, reject) => {
@@ -89,10 +68,9 @@ export class StdioTransport implements Transport {
         child.once("error", fail);
         if (child.pid === undefined) return; // "error" follows
         this.#child = child;
-        this.pid = child.pid;
         this.#processes = new ServerProcesses(child.pid, `${mark.name}=${mark.value}`);
         this.#guard.watch(child.pid, this.#processes);
-        this.#listen(child);
+        this.#read(child);
         resolve();
       } catch (error) {
         fail(error);
@@ -100,21 +78,22 @@ export class StdioTransport implements Transport {
     });
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  /** Writes one message. Throws with the reason once the connection has ended. */
+  send(message: Readonly<Record<string, unknown>>): void {
     const stdin = this.#child?.stdin;
     if (!stdin?.writable || this.#ending) throw new Error(this.reason || "The connection is closed.");
-    this.#sent.add(message);
     stdin.write(`${JSON.stringify(message)}\n`);
   }
 
+  /** Ends the connection and everything the program started. */
   async close(): Promise<void> {
-    await this.#end("");
+    await this.end("");
   }
 
-  #listen(child: ChildProcess): void {
+  #read(child: ChildProcess): void {
     const lines = new LineSplitter(
       (line) => this.#receive(line),
-      () => void this.#end(`It sent a line of more than ${MAX_LINE_BYTES / 1024 / 1024} MiB.`),
+      () => void this.end(`It sent a line of more than ${MAX_LINE_BYTES / 1024 / 1024} MiB.`),
     );
     child.stdout?.on("data", (chunk: Buffer) => lines.push(chunk));
     child.stderr?.setEncoding("utf8").on("data", (chunk: string) => this.#log.add(chunk));
@@ -122,7 +101,7 @@ export class StdioTransport implements Transport {
     child.once("exit", (code, signal) => {
       this.#hasExited = true;
       // What it wrote last is still in the pipe; what it started may hold the pipe open for ever.
-      setImmediate(() => void this.#end(this.#exitReason(code, signal)));
+      setImmediate(() => void this.end(this.#exitReason(code, signal)));
     });
   }
 
@@ -134,26 +113,11 @@ export class StdioTransport implements Transport {
       return;
     }
     // Revision 2025-03-26 allowed several messages in one array.
-    for (const one of Array.isArray(message) ? message : [message]) this.#deliver(one);
+    for (const one of Array.isArray(message) ? message : [message]) if (isRecord(one)) this.#onMessage(one);
   }
 
-  #deliver(message: unknown): void {
-    if (!isRecord(message)) return;
-    if (!this.#isListening) {
-      if (this.#early.push(message) >= MAX_EARLY) this.#child?.stdout?.pause();
-      return;
-    }
-    if (this.#sent.isForeign(message)) {
-      const problem = isRecord(message.error) ? `: ${String(message.error.message)}` : "";
-      void this.#end(
-        `It answered a request that was never sent (id ${quote(String(message.id))})${problem}.`,
-      );
-      return;
-    }
-    this.onmessage?.(message as JSONRPCMessage);
-  }
-
-  #end(reason: string): Promise<void> {
+  /** Ends the connection for a reason, in words. Only the first reason counts. */
+  end(reason: string): Promise<void> {
     if (this.#ending) return this.#ending;
     // Set before the callbacks run: they may call again.
     let finish = (): void => undefined;
@@ -167,16 +131,13 @@ export class StdioTransport implements Transport {
   async #endOnce(reason: string): Promise<void> {
     this.reason = reason;
     const child = this.#child;
-    if (child === undefined || this.pid === null) {
-      this.onclose?.();
-      return;
-    }
-    child.stdin?.end();
+    child?.stdin?.end();
     // The callers of pending requests learn of the end now; the processes take up to two seconds.
-    this.onclose?.();
+    this.#onClose();
+    if (child?.pid === undefined) return;
     await this.#processes?.end(() => this.#hasExited);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
-    this.#guard.release(this.pid);
+    this.#guard.release(child.pid);
   }
 
   #exitReason(code: number | null, signal: NodeJS.Signals | null): string {
@@ -184,27 +145,6 @@ export class StdioTransport implements Transport {
     const noise = this.#noise === "" ? "" : ` Its output was not MCP: ${quote(this.#noise)}.`;
     const log = this.#log.tail();
     return `It ended ${how}.${noise}${log === "" ? "" : `\nIts standard error ends with:\n${log}`}`;
-  }
-}
-
-/** Which ids were ever sent as requests. The SDK counts up, so that the highest number tells of all before it. */
-class SentRequests {
-  readonly #texts = new Set<string>();
-  #highest = -1;
-
-  add(message: JSONRPCMessage): void {
-    if (!("id" in message) || !("method" in message)) return;
-    if (typeof message.id === "number") this.#highest = Math.max(this.#highest, message.id);
-    else this.#texts.add(String(message.id));
-  }
-
-  /** Whether this is an answer to something that was never asked. A late or second answer is not. */
-  isForeign(message: Record<string, unknown>): boolean {
-    const { id, method } = message;
-    if (method !== undefined || (!("result" in message) && !("error" in message))) return false;
-    if (typeof id === "string" && this.#texts.has(id)) return false;
-    const number = typeof id === "string" || typeof id === "number" ? Number(id) : Number.NaN;
-    return !(Number.isInteger(number) && number >= 0 && number <= this.#highest);
   }
 }
 

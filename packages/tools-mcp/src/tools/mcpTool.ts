@@ -1,7 +1,7 @@
 import type { ChatTool, ExecutableTool, ToolCall, ToolCapability } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine, truncateUtf8 } from "@agent/internal";
-import type { Progress } from "@modelcontextprotocol/client";
+import type { Progress } from "../connection/protocolClient.js";
 import type { ServerConnection } from "../connection/serverConnection.js";
 import type { LockedTool } from "../lock/lock.js";
 import type { SpillDirectory } from "../results/spill.js";

@@ -1,14 +1,18 @@
 import { resolve } from "node:path";
 import { isInside } from "@agent/internal";
-import type { AuthProvider, Transport } from "@modelcontextprotocol/client";
+import type { AuthProvider } from "@modelcontextprotocol/client";
 import { splitCommandLine } from "../config/commandLine.js";
 import { serverEnvironment } from "../config/environment.js";
 import { isHttp, type ServerOptions, type StdioServerOptions } from "../config/options.js";
 import type { ErrorLog } from "../stdio/errorLog.js";
 import type { ProcessGuard } from "../stdio/guard.js";
+import { StdioClient } from "../stdio/stdioClient.js";
 import { StdioTransport } from "../stdio/transport.js";
+import type { ServerLink } from "./protocolClient.js";
 
-export interface TransportParts {
+export interface LinkParts {
+  /** The name of the server in the config. */
+  readonly name: string;
   readonly guard: ProcessGuard;
   readonly log: ErrorLog;
   /** Where relative directories start. */
@@ -19,26 +23,18 @@ export interface TransportParts {
   readonly auth: AuthProvider | undefined;
 }
 
-/** A transport, and what is known about its end. */
-export interface OpenTransport {
-  readonly transport: Transport;
-  /** Why the connection ended, in words; empty where the transport does not know. */
-  endReason(): string;
-  /** Resolves once nothing the server started is left, after the connection has ended. */
-  gone(): Promise<void>;
-}
-
 /**
- * Makes the transport of a server. A program is started at once, so that it gets ready while the SDK is loaded. Rejects
- * if a variable the server needs is not set.
+ * Opens the way to a server; a program is started. Rejects if a variable the server needs is not set, or the program
+ * cannot be started.
  */
-export async function openTransport(server: ServerOptions, parts: TransportParts): Promise<OpenTransport> {
-  if (!isHttp(server)) return stdioTransport(server, parts);
-  const { httpTransport } = await import("./httpTransport.js");
-  return httpTransport(server, parts);
+export async function openLink(server: ServerOptions, parts: LinkParts): Promise<ServerLink> {
+  if (!isHttp(server)) return await stdioLink(server, parts);
+  // The official SDK is for servers on HTTP alone: event streams, resumption and logins. It takes long to load.
+  const { HttpLink } = await import("../http/httpLink.js");
+  return new HttpLink(server, parts);
 }
 
-function stdioTransport(server: StdioServerOptions, parts: TransportParts): OpenTransport {
+async function stdioLink(server: StdioServerOptions, parts: LinkParts): Promise<ServerLink> {
   const [command = "", ...args] =
     server.args === undefined ? splitCommandLine(server.command) : [server.command, ...server.args];
   const environment = serverEnvironment(server.env);
@@ -46,8 +42,12 @@ function stdioTransport(server: StdioServerOptions, parts: TransportParts): Open
   const cwd = workingDirectory(server.cwd, parts.directory);
   const program = { command, args, cwd, env: environment.variables };
   const transport = new StdioTransport(program, parts.guard, parts.log);
-  transport.launch();
-  return { transport, endReason: () => transport.reason, gone: () => transport.close() };
+  await transport.start();
+  return {
+    connect: (request, signal) => StdioClient.connect(transport, request, signal),
+    endReason: () => transport.reason,
+    close: () => transport.close(),
+  };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { boundedBody, withBody } from "../stdio/boundedBody.js";
+import { boundedBody, withBody } from "./boundedBody.js";
 import { withEnd } from "./cutStream.js";
 
 type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;

@@ -1,0 +1,122 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { PersonAnswer, PersonQuestion } from "@agent/core";
+import { expect, test } from "vitest";
+import type { LockedEra } from "../src/lock/lock.js";
+import { lockPath, writeLock } from "../src/lock/lockFile.js";
+import {
+  connected,
+  fixtureServer,
+  lockServers,
+  notes,
+  registryOf,
+  temporaryDirectory,
+  until,
+} from "./harness.js";
+
+const PACK_SERVER = fileURLToPath(new URL("fixtures/packServer.mjs", import.meta.url));
+const packServer = { command: process.execPath, args: [PACK_SERVER], enable: true } as const;
+
+/** A person who answers yes to everything, with what they were asked. */
+function person(values: Record<string, unknown>) {
+  const asked: PersonQuestion[] = [];
+  const ask = async (question: PersonQuestion): Promise<PersonAnswer> => {
+    asked.push(question);
+    return { answer: "yes", values };
+  };
+  return { asked, ask };
+}
+
+/** A pack on the official SDK, spoken to in the era of the test's choice. */
+async function servedPack(
+  kind: LockedEra["kind"],
+  ask?: (question: PersonQuestion) => Promise<PersonAnswer>,
+) {
+  const { directory, locked } = await lockServers({ docs: packServer });
+  const { docs } = locked;
+  if (docs === undefined) throw new Error("not locked");
+  expect(docs.era.kind).toBe("modern");
+  const era: LockedEra = kind === "legacy" ? { kind, version: "" } : docs.era;
+  await writeLock(lockPath({}, directory), { lockVersion: 1, servers: { docs: { ...docs, era } } });
+  return registryOf({ docs: packServer }, { directory, ...(ask && { host: { ask } }) });
+}
+
+test.each(["legacy", "modern"] as const)(
+  "a server on the official SDK answers, reports progress and asks the person (%s)",
+  async (kind) => {
+    const { asked, ask } = person({ allow: true });
+    const registry = await servedPack(kind, ask);
+    const output: string[] = [];
+    const onOutput = (chunk: string): void => void output.push(chunk);
+    expect(await registry.run("mcp__docs__echo", {}, { onOutput })).toMatchObject({ text: "echoed" });
+    expect(output).toEqual(["1 working\n"]);
+    expect(await registry.run("mcp__docs__wipe", {})).toMatchObject({ outcome: "ok", text: "wiped" });
+    expect(asked.map(({ source, message }) => [source, message.split("\n")[0]])).toEqual([
+      ['the MCP server "docs"', "Allow wipe?"],
+    ]);
+  },
+);
+
+test.each(["legacy", "modern"] as const)(
+  "a server on the official SDK is told when nobody can be asked (%s)",
+  async (kind) => {
+    const registry = await servedPack(kind);
+    const { outcome, text } = await registry.run("mcp__docs__wipe", {});
+    expect({ outcome, text }).toEqual({ outcome: "error", text: "Tool call denied: nobody said yes to it." });
+  },
+);
+
+test("a question of the new era is answered by repeating the call with the server's own state", async () => {
+  const { asked, ask } = person({ name: "Ada" });
+  const behaviour = { modern: true, handshake: false, tools: [{ name: "asks" }] };
+  const registry = await connected({ docs: fixtureServer(behaviour) }, { host: { ask } });
+  const { text } = await registry.run("mcp__docs__asks", {});
+  expect(JSON.parse(text)).toEqual({
+    inputResponses: { who: { action: "accept", content: { name: "Ada" } } },
+    requestState: "state-1",
+  });
+  expect(asked.length).toBe(1);
+});
+
+test("a server that never stops asking is given up", async () => {
+  const { asked, ask } = person({ name: "Ada" });
+  const behaviour = { modern: true, handshake: false, tools: [{ name: "asks" }], asksForEver: true };
+  const registry = await connected({ docs: fixtureServer(behaviour) }, { host: { ask } });
+  expect((await registry.run("mcp__docs__asks", {})).text).toContain("still asks for more after 10 answers");
+  expect(asked.length).toBe(10);
+});
+
+test("a server that asks for a model gets none, and the call says so", async () => {
+  const behaviour = {
+    modern: true,
+    handshake: false,
+    tools: [{ name: "asks" }],
+    asksFor: "sampling/createMessage",
+  };
+  const registry = await connected({ docs: fixtureServer(behaviour) }, { host: { ask: person({}).ask } });
+  const { outcome, text } = await registry.run("mcp__docs__asks", {});
+  expect(outcome).toBe("error");
+  expect(text).toContain('"sampling/createMessage", which it does not get');
+});
+
+test("a tool that changes while a server of the new era runs is off from then on", async () => {
+  const tools = [{ name: "echo" }, { name: "changes" }];
+  const behaviour = { modern: true, handshake: false, tools };
+  const registry = await connected({ docs: fixtureServer(behaviour) });
+  await registry.run("mcp__docs__changes", {});
+  await until(() => !registry.isToolEnabled("mcp__docs__echo"));
+});
+
+test("a server of a revision nobody knows is an error that names it", async () => {
+  await expect(connected({ docs: fixtureServer({ version: "1999-01-01" }) })).rejects.toThrow(
+    'it speaks the revision "1999-01-01", which is not known',
+  );
+});
+
+test("a server of the older era may ask whether the client lives, and for nothing that it was not offered", async () => {
+  const log = join(temporaryDirectory(), "log");
+  const registry = await connected({ docs: fixtureServer({ tools: [{ name: "requests" }], log }) });
+  const { text } = await registry.run("mcp__docs__requests", {});
+  expect(JSON.parse(text)).toEqual({ ping: {}, roots: -32601, sampling: -32601 });
+  expect(notes(log).filter(({ method }) => method === "notifications/cancelled")).toEqual([]);
+});
