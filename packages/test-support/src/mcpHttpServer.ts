@@ -3,9 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-const TOOLS = ["echo", "write", "cut", "huge"];
+const TOOLS = ["echo", "write", "cut", "huge", "twice", "wrong_id", "drips", "page", "hangs", "fails"];
 const HUGE_BYTES = 65 * 1024 * 1024;
 const SECONDS = 3600;
+const PAGE = 5000;
+const DRIP_MS = 20;
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -31,16 +33,32 @@ export interface McpHttpBehaviour {
   /** Every request is sent elsewhere. */
   redirectTo?: string;
   beforeRefreshAnswer?: () => Promise<void>;
+  /** What it lists as tools, in place of its own. */
+  tools?: readonly unknown[];
+  /** How many tools it lists, in pages. */
+  many?: number;
+  /** It takes every request and answers none. */
+  silent?: boolean;
 }
 
 /** What clients did. */
 interface Seen {
-  readonly requests: { readonly method: unknown; readonly headers: IncomingMessage["headers"] }[];
+  readonly requests: {
+    readonly method: unknown;
+    readonly params: unknown;
+    readonly headers: IncomingMessage["headers"];
+  }[];
   readonly authorizations: Fields[];
   readonly tokenRequests: Fields[];
   refreshes: number;
   /** Refresh tokens that were used twice. */
   reused: number;
+}
+
+interface McpRequest {
+  readonly id: unknown;
+  readonly method: string;
+  readonly params: { readonly name: string; readonly arguments: unknown; readonly cursor?: string };
 }
 
 interface Grant {
@@ -58,6 +76,8 @@ export class McpHttpServer {
   readonly #codes = new Map<string, Fields>();
   readonly #accessTokens = new Map<string, Grant>();
   readonly #refreshTokens = new Map<string, Grant & { isUsed: boolean }>();
+  /** Calls that are answered once they are cancelled. */
+  readonly #hanging: ServerResponse[] = [];
   readonly #server = createServer((request, response) => {
     this.#route(request, response).catch(() => response.destroy());
   });
@@ -66,14 +86,19 @@ export class McpHttpServer {
     this.behaviour = behaviour;
   }
 
-  static async start(behaviour: McpHttpBehaviour = {}): Promise<McpHttpServer> {
+  /** `port` is for one that comes back where another was. */
+  static async start(behaviour: McpHttpBehaviour = {}, port = 0): Promise<McpHttpServer> {
     const server = new McpHttpServer(behaviour);
-    await new Promise<void>((resolve) => server.#server.listen(0, "127.0.0.1", resolve));
+    await new Promise<void>((resolve) => server.#server.listen(port, "127.0.0.1", resolve));
     return server;
   }
 
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
   get origin(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${this.port}`;
   }
 
   get url(): string {
@@ -186,16 +211,22 @@ export class McpHttpServer {
 
   async #receive(request: IncomingMessage, response: ServerResponse, isFront: boolean): Promise<void> {
     const body = request.method === "POST" ? JSON.parse(await text(request)) : {};
-    this.seen.requests.push({ method: body.method, headers: request.headers });
-    const { redirectTo, oauth } = this.behaviour;
+    this.seen.requests.push({ method: body.method, params: body.params, headers: request.headers });
+    const { redirectTo, oauth, silent } = this.behaviour;
+    if (silent) return;
     if (isFront && redirectTo !== undefined) {
       response.writeHead(307, { location: redirectTo }).end();
       return;
     }
     if (oauth && !this.#mayCall(request, response, body.params?.name)) return;
     if (request.method !== "POST") response.writeHead(405).end();
-    else if (body.id === undefined) response.writeHead(202).end();
-    else this.#answer(body, response);
+    else if (body.id !== undefined) this.#answer(body, response, request.headers);
+    else {
+      response.writeHead(202).end();
+      // Answers after their cancellation, as slow servers do.
+      if (body.method === "notifications/cancelled")
+        for (const hanging of this.#hanging.splice(0)) hanging.end();
+    }
   }
 
   /** Whether the token is good for the request; refuses it otherwise. */
@@ -213,30 +244,76 @@ export class McpHttpServer {
     return false;
   }
 
-  #answer(
-    body: {
-      readonly id: unknown;
-      readonly method: string;
-      readonly params: { readonly name: string; readonly arguments: unknown };
-    },
-    response: ServerResponse,
-  ): void {
+  #answer(body: McpRequest, response: ServerResponse, headers: IncomingMessage["headers"]): void {
     const { id, method, params } = body;
     const reply = (result: unknown): void => json(response, 200, { jsonrpc: "2.0", id, result });
     if (method === "initialize") {
       const serverInfo = { name: "fixture", version: "1.0.0" };
       reply({ protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo });
     } else if (method === "tools/list") {
-      reply({ tools: TOOLS.map((name) => ({ name, inputSchema: { type: "object" } })) });
-    } else if (method !== "tools/call") {
-      json(response, 200, { jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } });
-    } else if (params.name === "cut") {
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      response.write('event: message\ndata: {"jsonrpc":"2.0","id"');
-      setImmediate(() => response.destroy());
+      reply(this.#listTools(Number(params.cursor ?? 0)));
+    } else if (method === "tools/call") {
+      this.#call(body, response, headers);
     } else {
-      const answer = params.name === "huge" ? "x".repeat(HUGE_BYTES) : JSON.stringify(params.arguments);
-      reply({ content: [{ type: "text", text: answer }] });
+      json(response, 200, { jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } });
+    }
+  }
+
+  #listTools(from: number): unknown {
+    const { many, tools } = this.behaviour;
+    const tool = (name: string) => ({ name, inputSchema: { type: "object" } });
+    if (many === undefined) return { tools: tools ?? TOOLS.map(tool) };
+    const page = Array.from({ length: PAGE }, (_, n) => tool(`tool_${from + n}`));
+    return { tools: page, ...(from + PAGE < many && { nextCursor: String(from + PAGE) }) };
+  }
+
+  #call({ id, params }: McpRequest, response: ServerResponse, headers: IncomingMessage["headers"]): void {
+    const answer = (text: string, toId = id) => ({
+      jsonrpc: "2.0",
+      id: toId,
+      result: { content: [{ type: "text", text }] },
+    });
+    const stream = (): ServerResponse => response.writeHead(200, { "content-type": "text/event-stream" });
+    switch (params.name) {
+      case "cut":
+        stream().write('event: message\ndata: {"jsonrpc":"2.0","id"');
+        setImmediate(() => response.destroy());
+        return;
+      case "twice":
+        stream();
+        for (const text of ["first", "second"])
+          response.write(`event: message\ndata: ${JSON.stringify(answer(text))}\n\n`);
+        response.end();
+        return;
+      case "wrong_id":
+        json(response, 200, answer("for somebody else", 987654));
+        return;
+      case "drips": {
+        response.writeHead(200, { "content-type": "application/json" });
+        const timer = setInterval(() => response.write(" "), DRIP_MS);
+        response.on("close", () => clearInterval(timer));
+        return;
+      }
+      case "page":
+        response.writeHead(200, { "content-type": "text/html" }).end("<h1>Sign in to the network</h1>");
+        return;
+      case "hangs":
+        stream().flushHeaders();
+        this.#hanging.push(response);
+        return;
+      case "fails":
+        json(response, 200, {
+          jsonrpc: "2.0",
+          id,
+          error: { code: -32603, message: `it went wrong for ${headers.authorization}` },
+        });
+        return;
+      default:
+        json(
+          response,
+          200,
+          answer(params.name === "huge" ? "x".repeat(HUGE_BYTES) : JSON.stringify(params.arguments)),
+        );
     }
   }
 }

@@ -1,6 +1,12 @@
+import { isRecord } from "@agent/core/toolkit";
 import { type McpHttpBehaviour, McpHttpServer } from "@agent/test-support";
 import { expect, onTestFinished, test } from "vitest";
-import { connected } from "./harness.js";
+import { connected, lockServers, registryOf, until } from "./harness.js";
+
+/** Whether these are the parameters of a call of that tool. */
+function isCallOf(params: unknown, tool: string): boolean {
+  return isRecord(params) && params.name === tool;
+}
 
 async function serverWith(behaviour: McpHttpBehaviour = {}): Promise<McpHttpServer> {
   const fixture = await McpHttpServer.start(behaviour);
@@ -50,9 +56,117 @@ test("a server that is gone is an error in words, and found again when it is bac
   const fixture = await serverWith();
   const registry = await connected({ docs: { url: fixture.url, enable: true } });
   await registry.run("mcp__docs__echo", {});
+  const { port } = fixture;
   await fixture.close();
-  expect(await registry.run("mcp__docs__echo", {})).toMatchObject({ outcome: "error" });
+  const { outcome, text } = await registry.run("mcp__docs__echo", {});
+  expect(outcome).toBe("error");
+  expect(text).toContain('MCP server "docs"');
+  const back = await McpHttpServer.start({}, port);
+  onTestFinished(() => back.close());
+  expect(await registry.run("mcp__docs__echo", { a: 1 })).toMatchObject({ outcome: "ok", text: '{"a":1}' });
 });
+
+test("a server that ends in the middle of a call is an error before the deadline of the call", async () => {
+  const fixture = await serverWith();
+  const registry = await connected({ docs: { url: fixture.url, enable: true, timeoutMs: 600_000 } });
+  const running = registry.run("mcp__docs__hangs", {});
+  await until(() => fixture.seen.requests.some(({ params }) => isCallOf(params, "hangs")));
+  await fixture.close();
+  expect((await running).outcome).toBe("error");
+});
+
+test("of two answers the first counts, and the next call works", async () => {
+  const fixture = await serverWith();
+  const registry = await connected({ docs: { url: fixture.url, enable: true } });
+  expect((await registry.run("mcp__docs__twice", {})).text).toBe("first");
+  expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
+});
+
+test("an answer to a request that was never sent is an error before the deadline of the call", async () => {
+  const fixture = await serverWith();
+  const registry = await connected({ docs: { url: fixture.url, enable: true, timeoutMs: 600_000 } });
+  const { outcome, text } = await registry.run("mcp__docs__wrong_id", {});
+  expect(outcome).toBe("error");
+  expect(text).toContain("987654");
+  expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
+});
+
+test("an answer that only drips ends at the deadline of the call", async () => {
+  const fixture = await serverWith();
+  const registry = await connected({ docs: { url: fixture.url, enable: true, timeoutMs: 300 } });
+  expect((await registry.run("mcp__docs__drips", {})).text).toContain("no answer within 300 ms");
+  expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
+});
+
+test("a page in place of an answer is an error in words", async () => {
+  const fixture = await serverWith();
+  const registry = await connected({ docs: { url: fixture.url, enable: true, timeoutMs: 600_000 } });
+  const { outcome, text } = await registry.run("mcp__docs__page", {});
+  expect(outcome).toBe("error");
+  expect(text).toContain("text/html");
+});
+
+test("an answer after the cancellation disturbs nobody", async () => {
+  const fixture = await serverWith();
+  const registry = await connected({ docs: { url: fixture.url, enable: true } });
+  await registry.run("mcp__docs__echo", {});
+  const controller = new AbortController();
+  const running = registry.run("mcp__docs__hangs", {}, { signal: controller.signal });
+  await until(() => fixture.seen.requests.some(({ params }) => isCallOf(params, "hangs")));
+  controller.abort();
+  expect((await running).outcome).toBe("aborted");
+  await until(() => fixture.seen.requests.some(({ method }) => method === "notifications/cancelled"));
+  expect((await registry.run("mcp__docs__echo", { b: 2 })).text).toBe('{"b":2}');
+});
+
+test("a token that the server sends back in an error is not shown", async () => {
+  const fixture = await serverWith();
+  process.env.FIXTURE_HTTP_TOKEN = "token-of-the-user-0123";
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the pack replaces it
+  const headers = { authorization: "Bearer ${FIXTURE_HTTP_TOKEN}" };
+  const registry = await connected({ docs: { url: fixture.url, headers, enable: true } });
+  const { text } = await registry.run("mcp__docs__fails", {});
+  expect(text).toContain("it went wrong for Bearer [secret]");
+});
+
+test("malformed tools are set aside with their reason, and the others work", async () => {
+  const tools = [
+    { name: "echo", inputSchema: { type: "object", properties: { a: { $ref: "#/properties/a" } } } },
+    { name: "read_file", description: "safe\u202edelete", inputSchema: { type: "object" } },
+    { name: "list", inputSchema: [] },
+    { name: "large", description: "x".repeat(2_000_000), inputSchema: { type: "object" } },
+  ];
+  const fixture = await serverWith({ tools });
+  const { directory, locked } = await lockServers({ docs: { url: fixture.url, enable: true } });
+  expect(locked.docs?.setAside.map(({ tool }) => tool)).toEqual(["list", "large"]);
+  const registry = registryOf({ docs: { url: fixture.url, enable: true } }, { directory });
+  expect((await registry.run("mcp__docs__echo", { a: 1 })).outcome).toBe("ok");
+  expect(registry.getEnabledSchemas().at(-1)?.function).toMatchObject({
+    name: "mcp__docs__read_file",
+    description: "safe\\u202edelete",
+  });
+});
+
+test("of a hundred thousand tools a thousand are kept", async () => {
+  const fixture = await serverWith({ many: 100_000 });
+  const { locked } = await lockServers({ docs: { url: fixture.url } });
+  expect(locked.docs?.tools.length).toBe(1000);
+  expect(locked.docs?.setAside.at(-1)?.tool).toBe("99000 more");
+});
+
+test("ten servers of which three hang: the others answer meanwhile", async () => {
+  const fixtures = await Promise.all(Array.from({ length: 10 }, () => serverWith()));
+  const servers = Object.fromEntries(
+    fixtures.map(({ url }, n) => [`server${n}`, { url, enable: true as const }]),
+  );
+  const registry = await connected(servers);
+  const names = Object.keys(servers).map((name) => `mcp__${name}__echo`);
+  for (const fixture of fixtures.slice(7)) fixture.behaviour.silent = true;
+  const stuck = names.slice(7).map((name) => registry.run(name, {}));
+  const results = await Promise.all(names.slice(0, 7).map((name) => registry.run(name, {})));
+  expect(results.map(({ outcome }) => outcome)).toEqual(Array(7).fill("ok"));
+  for (const { text } of await Promise.all(stuck)) expect(text).toContain("did not start within 15000 ms");
+}, 60_000);
 
 test("an abort returns without waiting for the server", async () => {
   const fixture = await serverWith();

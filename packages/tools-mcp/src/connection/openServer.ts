@@ -1,5 +1,6 @@
 import { isHttp, type ServerOptions } from "../config/options.js";
-import type { LockedEra } from "../lock/lock.js";
+import { examineTools } from "../lock/examine.js";
+import type { LockedEra, LockedTool } from "../lock/lock.js";
 import { LoginProvider } from "../oauth/provider.js";
 import { ErrorLog } from "../stdio/errorLog.js";
 import type { ConnectionHost } from "./connectionHost.js";
@@ -15,16 +16,15 @@ export interface OpenServerRequest {
   readonly host: ConnectionHost;
   /** Aborts when the agent ends. */
   readonly ended: AbortSignal;
-  /** What has to be done with the session before it can be used, within the time a start may take. */
-  readonly prepare: (session: Session, signal: AbortSignal) => Promise<void>;
-  readonly onToolsChanged: (session: Session) => void;
+  /** Called with the tools the server has: before its first use, and each time it says that they changed. */
+  readonly onTools: (tools: readonly LockedTool[]) => void;
   /** Called once if the open connection ends; `gone` resolves when nothing that the server started is left. */
   readonly onClose: (gone: Promise<void>) => void;
 }
 
 /** Starts a server and connects to it. Rejects with the reason in words; nothing of the server is left then. */
 export async function openServer(request: OpenServerRequest): Promise<Session> {
-  const { name, options, era, host, ended, prepare, onToolsChanged, onClose } = request;
+  const { name, options, era, host, ended, onTools, onClose } = request;
   const { guard, logins, directory, ask, redact, secrets } = host;
   ended.throwIfAborted();
   const log = new ErrorLog(redact);
@@ -33,6 +33,8 @@ export async function openServer(request: OpenServerRequest): Promise<Session> {
   const signal = AbortSignal.any([timer, ended]);
   const link = await openLink(options, { name, guard, log, directory, secrets, auth });
   let session: Session | undefined;
+  const readTools = async (from: Session, within?: AbortSignal): Promise<void> =>
+    onTools(examineTools(name, await from.listTools(within)).tools);
   try {
     const opened = await Session.open(
       link,
@@ -40,13 +42,13 @@ export async function openServer(request: OpenServerRequest): Promise<Session> {
         server: name,
         era,
         ask,
-        onToolsChanged: () => void (session && onToolsChanged(session)),
+        onToolsChanged: () => void (session && readTools(session).catch(() => undefined)),
         onClose: () => void (session && onClose(link.close())),
       },
       signal,
     );
     session = opened;
-    await prepare(opened, signal);
+    await readTools(opened, signal);
     return opened;
   } catch (error) {
     session = undefined;

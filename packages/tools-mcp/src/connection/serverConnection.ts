@@ -1,6 +1,5 @@
 import { errorMessage, quote } from "@agent/core/toolkit";
 import type { ServerOptions } from "../config/options.js";
-import { examineTools } from "../lock/examine.js";
 import type { LockedServer, LockedTool } from "../lock/lock.js";
 import type { ConnectionHost } from "./connectionHost.js";
 import type { CallOptions, Session, ToolAnswer } from "./session.js";
@@ -124,8 +123,7 @@ export class ServerConnection {
       era: this.#locked.era,
       host,
       ended: this.#ended.signal,
-      prepare: (session, signal) => this.#compare(session, signal),
-      onToolsChanged: (session) => void this.#compare(session).catch(() => undefined),
+      onTools: (tools) => this.#compare(tools),
       onClose: (gone) => {
         this.#deaths++;
         this.#opening = undefined;
@@ -136,8 +134,7 @@ export class ServerConnection {
   }
 
   /** Finds out which tools are no longer as they were agreed to. */
-  async #compare(session: Session, signal?: AbortSignal): Promise<void> {
-    const { tools } = examineTools(this.name, await session.listTools(signal));
+  #compare(tools: readonly LockedTool[]): void {
     const now = new Map(tools.map(({ tool, hash }) => [tool, hash]));
     this.#differing = new Set(
       this.#locked.tools.filter(({ tool, hash }) => now.get(tool) !== hash).map(({ tool }) => tool),

@@ -15,7 +15,7 @@ export function boundedBody(body: ReadableStream<Uint8Array>): ReadableStream<Ui
 }
 
 /** A response like another, with a different body. */
-export function withBody(response: Response, body: ReadableStream<Uint8Array>): Response {
+export function withBody(response: Response, body: ReadableStream<Uint8Array> | string): Response {
   const { status, statusText, headers } = response;
   const changed = new Response(body, { status, statusText, headers });
   // A made response has no address; the reader compares it to detect redirects.

@@ -6,12 +6,14 @@ const EVENT_ID = /(?:^|[\r\n])id:/;
 const encoder = new TextEncoder();
 
 /**
- * The event stream that answers a request, with an error as its last event if it ends without the means to go on: the
+ * The event stream that answers the request `id`, with an error as its last event if it ends without the means to go on: the
  * SDK would wait for the deadline of the call. A request that was answered ignores it.
  */
-export function withEnd(body: ReadableStream<Uint8Array>, request: RequestInit | undefined): ReadableStream {
-  const id = requestId(request?.body);
-  if (id === undefined) return body;
+export function withEnd(
+  body: ReadableStream<Uint8Array>,
+  id: string | number,
+  signal: AbortSignal | null | undefined,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const decoder = new TextDecoder("latin1");
   let last = "";
@@ -33,7 +35,7 @@ export function withEnd(body: ReadableStream<Uint8Array>, request: RequestInit |
         last = text.slice(-4);
         controller.enqueue(value);
       } catch (error) {
-        if (request?.signal?.aborted || canResume) controller.error(error);
+        if (signal?.aborted || canResume) controller.error(error);
         else end(controller);
       }
     },
@@ -41,8 +43,8 @@ export function withEnd(body: ReadableStream<Uint8Array>, request: RequestInit |
   });
 }
 
-/** The id of the request that a body holds; undefined for anything else. */
-function requestId(body: unknown): string | number | undefined {
+/** The id of the request that a body holds and that is answered at once; undefined for anything else. */
+export function requestId(body: unknown): string | number | undefined {
   if (typeof body !== "string") return undefined;
   try {
     const message: unknown = JSON.parse(body);

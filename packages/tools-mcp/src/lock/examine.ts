@@ -1,9 +1,9 @@
 import type { JsonSchema } from "@agent/core";
 import { compileSchema, errorMessage, isRecord } from "@agent/core/toolkit";
 import { describeValue, escapeToLine, truncateUtf8 } from "@agent/internal";
-import { hashOf } from "./canonical.js";
 import type { LockedPrompt, LockedTool, SetAside } from "./lock.js";
 import { assertParameterHeaders } from "./parameterHeaders.js";
+import { toolHash } from "./toolHash.js";
 import { toolName } from "./toolName.js";
 
 /** More tools than this from one server are a mistake or an attack. */
@@ -42,12 +42,6 @@ export function examineTools(server: string, listed: readonly unknown[]): Examin
     });
   }
   return { tools, setAside };
-}
-
-/** The hash of a tool's definition: what a person agrees to. */
-export function toolHash(tool: Omit<LockedTool, "hash" | "name">): string {
-  const { tool: name, title, description, inputSchema, annotations } = tool;
-  return hashOf({ name, title, description, inputSchema, annotations });
 }
 
 function examineTool(server: string, raw: unknown): LockedTool {

@@ -4,8 +4,8 @@ import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { quotePath } from "@agent/internal";
 import { isHttp, type McpOptions, type ServerOptions } from "../config/options.js";
 import { hashOf } from "./canonical.js";
-import { toolHash } from "./examine.js";
 import type { Lock, LockedServer, LockedTool } from "./lock.js";
+import { toolHash } from "./toolHash.js";
 import { toolName } from "./toolName.js";
 
 const DEFAULT_NAME = "mcp.lock.json";
