@@ -1,12 +1,13 @@
 // What MCP servers cost: starting the command with ten of them, a first call, a warm call, memory, and whether anything
 // is left of them. Build first: pnpm exec turbo run build. Then: pnpm bench mcp [rounds] [part…], where a part is one of
 // start, import, cold, warm, memory, endings; endings are repeated as often as `rounds` says, 100 times without it.
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createReport } from "./support/report.mjs";
@@ -24,6 +25,7 @@ const HOST = path("../packages/tools-mcp/test/fixtures/host.mjs");
 // Built as most servers are, on the official SDK, which takes them a part of their start to load.
 const SDK_SERVER = path("support/mcpSdkServer.mjs");
 const WORK = path("support/mcpWork.mjs");
+const TERMINALS = path("support/terminal.py");
 
 function path(relative) {
   return fileURLToPath(new URL(relative, import.meta.url));
@@ -124,6 +126,32 @@ async function startOfTheCommand() {
   );
   report.add({
     work: "agent tools, ten servers in the config",
+    unit: "× without",
+    reach: "≤ 1.02",
+    values: ratios(times),
+  });
+  await firstPrompt(withServers, without);
+}
+
+/** The chat reads its packs after it has shown where a person can type. */
+async function firstPrompt(withServers, without) {
+  if (spawnSync("python3", ["-c", "import pty"]).status !== 0) return;
+  const terminals = spawn("python3", [TERMINALS], { stdio: ["pipe", "pipe", "inherit"] });
+  started.add(terminals);
+  const answers = createInterface({ input: terminals.stdout })[Symbol.asyncIterator]();
+  const shown = async (cwd) => {
+    const request = { argv: [NODE, BIN], env: environment, cwd, wanted: "› " };
+    terminals.stdin.write(`${JSON.stringify(request)}\n`);
+    return JSON.parse((await answers.next()).value);
+  };
+  const times = await inTurn(
+    () => shown(withServers),
+    () => shown(without),
+  );
+  terminals.stdin.end();
+  started.delete(terminals);
+  report.add({
+    work: "first prompt of the chat, ten servers in the config",
     unit: "× without",
     reach: "≤ 1.02",
     values: ratios(times),
@@ -249,7 +277,8 @@ const PARTS = {
 const wanted = words.filter((word) => Object.hasOwn(PARTS, word));
 
 try {
-  for (const [name, part] of Object.entries(PARTS)) if (wanted.length === 0 || wanted.includes(name)) await part();
+  for (const [name, part] of Object.entries(PARTS))
+    if (wanted.length === 0 || wanted.includes(name)) await part();
   report.save({ isPartial: wanted.length > 0 });
 } finally {
   rmSync(root, { recursive: true, force: true });
