@@ -39,6 +39,7 @@ const LAYERS = {
   "tools-mcp": [
     ["config", "results", "stdio"],
     ["lock", "oauth", "paste"],
+    ["http"],
     ["connection"],
     ["tools"],
     ["manage", "server"],

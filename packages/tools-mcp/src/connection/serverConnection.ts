@@ -1,9 +1,9 @@
 import { errorMessage, quote } from "@agent/core/toolkit";
 import type { ServerOptions } from "../config/options.js";
 import type { LockedServer, LockedTool } from "../lock/lock.js";
+import { untilAborted } from "../untilAborted.js";
 import type { ConnectionHost } from "./connectionHost.js";
 import type { CallOptions, Session, ToolAnswer } from "./session.js";
-import { untilAborted } from "./untilAborted.js";
 
 const DEFAULT_CALL_MS = 60_000;
 /** The number of automatic restarts of a server that died. */

@@ -1,4 +1,4 @@
-import { boundedBody, withBody } from "./boundedBody.js";
+import { boundedBody, withBody } from "../boundedBody.js";
 import { requestId, withEnd } from "./cutStream.js";
 import { ownAnswer } from "./foreignAnswer.js";
 

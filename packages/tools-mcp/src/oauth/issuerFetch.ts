@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { quote } from "@agent/core/toolkit";
-import { boundedBody, withBody } from "../http/boundedBody.js";
+import { boundedBody, withBody } from "../boundedBody.js";
 
 type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 

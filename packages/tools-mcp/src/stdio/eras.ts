@@ -1,7 +1,7 @@
 import { isRecord, quote } from "@agent/core/toolkit";
 import { describeValue } from "@agent/internal";
-import { untilAborted } from "../connection/untilAborted.js";
 import type { LockedEra } from "../lock/lock.js";
+import { untilAborted } from "../untilAborted.js";
 import { clientInfo } from "../version.js";
 import type { JsonRpcPeer } from "./jsonRpc.js";
 

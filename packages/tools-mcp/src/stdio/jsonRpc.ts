@@ -23,18 +23,6 @@ interface PendingRequest {
   readonly onProgress: RequestOptions["onProgress"];
 }
 
-/** The other side answered a request with an error. */
-export class JsonRpcError extends Error {
-  override readonly name = "JsonRpcError";
-
-  constructor(
-    readonly code: number,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
 /** One end of a JSON-RPC 2.0 conversation: requests in both directions, their progress and their cancellation. */
 export class JsonRpcPeer {
   readonly #send: (message: Readonly<Record<string, unknown>>) => void;
@@ -131,7 +119,7 @@ export class JsonRpcPeer {
     }
     const pending = this.#take(number);
     if (error === undefined) pending?.resolve(result);
-    else pending?.reject(new JsonRpcError(Number(code), `${String(message)} (MCP error ${String(code)})`));
+    else pending?.reject(new Error(`${String(message)} (MCP error ${String(code)})`));
   }
 
   #take(id: number): PendingRequest | undefined {

@@ -1,4 +1,4 @@
-import { MAX_LINE_BYTES } from "../stdio/lines.js";
+import { MAX_LINE_BYTES } from "./stdio/lines.js";
 
 /** The body of an HTTP answer, with an error once it weighs more than a line of a server on this machine may. */
 export function boundedBody(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
