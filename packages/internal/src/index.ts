@@ -5,7 +5,7 @@
 export { nodeModule } from "./files/nodeModules.js";
 export { mountOf, mountOfDirectory, pinDirectory } from "./files/pinnedDirectory.js";
 export { hasEnded, processTag } from "./files/processTag.js";
-export { readRegularFile } from "./files/readRegularFile.js";
+export { readRegularFile, withRegularFile } from "./files/readRegularFile.js";
 export { removeAbandoned, temporaryName } from "./files/temporaryName.js";
 export { GitConfigs, type NamedByGit } from "./git/gitConfigs.js";
 export { isRecord } from "./isRecord.js";

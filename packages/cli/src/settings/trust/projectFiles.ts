@@ -2,9 +2,8 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { errorMessage } from "@agent/core/toolkit";
-import { isInside, quotePath } from "@agent/internal";
+import { isInside, quotePath, withRegularFile } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
-import { withRegularFile } from "../../process/regularFile.js";
 import { filesFor, resolveModule } from "../modules/resolveModule.js";
 
 // Anything that looks like a relative path, quoted or bare: imports and packs alike.
