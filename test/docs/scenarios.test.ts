@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PAGE = join(ROOT, "test/scenarios.md");
 /** In the name of a test, up to its explanation, the next scenario or its end. */
-const SCENARIO = /Scenario: ([^:;"]+)/g;
+const SCENARIO = /Scenario: (\w[^:;"]*)/g;
 
 test("test/scenarios.md lists exactly the scenarios that tests name, each with the file of its test", () => {
   const found = execFileSync("git", ["grep", "-l", "Scenario: ", "--", "*.test.ts"], {
