@@ -68,7 +68,7 @@ describe("agent pack new", () => {
       "tsup.config.ts",
     ]);
     for (const name of names) expect(readFileSync(join(target, name), "utf8")).not.toMatch(/__[A-Z_]+__/);
-    expect(readFileSync(join(target, "src/tools/greet.ts"), "utf8")).toContain('name = "weather_greet"');
+    expect(readFileSync(join(target, "src/tools/greet.ts"), "utf8")).toContain('name: "weather_greet"');
     expect(readFileSync(join(target, "README.md"), "utf8")).toMatch(/^# @me\/agent-pack-weather\n/);
     // The release tools read nothing but this exact form.
     expect(readFileSync(join(target, ".changeset/first-release.md"), "utf8")).toMatch(

@@ -86,12 +86,12 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
    * to both and what they took. Rejects with an `AgentError`; on abort at once, while `settled` tells when the tools
    * have ended. Calls that wait for a decision are given up: the model is told that they have not run.
    */
-  chat<S extends Schema>(
+  chat<const S extends Schema>(
     message: Content,
     options: StructuredChatOptions<S> & { readonly details: true },
   ): Promise<ChatResult<SchemaValue<S>>>;
   chat(message: Content, options: ChatOptions & { readonly details: true }): Promise<ChatResult>;
-  chat<S extends Schema>(message: Content, options: StructuredChatOptions<S>): Promise<SchemaValue<S>>;
+  chat<const S extends Schema>(message: Content, options: StructuredChatOptions<S>): Promise<SchemaValue<S>>;
   chat(message: Content, options?: ChatOptions): Promise<string>;
   chat(message: Content, options: AnyChatOptions = {}): Promise<unknown> {
     return this.#answer(openWithMessage(message, this.conversation), options);
@@ -101,7 +101,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
    * Goes on with a conversation whose calls wait for a decision, also one that another process saved. A call that
    * nobody decided about is asked about again. Resolves and rejects as `chat` does.
    */
-  resume<S extends Schema>(
+  resume<const S extends Schema>(
     decisions: ApprovalDecisions,
     options: StructuredChatOptions<S> & { readonly details: true },
   ): Promise<ChatResult<SchemaValue<S>>>;
@@ -109,7 +109,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     decisions: ApprovalDecisions,
     options: ChatOptions & { readonly details: true },
   ): Promise<ChatResult>;
-  resume<S extends Schema>(
+  resume<const S extends Schema>(
     decisions: ApprovalDecisions,
     options: StructuredChatOptions<S>,
   ): Promise<SchemaValue<S>>;

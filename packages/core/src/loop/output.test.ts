@@ -49,6 +49,9 @@ test("the value is typed by the schema", async () => {
   const agent = agentWith([JSON.stringify(OSLO)]);
   const value = await agent.chat("Oslo?", { output: z.object({ city: z.string(), people: z.number() }) });
   expectTypeOf(value).toEqualTypeOf<{ city: string; people: number }>();
+  const output = { type: "object", properties: { city: { type: "string" } }, required: ["city"] } as const;
+  const fromJsonSchema = await agentWith([JSON.stringify(OSLO)]).chat("Oslo?", { output });
+  expectTypeOf(fromJsonSchema).toEqualTypeOf<{ city: string }>();
   expectTypeOf(await agentWith(["x"]).chat("?")).toEqualTypeOf<string>();
 });
 

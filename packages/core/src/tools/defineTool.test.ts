@@ -5,6 +5,7 @@ import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { registryWith } from "../../test/fixtures.js";
 import { defineTool } from "./defineTool.js";
+import type { JsonSchema } from "./interface.js";
 
 const schemas = {
   zod: z.object({ city: z.string(), days: z.number().int().default(1) }),
@@ -53,6 +54,43 @@ test("arguments are typed in execute", () => {
     execute: (args) => {
       expectTypeOf(args).toEqualTypeOf<{ city: string; days: number }>();
       return args.city;
+    },
+  });
+  defineTool({
+    name: "json",
+    description: "Test.",
+    input: {
+      type: "object",
+      properties: {
+        city: { type: "string" },
+        days: { type: "integer" },
+        unit: { enum: ["C", "F"] },
+        hours: { type: "array", items: { type: ["number", "null"] } },
+        place: { type: "object", properties: { zone: { type: "string" } }, required: ["zone"] },
+        rest: {},
+      },
+      required: ["city", "place"],
+    },
+    execute: (args) => {
+      expectTypeOf(args).toEqualTypeOf<{
+        city: string;
+        place: { zone: string };
+        days?: number;
+        unit?: "C" | "F";
+        hours?: (number | null)[];
+        rest?: unknown;
+      }>();
+      return args.city;
+    },
+  });
+  const unknownSchema: JsonSchema = { type: "object" };
+  defineTool({
+    name: "unknown",
+    description: "Test.",
+    input: unknownSchema,
+    execute: (args) => {
+      expectTypeOf(args).toEqualTypeOf<Record<string, unknown>>();
+      return "";
     },
   });
   defineTool({

@@ -10,7 +10,7 @@ import type { ToolCall, ToolCapability } from "./types.js";
 /** The result of a tool: its text, or the text with images and files. */
 export type ToolOutput = string | { readonly text: string; readonly parts?: readonly ContentPart[] };
 
-/** The arguments as `execute` gets them: typed by the schema library; any object for a JSON Schema. */
+/** The arguments as `execute` gets them, typed by the schema; any object where it does not say. */
 export type ToolInput<S> = unknown extends SchemaValue<S> ? Record<string, unknown> : SchemaValue<S>;
 
 export interface ToolDefinition<S extends Schema, Name extends string = string> {

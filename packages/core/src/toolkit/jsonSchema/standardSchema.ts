@@ -2,6 +2,7 @@ import { describeValue, errorMessage, isRecord } from "@agent/internal";
 import { AgentError } from "../../errors.js";
 import type { JsonSchema } from "../../tools/interface.js";
 import { compileSchema } from "./compile.js";
+import type { JsonSchemaValue } from "./jsonSchemaValue.js";
 
 const JSON_SCHEMA_TARGET = "draft-2020-12";
 
@@ -29,8 +30,9 @@ interface StandardIssue {
 /** A JSON Schema, or a schema of a library. */
 export type Schema = JsonSchema | StandardSchema;
 
-/** The type of a value that fits the schema: `unknown` for a JSON Schema. */
-export type SchemaValue<S> = S extends StandardSchema<infer _Input, infer Output> ? Output : unknown;
+/** The type of a value that fits the schema: what its library says, or what the keywords of a JSON Schema say. */
+export type SchemaValue<S> =
+  S extends StandardSchema<infer _Input, infer Output> ? Output : JsonSchemaValue<S>;
 
 export type Parsed = { readonly value: unknown } | { readonly problem: string };
 

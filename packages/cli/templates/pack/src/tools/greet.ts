@@ -1,18 +1,15 @@
-import type { ChatTool, ExecutableTool } from "@agent/core";
-import { functionTool, requireString } from "@agent/core/toolkit";
+import { defineTool } from "@agent/core";
 
 /** Greets someone. It touches nothing, so it has no capabilities. */
-export class GreetTool implements ExecutableTool {
-  readonly name = "__PREFIX___greet";
-  readonly capabilities = [] as const;
-
-  getSchema(): ChatTool {
-    return functionTool(this.name, "Greet someone by name.", {
-      who: { type: "string", description: "Whom to greet" },
-    });
-  }
-
-  async execute(args: Record<string, unknown>): Promise<string> {
-    return `Hello, ${requireString(args, "who")}!`;
-  }
-}
+export const greet = defineTool({
+  name: "__PREFIX___greet",
+  description: "Greet someone by name.",
+  input: {
+    type: "object",
+    properties: { who: { type: "string", description: "Whom to greet" } },
+    required: ["who"],
+    additionalProperties: false,
+  },
+  capabilities: [],
+  execute: ({ who }) => `Hello, ${who}!`,
+});

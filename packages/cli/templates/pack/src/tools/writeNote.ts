@@ -1,28 +1,24 @@
 import { appendFile } from "node:fs/promises";
-import type { ChatTool, ExecutableTool } from "@agent/core";
-import { functionTool, type PathGuard, requireString } from "@agent/core/toolkit";
+import { defineTool } from "@agent/core";
+import type { PathGuard } from "@agent/core/toolkit";
 
-/** Appends a line to a file. */
-export class WriteNoteTool implements ExecutableTool {
-  readonly name = "__PREFIX___write_note";
-  readonly capabilities = ["write"] as const;
-  readonly #paths: PathGuard;
-
-  constructor(paths: PathGuard) {
-    this.#paths = paths;
-  }
-
-  getSchema(): ChatTool {
-    return functionTool(this.name, "Append one line to a file of notes, which is created if it is missing.", {
-      path: { type: "string", description: "The file of notes" },
-      text: { type: "string", description: "The line to add" },
-    });
-  }
-
-  async execute(args: Record<string, unknown>): Promise<string> {
-    const path = requireString(args, "path");
-    const text = requireString(args, "text");
-    await appendFile(this.#paths.resolve(path), `${text.trimEnd()}\n`);
-    return `Added a line to ${path}`;
-  }
-}
+/** Appends a line to a file that `paths` allows. */
+export const writeNote = (paths: PathGuard) =>
+  defineTool({
+    name: "__PREFIX___write_note",
+    description: "Append one line to a file of notes, which is created if it is missing.",
+    input: {
+      type: "object",
+      properties: {
+        path: { type: "string", description: "The file of notes" },
+        text: { type: "string", description: "The line to add" },
+      },
+      required: ["path", "text"],
+      additionalProperties: false,
+    },
+    capabilities: ["write"],
+    async execute({ path, text }) {
+      await appendFile(paths.resolve(path), `${text.trimEnd()}\n`);
+      return `Added a line to ${path}`;
+    },
+  });

@@ -1,0 +1,44 @@
+/**
+ * The type of a value that fits a JSON Schema that is written out where it is used, as far as `type`, `enum`, `const`,
+ * `properties`, `required` and `items` say. `unknown` for any other schema.
+ */
+export type JsonSchemaValue<S> = S extends { readonly const: infer Value }
+  ? Value
+  : S extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : S extends { readonly type: readonly (infer Type)[] }
+      ? ValueOfType<S, Type>
+      : S extends { readonly type: infer Type }
+        ? ValueOfType<S, Type>
+        : unknown;
+
+interface Primitives {
+  readonly string: string;
+  readonly number: number;
+  readonly integer: number;
+  readonly boolean: boolean;
+  readonly null: null;
+}
+
+type ValueOfType<S, Type> = Type extends keyof Primitives
+  ? Primitives[Type]
+  : Type extends "array"
+    ? ItemOf<S>[]
+    : Type extends "object"
+      ? ObjectOf<S>
+      : unknown;
+
+type ItemOf<S> = S extends { readonly items: infer Items } ? JsonSchemaValue<Items> : unknown;
+
+type ObjectOf<S> = S extends { readonly properties: infer Properties }
+  ? Flat<
+      { -readonly [Name in keyof Properties & RequiredOf<S>]: JsonSchemaValue<Properties[Name]> } & {
+        -readonly [Name in Exclude<keyof Properties, RequiredOf<S>>]?: JsonSchemaValue<Properties[Name]>;
+      }
+    >
+  : Record<string, unknown>;
+
+type RequiredOf<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never;
+
+/** One object type instead of an intersection: that is what an editor shows. */
+type Flat<T> = { [Name in keyof T]: T[Name] };
