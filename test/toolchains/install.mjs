@@ -1,4 +1,4 @@
-// Installs the toolchains of package.json where the tests look for them. They weigh 1 GB.
+// Installs the toolchains of package.json where the tests look for them. They take about 1 GB.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { installExternal } from "../external.mjs";

@@ -31,4 +31,4 @@ export { didYouMean, nearestMatch } from "./text/nearest.js";
 export { findConfusables, misreadings, spellOut } from "./text/spellOut.js";
 export { truncateMiddle, truncateUtf8, truncateUtf8Start, utf8Boundary } from "./text/truncate.js";
 export { escapeInvisible, escapeToLine, hasHiddenTags, revealHiddenTags } from "./text/visible.js";
-export { LONGEST_TIMER_MS } from "./timer.js";
+export { LONGEST_TIMER_MS, withTimeout } from "./timer.js";

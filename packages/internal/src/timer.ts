@@ -1,2 +1,19 @@
 /** The longest wait a timer can hold, in milliseconds. Node fires one that is longer at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Resolves to the result of `work`, or to that of `onTimeout` if `work` takes longer than `ms`; `onTimeout` may throw
+ * instead. Late work goes on, and its result is lost. A time that no timer can hold is no limit.
+ */
+export async function withTimeout<T>(work: Promise<T>, ms: number, onTimeout: () => T): Promise<T> {
+  if (ms > LONGEST_TIMER_MS) return await work;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    return await Promise.race([work, late.then(onTimeout)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,4 +1,5 @@
 import { Conversation, terminateOnSignals } from "@agent/core";
+import { withTimeout } from "@agent/internal";
 import type { SettingsFlags } from "../settings/flags.js";
 import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
@@ -26,7 +27,7 @@ export async function withTools<T>(
   const { services } = tools.registry;
   const releaseSignals = terminateOnSignals(services);
   try {
-    await withinLimit(services.loaded());
+    await withTimeout(services.loaded(), LATE_TOOLS_LIMIT_MS, () => undefined);
     const late = services
       .pending()
       .map(({ description, problem }) => `${description}: ${problem ?? "still not there"}`);
@@ -35,13 +36,4 @@ export async function withTools<T>(
     await tools.registry.dispose();
     releaseSignals();
   }
-}
-
-async function withinLimit(work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, LATE_TOOLS_LIMIT_MS);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }

@@ -1,4 +1,4 @@
-import { describeValue, errorMessage, isRecord, LONGEST_TIMER_MS, quote } from "@agent/internal";
+import { describeValue, errorMessage, isRecord, quote, withTimeout } from "@agent/internal";
 import { orAborted } from "../toolkit/abort.js";
 import type { CallContext } from "../tools/callContext.js";
 import type { ToolResult } from "../tools/execution.js";
@@ -140,15 +140,8 @@ async function withinTime<T>(
   signal: AbortSignal | undefined,
   work: () => T | Promise<T>,
 ): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const fail = () => reject(new Error(`${quote(name)} did not decide within ${timeoutMs} ms`));
-    if (timeoutMs <= LONGEST_TIMER_MS) timer = setTimeout(fail, timeoutMs);
+  const working = Promise.resolve().then(work);
+  return await withTimeout(signal ? orAborted(working, signal) : working, timeoutMs, () => {
+    throw new Error(`${quote(name)} did not decide within ${timeoutMs} ms`);
   });
-  const decided = Promise.race([Promise.resolve().then(work), late]);
-  try {
-    return await (signal ? orAborted(decided, signal) : decided);
-  } finally {
-    clearTimeout(timer);
-  }
 }

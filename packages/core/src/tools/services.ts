@@ -1,4 +1,4 @@
-import { errorMessage } from "@agent/internal";
+import { errorMessage, withTimeout } from "@agent/internal";
 import type { CallHooks } from "../loop/hooks.js";
 import {
   checkFunction,
@@ -65,12 +65,7 @@ export class PackServiceList {
 
   /** Waits a bounded time for aborted loads: they may have started a process. */
   async #loadsEnded(): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, LOAD_GRACE_MS);
-    });
-    await Promise.race([this.loaded(), late]);
-    clearTimeout(timer);
+    await withTimeout(this.loaded(), LOAD_GRACE_MS, () => undefined);
   }
 
   /** The background work of all packs as one. */

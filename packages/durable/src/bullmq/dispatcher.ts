@@ -1,3 +1,4 @@
+import { withTimeout } from "@agent/internal";
 import type { Leases } from "./leases.js";
 import type { Notices } from "./notices.js";
 import type { Dispatch } from "./slots.js";
@@ -29,7 +30,7 @@ export class Dispatcher {
     let isSent = false;
     try {
       const adding = Promise.all(runs.map((run) => this.#tickets.add(run.kind, run.id, run.epoch, run.turn)));
-      await within(adding, SEND_WITHIN_MS);
+      await answered(adding);
       await this.#leases.markEnqueued(runs);
       isSent = true;
     } catch (error) {
@@ -41,7 +42,7 @@ export class Dispatcher {
 
   async sweep(): Promise<void> {
     // A Redis that is away must not keep lost runs from being given back.
-    const areLost = await within(this.#tickets.areLost(), SEND_WITHIN_MS).catch(() => false);
+    const areLost = await answered(this.#tickets.areLost()).catch(() => false);
     if (areLost) await this.#leases.forgetEnqueued();
     for (let isAll = false; !isAll; ) {
       const swept = await this.#leases.sweep();
@@ -68,10 +69,8 @@ export class Dispatcher {
   }
 }
 
-function within<T>(promise: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The queue did not answer within ${ms} ms.`)), ms);
+function answered<T>(promise: Promise<T>): Promise<T> {
+  return withTimeout(promise, SEND_WITHIN_MS, () => {
+    throw new Error(`The queue did not answer within ${SEND_WITHIN_MS} ms.`);
   });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

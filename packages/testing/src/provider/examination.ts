@@ -1,5 +1,6 @@
 import type { ChatMessage, ChatProvider, ChatRequest, ChatResponse, ProviderRetry } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
+import { withTimeout } from "@agent/internal";
 import type { Finding } from "../types.js";
 import { jsonReply, type Reply, ScriptedServer, streamReply } from "./server.js";
 import type { ProviderSubject, ProviderTarget, SampleAnswer } from "./types.js";
@@ -89,10 +90,6 @@ export async function ask(
   const { onText, ...rest } = request;
   let [text, reasoning] = ["", ""];
   const messages: readonly ChatMessage[] = [{ role: "user", content: "hello" }];
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`it did not settle in ${settleMs} ms`)), settleMs);
-  });
   const asking = (async () =>
     provider.respond({
       messages,
@@ -114,12 +111,12 @@ export async function ask(
       ...rest,
     }))();
   try {
-    const response = await Promise.race([asking, late]);
+    const response = await withTimeout(asking, settleMs, () => {
+      throw new Error(`it did not settle in ${settleMs} ms`);
+    });
     return { response, error: undefined, text, reasoning, retries };
   } catch (error) {
     return { response: undefined, error, text, reasoning, retries };
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,4 +1,5 @@
 import { read, readSync } from "node:fs";
+import { withTimeout } from "@agent/internal";
 
 const LONGEST_WAIT_MS = 3000;
 
@@ -29,17 +30,9 @@ export async function readFullyAsync(fd: number, buffer: Buffer, position: numbe
  * and that is an error after three seconds.
  */
 export async function readWithPatience(fd: number, buffer: Buffer): Promise<number> {
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(Object.assign(new Error("no data in time"), { code: "ETIMEDOUT" }));
-    }, LONGEST_WAIT_MS);
+  return await withTimeout(readFullyAsync(fd, buffer, 0), LONGEST_WAIT_MS, () => {
+    throw Object.assign(new Error("no data in time"), { code: "ETIMEDOUT" });
   });
-  try {
-    return await Promise.race([readFullyAsync(fd, buffer, 0), patience]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function readOnce(fd: number, buffer: Buffer, offset: number, position: number): Promise<number> {

@@ -1,6 +1,6 @@
 import type { Diagnosis } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
-import { countOf, escapeToLine } from "@agent/internal";
+import { countOf, escapeToLine, withTimeout } from "@agent/internal";
 import type { LoadedPack } from "../../assembly/packs/load.js";
 import type { PackSecret } from "../../assembly/packs/secrets.js";
 import { type ToolsInUse, withTools } from "../../assembly/withTools.js";
@@ -79,17 +79,8 @@ function lateProblems({ problems, packs }: ToolsInUse): string[] {
 
 /** What the packs found out about this machine. One that takes too long is a finding too. */
 async function diagnose({ registry }: ToolsInUse): Promise<readonly Diagnosis[]> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<readonly Diagnosis[]>((resolve) => {
-    const detail = `no result after ${countOf(DIAGNOSIS_LIMIT_MS / 1000, "second")}`;
-    timer = setTimeout(
-      () => resolve([{ subject: "the packs' own checks", ok: false, detail }]),
-      DIAGNOSIS_LIMIT_MS,
-    );
-  });
-  try {
-    return await Promise.race([registry.services.diagnose(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const detail = `no result after ${countOf(DIAGNOSIS_LIMIT_MS / 1000, "second")}`;
+  return await withTimeout<readonly Diagnosis[]>(registry.services.diagnose(), DIAGNOSIS_LIMIT_MS, () => [
+    { subject: "the packs' own checks", ok: false, detail },
+  ]);
 }

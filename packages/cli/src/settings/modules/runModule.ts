@@ -1,4 +1,5 @@
 import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
+import { withTimeout } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -6,21 +7,11 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 /** Loads a module; rejects with the file's name if that never ends. */
 export async function withinTime<T>(file: string, load: () => Promise<T>): Promise<T> {
   const limit = Number(process.env.AGENT_LOAD_TIMEOUT_MS) || DEFAULT_TIMEOUT_MS;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(
-        new CliError(
-          `${file}: not loaded after ${limit} ms. Does it await something that never comes? (AGENT_LOAD_TIMEOUT_MS sets the limit.)`,
-        ),
-      );
-    }, limit);
+  return await withTimeout(load(), limit, () => {
+    throw new CliError(
+      `${file}: not loaded after ${limit} ms. Does it await something that never comes? (AGENT_LOAD_TIMEOUT_MS sets the limit.)`,
+    );
   });
-  try {
-    return await Promise.race([load(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** What went wrong in a file, on one line, with the line number if the loader gave one. */
