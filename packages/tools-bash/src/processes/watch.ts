@@ -13,8 +13,10 @@ const ALARM_MS = 25;
 const SMALL_LIMIT_ALARM_MS = 10;
 // Looking may cost at most about this share of a core.
 const PAUSE_PER_COST = 30;
-// A tree that is near its limit on a busy machine is held still for at most this share of the time.
+// A tree that is near its limit on a busy machine is held still for at most this share of the time,
 const QUIET_PER_COST = 3;
+// but it runs unwatched only for as long as it takes to fill the limit once: looks are slow on a busy machine.
+const FILLED_MB_PER_MS = 4;
 
 /** A limit that was passed, with the figures for the report. */
 export interface Exceeded {
@@ -75,7 +77,7 @@ export function watchTree(
     alarm.reset({ processes, bytes });
     const now = performance.now();
     const cost = now - started;
-    quietUntil = now + cost * QUIET_PER_COST;
+    quietUntil = now + Math.min(cost * QUIET_PER_COST, limits.memoryMb / FILLED_MB_PER_MS);
     arm(Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_LOOK_MS, cost * PAUSE_PER_COST)));
     return false;
   };
