@@ -1,24 +1,21 @@
 // What a provider costs beside a hand-written loop over the vendor's own SDK, on each wire; what installing and importing
 // one costs. Run, after `pnpm build`: pnpm bench providers [rounds] [json|streaming|deltas|install|import …]
-// In each round both are measured one right after the other, in turn first or second, each on a heap just swept and
-// over several conversations, since a sweep throws compiled code away; the figure is the median of the ratios of all pairs.
+// Each contestant runs in a process of its own, so that neither pays for what the other one left behind. In each round both
+// are measured one right after the other, in turn first or second, over several conversations; the figure is the median
+// of the ratios of all rounds.
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
-import { providerContestants } from "./support/providersContestants.mjs";
+import { WIRES } from "./support/providersContestants.mjs";
 import { createReport } from "./support/report.mjs";
 
 const [rounds = "15", ...wanted] = process.argv.slice(2);
 const ROUNDS = Number(rounds);
-const WARM_UP = 4;
-// Conversations that are measured together: of 50 turns, and of one answer in 2000 pieces.
-const TOGETHER = { turns: 3, deltas: 12 };
+// Conversations before the first measurement, until their code is compiled, and those that are measured together:
+// conversations of 50 turns, or of one answer in 2000 pieces.
+const WARM_UP = { turns: 40, deltas: 60 };
+const TOGETHER = { turns: 4, deltas: 12 };
 const PACKAGES = ["core", "provider-anthropic"];
-
-setFlagsFromString("--expose-gc");
-const sweep = runInNewContext("gc");
 
 const server = fork(new URL("support/providersServer.mjs", import.meta.url));
 const [port] = await once(server, "message");
@@ -40,29 +37,36 @@ for (const [name, run] of Object.entries(parts)) {
 server.disconnect();
 report.save({ isPartial: wanted.length > 0 });
 
-async function compare(title, conversation, mode, reach) {
-  const wires = providerContestants(`http://127.0.0.1:${port}/${conversation}`);
-  for (const [wire, { byHand, ours }] of Object.entries(wires)) {
+async function compare(title, conversation, { stream }, reach) {
+  for (const wire of WIRES) {
+    const [byHand, ours] = ["byHand", "ours"].map((who) => startWorker(conversation, wire, who));
+    for (const worker of [byHand, ours]) await cpuOf(worker, { stream, times: WARM_UP[conversation] });
     const values = [];
-    for (let round = -WARM_UP; round < ROUNDS; round++) {
-      const first = await cpuOf(round % 2 === 0 ? byHand : ours, mode, TOGETHER[conversation]);
-      const second = await cpuOf(round % 2 === 0 ? ours : byHand, mode, TOGETHER[conversation]);
-      const [own, base] = round % 2 === 0 ? [second, first] : [first, second];
-      if (round >= 0) values.push(own / base);
+    for (let round = 0; round < ROUNDS; round++) {
+      const cpu = new Map();
+      for (const worker of round % 2 === 0 ? [byHand, ours] : [ours, byHand]) {
+        cpu.set(worker, await cpuOf(worker, { stream, times: TOGETHER[conversation] }));
+      }
+      values.push(cpu.get(ours) / cpu.get(byHand));
     }
+    for (const worker of [byHand, ours]) worker.disconnect();
     report.add({ work: `${title}, ${wire}`, unit: "× by hand", reach, values });
   }
 }
 
-async function cpuOf(run, mode, times) {
-  sweep();
-  const before = process.cpuUsage();
-  for (let time = 0; time < times; time++) {
-    const text = await run(mode);
-    if (!/^(All done\.|word )/.test(text)) throw new Error(`answered ${JSON.stringify(text)}`);
-  }
-  const { user, system } = process.cpuUsage(before);
-  return user + system;
+function startWorker(conversation, wire, who) {
+  const baseURL = `http://127.0.0.1:${port}/${conversation}`;
+  const worker = fork(new URL("support/providersWorker.mjs", import.meta.url), [baseURL, wire, who]);
+  worker.on("exit", (code) => {
+    if (code !== 0) process.exit(1);
+  });
+  return worker;
+}
+
+async function cpuOf(worker, work) {
+  worker.send(work);
+  const [microseconds] = await once(worker, "message");
+  return microseconds;
 }
 
 /** What npm would unpack: the core and one provider are all there is. */

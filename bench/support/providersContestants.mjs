@@ -16,6 +16,8 @@ const { name, description, parameters } = SCHEMA.function;
 const QUESTION = "Look everything up.";
 const tool = async ({ path, limit }) => `${path}: ${limit} lines`;
 
+export const WIRES = ["openai chat", "openai responses", "anthropic", "google"];
+
 /** By the name of the wire: `byHand` and `ours`, each `({ stream }) => Promise<string>`. */
 export function providerContestants(baseURL) {
   const v1 = `${baseURL}/v1`;

@@ -47,6 +47,7 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
     "fetchSameOrigin",
     "fitCallId",
     "headerSecrets",
+    "incompleteAnswer",
     "invalidOption",
     "jsonBody",
     "jsonItems",

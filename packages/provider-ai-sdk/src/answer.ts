@@ -2,6 +2,7 @@ import type { ChatRequest, ChatResponse, FinishReason, TokenUsage } from "@agent
 import {
   AnswerBuilder,
   AttemptError,
+  incompleteAnswer,
   jsonText,
   readTokenUsage,
   recordsIn,
@@ -61,7 +62,7 @@ export class ModelAnswer {
         for (const warning of recordsIn(part.warnings)) this.#onWarning(warning);
         return;
       case "text-delta":
-        this.#answer.addText(textOf(part.delta));
+        this.#answer.addText(part.delta);
         return;
       case "text-end":
         this.#answer.endText(part.providerMetadata);
@@ -74,7 +75,7 @@ export class ModelAnswer {
         thought.text += textOf(part.delta);
         thought.metadata = part.providerMetadata ?? thought.metadata;
         this.#thoughts.set(id, thought);
-        this.#answer.addReasoning(textOf(part.delta));
+        this.#answer.addReasoning(part.delta);
         return;
       }
       case "reasoning-end": {
@@ -97,9 +98,7 @@ export class ModelAnswer {
   /** The answer after the last part of the stream. Throws unless the model finished. */
   end(): ChatResponse {
     // A cut connection shows as a finish with an unknown reason.
-    if (this.#finish === undefined || isUnknown(this.#finish.finishReason)) {
-      throw new AttemptError("the stream ended before the answer was complete", { retryable: true });
-    }
+    if (this.#finish === undefined || isUnknown(this.#finish.finishReason)) throw incompleteAnswer();
     return this.#answer.finish(finishReason(this.#finish.finishReason), this.#usage(this.#finish.usage));
   }
 
@@ -119,7 +118,7 @@ export class ModelAnswer {
   }
 
   #wholeText(part: Fields): void {
-    this.#answer.addText(textOf(part.text));
+    this.#answer.addText(part.text);
     this.#answer.endText(part.providerMetadata);
   }
 

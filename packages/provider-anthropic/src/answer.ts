@@ -4,6 +4,7 @@ import {
   type AnswerReader,
   AttemptError,
   bodyError,
+  incompleteAnswer,
   jsonText,
   readTokenUsage,
   recordsIn,
@@ -95,9 +96,7 @@ export class MessageReader implements AnswerReader {
 
   end(): ChatResponse {
     // A server that gave its reason for stopping has said everything.
-    if (!this.#isComplete && typeof this.#stopReason !== "string") {
-      throw new AttemptError("the stream ended before the answer was complete", { retryable: true });
-    }
+    if (!this.#isComplete && typeof this.#stopReason !== "string") throw incompleteAnswer();
     return this.#response();
   }
 
@@ -105,7 +104,7 @@ export class MessageReader implements AnswerReader {
     switch (block.type) {
       case "text":
         this.#open.set(index, { kind: "text" });
-        this.#answer.addText(textOf(block.text));
+        this.#answer.addText(block.text);
         return;
       case "tool_use": {
         const position = this.#answer.addCall(block.id, block.name);
@@ -115,7 +114,7 @@ export class MessageReader implements AnswerReader {
       case "thinking":
       case "redacted_thinking":
         this.#open.set(index, { kind: "own", block: { ...block } });
-        this.#answer.addReasoning(textOf(block.thinking));
+        this.#answer.addReasoning(block.thinking);
         return;
     }
   }
@@ -124,16 +123,16 @@ export class MessageReader implements AnswerReader {
     const open = this.#open.get(index);
     switch (delta.type) {
       case "text_delta":
-        this.#answer.addText(textOf(delta.text));
+        this.#answer.addText(delta.text);
         return;
       case "input_json_delta":
         if (open?.kind !== "call") return;
         open.pieces++;
-        this.#answer.addArguments(open.index, textOf(delta.partial_json));
+        this.#answer.addArguments(open.index, delta.partial_json);
         return;
       case "thinking_delta":
         if (open?.kind !== "own") return;
-        this.#answer.addReasoning(textOf(delta.thinking));
+        this.#answer.addReasoning(delta.thinking);
         open.block.thinking = textOf(open.block.thinking) + textOf(delta.thinking);
         return;
       case "signature_delta":

@@ -15,6 +15,7 @@ import { CallIds } from "./callIds.js";
 const NO_TEXT = "(no text)";
 
 type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
+type UserMessage = Extract<ChatMessage, { role: "user" }>;
 type ToolMessage = Extract<ChatMessage, { role: "tool" }>;
 
 /** Writes conversations as Messages. Each message gives the same bytes in every request, so that caches hit. */
@@ -36,27 +37,23 @@ export class MessageWriter {
     for (const message of messages) {
       switch (message.role) {
         case "user":
-          list.add(
-            "user",
-            this.#write(message, () => atLeastText(blocksOf(message.content))),
-          );
+          list.add("user", this.#texts.get(message) ?? this.#texts.keep(message, userText(message)));
           break;
         case "tool": {
           const id = ids.of(message.tool_call_id);
           list.add(
             "user",
-            this.#write(message, () => [resultBlock(message, id)], id),
+            this.#texts.get(message, id) ?? this.#texts.keep(message, resultText(message, id), id),
           );
           break;
         }
         case "assistant": {
           // A conversation begins with the user.
           if (list.turns.length === 0) list.add("user", jsonItems(atLeastText([])));
-          ids.nextAnswer();
-          const own = (message.tool_calls ?? []).map(({ id }) => ids.of(id));
+          const key = ids.addAnswer(message.tool_calls ?? []);
           list.add(
             "assistant",
-            this.#write(message, () => this.#answerBlocks(message, ids), own.join(" ")),
+            this.#texts.get(message, key) ?? this.#texts.keep(message, this.#answerText(message, ids), key),
           );
           break;
         }
@@ -65,13 +62,22 @@ export class MessageWriter {
     return list;
   }
 
-  #write(message: ChatMessage, blocks: () => readonly object[], of?: string): string {
-    return this.#texts.get(message, () => ({ text: jsonItems(blocks()) }), of).text;
+  #answerText(message: AssistantMessage, ids: CallIds): string {
+    const pieces = answerPieces(message, this.#model);
+    return jsonItems(atLeastText(pieces.flatMap((piece) => answerBlock(piece, ids))));
   }
+}
 
-  #answerBlocks(message: AssistantMessage, ids: CallIds): object[] {
-    return atLeastText(answerPieces(message, this.#model).flatMap((piece) => answerBlock(piece, ids)));
-  }
+function userText({ content }: UserMessage): string {
+  return jsonItems(atLeastText(blocksOf(content)));
+}
+
+function resultText({ content }: ToolMessage, id: string): string {
+  return JSON.stringify({
+    type: "tool_result",
+    tool_use_id: id,
+    content: typeof content === "string" ? content : blocksOf(content),
+  });
 }
 
 function blocksOf(content: Content): object[] {
@@ -80,14 +86,6 @@ function blocksOf(content: Content): object[] {
 
 function atLeastText(blocks: object[]): object[] {
   return blocks.length > 0 ? blocks : [{ type: "text", text: NO_TEXT }];
-}
-
-function resultBlock({ content }: ToolMessage, id: string): object {
-  return {
-    type: "tool_result",
-    tool_use_id: id,
-    content: typeof content === "string" ? content : blocksOf(content),
-  };
 }
 
 function partBlock(part: ContentPart): object[] {

@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
 import type { ChatRequest, ChatResponse, FinishReason } from "@agent/core";
 import {
   AnswerBuilder,
   type AnswerReader,
   AttemptError,
   bodyError,
+  incompleteAnswer,
   jsonText,
   readTokenUsage,
   recordsIn,
@@ -61,9 +61,7 @@ export class ContentReader implements AnswerReader {
   }
 
   end(): ChatResponse {
-    if (this.#finish === undefined) {
-      throw new AttemptError("the stream ended before the answer was complete", { retryable: true });
-    }
+    if (this.#finish === undefined) throw incompleteAnswer();
     return this.#answer.finish(finishReasonOf(this.#finish), this.#usage && readUsage(this.#usage));
   }
 
@@ -75,13 +73,15 @@ export class ContentReader implements AnswerReader {
       const own = { ...(typeof id === "string" && { id }), ...signature };
       // Earlier models give no ids; a conversation that goes on elsewhere needs one for each call.
       const index = this.#answer.addCall(
-        typeof id === "string" && id !== "" ? id : `call_${randomUUID().replaceAll("-", "").slice(0, 16)}`,
+        typeof id === "string" && id !== ""
+          ? id
+          : `call_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`,
         typeof name === "string" ? this.#names.fromWire(name) : name,
         Object.keys(own).length > 0 ? own : undefined,
       );
       this.#answer.addArguments(index, isRecord(args) ? jsonText(args) : "{}");
     } else if (thought === true) {
-      this.#answer.addReasoning(typeof text === "string" ? text : "");
+      this.#answer.addReasoning(text);
       if (signature) this.#answer.addOwn(part);
     } else if (typeof text === "string" && text !== "") {
       // Text with a signature is a part of its own, never joined with its neighbours.

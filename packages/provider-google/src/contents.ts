@@ -20,14 +20,20 @@ const NO_SIGNATURE = "skip_thought_signature_validator";
 
 type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
 
-/** A call as its result has to name it: the function's name, and the server's own id if it gave one. */
-interface WireCall {
-  readonly name: string;
-  readonly id?: string;
+type UserMessage = Extract<ChatMessage, { role: "user" }>;
+
+/** A call of an answer, for its result. */
+interface KnownCall {
+  /** As the result has to name it: the function's name, and the server's own id if it gave one. */
+  readonly called: { readonly name: string; readonly id?: string };
+  /** Two calls with the same key are named alike. */
+  readonly key: string;
 }
 
+const UNKNOWN_CALL: KnownCall = { called: { name: "unknown" }, key: "unknown" };
+
 interface WrittenAnswer extends JsonText {
-  readonly calls: readonly (readonly [callId: string, call: WireCall])[];
+  readonly calls: readonly (readonly [callId: string, call: KnownCall])[];
 }
 
 /** Writes conversations as contents. Each message gives the same bytes in every request, so that caches hit. */
@@ -46,25 +52,27 @@ export class ContentWriter {
   /** Turns alternate, and the results of an answer's calls stand together in the next turn. */
   turns(messages: readonly ChatMessage[], names: FunctionNames): TurnList<"user" | "model"> {
     const list = new TurnList<"user" | "model">();
-    const calls = new Map<string, WireCall>();
+    const calls = new Map<string, KnownCall>();
     const { key } = names;
     for (const message of messages) {
       switch (message.role) {
-        case "user": {
-          const parts = () => atLeastText(contentParts(message.content).flatMap(wirePart));
-          list.add("user", this.#write(message, parts));
+        case "user":
+          list.add("user", this.#texts.get(message) ?? this.#texts.keep(message, userText(message)));
           break;
-        }
         case "tool": {
-          const call = calls.get(message.tool_call_id) ?? { name: "unknown" };
-          const parts = () => this.#resultParts(contentParts(message.content), call);
-          list.add("user", this.#write(message, parts, `${call.name} ${call.id}`));
+          const call = calls.get(message.tool_call_id) ?? UNKNOWN_CALL;
+          list.add(
+            "user",
+            this.#texts.get(message, call.key) ??
+              this.#texts.keep(message, this.#resultText(contentParts(message.content), call), call.key),
+          );
           break;
         }
         case "assistant": {
           // A conversation begins with the user.
           if (list.turns.length === 0) list.add("user", jsonItems(atLeastText([])));
-          const answer = this.#answers.get(message, () => this.#answer(message, names), key);
+          const answer =
+            this.#answers.get(message, key) ?? this.#answers.keep(message, this.#answer(message, names), key);
           for (const [id, call] of answer.calls) calls.set(id, call);
           list.add("model", answer.text);
           break;
@@ -74,23 +82,19 @@ export class ContentWriter {
     return list;
   }
 
-  #write(message: ChatMessage, parts: () => readonly object[], of?: string): string {
-    return this.#texts.get(message, () => ({ text: jsonItems(parts()) }), of).text;
-  }
-
-  #resultParts(parts: readonly ContentPart[], call: WireCall): object[] {
+  #resultText(parts: readonly ContentPart[], { called }: KnownCall): string {
     const text = contentText(parts.filter((part) => part.type === "text"));
     const shown = parts.filter((part) => part.type !== "text").flatMap(wirePart);
     const nested = this.#isSigned && shown.length > 0;
-    return [
-      { functionResponse: { ...call, response: { output: text }, ...(nested && { parts: shown }) } },
+    return jsonItems([
+      { functionResponse: { ...called, response: { output: text }, ...(nested && { parts: shown }) } },
       // Earlier models see images only beside the result.
       ...(nested ? [] : shown),
-    ];
+    ]);
   }
 
   #answer(message: AssistantMessage, names: FunctionNames): WrittenAnswer {
-    const calls: [string, WireCall][] = [];
+    const calls: [string, KnownCall][] = [];
     const parts = answerPieces(message, this.#model).flatMap((piece): object[] => {
       if (piece.type === "own") return isRecord(piece.value) ? [piece.value] : [];
       const { id, thoughtSignature } = companionOf(piece);
@@ -99,7 +103,7 @@ export class ContentWriter {
       }
       const call = { ...(id && { id }), name: names.toWire(piece.call.function.name) };
       const signature = thoughtSignature ?? (this.#isSigned && calls.length === 0 ? NO_SIGNATURE : undefined);
-      calls.push([piece.call.id, call]);
+      calls.push([piece.call.id, { called: call, key: `${call.name} ${id}` }]);
       return [
         {
           functionCall: { ...call, args: callArguments(piece.call) },
@@ -109,6 +113,10 @@ export class ContentWriter {
     });
     return { text: jsonItems(atLeastText(parts)), calls };
   }
+}
+
+function userText({ content }: UserMessage): string {
+  return jsonItems(atLeastText(contentParts(content).flatMap(wirePart)));
 }
 
 function atLeastText(parts: object[]): object[] {

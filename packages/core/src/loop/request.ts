@@ -38,9 +38,9 @@ function adaptMessage(
 ): ChatMessage {
   switch (message.role) {
     case "assistant": {
+      const isOwn = message.state !== undefined && message.state.provider === provider;
+      if (message.stopped === undefined && (message.state === undefined || isOwn)) return message;
       const { state, stopped, ...rest } = message;
-      const isOwn = state !== undefined && state.provider === provider;
-      if (stopped === undefined && (state === undefined || isOwn)) return message;
       return {
         ...rest,
         ...(stopped && { content: stoppedText(rest.content) }),

@@ -61,10 +61,11 @@ const CASES = [
   argument("fitCallId", "id", ["text"], (value) => provider.fitCallId(value, /^x$/)),
   argument("fitCallId", "fits", [], (value) => provider.fitCallId("x", value)),
   argument("fitCallId", "length", ["nothing", "number"], (value) => provider.fitCallId("x", /^y$/, value)),
-  argument("JsonTexts.get", "source", ["object", "list"], (value) =>
-    new provider.JsonTexts().get(value, () => ({ text: "" })),
+  argument("JsonTexts.get", "source", ["object", "list"], (value) => new provider.JsonTexts().get(value)),
+  argument("JsonTexts.keep", "source", ["object", "list"], (value) =>
+    new provider.JsonTexts().keep(value, "{}"),
   ),
-  argument("JsonTexts.get", "make", [], (value) => new provider.JsonTexts().get({}, value)),
+  argument("JsonTexts.keep", "written", ["text"], (value) => new provider.JsonTexts().keep({}, value)),
   argument("jsonBody", "fields", ["object"], (value) => provider.jsonBody(value, {})),
   argument("jsonBody", "texts", ["object"], (value) => provider.jsonBody({}, value)),
   argument("jsonItems", "items", ["list"], (value) => provider.jsonItems(value)),
@@ -96,10 +97,7 @@ const CASES = [
   argument("TurnList.toJson", "name", ["text"], (value) => new provider.TurnList().toJson(value)),
   argument("AnswerBuilder", "model", ["text"], (value) => new provider.AnswerBuilder(value, {})),
   argument("AnswerBuilder", "callbacks", ["object"], (value) => new provider.AnswerBuilder("m", value)),
-  argument("AnswerBuilder.addText", "text", ["text"], (value) => builder().addText(value)),
-  argument("AnswerBuilder.addReasoning", "text", ["text"], (value) => builder().addReasoning(value)),
   argument("AnswerBuilder.addArguments", "index", ["number"], (value) => builder().addArguments(value, "{")),
-  argument("AnswerBuilder.addArguments", "text", ["text"], (value) => builder().addArguments(0, value)),
   argument("AnswerBuilder.finish", "finishReason", ["text"], (value) => builder().finish(value)),
   argument("AnswerBuilder.finish", "usage", ["nothing", "object"], (value) =>
     builder().finish("stop", value),
@@ -172,6 +170,9 @@ const SERVER_DATA = [
   argument("jsonText", "value", ANY, (value) => provider.jsonText(value)),
   argument("recordsIn", "list", ANY, (value) => provider.recordsIn(value)),
   argument("sumTokens", "counts", ANY, (value) => provider.sumTokens(value)),
+  argument("AnswerBuilder.addText", "text", ANY, (value) => builder().addText(value)),
+  argument("AnswerBuilder.addReasoning", "text", ANY, (value) => builder().addReasoning(value)),
+  argument("AnswerBuilder.addArguments", "text", ANY, (value) => builder().addArguments(0, value)),
   argument("AnswerBuilder.addCall", "id", ANY, (value) => builder().addCall(value, "t")),
   argument("AnswerBuilder.addCall", "name", ANY, (value) => builder().addCall("1", value)),
   argument("AnswerBuilder.addOwn", "value", ANY, (value) => builder().addOwn(value)),
@@ -179,7 +180,7 @@ const SERVER_DATA = [
 ];
 
 // An error must be easy to make.
-const FREE = ["AttemptError", "invalidOption"];
+const FREE = ["AttemptError", "incompleteAnswer", "invalidOption"];
 
 test("@agent/core/provider has a row for every function", () =>
   expectComplete(provider, [...CASES, ...SERVER_DATA], FREE));

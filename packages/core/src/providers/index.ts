@@ -30,7 +30,7 @@ export {
   readProviderOptions,
 } from "./http/options.js";
 export { fetchSameOrigin } from "./http/redirect.js";
-export { AttemptError, type Retryable, type RetryPolicy } from "./http/retry.js";
+export { AttemptError, incompleteAnswer, type Retryable, type RetryPolicy } from "./http/retry.js";
 export { readEvents, readText } from "./http/sse.js";
 export { type AnswerReader, askWire, type Wire } from "./http/wire.js";
 export { checkRequest } from "./request.js";

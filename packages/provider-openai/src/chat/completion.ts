@@ -4,6 +4,7 @@ import {
   type AnswerReader,
   AttemptError,
   bodyError,
+  incompleteAnswer,
   readTokenUsage,
   recordsIn,
 } from "@agent/core/provider";
@@ -74,9 +75,7 @@ export class CompletionReader implements AnswerReader {
 
   /** The stream is complete if the model gave a reason for stopping, or the server sent its end mark. */
   end(endMarkCame: boolean): ChatResponse {
-    if (this.#finish === undefined && (this.#isEmpty || !endMarkCame)) {
-      throw new AttemptError("the stream ended before the answer was complete", { retryable: true });
-    }
+    if (this.#finish === undefined && (this.#isEmpty || !endMarkCame)) throw incompleteAnswer();
     return this.#response();
   }
 

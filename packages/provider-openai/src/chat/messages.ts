@@ -47,7 +47,9 @@ export class MessageWriter {
   }
 
   #write(message: ChatMessage): string {
-    return this.#texts.get(message, () => ({ text: JSON.stringify(wireMessage(message, this.#rules)) })).text;
+    return (
+      this.#texts.get(message) ?? this.#texts.keep(message, JSON.stringify(wireMessage(message, this.#rules)))
+    );
   }
 }
 

@@ -4,6 +4,7 @@ import {
   type AnswerReader,
   AttemptError,
   bodyError,
+  incompleteAnswer,
   readTokenUsage,
   recordsIn,
 } from "@agent/core/provider";
@@ -50,16 +51,16 @@ export class ResponsesReader implements AnswerReader {
       case "response.output_text.delta":
       case "response.refusal.delta":
         this.#streamed.add(index);
-        this.#answer.addText(textOf(delta));
+        this.#answer.addText(delta);
         return;
       case "response.function_call_arguments.delta":
         this.#streamed.add(index);
-        this.#answer.addArguments(this.#calls.get(index) ?? -1, textOf(delta));
+        this.#answer.addArguments(this.#calls.get(index) ?? -1, delta);
         return;
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
         this.#streamed.add(index);
-        this.#answer.addReasoning(textOf(delta));
+        this.#answer.addReasoning(delta);
         return;
       case "response.output_item.done":
         if (isRecord(event.item)) this.#finishItem(index, event.item);
@@ -75,9 +76,7 @@ export class ResponsesReader implements AnswerReader {
   }
 
   end(): ChatResponse {
-    if (this.#final === undefined) {
-      throw new AttemptError("the stream ended before the answer was complete", { retryable: true });
-    }
+    if (this.#final === undefined) throw incompleteAnswer();
     return this.#response(this.#final);
   }
 
@@ -104,7 +103,7 @@ export class ResponsesReader implements AnswerReader {
         return;
       case "function_call": {
         if (!this.#calls.has(index)) this.#openCall(index, item);
-        if (!known) this.#answer.addArguments(this.#calls.get(index) ?? -1, textOf(item.arguments));
+        if (!known) this.#answer.addArguments(this.#calls.get(index) ?? -1, item.arguments);
         return;
       }
       case "reasoning":

@@ -17,7 +17,7 @@ export class InputItems {
   toJson(messages: readonly ChatMessage[]): string {
     const texts = messages.map(
       (message) =>
-        this.#texts.get(message, () => ({ text: jsonItems(messageItems(message, this.#model)) })).text,
+        this.#texts.get(message) ?? this.#texts.keep(message, jsonItems(messageItems(message, this.#model))),
     );
     return `[${texts.filter((text) => text !== "").join(",")}]`;
   }

@@ -2,27 +2,21 @@ import { expect, test } from "vitest";
 import { JsonTexts, jsonBody, jsonItems } from "./jsonBody.js";
 import { TurnList } from "./turns.js";
 
-test("a text is made once for an object, and again when it depends on something else", () => {
+test("a text is kept for its object until what it depends on changes", () => {
   const texts = new JsonTexts();
   const [one, other] = [{}, {}];
-  let made = 0;
-  const make = () => ({ text: `${++made}` });
-  expect([texts.get(one, make).text, texts.get(one, make).text, texts.get(other, make).text]).toEqual([
-    "1",
-    "1",
-    "2",
-  ]);
-  expect([texts.get(one, make, "ids").text, texts.get(one, make, "ids").text]).toEqual(["3", "3"]);
+  expect(texts.keep(one, "1")).toBe("1");
+  expect([texts.get(one), texts.get(other), texts.get(one, "ids")]).toEqual(["1", undefined, undefined]);
+  expect(texts.keep(one, "2", "ids")).toBe("2");
+  expect([texts.get(one), texts.get(one, "ids")]).toEqual([undefined, "2"]);
 });
 
 test("a long text is not kept in memory beside the object", () => {
-  const texts = new JsonTexts();
-  const source = {};
-  let made = 0;
-  const make = () => ({ text: `${++made}`.padStart(100_000) });
-  texts.get(source, make);
-  texts.get(source, make);
-  expect(made).toBe(2);
+  const texts = new JsonTexts<object, string | { readonly text: string }>();
+  const [one, other] = [{}, {}];
+  const long = "1".padStart(100_000);
+  expect([texts.keep(one, long), texts.keep(other, { text: long })]).toEqual([long, { text: long }]);
+  expect([texts.get(one), texts.get(other)]).toEqual([undefined, undefined]);
 });
 
 test.each([

@@ -1,10 +1,10 @@
-import { arrayOf, checkFunction, checkObject, invalidArgument } from "../../toolkit/hostOptions/checks.js";
+import { arrayOf, checkObject, checkText, invalidArgument } from "../../toolkit/hostOptions/checks.js";
 
 const checkItems = arrayOf("objects");
 // A longer text, such as an image's, is written anew each time: keeping it would hold it in memory twice.
 const MAX_KEPT_CHARACTERS = 64 * 1024;
 
-/** JSON text, with whatever else its maker wants to know about it later. */
+/** JSON text with what else its maker wants to know about it later. */
 export interface JsonText {
   readonly text: string;
 }
@@ -12,20 +12,38 @@ export interface JsonText {
 /**
  * JSON text of objects that never change, such as messages: each request repeats the whole conversation, and writing
  * all of it anew takes longer the longer it gets. Keeps no object alive.
+ *
+ * @example
+ * ```ts
+ * import type { ChatMessage } from "@agent/core";
+ * import { JsonTexts } from "@agent/core/provider";
+ *
+ * const texts = new JsonTexts<ChatMessage>();
+ * const textOf = (message: ChatMessage) => texts.get(message) ?? texts.keep(message, JSON.stringify(message));
+ * ```
  */
-export class JsonTexts<Source extends object, Made extends JsonText = JsonText> {
-  readonly #known = new WeakMap<Source, { readonly of: string; readonly made: Made }>();
+export class JsonTexts<Source extends object, Written extends string | JsonText = string> {
+  readonly #kept = new WeakMap<Source, { readonly of: string; readonly written: Written }>();
 
-  /** What `make` made of `source` before, or makes now. `of` says what else it depends on. */
-  get(source: Source, make: () => Made, of = ""): Made {
-    checkFunction("make", make);
-    if (typeof source !== "object" || source === null) throw invalidArgument("source", "an object", source);
-    const known = this.#known.get(source);
-    if (known !== undefined && known.of === of) return known.made;
-    const made = make();
-    if (made.text.length <= MAX_KEPT_CHARACTERS) this.#known.set(source, { of, made });
-    return made;
+  /** What was kept for `source`, unless what it depends on (`of`) has changed since. */
+  get(source: Source, of = ""): Written | undefined {
+    checkSource(source);
+    const kept = this.#kept.get(source);
+    return kept?.of === of ? kept.written : undefined;
   }
+
+  /** Keeps what was written and returns it. */
+  keep(source: Source, written: Written, of = ""): Written {
+    checkSource(source);
+    const text = typeof written === "object" ? written?.text : written;
+    checkText("written", text);
+    if (text.length <= MAX_KEPT_CHARACTERS) this.#kept.set(source, { of, written });
+    return written;
+  }
+}
+
+function checkSource(source: object): void {
+  if (typeof source !== "object" || source === null) throw invalidArgument("source", "an object", source);
 }
 
 /** The body of a request: `fields`, and after them, in their order, fields that are JSON text already. */

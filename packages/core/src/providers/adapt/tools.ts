@@ -2,7 +2,7 @@ import { quote } from "@agent/internal";
 import { arrayOf, checkFunction, checkObject, checkText } from "../../toolkit/hostOptions/checks.js";
 import type { ChatTool, JsonSchema } from "../../tools/interface.js";
 import type { ChatRequest } from "../interface.js";
-import { type JsonText, JsonTexts } from "./jsonBody.js";
+import { JsonTexts } from "./jsonBody.js";
 import type { AdaptedSchema } from "./keywords.js";
 import type { Notices } from "./notices.js";
 
@@ -26,7 +26,7 @@ export class ToolAdapter {
   readonly #notices: Notices;
   // Requests share the tools of a registry, and adapting a large schema takes longer than the rest of a request.
   readonly #adapted = new WeakMap<ChatTool, AdaptedTool>();
-  readonly #texts = new JsonTexts<AdaptedTool, JsonText>();
+  readonly #texts = new JsonTexts<AdaptedTool>();
 
   constructor(
     server: string,
@@ -56,8 +56,10 @@ export class ToolAdapter {
     return request.tools.map((tool) => {
       const adapted = this.#adapted.get(tool) ?? this.#adaptTool(tool, request);
       const name = nameOf(adapted.name);
-      return this.#texts.get(adapted, () => ({ text: JSON.stringify(write({ ...adapted, name })) }), name)
-        .text;
+      return (
+        this.#texts.get(adapted, name) ??
+        this.#texts.keep(adapted, JSON.stringify(write({ ...adapted, name })), name)
+      );
     });
   }
 

@@ -39,10 +39,9 @@ export class AnswerBuilder {
     return this.#calls.length;
   }
 
-  /** More text of the answer. */
-  addText(text: string): void {
-    checkText("text", text);
-    if (text === "") return;
+  /** More text of the answer. Here and below, what is no text adds nothing. */
+  addText(text: unknown): void {
+    if (typeof text !== "string" || text === "") return;
     this.#limits.addCharacters(text.length);
     this.#text += text;
     this.#callbacks.onText?.(text);
@@ -57,9 +56,8 @@ export class AnswerBuilder {
   }
 
   /** Reasoning, for whoever watches. What has to go back belongs into `addOwn`. */
-  addReasoning(text: string): void {
-    checkText("text", text);
-    if (text === "") return;
+  addReasoning(text: unknown): void {
+    if (typeof text !== "string" || text === "") return;
     this.#limits.addCharacters(text.length);
     this.#callbacks.onReasoning?.(text);
   }
@@ -83,11 +81,10 @@ export class AnswerBuilder {
   }
 
   /** More of the JSON text of a call's arguments. */
-  addArguments(index: number, text: string): void {
+  addArguments(index: number, text: unknown): void {
     checkNumber("index", index);
-    checkText("text", text);
     const call = this.#calls[index];
-    if (!call || text === "") return;
+    if (!call || typeof text !== "string" || text === "") return;
     this.#limits.addCharacters(text.length);
     call.arguments += text;
     this.#callbacks.onToolDraft?.({ index, name: call.name, delta: text });

@@ -29,6 +29,11 @@ export class AttemptError extends Error {
   }
 }
 
+/** The error for a stream that ended before its answer did. The request is repeated. */
+export function incompleteAnswer(): AttemptError {
+  return new AttemptError("the stream ended before the answer was complete", { retryable: true });
+}
+
 export interface RetryPolicy {
   readonly maxRetries: number;
   /** The first wait; each further one is twice as long. */
