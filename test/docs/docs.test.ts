@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import ts from "typescript";
 import { expect, onTestFinished, test } from "vitest";
 import { codeBlocks, exampleBlocks } from "./markdown.js";
 
@@ -43,8 +44,8 @@ test("every TypeScript example in the documentation and the doc comments passes 
   let count = 0;
   for (const page of pages()) {
     for (const [index, code] of codeBlocks(page, "ts").entries()) {
-      const name = `${basename(dirname(page))}-${basename(page, ".md")}-${index + 1}.ts`;
-      writeFileSync(join(pack, "src", name), `${code}\nexport {};\n`);
+      const plain = `${basename(dirname(page))}-${basename(page, ".md")}-${index + 1}.ts`;
+      writeFileSync(join(pack, "src", fileName(code) ?? plain), `${code}\nexport {};\n`);
       count++;
     }
   }
@@ -62,6 +63,29 @@ test("every TypeScript example in the documentation and the doc comments passes 
   });
   expect([status, stdout.replaceAll(relative(ROOT, pack), "")]).toEqual([0, ""]);
 });
+
+test("the provider that the guide writes passes every check of the kit, as the guide runs it", () => {
+  const directory = mkdtempSync(join(HERE, ".turbo/provider-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  for (const code of codeBlocks(join(ROOT, "docs/providers.md"), "ts")) {
+    const name = fileName(code);
+    if (name === undefined) continue;
+    const { outputText } = ts.transpileModule(code, { compilerOptions: { target: ts.ScriptTarget.ES2022 } });
+    writeFileSync(join(directory, name.replace(/ts$/, "js")), outputText);
+  }
+  const { stdout, stderr } = spawnSync(process.execPath, [join(directory, "acmeCheck.js")], {
+    encoding: "utf8",
+  });
+  expect([stderr, stdout]).toEqual([
+    "",
+    expect.stringMatching(/^acme\n(ok .*\n){17}All checks passed\.\n\n$/),
+  ]);
+});
+
+/** The file that a block of code is, if its first line is a comment that says so: other blocks import it. */
+function fileName(code: string): string | undefined {
+  return /^\/\/ (\w+\.ts)\n/.exec(code)?.[1];
+}
 
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
 if (!hasSystemd) process.stdout.write("Skipped: units in the documentation. They need systemd-analyze.\n");
