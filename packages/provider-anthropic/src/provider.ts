@@ -52,8 +52,8 @@ export class AnthropicProvider implements ChatProvider {
     return ACCEPTED.has(mediaType);
   }
 
-  async respond(request: ChatRequest): Promise<ChatResponse> {
-    return await askWire(this.#endpoint, this.#wire, request);
+  respond(request: ChatRequest): Promise<ChatResponse> {
+    return askWire(this.#endpoint, this.#wire, request);
   }
 }
 

@@ -53,8 +53,8 @@ export class GoogleProvider implements ChatProvider {
     return ACCEPTED.has(mediaType);
   }
 
-  async respond(request: ChatRequest): Promise<ChatResponse> {
-    return await askWire(this.#endpoint, this.#wire, request);
+  respond(request: ChatRequest): Promise<ChatResponse> {
+    return askWire(this.#endpoint, this.#wire, request);
   }
 }
 

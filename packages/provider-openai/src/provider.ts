@@ -44,8 +44,8 @@ export class OpenAIProvider implements ChatProvider {
     return this.#wire.accepts(mediaType);
   }
 
-  async respond(request: ChatRequest): Promise<ChatResponse> {
-    return await askWire(this.#endpoint, this.#wire, request);
+  respond(request: ChatRequest): Promise<ChatResponse> {
+    return askWire(this.#endpoint, this.#wire, request);
   }
 }
 

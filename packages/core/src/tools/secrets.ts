@@ -25,5 +25,6 @@ export function readVariables(names: readonly string[]): Readonly<Record<string,
 
 /** The providers' keys that are set. */
 export function defaultSecrets(): readonly string[] {
-  return Object.values(readVariables(PROVIDER_KEY_VARIABLES));
+  const env = globalThis.process?.env ?? {};
+  return PROVIDER_KEY_VARIABLES.flatMap((name) => env[name] || []);
 }

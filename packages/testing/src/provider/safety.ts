@@ -3,11 +3,31 @@ import { isAgentError } from "@agent/core";
 import { createRedactor } from "@agent/core/provider";
 import { ask, inBothModes, KEY, outcome, type Problem, type ProviderCheck } from "./examination.js";
 import { whilePrinting } from "./printing.js";
-import { jsonReply, type Reply, resetReply, ScriptedServer, silentReply } from "./server.js";
+import {
+  jsonReply,
+  type Reply,
+  resetReply,
+  ScriptedServer,
+  silentReply,
+  splitReply,
+  streamReply,
+} from "./server.js";
 import type { SampleAnswer } from "./types.js";
 
 const HUGE_ERROR_BYTES = 4 * 1024 * 1024;
 const FINE: SampleAnswer = { text: "Fine, after all." };
+
+/** The key as servers and gateways echo it. */
+const ENCODED_KEYS: readonly string[] = [
+  KEY,
+  KEY.toUpperCase(),
+  encodeURIComponent(KEY),
+  encodeURIComponent(encodeURIComponent(KEY)),
+  [...KEY].map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""),
+  Buffer.from(`user:${KEY}`).toString("base64"),
+  Buffer.from(KEY).toString("base64url"),
+  Buffer.from(KEY).toString("hex"),
+];
 
 /** Checks that a provider can be stopped, and that nothing leaks out of it. */
 export const SAFETY_CHECKS: readonly ProviderCheck[] = [
@@ -61,12 +81,17 @@ export const SAFETY_CHECKS: readonly ProviderCheck[] = [
       inBothModes(async (mode) => {
         const { dialect } = examination.subject;
         const redact = createRedactor(() => [KEY]);
-        const echoed = `your key ${KEY}, ${encodeURIComponent(KEY)}, ${Buffer.from(`user:${KEY}`).toString("base64")}, ${Buffer.from(KEY).toString("hex")}`;
+        const echoed = `your key ${ENCODED_KEYS.join(", ")}`;
         const replies: Reply[] = [
           examination.errorReply(401, echoed),
           examination.errorReply(500, echoed),
           jsonReply(dialect.error(echoed)),
           jsonReply(`no JSON: ${echoed}`),
+          splitReply(401, `your key ${KEY}`),
+          streamReply([`data: ${JSON.stringify(dialect.error(echoed))}\n\n`]),
+          (_request, response) => {
+            response.writeHead(307, { location: `http://127.0.0.1:1/?key=${encodeURIComponent(KEY)}` }).end();
+          },
           resetReply,
         ];
         const problems: Problem[] = [];

@@ -96,6 +96,16 @@ export function streamReply(
   };
 }
 
+/** A text in two pieces, cut inside its last word. */
+export function splitReply(status: number, text: string): Reply {
+  return async (_request, response) => {
+    const middle = text.length - Math.floor(text.length / 4);
+    response.writeHead(status);
+    await new Promise((resolve) => response.write(text.slice(0, middle), resolve));
+    response.end(text.slice(middle));
+  };
+}
+
 /** Accepts the request and never answers. */
 export const silentReply: Reply = () => undefined;
 

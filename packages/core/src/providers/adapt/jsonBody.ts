@@ -35,11 +35,15 @@ export class JsonTexts<Source extends object, Written extends string | JsonText 
   /** Keeps what was written and returns it. */
   keep(source: Source, written: Written, of = ""): Written {
     checkSource(source);
-    const text = typeof written === "object" ? written?.text : written;
+    const text = textOf(written);
     checkText("written", text);
     if (text.length <= MAX_KEPT_CHARACTERS) this.#kept.set(source, { of, written });
     return written;
   }
+}
+
+function textOf(written: string | JsonText): string {
+  return typeof written === "object" ? written?.text : written;
 }
 
 function checkSource(source: object): void {

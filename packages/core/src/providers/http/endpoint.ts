@@ -45,14 +45,14 @@ export class HttpEndpoint {
     this.#send = options.send ?? fetchBelow(options);
   }
 
-  async attempts<T>(
+  attempts<T>(
     request: Pick<ChatRequest, "signal" | "onRetry">,
     attempt: (idle: IdleTimeout) => Promise<T>,
     task?: string,
   ): Promise<T> {
     const { model, timeoutMs, retries } = this.#options;
     const options = { model, timeoutMs, retries, redact: this.#redact, ...(task !== undefined && { task }) };
-    return await runAttempts(options, request, attempt);
+    return runAttempts(options, request, attempt);
   }
 
   /** The server's answer to one request. */

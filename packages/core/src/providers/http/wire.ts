@@ -41,21 +41,14 @@ export interface AnswerReader {
 }
 
 /** What `respond` of a provider on HTTP does: asks in the words of a wire and reads the answer, with retries. */
-export async function askWire(
-  endpoint: HttpEndpoint,
-  wire: Wire,
-  request: ChatRequest,
-): Promise<ChatResponse> {
+export async function askWire(endpoint: HttpEndpoint, wire: Wire, given: ChatRequest): Promise<ChatResponse> {
   checkObject("endpoint", endpoint);
   checkFunction("endpoint.attempts", endpoint.attempts);
   checkObject("wire", wire);
   checkFunction("wire.request", wire.request);
   checkFunction("wire.reader", wire.reader);
-  checkRequest(request);
-  return await askFitting(endpoint, wire, wire.media?.fit(request) ?? request);
-}
-
-async function askFitting(endpoint: HttpEndpoint, wire: Wire, request: ChatRequest): Promise<ChatResponse> {
+  checkRequest(given);
+  const request = wire.media?.fit(given) ?? given;
   return await endpoint.attempts(request, async (idle) => {
     const stream = request.onText !== undefined;
     const response = await openLearning(endpoint, wire, request, stream, idle);
