@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { AccessRules } from "@agent/core";
-import { canonicalPath, isInside } from "@agent/internal";
+import { canonicalPath, canonicalPaths, isInside } from "@agent/internal";
 import { configDirectory, homeDirectory, stateDirectory, userPackagesDirectory } from "../process/paths.js";
 import { PACKAGE, PACKAGE_KEY, PROJECT_PLACES, stopDirectory } from "./config/places.js";
 import { SECRET_PLACES, SYSTEM_SECRETS } from "./secretPlaces.js";
@@ -12,15 +12,13 @@ import { SECRET_PLACES, SYSTEM_SECRETS } from "./secretPlaces.js";
  */
 export function accessRules(cwd: string, added: readonly string[]): AccessRules {
   const homes = homeDirectories();
-  const opened = added.map(canonicalPath);
-  const secret = [
+  const opened = canonicalPaths(added);
+  const secret = canonicalPaths([
     ...homes.flatMap((home) => SECRET_PLACES.map((place) => join(home, place))),
     ...SYSTEM_SECRETS,
     configDirectory(),
     stateDirectory(),
-  ]
-    .map(canonicalPath)
-    .filter((place) => !opened.includes(place));
+  ]).filter((place) => !opened.includes(place));
   const project = canonicalPath(projectDirectory(cwd, homes));
   const isProject =
     !homes.some((home) => isInside(project, home)) && !secret.some((place) => isInside(place, project));

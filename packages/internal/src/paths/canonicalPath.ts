@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import { nodeFs, nodePath } from "../files/nodeModules.js";
 import { quote } from "../text/describe.js";
 
@@ -11,6 +12,42 @@ export function canonicalPath(path: string): string {
   } catch {
     return walk(absolute);
   }
+}
+
+/** `canonicalPath` for many paths that share directories, most of which do not exist: each name is looked up once. */
+export function canonicalPaths(paths: readonly string[]): string[] {
+  const known = new Map<string, Resolved>();
+  return paths.map((path) => {
+    const resolved = resolveOnce(nodePath.resolve(path), known);
+    // The system knows how an existing name is spelt where case does not count.
+    return resolved.exists ? nodeFs.realpathSync.native(resolved.path) : resolved.path;
+  });
+}
+
+interface Resolved {
+  readonly path: string;
+  readonly exists: boolean;
+}
+
+function resolveOnce(absolute: string, known: Map<string, Resolved>): Resolved {
+  const earlier = known.get(absolute);
+  if (earlier) return earlier;
+  const parent = nodePath.dirname(absolute);
+  const resolved =
+    parent === absolute
+      ? { path: absolute, exists: true }
+      : resolveName(resolveOnce(parent, known), nodePath.basename(absolute));
+  known.set(absolute, resolved);
+  return resolved;
+}
+
+function resolveName(directory: Resolved, name: string): Resolved {
+  const path = nodePath.join(directory.path, name);
+  // Nothing is below a directory that does not exist.
+  const stats = directory.exists ? lookUp(path) : undefined;
+  if (!stats?.isSymbolicLink()) return { path, exists: stats !== undefined };
+  const target = canonicalPath(path);
+  return { path: target, exists: lookUp(target) !== undefined };
 }
 
 // `realpath` stops at the first missing name, so a dangling link that leads outside would look harmless.
@@ -39,11 +76,14 @@ function walk(absolute: string): string {
 }
 
 function linkTarget(path: string): string | undefined {
+  return lookUp(path)?.isSymbolicLink() ? nodeFs.readlinkSync(path) : undefined;
+}
+
+function lookUp(path: string): Stats | undefined {
   try {
-    return nodeFs.lstatSync(path).isSymbolicLink() ? nodeFs.readlinkSync(path) : undefined;
+    return nodeFs.lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
     throw error;
   }
 }
