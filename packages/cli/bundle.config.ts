@@ -1,12 +1,16 @@
-import { readFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { transform } from "esbuild";
-import { type ManualChunkMeta, type Plugin, rollup } from "rollup";
+import { type OutputChunk, type Plugin, type RollupBuild, rollup } from "rollup";
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
 const SOURCE = join(ROOT, "src");
+
+const ENTRIES: Readonly<Record<string, string>> = {
+  bin: join(SOURCE, "bin.ts"),
+  config: join(SOURCE, "settings/config/index.ts"),
+};
 
 /**
  * Packages that become part of the command, so that the first prompt does not wait for them: every file that is opened
@@ -46,7 +50,7 @@ export async function bundle(): Promise<void> {
   const dir = join(ROOT, "dist");
   await rm(dir, { recursive: true, force: true });
   const build = await rollup({
-    input: { bin: join(SOURCE, "bin.ts"), config: join(SOURCE, "settings/config/index.ts") },
+    input: ENTRIES,
     plugins: [typescript],
     treeshake: { moduleSideEffects: false },
     onwarn: ({ message }) => {
@@ -59,7 +63,8 @@ export async function bundle(): Promise<void> {
     sourcemap: true,
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
-    manualChunks: chunks(),
+    manualChunks: await chunks(build),
+    onlyExplicitManualChunks: true,
   });
   await build.close();
   await writeFile(join(dir, "third-party-licenses.txt"), await licenses());
@@ -95,64 +100,39 @@ const typescript: Plugin = {
       minifySyntax: true,
       minifyWhitespace: true,
     });
-    return { code: pastIndexes(code), map };
+    return { code, map };
   },
 };
 
-const NAMED_IMPORT = /\bimport\{([^}]*)\}from"([^"]+)";/g;
-const NAMED_EXPORT = /\bexport \{([^}]*)\} from "([^"]+)";/g;
-
 /**
- * Lets imports lead to the module itself instead of the index of its package. To Rollup a file that imports one
- * function from an index leads to everything behind it, and all of that would be put into the file of the first prompt.
+ * Puts modules into the files of `CHUNKS`. Which modules a file leads to is read off the chunks Rollup makes by itself:
+ * it follows names through an index, so that one function of a package does not lead to the whole package.
  */
-function pastIndexes(code: string): string {
-  return code.replace(NAMED_IMPORT, (whole, names: string, specifier: string) => {
-    const index = BUNDLED[specifier];
-    if (index === undefined || !index.endsWith(".ts")) return whole;
-    const modules = modulesOf(index);
-    return names
-      .split(",")
-      .map((name) => {
-        const module = modules.get(name.split(" as ")[0] ?? "");
-        if (module === undefined) throw new Error(`${specifier} exports no ${name}`);
-        return `import{${name}}from${JSON.stringify(module)};`;
-      })
-      .join("");
+async function chunks(build: RollupBuild): Promise<(id: string) => string | undefined> {
+  const { output } = await build.generate({ format: "es" });
+  const made = new Map(output.flatMap((file) => (file.type === "chunk" ? [[file.fileName, file]] : [])));
+  const groups = Object.entries(CHUNKS).map(([name, entries]) => {
+    const modules = entries.map((entry) => join(SOURCE, entry));
+    const files = [...made.values()].filter((chunk) => chunk.moduleIds.some((id) => modules.includes(id)));
+    return { name, modules: new Set([...reachable(files, made)].flatMap((chunk) => chunk.moduleIds)) };
   });
-}
-
-/** The module behind each name of an index. */
-function modulesOf(index: string): Map<string, string> {
-  const modules = new Map<string, string>();
-  for (const [, names = "", specifier = ""] of readFileSync(index, "utf8").matchAll(NAMED_EXPORT)) {
-    const file = resolve(dirname(index), specifier.replace(/\.js$/, ".ts"));
-    for (const name of names.split(",")) modules.set(name.trim(), file);
-  }
-  return modules;
-}
-
-function chunks(): (id: string, meta: ManualChunkMeta) => string | undefined {
-  let closures: Map<string, Set<string>> | undefined;
-  return (id, { getModuleInfo }) => {
-    closures ??= new Map(
-      Object.entries(CHUNKS).map(([name, entries]) => [
-        name,
-        closure(
-          entries.map((entry) => join(SOURCE, entry)),
-          (file) => getModuleInfo(file)?.importedIds ?? [],
-        ),
-      ]),
-    );
-    const names = [...closures].flatMap(([name, files]) => (files.has(id) ? [name] : []));
+  return (id) => {
+    // No other file imports an entry: `bin` is still waiting when they are loaded.
+    if (Object.values(ENTRIES).includes(id)) return undefined;
+    const names = groups.flatMap(({ name, modules }) => (modules.has(id) ? [name] : []));
     if (names.includes(FIRST)) return FIRST;
     return names.length > 1 ? "common" : names[0];
   };
 }
 
-/** Everything these files import, directly or not, without what is loaded on demand. */
-function closure(entries: readonly string[], imports: (file: string) => readonly string[]): Set<string> {
-  const found = new Set(entries);
-  for (const file of found) for (const next of imports(file)) found.add(next);
+/** These chunks and all they import, directly or not, without what is loaded on demand. */
+function reachable(chunks: readonly OutputChunk[], made: ReadonlyMap<string, OutputChunk>): Set<OutputChunk> {
+  const found = new Set(chunks);
+  for (const { imports } of found) {
+    for (const file of imports) {
+      const chunk = made.get(file);
+      if (chunk) found.add(chunk);
+    }
+  }
   return found;
 }
