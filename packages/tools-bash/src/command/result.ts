@@ -101,7 +101,8 @@ export function summarize(outcome: RunOutcome, timeoutMs: number): { ok: boolean
     return { ok: true, summary: `moved to the background as ${outcome.background.jobId}` };
   }
   const died = signal === null ? "" : ` (${signal})`;
-  return { ok: exitCode === 0, summary: `exit code ${exitCode}${died}` };
+  const left = outcome.background ? `, left running as ${outcome.background.jobId}` : "";
+  return { ok: exitCode === 0, summary: `exit code ${exitCode}${died}${left}` };
 }
 
 function stopNotice(stoppedBy: RunOutcome["stoppedBy"], allowance: Allowance): string | undefined {

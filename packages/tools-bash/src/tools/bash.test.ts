@@ -81,6 +81,13 @@ describe("the outcome a display sees", () => {
     expect(await registry.run("run_bash", { command })).toMatchObject({ outcome, summary });
   });
 
+  test("a command that leaves something running names its job", async () => {
+    const own = createToolRegistry(context, [pack], { enable: ["run_bash"] });
+    const result = await own.run("run_bash", { command: "sleep 30 & exit 0" });
+    await own.dispose();
+    expect(result).toMatchObject({ outcome: "ok", summary: "exit code 0, left running as job-1" });
+  });
+
   test("a timeout is a failure with its words", async () => {
     const result = await registry.run("run_bash", { command: "sleep 60", timeout: 100 });
     expect(result).toMatchObject({ outcome: "error", summary: "timed out after 100 ms" });
