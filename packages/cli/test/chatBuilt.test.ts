@@ -156,7 +156,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
       "<!doctype html>\\n<html><head><title>413 Too Large</title><style>a{}</style></head><body><h1>Too Large</h1></body></html>";
     terminal.send(`status 413 ${page}`);
     await terminal.until(
-      /could not answer: 413 413 Too Large \(an HTML page, not an answer of the API\)[^<]*› status 413/,
+      /could not answer: 413 Too Large \(an HTML page, not an answer of the API\)[^<]*› status 413/,
     );
   });
 

@@ -11,7 +11,7 @@ async function messageOf(body: string, status = 502): Promise<string> {
 
 describe("the message of an answer that is no success", () => {
   test("an HTML page is one line: its title", async () => {
-    expect(await messageOf(PAGE)).toBe("502 502 Bad Gateway (an HTML page, not an answer of the API)");
+    expect(await messageOf(PAGE)).toBe("502 Bad Gateway (an HTML page, not an answer of the API)");
   });
 
   test("a page without a title has its heading, and one without either has its words", async () => {

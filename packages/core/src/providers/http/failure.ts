@@ -37,7 +37,7 @@ export async function statusError(
   checkObject("cures", cures);
   const { status, headers, body } = response;
   const text = body ? await readStart(body) : "";
-  const { error, message } = readError(text);
+  const { error, message } = readError(text, status);
   return new AttemptError(withCure(`${status} ${message || "(no body)"}`, cures[status]), {
     retryable: isTemporary(status) && !isQuota(error),
     overflow: isOverflow(status, error, message),
@@ -84,22 +84,24 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
 }
 
 /** The explanation in a body: the API's `error`, another server's `message` or `detail`, or the text itself. */
-function readError(text: string): { error: ErrorDetails; message: string } {
+function readError(text: string, status: number): { error: ErrorDetails; message: string } {
   try {
     const parsed = parseJson(text);
     // Google answers a stream that fails with a list of one.
     const data = (Array.isArray(parsed) ? parsed[0] : parsed) as ErrorDetails | null | undefined;
     return describeError(data?.error ?? data);
   } catch {
-    return { error: {}, message: HTML_START.test(text) ? pageSummary(text) : text };
+    return { error: {}, message: HTML_START.test(text) ? pageSummary(text, status) : text };
   }
 }
 
-/** What a page of a proxy or a gateway says, on one line: its title, its heading, or its words. */
-function pageSummary(html: string): string {
+/** What a page of a proxy or a gateway says, on one line: its title, its heading, or its words, without the status. */
+function pageSummary(html: string, status: number): string {
   const titled = /<(title|h1)\b[^>]*>([^<]*\S[^<]*)<\/\1>/i.exec(html)?.[2];
   const words = titled ?? html.replace(/<(style|script)\b[\s\S]*?<\/\1>|<[^>]*>/gi, " ");
-  return `${words.replace(/\s+/g, " ").trim().slice(0, LONGEST_SUMMARY)} (an HTML page, not an answer of the API)`.trim();
+  const line = words.replace(/\s+/g, " ").trim();
+  const said = line.startsWith(`${status} `) ? line.slice(`${status} `.length) : line;
+  return `${said.slice(0, LONGEST_SUMMARY)} (an HTML page, not an answer of the API)`.trim();
 }
 
 function describeError(content: unknown): { error: ErrorDetails; message: string } {
