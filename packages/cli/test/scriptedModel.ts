@@ -32,6 +32,7 @@ export class ScriptedModel {
     });
   });
   #calls = 0;
+  #gate: Promise<void> | undefined;
 
   private constructor(models: readonly string[]) {
     this.models = [...models];
@@ -58,6 +59,15 @@ export class ScriptedModel {
     return JSON.stringify(this.requests.at(-1) ?? []);
   }
 
+  /** Lets every request wait for its answer until it is released. */
+  hold(): { release: () => void } {
+    let release = (): void => undefined;
+    this.#gate = new Promise((resolve) => {
+      release = resolve;
+    });
+    return { release: () => release() };
+  }
+
   close(): void {
     this.#server.closeAllConnections();
     this.#server.close();
@@ -68,6 +78,7 @@ export class ScriptedModel {
     response: ServerResponse,
   ): Promise<void> {
     this.requests.push(body.messages);
+    await this.#gate;
     const stream = new AnswerStream(response, body.stream === true);
     const calls: string[] = [];
     for (const line of stepsOf(body.messages)) {

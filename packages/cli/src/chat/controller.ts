@@ -64,6 +64,7 @@ export class ChatController {
       quit: () => this.quit(EXIT.done),
       tellModel: (text) => this.#happened.push(text),
       send: (content, shown) => this.#send({ text: shown, shown, made: content }),
+      work: (doing, run) => this.#work(doing, run),
       updateStatus: () => this.#updateStatus(),
       model: { name: settings.model },
       switched: new Map(),
@@ -148,7 +149,19 @@ export class ChatController {
     const lines = await this.#running.slash.runSlashCommand(input, this.#running.commands);
     if (lines.length > 0) this.#view.print(lines);
     this.#updateStatus();
-    if (!this.busy && this.#exitCode === undefined) this.#view.idle();
+    if (!this.busy) this.#afterTurn();
+  }
+
+  async #work<T>(doing: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const turn = new AbortController();
+    this.#turn = turn;
+    this.#view.turnStarted(doing);
+    try {
+      return await run(turn.signal);
+    } finally {
+      this.#turn = undefined;
+      this.#view.turnEnded(undefined);
+    }
   }
 
   async #shellLine(command: string): Promise<void> {

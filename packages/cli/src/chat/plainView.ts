@@ -13,8 +13,9 @@ import type { ChatView, PickOptions } from "./view.js";
 // Plain output cannot be expanded later, so more is shown than in the live terminal.
 const OPTIONS = { style: PLAIN_STYLE, width: 200, maxLines: 40 };
 const KEYS = [
-  "Enter sends · \\ at the end of a line continues it · Ctrl+C stops the answer · Ctrl+C without one or Ctrl+D leaves",
-];
+  ["Enter", "send; \\ at the end of a line continues it"],
+  ["Ctrl+C", "stop the answer; without one, leave, as Ctrl+D does"],
+] as const;
 
 /** The functions plain output needs: print, ask, and a callback when the agent is idle. */
 interface PlainIo {

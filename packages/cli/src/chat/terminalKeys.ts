@@ -1,9 +1,13 @@
-/** What `/help` says about the keys of the chat on a terminal. */
-export const TERMINAL_KEYS: readonly string[] = [
-  "Enter sends · Alt+Enter, Ctrl+J or \\ at the end of a line starts a new one · a message sent while it works steers it",
-  "Up and Down recall earlier input, Ctrl+R searches it · Ctrl+_ takes an edit back · Ctrl+G opens $EDITOR",
-  "@ names a file and attaches it, @a.ts:10-40 some lines · ! runs a command and tells the model · Tab completes",
-  "Shift+Tab switches the mode: plan, ask, accept edits, auto",
-  "Esc or Ctrl+C stops the answer · Ctrl+B moves a running command to the background · Ctrl+C twice or Ctrl+D leaves",
-  "Ctrl+O shows the whole of the last call that was shortened, then of the one before; /expand lists them all",
+/** What `/help` says about the keys of the chat on a terminal: each with what it does. */
+export const TERMINAL_KEYS: readonly (readonly [keys: string, does: string])[] = [
+  ["Enter", "send; while an answer is written, steer it"],
+  ["Alt+Enter, Ctrl+J", "start a new line; \\ at the end of a line does the same"],
+  ["Up, Down", "recall earlier input; Ctrl+R searches it"],
+  ["Ctrl+_", "take back an edit of the line; Ctrl+G opens it in $EDITOR"],
+  ["@file, @a.ts:10-40", "attach a file, or some of its lines; Tab completes"],
+  ["!command", "run a command and tell the model what it printed"],
+  ["Shift+Tab", "switch the mode: plan, ask, accept edits, auto"],
+  ["Esc, Ctrl+C", "stop the answer; Ctrl+C twice or Ctrl+D leaves"],
+  ["Ctrl+B", "move a running command to the background"],
+  ["Ctrl+O", "show a shortened call whole, then the one before; /expand lists them"],
 ];

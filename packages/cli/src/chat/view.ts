@@ -16,7 +16,7 @@ export interface ChatView {
   /** How wide a line may be to stay one. */
   readonly columns: number;
   /** What `/help` says about the keys that work here. */
-  readonly keys: readonly string[];
+  readonly keys: readonly (readonly [keys: string, does: string])[];
   /** Lines of the chat itself, safe to show. */
   print(lines: readonly string[]): void;
   event(event: AgentEvent): void;
@@ -24,7 +24,8 @@ export interface ChatView {
   preview(id: string, diff: readonly string[]): void;
   /** What the person sent, as it takes effect. */
   echo(input: string): void;
-  turnStarted(): void;
+  /** `doing` says what goes on where no event does. */
+  turnStarted(doing?: string): void;
   /** `problem` says why there is no answer, if there is none. */
   turnEnded(problem: string | undefined): void;
   ask(request: ApprovalRequest, diff: readonly string[]): Promise<PersonDecision>;

@@ -93,10 +93,18 @@ async function fork(_argument: string, { settings, busy }: CommandContext): Prom
   return [`This is a copy now. The original stays: /resume ${old}`];
 }
 
-async function compact(_argument: string, { agent, busy, usage }: CommandContext): Promise<string[]> {
+async function compact(_argument: string, { agent, busy, usage, work }: CommandContext): Promise<string[]> {
   if (busy()) return [BUSY];
   const before = agent.conversation.sessionContext.length;
-  const changed = await agent.compact();
+  let isStopped = false;
+  const changed = await work("summing up older messages", (signal) =>
+    agent.compact({ signal }).catch((error: unknown) => {
+      isStopped = signal.aborted;
+      if (!isStopped) throw error;
+      return false;
+    }),
+  );
+  if (isStopped) return ["Stopped. The conversation is as it was."];
   usage.forgetSize();
   const after = agent.conversation.sessionContext.length;
   return [

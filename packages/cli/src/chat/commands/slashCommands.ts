@@ -1,12 +1,15 @@
 import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
 import { escapeToLine, nearestMatch } from "@agent/internal";
 import { expandOwnCommand } from "../../assembly/ownCommands.js";
+import { wrapWords } from "../../display/width.js";
 import type { MenuItem } from "../menu.js";
 import type { CommandContext, SlashCommand } from "./context.js";
 import { FILE_COMMANDS } from "./fileCommands.js";
 import { PERMISSION_COMMANDS } from "./permissionCommands.js";
 import { SESSION_COMMANDS } from "./sessionCommands.js";
 import { TOOL_COMMANDS } from "./toolCommands.js";
+
+const NAME_COLUMN = 23;
 
 const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   "/help": { usage: "/help", help: "this list", run: (_argument, context) => helpLines(context) },
@@ -114,10 +117,13 @@ function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand>
 }
 
 function helpLines(context: CommandContext): string[] {
-  const commands = [...allCommands(context).values()].map(
-    ({ usage, help }) => `  ${escapeToLine(usage).padEnd(24)}${escapeToLine(help)}`,
-  );
-  return [...commands, "", ...context.view.keys.map((line) => `  ${line}`)];
+  const row = (name: string, text: string): string[] =>
+    wrapWords(`  ${escapeToLine(name).padEnd(NAME_COLUMN)} ${escapeToLine(text)}`, context.view.columns, 4);
+  return [
+    ...[...allCommands(context).values()].flatMap(({ usage, help }) => row(usage, help)),
+    "",
+    ...context.view.keys.flatMap(([keys, does]) => row(keys, does)),
+  ];
 }
 
 async function switchModel(name: string, context: CommandContext): Promise<string[]> {
