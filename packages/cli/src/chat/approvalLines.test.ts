@@ -1,7 +1,7 @@
 import { findConfusables, spellOut } from "@agent/internal";
 import { describe, expect, test } from "vitest";
 import { PLAIN_STYLE } from "../display/style.js";
-import { approvalLines } from "./approvalQuestion.js";
+import { approvalLines, questionRows } from "./approvalQuestion.js";
 
 const question = (args: Record<string, unknown>, needs: readonly object[] = []): string[] =>
   approvalLines(
@@ -15,6 +15,15 @@ describe("the question about a call", () => {
       "? run_bash wants to run with",
       "│ command: ls -l",
       "│   привет, мир",
+    ]);
+  });
+
+  test("a command longer than a row goes on right of the bar", () => {
+    expect(questionRows(question({ command: "echo one two three four" }), 24)).toEqual([
+      "? run_bash wants to ",
+      "│   run with",
+      "│ command: echo one ",
+      "│   two three four",
     ]);
   });
 

@@ -1,6 +1,8 @@
 import type { AccessNeed, ApprovalRequest } from "@agent/core";
 import { escapeToLine, misreadings, spellOut } from "@agent/internal";
+import { FILE_TEXTS } from "../display/callTitle.js";
 import type { Style } from "../display/style.js";
+import { wrapRows } from "../display/width.js";
 import { paintDiff } from "../display/wordDiff.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 
@@ -11,8 +13,7 @@ const LONG_LINES = 15;
 // The maximum that is shown: nobody reads more, and terminals print it slowly.
 const LONGEST_SHOWN = 20_000;
 const MOST_DIFF_LINES = 200;
-// Arguments that a diff shows better.
-const TEXT_ARGUMENTS = ["content", "old_text", "new_text", "edits"];
+const CONTINUED = "│   ";
 
 /**
  * The whole call as it will run, and what it needs a yes for. Characters that cannot be seen, or reorder what is seen,
@@ -24,7 +25,7 @@ export function approvalLines(
   diff: readonly string[] = [],
 ): string[] {
   const lines = [`${style.yellow("?")} ${style.bold(escapeToLine(spellOut(name)))} wants to run with`];
-  const entries = Object.entries(args).filter(([key]) => diff.length === 0 || !TEXT_ARGUMENTS.includes(key));
+  const entries = Object.entries(args).filter(([key]) => diff.length === 0 || !FILE_TEXTS.includes(key));
   if (entries.length === 0) lines.push("│ (no arguments)");
   for (const [key, value] of entries) {
     const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
@@ -36,6 +37,14 @@ export function approvalLines(
   lines.push(...diffLines(diff, style).map((line) => `│ ${line}`));
   lines.push(...needs.map((need) => `│ ${style.yellow(`! ${describeNeed(need)}`)}`));
   return lines;
+}
+
+/** The lines of a question as rows of a terminal. What goes on in the next row stays right of the bar. */
+export function questionRows(lines: readonly string[], width: number): string[] {
+  return lines.flatMap((line) => {
+    const [first = "", ...rest] = wrapRows(line, width - CONTINUED.length);
+    return [first, ...rest.map((row) => CONTINUED + row)];
+  });
 }
 
 /** The access a call needs, with the whole path: `it writes /home/me/.bashrc (outside the project)`. */

@@ -9,7 +9,7 @@ import type { Style } from "../display/style.js";
 import { clipRow } from "../display/width.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 import { ApprovalDialog } from "./approvalDialog.js";
-import { approvalLines } from "./approvalQuestion.js";
+import { approvalLines, questionRows } from "./approvalQuestion.js";
 import { PROMPT } from "./firstPrompt.js";
 import { Editor } from "./input/editor.js";
 import { viewEditor } from "./input/editorView.js";
@@ -51,7 +51,7 @@ export class TerminalView implements ChatView {
   #hints: readonly string[] = [];
   #queued: readonly string[] = [];
   #status: Status | undefined;
-  #turnStartedAt: number | undefined;
+  #turn: { readonly doing: string | undefined; readonly startedAt: number } | undefined;
   /** How many of the rows that are drawn, from the first, are an answer, if they are all of it. */
   #answerRows = 0;
 
@@ -85,14 +85,14 @@ export class TerminalView implements ChatView {
     this.print([this.style.bold(PROMPT + first), ...rest.map((line) => this.style.bold(`  ${line}`))]);
   }
 
-  turnStarted(): void {
-    this.#turnStartedAt = Date.now();
+  turnStarted(doing?: string): void {
+    this.#turn = { doing, startedAt: Date.now() };
     this.#frames.tick();
   }
 
   turnEnded(problem: string | undefined): void {
     this.#frames.rest();
-    this.#turnStartedAt = undefined;
+    this.#turn = undefined;
     this.#activity.end();
     if (problem !== undefined) this.#activity.print(problem.split("\n").map((line) => this.style.red(line)));
     this.#frames.request();
@@ -137,7 +137,7 @@ export class TerminalView implements ChatView {
       this.#menu = undefined;
       this.#question = { dialog: new ApprovalDialog(request), draft: this.editor.take(), answer };
       this.#activity.asking(request.id);
-      this.print(approvalLines(request, this.style, diff));
+      this.print(questionRows(approvalLines(request, this.style, diff), this.#screen.columns));
     });
   }
 
@@ -276,8 +276,7 @@ export class TerminalView implements ChatView {
       { width, room: Math.max(0, height - 2 - inputRows.length) },
       this.style,
     );
-    const startedAt = this.#turnStartedAt;
-    const turn = startedAt === undefined ? undefined : { doing: this.#activity.doing, startedAt };
+    const turn = this.#turn && { ...this.#turn, doing: this.#turn.doing ?? this.#activity.doing };
     const above = { dialog: this.dialog, picker: this.#picker, turn, queued: this.#queued };
     const most = Math.max(1, height - inputRows.length - below.length - 2);
     const before = rowsBefore(above, width, this.style).slice(0, most);

@@ -47,7 +47,7 @@ export async function mayUseInstructions(
     if (!quiet) note(`agent: follows ${names}; --no-instructions leaves that out`);
     return true;
   }
-  const question = `This project has instructions for agents: ${names}. They are text for the model, not code.\nUse them?`;
+  const question = `This project has instructions for agents: ${names}.\nThey are text for the model, not code.\nUse them?`;
   const use = await aside(() => askYesNo(question));
   await consent.remember(use);
   return use;

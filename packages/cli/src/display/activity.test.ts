@@ -120,13 +120,13 @@ describe("Activity", () => {
     expect(rows.at(-1)).toBe("… and 31 more calls (/status lists them)");
   });
 
-  test("a call executes from tool_start on; before that it waits, for its turn or for an answer", () => {
+  test("a call executes from tool_start on; before that it waits, and while a question shows it, it is not shown twice", () => {
     const subject = activity();
     const asked: AgentEvent = { type: "tool_requested", id: "1", name: "read_file", args: { path: "a" } };
     subject.event(asked);
     expect(subject.frame(WIDTH, ROWS).rows).toEqual(["● read_file  a", "│ waiting"]);
     subject.asking("1");
-    expect(subject.frame(WIDTH, ROWS).rows).toContain("│ waits for your answer");
+    expect(subject.frame(WIDTH, ROWS).rows).toEqual([]);
     subject.asking(undefined);
     subject.event(start("1"));
     expect(subject.frame(WIDTH, ROWS).rows).toContain("│ executing… 0.0s");

@@ -1,7 +1,9 @@
-import { escapeToLine } from "@agent/internal";
+import { escapeToLine, isRecord } from "@agent/internal";
 
 // What a call is about, in the order tried; a tool with none of these is described by its first argument.
 const SUBJECTS = ["command", "path", "query", "pattern", "source", "url", "name"];
+/** Arguments with text for a file, which a diff shows better. */
+export const FILE_TEXTS: readonly string[] = ["content", "old_text", "new_text", "edits"];
 const LONGEST_SUBJECT = 500;
 const LONGEST_DETAIL = 40;
 const MOST_DETAILS = 8;
@@ -13,6 +15,7 @@ export function callTitle(args: Readonly<Record<string, unknown>>): string {
   if (subject === undefined) return "";
   const details = keys
     .filter((key) => key !== subject && args[key] !== undefined)
+    .filter((key) => subject !== "path" || !FILE_TEXTS.includes(key))
     .slice(0, MOST_DETAILS)
     .map((key) => `${escapeToLine(shorten(key, LONGEST_DETAIL))}=${asLine(args[key], LONGEST_DETAIL)}`);
   return [asLine(args[subject], LONGEST_SUBJECT), ...details].join("  ");
@@ -25,4 +28,14 @@ function asLine(value: unknown, longest: number): string {
 
 function shorten(text: string, longest: number): string {
   return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
+}
+
+/** The arguments of a call as the conversation keeps them: JSON, or what a model wrote instead. */
+export function readArguments(json: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
 }

@@ -64,6 +64,16 @@ describe("renderMarkdownLine", () => {
     ]);
   });
 
+  test("a diff has its colours: added, removed, and where it is", () => {
+    const { green, red, cyan } = COLOR_STYLE;
+    expect(render("```diff\n@@ -1 +1 @@\n-old\n+new\n same\n```").slice(1, 5)).toEqual([
+      cyan("@@ -1 +1 @@"),
+      red("-old"),
+      green("+new"),
+      " same",
+    ]);
+  });
+
   test("nothing inside a code block is Markdown, and only its own fence ends it", () => {
     const [, code, inner, , after] = render("````\n**a**\n```\n````\n**b**");
     expect(code).toBe(COLOR_STYLE.cyan("**a**"));

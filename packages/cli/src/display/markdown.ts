@@ -10,6 +10,8 @@ export interface MarkdownState {
   /** The language of that block, if it is known, and what the lines so far left open in it. */
   readonly language?: Language | undefined;
   readonly open?: OpenToken;
+  /** The block is a diff. */
+  readonly isDiff?: boolean;
 }
 
 export const MARKDOWN_START: MarkdownState = { fence: undefined };
@@ -20,6 +22,7 @@ const FENCE = /^\s{0,3}(`{3,}|~{3,})(.*)$/;
 const HEADING = /^(#{1,6}\s+)(.*)$/;
 const LIST_ITEM = /^(\s*)([-*+]|\d{1,9}[.)])(\s+)(.*)$/;
 const QUOTE = /^(\s*>+\s?)(.*)$/;
+const DIFF_INFO = /^\s*(?:diff|patch)\b/i;
 const RULE = /^\s{0,3}([-*_])(\s*\1){2,}\s*$/;
 
 /**
@@ -44,7 +47,11 @@ export function renderMarkdownLine(
   }
   // A backtick after the fence makes it code inside a sentence.
   if (fence?.[1] && !fence[2]?.includes("`")) {
-    return { text: style.dim(line), state: { fence: fence[1], language: findLanguage(fence[2] ?? "") } };
+    const info = fence[2] ?? "";
+    return {
+      text: style.dim(line),
+      state: { fence: fence[1], language: findLanguage(info), isDiff: DIFF_INFO.test(info) },
+    };
   }
   return { text: renderTextLine(line, style), state };
 }
@@ -54,9 +61,16 @@ function codeLine(
   state: MarkdownState,
   style: Style,
 ): { readonly text: string; readonly state: MarkdownState } {
+  if (state.isDiff) return { text: diffLine(line, style), state };
   if (!state.language) return { text: style.cyan(line), state };
   const { text, open } = highlightLine(line, state.language, state.open, style);
   return { text, state: { ...state, open } };
+}
+
+function diffLine(line: string, style: Style): string {
+  if (line.startsWith("+")) return style.green(line);
+  if (line.startsWith("-")) return style.red(line);
+  return line.startsWith("@@") ? style.cyan(line) : line;
 }
 
 const INDENT = /^ {0,3}(?=\S)/;

@@ -81,9 +81,10 @@ export class OpenCalls {
 
   /** The calls as rows, at most `maxRows`. */
   rows(options: BlockOptions, maxRows: number, now: number): string[] {
-    const calls = [...this.#calls];
+    // The question shows the call it is about.
+    const calls = [...this.#calls].filter(([id]) => id !== this.#asking);
     const render = (tailLines: number): string[][] =>
-      calls.map(([id, { name, title, startedAt, live, ended, diff }]) => {
+      calls.map(([, { name, title, startedAt, live, ended, diff }]) => {
         if (ended)
           return finishedLines(
             { title, event: ended, live, ...(diff && { diff }) },
@@ -93,8 +94,7 @@ export class OpenCalls {
           {
             name,
             title,
-            phase: startedAt !== undefined ? "executing" : id === this.#asking ? "asking" : "waiting",
-            elapsedMs: now - (startedAt ?? now),
+            elapsedMs: startedAt === undefined ? undefined : now - startedAt,
             tail: live.tail(tailLines, options.style.output),
           },
           options,

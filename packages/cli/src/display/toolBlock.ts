@@ -15,12 +15,12 @@ const CREATED_ROWS = 10;
 const ERROR_ROWS = 12;
 const TITLE_ROWS = 4;
 
-/** A call that has not ended. It waits for its turn, waits for a person's answer, or runs. */
+/** A call that has not ended. It waits for its turn, or runs. */
 export interface OpenCall {
   readonly name: string;
   readonly title: string;
-  readonly phase: "waiting" | "asking" | "executing";
-  readonly elapsedMs: number;
+  /** How long it has run; absent while it waits. */
+  readonly elapsedMs: number | undefined;
   /** The last lines it printed, safe to show. */
   readonly tail: readonly string[];
 }
@@ -62,11 +62,7 @@ export function headerLines(
 
 export function openLines(call: OpenCall, options: BlockOptions): string[] {
   const { style } = options;
-  const state = {
-    waiting: "waiting",
-    asking: "waits for your answer",
-    executing: `executing… ${formatDuration(call.elapsedMs)}`,
-  }[call.phase];
+  const state = call.elapsedMs === undefined ? "waiting" : `executing… ${formatDuration(call.elapsedMs)}`;
   return [
     ...headerLines(call.name, call.title, options, 2),
     ...call.tail.map((line) => gutter(style.dim(clipRow(line, options.width - 3)), options)),

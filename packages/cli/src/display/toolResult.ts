@@ -46,12 +46,20 @@ export function judge(event: ToolEndEvent): ToolVerdict {
   };
 }
 
+/** A result of a kept conversation: of a command its exit code and what it printed, else the text. */
+export function resultText(text: string): string {
+  const command = asCommandResult(text);
+  return command ? `exit code ${command.exitCode}\n${command.output}` : text;
+}
+
 function isDiffHeader(line: string): boolean {
   return DIFF_HEADER.test(line);
 }
 
 /** The JSON that command tools return: `{"stdout","stderr","exit_code"}`, possibly with more. */
-function asCommandResult(text: string): { output: string; wholeOutput: string[] } | undefined {
+function asCommandResult(
+  text: string,
+): { output: string; exitCode: number; wholeOutput: string[] } | undefined {
   if (!text.startsWith("{") || !text.includes('"exit_code"')) return undefined;
   try {
     const { stdout, stderr, exit_code, truncated } = JSON.parse(text) as Record<string, unknown>;
@@ -59,7 +67,7 @@ function asCommandResult(text: string): { output: string; wholeOutput: string[] 
       return undefined;
     }
     const gap = stdout !== "" && stderr !== "" && !stdout.endsWith("\n") ? "\n" : "";
-    return { output: stdout + gap + stderr, wholeOutput: wholeOutputLines(truncated) };
+    return { output: stdout + gap + stderr, exitCode: exit_code, wholeOutput: wholeOutputLines(truncated) };
   } catch {
     return undefined;
   }

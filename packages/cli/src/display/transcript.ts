@@ -1,10 +1,12 @@
 import { type ChatMessage, contentText } from "@agent/core";
-import { escapeInvisible, isRecord } from "@agent/core/toolkit";
+import { escapeInvisible } from "@agent/core/toolkit";
 import { countOf, escapeToLine } from "@agent/internal";
 import { AnswerStream } from "./answerStream.js";
-import { callTitle } from "./callTitle.js";
+import { splitAttachments } from "./attachments.js";
+import { callTitle, readArguments } from "./callTitle.js";
 import { safeProse } from "./safeText.js";
 import type { Style } from "./style.js";
+import { resultText } from "./toolResult.js";
 
 const SHOWN_MESSAGES = 200;
 const LONGEST_MESSAGE = 4000;
@@ -25,8 +27,15 @@ export function transcriptLines(messages: readonly ChatMessage[], style: Style):
 function messageLines(message: ChatMessage, style: Style): string[] {
   switch (message.role) {
     case "user": {
-      const [first = "", ...rest] = escapeInvisible(shorten(contentText(message.content))).split("\n");
-      return ["", style.bold(`› ${first}`), ...rest.map((line) => style.bold(`  ${line}`))];
+      const { text, attachments } = splitAttachments(message.content);
+      const [first = "", ...rest] = escapeInvisible(shorten(text)).split("\n");
+      const attached = attachments.map(({ name }) => escapeToLine(name)).join(", ");
+      return [
+        "",
+        style.bold(`› ${first}`),
+        ...rest.map((line) => style.bold(`  ${line}`)),
+        ...(attached === "" ? [] : [`  attached: ${attached}`]),
+      ];
     }
     case "assistant": {
       const text = message.content ?? "";
@@ -37,7 +46,7 @@ function messageLines(message: ChatMessage, style: Style): string[] {
       return [...(text === "" ? [] : ["", ...answerLines(text, style)]), ...calls];
     }
     case "tool": {
-      const [line = ""] = contentText(message.content).split("\n");
+      const [line = ""] = resultText(contentText(message.content)).split("\n");
       return [style.dim(`└ ${safeProse(line.slice(0, 100)).replaceAll("\t", " ")}`)];
     }
     default:
@@ -49,15 +58,6 @@ function answerLines(text: string, style: Style): string[] {
   const answer = new AnswerStream(style);
   answer.add(text);
   return answer.finish(WIDTH);
-}
-
-function readArguments(json: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isRecord(value) ? value : {};
-  } catch {
-    return {};
-  }
 }
 
 function shorten(text: string): string {

@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { escapeInvisible, onAbort } from "@agent/core/toolkit";
+import { wrapWords } from "../display/width.js";
 
 /** Whether a person is there to be asked. */
 export function canAsk(): boolean {
@@ -37,11 +38,21 @@ export function ask(question: string, signal?: AbortSignal): Promise<string> {
       if (!signal) lines.close();
       process.kill(process.pid, "SIGINT");
     });
-    lines.question(escapeInvisible(question), (line) => {
+    lines.question(asRows(question), (line) => {
       answer = line.trim();
       lines.close();
     });
   });
+}
+
+/** The question with its lines broken between words. */
+function asRows(question: string): string {
+  const width = process.stderr.columns || Number.POSITIVE_INFINITY;
+  const lines = escapeInvisible(question).split("\n");
+  // A blank at the end keeps the answer apart from the question.
+  return lines
+    .map((line) => wrapWords(line.trimEnd(), width).join("\n") + (/\s*$/.exec(line)?.[0] ?? ""))
+    .join("\n");
 }
 
 /** Asks until the answer is yes or no; an empty line is `fallback`. After three unclear answers it is no. */

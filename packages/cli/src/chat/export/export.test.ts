@@ -49,6 +49,37 @@ describe("an exported conversation", () => {
     expect(exportMarkdown(messages, "t")).toContain(result.trimEnd());
   });
 
+  test("as HTML folds attached files, and shows of a command what it printed", () => {
+    const page = exportHtml(
+      [
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "look at @a.ts" },
+            { type: "text", text: '<file path="a.ts">\nlet a;\n</file>' },
+          ],
+        },
+        {
+          role: "assistant",
+          content: "",
+          tool_calls: [
+            {
+              id: "1",
+              type: "function",
+              function: { name: "run_bash", arguments: '{"command":"npm test"}' },
+            },
+          ],
+        },
+        { role: "tool", tool_call_id: "1", content: '{"stdout":"2 failed\\n","stderr":"","exit_code":1}' },
+      ],
+      "20260101-000000-abcd",
+    );
+    expect(page).toContain('<section class="you">look at @a.ts</section><details><summary>a.ts</summary>');
+    expect(page).toContain("<summary><b>run_bash</b> npm test</summary>");
+    expect(page).toContain("<pre>exit code 1\n2 failed\n</pre>");
+    expect(page).toContain("20260101-000000-abcd · 3 messages");
+  });
+
   test("as HTML is nice to read", () => {
     const page = exportHtml(MESSAGES, "t");
     expect(page).toContain("<h2>Done</h2>");
@@ -57,6 +88,7 @@ describe("an exported conversation", () => {
       '<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td><a href="https://e.org" rel="noreferrer">x</a></td></tr></table>',
     );
     expect(page).toContain("<pre><code>let a = &#39;&lt;/code&gt;&#39;;</code></pre>");
-    expect(page).toContain("<details><summary>list_dir");
+    expect(page).toContain("<title>list &lt;b&gt;files&lt;/b&gt;</title>");
+    expect(page).toContain("<details><summary><b>list_dir</b> .</summary>");
   });
 });

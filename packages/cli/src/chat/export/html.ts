@@ -1,4 +1,8 @@
 import { type ChatMessage, type ContentPart, contentText } from "@agent/core";
+import { countOf } from "@agent/internal";
+import { splitAttachments } from "../../display/attachments.js";
+import { callTitle, readArguments } from "../../display/callTitle.js";
+import { resultText } from "../../display/toolResult.js";
 import { escapeHtml } from "./escapeHtml.js";
 import { pretty } from "./markdown.js";
 import { markdownToHtml } from "./markdownHtml.js";
@@ -6,7 +10,8 @@ import { markdownToHtml } from "./markdownHtml.js";
 const STYLE = `
 :root { color-scheme: light dark; --soft: #8883; --accent: #2a7a6f; }
 body { font: 16px/1.55 system-ui, sans-serif; max-width: 50rem; margin: 0 auto; padding: 2rem 1rem 6rem; }
-h1 { font-size: 1.2rem; color: #888; font-weight: 500; }
+h1 { font-size: 1.5rem; margin-bottom: 0; overflow-wrap: anywhere; }
+.about { color: #888; margin-top: .25rem; font-size: .85rem; }
 section { margin: 1.5rem 0; overflow-wrap: anywhere; }
 .you { border-left: 4px solid var(--accent); padding: .25rem 0 .25rem 1rem; background: var(--soft); border-radius: 0 .5rem .5rem 0; white-space: pre-wrap; }
 pre { background: var(--soft); padding: .75rem 1rem; border-radius: .5rem; overflow-x: auto; font-size: .85rem; line-height: 1.45; }
@@ -18,11 +23,13 @@ table { border-collapse: collapse; } th, td { border: 1px solid var(--soft); pad
 blockquote { border-left: 3px solid #888; margin-left: 0; padding-left: 1rem; color: #888; }
 img { max-width: 100%; }
 `;
+const LONGEST_SUMMARY = 120;
 // No script, no request: the page holds what a model and tools wrote.
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 /** A conversation as one HTML file that needs nothing else. Everything in it is escaped; nothing in it runs. */
-export function exportHtml(messages: readonly ChatMessage[], title: string): string {
+export function exportHtml(messages: readonly ChatMessage[], session: string): string {
+  const heading = headingOf(messages) ?? session;
   const results = new Map(
     messages.flatMap((message) =>
       message.role === "tool" ? [[message.tool_call_id, message] as const] : [],
@@ -34,9 +41,9 @@ export function exportHtml(messages: readonly ChatMessage[], title: string): str
     const text = message.content ? `<section>${markdownToHtml(message.content)}</section>` : "";
     const calls = (message.tool_calls ?? []).map(({ id, function: { name, arguments: json } }) => {
       const result = results.get(id);
-      const about = pretty(json).replace(/\s+/g, " ").slice(0, 120);
-      const output = result ? `<pre>${escapeHtml(contentText(result.content))}</pre>` : "";
-      return `<details><summary>${escapeHtml(name)} ${escapeHtml(about)}</summary><pre>${escapeHtml(pretty(json))}</pre>${output}</details>`;
+      const about = callTitle(readArguments(json)).slice(0, LONGEST_SUMMARY);
+      const output = result ? `<pre>${escapeHtml(resultText(contentText(result.content)))}</pre>` : "";
+      return `<details><summary><b>${escapeHtml(name)}</b> ${escapeHtml(about)}</summary><pre>${escapeHtml(pretty(json))}</pre>${output}</details>`;
     });
     return text + calls.join("");
   });
@@ -46,18 +53,30 @@ export function exportHtml(messages: readonly ChatMessage[], title: string): str
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <meta name="viewport" content="width=device-width">
-<title>${escapeHtml(title)}</title>
+<title>${escapeHtml(heading)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
-<h1>${escapeHtml(title)}</h1>
+<h1>${escapeHtml(heading)}</h1>
+<p class="about">${escapeHtml(`${session} · ${countOf(messages.length, "message")}`)}</p>
 ${body.filter((part) => part !== "").join("\n")}
 </body>
 </html>
 `;
 }
 
+/** The first line the person wrote. */
+function headingOf(messages: readonly ChatMessage[]): string | undefined {
+  const first = messages.find(({ role }) => role === "user")?.content ?? "";
+  return splitAttachments(first).text.trim().split("\n", 1)[0]?.slice(0, LONGEST_SUMMARY) || undefined;
+}
+
 function userHtml(content: string | readonly ContentPart[]): string {
+  const { text, attachments } = splitAttachments(content);
+  const files = attachments.map(
+    (file) =>
+      `<details><summary>${escapeHtml(file.name)}</summary><pre>${escapeHtml(file.text)}</pre></details>`,
+  );
   const images =
     typeof content === "string"
       ? []
@@ -68,5 +87,5 @@ function userHtml(content: string | readonly ContentPart[]): string {
               ]
             : [],
         );
-  return `<section class="you">${escapeHtml(contentText(content))}${images.join("")}</section>`;
+  return `<section class="you">${escapeHtml(text)}${images.join("")}</section>${files.join("")}`;
 }

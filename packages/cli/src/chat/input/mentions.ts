@@ -2,7 +2,7 @@ import { constants, open, readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { extname, join, resolve } from "node:path";
 import type { ContentPart } from "@agent/core";
-import { canonicalPath, escapeToLine, isInside, truncateUtf8 } from "@agent/internal";
+import { canonicalPath, countOf, escapeToLine, isInside, truncateUtf8 } from "@agent/internal";
 import { projectDirectory } from "../../settings/access.js";
 
 const LARGEST_IMAGE = 20 * 1024 * 1024;
@@ -107,7 +107,8 @@ async function attachText(
   if (bytes.subarray(0, 8192).includes(0)) {
     throw new Error(`@${name} is a binary file (${size} bytes): only text and images can be attached.`);
   }
-  const lines = bytes.toString("utf8").split("\n");
+  // A newline ends the last line; it does not begin another.
+  const lines = bytes.toString("utf8").replace(/\n$/, "").split("\n");
   const start = first ?? 1;
   if (first !== undefined && (start < 1 || start > lines.length)) {
     throw new Error(`@${name}:${first} is not a line of the file, which has ${lines.length}.`);
@@ -126,7 +127,8 @@ async function attachText(
   const range = first === undefined ? "" : ` lines="${start}-${end}"`;
   return {
     part: { type: "text", text: `<file path=${JSON.stringify(name)}${range}>\n${content}${notice}\n</file>` },
-    note: first === undefined ? `${name} (${lines.length} lines)` : `${name} (lines ${start}-${end})`,
+    note:
+      first === undefined ? `${name} (${countOf(lines.length, "line")})` : `${name} (lines ${start}-${end})`,
   };
 }
 
