@@ -22,7 +22,7 @@ ${lines.map(drawLine).join("\n")}
 </svg>
 `);
 
-/** Splits a line into pieces of one style. Only colours, bold, dim and their resets occur in what tmux prints. */
+/** Splits a line into pieces of one style. Only colours, bold, dim, inverse and their resets occur in what tmux prints. */
 function readLine(line) {
   const spans = [];
   let style = {};
@@ -41,6 +41,8 @@ function applyCode(style, text) {
   if (code === 0) return {};
   if (code === 1) return { ...style, bold: true };
   if (code === 2) return { ...style, dim: true };
+  if (code === 7) return { ...style, inverse: true };
+  if (code === 27) return { ...style, inverse: false };
   if (code === 22) return { ...style, bold: false, dim: false };
   if (code >= 30 && code <= 37) return { ...style, colour: COLOURS[code - 30] };
   if (code >= 90 && code <= 97) return { ...style, colour: BRIGHT[code - 90] };
@@ -50,17 +52,25 @@ function applyCode(style, text) {
 function drawLine(spans, row) {
   const y = MARGIN + (row + 0.75) * CELL.height;
   let column = 0;
-  const pieces = spans.map(({ text, style: { colour = TEXT, bold, dim } }) => {
+  const boxes = [];
+  const pieces = spans.map(({ text, style: { colour = TEXT, bold, dim, inverse } }) => {
     const x = MARGIN + column * CELL.width;
     const length = [...text].length;
     column += length;
-    const attributes = [`fill="${colour}"`, bold && 'font-weight="bold"', dim && 'opacity="0.6"'].filter(
-      Boolean,
-    );
+    if (inverse) {
+      boxes.push(
+        `<rect x="${x.toFixed(1)}" y="${MARGIN + row * CELL.height}" width="${(length * CELL.width).toFixed(1)}" height="${CELL.height}" fill="${colour}"/>`,
+      );
+    }
+    const attributes = [
+      `fill="${inverse ? BACKGROUND : colour}"`,
+      bold && 'font-weight="bold"',
+      dim && 'opacity="0.6"',
+    ].filter(Boolean);
     const fitted = `textLength="${(length * CELL.width).toFixed(1)}" lengthAdjust="spacingAndGlyphs"`;
     return `<tspan x="${x.toFixed(1)}" ${fitted} ${attributes.join(" ")}>${withFixedBlanks(escapeXml(text))}</tspan>`;
   });
-  return `<text y="${y.toFixed(1)}">${pieces.join("")}</text>`;
+  return `${boxes.join("")}<text y="${y.toFixed(1)}">${pieces.join("")}</text>`;
 }
 
 function escapeXml(text) {
