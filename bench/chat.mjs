@@ -2,7 +2,7 @@
  * What the chat costs: its display per streamed delta beside the provider that streams it, in memory over ten thousand
  * events, completion of files, a letter typed while an answer streams, and rest. bench/cli.mjs measures the first prompt.
  *
- *   node --expose-gc bench/chat.mjs      (after a build)
+ *   node --expose-gc bench/chat.mjs [display] [memory] [completion] [typing]      (after a build)
  */
 import { fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -29,22 +29,22 @@ const SCREEN = { columns: 100, rows: 30, write: () => undefined };
 
 const report = createReport("chat", "The chat's display");
 
-const [part, ...partArguments] = process.argv.slice(2);
-if (part === "serve") serve(...partArguments.map(Number));
-else if (part === "stream") await stream(...partArguments);
-else await main();
+const [first, ...rest] = process.argv.slice(2);
+if (first === "serve") serve(...rest.map(Number));
+else if (first === "stream") await stream(...rest);
+else await main(process.argv.slice(2));
 
-async function main() {
+async function main(parts) {
+  const isWanted = (part) => parts.length === 0 || parts.includes(part);
   const folder = mkdtempSync(join(tmpdir(), "bench-chat-"));
   try {
     const path = await compile(folder);
     const { TerminalView, PLAIN_STYLE, FileIndex } = await import(path);
-    const base = await beside(path);
-    displayAlone(TerminalView, PLAIN_STYLE, base);
-    memory(TerminalView, PLAIN_STYLE);
-    await completion(FileIndex, folder);
-    await typing(folder);
-    report.save();
+    if (isWanted("display")) displayAlone(TerminalView, PLAIN_STYLE, await beside(path));
+    if (isWanted("memory")) memory(TerminalView, PLAIN_STYLE);
+    if (isWanted("completion")) await completion(FileIndex, folder);
+    if (isWanted("typing")) await typing(folder);
+    report.save({ isPartial: parts.length > 0 });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
