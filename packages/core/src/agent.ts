@@ -227,7 +227,10 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     this.conversation.setSystemPrompt(prompt);
   }
 
-  /** Replaces older turns by a summary the model writes. Returns whether there was anything to replace. */
+  /**
+   * Replaces older turns by a summary the model writes. Returns whether there was anything to replace. Rejects, with the
+   * conversation as it was, if the model cannot answer.
+   */
   async compact(options: Pick<ChatOptions, "signal"> = {}): Promise<boolean> {
     checkOptions("compact", options, { signal: checkSignal });
     const { signal = new AbortController().signal } = options;

@@ -165,6 +165,15 @@ describe("compaction on demand", () => {
     expect(await agentWith([]).compact()).toBe(false);
   });
 
+  test("fails, and drops nothing, if the model cannot write the summary", async () => {
+    const { agent } = await longConversation(1_000_000, 4, async () => {
+      throw new AgentError("provider_failed", "503 Down");
+    });
+    const before = structuredClone(agent.context.sessionContext);
+    await expect(agent.compact()).rejects.toThrow("503 Down");
+    expect(agent.context.sessionContext).toEqual(before);
+  });
+
   test("is refused while a message is answered, and can be stopped", async () => {
     const { agent } = await longConversation(1_000_000, 4, async () => "Summary.");
     const controller = new AbortController();

@@ -60,7 +60,7 @@ export async function compactToFit(
   const older = messages.slice(first, recent);
   const isLong = older.length > 1;
   if (isLong) {
-    const summary = await summarise(older, exchange, turn, limit);
+    const summary = await summarise(older, exchange, turn, { limit, mayDrop: budget !== "now" });
     conversation.replace(first, older.length, [{ role: "user", content: summary.text }]);
     report(summary.action);
   }
@@ -135,7 +135,7 @@ async function summarise(
   older: readonly ChatMessage[],
   exchange: Exchange,
   turn: number,
-  limit: number,
+  { limit, mayDrop }: { readonly limit: number; readonly mayDrop: boolean },
 ): Promise<{ action: "summarised" | "dropped"; text: string }> {
   const { signal, steps, scope, meter } = exchange;
   throwIfAborted(signal);
@@ -159,9 +159,10 @@ async function summarise(
     if (usage) meter.add(usage);
     if (content) return { action: "summarised", text: `[Summary of the conversation so far]\n${content}` };
   } catch (error) {
-    // Without a summary, continue with less memory: failing the user's request would be worse.
+    // Without a summary, continue with less memory: failing the user's request would be worse. If a summary is the
+    // request, nothing is lost by failing.
     const isProviders = isAgentError(error, "provider_failed") || isAgentError(error, "context_overflow");
-    if (!isProviders) throw error;
+    if (!isProviders || !mayDrop) throw error;
   }
   return { action: "dropped", text: "[Earlier turns were left out to save room.]" };
 }
