@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,6 +31,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     "with HOME empty the account's home is used, and nothing gets into the project (skipped without bubblewrap)",
     async () => {
       const { chat, box } = await start();
+      const before = readdirSync(box.project);
       const terminal = await chat([], {
         env: { HOME: "", XDG_STATE_HOME: "state", XDG_CONFIG_HOME: "" },
         shell: (command) =>
@@ -42,7 +43,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
       await terminal.until(
         /Go on with this conversation: [\s\S]*\/\.local\/state\/agent\/sessions\/.*\.jsonl[\s\S]*\[status 0\]/,
       );
-      expect(readdirSync(box.project)).toEqual([]);
+      expect(readdirSync(box.project)).toEqual(before);
     },
   );
 
@@ -90,7 +91,6 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
 
   test("CLAUDE.md counts where there is no AGENTS.md; --no-instructions leaves it out", async () => {
     const { run, box, model } = await start();
-    mkdirSync(join(box.project, ".git"));
     box.write("CLAUDE.md", "Use tabs.\n");
     const asked = run([]);
     await asked.until(/CLAUDE\.md \(10 bytes\)[\s\S]*Use them\? \[y\/N\]/);
@@ -119,7 +119,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     const edit = { path: "src/app.ts", old_text: "3000", new_text: "Number(process.env.PORT ?? 3000)" };
     terminal.send(`call edit_file ${JSON.stringify(edit)}`);
     await terminal.until(
-      /│ -const port = 3000;\n│ \+const port = Number\(process\.env\.PO\n│ {3}RT \?\? 3000\);[\s\S]*Run it\?/,
+      /│ -const port = 3000;\n│ \+const port =\n│ {3}Number\(process\.env\.PORT \?\? 3000\);[\s\S]*Run it\?/,
     );
     terminal.press("y");
     await terminal.until(/● edit_file {2}src\/app\.ts\n│ @@/);
@@ -129,8 +129,8 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     const { chat, model } = await start();
     const terminal = await chat();
     for (const number of [1, 2, 3, 4]) {
-      terminal.send(`say fact ${number}`);
-      await terminal.until(new RegExp(`^fact ${number}$[\\s\\S]*tokens in`, "m"));
+      terminal.send(`say fact ${number}, which is a sentence with a few more words`);
+      await terminal.until(new RegExp(`^fact ${number}, which[\\s\\S]*tokens in`, "m"));
     }
     const summaries = model.hold();
     terminal.send("/compact");

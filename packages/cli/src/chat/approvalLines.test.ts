@@ -20,9 +20,9 @@ describe("the question about a call", () => {
 
   test("a command longer than a row goes on right of the bar", () => {
     expect(questionRows(question({ command: "echo one two three four" }), 24)).toEqual([
-      "? run_bash wants to ",
+      "? run_bash wants to",
       "│   run with",
-      "│ command: echo one ",
+      "│ command: echo one",
       "│   two three four",
     ]);
   });
@@ -38,7 +38,7 @@ describe("the question about a call", () => {
     expect(text).toContain("command: start");
     expect(text).toContain("the end\n");
     expect(text).toContain("980012 characters are not shown here");
-    expect(text).toContain("! command is long: 1000012 characters on 1 lines, not all of it shown");
+    expect(text).toContain("! command is long: 1000012 characters on 1 line, not all of it shown");
   });
 
   test("names each path that needs a yes, on a line of its own", () => {

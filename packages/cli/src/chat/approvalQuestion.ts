@@ -1,8 +1,8 @@
 import type { AccessNeed, ApprovalRequest } from "@agent/core";
-import { escapeToLine, misreadings, spellOut } from "@agent/internal";
+import { countOf, escapeToLine, misreadings, spellOut } from "@agent/internal";
 import { FILE_TEXTS } from "../display/callTitle.js";
 import type { Style } from "../display/style.js";
-import { wrapRows } from "../display/width.js";
+import { wrapWords } from "../display/width.js";
 import { paintDiff } from "../display/wordDiff.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 
@@ -42,7 +42,7 @@ export function approvalLines(
 /** The lines of a question as rows of a terminal. What goes on in the next row stays right of the bar. */
 export function questionRows(lines: readonly string[], width: number): string[] {
   return lines.flatMap((line) => {
-    const [first = "", ...rest] = wrapRows(line, width - CONTINUED.length);
+    const [first = "", ...rest] = wrapWords(line, width - CONTINUED.length);
     return [first, ...rest.map((row) => CONTINUED + row)];
   });
 }
@@ -90,7 +90,7 @@ function remarks(label: string, text: string): string[] {
   const found: string[] = [];
   if (text.length > LONG_TEXT || lines > LONG_LINES) {
     const hidden = text.length > LONGEST_SHOWN ? ", not all of it shown" : "";
-    found.push(`! ${label} is long: ${text.length} characters on ${lines} lines${hidden}`);
+    found.push(`! ${label} is long: ${text.length} characters on ${countOf(lines, "line")}${hidden}`);
   }
   return [...found, ...misreadings(label, text).map((remark) => `! ${remark}`)];
 }

@@ -137,7 +137,7 @@ export class TerminalView implements ChatView {
       this.#menu = undefined;
       this.#question = { dialog: new ApprovalDialog(request), draft: this.editor.take(), answer };
       this.#activity.asking(request.id);
-      this.print(questionRows(approvalLines(request, this.style, diff), this.#screen.columns));
+      this.print(questionRows(approvalLines(request, this.style, diff), this.columns));
     });
   }
 

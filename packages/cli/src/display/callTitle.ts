@@ -22,8 +22,13 @@ export function callTitle(args: Readonly<Record<string, unknown>>): string {
 }
 
 function asLine(value: unknown, longest: number): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
-  return escapeToLine(shorten(text, longest));
+  return escapeToLine(shorten(asText(value), longest));
+}
+
+function asText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value.join(", ");
+  return JSON.stringify(value) ?? String(value);
 }
 
 function shorten(text: string, longest: number): string {

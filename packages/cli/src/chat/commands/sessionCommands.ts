@@ -96,15 +96,13 @@ async function fork(_argument: string, { settings, busy }: CommandContext): Prom
 async function compact(_argument: string, { agent, busy, usage, work }: CommandContext): Promise<string[]> {
   if (busy()) return [BUSY];
   const before = agent.conversation.sessionContext.length;
-  let isStopped = false;
   const changed = await work("summing up older messages", (signal) =>
     agent.compact({ signal }).catch((error: unknown) => {
-      isStopped = signal.aborted;
-      if (!isStopped) throw error;
-      return false;
+      if (signal.aborted) return "stopped";
+      throw error;
     }),
   );
-  if (isStopped) return ["Stopped. The conversation is as it was."];
+  if (changed === "stopped") return ["Stopped. The conversation is as it was."];
   usage.forgetSize();
   const after = agent.conversation.sessionContext.length;
   return [

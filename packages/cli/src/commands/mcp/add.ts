@@ -48,7 +48,7 @@ export async function mcpAdd(words: readonly string[], flags: AddFlags): Promise
   if (!flags.yes && !canAsk()) {
     for (const server of pasted) note(describe(server));
     throw new CliError(
-      "agent mcp add: nobody can agree here. Look at it and run it with --yes.",
+      "agent mcp add: there is no terminal to ask on. Look at it, then run it with --yes.",
       EXIT.refused,
     );
   }

@@ -22,7 +22,7 @@ export async function mcpUpdate(name: string | undefined, flags: McpFlags): Prom
     if (!isSame && !flags.yes) {
       if (!canAsk()) {
         throw new CliError(
-          `agent mcp update: nobody can agree here. Look at the differences and run it with --yes.`,
+          `agent mcp update: there is no terminal to ask on. Look at the differences, then run it with --yes.`,
           EXIT.refused,
         );
       }
