@@ -49,11 +49,11 @@ describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () =
     const keysOf = async (env: Record<string, string>): Promise<string> => {
       const terminal = await chats.start({ env, rows: 60 });
       terminal.send("/help");
-      const help = await terminal.until(/Enter sends[\s\S]*\n[›>]$/);
-      return help.slice(help.indexOf("Enter sends"));
+      const help = await terminal.until(/\n {2}Enter +send[\s\S]*\n[›>]$/);
+      return help.slice(help.search(/\n {2}Enter +send/));
     };
     const everywhere = /\\ at the end|Ctrl\+C|Ctrl\+D/g;
-    const terminalOnly = /Alt\+Enter|Ctrl\+J|Tab|Up and Down|Esc|Ctrl\+O/g;
+    const terminalOnly = /Alt\+Enter|Ctrl\+J|Tab|Up, Down|Esc|Ctrl\+O/g;
     const [full, plain] = [await keysOf({}), await keysOf({ TERM: "dumb" })];
     expect(new Set(full.match(everywhere)).size).toBe(3);
     expect(new Set(full.match(terminalOnly)).size).toBe(6);
