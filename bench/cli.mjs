@@ -1,5 +1,5 @@
-// What starting the command costs, against starting Node itself and, if asked, against other agents.
-// Side by side, interleaved, medians. Build first: pnpm exec turbo run build. Then: pnpm bench cli [peers] [rounds]
+// What starting the command costs against starting Node itself, or what starting other agents does.
+// Interleaved, medians. Build first: pnpm exec turbo run build. Then: pnpm bench cli [peers] [rounds]
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -48,35 +48,36 @@ const serverEnv = {
 };
 
 const node = process.execPath;
-const CASES = [
+const BARE = [
   { name: "node -e 0", argv: [node, "-e", "0"], cwd: project },
-  { name: "agent --version", argv: [node, BIN, "--version"], cwd: project, reach: 1.4 },
-  { name: "agent --help", argv: [node, BIN, "--help"], cwd: project },
+  ...inTerminals([{ name: "node -e 0, in a terminal", argv: [node, "-e", "0"], cwd: empty, wanted: null }]),
+];
+const OURS = [
+  { name: "--version", argv: [node, BIN, "--version"], cwd: project, reach: 1.4 },
+  { name: "--help", argv: [node, BIN, "--help"], cwd: project },
   {
-    name: "agent tools (TypeScript config)",
+    name: "list the tools, with a TypeScript config",
     argv: [node, BIN, "tools", "--trust"],
     cwd: project,
     reach: 6,
   },
   {
-    name: 'agent "list files" (offline)',
+    name: "a task without a model, from start to end",
     argv: [node, BIN, "--no-config", "--no-session", "list files"],
     cwd: project,
   },
   {
-    name: 'agent "task": first byte of the request',
+    name: "a task: first byte of the request",
     argv: [node, BIN, "--no-config", "--no-session", "say hello"],
     cwd: project,
     reach: 2.5,
     untilRequest: true,
   },
   ...inTerminals([
-    { name: "node -e 0, in a terminal", argv: [node, "-e", "0"], cwd: empty, wanted: null },
-    { name: "agent: first prompt", argv: [node, BIN], cwd: empty, wanted: "› ", reach: 1.5 },
-    { name: "agent: first prompt (TS config)", argv: [node, BIN], cwd: project, wanted: "› " },
-    { name: "agent: who answers is known", argv: [node, BIN], cwd: empty, wanted: "/help lists" },
+    { name: "first prompt", argv: [node, BIN], cwd: empty, wanted: "› ", reach: 1.5 },
+    { name: "first prompt, with a TypeScript config", argv: [node, BIN], cwd: project, wanted: "› " },
+    { name: "who answers is known", argv: [node, BIN], cwd: empty, wanted: "/help lists" },
   ]),
-  ...(WITH_PEERS ? PEERS.flatMap(installed) : []),
 ];
 
 function inTerminals(cases) {
@@ -102,9 +103,9 @@ function installed({ name, pack, wanted }) {
   }
   console.log(`${name}: ${(first.stdout || first.stderr).trim()}`);
   return [
-    { name: `${name} --version`, argv: [bin, "--version"], cwd: empty },
-    { name: `${name} --help`, argv: [bin, "--help"], cwd: empty },
-    ...inTerminals([{ name: `${name}: first prompt`, argv: [bin], cwd: empty, wanted }]),
+    { name: "--version", who: name, argv: [bin, "--version"], cwd: empty },
+    { name: "--help", who: name, argv: [bin, "--help"], cwd: empty },
+    ...inTerminals([{ name: "first prompt", who: name, argv: [bin], cwd: empty, wanted }]),
   ];
 }
 
@@ -156,19 +157,20 @@ async function works(one) {
     await run(one);
     return true;
   } catch (error) {
-    console.log(`${one.name}: not measured. ${error.message.slice(0, 200)}`);
+    console.log(`${one.who ?? "@agent"} ${one.name}: not measured. ${error.message.slice(0, 200)}`);
     return false;
   }
 }
 
 try {
   const cases = [];
-  for (const one of CASES) if (await works(one)) cases.push({ ...one, times: [] });
+  for (const one of [...BARE, ...(WITH_PEERS ? PEERS.flatMap(installed) : OURS)])
+    if (await works(one)) cases.push({ ...one, times: [] });
   for (let round = 0; round < ROUNDS; round++) {
     for (const one of cases) one.times.push(await run(one).catch(() => Number.POSITIVE_INFINITY));
   }
   const report = createReport("cli", "Starting the command");
-  for (const { name, reach, wanted, times } of cases) {
+  for (const { name, who, reach, wanted, times } of cases) {
     if (name.startsWith("node")) continue;
     // What is shown in a terminal is compared with a start of Node in a terminal.
     const base = cases.find(
@@ -177,13 +179,15 @@ try {
     const baseTime = median(base.times);
     report.add({
       work: name,
+      ...(who !== undefined && { who }),
       unit: "× bare node",
       ...(reach !== undefined && { reach: `≤ ${reach}` }),
       values: times.map((time) => time / baseTime),
       note: `${median(times).toFixed(0)} ms`,
     });
   }
-  report.save({ isPartial: WITH_PEERS });
+  // Ours and the others' are measured in runs of their own.
+  report.save({ isPartial: true });
 } finally {
   terminals.kill();
   server.close();
