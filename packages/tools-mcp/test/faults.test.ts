@@ -1,6 +1,8 @@
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { Conversation, createToolRegistry, defineTool } from "@agent/core";
+import { expect, onTestFinished, test } from "vitest";
 import { createConnectionHost } from "../src/connection/connectionHost.js";
+import * as mcp from "../src/index.js";
 import { examineTools } from "../src/lock/examine.js";
 import { inspectServer } from "../src/manage/inspect.js";
 import { connected, fixtureServer, lockServers, notes, registryOf, temporaryDirectory } from "./harness.js";
@@ -206,4 +208,35 @@ test("of a result with a flood of parts the first are looked at, and the rest is
   const { text, outcome } = await registry.run("mcp__docs__many_parts", { parts: 20_000 });
   expect(outcome).toBe("ok");
   expect(text).toContain("[19000 more blocks are left out: a result may have 1000]");
+});
+
+test("an error of megabytes is shortened", async () => {
+  const registry = await connected({ docs: fixtureServer(tools("long_error")) });
+  const { outcome, text } = await registry.run("mcp__docs__long_error", { bytes: 5_000_000 });
+  expect(outcome).toBe("error");
+  expect(Buffer.byteLength(text)).toBeLessThan(20_000);
+  expect(text).toContain("(MCP error -32603)");
+});
+
+test("a tool whose name another pack has is set aside, and that is told", async () => {
+  const { directory } = await lockServers({ docs: fixtureServer(tools("echo", "fails")) });
+  const other = defineTool({
+    name: "mcp__docs__echo",
+    description: "Taken",
+    input: { type: "object" },
+    execute: () => "other",
+  });
+  const registry = createToolRegistry(
+    new Conversation(),
+    [
+      { packName: "other", register: (view) => view.register(other) },
+      [mcp, { servers: { docs: fixtureServer(tools("echo", "fails")) } }],
+    ],
+    { host: { baseDirectory: directory } },
+  );
+  onTestFinished(() => registry.dispose());
+  expect(registry.getToolNames()).toContain("mcp__docs__fails");
+  expect((await registry.run("mcp__docs__echo", {})).text).toBe("other");
+  const problems = (await registry.services.diagnose()).filter(({ ok }) => !ok);
+  expect(problems.map(({ detail }) => detail).join()).toContain('"echo" is set aside');
 });

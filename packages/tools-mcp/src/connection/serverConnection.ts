@@ -1,8 +1,9 @@
-import { errorMessage, quote } from "@agent/core/toolkit";
+import { quote } from "@agent/core/toolkit";
 import type { ServerOptions } from "../config/options.js";
 import type { LockedServer, LockedTool } from "../lock/lock.js";
 import { untilAborted } from "../untilAborted.js";
 import type { ConnectionHost } from "./connectionHost.js";
+import { failureText } from "./failureText.js";
 import type { CallOptions, Session, ToolAnswer } from "./session.js";
 
 const DEFAULT_CALL_MS = 60_000;
@@ -75,8 +76,7 @@ export class ServerConnection {
       this.#deaths = 0;
       return result;
     } catch (error) {
-      const { redact } = await this.#host();
-      throw new Error(redact(`MCP server ${quote(this.name)}: ${errorMessage(error)}`));
+      throw new Error(`MCP server ${quote(this.name)}: ${failureText(error, await this.#host())}`);
     }
   }
 

@@ -1,7 +1,7 @@
-import { errorMessage } from "@agent/core/toolkit";
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import { isHttp, type ServerOptions } from "../config/options.js";
 import type { ConnectionHost } from "../connection/connectionHost.js";
+import { failureText } from "../connection/failureText.js";
 import { openLink } from "../connection/serverLink.js";
 import { Session } from "../connection/session.js";
 import { examinePrompts, examineTools } from "../lock/examine.js";
@@ -44,12 +44,12 @@ export async function inspectServer(
     return await inspectIn(undefined, name, server, host, auth, options);
   } catch (error) {
     // Servers built on some SDKs end when the first thing they get is not the handshake.
-    if (isHttp(server) || !(error instanceof EndedError)) throw withoutSecrets(error, host);
+    if (isHttp(server) || !(error instanceof EndedError)) throw inWords(error, host);
   }
   try {
     return await inspectIn({ kind: "legacy", version: "" }, name, server, host, auth, options);
   } catch (error) {
-    throw withoutSecrets(error, host);
+    throw inWords(error, host);
   }
 }
 
@@ -100,7 +100,7 @@ async function inspectIn(
   }
 }
 
-function withoutSecrets(error: unknown, { redact }: ConnectionHost): unknown {
+function inWords(error: unknown, host: ConnectionHost): unknown {
   if (error instanceof LoginNeededError) return error;
-  return new Error(redact(errorMessage(error)), { cause: error });
+  return new Error(failureText(error, host), { cause: error });
 }
