@@ -1,4 +1,5 @@
 import { errorMessage } from "@agent/core/toolkit";
+import { countOf } from "@agent/internal";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { print } from "../../process/output.js";
 import { configuredServers, type McpFlags, selectServers } from "./servers.js";
@@ -32,7 +33,7 @@ export async function mcpCheck(name: string | undefined, flags: McpFlags): Promi
       });
       if (flags.json) continue;
       print(
-        `✓ ${server}: ${locked.tools.length} tools, about ${tokens} tokens of schemas, MCP ${locked.era.version}, started in ${Math.round(startMs)} ms\n`,
+        `✓ ${server}: ${countOf(locked.tools.length, "tool")}, about ${tokens} tokens of schemas, MCP ${locked.era.version}, started in ${Math.round(startMs)} ms\n`,
       );
       for (const { tool, reason } of locked.setAside) print(`    set aside: ${tool}: ${reason}\n`);
       const count = added.length + removed.length + changed.length;
