@@ -41,7 +41,7 @@ test("check says what works and what was set aside, and fails for a server that 
   });
   const { code, stdout } = await good.run(["mcp", "check", "--trust"]);
   expect(code).toBe(0);
-  expect(stdout).toContain("✓ docs: 1 tools");
+  expect(stdout).toContain("✓ docs: 1 tool,");
   expect(stdout).toContain("set aside: bad");
   const broken = await project({ exitAtOnce: 3 }).run(["mcp", "check", "docs", "--trust", "--json"]);
   expect(broken.code).toBe(3);
