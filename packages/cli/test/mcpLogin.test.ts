@@ -43,7 +43,7 @@ inTerminal(
     const { sandbox, env } = await project();
     const result = await sandbox.runInTerminal(["mcp", "login", "docs", "--trust"], [], env);
     expect(result.code).toBe(0);
-    expect(result.stdout).toContain("Logged in to docs: 4 tools.");
+    expect(result.stdout).toContain("Logged in to docs: 10 tools.");
     const file = join(sandbox.home, ".config", "agent", "mcp-logins.json");
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect((await sandbox.run(["mcp", "update", "--yes"])).code).toBe(0);
