@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { Agent, type ChatProvider, Conversation, loadSession, recordSession } from "@agent/core";
@@ -28,8 +28,8 @@ export function createApp({ provider, workspace, sessions, page }: AppOptions): 
     identify: (request) => COOKIE.exec(request.headers.get("cookie") ?? "")?.[1],
     open: async (id, { approve }) => {
       const file = join(sessions, `${id}.jsonl`);
-      const session = await loadSession(file).catch(() => undefined);
-      const conversation = new Conversation(session ? { session } : {});
+      const session = existsSync(file) ? await loadSession(file) : undefined;
+      const conversation = new Conversation({ session });
       const recorder = recordSession(conversation, file);
       const agent = new Agent(provider, {
         conversation,

@@ -174,6 +174,48 @@ test("a call that waits when the server closes is asked about again by the next 
   });
 });
 
+test("tools learn whose conversation it is, also when it goes on after a decision", async () => {
+  const whoAmI = defineTool({
+    name: "who_am_i",
+    description: "Tells who is asking.",
+    input: { type: "object" },
+    execute: (_input, call) => JSON.stringify(call?.context),
+  });
+  const calls = { calls: [{ name: "who_am_i" }] };
+  const conversation = new Conversation();
+  const waiting = new Agent(scriptedProvider([calls]), {
+    conversation,
+    packs: [whoAmI],
+    approve: () => "suspend",
+  });
+  await waiting.chat("Who am I?").catch(() => undefined);
+  const url = await start(nodeHttp, [], {
+    open: (id, { approve }) => ({
+      agent: new Agent(scriptedProvider(["You.", calls, "Still you."]), {
+        conversation,
+        packs: [whoAmI],
+        approve,
+      }),
+      context: { user: `user ${id}` },
+    }),
+  });
+  const page = await open(url);
+  const allow = async (): Promise<void> => {
+    await page.until(({ approvals }) => approvals.length === 1);
+    await page.post({ type: "decide", id: page.state.approvals[0]?.id ?? "", decision: "allow" });
+    await page.until(({ status }) => status === "idle");
+  };
+  await allow();
+  await page.post({ type: "send", content: "And now?" });
+  await allow();
+  const results = page.state.messages.flatMap((message) =>
+    message.role === "assistant"
+      ? message.blocks.flatMap((block) => (block.type === "call" ? block.text : []))
+      : [],
+  );
+  expect(results).toEqual(['{"user":"user 1"}', '{"user":"user 1"}']);
+});
+
 test("two conversations share nothing", async () => {
   const url = await start(nodeHttp, ["One."]);
   const [one, two] = [await open(url), await open(url.replace("session=1", "session=2"))];

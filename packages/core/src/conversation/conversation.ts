@@ -40,7 +40,7 @@ export interface Recording {
 export interface ConversationOptions {
   readonly systemPrompt?: string;
   /** A saved conversation to continue. Its system prompt is used unless `systemPrompt` is given. */
-  readonly session?: Session;
+  readonly session?: Session | undefined;
   /**
    * Where `save_session_context` writes. Default: a file name of its own in the working directory, so that two
    * conversations never overwrite each other.

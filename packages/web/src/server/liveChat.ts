@@ -1,4 +1,12 @@
-import type { Agent, AgentEvent, ApprovalDecision, ApprovalRequest, Approve, Content } from "@agent/core";
+import type {
+  Agent,
+  AgentEvent,
+  ApprovalDecision,
+  ApprovalRequest,
+  Approve,
+  CallContext,
+  Content,
+} from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import type { ChatAction, ChatEvent } from "../events.js";
 import type { ChatState } from "../state/chatState.js";
@@ -12,9 +20,12 @@ export interface Follower {
   end(): void;
 }
 
-/** An agent, and what to do once its conversation was closed: end its recorder, for one. */
+/** The agent of a conversation, and what belongs to it. */
 export interface OpenedChat {
   readonly agent: Agent;
+  /** Reaches every tool, hook and `approve`, as `context` of `chat` does: whose conversation it is. */
+  readonly context?: CallContext;
+  /** Called once the conversation was closed: ends its recorder, for one. */
   readonly close?: () => void | Promise<void>;
 }
 
@@ -60,7 +71,7 @@ export class LiveChat {
     chat = new LiveChat(await open({ approve }), options);
     // Calls waited for a decision when the conversation was saved: resuming without one asks again.
     if (chat.#agent.conversation.pending) {
-      chat.#start({ type: "resumed" }, (signal) => chat.#agent.streamResume({}, { signal }));
+      chat.#start({ type: "resumed" }, (signal) => chat.#agent.streamResume({}, chat.#callOptions(signal)));
     }
     return chat;
   }
@@ -105,7 +116,14 @@ export class LiveChat {
       if (!this.#turn.signal.aborted && this.#agent.steer(content)) return;
       throw new ActionError(409, "The agent is about to end. Send the message again in a moment.");
     }
-    this.#start({ type: "sent", content }, (signal) => this.#agent.streamChat(content, { signal }));
+    this.#start({ type: "sent", content }, (signal) =>
+      this.#agent.streamChat(content, this.#callOptions(signal)),
+    );
+  }
+
+  #callOptions(signal: AbortSignal): { signal: AbortSignal; context?: CallContext } {
+    const { context } = this.#opened;
+    return { signal, ...(context !== undefined && { context }) };
   }
 
   #start(opening: ChatEvent, stream: (signal: AbortSignal) => AsyncIterable<AgentEvent>): void {
