@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { temporaryWorkspace } from "@agent/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { codeBlocks } from "../docs/markdown.js";
+import { snippets } from "../docs/pages.js";
 import { Commands } from "./commands.js";
 import { findPublicRegistry, type LocalRegistry, startRegistry } from "./registry.js";
 import { WorkspaceCopy } from "./workspaceCopy.js";
@@ -108,8 +109,14 @@ describe.skipIf(problem !== undefined)(title, () => {
 
   test("the guide to writing a pack works as written, from nothing to a published pack", async () => {
     const path = await project("guide");
-    const script = codeBlocks(new URL("../../docs/writing-a-pack.md", import.meta.url), "sh").join("\n");
-    await writeFile(join(path, "guide.sh"), `set -eux\n${script}`);
+    const page = new URL("../../docs/writing-a-pack.md", import.meta.url);
+    const [tool = "", index = ""] = codeBlocks(page, "ts");
+    await writeFile(join(path, "greet.ts"), tool);
+    await writeFile(join(path, "index.ts"), index);
+    const [start, ...others] = codeBlocks(page, "sh");
+    // The two files that the page shows take the places it names, and the pack is still one that passes.
+    const shown = "cp ../greet.ts src/tools/greet.ts\ncp ../index.ts src/index.ts\nnpm test";
+    await writeFile(join(path, "guide.sh"), ["set -eux", start, shown, ...others].join("\n"));
     const output = await commands.must(path, "sh", "guide.sh");
     expect(output).toContain("All checks passed");
     expect(output).toMatch(/notes_write_note +on/);
@@ -117,6 +124,18 @@ describe.skipIf(problem !== undefined)(title, () => {
     expect(output).toContain("  notes_greet (on)\n  notes_write_note (off by default, write)\n");
     expect(output).toContain("Hello, Ada!");
     expect(await readFile(join(path, "try-notes/notes.txt"), "utf8")).toBe("Buy milk\n");
+  });
+
+  test("every command of the documentation that installs our packages does", async () => {
+    const lines = snippets()
+      .flatMap(({ language, code }) => (language === "sh" ? code.split("\n") : []))
+      .filter((line) => /^npm install (?!\.\.)(?!.*@acme\/).*@agent\//.test(line))
+      .map((line) => line.replace(/ *#.*/, ""));
+    expect(lines.length).toBeGreaterThan(12);
+    for (const [index, line] of [...new Set(lines)].entries()) {
+      const path = await project(`documented-${index}`);
+      await commands.must(path, "sh", "-c", line);
+    }
   });
 
   test("a third-party pack is installed, opted in to, called, and uninstalled again", async () => {

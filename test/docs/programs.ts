@@ -1,0 +1,166 @@
+/** What a program of the documentation needs to run, and how it is seen that it did what its page says. */
+export interface Program {
+  /** All of its standard output, or what is in it. */
+  readonly prints: string | RegExp;
+  /** What is in its standard error; without it, that must be empty. */
+  readonly says?: RegExp;
+  /** Code around one that is only a part of a program, or that looks at what it left behind. */
+  readonly before?: string;
+  readonly after?: string;
+  /** Its standard input. */
+  readonly input?: string;
+  /** Addresses of the page, and the variables that hold those of this machine. Without the variables it is skipped. */
+  readonly servers?: Readonly<Record<string, string>>;
+}
+
+const INITIALIZE = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "reader", version: "1" } },
+};
+const MCP_CLIENT = `${JSON.stringify(INITIALIZE)}\n`;
+const ACP_EDITOR = `${JSON.stringify({ ...INITIALIZE, params: { protocolVersion: 1, clientCapabilities: {} } })}\n`;
+/** Prints what the model was told about its calls. */
+const PRINT_RESULTS = `
+for (const message of agent.conversation.sessionContext) if (message.role === "tool") console.log(message.content);`;
+
+/** By the id of the snippet. */
+export const PROGRAMS: Readonly<Record<string, Program>> = {
+  "README.md#as-a-library": { prints: "slow.test.ts takes the longest.", says: /^✓ run_bash\n$/ },
+  "docs/configuration.md#from-a-program": {
+    before: `
+      import { execFileSync } from "node:child_process";
+      import { writeFileSync } from "node:fs";
+      writeFileSync("agent.config.json", '{ "packs": ["@agent/tools-fs"] }');
+      execFileSync("agent", ["tools", "--trust"]);`,
+    prints: /agent\.config\.json \[ '@agent\/tools-fs' \]\n$/,
+  },
+  "docs/embedding.md#embedding-the-agent:2": { prints: "The largest is plan.txt.", says: /^\[list_dir\]\n$/ },
+  "docs/embedding.md#tools-of-your-own": {
+    after: PRINT_RESULTS,
+    prints: /^It is late\.\n\d+:\d\d:\d\d [AP]M\n$/,
+  },
+  "docs/embedding.md#what-an-answer-took-and-structured-answers": {
+    prints: "Hello. 0 1 stop\n{ city: 'Oslo', people: 717710 }\n",
+  },
+  "docs/embedding.md#who-is-asking-one-agent-definition-for-many-users": {
+    after: PRINT_RESULTS,
+    prints: "You are Ann.\nann\n",
+  },
+  "docs/embedding.md#asking-a-person-first": {
+    prints:
+      "deploy denied Tool call denied: deploy may change something, and nobody is here to ask.\nlook ok Done.\n",
+  },
+  "docs/embedding.md#asking-a-person-first:2": { prints: /name: 'deploy',[\s\S]*\nIt is live\.\n$/ },
+  "docs/embedding.md#hooks": {
+    prints:
+      'denied Tool call denied: the hook "freeze": Production is frozen.\nok Deployed to staging.\nTell the others.\n',
+  },
+  "docs/embedding.md#steering-and-stopping": { prints: "true\nTwo.\ntrue\n" },
+  "docs/embedding.md#keeping-a-conversation": { prints: "Again!\n" },
+  "docs/embedding.md#another-model-and-a-provider-of-your-own": { prints: "Hello there.\nAnn.\n" },
+  "docs/embedding.md#serverless-and-bundlers": { prints: "Hello. 2\n" },
+  "docs/providers.md#providers": { prints: "Hello there.\n" },
+  "docs/providers.md#choosing-one-by-name": {
+    prints: "google [ 'GEMINI_API_KEY', 'GOOGLE_API_KEY' ] gemini-flash-latest\ngemini-of-the-list\n",
+  },
+  "docs/providers.md#writing-one": { prints: 'You said: "hello"\n' },
+  "docs/providers.md#testing-one": { prints: /^acme\n(ok {3}.*\n){17}All checks passed\.\n/ },
+  "packages/acp/README.md#-agent-acp:2": { input: ACP_EDITOR, prints: /"agentInfo":\{"name":"my-agent"/ },
+  "packages/core/README.md#-agent-core:2": { prints: "It said HELLO.\n" },
+  "packages/durable/README.md#a-program-that-runs": {
+    prints:
+      /^the run is queued\n[\s\S]*tool_start\ntool_end\ntext\ndone\n(the run is \w+\n)*the run is done\nDone\.\n$/,
+  },
+  "packages/durable/README.md#approvals": {
+    before: `
+      import { defineTool } from "@agent/core";
+      import { createFileEngine, defineRun, startRun, startWorker } from "@agent/durable";`,
+    after: `
+      // Another agent goes on after the decision, so the answer depends on the conversation alone.
+      const model = {
+        respond: async ({ messages }) =>
+          messages.at(-1).role === "tool"
+            ? { content: "Done.", toolCalls: [], finishReason: "stop" }
+            : { content: null, toolCalls: [{ id: "1", type: "function", function: { name: "note", arguments: "{}" } }], finishReason: "tool_calls" },
+      };
+      const note = defineTool({ name: "note", description: "d", input: { type: "object" }, capabilities: ["write"], execute: () => "Noted." });
+      const create = (run) => {
+        const agent = createAgent(model, run);
+        agent.addTool(note);
+        return { agent, message: "Go." };
+      };
+      const engine = createFileEngine("runs");
+      const run = defineRun({ name: "r", version: "1", create });
+      const worker = await startWorker(engine, { definitions: [run] });
+      const id = await startRun(engine, run, {});
+      for await (const one of engine.events(id, { follow: true })) {
+        if ("event" in one) continue;
+        console.log(one.run.state);
+        const [waiting] = (await engine.get(id)).approvals;
+        if (one.run.state === "waiting" && waiting) await engine.decide(id, waiting.key, "allow");
+      }
+      console.log((await engine.get(id)).result.text);
+      await worker.close();
+      await engine.close();`,
+    prints: /waiting\n[\s\S]*done\nDone\.\n$/,
+  },
+  "packages/durable/README.md#many-machines:2": {
+    servers: {
+      "postgres://agent@db.example/agent": "AGENT_TEST_POSTGRES",
+      "redis://queue.example:6379": "AGENT_TEST_REDIS",
+    },
+    prints: /queued: \d+/,
+  },
+  "packages/durable/README.md#traces": {
+    before: `
+      import { Agent } from "@agent/core";
+      import { scriptedProvider } from "@agent/core/replay";
+      import { createFileEngine, defineRun, startRun, startWorker } from "@agent/durable";
+      const engine = createFileEngine("runs");
+      const create = (run) => ({ agent: new Agent(scriptedProvider(["Traced."]), { steps: run.steps }), message: "Go." });
+      const review = defineRun({ name: "r", version: "1", create });
+      const input = {};`,
+    after: `
+      const [{ id }] = await engine.list();
+      for await (const _ of engine.events(id, { follow: true }));
+      console.log((await engine.get(id)).result.text);
+      process.exit();`,
+    prints: "Traced.\n",
+  },
+  "packages/preset-default/README.md#-agent-preset-default:2": { prints: /^plan\.txt\n[\s\S]*^src\/\n$/m },
+  "packages/preset-default/README.md#-agent-preset-default:3": { prints: "src/greet.ts\n[1 file]\n" },
+  "packages/provider-ai-sdk/README.md#-agent-provider-ai-sdk:2": { prints: "Hello there.\n" },
+  "packages/provider-anthropic/README.md#-agent-provider-anthropic:2": { prints: "Hello there.\n" },
+  "packages/provider-google/README.md#-agent-provider-google:2": { prints: "Hello there.\n" },
+  "packages/provider-openai/README.md#-agent-provider-openai:2": { prints: "Hello there.\n" },
+  // The client of openai refuses a second address.
+  "packages/provider-openai/README.md#options": {
+    before: "delete process.env.OPENAI_BASE_URL;",
+    prints: "Hello there.\n",
+  },
+  "packages/tools-bash/README.md#-agent-tools-bash:2": {
+    prints: /^\{"stdout":"hello world\\n","stderr":"","exit_code":0,"signal":null,"timed_out":false,/,
+  },
+  "packages/tools-bash/README.md#options": {
+    before: `
+      import { Conversation, createToolRegistry } from "@agent/core";
+      import * as bash from "@agent/tools-bash";
+      const options = (`,
+    after: `);
+      const registry = createToolRegistry(new Conversation(), [[bash, options]], { enable: ["run_bash"] });
+      console.log(await registry.execute("run_bash", { command: "git push" }));
+      await registry.services.dispose();`,
+    prints: /People push\./,
+  },
+  "packages/tools-fs/README.md#-agent-tools-fs:2": { prints: /-eggs\n\+bread\n[\s\S]*notes\.txt\n/ },
+  "packages/tools-fs/README.md#protected-files": { prints: /^Replaced package\.json/ },
+  "packages/tools-mcp/README.md#a-pack-as-an-mcp-server": {
+    input: MCP_CLIENT,
+    prints: /"serverInfo":\{"name":/,
+  },
+  "packages/tools-search/README.md#-agent-tools-search:2": {
+    prints: /^src\/greet\.ts:1:\/\/ TODO: greet by name\n\[1 matching line /,
+  },
+};
