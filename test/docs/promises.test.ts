@@ -19,8 +19,10 @@ const AREAS = [
   "Sessions",
   "Floods",
   "The terminal",
+  "Editors",
   "MCP servers",
   "The page of runs and the web handlers",
+  "Attacks that once worked",
 ];
 
 interface PromiseRow {

@@ -20,6 +20,10 @@ describe("a Markdown table", () => {
     ]);
   });
 
+  test("of 200,000 rows is drawn", () => {
+    expect(draw(`| a |\n|---|\n${"| 1 |\n".repeat(200_000)}`.trimEnd(), 20)).toHaveLength(200_004);
+  });
+
   test("that is too wide breaks its cells between words", () => {
     const lines = draw("| a | text |\n|---|---|\n| 1 | one two three four |", 20);
     expect(lines).toEqual(

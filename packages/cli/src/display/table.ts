@@ -41,7 +41,9 @@ export function tableLines({ head, rows, alignments }: Table, width: number, sty
     head.map((cell) => style.bold(renderInline(cell, style))),
     ...rows.map((row) => row.map((cell) => renderInline(cell, style))),
   ];
-  const natural = head.map((_, column) => Math.max(1, ...cells.map((row) => styledWidth(row[column] ?? ""))));
+  const natural = head.map((_, column) =>
+    cells.reduce((widest, row) => Math.max(widest, styledWidth(row[column] ?? "")), 1),
+  );
   const widths = fitColumns(natural, width - 3 * head.length - 1);
   if (!widths) return recordLines(cells, width, style);
   const bar = style.dim("│");

@@ -11,6 +11,7 @@ import {
 import type { ToolContext } from "../tools/types.js";
 import { findHistoryProblem } from "./history.js";
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";
+import { replaceRange } from "./replaceRange.js";
 import type { Session } from "./session.js";
 
 export type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
@@ -74,7 +75,7 @@ export class Conversation implements ToolContext {
     const { session } = options;
     this.#systemPrompt = options.systemPrompt ?? session?.systemPrompt ?? "";
     this.#filePath = options.sessionContextFilePath;
-    if (session) this.#messages.push(...session.messages);
+    if (session) replaceRange(this.#messages, 0, 0, session.messages);
     this.#pending = session?.pending;
   }
 
@@ -173,7 +174,7 @@ export class Conversation implements ToolContext {
     checkNumber("start", start);
     checkNumber("count", count);
     checkList("messages", messages);
-    this.#messages.splice(start, count, ...messages);
+    replaceRange(this.#messages, start, count, messages);
     this.#tell({ type: "replace", start, count, messages });
   }
 

@@ -153,6 +153,15 @@ describe("going on with a file", () => {
     expect((await loadSession(path)).messages).toEqual(resumed.sessionContext);
   });
 
+  test("a session of 300,000 messages is loaded, and as many are replaced", async () => {
+    const messages = Array.from({ length: 300_000 }, () => user("x"));
+    const conversation = new Conversation({ session: { systemPrompt: "", messages } });
+    expect(conversation.sessionContext).toHaveLength(300_000);
+    conversation.replace(1, 299_998, [...messages, user("last")]);
+    expect(conversation.sessionContext).toHaveLength(300_003);
+    expect(conversation.sessionContext.at(-2)).toEqual(user("last"));
+  });
+
   test("a session of 50,000 messages is recorded, loaded and continued", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     const conversation = new Conversation();

@@ -3,6 +3,7 @@ import type { ChatMessage } from "../providers/interface.js";
 import type { AssistantMessage, ConversationChange, ToolMessage } from "./conversation.js";
 import { findHistoryProblem } from "./history.js";
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";
+import { replaceRange } from "./replaceRange.js";
 import type { Session } from "./session.js";
 
 const FORMAT = "agent-session";
@@ -185,7 +186,7 @@ class ReplayedHistory {
   replace(start: number, count: number, messages: readonly ChatMessage[]): void {
     // A round that waits for a decision is not part of the history yet, and stays.
     if (!this.#round?.suspended) this.close();
-    this.#messages.splice(start, count, ...messages);
+    replaceRange(this.#messages, start, count, messages);
   }
 
   close(): ChatMessage[] {
