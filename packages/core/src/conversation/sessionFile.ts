@@ -117,6 +117,7 @@ function replay(header: Record<string, unknown>, lines: string): Session {
         history.suspend(entry.calls);
         break;
       case "replace":
+        if (!Array.isArray(entry.messages)) throw new Error(`line ${index + 2} replaces messages by none`);
         history.replace(entry.start, entry.count, entry.messages);
         break;
       case "system":
