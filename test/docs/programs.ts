@@ -67,6 +67,10 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   },
   "docs/providers.md#writing-one": { prints: 'You said: "hello"\n' },
   "docs/providers.md#testing-one": { prints: /^acme\n(ok {3}.*\n){17}All checks passed\.\n/ },
+  "docs/writing-a-pack.md#2-write-a-tool:2": {
+    after: 'console.log(await new GreetTool().execute({ who: "Ada" }));',
+    prints: "Hello, Ada!\n",
+  },
   "packages/acp/README.md#-agent-acp:2": { input: ACP_EDITOR, prints: /"agentInfo":\{"name":"my-agent"/ },
   "packages/core/README.md#-agent-core:2": { prints: "It said HELLO.\n" },
   "packages/durable/README.md#a-program-that-runs": {

@@ -110,7 +110,9 @@ describe.skipIf(problem !== undefined)(title, () => {
   test("the guide to writing a pack works as written, from nothing to a published pack", async () => {
     const path = await project("guide");
     const page = new URL("../../docs/writing-a-pack.md", import.meta.url);
-    const [tool = "", index = ""] = codeBlocks(page, "ts");
+    const shownFiles = codeBlocks(page, "ts");
+    const [tool = ""] = shownFiles;
+    const index = shownFiles.find((code) => code.includes("export function register")) ?? "";
     await writeFile(join(path, "greet.ts"), tool);
     await writeFile(join(path, "index.ts"), index);
     const [start, ...others] = codeBlocks(page, "sh");
