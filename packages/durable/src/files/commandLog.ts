@@ -51,13 +51,9 @@ export class CommandLog {
     return this.#table;
   }
 
-  /** Reads what others have written. Returns whether there was anything. */
-  read(): boolean {
-    const { size } = fstatSync(this.#fd);
-    if (size <= this.#offset) return false;
-    for (;;) {
-      const chunk = this.#readLines();
-      if (chunk === undefined) return true;
+  /** Reads what others have written. */
+  read(): void {
+    for (let chunk = this.#readLines(); chunk !== undefined; chunk = this.#readLines()) {
       this.#applyLines(chunk);
     }
   }
@@ -139,7 +135,8 @@ export class CommandLog {
 
   /** The next bytes up to a line's end, or `undefined` if no whole line follows. */
   #readLines(): Buffer | undefined {
-    for (let length = READ_BYTES; ; length *= 2) {
+    const unread = fstatSync(this.#fd).size - this.#offset;
+    for (let length = Math.min(READ_BYTES, unread); length > 0; length = Math.min(2 * length, unread)) {
       const buffer = Buffer.allocUnsafe(length);
       const count = readSync(this.#fd, buffer, 0, length, this.#offset);
       const end = buffer.subarray(0, count).lastIndexOf(NEWLINE);
@@ -147,8 +144,9 @@ export class CommandLog {
         this.#offset += end + 1;
         return buffer.subarray(0, end);
       }
-      if (count < length) return undefined;
+      if (length === unread) return undefined;
     }
+    return undefined;
   }
 
   #applyLines(chunk: Buffer): void {
