@@ -38,7 +38,7 @@ const cpuMs = Number.parseFloat(figure("steps with two workers").note);
 const connections = figure("connections of a worker").median;
 const runKilobytes = ["journal of a run", "event log of a run"]
   .map((name) => (figure(name).median * turns) / MEASURED_TURNS)
-  .reduce((sum, one) => sum + one, figure("row of the run").median);
+  .reduce((sum, one) => sum + one, figure("row of a run").median);
 
 const peakRuns = (runs / SECONDS_A_DAY) * peak;
 // An answer and a call a turn, and the last answer.

@@ -29,7 +29,7 @@ export async function size({ report, servers, stores }) {
   for (const [table, what] of [
     ["step", "journal"],
     ["event", "event log"],
-    ["run", "row of the run"],
+    ["run", "row"],
   ]) {
     // Without what updates left behind, which the next runs use.
     execFileSync("psql", ["-q", "-c", `vacuum full ${schema}.${table}`, servers.postgres]);

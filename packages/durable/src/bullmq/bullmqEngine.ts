@@ -24,8 +24,9 @@ import { RunQueries } from "./runQueries.js";
 import { type Change, RunStore } from "./runStore.js";
 import { checkSchemaName, migrate } from "./schema.js";
 import { type TicketBackend, Tickets } from "./tickets.js";
+import { CLOSE_WITHIN_MS, within } from "./within.js";
 
-const DEFAULTS = { schema: "agent_runs", maxConnections: 4 };
+const DEFAULTS = { schema: "agent_runs", maxConnections: 4, timeoutMs: 30_000 };
 
 export interface BullmqEngineOptions {
   /** The database that holds runs, journals and events: `postgres://user:password@host:5432/name`. */
@@ -36,6 +37,8 @@ export interface BullmqEngineOptions {
   readonly schema?: string;
   /** Connections of this process to Postgres, besides one that listens. Default 4. */
   readonly maxConnections?: number;
+  /** How long a server may take to answer before its connection is given up, and another is made. Default 30 s. */
+  readonly timeoutMs?: number;
   /** Told of faults that pass, such as a server that restarts. */
   readonly onFault?: (error: unknown) => void;
 }
@@ -45,6 +48,7 @@ const OPTIONS: OptionChecks<BullmqEngineOptions> = {
   redis: check.text,
   schema: check.text,
   maxConnections: check.positive,
+  timeoutMs: check.positive,
   onFault: check.function,
 };
 
@@ -55,21 +59,20 @@ const OPTIONS: OptionChecks<BullmqEngineOptions> = {
 export async function createBullmqEngine(options: BullmqEngineOptions): Promise<RunEngine> {
   checkOptions("createBullmqEngine", options, OPTIONS);
   const { postgres, redis, schema = DEFAULTS.schema, onFault = () => undefined } = options;
+  const timeoutMs = options.timeoutMs ?? DEFAULTS.timeoutMs;
   check.text("postgres", postgres);
   checkSchemaName(schema);
   const pg = await loadPostgres();
-  const pool = new pg.Pool({
-    ...clientConfig(postgres),
-    max: options.maxConnections ?? DEFAULTS.maxConnections,
-  });
+  const config = clientConfig(postgres, timeoutMs);
+  const pool = new pg.Pool({ ...config, max: options.maxConnections ?? DEFAULTS.maxConnections });
   // An idle connection that is cut would end the process otherwise.
   pool.on("error", onFault);
   try {
     await migrate(pool, schema);
     const backend = await (redis === undefined
-      ? postgresTickets(postgres, `${schema}_queue`)
-      : redisTickets(redis, schema));
-    const notices = new Notices(pool, () => new pg.Client(clientConfig(postgres)), schema, onFault);
+      ? postgresTickets(config, `${schema}_queue`)
+      : redisTickets(redis, schema, timeoutMs));
+    const notices = new Notices(pool, () => new pg.Client(config), schema, onFault);
     return new BullmqEngine(pool, schema, backend, notices, onFault);
   } catch (error) {
     await pool.end();
@@ -203,9 +206,10 @@ class BullmqEngine implements RunEngine {
     await Promise.all([...this.#workers].map((worker) => worker.close()));
     this.#workers.clear();
     await this.#tickets.close();
-    await this.#notices.close();
     this.#backend.close();
-    await this.#pool.end();
+    // A server that says nothing any more is not waited for.
+    const ended = this.#notices.close().then(() => this.#pool.end());
+    await within(ended, CLOSE_WITHIN_MS, "The database").catch(this.#onFault);
   }
 
   async #apply(change: Promise<Change>, id?: string): Promise<boolean> {

@@ -11,6 +11,7 @@ import { type ClaimParts, PostgresClaim } from "./postgresClaim.js";
 import { type Kind, type RunRow, toRun } from "./rows.js";
 import type { RunStore } from "./runStore.js";
 import type { Tickets } from "./tickets.js";
+import { within } from "./within.js";
 
 const RENEWALS_PER_LEASE = 3;
 const SWEEP_MS = 500;
@@ -43,7 +44,6 @@ export class BullmqWorker implements EngineWorker {
   #kinds: readonly Kind[] = [];
   #wake = new AbortController();
   #isClosing = false;
-  #renewedAt = performance.now();
 
   constructor(parts: WorkerParts, handle: ClaimHandler, options: EngineWorkOptions) {
     this.#parts = parts;
@@ -60,6 +60,7 @@ export class BullmqWorker implements EngineWorker {
     this.#loop(KINDS_MS, () => this.#refreshKinds());
     this.#loop(Math.min(SWEEP_MS, leaseMs / RENEWALS_PER_LEASE), () => this.#parts.dispatcher.sweep());
     this.#loop(leaseMs / RENEWALS_PER_LEASE, () => this.#renew());
+    this.#loop(leaseMs / RENEWALS_PER_LEASE, async () => this.#loseExpired());
     this.#loops.push(this.#takeRuns());
   }
 
@@ -127,14 +128,15 @@ export class BullmqWorker implements EngineWorker {
   async #take(kind: string): Promise<boolean> {
     const ticket = await this.#parts.tickets.next(kind);
     if (!ticket) return false;
+    const heldUntil = performance.now() + this.#options.leaseMs;
     const row = await this.#parts.leases.claim(ticket.runId, this.#claimant);
-    if (row) this.#start(row);
+    if (row) this.#start(row, heldUntil);
     await ticket.done();
     return true;
   }
 
-  #start(row: RunRow): void {
-    const claim = new PostgresClaim(toRun(row), this.#parts.claimParts);
+  #start(row: RunRow, heldUntil: number): void {
+    const claim = new PostgresClaim(toRun(row), heldUntil, this.#parts.claimParts);
     const { notices } = this.#parts;
     const listening = [
       notices.on(cancelTopic(row.id), () => {
@@ -195,27 +197,26 @@ export class BullmqWorker implements EngineWorker {
   async #renew(): Promise<void> {
     const { leaseMs } = this.#options;
     const asked = [...this.#claims.values()];
-    const startedAt = performance.now();
-    if (asked.length === 0) {
-      this.#renewedAt = startedAt;
-      return;
+    if (asked.length === 0) return;
+    const heldUntil = performance.now() + leaseMs;
+    const renewing = this.#parts.leases.renew(
+      asked.map(({ run, epoch }) => ({ id: run.id, epoch })),
+      leaseMs,
+    );
+    const held = await within(renewing, leaseMs, "The database");
+    for (const claim of asked) {
+      const cancelReason = held.get(claim.run.id);
+      if (claim.signal.aborted || this.#claims.get(claim.run.id) !== claim) continue;
+      if (cancelReason === undefined) claim.stop("lost");
+      else if (cancelReason !== null) claim.stop("cancelled", cancelReason);
+      else claim.heldUntil = heldUntil;
     }
-    try {
-      const held = await this.#parts.leases.renew(
-        asked.map(({ run, epoch }) => ({ id: run.id, epoch })),
-        leaseMs,
-      );
-      this.#renewedAt = startedAt;
-      for (const claim of asked) {
-        const cancelReason = held.get(claim.run.id);
-        if (claim.signal.aborted || this.#claims.get(claim.run.id) !== claim) continue;
-        if (cancelReason === undefined) claim.stop("lost");
-        else if (cancelReason !== null) claim.stop("cancelled", cancelReason);
-      }
-    } catch (error) {
-      // Without a lease nothing more may be started, even if nobody else can take the run at the moment.
-      if (performance.now() - this.#renewedAt > leaseMs) for (const claim of asked) claim.stop("lost");
-      throw error;
+  }
+
+  /** Without a lease nothing more may be started, even if nobody else can take the run at the moment. */
+  #loseExpired(): void {
+    for (const claim of this.#claims.values()) {
+      if (claim.heldUntil < performance.now() && !claim.signal.aborted) claim.stop("lost");
     }
   }
 }

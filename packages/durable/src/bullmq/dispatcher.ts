@@ -1,8 +1,8 @@
-import { withTimeout } from "@agent/internal";
 import type { Leases } from "./leases.js";
 import type { Notices } from "./notices.js";
 import type { Dispatch } from "./slots.js";
 import type { Tickets } from "./tickets.js";
+import { within } from "./within.js";
 
 const SEND_WITHIN_MS = 3000;
 const CHECK_EVERY_MS = 10_000;
@@ -30,7 +30,7 @@ export class Dispatcher {
     let isSent = false;
     try {
       const adding = Promise.all(runs.map((run) => this.#tickets.add(run.kind, run.id, run.epoch, run.turn)));
-      await answered(adding);
+      await within(adding, SEND_WITHIN_MS, "The queue");
       await this.#leases.markEnqueued(runs);
       isSent = true;
     } catch (error) {
@@ -42,7 +42,7 @@ export class Dispatcher {
 
   async sweep(): Promise<void> {
     // A Redis that is away must not keep lost runs from being given back.
-    const areLost = await answered(this.#tickets.areLost()).catch(() => false);
+    const areLost = await within(this.#tickets.areLost(), SEND_WITHIN_MS, "The queue").catch(() => false);
     if (areLost) await this.#leases.forgetEnqueued();
     for (let isAll = false; !isAll; ) {
       const swept = await this.#leases.sweep();
@@ -67,10 +67,4 @@ export class Dispatcher {
       after = queued.at(-1)?.queuedMs ?? Infinity;
     }
   }
-}
-
-function answered<T>(promise: Promise<T>): Promise<T> {
-  return withTimeout(promise, SEND_WITHIN_MS, () => {
-    throw new Error(`The queue did not answer within ${SEND_WITHIN_MS} ms.`);
-  });
 }

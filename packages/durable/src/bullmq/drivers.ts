@@ -1,9 +1,11 @@
 import { AgentError } from "@agent/core";
-import type { ClientConfig, PoolConfig } from "pg";
 import type { TicketBackend } from "./tickets.js";
 
 const INSTALL = "npm install bullmq pg ioredis";
 const STALLED_CHECK_MS = 1000;
+const CONNECT_WITHIN_MS = 5000;
+// How long a connection is quiet before the system asks the other side for a sign of life. Its own default is two hours.
+const KEEP_ALIVE_MS = 10_000;
 // A ticket that comes back is no sign of a bad run: the database counts those.
 const MAX_STALLED = 1_000_000;
 const KEEP_NOTHING = { removeOnComplete: true, removeOnFail: true } as const;
@@ -14,11 +16,15 @@ export async function loadPostgres() {
 }
 
 /** BullMQ on Redis, over two connections that all queues share. */
-export async function redisTickets(url: string, prefix: string): Promise<TicketBackend & { close(): void }> {
+export async function redisTickets(
+  url: string,
+  prefix: string,
+  timeoutMs: number,
+): Promise<TicketBackend & { close(): void }> {
   const { Queue, Worker } = await load("bullmq", () => import("bullmq"));
   const { Redis } = await load("ioredis", () => import("ioredis"));
   const connect = (options: { readonly maxRetriesPerRequest: number | null }) => {
-    const redis = new Redis(url, options);
+    const redis = new Redis(url, { ...options, keepAlive: KEEP_ALIVE_MS, socketTimeout: timeoutMs });
     // Each queue and worker reports the faults of its connection too.
     redis.on("error", () => undefined);
     return redis;
@@ -42,12 +48,12 @@ export async function redisTickets(url: string, prefix: string): Promise<TicketB
 
 /** BullMQ on Postgres, in a schema of its own. */
 export async function postgresTickets(
-  connectionString: string,
+  config: ReturnType<typeof clientConfig>,
   schema: string,
 ): Promise<TicketBackend & { close(): void }> {
   const { createPostgresBackend, withBackend } = await load("bullmq", () => import("bullmq"));
   const backend = withBackend(createPostgresBackend);
-  const connection = { connectionString, schema, migrate: true, max: 2 };
+  const connection = { ...config, schema, migrate: true, max: 2 };
   return {
     createQueue: (name) => new backend.Queue(name, { connection, defaultJobOptions: KEEP_NOTHING }) as never,
     createWorker: (name, lockMs) =>
@@ -56,9 +62,16 @@ export async function postgresTickets(
   };
 }
 
-/** Settings of `pg` that a lost server is noticed with. */
-export function clientConfig(connectionString: string): ClientConfig & PoolConfig {
-  return { connectionString, keepAlive: true, connectionTimeoutMillis: 5000, application_name: "agent-runs" };
+/** Settings of `pg` that a lost server is noticed with, also one that says nothing any more. */
+export function clientConfig(connectionString: string, timeoutMs: number) {
+  return {
+    connectionString,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    query_timeout: timeoutMs,
+    application_name: "agent-runs",
+  };
 }
 
 function workerOptions(lockMs: number) {

@@ -21,13 +21,16 @@ export class PostgresClaim implements RunClaim {
   readonly run: Run;
   readonly epoch: number;
   readonly worker: string;
+  /** When the lease ends if it is not renewed, by this process's steady clock; in the database it ends a little later. */
+  heldUntil: number;
   readonly #parts: ClaimParts;
   readonly #controller = new AbortController();
   #server: string | undefined;
   #hasWritten = false;
 
-  constructor(run: Run, parts: ClaimParts) {
+  constructor(run: Run, heldUntil: number, parts: ClaimParts) {
     this.run = run;
+    this.heldUntil = heldUntil;
     this.epoch = run.epoch;
     this.worker = run.worker ?? "";
     this.#parts = parts;

@@ -1,5 +1,6 @@
 import type { Job, Queue, Worker } from "bullmq";
 import type { Kind } from "./rows.js";
+import { CLOSE_WITHIN_MS, within } from "./within.js";
 
 // BullMQ's own limit; runs beyond it take their turns in the order in which they came.
 const MAX_PRIORITY = 2_000_000;
@@ -77,11 +78,13 @@ export class Tickets {
     return (await this.#backend.isEmptied?.()) ?? false;
   }
 
+  /** Never rejects. A server that says nothing any more is not waited for. */
   async close(): Promise<void> {
-    await Promise.all([...this.#workers.values()].map((worker) => worker.close(true)));
-    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+    const [workers, queues] = [[...this.#workers.values()], [...this.#queues.values()]];
     this.#workers.clear();
     this.#queues.clear();
+    const closing = [...workers.map((worker) => worker.close(true)), ...queues.map((queue) => queue.close())];
+    await within(Promise.all(closing), CLOSE_WITHIN_MS, "The queue").catch(this.#onFault);
   }
 
   #queue(kind: string): Queue {

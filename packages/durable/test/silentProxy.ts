@@ -1,0 +1,40 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
+
+/** Stands between a client and a server, and can swallow what they say without closing a connection. */
+export interface SilentProxy {
+  /** The server's address, through the proxy. */
+  readonly address: string;
+  /** As when a machine or a cable is gone: nothing arrives any more, and nobody is told. New connections work. */
+  silence(): void;
+}
+
+export async function startSilentProxy(target: string): Promise<SilentProxy> {
+  const { hostname, port } = new URL(target);
+  const pairs = new Set<readonly [Socket, Socket]>();
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    pairs.add([near, far]);
+    near.pipe(far).pipe(near);
+    for (const socket of [near, far]) socket.on("error", () => undefined);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    for (const socket of [...pairs].flat()) socket.destroy();
+  });
+  const address = new URL(target);
+  address.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    address: address.href,
+    silence() {
+      for (const [near, far] of pairs) {
+        near.unpipe(far);
+        far.unpipe(near);
+        // The server ends as it does when it notices by itself; the client goes on waiting.
+        far.destroy();
+      }
+    },
+  };
+}
