@@ -208,10 +208,20 @@ test("runs go only to workers in the directory they were started in", async () =
   expect((await sandbox.run(["runs", "show", id])).stdout).toContain("All done.");
 });
 
+test("--drain does not wait for a run that only a worker elsewhere can take", async () => {
+  const sandbox = project();
+  const foreign = await sandbox.run(["runs", "start", "--label", "nowhere", "look at a.txt"]);
+  const id = await start(sandbox);
+  expect((await work(sandbox)).stderr).toMatch(/^Working on runs of dir:/);
+  expect((await sandbox.run(["runs", "show", id])).stdout).toContain("All done.");
+  expect((await sandbox.run(["runs", "show", foreign.stdout.trim()])).stdout).toMatch(/state:\s+queued/);
+});
+
 test.each([
   [["runs", "show", "nothing"], 'There is no run "nothing". List them with: agent runs list'],
   [["runs", "follow", "nothing"], 'There is no run "nothing".'],
-  [["runs", "list", "--state", "dome"], 'got "dome". Did you mean "done"?'],
+  [["runs", "list", "--state", "dome"], '--state has no "dome". Did you mean "done"?'],
+  [["runs", "list", "--redis", "redis://127.0.0.1:1"], "--redis goes with a Postgres"],
   [["runs", "list", "--limit", "0"], "--limit must be a whole number of at least 1"],
   [["runs", "prune", "--older", "soon"], "--older must be a time such as 30d, 12h or 90m"],
   [
@@ -238,7 +248,7 @@ test.skipIf(!CHROMIUM)(
   async () => {
     const more = 'confirm: ["read_file"], prices: { scripted: { input: 1000, output: 2000 } },';
     const sandbox = project("<img src=x onerror=alert(1)> All done.", more);
-    const id = await start(sandbox, "look at <b>a.txt</b>");
+    await start(sandbox, "look at <b>a.txt</b>");
     await work(sandbox);
     const board = "http://127.0.0.1:3000/board";
     const server = sandbox.start(["runs", "serve", "--json", "--board", board]);
@@ -274,7 +284,7 @@ test.skipIf(!CHROMIUM)(
       }
       throw new Error(`The keyboard does not reach ${text}.`);
     };
-    await pressTabUntil(id.slice(0, 18));
+    await pressTabUntil("look at <b>a.txt</b>");
     await page.keyboard.press("Enter");
     await page.waitForSelector(".ask button");
     if (process.env.AGENT_SCREENSHOTS)

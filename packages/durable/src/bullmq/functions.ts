@@ -43,7 +43,7 @@ export function sqlFunctions(s: string): string {
 
   -- Returns nothing if there is a run with this id.
   create function ${s}.create_run(new_id text, new_format int, new_definition text, new_version text, new_tenant text,
-      new_labels text[], new_priority int, new_kind text, new_trace text, new_input text)
+      new_labels text[], new_priority int, new_kind text, new_title text, new_trace text, new_input text)
     returns table (turn float8, is_parked boolean) language plpgsql as $$
   #variable_conflict use_column
   declare
@@ -60,8 +60,8 @@ export function sqlFunctions(s: string): string {
         where tenant = new_tenant and state in ('queued', 'running');
     end if;
     if new_priority < 0 then own_turn := own_turn + 10000; end if;
-    insert into ${s}.run (id, format, definition, version, tenant, labels, priority, kind, trace, input, state, turn)
-      values (new_id, new_format, new_definition, new_version, new_tenant, new_labels, new_priority, new_kind, new_trace,
+    insert into ${s}.run (id, format, definition, version, tenant, labels, priority, kind, title, trace, input, state, turn)
+      values (new_id, new_format, new_definition, new_version, new_tenant, new_labels, new_priority, new_kind, new_title, new_trace,
         new_input, 'queued', own_turn + 1)
       on conflict (id) do nothing;
     if not found then return; end if;

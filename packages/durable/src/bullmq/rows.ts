@@ -1,7 +1,7 @@
 import type { NewRun, Run, RunError, RunState, RunSummary } from "../engine/run.js";
 
 /** What is selected for a summary. Times become milliseconds, so that no time zone or precision is lost on the way. */
-export const SUMMARY_COLUMNS = `id, definition, version, tenant, labels, priority, kind, trace, state, epoch, crashes,
+export const SUMMARY_COLUMNS = `id, definition, version, tenant, labels, priority, kind, title, trace, state, epoch, crashes,
   worker, approvals, decisions, error, usage, cost, cancel_reason,
   extract(epoch from created_at) * 1000 as created_ms, extract(epoch from started_at) * 1000 as started_ms,
   extract(epoch from ended_at) * 1000 as ended_ms`;
@@ -16,6 +16,7 @@ export interface SummaryRow {
   readonly labels: string[];
   readonly priority: number;
   readonly kind: string;
+  readonly title: string | null;
   readonly trace: string | null;
   readonly state: RunState;
   readonly epoch: number;
@@ -38,7 +39,7 @@ export interface RunRow extends SummaryRow {
 }
 
 export function toSummary(row: SummaryRow): RunSummary {
-  const { trace, worker, error, usage, cost, cancel_reason: cancelReason, started_ms, ended_ms } = row;
+  const { title, trace, worker, error, usage, cost, cancel_reason: cancelReason, started_ms, ended_ms } = row;
   return {
     id: row.id,
     definition: row.definition,
@@ -52,6 +53,7 @@ export function toSummary(row: SummaryRow): RunSummary {
     createdAt: Math.round(Number(row.created_ms)),
     approvals: JSON.parse(row.approvals),
     decisions: JSON.parse(row.decisions),
+    ...(title !== null && { title }),
     ...(trace !== null && { trace }),
     ...(worker !== null && { worker }),
     ...(started_ms !== null && { startedAt: Math.round(Number(started_ms)) }),

@@ -49,12 +49,12 @@ export class RunStore {
   }
 
   async create(run: NewRun): Promise<Change> {
-    const { id, definition, version, tenant, labels, priority, input, trace = null } = run;
+    const { id, definition, version, tenant, labels, priority, input, title = null, trace = null } = run;
     const kind = kindOf(run).name;
     const { rows } = await this.#again(() =>
       this.#pool.query<{ turn: number; is_parked: boolean }>({
         name: `create-${this.#s}`,
-        text: `select * from ${this.#s}.create_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+        text: `select * from ${this.#s}.create_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
         values: [
           id,
           FORMAT,
@@ -64,6 +64,7 @@ export class RunStore {
           labels,
           priority,
           kind,
+          title,
           trace,
           JSON.stringify(input),
         ],

@@ -22,6 +22,7 @@ const MIGRATIONS: readonly ((schema: string) => string)[] = [
     labels text[] not null,
     priority int not null,
     kind text not null,
+    title text,
     trace text,
     input text not null,
     state text not null,

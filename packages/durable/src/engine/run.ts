@@ -34,6 +34,8 @@ export interface NewRun {
   readonly priority: number;
   /** A JSON value. */
   readonly input: unknown;
+  /** What the run is about, for people who look at many. */
+  readonly title?: string;
   /** The W3C `traceparent` of whoever started the run. */
   readonly trace?: string;
 }

@@ -3,6 +3,7 @@ import { check, checkOptions, errorMessage, invalidArgument, type OptionChecks }
 import type { RunEngine } from "./engine.js";
 
 const ID = /^[\w-]{1,100}$/;
+const MAX_TITLE = 200;
 const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
 export interface StartOptions {
@@ -14,6 +15,8 @@ export interface StartOptions {
   readonly labels?: readonly string[];
   /** Higher is taken first, among runs of one tenant. Default 0. */
   readonly priority?: number;
+  /** What the run is about, in a line for people who look at many. At most 200 characters. */
+  readonly title?: string;
   /** A W3C `traceparent`, to find the run in the trace of whoever started it. */
   readonly trace?: string | undefined;
 }
@@ -38,6 +41,11 @@ const OPTIONS: OptionChecks<StartOptions> = {
       throw invalidArgument(name, "a whole number from -1000 to 1000", value);
     }
   },
+  title: (name, value) => {
+    if (typeof value !== "string" || value.length > MAX_TITLE) {
+      throw invalidArgument(name, `a string of at most ${MAX_TITLE} characters`, value);
+    }
+  },
   trace: check.text,
 };
 
@@ -55,7 +63,7 @@ export async function startRun<Input>(
   check.text("definition.name", definition.name);
   check.text("definition.version", definition.version);
   checkOptions("startRun", options, OPTIONS);
-  const { id = crypto.randomUUID(), tenant = "default", labels = [], priority = 0, trace } = options;
+  const { id = crypto.randomUUID(), tenant = "default", labels = [], priority = 0, title, trace } = options;
   await engine.create({
     id,
     definition: definition.name,
@@ -64,6 +72,7 @@ export async function startRun<Input>(
     labels: [...new Set(labels)].sort(),
     priority,
     input: asJson(input),
+    ...(title !== undefined && { title }),
     ...(trace !== undefined && { trace }),
   });
   return id;

@@ -20,8 +20,8 @@ const POSTGRES = /^postgres(ql)?:\/\//;
  * directory or the address of a Postgres; without it, a directory of the person's own.
  */
 export async function withEngine<T>(flags: EngineFlags, work: (engine: RunEngine) => Promise<T>): Promise<T> {
-  const { where, queue } = placeOf(flags);
-  const engine = await withProgress(`Opening ${hideCredentials(where)}`, () => openEngine(where, queue));
+  const where = flags.engine ?? (process.env.AGENT_RUNS_ENGINE || join(stateDirectory(), "runs"));
+  const engine = await withProgress(`Opening ${hideCredentials(where)}`, () => openEngine(where, flags));
   try {
     return await work(engine);
   } finally {
@@ -29,14 +29,7 @@ export async function withEngine<T>(flags: EngineFlags, work: (engine: RunEngine
   }
 }
 
-/** Where the runs are, and the Redis of their queue. */
-function placeOf({ engine, redis }: EngineFlags): { readonly where: string; readonly queue?: string } {
-  const where = engine ?? (process.env.AGENT_RUNS_ENGINE || join(stateDirectory(), "runs"));
-  const queue = redis ?? process.env.AGENT_RUNS_REDIS;
-  return { where, ...(queue && { queue }) };
-}
-
-async function openEngine(where: string, queue: string | undefined): Promise<RunEngine> {
+async function openEngine(where: string, { redis }: EngineFlags): Promise<RunEngine> {
   try {
     if (!POSTGRES.test(where)) {
       if (/^[a-z]+:\/\//i.test(where)) {
@@ -44,13 +37,18 @@ async function openEngine(where: string, queue: string | undefined): Promise<Run
           `--engine must be a directory or a postgres:// address, got "${hideCredentials(where)}".`,
         );
       }
+      // From the environment it may be meant for other commands; on the command line it is a mistake.
+      if (redis !== undefined) {
+        throw new CliError("--redis goes with a Postgres: add --engine postgres://…, or leave it out.");
+      }
       const { createFileEngine } = await import("@agent/durable");
       return createFileEngine(where);
     }
+    const queue = redis ?? process.env.AGENT_RUNS_REDIS;
     const { createBullmqEngine } = await import("@agent/durable/bullmq");
     return await createBullmqEngine({
       postgres: where,
-      ...(queue !== undefined && { redis: queue }),
+      ...(queue && { redis: queue }),
       onFault: (error) => note(`agent: ${errorMessage(error)}`),
     });
   } catch (error) {

@@ -39,8 +39,9 @@ export async function listCommand(flags: ListFlags): Promise<ExitCode> {
       tokensText(run),
       costText(run),
       stateText(run).slice(0, 80),
+      escapeToLine(run.title ?? "").slice(0, 60),
     ]);
-    print(columns([["RUN", "TENANT", "AGE", "USED", "COST", "STATE"], ...rows]));
+    print(columns([["RUN", "TENANT", "AGE", "USED", "COST", "STATE", "TASK"], ...rows]));
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
     if (total > runs.length) print(`\n${total - runs.length} more: --limit ${total}\n`);
     return EXIT.done;
@@ -50,6 +51,5 @@ export async function listCommand(flags: ListFlags): Promise<ExitCode> {
 function checkedState(text: string): RunState {
   const state = RUN_STATES.find((one) => one === text);
   if (state) return state;
-  const hint = didYouMean(text, [...RUN_STATES]);
-  throw new CliError(`--state must be one of ${RUN_STATES.join(", ")}, got "${text}". ${hint}`.trim());
+  throw new CliError(`--state has no "${text}". ${didYouMean(text, [...RUN_STATES])}`);
 }

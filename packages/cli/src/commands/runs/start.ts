@@ -7,6 +7,7 @@ import { enterDirectory } from "../../settings/workingDirectory.js";
 import { directoryLabel, TASK, type TaskInput } from "./definition.js";
 import { type EngineFlags, withEngine } from "./engine.js";
 import { followRun } from "./follow.js";
+import { titleOf } from "./text.js";
 
 export interface StartFlags extends EngineFlags {
   readonly cwd?: string;
@@ -31,6 +32,7 @@ export async function startCommand(words: readonly string[], flags: StartFlags):
     const id = await startRun(engine, { name: TASK, version: readVersion() }, input, {
       labels,
       priority,
+      title: titleOf(task),
       // Where pipelines and instrumented programs hand over the trace they are in.
       trace: process.env.TRACEPARENT || undefined,
       ...(flags.id !== undefined && { id: flags.id }),

@@ -11,6 +11,14 @@ export function stateText({ state, approvals, error }: RunSummary): string {
   return error ? `${state.replace("_", " ")}: ${escapeToLine(error.message)}` : state.replace("_", " ");
 }
 
+const TITLE_LENGTH = 120;
+
+/** A task in one line, for lists. */
+export function titleOf(task: string): string {
+  const line = task.replace(/\s+/g, " ");
+  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;
+}
+
 export function tokensText({ usage }: RunSummary): string {
   return usage ? `${usage.inputTokens + usage.outputTokens} tokens` : "";
 }

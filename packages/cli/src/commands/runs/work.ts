@@ -1,13 +1,14 @@
 import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { errorMessage } from "@agent/core/toolkit";
-import { type RunClaim, type RunEngine, startWorker } from "@agent/durable";
+import { type RunClaim, type RunEngine, type RunSummary, startWorker } from "@agent/durable";
 import type { CrashGuard } from "../../process/crash.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, print } from "../../process/output.js";
 import { watchInterruption } from "../../run/interruption.js";
 import type { SettingsFlags } from "../../settings/flags.js";
 import { loadSettings } from "../../settings/loadSettings.js";
-import { directoryLabel, taskDefinition } from "./definition.js";
+import { directoryLabel, TASK, taskDefinition } from "./definition.js";
 import { type EngineFlags, withEngine } from "./engine.js";
 import { parseAge, parseCount, stateText } from "./text.js";
 import { loadTracing } from "./tracing.js";
@@ -22,6 +23,7 @@ export interface WorkFlags extends SettingsFlags, EngineFlags {
 }
 
 const DRAIN_CHECK_MS = 200;
+const DRAIN_CHECK_SHARE = 20;
 
 /** `agent runs work`: works off runs until it is interrupted, or with `--drain` until none is left. */
 export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<ExitCode> {
@@ -33,6 +35,8 @@ export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<
   return await withEngine(flags, async (engine) => {
     const interruption = watchInterruption(undefined);
     const tell = flags.json ? tellJson : tellText;
+    if (!flags.json)
+      note(`Working on runs of ${labels.join(", ")}, ${concurrency} at a time. Stop with Ctrl-C.`);
     const worker = await startWorker(watched(engine, tell), {
       definitions: [taskDefinition(loaded, guard, traced?.telemetry)],
       name: flags.name ?? hostname(),
@@ -42,11 +46,9 @@ export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<
       ...(traced && { tracing: traced.tracing }),
       onFault: (error) => note(`agent: ${errorMessage(error)}`),
     });
-    if (!flags.json)
-      note(`Working on runs of ${labels.join(", ")}, ${concurrency} at a time. Stop with Ctrl-C.`);
     await new Promise<void>((resolve) => {
       interruption.signal.addEventListener("abort", () => resolve(), { once: true });
-      if (flags.drain) void untilDrained(engine, interruption.signal).then(resolve);
+      if (flags.drain) void untilDrained(engine, labels, interruption.signal).then(resolve);
     });
     if (interruption.stop) note("Closing: steps that run may end, then the runs go on elsewhere.");
     await worker.close();
@@ -91,10 +93,24 @@ function watched(engine: RunEngine, tell: Tell): RunEngine {
   });
 }
 
-async function untilDrained(engine: RunEngine, signal: AbortSignal): Promise<void> {
+/** Until no run is left that a worker with these labels could take. Others may wait for ever for a worker elsewhere. */
+async function untilDrained(
+  engine: RunEngine,
+  labels: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
+    const before = performance.now();
     const { queued, running } = await engine.count();
-    if (queued + running === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
+    const open = await Promise.all([
+      queued === 0 ? [] : engine.list({ state: "queued", limit: queued }),
+      running === 0 ? [] : engine.list({ state: "running", limit: running }),
+    ]);
+    const isOurs = (run: RunSummary): boolean =>
+      run.definition === TASK && run.labels.every((label) => labels.includes(label));
+    if (!open.flat().some(isOurs)) return;
+    // Where many runs are queued, looking at them must not keep the worker from them.
+    const tookMs = performance.now() - before;
+    await sleep(Math.max(DRAIN_CHECK_MS, DRAIN_CHECK_SHARE * tookMs));
   }
 }

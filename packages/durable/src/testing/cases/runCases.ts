@@ -8,12 +8,16 @@ export const runCases: readonly EngineCase[] = [
     name: "a run goes from queued over running to done, and any process can read it",
     async run({ open }) {
       const [engine, other] = [await open(), await open()];
-      const run = newRun({ input: { message: "hé\n\u0001" }, trace: "00-1-2-01" });
+      const run = newRun({ input: { message: "hé\n\u0001" }, trace: "00-1-2-01", title: "Says hé" });
       assert.equal(await engine.create(run), true);
       const queued = await other.get(run.id);
       assert.equal(queued?.state, "queued");
       assert.deepEqual(queued.input, run.input);
       assert.equal(queued.trace, run.trace);
+      assert.deepEqual(
+        (await other.list()).map(({ title }) => title),
+        [run.title],
+      );
       const worker = await TestWorker.start(other);
       const claim = await worker.next();
       assert.equal(claim.epoch, 1);
