@@ -1,8 +1,18 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createRedactor } from "@agent/core/provider";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type StrictServer, type StrictWire, startStrictServer } from "./strict/server.js";
 import { STRICT_CHAT, STRICT_GENERATE_CONTENT, STRICT_MESSAGES } from "./strict/wires.js";
@@ -66,7 +76,12 @@ function createHome() {
   }
   const run = (args: readonly string[], env: Readonly<Record<string, string>>) =>
     runCommand(project, args, { HOME: root, ...env });
-  return { run, write: (name: string, text: string) => writeFileSync(join(project, name), text) };
+  /** The text of every file that the command left behind. */
+  const left = () =>
+    readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
+  return { run, left, write: (name: string, text: string) => writeFileSync(join(project, name), text) };
 }
 
 function runCommand(cwd: string, args: readonly string[], env: Readonly<Record<string, string>>) {
@@ -125,6 +140,22 @@ describe.each(WIRED)("agent on $name", (one) => {
     expect(none.code).toBe(2);
     expect(none.stdout + none.stderr).toContain(one.keyVariable);
     expect(JSON.stringify([right, wrong, none])).not.toMatch(new RegExp(`${KEY}|${WRONG}`));
+  });
+
+  test("leaves no key in its output or in any file, whether the server takes it or sends it back", async () => {
+    const server = await strict(one.wire);
+    const { run, left } = createHome();
+    const right = await run(["--model", model, "hello"], environment(one, server));
+    expect([right.code, right.stdout]).toEqual([0, "Answer 2.\n"]);
+    const args = ["--model", model, "again"];
+    const wrong = await run(args, environment(one, server, WRONG));
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("[secret]")]);
+    const files = left();
+    expect(files.some((text) => text.includes("Answer 2."))).toBe(true);
+    const redact = createRedactor(() => [KEY, WRONG]);
+    for (const text of [right.stdout, right.stderr, wrong.stdout, wrong.stderr, ...files]) {
+      expect(redact(text)).toBe(text);
+    }
   });
 
   test("a structured answer uses the native mode of the wire", async () => {
