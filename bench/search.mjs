@@ -240,8 +240,8 @@ function firstCall() {
         const start = performance.now(); await new SearchTextTool().execute({ query: "${query}", paths: ["${path}"] });
         console.log(performance.now() - start); process.exit();`),
     );
-  // As a host does it: the pack is registered with warmUp, and the first call comes when the model has answered.
-  const warmed = `register({ register() {}, disableByDefault() {} }, { options: { warmUp: true } });
+  // As in an agent: the pack gets ready when the model is asked, and the first call comes when it has answered.
+  const warmed = `register({ register() {}, provide: (services) => services.warmUp() });
     await new Promise((resolve) => setTimeout(resolve, 500));`;
   const rg = (query) => wallOf(() => program("rg", [...RG, "-F", "-e", query, path]));
   for (const [work, prepare] of [

@@ -281,6 +281,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
       conversation: this.conversation,
       gate: this.#gate,
       packHooks: () => this.registry.services.hooks,
+      warmUpPacks: () => this.registry.services.warmUp(),
       takeSteering: (taking) => this.#steering.take(taking),
       output: output === undefined ? undefined : createOutputReader(output),
       decisions,

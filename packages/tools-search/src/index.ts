@@ -1,4 +1,4 @@
-import type { PackHost, PackRegistry } from "@agent/core";
+import type { PackHost, PackRegistry, PackServices } from "@agent/core";
 import { check } from "@agent/core/toolkit";
 import { sharedPool } from "./host/pool/shared.js";
 import type { SearchOptions } from "./options.js";
@@ -19,11 +19,26 @@ declare module "@agent/core" {
   }
 }
 
+// The request to the model goes first: starting threads takes the processor for some milliseconds.
+const START_DELAY_MS = 20;
+
+/** Starts the threads while the model thinks, so that the first search does not wait for them. */
+function threadStart(workers: number | undefined): PackServices {
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    warmUp() {
+      timer = setTimeout(() => sharedPool({ workers }).warmUp(), START_DELAY_MS);
+      timer.unref();
+    },
+    dispose: () => clearTimeout(timer),
+  };
+}
+
 /** Registers `search_text` and `search_files`, both enabled. Throws for an unknown or mistyped option. */
 export function register(registry: PackRegistry<SearchToolName>, host?: PackHost<SearchOptions>): void {
   check.registry(registry);
   const options = host?.options;
   registry.register(new SearchTextTool(options, host?.access));
   registry.register(new SearchFilesTool(options, host?.access));
-  if (options?.warmUp) sharedPool({ workers: options.workers }).warmUp();
+  if (options?.workers !== 0) registry.provide?.(threadStart(options?.workers));
 }

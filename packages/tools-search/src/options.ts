@@ -17,13 +17,8 @@ export interface SearchOptions {
   readonly maxLineLength?: number;
   /** When a search is stopped, in milliseconds; what it found so far is returned. Default 20000. */
   readonly timeoutMs?: number;
-  /** Worker threads, started by the first search and shared by all; 0 searches in the host's own thread. Default 2, or 1 on a single core. */
+  /** Worker threads, started while a model is first asked or by the first search, and shared by all; 0 searches in the host's own thread. Default 2, or 1 on a single core. */
   readonly workers?: number;
-  /**
-   * Starts the worker threads when the pack is registered, so that the first search does not wait for them: for a host
-   * that knows that an agent is about to work. Default false.
-   */
-  readonly warmUp?: boolean;
   /** Adds lines of context to results with few matches, so that no second call is needed. Default false. */
   readonly autoContext?: boolean;
 }
@@ -36,7 +31,6 @@ export function checkedOptions(options: unknown): SearchOptions {
     maxLineLength: { type: "integer", minimum: 20, maximum: 100_000 },
     timeoutMs: { type: "integer", minimum: 1 },
     workers: { type: "integer", minimum: 0, maximum: 64 },
-    warmUp: { type: "boolean" },
     autoContext: { type: "boolean" },
   });
 }

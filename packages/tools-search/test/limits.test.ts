@@ -72,7 +72,7 @@ test("only the first items are kept, in order, however many are added", () => {
 
 // The system's own list of threads: a worker that lets the process end is not in Node's list of what is active.
 test.skipIf(!existsSync("/proc/self/task"))(
-  "workers started at registration serve the first search and do not keep the process alive",
+  "workers start once the model is asked, and do not keep the process alive",
   () => {
     const pack = new URL("../dist/index.js", import.meta.url).href;
     const script = `
@@ -80,16 +80,21 @@ test.skipIf(!existsSync("/proc/self/task"))(
     const { readdirSync } = await import("node:fs");
     const threads = () => readdirSync("/proc/self/task").length;
     const before = threads();
-    const tools = [];
-    register({ register: (tool) => tools.push(tool), unregister() {}, enable() {}, disable() {}, hasTool() {}, isToolEnabled() {}, getToolNames() {} },
-      { context: {}, options: { warmUp: process.argv[1] === "warm", workers: 2 } });
-    for (let turn = 0; turn < 2000 && threads() === before; turn++) await new Promise(setImmediate);
+    const services = [];
+    const registry = { register() {}, unregister() {}, enable() {}, disable() {}, hasTool() {}, isToolEnabled() {}, getToolNames() {} };
+    register({ ...registry, provide: (given) => services.push(given) }, { context: {}, options: { workers: 2 } });
+    if (process.argv[1] !== "registered") for (const { warmUp } of services) warmUp();
+    if (process.argv[1] === "disposed") for (const { dispose } of services) dispose();
+    const { setTimeout: wait } = await import("node:timers/promises");
+    const deadline = process.argv[1] === "asked" ? 10_000 : 200;
+    for (let waited = 0; waited < deadline && threads() === before; waited += 5) await wait(5);
     console.log(threads() > before);`;
     const node = (mode: string): string =>
       execFileSync(process.execPath, ["--input-type=module", "-e", script, mode], {
         encoding: "utf8",
       }).trim();
-    expect(node("warm")).toBe("true");
-    expect(node("cold")).toBe("false");
+    expect(node("asked")).toBe("true");
+    expect(node("registered")).toBe("false");
+    expect(node("disposed")).toBe("false");
   },
 );

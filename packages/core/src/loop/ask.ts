@@ -45,7 +45,9 @@ export async function askModel(exchange: Exchange, turn: number, attempt: number
   };
   const ask = (): Promise<ChatResponse> => {
     replayed = false;
-    return respond(exchange, request);
+    const answer = respond(exchange, request);
+    exchange.warmUpPacks();
+    return answer;
   };
   try {
     const response = await orAborted(steps.answer({ scope, turn, kind: "answer", attempt }, ask), signal);

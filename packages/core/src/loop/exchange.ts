@@ -52,6 +52,8 @@ export interface Exchange {
   /** The embedder's own hooks, and those of packs. */
   readonly hooks: readonly CallHooks[];
   readonly packHooks: () => readonly CallHooks[];
+  /** Lets packs get ready while the model is asked. */
+  readonly warmUpPacks: () => void;
   readonly steps: Steps;
   readonly telemetry: Telemetry;
   /** Takes the messages given to `steer` since the last time; with `last`, if there are none, no more are accepted. */

@@ -11,6 +11,11 @@ export interface PackServices {
   readonly commands?: readonly PackCommand[];
   /** Asked about every call of every tool. A pack can deny and change, never allow what a person must decide. */
   readonly hooks?: CallHooks;
+  /**
+   * Gets ready what the first call would wait for, such as threads. Called once, without waiting, while the model is
+   * asked for the first time. Must return quickly.
+   */
+  readonly warmUp?: () => void | Promise<void>;
   /** What a person can mention in a message, such as the resources of a server. */
   readonly mentions?: readonly MentionSource[];
   /** Ends everything the registration started. Called once; the tools are gone by then. */

@@ -1,5 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { fakeContext, fakeTool } from "../../test/fixtures.js";
+import { Agent } from "../agent.js";
+import type { ChatProvider } from "../providers/interface.js";
 import { createToolRegistry } from "./factory.js";
 import type { ToolPack } from "./pack.js";
 import type { BackgroundJob, PackServices } from "./packServices.js";
@@ -66,6 +68,36 @@ describe("what packs bring besides tools", () => {
     expect(() => registry.register(fakeTool("late"))).toThrow("disposed of");
   });
 
+  test("packs get ready once, while the model is asked; one that fails changes nothing", async () => {
+    const order: string[] = [];
+    const model: ChatProvider = {
+      respond: async () => {
+        order.push("asked");
+        return { content: "fine", toolCalls: [], finishReason: "stop" };
+      },
+    };
+    const failing = vi.fn(() => Promise.reject(new Error("no thread")));
+    const agent = new Agent(model, {
+      packs: [
+        packOf({ warmUp: failing }, "first"),
+        packOf({ warmUp: () => void order.push("ready") }, "second"),
+      ],
+    });
+    expect(order).toEqual([]);
+    expect(await agent.chat("hello")).toBe("fine");
+    expect(await agent.chat("again")).toBe("fine");
+    expect(order).toEqual(["asked", "ready", "asked"]);
+    expect(failing).toHaveBeenCalledTimes(1);
+  });
+
+  test("after the end no pack gets ready", async () => {
+    const warmUp = vi.fn();
+    const registry = registryOf(packOf({ warmUp }));
+    await registry.dispose();
+    registry.services.warmUp();
+    expect(warmUp).not.toHaveBeenCalled();
+  });
+
   test("what a pack provides after the end is ended at once", async () => {
     const registry = registryOf();
     await registry.dispose();
@@ -88,6 +120,7 @@ describe("what packs bring besides tools", () => {
 
   test.each([
     [{ dispose: "x" }, "services.dispose must be a function"],
+    [{ warmUp: true }, "services.warmUp must be a function"],
     [{ diagnose: 1 }, "services.diagnose must be a function"],
     [{ hooks: { name: "h", beforCall: () => undefined } }, "beforeCall() or afterCall()"],
     ["text", "services must be an object"],

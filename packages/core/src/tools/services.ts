@@ -22,6 +22,8 @@ export interface PendingTools {
 /** The services of all packs of one registry, and the tools that are still loading. */
 export class PackServiceList {
   readonly #services: PackServices[] = [];
+  /** Those with a warm-up that was not called yet. */
+  readonly #cold: PackServices[] = [];
   readonly #pending = new Map<object, PendingTools & { readonly done: Promise<void> }>();
   readonly #ended = new AbortController();
 
@@ -31,7 +33,9 @@ export class PackServiceList {
     if (services.dispose !== undefined) checkFunction("services.dispose", services.dispose);
     if (services.diagnose !== undefined) checkFunction("services.diagnose", services.diagnose);
     if (services.terminate !== undefined) checkFunction("services.terminate", services.terminate);
+    if (services.warmUp !== undefined) checkFunction("services.warmUp", services.warmUp);
     this.#services.push(services);
+    if (services.warmUp) this.#cold.push(services);
     if (this.#ended.signal.aborted) this.dispose().catch(() => undefined);
   }
 
@@ -95,6 +99,13 @@ export class PackServiceList {
     return this.#services.flatMap(({ mentions }) => mentions ?? []);
   }
 
+  /** Lets packs get ready for their first calls; each is asked once. A failure is left to the first call to report. */
+  warmUp(): void {
+    for (const services of this.#cold.splice(0)) {
+      (async () => await services.warmUp?.())().catch(() => undefined);
+    }
+  }
+
   /** The diagnostics of all packs. A pack that fails is listed with its error. */
   async diagnose(): Promise<Diagnosis[]> {
     const found = this.#services.map(async ({ diagnose }) => {
@@ -121,6 +132,7 @@ export class PackServiceList {
   /** Ends what the packs started: every pack is asked, also after one has failed. */
   async dispose(): Promise<void> {
     this.#ended.abort();
+    this.#cold.length = 0;
     await this.#loadsEnded();
     const endings = this.#services.splice(0).map(async ({ dispose }) => await dispose?.());
     const failed = (await Promise.allSettled(endings)).find(({ status }) => status === "rejected");
