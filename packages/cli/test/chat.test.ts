@@ -181,7 +181,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await terminal.until("The conversation is forgotten.");
     terminal.send("/etc/hosts is a path");
     await answered(terminal, "/etc/hosts is a path");
-    terminal.send("/quit");
+    terminal.send("/exit");
     await terminal.until("left with 0\n[status 0]");
   });
 

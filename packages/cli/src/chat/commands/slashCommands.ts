@@ -34,11 +34,17 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   },
 };
 
+/** The names by which other agents call these commands: they work here too, and are listed nowhere. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ["/exit", "/quit"],
+  ["/new", "/clear"],
+]);
+
 /** Runs a line that starts with a slash and resolves to what it has to say. Never rejects. */
 async function runSlashCommand(input: string, context: CommandContext): Promise<readonly string[]> {
   const [, name = "", argument = ""] = /^(\S+)\s*(.*)$/s.exec(input.trim()) ?? [];
   const commands = allCommands(context);
-  const command = commands.get(name);
+  const command = commands.get(name) ?? commands.get(OTHER_NAMES.get(name) ?? "");
   if (!command) {
     const nearest = nearestMatch(name, [...commands.keys()]);
     const hint = nearest === undefined ? "/help lists the commands." : `Did you mean ${nearest}?`;
