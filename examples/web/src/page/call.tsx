@@ -1,14 +1,17 @@
 import type { ApprovalDecision } from "@agent/core";
 import type { CallBlock } from "@agent/web";
 
+export type Decide = (decision: ApprovalDecision) => void;
+
 interface CallProps {
   readonly call: CallBlock;
-  readonly decide: (id: string, decision: ApprovalDecision) => void;
+  /** Answers the question whether it may run; absent while nobody is asked. */
+  readonly decide: Decide | undefined;
 }
 
 /** One tool call: what is asked, its output while it runs, its result, and the question if it waits for a yes. */
 export function Call({ call, decide }: CallProps) {
-  const { id, name, args, state, draft, output, text, summary, durationMs } = call;
+  const { name, args, state, draft, output, text, summary, durationMs } = call;
   const shown = text === undefined || (name === "run_bash" && output !== "") ? output : text;
   return (
     <section className="call" data-state={state} aria-label={`${name}: ${state}`}>
@@ -17,15 +20,15 @@ export function Call({ call, decide }: CallProps) {
       </header>
       <pre className="arguments">{draft ?? describe(args)}</pre>
       {shown !== "" && <pre className="output">{shown.split("\n").map(line)}</pre>}
-      {state === "waiting" && (
+      {decide && (
         <p>
-          <button type="button" onClick={() => decide(id, "allow")}>
+          <button type="button" onClick={() => decide("allow")}>
             Allow
           </button>{" "}
-          <button type="button" onClick={() => decide(id, "always")}>
+          <button type="button" onClick={() => decide("always")}>
             Always
           </button>{" "}
-          <button type="button" onClick={() => decide(id, { deny: "the person said no." })}>
+          <button type="button" onClick={() => decide({ deny: "the person said no." })}>
             Deny
           </button>
         </p>

@@ -1,12 +1,12 @@
 import type { Content } from "@agent/core";
-import type { Block } from "@agent/web";
+import type { Block, CallBlock } from "@agent/web";
 import { useChat } from "@agent/web/react";
 import { type FormEvent, useEffect, useState } from "react";
-import { Call } from "./call.tsx";
+import { Call, type Decide } from "./call.tsx";
 
 /** The whole page: the conversation, and the line to write on. */
 export function Chat() {
-  const { messages, status, error, connection, send, decide, stop } = useChat({ url: "/chat" });
+  const { messages, approvals, status, error, connection, send, decide, stop } = useChat({ url: "/chat" });
   const [problem, setProblem] = useState<string>();
   useEffect(() => {
     window.scrollTo(0, document.body.scrollHeight);
@@ -14,6 +14,10 @@ export function Chat() {
   const report = (work: Promise<void>): void => {
     setProblem(undefined);
     work.catch((reason: Error) => setProblem(reason.message));
+  };
+  const questionAbout = (call: CallBlock): Decide | undefined => {
+    const question = approvals.find(({ callId }) => callId === call.id);
+    return question && ((decision) => report(decide(question.id, decision)));
   };
   return (
     <>
@@ -25,11 +29,7 @@ export function Chat() {
         ) : (
           <article key={index} className="assistant">
             {message.blocks.map((block, position) => (
-              <BlockView
-                key={position}
-                block={block}
-                decide={(id, decision) => report(decide(id, decision))}
-              />
+              <BlockView key={position} block={block} questionAbout={questionAbout} />
             ))}
             {message.stopped && <p className="stopped">Stopped.</p>}
           </article>
@@ -46,10 +46,14 @@ export function Chat() {
   );
 }
 
-type Decide = Parameters<typeof Call>[0]["decide"];
+interface BlockProps {
+  readonly block: Block;
+  /** How to answer the question whether a call may run, if it is open. */
+  readonly questionAbout: (call: CallBlock) => Decide | undefined;
+}
 
-function BlockView({ block, decide }: { readonly block: Block; readonly decide: Decide }) {
-  if (block.type === "call") return <Call call={block} decide={decide} />;
+function BlockView({ block, questionAbout }: BlockProps) {
+  if (block.type === "call") return <Call call={block} decide={questionAbout(block)} />;
   return <div className={block.type === "text" ? "text" : "text reasoning"}>{block.text}</div>;
 }
 
