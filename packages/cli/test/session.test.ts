@@ -60,6 +60,12 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     await third.until((screen) => screen.includes("❯ say about apples") && !screen.includes("pears"));
     third.press("Enter");
     await third.until(/about apples\n\nresumed, 2 messages/);
+    await say(third, "about plums");
+    await leave(third);
+    const fourth = run(["--resume"]);
+    expect(await fourth.until(/Go on with · type to filter/)).toMatch(
+      /❯ say about apples +just now · 4 messages/,
+    );
   });
 
   test("/clear starts a new session and the old one stays, /resume goes back, /fork goes on in a copy", async () => {

@@ -85,7 +85,7 @@ describe("a project's config is code, and runs only after trust", () => {
     await box.run(["init", "-y"]);
     const { code, stdout } = await box.run(['write "export default { enable: [] }" to agent.config.ts']);
     expect(code).toBe(3);
-    expect(stdout).toContain("is protected");
+    expect(stdout).toContain("no tool changes it");
   });
 
   test("data that only narrows needs no trust, data that widens does", async () => {

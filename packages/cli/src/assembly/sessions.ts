@@ -36,13 +36,13 @@ export function newSessionFile(cwd: string): string {
   return join(sessionDirectory(cwd), `${stamp}-${randomBytes(2).toString("hex")}${EXTENSION}`);
 }
 
-/** The session `wanted` names: an id or the start of one, a file, or with `true` the latest of this directory. */
+/** The session `wanted` names: an id or the start of one, a file, or with `true` the last used of this directory. */
 export async function openSession(cwd: string, wanted: string | true): Promise<OpenSession> {
   const file = wanted === true ? latest(cwd) : byName(cwd, wanted);
   return { file, session: await loadSession(file) };
 }
 
-/** The sessions of this directory, latest first. Files that are no sessions are left out. */
+/** The sessions of this directory, last used first. Files that are no sessions are left out. */
 export async function listSessions(cwd: string): Promise<SessionInfo[]> {
   const directory = sessionDirectory(cwd);
   const found: SessionInfo[] = [];
@@ -124,13 +124,19 @@ export function idOf(name: string): string {
   return basename(name, EXTENSION);
 }
 
-/** Latest first: the names begin with the time. */
+/** Last used first: somebody may go on with an old one, and two may begin within one second. */
 function sessionFiles(directory: string): string[] {
   if (!existsSync(directory)) return [];
   return readdirSync(directory)
     .filter((name) => SESSION_FILE.test(name))
-    .sort()
-    .reverse();
+    .map((name) => ({ name, used: lastUse(join(directory, name)) }))
+    .sort((a, b) => b.used - a.used || (a.name < b.name ? 1 : -1))
+    .map(({ name }) => name);
+}
+
+/** When a session was last written, in milliseconds; 0 if another process has just removed it. */
+function lastUse(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 function sessionDirectory(cwd: string): string {

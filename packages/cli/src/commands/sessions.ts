@@ -9,7 +9,7 @@ export interface SessionsFlags {
   readonly cwd?: string;
 }
 
-/** `agent sessions`: the conversations kept for this directory, latest first. */
+/** `agent sessions`: the conversations kept for this directory, last used first. */
 export async function sessionsCommand(flags: SessionsFlags): Promise<ExitCode> {
   enterDirectory(flags.cwd);
   const sessions = await listSessions(process.cwd());
