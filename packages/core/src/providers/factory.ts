@@ -38,7 +38,7 @@ export interface ModelInfo {
  * it: `const { provider } = await import("@agent/provider-anthropic")`.
  */
 export interface ProviderFactory<Options extends ProviderOptions = ProviderOptions> {
-  /** What people write: `anthropic`, as in `anthropic/claude-sonnet-4-5`. */
+  /** What people write: `anthropic`, as in `anthropic/claude-sonnet-5-5`. */
   readonly name: string;
   /** Environment variables for the key. The first that is set counts; a host offers the first one to the person. */
   readonly keyVariables: readonly string[];

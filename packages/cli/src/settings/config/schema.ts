@@ -84,7 +84,7 @@ export const CONFIG_SCHEMA: JsonSchema = {
     readOnly: { type: "boolean", description: "Only tools that declare nothing but reading" },
     addDirs: names("More directories in which tools may write without asking"),
     provider: { anyOf: [name, provider], description: "A provider's name, or one with settings" },
-    model: { ...name, description: "The model, with its provider if you like: anthropic/claude-sonnet-4-5" },
+    model: { ...name, description: "The model, with its provider if you like: anthropic/claude-sonnet-5-5" },
     fallback: { ...name, description: "A model that answers where the first one fails" },
     prices: {
       type: "object",

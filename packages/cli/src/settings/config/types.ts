@@ -100,7 +100,7 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
   readonly addDirs?: readonly string[];
   /** A provider's name, one with settings, or a `ChatProvider` of your own. */
   readonly provider?: ProviderName | ProviderSettings | ChatProvider;
-  /** The model's name, with its provider if you like: `"anthropic/claude-sonnet-4-5"`. */
+  /** The model's name, with its provider if you like: `"anthropic/claude-sonnet-5-5"`. */
   readonly model?: string;
   /** A model that answers where the first one fails: `"openai/gpt-5-mini"`. It is announced whenever it does. */
   readonly fallback?: string;
