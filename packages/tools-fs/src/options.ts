@@ -32,7 +32,7 @@ export const DEFAULT_LIMITS: Limits = {
 const SCHEMA: Readonly<Record<string, JsonSchema>> = {
   root: { type: "string", minLength: 1 },
   protect: { type: "array", items: { type: "string", minLength: 1 } },
-  // Above this a text no longer fits one string; below it a long character would not fit one window.
+  // A larger text would not fit one string; with a smaller limit a character of several bytes would not fit one window.
   maxReadBytes: { type: "integer", minimum: 16, maximum: 256 * 1024 * 1024 },
   maxReadLines: { type: "integer", minimum: 1 },
   maxEntries: { type: "integer", minimum: 1 },

@@ -64,31 +64,31 @@ export class Workspace {
     };
   }
 
-  /** Made when it is first asked: its rules take 12 KB, and a server has many agents that never change a file. */
+  /** Created on first use: its rules take 12 KB, and a server has many agents that never change a file. */
   get protection(): Protection {
     this.#protection ??= new Protection(this.#protectionOptions);
     return this.#protection;
   }
 
-  /** The canonical path of what an argument means, links followed; also for what does not exist yet. */
+  /** The canonical path of a path argument, with links followed. The path need not exist yet. */
   locate(path: string): string {
     const resolved = this.guard.resolve(path);
-    // Confined, it is canonical and checked: to resolve it once more could lead elsewhere, unchecked.
+    // With a root, `resolved` is already canonical and checked. Resolving it again could lead to an unchecked place.
     return this.guard.root === undefined ? canonicalPath(resolved) : resolved;
   }
 
-  /** As `locate`, but a link in the last place is not followed: the entry itself is meant. */
+  /** Like `locate`, but a link as the last name is not followed: the call is about the link itself. */
   locateEntry(path: string): string {
     const resolved = this.guard.resolve(path, { follow: false });
     if (this.guard.root !== undefined) return resolved;
     return join(canonicalPath(dirname(resolved)), basename(resolved));
   }
 
-  /** As `locate`, to write there: throws if that is protected, by the name that was given or where it leads. */
+  /** Like `locate`, for writing: throws if the path as written, or its canonical path, is protected. */
   locateToWrite(path: string, call: ToolCall | undefined): string {
     const target = this.locate(path);
     const written = resolve(this.guard.base, path);
-    // "sub/.git/hooks" may be a link to a directory of an innocent name.
+    // "sub/.git/hooks" may be a link to a directory whose own name is not protected.
     if (written !== target) this.protection.check("write", written);
     this.assertAllowed({ action: "write", path: target }, call);
     return target;
@@ -120,7 +120,7 @@ export class Workspace {
     assertAccess(this.#access, "write", path, call?.granted, { withContents });
   }
 
-  /** Throws unless an open file lies inside the root and where the access rules let it be read: the last word on both. */
+  /** Throws unless an open file is inside the root and may be read by the access rules. Final: an open file cannot be swapped. */
   assertOpened(fd: number, shown: string, call: Pick<ToolCall, "granted"> | undefined): void {
     if (!this.pins || process.platform !== "linux") return;
     const path = readlinkSync(`/proc/self/fd/${fd}`).replace(/ \(deleted\)$/, "");
@@ -132,7 +132,7 @@ export class Workspace {
     this.assertAllowed({ action: "read", path }, call);
   }
 
-  /** Throws if a canonical path leads elsewhere by now. For work that another program does by the path's name. */
+  /** Throws if a canonical path now leads elsewhere. For work that another program (an editor) does by path. */
   assertStillAt(target: string): void {
     if (canonicalPath(target) === target) return;
     throw new Error(`${showPath(target)} was replaced by a link to another place while it was in use.`);
@@ -157,7 +157,7 @@ function changeOf(action: Exclude<Action, "read">): Change {
   return action === "move" ? "takeAway" : action;
 }
 
-/** Throws unless a tool was handed a workspace. Any that looks like one will do, also of another copy. */
+/** Throws unless the value is a workspace. Checks the shape, so that one from another copy of this package is accepted. */
 export function checkedWorkspace(workspace: Workspace): Workspace {
   if (typeof workspace?.locate === "function") return workspace;
   throw invalidArgument("workspace", "a Workspace", workspace);

@@ -1,6 +1,6 @@
 import { lineStart, newlinesBetween, nextLine } from "./textLines.js";
 
-// Upper limits on how many pieces of `wanted` are searched and on the hits counted for each, so that it stays quick.
+// Limits on how many pieces of `wanted` are searched for and how many hits of each are counted: they bound the time.
 const MAX_PIECES = 24;
 const MAX_OCCURRENCES = 100;
 const SHORTEST_LINE = 8;
@@ -8,13 +8,13 @@ const SHORTEST_WORD = 2;
 const MAX_COMPARED = 30;
 const MAX_CANDIDATES = 3;
 const ALIKE_ENOUGH = 0.4;
-// A line longer than this (of a minified file, say) is not compared whole, but around the place in question.
+// In a line longer than this (of a minified file, say) only the text around the hit is compared.
 const LONG_LINE = 500;
 const MAX_COMPARED_CHARACTERS = 20_000;
 const WORD = "[\\p{L}\\p{N}_]+";
 const SIGN = "[^\\s\\p{L}\\p{N}_]";
 
-/** A part of the text that is like what was wanted; `line` counts from 1. */
+/** A part of the text that is similar to the wanted text; `line` counts from 1. */
 export interface Candidate {
   readonly start: number;
   readonly end: number;
@@ -22,13 +22,13 @@ export interface Candidate {
 }
 
 /**
- * The parts of a text most like `wanted`, best first. Finds pieces of it (whole lines, words) in the text, lets
- * each place vote for where the whole would start, rare pieces more than frequent ones, and compares the words
- * of the places with the most votes. The time it takes grows with the text only as searching does.
+ * The parts of a text most similar to `wanted`, best first. Searches the text for pieces of `wanted` (whole lines,
+ * words). Each hit votes for the position where all of `wanted` would start; rare pieces weigh more than frequent ones.
+ * Then compares the words at the positions with the most votes. The time grows linearly with the text.
  */
 export function findCandidates(text: string, wanted: string): Candidate[] {
   const byWords = rank(text, wanted, piecesOf(wanted), wordsOf);
-  // Every word may have a typing mistake: fall back to pieces of four characters.
+  // No word was found, perhaps because each has a typing mistake: fall back to pieces of four characters.
   return byWords.length > 0 ? byWords : rank(text, wanted, shredsOf(wanted), pairsOf);
 }
 
@@ -77,7 +77,7 @@ function piecesOf(wanted: string): Piece[] {
     .slice(0, MAX_PIECES);
 }
 
-/** Four characters at a time. */
+/** Pieces of four characters. */
 function shredsOf(wanted: string): Piece[] {
   const shreds = [...wanted.slice(0, MAX_COMPARED_CHARACTERS).matchAll(/\S.{3}/g)];
   return shreds.slice(0, MAX_PIECES).map((match) => ({ text: match[0], at: match.index }));
@@ -91,7 +91,7 @@ function occurrences(text: string, piece: string): number[] {
   return found;
 }
 
-/** Where the whole would start, if a piece of it at `at` stands at `place`: at the start of a line, if that is near. */
+/** Where `wanted` would start if its piece at offset `at` is at `place`: at the start of a line if one is near. */
 function startOf(text: string, place: number, wanted: string, at: number): number {
   const start = lineStart(text, place, newlinesBetween(wanted, 0, at));
   const column = at - lineStart(wanted, at);
@@ -108,7 +108,7 @@ function overlap(a: { start: number; end: number }, b: { start: number; end: num
   return a.start < b.end && b.start < a.end;
 }
 
-/** How often each word or sign occurs; blanks do not count. */
+/** How often each word or punctuation mark occurs; white space is not counted. */
 function wordsOf(text: string): Map<string, number> {
   const parts = new RegExp(`${WORD}|${SIGN}`, "gu");
   return tally(text.slice(0, MAX_COMPARED_CHARACTERS).match(parts) ?? []);
@@ -126,7 +126,7 @@ function tally(parts: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Dice's coefficient: how much two texts share. */
+/** Dice's coefficient: the share of words or pairs that two texts have in common, from 0 to 1. */
 function likeness(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
   const sum = (parts: ReadonlyMap<string, number>): number => [...parts.values()].reduce((x, y) => x + y, 0);
   let shared = 0;

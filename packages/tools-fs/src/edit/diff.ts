@@ -5,7 +5,7 @@ const CONTEXT_LINES = 2;
 const MAX_HUNKS = 20;
 const MAX_DIFF_LINES = 200;
 const LONGEST_LINE = 300;
-// The table of a longest common subsequence has this many cells at most; beyond it a block is shown whole.
+// The most cells of the longest-common-subsequence table; a larger block is shown as removed and added whole.
 const MAX_CELLS = 250_000;
 
 /** A compact unified diff of the changes, in order and capped. `regions` are sorted and do not overlap. */
@@ -99,7 +99,7 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
   return out;
 }
 
-/** For every pair of positions, how many lines the rests of both texts have in common, in order. */
+/** Longest-common-subsequence table: for each pair of positions, how many lines the remainders share, in order. */
 function commonLengths(before: readonly string[], after: readonly string[]): number[][] {
   const table = Array.from({ length: before.length + 1 }, () => new Array<number>(after.length + 1).fill(0));
   for (let a = before.length - 1; a >= 0; a--) {

@@ -13,7 +13,7 @@ export interface Region {
   readonly replacement: string;
 }
 
-/** Where `old_text` was found, and what had to be overlooked to find it. */
+/** Where `old_text` was found, and which differences were ignored to find it. */
 export interface Match {
   readonly regions: readonly Region[];
   /** `undefined` for an exact match, else what differs: `trailing blanks`. */
@@ -21,13 +21,13 @@ export interface Match {
 }
 
 /**
- * Finds every place of `oldText`, with the least tolerance that finds any: exactly, with whatever line breaks the
- * file has there, then overlooking quotes, trailing blanks, and indentation. Nothing outside the places found is
- * ever touched. Bytes that are not text (`isDecoded` false) must match but for line breaks.
+ * Finds every occurrence of `oldText`, with the least tolerance that finds any: exactly, then with any line breaks,
+ * then ignoring typographic characters, trailing blanks, and indentation. Text outside the occurrences is never
+ * changed. In bytes that are not text (`isDecoded` false) only line breaks may differ.
  */
 export function findMatch(text: string, oldText: string, newText: string, isDecoded = true): Match {
   const lineBreakAt = lineBreakFinder(text);
-  // The replacement takes the line breaks of the place, unless the caller wrote carriage returns on purpose.
+  // The replacement gets the line breaks used at its place, unless the caller wrote carriage returns on purpose.
   const region = ({ start, end }: Place, literal: boolean): Region => {
     const eol = literal || !newText.includes("\n") ? undefined : lineBreakAt(start);
     const replacement = eol === undefined ? newText : withLineBreaks(newText, eol);
@@ -65,7 +65,7 @@ function placesOf(text: string, wanted: string): Place[] {
   return found;
 }
 
-/** As if every line break were "\n": a place never begins or ends in the middle of a CRLF. */
+/** Finds `wanted` as if every line break were "\n". A place never begins or ends in the middle of a CRLF. */
 function placesByLine(text: string, wanted: string): Place[] {
   const plain = withLineBreaks(wanted, "\n");
   if (!plain.includes("\n") || !text.includes("\r\n")) return placesOf(text, plain);
@@ -76,7 +76,7 @@ function placesByLine(text: string, wanted: string): Place[] {
   }));
 }
 
-/** Tells where a position in the text without the carriage returns of its CRLFs lies in the text; for positions in order. */
+/** Maps positions in the text with "\n" for each CRLF back to the original text. Call it with ascending positions. */
 function originalPositions(text: string): (position: number) => number {
   let [returns, next] = [0, text.indexOf("\r\n")];
   return (position) => {

@@ -5,7 +5,7 @@ import { plainTypography } from "./typography.js";
 // Every line is kept in memory several times, so their number is limited.
 const MAX_LINES = 500_000;
 
-/** Finds whole lines that are `oldText` but for trailing blanks, or else but for their indentation. */
+/** Finds whole lines that differ from `oldText` only in trailing blanks or, if there are none, only in indentation. */
 export function matchLines(text: string, oldText: string, newText: string): Match | undefined {
   const wanted = oldText.split(/\r?\n/);
   const closed = wanted.length > 1 && wanted.at(-1) === "";
@@ -40,8 +40,8 @@ export function matchLines(text: string, oldText: string, newText: string): Matc
 }
 
 /**
- * Where `wanted` stands in `lines` as a block; blocks that overlap are counted once. Looks at each line about once,
- * however alike the lines are (Knuth, Morris and Pratt).
+ * The indexes at which `wanted` occurs in `lines` as a block; of blocks that overlap only the first counts. Linear
+ * time even if all lines are the same (Knuth-Morris-Pratt).
  */
 function runs(lines: readonly string[], wanted: readonly string[]): number[] {
   const fallback = fallbacks(wanted);
@@ -69,7 +69,7 @@ function fallbacks(wanted: readonly string[]): number[] {
   return fallback;
 }
 
-/** Where `count` lines stand, with their last line break if the block is closed. */
+/** The span of `count` lines; it includes the last line break if the block is closed. */
 function spanOf(lines: readonly Line[], first: number, count: number, closed: boolean): Omit<Line, "next"> {
   const last = lines[first + count - 1];
   const start = lines[first]?.start ?? 0;
@@ -77,8 +77,8 @@ function spanOf(lines: readonly Line[], first: number, count: number, closed: bo
 }
 
 /**
- * How the caller's indentation translates to the file's. `undefined` if one indentation of the caller's
- * stands for two of the file's: then the lines only look alike.
+ * Maps each indentation in the caller's text to the one in the file. `undefined` if one indentation would map to two
+ * different ones: then the blocks have a different structure and do not match.
  */
 function indentMap(wanted: readonly string[], actual: readonly string[]): Map<string, string> | undefined {
   const map = new Map<string, string>();

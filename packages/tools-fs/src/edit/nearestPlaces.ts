@@ -9,8 +9,8 @@ const MAX_LINES_SHOWN = 40;
 const LEAD_CHARACTERS = 12;
 
 /**
- * Tells which parts of a text are most like what was not found, and how the best of them differs; `undefined`
- * if nothing is like it. `toShown` turns a piece of the text into what can be read.
+ * Describes the parts of a text most similar to the one that was not found, and how the best of them differs;
+ * `undefined` if nothing is similar. `toShown` turns a piece of the text into readable characters.
  */
 export function nearestPlaces(
   text: string,

@@ -7,7 +7,7 @@ import { newlinesBetween } from "./textLines.js";
 const MAX_PLACES_NAMED = 10;
 
 export interface Edit {
-  /** How the caller knows it, for messages: `old_text`, `edits[2].old_text`. */
+  /** The name of the argument, for messages: `old_text`, `edits[2].old_text`. */
   readonly name: string;
   readonly oldText: string;
   readonly newText: string;
@@ -22,8 +22,8 @@ export interface EditPlan {
 }
 
 /**
- * Finds where every edit applies, all against the same text. Throws, with the places in question, if one is
- * absent, ambiguous, or changes what another one changes: then nothing is to be done at all.
+ * Finds where every edit applies, all against the same text. Throws if the text of one edit is absent or ambiguous, or
+ * if two edits overlap; the error names the places. The caller then changes nothing.
  */
 export function planEdits(file: TextFile, edits: readonly Edit[]): EditPlan {
   const remarks: string[] = [];
@@ -51,7 +51,7 @@ export function planEdits(file: TextFile, edits: readonly Edit[]): EditPlan {
 
 function absent(file: TextFile, edit: Edit): Error {
   const places = nearestPlaces(file.text, file.fromArgument(edit.oldText), file.toShown);
-  const hint = places ?? "Nothing in the file is like it; read the file again.";
+  const hint = places ?? "Nothing in the file is similar to it; read the file again.";
   return new Error(`${edit.name} was not found; nothing was changed. ${hint}`);
 }
 

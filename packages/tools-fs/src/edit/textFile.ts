@@ -2,19 +2,19 @@ import { decode, decodesFully, encode, looksBinary, markedEncoding } from "../re
 
 const BYTE_ORDER_MARK = "\ufeff";
 
-/** A file's bytes as text that can be changed and turned back without touching any other byte. */
+/** A file's bytes as text that can be edited and encoded again; bytes outside the edit stay the same. */
 export interface TextFile {
   readonly text: string;
-  /** Whether `text` holds characters. If not, each unit is a byte, which may only look like a quote or a space. */
+  /** Whether `text` holds characters. If not, each code unit is one byte: half a character may look like a quote. */
   readonly isDecoded: boolean;
-  /** An argument in the form in which it stands in `text`. */
+  /** Converts an argument of the call to the form that `text` has. */
   fromArgument(argument: string): string;
-  /** A piece of `text` for reading. */
+  /** Converts a piece of `text` to readable characters. */
   toShown(piece: string): string;
   toBytes(text: string): Buffer;
 }
 
-/** Opens bytes as text, or returns `undefined` if they are not text. The byte order mark stays outside. */
+/** Decodes bytes, or returns `undefined` if they are not text. A byte order mark at the start is not part of `text`. */
 export function asTextFile(bytes: Buffer): TextFile | undefined {
   const encoding = markedEncoding(bytes) ?? "utf8";
   if (encoding === "utf8" && looksBinary(bytes)) return undefined;
@@ -27,7 +27,7 @@ export function asTextFile(bytes: Buffer): TextFile | undefined {
   return { text, isDecoded: true, toBytes, fromArgument: withoutMark, toShown: (piece) => piece };
 }
 
-/** Text in an unknown encoding: every byte is one character, so that what is not understood stays as it is. */
+/** Text in an unknown encoding: every byte becomes one character, so that bytes that are not UTF-8 are kept. */
 function byteText(bytes: Buffer): TextFile {
   return {
     text: bytes.toString("latin1"),
@@ -38,7 +38,7 @@ function byteText(bytes: Buffer): TextFile {
   };
 }
 
-/** Drops a leading byte order mark. A mark alone is kept: the caller means one inside the text. */
+/** Drops a leading byte order mark. If the argument is only a mark, it is kept: the caller means one inside the text. */
 function withoutMark(argument: string): string {
   return argument.length > 1 && argument.startsWith(BYTE_ORDER_MARK) ? argument.slice(1) : argument;
 }

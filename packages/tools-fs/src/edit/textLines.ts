@@ -21,18 +21,18 @@ export function linesOf(text: string): Line[] {
   return lines;
 }
 
-/** The number of newlines from `start` to `end`. Makes no list of lines: a file may have tens of millions. */
+/** The number of newlines from `start` to `end`. Builds no array of lines: a file may have tens of millions. */
 export function newlinesBetween(text: string, start: number, end: number): number {
   let count = 0;
   for (let at = start; at < end; at++) if (text.charCodeAt(at) === NEWLINE) count++;
   return count;
 }
 
-/** Where the line that holds a position starts, or the line so many before it. */
+/** Where the line that holds a position starts, or the line `linesBack` lines before it. */
 export function lineStart(text: string, position: number, linesBack = 0): number {
   let start = position;
   for (let line = 0; line <= linesBack; line++) {
-    // Over the line break before, onto the line that it ends.
+    // Step over the line break, to the line before it.
     if (line > 0) start--;
     if (start <= 0) return 0;
     start = text.lastIndexOf("\n", start - 1) + 1;
@@ -40,7 +40,7 @@ export function lineStart(text: string, position: number, linesBack = 0): number
   return start;
 }
 
-/** Where the line after the one that holds a position starts, or the line so many further on. */
+/** Where the line after the one that holds a position starts, or the line `linesOn` lines further on. */
 export function nextLine(text: string, position: number, linesOn = 0): number {
   let end = position;
   for (let line = 0; line <= linesOn; line++) {
@@ -57,8 +57,8 @@ export function withLineBreaks(text: string, eol: string): string {
 }
 
 /**
- * Tells the line break in use at a region: the first one from its start, else the last one of the text.
- * Remembers where it looked, for regions in order: a line may be as long as the file.
+ * Finds the line break in use at a region: the first one from its start, else the last one of the text. Keeps
+ * the last newline found, so that regions in ascending order cost one pass: a line may be as long as the file.
  */
 export function lineBreakFinder(text: string): (start: number) => string | undefined {
   // The first newline at or after `from`.

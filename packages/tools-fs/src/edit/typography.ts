@@ -1,4 +1,4 @@
-// One character for one, so that a position in the plain text is the same position in the file.
+// Each character is replaced by exactly one, so that a position in the plain text is the same position in the file.
 const PLAIN: Readonly<Record<string, string>> = {
   "\u2018": "'",
   "\u2019": "'",
@@ -25,7 +25,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 };
 const TYPOGRAPHIC = new RegExp(`[${Object.keys(PLAIN).join("")}]`, "g");
 
-/** The text with typographic quotes, dashes and spaces as a keyboard has them. Same length, same positions. */
+/** The text with typographic quotes, dashes and spaces replaced by their ASCII forms. Keeps length and positions. */
 export function plainTypography(text: string): string {
   return text.replace(TYPOGRAPHIC, (character) => PLAIN[character] ?? character);
 }

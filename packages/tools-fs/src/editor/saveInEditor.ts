@@ -4,7 +4,7 @@ import { isPlainText } from "./plainText.js";
 
 /** A text for the editor to save. */
 export interface EditorSave {
-  /** The canonical path, which was checked. */
+  /** The canonical path, already checked. */
   readonly target: string;
   /** The same file below its pinned directory. */
   readonly place: string;
@@ -16,8 +16,8 @@ export interface EditorSave {
 
 /**
  * Lets the person's editor write a file, so that its open buffer has the text too. `isExact` tells whether the disk now
- * holds exactly that text: an editor may format what it saves. `undefined` if there is no editor, or it does not take
- * the file: the caller then writes it to the disk.
+ * holds exactly that text: an editor may format what it saves. `undefined` if there is no editor or it refuses the file:
+ * the caller then writes it to the disk.
  */
 export async function saveInEditor(
   workspace: Workspace,

@@ -2,8 +2,8 @@ import type { Workspace } from "../workspace.js";
 import { isPlainText } from "./plainText.js";
 
 /**
- * The text that the person's editor has of a file and the disk does not: unsaved changes. `undefined` where there are
- * none, where there is no editor, and for files that are no plain text. `target` is canonical and was checked.
+ * The text of a file with unsaved changes in the person's editor. `undefined` if there are no unsaved changes, if there
+ * is no editor, and for files that are not plain text. `target` is canonical and already checked.
  */
 export async function readUnsaved(
   workspace: Workspace,
@@ -22,11 +22,11 @@ export async function readUnsaved(
     signal?.throwIfAborted();
     return undefined;
   }
-  // A link that was put in the way meanwhile could have led the editor to another file.
+  // If the path was replaced by a link meanwhile, the editor may have read another file.
   workspace.assertStillAt(target);
   if (typeof text !== "string") return undefined;
   const before = onDisk.toString("utf8");
-  // Editors keep line breaks apart from the text: a file with \r\n comes without \r.
+  // Editors normalise line breaks: a file with \r\n arrives without \r.
   if (withoutReturns(text) === withoutReturns(before)) return undefined;
   return Buffer.from(usesReturns(before) && !text.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text);
 }

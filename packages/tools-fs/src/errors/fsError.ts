@@ -25,21 +25,21 @@ const WORDS: Readonly<Record<string, string>> = {
   EXDEV: "it lies on another device",
 };
 
-/** The operating system's code of anything that was thrown, if it has one. */
+/** The operating system's error code of a thrown value, if it has one. */
 export function errorCode(thrown: unknown): string | undefined {
   if (typeof thrown !== "object" || thrown === null || !("code" in thrown)) return undefined;
   return typeof thrown.code === "string" ? thrown.code : undefined;
 }
 
-/** Whether the error says that nothing is there: also `file/x`, where a file stands in for a directory. */
+/** Whether the error means that the path does not exist. Includes `file/x`, where `file` is not a directory (ENOTDIR). */
 export function isMissing(thrown: unknown): boolean {
   const code = errorCode(thrown);
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
 /**
- * The cause in words: `permission denied (EACCES)`. Adds whether the directory was the cause, and the temporary file that
- * could not be removed, if any.
+ * The cause in words: `permission denied (EACCES)`. Adds whether the directory refused a new file, and names the
+ * temporary file that could not be removed, if any.
  */
 export function fsCause(thrown: unknown): string {
   const code = errorCode(thrown);
@@ -59,8 +59,8 @@ function ofTemporary(thrown: unknown): boolean {
 }
 
 /**
- * The error to throw on: one from the operating system becomes `Cannot write a/b: permission denied
- * (EACCES).`, naming the path that was asked for and never an internal one; any other stays as it is.
+ * Rewords an error of the operating system: `Cannot write a/b: permission denied (EACCES).` It names the path that the
+ * caller passed, never an internal one. Any other error is returned unchanged.
  */
 export function fsError(thrown: unknown, verb: string, path: string): Error {
   if (errorCode(thrown) === undefined && thrown instanceof Error) return thrown;

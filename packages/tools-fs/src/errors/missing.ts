@@ -7,8 +7,8 @@ import { errorCode, fsError, isMissing } from "./fsError.js";
 const MAX_CANDIDATES = 20_000;
 
 /**
- * As `fsError`, and where nothing was found it says which part of the path is missing and offers the
- * nearest existing name. `target` is the canonical path behind `path`.
+ * Like `fsError`; for a path that does not exist, the error also says which part of it is missing and suggests the
+ * nearest existing name. `target` is the canonical path of `path`.
  */
 export async function missingError(
   thrown: unknown,
@@ -34,7 +34,7 @@ export async function missingError(
   return error;
 }
 
-/** The name that looks the same, but is composed of other characters ("é" as one or as two) or has blanks around it. */
+/** The name that looks the same but has another Unicode composition ("é" as one character or two) or blanks around it. */
 function sameLook(name: string, names: readonly string[]): string | undefined {
   const look = (text: string): string => text.normalize("NFC").trim();
   return names.find((one) => one !== name && look(one) === look(name));
@@ -48,7 +48,7 @@ function unmistakable(path: string): string {
   });
 }
 
-/** The nearest name in the caller's own terms: `src/index.ts` for `src/idnex.ts`, absolute where that fails. */
+/** The nearest name, written the way the caller wrote the path: `src/index.ts` for `src/idnex.ts`; else absolute. */
 function offered(path: string, target: string, parent: string, nearest: string): string {
   return parent === dirname(target) && basename(path) === basename(target)
     ? join(dirname(path), nearest)

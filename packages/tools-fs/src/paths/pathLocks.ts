@@ -1,23 +1,23 @@
 import { dirname } from "node:path";
 
-/** The work that holds a path or something below it. */
+/** The calls that hold the lock of a path, or of something below it. */
 interface Holders {
-  /** The last work that holds the path itself. */
+  /** The last call that holds the path itself. */
   own: Promise<unknown> | undefined;
-  /** The work since then that holds something below the path. */
+  /** The calls since then that hold something below the path. */
   readonly below: Set<Promise<unknown>>;
 }
 
 /**
- * Lets one piece of work at a time touch a path, in the order of asking. Work on a directory waits for work on what
- * is in it, and the other way round; work on different entries of a directory runs side by side.
+ * One lock per path, granted in the order of request. Work on a directory waits for work on its contents and the
+ * reverse; work on different entries of a directory runs in parallel.
  */
 export class PathLocks {
   readonly #holders = new Map<string, Holders>();
 
   /**
-   * Runs `work` once nobody else holds any of `paths`, which are absolute. Rejects as `work` does, or without
-   * running it if the call was aborted while it waited; the next in line still runs.
+   * Runs `work` once no other call holds any of `paths`, which are absolute. Rejects as `work` does. If the call was
+   * aborted while it waited, rejects without running `work`; the calls queued behind it still run.
    */
   async run<T>(
     paths: readonly string[],
@@ -26,7 +26,7 @@ export class PathLocks {
   ): Promise<T> {
     const own = new Set(paths);
     const around = new Set(paths.flatMap(ancestors));
-    // Enter all paths in one step, before any await, so that two callers cannot deadlock.
+    // Queue for all paths before any await, so that two callers cannot deadlock.
     const before = this.#before(own, around);
     const result = Promise.allSettled(before).then(() => {
       // Read `signal` lazily: creating an AbortSignal is slow and most calls never wait.

@@ -2,10 +2,10 @@ import { sep } from "node:path";
 import { escapeToLine } from "@agent/internal";
 
 const LONGEST_SHOWN = 300;
-// Where "/" separates names, a backslash is part of one.
+// On systems that separate names with "/", a backslash is part of a name.
 const DIRECTORY_END = sep === "/" ? /\/\.{0,2}$/ : /[\\/]\.{0,2}$/;
 
-/** Whether a path can only mean a directory: it ends with a slash, or with one and dots. */
+/** Whether a path can only mean a directory: it ends with "/", "/." or "/..". */
 export function namesDirectory(path: string): boolean {
   return DIRECTORY_END.test(path);
 }

@@ -2,31 +2,31 @@ import { lstatSync } from "node:fs";
 import { join, sep } from "node:path";
 import { foldPath } from "@agent/internal";
 
-/** Entries that make git take a directory for a repository's own: HEAD with objects, or HEAD with commondir. */
+/** The entries by which git recognises a git directory: HEAD with objects, or HEAD with commondir. */
 const PARTS = ["HEAD", "objects", "commondir"];
 
 /**
- * Whether git would take a directory for a repository's own, whatever its name: what `.git` links to, what a
- * `.git` file names, or a bare repository. A worktree's has `commondir` instead of objects. `added` is an entry
- * that is about to be there, too.
+ * Whether git would use a directory as a git directory, whatever its name: the target of a `.git` link, the directory
+ * that a `.git` file names, or a bare repository. That of a worktree has `commondir` instead of objects. `added` is the
+ * name of an entry that the call is about to create.
  */
 function isGitDirectory(directory: string, added?: string): boolean {
-  // Git takes a HEAD that is a link for one even if that leads nowhere: "refs/heads/main" is enough.
+  // Use `lstat`: git also accepts a HEAD that is a dangling symbolic link to "refs/heads/main".
   const has = (name: string): boolean => {
     return name === added || lstatSync(join(directory, name), { throwIfNoEntry: false }) !== undefined;
   };
   try {
     return has("HEAD") && (has("objects") || has("commondir"));
   } catch {
-    // A file in place of a parent, or a directory that may not be entered: git cannot use it either.
+    // A parent is a file (ENOTDIR) or may not be entered (EACCES): git cannot use the directory either.
     return false;
   }
 }
 
 /**
- * Where a path enters a git directory of another name than ".git": what follows it, folded ("hooks/x"; "" for the
- * directory itself). `completes` if the path itself would make it one, so that a repository cannot be put together file
- * by file. `undefined` outside of git directories.
+ * For a path inside a git directory that is not named ".git": `inside` is the rest of the path below it, folded
+ * ("hooks/x"). `completes` means that creating the path would turn the directory into a git directory; checking it keeps
+ * a repository from being assembled file by file. `undefined` for a path outside of git directories.
  */
 export function inGitDirectory(
   path: string,

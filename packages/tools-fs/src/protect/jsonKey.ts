@@ -7,7 +7,7 @@ export function jsonKey(text: string | undefined, key: string): string | undefin
     const value: unknown = JSON.parse(text.replace(/^\ufeff/, ""));
     return isRecord(value) && Object.hasOwn(value, key) ? JSON.stringify(value[key]) : undefined;
   } catch {
-    // Not JSON: no program will act on it either.
+    // The text is not JSON, so no program reads the key from it.
     return undefined;
   }
 }

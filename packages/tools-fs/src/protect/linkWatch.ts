@@ -1,12 +1,12 @@
 import { lstatSync, statSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 
-// A directory that changed less than this ago could change again within the same tick of the system's clock.
+// A directory that changed more recently could change again within the same tick of the file system's clock, unnoticed.
 const SETTLED_AFTER_MS = 100;
 
 /**
- * Knows which of some paths lead through a symbolic link. Checking every path would cost more than the write it is for,
- * so it stats the directories and looks again only if one of them changed.
+ * Knows which of the given paths contain a symbolic link. Checking every path would take longer than the write itself,
+ * so it stats the directories and checks the paths again only if a directory changed.
  */
 export class LinkWatch {
   /** For every path, the path itself and its ancestors. */
@@ -16,7 +16,7 @@ export class LinkWatch {
   #stamp: string | undefined;
   #linked: ReadonlySet<string> = new Set();
 
-  /** Links are looked for below `base`, or from the top for paths that lie elsewhere. */
+  /** Looks for links below `base`, and from the root of the file system for paths outside `base`. */
   constructor(base: string, paths: readonly string[]) {
     this.#ways = new Map(paths.map((path) => [path, wayTo(path, base)]));
     for (const entry of [...this.#ways.values()].flat()) {
@@ -25,7 +25,7 @@ export class LinkWatch {
     }
   }
 
-  /** Those of the paths that have a link in them now. */
+  /** The paths that contain a symbolic link now. */
   current(): ReadonlySet<string> {
     const { stamp, settled, entries } = this.#look();
     if (stamp === this.#stamp) return this.#linked;
@@ -36,7 +36,7 @@ export class LinkWatch {
     return this.#linked;
   }
 
-  /** The state of the directories; `entries` are those to look at in the ones that exist. */
+  /** The state of the directories; `entries` lists the paths to check in the directories that exist. */
   #look(): { stamp: string; settled: boolean; entries: () => string[] } {
     const latest = Date.now() - SETTLED_AFTER_MS;
     let [stamp, settled] = ["", true];
@@ -52,7 +52,7 @@ export class LinkWatch {
   }
 }
 
-/** `path` and its ancestors below `base`, or below the root if it lies elsewhere. */
+/** `path` and its ancestors below `base`, or below the root of the file system if `path` is outside `base`. */
 function wayTo(path: string, base: string): string[] {
   const way = relative(base, path);
   const start = way.startsWith("..") ? resolve(sep) : base;
@@ -64,7 +64,7 @@ function isLink(path: string): boolean {
   return ask(() => lstatSync(path, { throwIfNoEntry: false }))?.isSymbolicLink() === true;
 }
 
-/** Takes an error (a file as parent, no permission) as "nothing is there". */
+/** Runs a file system query; an error (a parent is a file, no permission) counts as "does not exist". */
 function ask<T>(question: () => T): T | undefined {
   try {
     return question();

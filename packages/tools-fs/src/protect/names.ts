@@ -17,12 +17,12 @@ export function segmentsAfter(names: readonly string[], path: string): string | 
   return at === -1 ? undefined : path.slice(at + wanted.length);
 }
 
-/** Whether the path holds the names, or ends with the first of them: "x/.git" for ".git", "hooks". */
+/** Whether the path contains the names, or ends with the first few of them: "x/.git" for ".git", "hooks". */
 export function hasPrefix(names: readonly string[], path: string): boolean {
   return segmentsAfter(names, path) !== undefined || remainingSegments(names, path) !== undefined;
 }
 
-/** The remaining names if a folded path ends with the first of them: "hooks" for "x/.git". */
+/** If a folded path ends with the first few names, the names that remain: "hooks" for "x/.git". */
 export function remainingSegments(names: readonly string[], path: string): string | undefined {
   for (let count = names.length - 1; count > 0; count--) {
     if (path.endsWith(`/${names.slice(0, count).join("/")}`)) return names.slice(count).join("/");

@@ -13,9 +13,9 @@ export interface ProtectionOptions {
   readonly base: string;
   /** The user's own rules instead of the table's. */
   readonly protect: readonly string[] | undefined;
-  /** Whether a root confines the tools: then what other programs obey is protected too. */
+  /** Whether a root confines the tools: then restricted files (which other programs run or obey) are protected too. */
   readonly confined: boolean;
-  /** Whether a person can be asked: then, without a root, what other programs obey is changed after a yes. */
+  /** Whether a person can be asked: then, without a root, restricted files can be changed after the person agreed. */
   readonly asks: boolean;
   /** Absolute paths of the host, protected whatever the user's rules say. */
   readonly hostPaths: readonly string[];
@@ -25,7 +25,7 @@ export interface ProtectionOptions {
 
 const GIT = ".git";
 
-/** Decides what may not be changed, or only after a yes. Every method takes a canonical path. */
+/** Decides which paths may not be changed, or only after the person agreed. Every method takes a canonical path. */
 export class Protection {
   readonly #rules: readonly Rule[];
   readonly #asked: readonly Rule[];
@@ -56,7 +56,7 @@ export class Protection {
     );
   }
 
-  /** Throws, with the rule and how to lift it, if a path may not be changed. */
+  /** Throws if a path may not be changed. The error names the rule and how to lift it. */
   check(change: Change, path: string): void {
     const ofHost = [...hostPathRules(this.#hostPaths), ...this.#hostNames];
     if (this.#find(ofHost, change, path)) throw hostRefusal(showPath(path));
@@ -64,7 +64,7 @@ export class Protection {
     if (rule) throw refusal(path, rule);
   }
 
-  /** Throws if a path is changed only after a yes, and none was granted for it. */
+  /** Throws if a change needs the person's permission and this call was not granted it. */
   checkGranted(change: Change, path: string, granted: readonly AccessNeed[] = []): void {
     const need = this.findNeed(change, path);
     if (need === undefined) return;
@@ -75,18 +75,18 @@ export class Protection {
     );
   }
 
-  /** The access a person has to grant before a path is changed that other programs obey. */
+  /** The access that a person has to grant before a restricted file is changed. */
   findNeed(change: Change, path: string): AccessNeed | undefined {
     const rule = this.#find(this.#asked, change, path);
     return rule && { kind: "write", path, reason: rule.reason };
   }
 
-  /** The first rule that forbids the change, by its own path or by where that leads, if a link is in it. */
+  /** The first rule that forbids the change: by the rule's own path or, if that contains a link, by its canonical path. */
   #find(rules: readonly Rule[], change: Change, path: string): Rule | undefined {
     const folded = foldPath(path);
     const isForbidden = (rule: Rule, real: string): boolean => {
       const exists = (below?: string): boolean => {
-        // ".git" as a file or a link leads git elsewhere.
+        // ".git" may be a file or a link that redirects git to another directory.
         if (below !== undefined && !isDirectory(path)) return true;
         return existsSync(below === undefined ? real : resolve(path, below));
       };
@@ -99,7 +99,7 @@ export class Protection {
     return rules.find((rule) => linked.has(rule.path) && isForbidden(rule, canonicalPath(rule.path)));
   }
 
-  /** The rule for git that holds in a git directory of another name, and where a configuration of git leads. */
+  /** The git rule for a path in a git directory that is not named ".git", or for a path that git's configuration names. */
   #gitRule(change: Change, path: string): Rule | undefined {
     const git = this.#rules.find(({ text, names }) => text === GIT && names.length > 0);
     if (git === undefined) return undefined;
@@ -116,14 +116,14 @@ export class Protection {
     return key === undefined ? undefined : { ...git, reason: `git's configuration names it in ${key}` };
   }
 
-  /** Refuses to put a link where a file is protected in part: its target could say, and become, anything. */
+  /** Refuses a link in place of a file that is protected in part: the target of a link can get any content later. */
   checkLink(path: string): void {
     if (!this.hasContentRule(path)) return;
     const text = [...this.#hostKeys, ...this.#keys].join('", "');
     throw refusal(path, { text, reason: "it may be a link" });
   }
 
-  /** Whether `checkContent` has anything to say about this path. */
+  /** Whether `checkContent` has a rule for this path. */
   hasContentRule(path: string): boolean {
     return this.#hostKeys.length + this.#keys.length > 0 && foldPath(basename(path)) === "package.json";
   }

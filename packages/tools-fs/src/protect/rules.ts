@@ -10,7 +10,7 @@ export type Change = "write" | "place" | "makeDirectory" | "takeAway";
 
 /** A file, or a directory with all it holds, that is not to be changed. */
 export interface Rule {
-  /** The rule as the user knows it. */
+  /** The rule as written in the option `protect`, for messages. */
   readonly text: string;
   readonly reason: string;
   /** The absolute path the rule means, as written, and folded for comparing. */
@@ -27,7 +27,7 @@ export const PROTECTED_PATTERNS: readonly string[] = PROTECTED_FILES.map(({ patt
 
 const TABLE = new Map(PROTECTED_FILES.map((file) => [file.pattern, file]));
 
-/** The rule that a pattern of the table, or a path relative to `base`, means. */
+/** Parses a rule: a pattern of the table, or a path relative to `base`. */
 export function toRule(text: string, base: string): Rule {
   const file = TABLE.get(text);
   const path = resolve(base, text);
@@ -43,7 +43,7 @@ export function toRule(text: string, base: string): Rule {
 
 const OF_HOST = { reason: "it belongs to the agent's host", except: [] };
 
-/** Rules for the paths of the host. They are resolved anew for every change: a link can be replaced. */
+/** Rules for the paths of the host. They are resolved again for every change, since a link can be replaced. */
 export function hostPathRules(paths: readonly string[]): Rule[] {
   return paths
     .flatMap((path) => [...new Set([resolve(path), canonicalPath(path)])])
@@ -56,8 +56,8 @@ export function hostNameRule(text: string, base: string): Rule {
 }
 
 /**
- * Whether a rule forbids a change of a folded path. `place` is where the rule's own path leads, folded; `exists` tells
- * whether something is there, or below the changed path by a relative name.
+ * Whether a rule forbids a change of a folded path. `place` is the canonical path of the rule, folded. `exists()` tells
+ * whether the rule's path exists, `exists(name)` whether `name` exists below the changed path.
  */
 export function forbids(
   rule: Rule,
@@ -71,7 +71,7 @@ export function forbids(
   if (change === "makeDirectory") return false;
   if (holds(path, place) && (change !== "takeAway" || exists())) return true;
   if (change === "takeAway") return takesAlong(rule, path, exists);
-  // A file in place of git's directory redirects what lies below; ".config", say, is a file of its own then.
+  // A file named ".git" redirects git to another directory. A file named ".config", say, redirects nothing.
   return (change === "place" || rule.names[0] === ".git") && hasPrefix(rule.names, path);
 }
 
@@ -82,11 +82,11 @@ function insideOf(rule: Rule, path: string, place: string): string | undefined {
 
 function isExcepted({ except }: Rule, inside: string, change: Change): boolean {
   if (except.includes(inside)) return change !== "place";
-  // A directory that only leads to an exception.
+  // Making a parent directory of an exception is allowed.
   return change === "makeDirectory" && inside !== "" && except.some((path) => path.startsWith(`${inside}/`));
 }
 
-/** Whether a directory on the way to a protected path (".git", wherever it stands) would go with it. */
+/** Whether moving or removing a directory would also move or remove a protected path below it. */
 function takesAlong({ names }: Rule, path: string, exists: (below?: string) => boolean): boolean {
   const rest = remainingSegments(names, path);
   return rest !== undefined && exists(rest);

@@ -7,13 +7,13 @@ import { cutBoundary, isBinaryToText, type TextEncoding } from "./textEncoding.j
 export interface WindowRequest {
   readonly line: number;
   readonly byte: number | undefined;
-  /** The number of lines that was asked for. */
+  /** The number of lines that the caller wants. */
   readonly limit: number;
   readonly maxBytes: number;
   readonly maxLines: number;
 }
 
-/** A part of a file and what it was cut by. */
+/** A part of a file, and the reason why it ends where it does. */
 export interface FileWindow {
   readonly bytes: Buffer;
   /** The byte of the file at which it starts. */
@@ -41,7 +41,7 @@ export async function readWindow(
   return { start, ...cutWindow(buffer.subarray(0, length), request, form, encoding) };
 }
 
-/** As `readWindow`, of a text that is in memory whole. */
+/** Like `readWindow`, for a text that is already in memory. */
 export function windowOf(bytes: Buffer, request: WindowRequest, form: NewlineForm): FileWindow | undefined {
   const start = request.byte ?? afterNewline(bytes, request.line - 1, form);
   if (start === -1 || (request.byte === undefined && request.line > 1 && start === bytes.length)) {
@@ -50,7 +50,7 @@ export function windowOf(bytes: Buffer, request: WindowRequest, form: NewlineFor
   return { start, ...cutWindow(bytes.subarray(start), request, form, "utf8") };
 }
 
-/** `bytes` are all that is left of the file, or one more than the cap. */
+/** `bytes` holds the rest of the file, or one byte more than the cap. */
 function cutWindow(
   bytes: Buffer,
   { limit, maxBytes, maxLines }: Omit<WindowRequest, "line" | "byte">,

@@ -8,7 +8,7 @@ export interface ImageSize {
 
 /**
  * Reads the size of a picture from its header; `undefined` if the file is damaged or cut off. Servers refuse a request
- * with a damaged picture, and so every later request of the same conversation: it must not be attached.
+ * with a damaged picture, and every later request of the conversation repeats it: such a picture must not be attached.
  */
 export function imageSize(bytes: Buffer, mediaType: MediaType): ImageSize | undefined {
   const size = readSize(bytes, mediaType);
@@ -31,7 +31,7 @@ function readSize(bytes: Buffer, mediaType: MediaType): ImageSize | undefined {
 }
 
 const PNG_HEADER_BYTES = 8;
-// Length, type and checksum around the data of a chunk.
+// The length, type and checksum fields of a chunk, without its data.
 const PNG_CHUNK_BYTES = 12;
 
 function pngSize(bytes: Buffer): ImageSize | undefined {

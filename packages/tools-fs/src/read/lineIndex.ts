@@ -4,8 +4,8 @@ import { readFully, readFullyAsync } from "./readBytes.js";
 const SPAN_BYTES = 1024 * 1024;
 
 /**
- * A sparse index of one file: how many newlines come before every 1 MiB. It grows as far as lines are asked
- * for, so that the first far window costs one pass over the bytes before it and the next one almost nothing.
+ * A sparse index of one file: the number of newlines before each 1 MiB span. It is built only as far as needed: the
+ * first read of a far line scans all bytes before it once, later reads scan almost nothing.
  */
 export class LineIndex {
   readonly #form: NewlineForm;
@@ -13,7 +13,7 @@ export class LineIndex {
   readonly #newlines: number[] = [0];
   /** The number of lines, once the end has been reached. */
   #lines: number | undefined;
-  /** Whether the scanned part ends with a newline, or is empty: then the end of the file adds no line. */
+  /** Whether the scanned part is empty or ends with a newline: if the file ends here, there is no unfinished last line. */
   #closed = true;
   #scan: Promise<unknown> = Promise.resolve();
 
@@ -38,7 +38,7 @@ export class LineIndex {
     return position === -1 ? undefined : span * SPAN_BYTES + position;
   }
 
-  /** The number of lines of the file, or `undefined` if that would mean reading more than `maxBytes` on. */
+  /** The number of lines of the file, or `undefined` if counting them would mean reading more than `maxBytes` more. */
   async total(fd: number, size: number, maxBytes: number, signal?: AbortSignal): Promise<number | undefined> {
     if (this.#lines === undefined && size - this.#scanned > maxBytes) return undefined;
     await this.#extend(fd, (_, bytes) => bytes > size + maxBytes, signal);

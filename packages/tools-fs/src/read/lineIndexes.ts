@@ -2,11 +2,11 @@ import type { LineIndex } from "./lineIndex.js";
 
 const MAX_INDEXES = 16;
 
-/** The indexes of the files read last, each kept as long as its file does not change. */
+/** A cache of line indexes for the files read last. An index is dropped when its file changes. */
 export class LineIndexes {
   readonly #indexes = new Map<string, { readonly stamp: string; readonly index: LineIndex }>();
 
-  /** The index kept for the file, or the one that `start` makes. */
+  /** The cached index of the file, or a new one from `start`. */
   get(file: string, stamp: string, start: () => LineIndex): LineIndex {
     const known = this.#indexes.get(file);
     const entry = known?.stamp === stamp ? known : { stamp, index: start() };

@@ -4,7 +4,7 @@ import { showPath } from "../paths/pathText.js";
 import { hasSignature } from "./fileType.js";
 import { imageSize } from "./imageSize.js";
 
-/** Media types that models can be shown besides text, by the first bytes (as latin1 text, "?" for any byte). */
+/** Media types besides text that models take, with their first bytes (as latin1 text, "?" for any byte). */
 const MEDIA = {
   "image/png": { signature: "\x89PNG\r\n\x1a\n", noun: "PNG image" },
   "image/jpeg": { signature: "\xff\xd8\xff", noun: "JPEG image" },
@@ -23,19 +23,19 @@ const MAX_PDF_BYTES = 10 * 1024 * 1024;
 // How far from the end of a PDF its end marker may stand.
 const PDF_END_BYTES = 1024;
 
-/** The media type that the first bytes of a file announce, if a model can be shown it. */
+/** The media type of a file by its first bytes, if models take that type. */
 export function mediaTypeOf(head: Buffer): MediaType | undefined {
   const start = head.toString("latin1", 0, 16);
   const types = Object.keys(MEDIA) as MediaType[];
   return types.find((type) => hasSignature(start, MEDIA[type].signature));
 }
 
-/** The most bytes of this type that are shown to a model. */
+/** The most bytes that a file of this type may have to be attached. */
 export function maxMediaBytes(type: MediaType): number {
   return type === "application/pdf" ? MAX_PDF_BYTES : MAX_IMAGE_BYTES;
 }
 
-/** The part for the model and the words that go with it, or the words that say why there is none. */
+/** The content part for the model and a text that describes it; without a part, the text says why. */
 export interface Media {
   readonly part?: ContentPart;
   readonly text: string;
@@ -79,6 +79,6 @@ function findImageProblem(size: ReturnType<typeof imageSize>): string | undefine
 
 function findPdfProblem(bytes: Buffer): string | undefined {
   if (!bytes.subarray(-PDF_END_BYTES).includes("%%EOF")) return "is damaged or cut off";
-  // Servers refuse a document that asks for a password.
+  // Servers refuse a document that needs a password.
   return bytes.includes("/Encrypt") ? "is encrypted" : undefined;
 }

@@ -1,8 +1,8 @@
-/** How wide a character is and how a newline looks, for counting lines without decoding. */
+/** The width of a code unit and the form of a newline, for counting lines without decoding. */
 export interface NewlineForm {
   /** Bytes per code unit. */
   readonly unit: 1 | 2;
-  /** The newline as a 16-bit number read in this machine's order; only for `unit` 2. */
+  /** The newline as a 16-bit number in this machine's byte order; only for `unit` 2. */
   readonly wide: number;
 }
 
@@ -21,7 +21,7 @@ export function countNewlines(bytes: Uint8Array, form: NewlineForm): number {
 export function afterNewline(bytes: Buffer, count: number, form: NewlineForm): number {
   let position = 0;
   let found = 0;
-  // Whole blocks first: a million empty lines would take as many searches.
+  // Count whole blocks first: with `indexOf` alone, a million empty lines would take a million searches.
   for (; position + BLOCK_BYTES <= bytes.length; position += BLOCK_BYTES) {
     const here = countNewlines(bytes.subarray(position, position + BLOCK_BYTES), form);
     if (found + here >= count) break;
@@ -64,7 +64,7 @@ function countWide(bytes: Uint8Array, newline: number): number {
   return count;
 }
 
-// Four bytes at a time: as fast for lines of one character as for lines of a thousand, which indexOf is not.
+// Counts four bytes at a time. Its speed does not depend on the length of lines; `indexOf` is slow for short lines.
 function countBytes(bytes: Uint8Array): number {
   const start = Math.min(bytes.length, -bytes.byteOffset & 3);
   const length = (bytes.length - start) >> 2;
@@ -89,7 +89,7 @@ function countInWords(words: Int32Array): number {
     let sums = 0;
     for (; index < end; index++) {
       const word = (words[index] ?? 0) ^ 0x0a0a0a0a;
-      // The top bit of every byte that is zero now, and of no other.
+      // Sets the top bit of every byte that is zero, and no other bit.
       const hits = ~(((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word | 0x7f7f7f7f);
       sums = (sums + (hits >>> 7)) | 0;
     }

@@ -4,7 +4,7 @@ import { binaryType } from "./fileType.js";
 import type { FileWindow, WindowRequest } from "./fileWindow.js";
 import { decode, decodesFully, type TextEncoding } from "./textEncoding.js";
 
-// In which encodings bytes can be invalid, and what becomes of those.
+// The encodings in which bytes can be invalid, and how invalid bytes are shown.
 const LOSSY: Partial<Record<TextEncoding, readonly [name: string, instead: string]>> = {
   utf8: ["UTF-8", "shown as \ufffd"],
   ascii: ["ASCII", "shown without their highest bit"],
@@ -44,7 +44,7 @@ export function cutNotice(
   return `Truncated: ${part} of ${whole} are shown. To read on, call read_file with ${JSON.stringify(next)}`;
 }
 
-/** The text, with a last line if not every byte could be shown as it is. */
+/** The decoded text. A notice follows as the last line if some bytes are not valid in the encoding. */
 export function shownText(bytes: Buffer, encoding: TextEncoding): string {
   const text = decode(bytes, encoding);
   if (decodesFully(bytes, text, encoding)) return text;

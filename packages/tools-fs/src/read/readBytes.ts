@@ -3,7 +3,7 @@ import { withTimeout } from "@agent/internal";
 
 const LONGEST_WAIT_MS = 3000;
 
-/** Fills `buffer` from `position` as far as the file goes; returns how much there was. Blocks meanwhile. */
+/** Fills `buffer` with the bytes from `position` to the end of the file at most; returns their number. Blocks the thread. */
 export function readFully(fd: number, buffer: Buffer, position: number): number {
   let filled = 0;
   while (filled < buffer.length) {
@@ -14,7 +14,7 @@ export function readFully(fd: number, buffer: Buffer, position: number): number 
   return filled;
 }
 
-/** As `readFully`, without blocking the program. */
+/** Like `readFully`, without blocking the thread. */
 export async function readFullyAsync(fd: number, buffer: Buffer, position: number): Promise<number> {
   let filled = 0;
   while (filled < buffer.length) {
@@ -26,8 +26,8 @@ export async function readFullyAsync(fd: number, buffer: Buffer, position: numbe
 }
 
 /**
- * As `readFullyAsync` from the start, for files of the kernel that claim to be empty: some never answer,
- * and that is an error after three seconds.
+ * Like `readFullyAsync` from the start of the file, for kernel files, which claim to be empty. A read of some of them
+ * never returns: that is an error after three seconds.
  */
 export async function readWithPatience(fd: number, buffer: Buffer): Promise<number> {
   return await withTimeout(readFullyAsync(fd, buffer, 0), LONGEST_WAIT_MS, () => {

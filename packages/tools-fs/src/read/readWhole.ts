@@ -10,15 +10,15 @@ import { stampOf } from "./seenFiles.js";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** A whole file in memory, with what the system said of it before and after. */
+/** A whole file in memory: with unsaved changes (`bytes`), as stored (`onDisk`), and its stat. */
 export interface WholeFile {
-  /** Its content as the person sees it: with changes that an editor has not saved yet. */
+  /** The content as the person sees it: with changes that are not saved in the editor yet. */
   readonly bytes: Buffer;
   readonly onDisk: Buffer;
   readonly info: BigIntStats;
 }
 
-/** Reads a regular file whole, for changing it; `undefined` if there is none. Throws above 64 MiB. */
+/** Reads a whole regular file in order to change it; `undefined` if it does not exist. Throws above 64 MiB. */
 export async function readWhole(
   workspace: Workspace,
   target: string,

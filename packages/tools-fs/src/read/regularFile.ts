@@ -4,7 +4,7 @@ import { assertNotProcessSecret, assertOpenedIsNotProcessSecret } from "@agent/i
 import { showPath } from "../paths/pathText.js";
 import type { Workspace } from "../workspace.js";
 
-// Never waits for a writer (FIFO) or becomes the terminal's owner (tty), and never follows a swapped-in link.
+// The open never waits for a writer (FIFO), never makes a terminal the controlling one (tty), and never follows a link.
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
 
 /** A regular file open for reading. */
@@ -15,8 +15,8 @@ export interface OpenFile {
 }
 
 /**
- * Opens a canonical path for reading if it is a regular file that may be read; anything else is refused before it
- * is opened and again after. `shown` is the path as the caller knows it, for messages.
+ * Opens a canonical path for reading if it is a regular file that may be read. Checks this before opening and again
+ * on the open file. `shown` is the path as the caller wrote it, for messages.
  */
 export function openRegularFile(
   workspace: Workspace,

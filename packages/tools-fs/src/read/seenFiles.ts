@@ -2,7 +2,7 @@ import { createHash, type Hash } from "node:crypto";
 
 const MAX_REMEMBERED = 1000;
 
-/** What tells one state of a file from another: part of Node's `BigIntStats`. */
+/** The part of Node's `BigIntStats` that changes when a file changes. */
 export interface FileState {
   readonly dev: bigint;
   readonly ino: bigint;
@@ -17,11 +17,11 @@ interface Seen {
   readonly stamp: string;
 }
 
-/** Remembers files as they were when a tool last read or wrote them, to notice a change made elsewhere. */
+/** Remembers the state of each file when a tool last read or wrote it, to detect changes by other programs. */
 export class SeenFiles {
   readonly #seen = new Map<string, Seen>();
 
-  /** `digest` is that of the whole file, or absent when only a part was read. */
+  /** `digest` is the digest of the whole file, or absent if only a part was read. */
   remember(path: string, info: FileState, digest: string | undefined): void {
     this.#seen.delete(path);
     this.#seen.set(path, { digest, stamp: stampOf(info) });
@@ -40,14 +40,14 @@ export class SeenFiles {
   hasChanged(path: string, info: FileState, content: Uint8Array): boolean {
     const seen = this.#seen.get(path);
     if (seen === undefined) return false;
-    // Content decides where it is known: a file that was only touched, or changed and restored, is the same.
+    // Compare the content if its digest is known: a file that was only touched, or changed and restored, has not changed.
     return seen.digest === undefined ? seen.stamp !== stampOf(info) : seen.digest !== digestOf(content);
   }
 }
 
 /**
- * Changes whenever the file does: identity, size and both times to the nanosecond. `contentOnly` leaves out the one
- * that also changes with the file's mode, owner and names.
+ * A text that changes whenever the file does: identity, size, mtime and ctime in nanoseconds. `contentOnly` leaves out
+ * ctime, which also changes with the file's mode, owner and names.
  */
 export function stampOf(info: FileState, contentOnly = false): string {
   const stamp = `${info.dev}:${info.ino}:${info.size}:${info.mtimeNs}`;

@@ -2,13 +2,13 @@ import { isAscii, isUtf8 } from "node:buffer";
 import { quote } from "@agent/core/toolkit";
 import { utf8Boundary } from "@agent/internal";
 
-/** How a file's bytes become text. `utf16be` is not among Node's own, but files in it exist. */
+/** The encoding of a text file. Node has no `utf16be`, but files in it exist. */
 export type TextEncoding = BufferEncoding | "utf16be";
 
 const NAMES = "utf-8, utf-16le, latin1, ascii, base64, base64url, hex";
 const SAMPLE_BYTES = 8 * 1024;
 
-/** The encoding argument, checked. Throws for one that Node does not know. */
+/** Checks the argument `encoding`. Throws for an encoding that Node does not know. */
 export function checkedEncoding(encoding: string): BufferEncoding {
   if (Buffer.isEncoding(encoding)) return normal(encoding);
   throw new Error(`"encoding" is ${quote(encoding)}, which is not known. Use one of: ${NAMES}.`);
@@ -23,7 +23,7 @@ export function markedEncoding(head: Uint8Array): TextEncoding | undefined {
   return undefined;
 }
 
-/** Whether the start of a file without a mark looks like something other than text: it holds a NUL. */
+/** Whether a file without a byte order mark looks binary: its first bytes hold a NUL. */
 export function looksBinary(head: Uint8Array): boolean {
   return head.subarray(0, SAMPLE_BYTES).includes(0);
 }

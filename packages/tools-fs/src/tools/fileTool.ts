@@ -1,7 +1,7 @@
 import type { AccessNeed, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { checkedWorkspace, type Step, Workspace } from "../workspace.js";
 
-/** Base class of the file tools: holds the workspace and reports which access a call needs a person's yes for. */
+/** Base class of the file tools: holds the workspace and reports which access a person has to grant for a call. */
 export abstract class FileTool implements ExecutableTool {
   abstract readonly name: string;
   abstract readonly capabilities: NonNullable<ExecutableTool["capabilities"]>;
@@ -22,7 +22,7 @@ export abstract class FileTool implements ExecutableTool {
     try {
       steps = this.findSteps(args);
     } catch {
-      // `execute` says what is wrong with the arguments; nothing has to be granted for that.
+      // The arguments are wrong: `execute` will report that, and it needs no grant.
       return [];
     }
     return steps.flatMap((step) => this.workspace.findNeeds(step));

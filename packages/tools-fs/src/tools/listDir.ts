@@ -126,7 +126,7 @@ function marked(
 
 function detailed(directory: string, name: string, line: string): string {
   const info = lookAt(join(directory, name));
-  // List the entry although nothing is known about it.
+  // List the entry although `lstat` failed.
   if (typeof info === "string") return `${info}\t-\t-\t${line}`;
   // A file system may hold times outside the range of Date.
   const isDate = !Number.isNaN(info.mtime.getTime());
@@ -134,10 +134,10 @@ function detailed(directory: string, name: string, line: string): string {
   return `${kindOf(info)}\t${info.size}\t${time}\t${line}`;
 }
 
-/** `lstat` of an entry, or why there is none: it was removed meanwhile, or permission is missing. */
+/** The `lstat` of an entry, or why it failed: the entry was removed meanwhile, or permission is missing. */
 function lookAt(path: string): Stats | "missing" | "unreadable" {
   try {
-    // Node decodes a name that is not UTF-8 with U+FFFD, and the system does not find that.
+    // Node replaces bytes of a name that are not UTF-8 by U+FFFD, and the system does not find the changed name.
     return lstatSync(path, { throwIfNoEntry: false }) ?? (path.includes("\ufffd") ? "unreadable" : "missing");
   } catch {
     return "unreadable";

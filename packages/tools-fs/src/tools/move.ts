@@ -20,7 +20,7 @@ interface Asked {
   readonly overwrite: boolean;
 }
 
-/** Moves or renames a file, a link or a directory, also to another device. Never replaces unasked. */
+/** Moves or renames a file, a link or a directory, also to another device. Replaces nothing without `overwrite`. */
 export class MoveTool extends FileTool {
   readonly name = "move";
   readonly capabilities = ["write"] as const;
@@ -75,7 +75,7 @@ export class MoveTool extends FileTool {
 function stepsOf(source: string, target: string, info: Stats): Step[] {
   return [
     { action: "move", path: source },
-    // A directory brings along what is in it, a link leads away.
+    // A moved directory brings its contents along and a moved link points elsewhere: both are `place`.
     { action: info.isFile() ? "write" : "place", path: target },
   ];
 }
@@ -89,7 +89,7 @@ async function findSource(
   try {
     path = workspace.locateEntry(source);
     assertNotProcessSecret(path, source);
-    // Check before `lstat`: the error for a missing file offers names from its directory.
+    // Check before `lstat`: the error for a missing file suggests names from its directory, which may be secret.
     workspace.assertAllowed({ action: "read", path }, call);
     return { path, info: lstatSync(path) };
   } catch (error) {
@@ -151,7 +151,7 @@ async function checkContent(
   protection.checkContent(target, before?.bytes.toString("utf8"), after?.bytes.toString("utf8") ?? "");
 }
 
-/** Like `mv`: into an existing directory, else to the very name given. */
+/** Where to move, like `mv`: into `destination` if it is an existing directory, else to that exact name. */
 function findTarget(workspace: Workspace, source: string, info: Stats, destination: string): string {
   const followed = workspace.locate(destination);
   const entry = workspace.locateEntry(destination);
@@ -168,8 +168,8 @@ function findTarget(workspace: Workspace, source: string, info: Stats, destinati
 }
 
 /**
- * Whether two paths of one file are two spellings of one name (another case, another composition), and not two names
- * that are spelt alike: then the directory lists both, and to remove one leaves the other.
+ * Whether two paths of one file are two spellings of one directory entry (another case, another Unicode composition).
+ * False for two hard links with similar names: the directory then lists both, and removing one leaves the other.
  */
 function isRespelling(a: string, b: string): boolean {
   if (a === b || dirname(a) !== dirname(b) || foldPath(a) !== foldPath(b)) return false;

@@ -30,9 +30,9 @@ import type { Step, Workspace } from "../workspace.js";
 import { FileTool } from "./fileTool.js";
 
 const HEAD_BYTES = 8 * 1024;
-// Counting lines means reading the rest of the file; of a larger file only the size is given.
+// Counting lines means reading the rest of the file; for a larger file the notice gives only the size.
 const MAX_COUNTED_BYTES = 1024 * 1024 * 1024;
-// What is larger is not asked for in an editor.
+// A larger file is read from the disk without asking the editor.
 const MAX_EDITOR_BYTES = 8 * 1024 * 1024;
 const UNSAVED_NOTICE =
   "This is the text in the person's editor. It has changes that are not saved on disk yet.";
@@ -44,13 +44,13 @@ interface Reading {
   readonly given: BufferEncoding | undefined;
   readonly request: WindowRequest;
   readonly signal: AbortSignal | undefined;
-  /** Adds an image or a document to the result, where the caller can take one. */
+  /** Adds an image or a document to the result; absent if the caller takes none. */
   readonly attach: ToolCall["attach"];
 }
 
 /**
- * Reads a text file, whole or some of its lines, or attaches an image or a PDF for a model that can see it. Never
- * changes what it shows; a cut is announced.
+ * Reads a text file, whole or some of its lines, or attaches an image or a PDF for a model that can see it. Returns the
+ * text unchanged; a notice says where it was cut.
  */
 export class ReadFileTool extends FileTool {
   readonly name = "read_file";
@@ -137,13 +137,13 @@ async function read(workspace: Workspace, file: OpenFile, reading: Reading): Pro
     const buffer = Buffer.allocUnsafe(size + 1);
     const length = readFully(file.fd, buffer, 0);
     const bytes = buffer.subarray(0, length);
-    // Longer than `fstat` said: another program appends to it. Read it like a file past the cap.
+    // The file is longer than `fstat` said: another program appends to it. Read it like a file past the cap.
     if (length <= size && !hasMoreLines(bytes, reading)) return present(workspace, file, reading, bytes);
   }
   return await readPart(workspace, file, reading, size);
 }
 
-/** What the person's editor has of the file and the disk does not. Bytes in another encoding are those on the disk. */
+/** The unsaved text in the person's editor, if any. A call with another encoding gets the bytes on the disk. */
 async function findUnsaved(
   workspace: Workspace,
   { fd }: OpenFile,
@@ -240,7 +240,7 @@ async function readPart(
   return withNotice(text, cutNotice(reading, window, size, await total()));
 }
 
-/** The type of an image or document that this call can attach. Lines mean nothing in one; bytes were asked for as such. */
+/** The type of the image or document to attach, if any: a call with `encoding` or `byte_offset` gets bytes instead. */
 function mediaToAttach({ given, request, attach }: Reading, head: Buffer): MediaType | undefined {
   return attach && given === undefined && request.byte === undefined ? mediaTypeOf(head) : undefined;
 }
@@ -258,7 +258,7 @@ function attachMedia({ path, attach }: Reading, type: MediaType, bytes: Buffer):
   return text;
 }
 
-/** Whether a file that is in memory whole has more lines than one call shows. */
+/** Whether a file that is wholly in memory has more lines than one call shows. */
 function hasMoreLines(bytes: Buffer, { given, request: { maxLines, line, limit } }: Reading): boolean {
   const encoding = given ?? markedEncoding(bytes) ?? "utf8";
   // A file has no more lines than bytes; this decides for most files.
@@ -267,7 +267,7 @@ function hasMoreLines(bytes: Buffer, { given, request: { maxLines, line, limit }
   return end !== -1 && end < bytes.length;
 }
 
-/** The lines that were asked for, of a file that is in memory whole. */
+/** The requested lines of a file that is wholly in memory. */
 function linesOf(bytes: Buffer, reading: Reading): Buffer {
   const { line, limit, byte = 0 } = reading.request;
   refusePastEnd(reading, bytes.length);

@@ -22,7 +22,7 @@ import { stampOf } from "../read/seenFiles.js";
 
 const STICKY = 0o1000n;
 
-/** An entry that was copied, with its stamp at that time: only what still has it is removed from the source. */
+/** A copied entry with its stamp at that time: the source is removed only if its stamp is still the same. */
 export interface Copied {
   readonly name: string;
   readonly directory: boolean;
@@ -38,9 +38,9 @@ interface Step {
   readonly name: string;
   readonly to: string;
   readonly newName: string;
-  /** The source in the caller's words. */
+  /** The source as the caller wrote it, for messages. */
   readonly shown: string;
-  /** The path of the copy that stays valid; `to` is a descriptor that is closed after its directory. */
+  /** The path of the copy that stays valid; `to` is the path of a descriptor, which is closed once its directory is done. */
   readonly lasting: string;
   /** The result of `lstat` for `from`. */
   readonly holder: BigIntStats;
@@ -48,7 +48,7 @@ interface Step {
 
 /** State of one copy: its mount, its abort signal, and the first copy of each file with several hard links. */
 interface Run {
-  /** The mount it started on: another mount below could be copied, but not removed. */
+  /** The mount that the copy started on. Another mount below it could be copied, but not removed afterwards. */
   readonly mount: string | undefined;
   readonly signal: AbortSignal | undefined;
   readonly firstCopies: Map<string, string>;
@@ -57,7 +57,7 @@ interface Run {
 /**
  * Copies a file, a link or a directory tree with modes, times, hard links among its files and (where allowed)
  * owners; files are flushed to the disk. Throws, leaving a partial copy to the caller, on anything that cannot be
- * copied faithfully or, as far as can be seen, not be removed afterwards.
+ * copied faithfully and, as far as that can be checked, on anything that cannot be removed afterwards.
  */
 export async function copyTree(
   step: Omit<Step, "lasting" | "holder">,
@@ -94,7 +94,7 @@ async function copyEntry(step: Step, run: Run): Promise<Copied> {
 
 /** Makes a hard link to the first copy of the same file. Returns false if there is none or links do not work. */
 async function linkToFirst({ to, newName, lasting }: Step, info: BigIntStats, run: Run): Promise<boolean> {
-  // Keyed by the stamp: a file that was written meanwhile is copied again.
+  // The key is the stamp: a file that was written meanwhile has another one and is copied again.
   const stamp = stampOf(info);
   const first = run.firstCopies.get(stamp);
   run.firstCopies.set(stamp, first ?? lasting);
@@ -174,7 +174,7 @@ async function copyDirectory(step: Step, info: BigIntStats, run: Run): Promise<C
   }
 }
 
-/** Throws if entries of a directory may not be removed: better known before a gigabyte is copied. */
+/** Throws if entries of a directory may not be removed. Checked first, so that a gigabyte is not copied in vain. */
 export async function refuseUnremovable(directory: string, shown: string): Promise<void> {
   try {
     await access(directory, constants.W_OK | constants.X_OK);
@@ -192,7 +192,7 @@ function refuseMounted(mount: string | undefined, shown: string, run: Run): void
   );
 }
 
-/** Throws if an entry belongs to somebody else and its directory is one (like /tmp) where only owners remove. */
+/** Throws if an entry belongs to another user and its directory is sticky (like /tmp): only the owner can remove it. */
 function refuseKept({ holder, shown }: Step, info: BigIntStats): void {
   const user = BigInt(process.geteuid?.() ?? 0);
   if ((holder.mode & STICKY) === 0n || user === 0n || user === info.uid || user === holder.uid) return;
@@ -201,7 +201,7 @@ function refuseKept({ holder, shown }: Step, info: BigIntStats): void {
   );
 }
 
-/** Sets mode and times last: a read-only mode would stop the copy, and each new entry changes the time. */
+/** Sets mode and times of a directory last: a read-only mode would stop the copy, and each new entry changes the mtime. */
 async function finishDirectory(copy: string, info: BigIntStats): Promise<void> {
   const directory = await open(copy, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {

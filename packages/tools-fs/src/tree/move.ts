@@ -13,20 +13,20 @@ import { renameEntry } from "./rename.js";
 
 const MAX_CAUSES = 10;
 
-/** A move that has been checked. Both paths are canonical; `shown` is the source in the caller's words. */
+/** A move that has been checked. Both paths are canonical; `shown` is the source as the caller wrote it. */
 export interface Move {
   readonly source: string;
   readonly target: string;
   readonly info: Stats;
   readonly replace: boolean;
-  /** Both names already mean the same file, by a hard link: only the old name has to go. */
+  /** Both paths are hard links of the same file: only the old name has to be removed. */
   readonly sameFile: boolean;
   readonly shown: string;
 }
 
 /**
- * Performs a move by renaming or, to another device, by copying and then removing what was copied. Until
- * the copy stands whole under its new name the source is untouched; a failure leaves no part of a copy.
+ * Performs a move by renaming or, to another device, by copying and then removing what was copied. The source is not
+ * touched until the copy is complete under its new name; a failure leaves no partial copy.
  */
 export async function performMove(workspace: Workspace, move: Move, signal?: AbortSignal): Promise<void> {
   const made = await makeDirectories(workspace, dirname(move.target));

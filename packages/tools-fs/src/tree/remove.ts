@@ -8,7 +8,7 @@ const AT_ONCE = 32;
 const MAX_CAUSES = 10;
 const MOUNTED = "another file system is mounted there";
 
-/** The result of a removal. `left` counts the entries that remain; `causes` has the first few reasons. */
+/** The result of a removal. `left` counts the entries that remain; `causes` holds the first few reasons. */
 export interface Removal {
   removed: number;
   left: number;
@@ -24,10 +24,10 @@ interface Run {
 }
 
 /**
- * Removes the entry `name` of a pinned directory with everything below it, and goes on past what it cannot
- * remove. Never follows a link, never enters what is mounted there, and works inside directories it holds
- * open, so that one swapped for a link meanwhile is not emptied. `shown` names the entry in causes. Once
- * `signal` fires, what is not removed yet stays.
+ * Removes the entry `name` of a pinned directory with everything below it, and continues after an entry that it cannot
+ * remove. Never follows a link and never enters a mount. It works inside directories that it holds open, so that the
+ * target of a link that replaces one of them meanwhile is not emptied. `shown` names the entry in `causes`. Once
+ * `signal` fires, entries that are not removed yet stay.
  */
 export async function removeTree(
   directory: string,
@@ -50,7 +50,7 @@ interface Entry {
   readonly shown: string;
 }
 
-/** Whether the entry is gone. */
+/** Removes one entry; returns whether it is gone. */
 async function removeEntry(entry: Entry, run: Run): Promise<boolean> {
   const { removal } = run;
   if (run.signal?.aborted) return leave(removal);
@@ -86,7 +86,7 @@ async function emptyDirectory(path: string, shown: string, run: Run): Promise<bo
       const results = await Promise.all(files.slice(first, first + AT_ONCE).map(remove));
       gone = results.every(Boolean) && gone;
     }
-    // One directory at a time: each open one uses a descriptor.
+    // Enter one directory at a time: each open one uses a file descriptor.
     for (const entry of entries) if (entry.isDirectory()) gone = (await remove(entry)) && gone;
     return gone;
   } finally {

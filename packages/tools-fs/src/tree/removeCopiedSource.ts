@@ -6,8 +6,8 @@ import { stampOf } from "../read/seenFiles.js";
 import type { Copied } from "./copy.js";
 
 /**
- * Removes from a directory exactly what was copied, if it is still as it was then; anything added or changed
- * since stays. Returns one reason for each entry that is left.
+ * Removes from a directory exactly the entries that were copied and have not changed since; entries added or changed
+ * later stay. Returns one reason for each entry that is left.
  */
 export async function removeCopiedSource(
   directory: string,

@@ -5,7 +5,7 @@ import { canonicalPath, isInside } from "@agent/internal";
 import { showPath } from "../paths/pathText.js";
 
 /**
- * Refuses to take away the file system's root, a home directory, the working directory, the confining root,
+ * Refuses to move or remove the file system's root, a home directory, the working directory, the confining root,
  * or a directory that holds one of them. `target` is canonical; a second name of the same directory (a bind
  * mount, another case) is recognised as well.
  */

@@ -7,7 +7,7 @@ import type { Workspace } from "../workspace.js";
 
 /**
  * Makes a directory by its canonical path, with missing parents. Returns the directories it made, outermost first. Makes
- * each one inside its pinned parent, so that a parent swapped for a link meanwhile leads nowhere.
+ * each one inside its pinned parent, so that a link that replaces a parent meanwhile is not followed.
  */
 export async function makeDirectories(workspace: Workspace, directory: string): Promise<string[]> {
   // The usual case needs no asynchronous call.

@@ -17,10 +17,11 @@ import { showPath } from "../paths/pathText.js";
 
 const LONGEST_WAIT_MS = 15_000;
 const LONGEST_PAUSE_MS = 20;
-// For a holder on another boot or in another container only age can tell. No change takes this long.
+// A holder from an earlier boot or another container cannot be looked up: its lock counts as abandoned at this age.
+// No change takes this long.
 const ABANDONED_AFTER_MS = 60_000;
 
-/** Who holds a lock: `1k2j3h-4242 918273 <uuid>`, the process, when it started, and which of its locks this is. */
+/** The holder of a lock, stored as `1k2j3h-4242 918273 <uuid>`: the process, its start time, and the id of this lock. */
 interface Holder {
   readonly tag: string;
   readonly started: string;
@@ -29,7 +30,7 @@ interface Holder {
 
 /**
  * Runs `work` while no other process of this user that uses these locks holds any of `paths`, which are canonical.
- * Rejects, in words, if they stay taken. A lock is a symbolic link in a private directory, never in the project; the lock of
+ * Rejects if they stay locked too long. A lock is a symbolic link in a private directory, never in the project; the lock of
  * a process that was killed is taken over.
  */
 export async function withProcessLocks<T>(
@@ -40,7 +41,7 @@ export async function withProcessLocks<T>(
   if (!prepareDirectory(lockDirectory())) return await work();
   const held: HeldLock[] = [];
   try {
-    // In one order everywhere, so that two processes never wait for each other.
+    // Every process locks in the same order, so that two processes never wait for each other.
     for (const [lock, path] of sortedLocks(paths)) held.push(await acquire(lock, path, call));
     return await work();
   } finally {
@@ -78,14 +79,14 @@ async function acquire(
   }
 }
 
-/** The lock, if it is free or its holder is gone; else `undefined`. */
+/** Takes the lock if it is free or its holder has ended; else returns `undefined`. */
 function tryAcquire(lock: string): HeldLock | undefined {
   const id = randomUUID();
   const holder = `${processTag()} ${startTime(process.pid)} ${id}`;
   return tryCreate(lock, holder) || tryTakeOver(lock, holder) ? heldLock(lock, id) : undefined;
 }
 
-/** A link is made in one step, with its holder as its target: nobody ever reads a lock without one. */
+/** Creates the lock as a link whose target names the holder. That is atomic: no process can read a lock without a holder. */
 function tryCreate(lock: string, holder: string): boolean {
   try {
     symlinkSync(holder, lock);
@@ -97,8 +98,8 @@ function tryCreate(lock: string, holder: string): boolean {
 }
 
 /**
- * Replaces the lock of a dead holder. Only whoever holds the lock for taking over this very lock may do so, else two
- * processes that both saw the dead holder would replace each other.
+ * Replaces the lock of a dead holder. A process must first take a second lock, which guards this takeover; else two
+ * processes that both saw the dead holder would replace each other's lock.
  */
 function tryTakeOver(lock: string, holder: string): boolean {
   const dead = readHolder(lock);
@@ -130,7 +131,7 @@ function readHolder(lock: string): Holder | undefined {
     return { tag, started, id };
   } catch (error) {
     if (isMissing(error)) return undefined;
-    // Something else in its place, which nobody releases: it is taken over once it is old.
+    // The entry is not a link, so no process will release it: it is taken over once it is old.
     if (errorCode(error) === "EINVAL") return { tag: "", started: "", id: "unknown" };
     throw error;
   }
@@ -142,11 +143,11 @@ function isAbandoned(lock: string, { tag, started }: Holder): boolean {
     const info = lstatSync(lock, { throwIfNoEntry: false });
     return info !== undefined && Date.now() - info.mtimeMs > ABANDONED_AFTER_MS;
   }
-  // Another process may have got the same id since.
+  // Compare start times: another process may have the same id by now.
   return ended || startTime(Number(tag.slice(tag.indexOf("-") + 1))) !== started;
 }
 
-/** When a process started, in the system's ticks; "-" where that cannot be told. */
+/** When a process started, in clock ticks since boot; "-" on systems that do not tell. */
 function startTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -168,7 +169,7 @@ export function lockDirectory(): string {
   return user === undefined ? join(tmpdir(), "agent-locks") : `/tmp/.agent-locks-${user}`;
 }
 
-/** Whether locks can be kept there: false on a system without such a place. Throws if somebody else made it. */
+/** Makes the lock directory. Returns false if that fails. Throws if another user owns it or can write to it. */
 function prepareDirectory(directory: string): boolean {
   try {
     mkdirSync(directory, { mode: 0o700 });

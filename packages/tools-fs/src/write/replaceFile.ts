@@ -16,7 +16,7 @@ const QUICKLY_READ_BYTES = 1024 * 1024;
 export interface Written {
   readonly created: boolean;
   readonly lines: number;
-  /** What to tell the model, where an editor saved something else. */
+  /** A note for the model if the editor saved a text that differs. */
   readonly remark?: string;
 }
 
@@ -30,8 +30,9 @@ const SAVED_DIFFERENTLY =
   "The editor took the text, but the file on disk differs from it: it formats what it saves, or saves later. Read the file again before you edit it.";
 
 /**
- * Writes a whole file at a canonical path, parents included; remembers what it wrote. Where the person works in an editor
- * that writes files, it does; else the disk is written, atomically. A failure leaves the old file and no new directory.
+ * Writes a whole file at a canonical path, parents included; remembers what it wrote. If the person works in an
+ * editor that can write files, the editor writes it; else this writes to the disk, atomically. A failure leaves the old
+ * file and no new directory.
  */
 export async function replaceFile(
   workspace: Workspace,
@@ -51,7 +52,7 @@ export async function replaceFile(
         assertUnchanged: assertBasis,
       });
       if (saved) return await rememberSaved(workspace, target, place, content, saved);
-      // Count and digest while the disk is busy.
+      // Count lines and compute the digest while the disk writes.
       const [{ created }, { digest, lines }] = await Promise.all([
         writeFileAtomic(place, content, {
           follow: false,
@@ -91,7 +92,7 @@ function assertUnchanged(place: string, { expected: { onDisk, info }, onChanged 
   if (onDisk.length <= QUICKLY_READ_BYTES && !readFileSync(place).equals(onDisk)) throw onChanged();
 }
 
-/** Digests and counts in pieces, and yields to the event loop between them, so that the write goes on. */
+/** Computes digest and line count in pieces, and yields to the event loop between them, so that the write can proceed. */
 async function survey(content: Buffer): Promise<{ digest: string; lines: number }> {
   const digest = startDigest();
   let lines = content.length > 0 && content.at(-1) !== NEWLINE ? 1 : 0;

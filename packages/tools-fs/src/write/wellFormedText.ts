@@ -1,8 +1,8 @@
 import { requireString } from "@agent/core/toolkit";
 
 /**
- * The text argument `name`. Throws, with the place, if it holds half a character: no file could hold it, and
- * it would silently be written as U+FFFD. `shown` is how the caller knows the argument.
+ * Reads the text argument `name`. Throws, with the position, if it holds an unpaired surrogate (half a character): UTF-8
+ * has no form for one, and it would silently be written as U+FFFD. `shown` is the name of the argument in the message.
  */
 export function requireWellFormedText(
   args: Readonly<Record<string, unknown>>,
