@@ -11,7 +11,7 @@ const entry = new URL("../packages/tools-bash/dist/index.js", import.meta.url);
 const { RunBashTool } = await import(entry.href);
 const tool = new RunBashTool();
 
-// One signal for all, as an agent has one for a turn.
+// All runs share one AbortSignal, as all calls of an agent's turn do.
 const call = { signal: new AbortController().signal, onOutput() {}, report() {} };
 const runTool = (command, timeout = 120_000) => tool.execute({ command, timeout }, call);
 

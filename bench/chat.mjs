@@ -103,7 +103,7 @@ async function inOwnProcess(port, path) {
   return costs;
 }
 
-/** Reads the stream several times over and sends home what each time cost per delta. */
+/** Reads the stream several times and sends the cost per delta of each time to the parent process. */
 async function stream(port, path) {
   const { Agent } = await import("../packages/core/dist/index.js");
   const { OpenAIProvider } = await import("../packages/provider-openai/dist/index.js");
@@ -257,7 +257,7 @@ function serve(deltas = DELTAS, pauseMs = 0) {
     response.writeHead(200, { "content-type": "text/event-stream" });
     for (let index = 0; index < deltas; index++) {
       const content = index % 12 === 11 ? "word\n" : "word ";
-      // A stream that is to be typed into must last.
+      // The stream must last long enough to type while it runs.
       if (pauseMs > 0 && index % 1000 === 999) await setTimeout(pauseMs);
       if (!response.write(chunk({ content })))
         await new Promise((resolve) => response.once("drain", resolve));

@@ -14,10 +14,10 @@ const WITH_PEERS = process.argv.includes("peers");
 const ROUNDS = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? (WITH_PEERS ? 5 : 25));
 const BIN = fileURLToPath(new URL("../packages/cli/dist/bin.js", import.meta.url));
 const TERMINAL = fileURLToPath(new URL("support/terminal.py", import.meta.url));
-// Outside of the repository, and kept: they are large.
+// The peers are installed outside the repository and kept between runs: they are large.
 const PEERS_FOLDER = join(tmpdir(), "agent-bench-peers");
 
-// What each shows first that a person can answer. None of them has a login here.
+// The first text of each program that a person can answer. None of them is logged in here.
 const PEERS = [
   { name: "gemini", pack: "@google/gemini-cli", wanted: "Do you trust the files in this folder?" },
   { name: "pi", pack: "@mariozechner/pi-coding-agent", wanted: "No models available" },
@@ -38,7 +38,7 @@ export default defineConfig({ enable: tools });
 );
 const env = { PATH: process.env.PATH, HOME: root, TERM: "xterm-256color", AGENT_LOCAL_PORTS: "" };
 
-// A model server of the machine itself: what counts is when the first byte of a request reaches it.
+// A model server on this machine: it measures when the first byte of a request arrives.
 const server = createServer();
 await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
 const serverEnv = {
@@ -151,7 +151,7 @@ function timeToRequest([program, ...args], cwd) {
   });
 }
 
-/** Once unmeasured, so that a case finds its files in the caches; one that cannot be run is named and left out. */
+/** Runs a case once without measuring, to fill the file caches; a case that cannot run is named and left out. */
 async function works(one) {
   try {
     await run(one);

@@ -2,7 +2,8 @@
 // bench/: node bench/core.mjs [rounds] [json|streaming|json4k|streaming4k|deltas|seam|import|packages|parallel|abort …]
 // Everything is measured side by side in one run. In each round every contestant is paired with the hand-written
 // loop, one right after the other and in turn first or second, each on a heap just swept; the figure is the median of
-// the ratios of all pairs. So nobody pays for another's garbage or for a processor that is slower this second.
+// the ratios of all pairs. So no contestant is charged for another's garbage, or for a processor that is slower at
+// that moment.
 import { execFileSync, fork } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -69,8 +70,9 @@ async function cpuOf(run, stream) {
 }
 
 /**
- * What the seam of a journal costs an agent that has none. The loop cannot be had without it, and one costs less than the
- * noise of a conversation: so it is passed a hundred times more, and what one costs is a hundredth of what that adds.
+ * What the journal interface (`steps`) costs an agent without a journal. The loop always calls it, and one call costs
+ * less than the noise of a conversation: so it is called a hundred times more, and the cost of one call is a hundredth
+ * of what that adds.
  */
 async function measureSeam() {
   let steps = { answer: (_key, ask) => ask(), call: (_key, run) => run() };
@@ -99,7 +101,7 @@ async function measureSeam() {
   });
 }
 
-/** The contestants that hold the conversation to its end. Another program's fault must not cost the rows of the rest. */
+/** The contestants that complete the conversation. A failure of one must not remove the rows of the others. */
 async function answering(conversation, tool, { stream }) {
   const found = await contestants(at(conversation), tool, report);
   for (const [name, run] of Object.entries(found)) {
@@ -144,7 +146,7 @@ async function compareCpu(title, conversation, tool, { stream, reach }) {
   for (const [name, values] of ratios) add({ work: title, unit: "× by hand", reach, name, values, note });
 }
 
-/** One row; `reach` is ours alone. */
+/** Adds one row; only our own rows have a `reach`. */
 function add({ work, unit, reach, name, values, note }) {
   const isOurs = name === "@agent/core";
   report.add({
@@ -206,7 +208,7 @@ function packageFolder(name, from) {
       readFileSync(`${folder}/${name}/package.json`);
       return `${folder}/${name}`;
     } catch {
-      // Not in this one.
+      // The package is not in this folder: try the next.
     }
   }
   return undefined;
@@ -234,7 +236,7 @@ async function measureParallel() {
   }
 }
 
-/** From `abort()` until the caller knows, while a tool runs that does not stop. */
+/** The time from `abort()` until the promise rejects, while a tool runs that ignores the abort. */
 async function measureAbort() {
   const times = [];
   for (let round = -WARM_UP; round < ROUNDS; round++) {

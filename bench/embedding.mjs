@@ -101,7 +101,7 @@ async function ourParts() {
   return { Agent, packs };
 }
 
-/** The same tools by schema; what they would do is not written. `toSchema` makes the schema of a tool's input. */
+/** Tools with the same schemas, but without an implementation. `toSchema` makes the schema of a tool's input. */
 async function idleAiSdk(count, toSchema) {
   const { ToolLoopAgent, tool } = await import("ai");
   const model = await aiSdkModel("http://127.0.0.1:1/v1");
@@ -120,7 +120,7 @@ async function idleAiSdk(count, toSchema) {
   });
 }
 
-/** As its documentation writes tools: the schema is part of the tool, and made with it. */
+/** Tools as the AI SDK's documentation writes them: each tool creates its own schema. */
 async function zodSchema({ properties, required = [] }) {
   const { z } = await import("zod");
   const types = {

@@ -102,7 +102,7 @@ const parts = {
     const tool = new ReadFileTool();
     for (const size of [1000, 4096, 65_536]) {
       const path = join(base, `small-${size}`);
-      // Of few lines: a file of more than 2,000 would be cut.
+      // Use few lines: `read_file` would cut a file of more than 2,000.
       writeFileSync(path, `${"some text of a small file ".repeat(3)}\n`.repeat(size / 79));
       await addRatio({
         work: `read_file, ${size} bytes`,

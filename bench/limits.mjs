@@ -43,7 +43,7 @@ async function run(command) {
   try {
     return JSON.parse(await tool.execute({ command, timeout: 60_000 }));
   } finally {
-    // A command that was killed cannot remove it, and it is memory.
+    // Remove the file here: a killed command cannot, and it takes up memory.
     rmSync(SHARED_FILE, { force: true });
     for (const name of readdirSync(MEETING_PLACE)) rmSync(join(MEETING_PLACE, name));
   }

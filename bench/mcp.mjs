@@ -258,7 +258,7 @@ async function endings() {
     const directory = await project(`ending-${how}`, { docs: server });
     let count = 0;
     for (let done = 0; done < ENDINGS; done += AT_ONCE) {
-      // Those that run at once share the mark, so what is left is looked for after the last of them.
+      // Endings that run in parallel share the mark, so leftovers are counted after the last of them.
       await Promise.all(Array.from({ length: AT_ONCE }, () => ending(how, directory, server, mark)));
       count += left(mark).length;
     }

@@ -93,8 +93,8 @@ function measureInstall() {
 }
 
 /**
- * What importing adds to a node that imports one of its own modules: CPU time, and the least of all runs, since what
- * else the machine does is no property of ours.
+ * The CPU time that importing adds to a node process that imports a built-in module. The minimum of all runs, since what
+ * else the machine does only adds to it.
  */
 function measureImport() {
   const files = PACKAGES.map((name) => new URL(`../packages/${name}/dist/index.js`, import.meta.url).href);

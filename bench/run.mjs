@@ -16,13 +16,13 @@ if (area === undefined || !AREAS.includes(area)) {
   process.exitCode = area === undefined ? 0 : 2;
 } else {
   if (!existsSync(join(here, "node_modules"))) {
-    // What is compared against is installed here, and is no part of the workspace. The frameworks are optional
+    // The programs to compare with are installed in bench/, outside the workspace. The frameworks are optional
     // dependencies: one that cannot be installed is left out. npm would still refuse all of them for a peer range that
     // nothing in the registry satisfies, so it must not resolve peer ranges.
     const flags = ["--no-audit", "--no-fund", "--no-package-lock", "--legacy-peer-deps"];
     execFileSync("npm", ["install", ...flags], { cwd: here, stdio: "inherit" });
   }
-  // Reading a bundle of certificates more than doubles the start of every node that is measured.
+  // Unset it: reading a bundle of certificates more than doubles the start time of every measured node process.
   delete process.env.NODE_EXTRA_CA_CERTS;
   process.argv.splice(2, process.argv.length, ...rest);
   await import(pathToFileURL(join(here, `${area}.mjs`)).href);

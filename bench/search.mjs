@@ -138,7 +138,7 @@ async function measure(run) {
   return { wall, cpu: result?.cpu ?? (user + system) / 1000 };
 }
 
-/** What each measurement set out for, as CPU time against rg. */
+/** The goal of each measurement: our CPU time divided by rg's. */
 const REACH = [
   [/^linux-(literal|absent|ignore-case|regex-literal|words)/, 1.25],
   [/^linux-(regex-)?class/, 1.5],
@@ -169,11 +169,11 @@ function addRows(name, times, others) {
 
 const entry = new URL("../packages/tools-search/dist/index.js", import.meta.url).href;
 
-/** For start-up times: whatever else the machine does only adds to them. */
+/** The minimum, for start-up times: other load on the machine only adds to them. */
 const best = (values) => Math.min(...values);
 for (const { name, create } of MEASUREMENTS) {
   if (only.length > 0 && !only.some((part) => name.includes(part))) continue;
-  // Only now, so that one measurement does not wait for the corpora of all.
+  // Create corpora only when needed, so that one measurement does not wait for the corpora of all.
   const { ours, others } = create();
   const contenders = { ours, ...others };
   const times = Object.fromEntries(Object.keys(contenders).map((key) => [key, []]));
@@ -256,7 +256,7 @@ function firstCall() {
   }
 }
 
-/** What a host needs to find files among a million. */
+/** The memory that the process needs to find files among a million. */
 function millionFigures() {
   const path = millionFiles();
   for (const [work, args] of [

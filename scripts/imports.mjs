@@ -8,10 +8,10 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PACKAGES = join(ROOT, "packages");
 
-/** Who may compose: everybody else uses core alone. */
+/** Packages that may import several packs; all others may import only core. */
 const COMPOSERS = ["@agent/cli", "@agent/preset-default"];
 
-/** Part of every package that uses it: the build bundles it, so it stays out of what a package depends on. */
+/** The build bundles this package into every package that uses it, so it is not listed as a dependency. */
 const BUNDLED = "@agent/internal";
 
 /** Packages that are loaded where a user has installed them; without them, one line says what to install. */
@@ -48,7 +48,7 @@ const LAYERS = {
   web: [["state"], ["client", "server"]],
 };
 
-/** Types without code, files that tools of the workspace read, and texts that the command writes for others. */
+/** Not checked: types without code, files that tools of the workspace read, and templates that the command writes. */
 const NOT_SOURCES = /\.d\.ts$|^[^/]+\.config\.ts$|^(?:build|templates)\//;
 
 const IMPORT = /^\s*(?:import|export)\s(?:(type)\s)?(?:[^"';]*?\sfrom\s)?["']([^"']+)["']/gm;

@@ -77,7 +77,7 @@ function escapeXml(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
-/** Blanks that every renderer keeps: several in a row are one to some, and those at the start are none. */
+/** Non-breaking spaces: some renderers collapse several spaces into one and drop those at the start. */
 function withFixedBlanks(text) {
   return text.replaceAll(" ", "\u00a0");
 }

@@ -54,7 +54,7 @@ for (const report of reports.filter((path) => existsSync(path))) {
 }
 
 console.log("");
-// Said again here: with ten packages running side by side, the first report is thousands of lines up.
+// Repeat the failures at the end: with packages tested in parallel, the first report is thousands of lines up.
 for (const failure of failures) console.log(`FAILED ${failure}\n`);
 for (const step of failedSteps) console.log(`failed: ${step.join(" ")}`);
 const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : "";

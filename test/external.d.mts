@@ -1,4 +1,4 @@
 /** Where the programs that a package.json outside the workspace names are installed: another place for other versions. */
 export function externalDirectory(manifest: URL): string;
-/** Whether they are there, completely. */
+/** Whether all of the programs are installed completely. */
 export function isExternalInstalled(manifest: URL): boolean;

@@ -11,14 +11,14 @@ export function externalDirectory(manifest) {
   return join(tmpdir(), `agent-${JSON.parse(text).name}-${process.getuid?.() ?? "user"}-${version}`);
 }
 
-/** Whether they are there, completely. */
+/** Whether all of the programs are installed completely. */
 export function isExternalInstalled(manifest) {
   return existsSync(join(externalDirectory(manifest), "installed"));
 }
 
 /**
- * Installs them, unless they are there. Outside the workspace: nobody should download them to change a tool, and some
- * take the nearest lockfile for the project's root. Install scripts do not run; `finish` does what one of them would.
+ * Installs the programs outside the workspace, unless they are there: nobody should download them to change a tool, and
+ * some of them take the nearest lockfile for the project's root. Install scripts do not run; `finish` does what one of them would.
  */
 export function installExternal(manifest, finish = () => undefined) {
   if (isExternalInstalled(manifest)) return;

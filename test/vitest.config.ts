@@ -2,7 +2,7 @@ import { packageTests } from "../vitest.base.ts";
 
 export default packageTests({
   include: ["*/*.test.ts"],
-  // One file after the other: each step needs both cores for itself.
+  // Run one file after the other: each needs all cores.
   fileParallelism: false,
   maxConcurrency: 3,
   // Installing takes as long as the registry does.

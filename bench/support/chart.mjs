@@ -5,7 +5,7 @@ const TOP = 44;
 /** Bars end here, at this multiple of the reach; longer ones are cut and marked with an arrow. */
 const LONGEST = 2;
 
-/** One bar a row, as a share of its reach; `undefined` if no row has one. A bar left of the line reached it. */
+/** Draws one bar per row, as a share of its reach (the line); `undefined` if no row has a reach. */
 export function drawChart(title, rows) {
   const bars = rows.flatMap(toBar);
   if (bars.length === 0) return undefined;

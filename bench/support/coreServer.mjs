@@ -7,7 +7,7 @@ const DELTAS = 2000;
 const PARALLEL_CALLS = 8;
 const USAGE = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
 
-// As with a real server no two answers have the same: LangChain takes one with a known id for a new version of the old.
+// Each answer has a new id, as from a real server: LangChain takes a known id for a new version of the old answer.
 let answers = 0;
 
 const server = createServer(async (request, response) => {

@@ -1,4 +1,4 @@
-// Ways to measure two things side by side. Noise of the machine hits both alike, because they take turns.
+// Ways to measure two things side by side. They take turns, so that noise of the machine affects both equally.
 
 /** Wall time of `work` in milliseconds. */
 export async function wallTime(work) {

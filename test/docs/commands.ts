@@ -1,4 +1,4 @@
-/** What a block of shell commands needs to run here, and what is seen of it. */
+/** What a block of shell commands needs to run here, and what its output must contain. */
 export interface CommandBlock {
   /** What all its commands print, standard error included. */
   readonly shows: readonly RegExp[];
@@ -122,7 +122,7 @@ export const RUN_ELSEWHERE: Readonly<Record<string, RegExp>> = {
   "examples/comparison/test/tasks.test.ts": /^docs\/comparison\.md#/,
 };
 
-/** Snippets that cannot run here, or only as something else, with the reason. */
+/** Snippets that cannot run here as written, with the reason. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
   "README.md#-agent": "it builds and tests everything, this test included",
   "docs/benchmarks.md#benchmarks": "it measures for minutes",

@@ -8,7 +8,7 @@ import { type Snippet, snippets } from "./pages.js";
 import { PROGRAMS, type Program } from "./programs.js";
 import { Workplace } from "./workplace.js";
 
-/** Somebody else's reading of the vendors' APIs answers for all of them. */
+/** One independent mock of the vendors' APIs answers for all of them. */
 const model = new LLMock({ port: 0 });
 const toolTurn = (question: string, name: string, args: object, result: string, answer: string): void => {
   model.on(
@@ -32,7 +32,7 @@ model.on(
 );
 model.on({ userMessage: /^(Say hello|My name)/ }, { content: "Hello there." });
 
-/** What the mock does not have: Google's list of models. */
+/** The mock lacks Google's list of models, so it is added here. */
 const lists = createServer((_request, response) => {
   const models = [{ name: "models/gemini-of-the-list", supportedGenerationMethods: ["generateContent"] }];
   response.setHeader("content-type", "application/json").end(JSON.stringify({ models }));

@@ -1,4 +1,4 @@
-/** What a program of the documentation needs to run, and how it is seen that it did what its page says. */
+/** What a program of the documentation needs to run, and what its output must be. */
 export interface Program {
   /** All of its standard output, or what is in it. */
   readonly prints: string | RegExp;

@@ -26,7 +26,7 @@ beforeAll(async () => {
   writeFileSync(join(app.directory, "app/api/chat/route.ts"), route);
   writeFileSync(join(app.directory, "app/page.tsx"), page);
   writeFileSync(join(app.directory, "plan.txt"), "Rest.\n");
-  // Where it is built there is no key yet.
+  // The build must work without an API key.
   const built = await app.tool("next", "build");
   expect(built).toContain("Compiled successfully");
   expect(built).not.toMatch(/warn|⚠/i);

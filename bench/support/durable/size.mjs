@@ -31,7 +31,7 @@ export async function size({ report, servers, stores }) {
     ["event", "event log"],
     ["run", "row"],
   ]) {
-    // Without what updates left behind, which the next runs use.
+    // Exclude dead rows that updates left behind: later runs reuse their space.
     execFileSync("psql", ["-q", "-c", `vacuum full ${schema}.${table}`, servers.postgres]);
     report.add({
       work: `${what} of a run of ${TURNS} turns, results of ${RESULT_BYTES} bytes`,

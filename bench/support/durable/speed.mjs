@@ -40,7 +40,7 @@ export async function scaling({ report, stores }) {
   }
 }
 
-/** From the first sixth of the runs to the last: without the start of the processes, and without a tail. */
+/** Measured between the first and the last sixth of the runs, which leaves out the start of the processes and the tail. */
 async function workOff(address, { workers, concurrency, runs, ...input }) {
   const engine = await openEngine(address);
   await Promise.all(Array.from({ length: runs }, () => startRun(engine, BENCH, input)));
@@ -64,7 +64,7 @@ async function workOff(address, { workers, concurrency, runs, ...input }) {
   };
 }
 
-/** What the processes have used, as the kernel counts: a busy one answers no question. */
+/** CPU time of the processes from the kernel: a busy process would not answer a request. */
 function usedCpu(processes) {
   const ticks = processes.map(({ pid }) => {
     const line = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -79,7 +79,7 @@ function runTest(name, servers, { runs, kills: deaths }) {
     },
   });
   const endAll = () => process.kill(-child.pid, "SIGKILL");
-  // Before anything else is removed: it would go on meanwhile.
+  // Stop it before anything else is removed: it would keep running meanwhile.
   process.prependOnceListener("exit", endAll);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {

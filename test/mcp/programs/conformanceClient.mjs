@@ -20,7 +20,7 @@ if (context.client_secret) process.env.CONFORMANCE_SECRET = context.client_secre
 
 const oauth = {
   ...(context.client_id && { clientId: context.client_id, clientSecretVariable: "CONFORMANCE_SECRET" }),
-  // The one the suite's authorization servers know.
+  // The client metadata document that the suite's authorization servers know.
   clientMetadataUrl: "https://conformance-test.local/client-metadata.json",
 };
 const server = { url, oauth, enable: true, timeoutMs: 20_000 };
