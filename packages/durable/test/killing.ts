@@ -31,7 +31,7 @@ export interface Crowd {
   readonly maxCrashes?: number;
 }
 
-/** Starts a worker process; `death` is where it dies, and the how manieth time it gets there. */
+/** Starts a worker process; `death` is `point:count`: the worker dies when it reaches the point for the count-th time. */
 export function spawnWorker(
   { engineModule, address, effects, leaseMs, maxCrashes = 1000 }: Crowd,
   death = "never:0",

@@ -185,7 +185,7 @@ test.skipIf(!canMount)(
     await workWith(engine, definition, { leaseMs: LEASE_MS, onFault });
     const id = await startRun(engine, definition, {});
     await expect.poll(() => faults.join("\n"), { timeout: 30_000 }).toContain("No space left on device");
-    // A fault of the database is none of the run. It may even be done: what is left of a page can be enough for its end.
+    // A fault of the database does not fail the run. The run may even be done: the free rest of a page can hold its end.
     const run = await engine.get(id);
     expect(["queued", "running", "done"]).toContain(run?.state);
     expect(run).toMatchObject({ crashes: 0 });

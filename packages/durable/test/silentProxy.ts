@@ -32,7 +32,7 @@ export async function startSilentProxy(target: string): Promise<SilentProxy> {
       for (const [near, far] of pairs) {
         near.unpipe(far);
         far.unpipe(near);
-        // The server ends as it does when it notices by itself; the client goes on waiting.
+        // Closes the server's side, as if the server had noticed by itself; the client keeps waiting.
         far.destroy();
       }
     },

@@ -75,7 +75,7 @@ export class Appends {
       const held = await this.#send(writes);
       for (const [index, { resolve }] of writes.entries()) resolve(held.get(index));
     } catch (error) {
-      // What the server refused has left nothing behind, and may be the fault of one of them.
+      // The server rolled the whole statement back; one of the writes may have caused it, so each is tried alone.
       if (writes.length > 1 && isRefused(error)) for (const write of writes) await this.#write([write]);
       else for (const { reject } of writes) reject(error);
     }
@@ -125,7 +125,7 @@ export class Appends {
   }
 }
 
-/** Whether the server took the statement back as a whole, and the connection goes on. */
+/** Whether the server rolled the whole statement back and the connection is still usable. */
 function isRefused(error: unknown): boolean {
   return (error as { severity?: string } | null)?.severity === "ERROR";
 }

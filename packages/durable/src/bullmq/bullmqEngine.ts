@@ -39,7 +39,7 @@ export interface BullmqEngineOptions {
   readonly maxConnections?: number;
   /** How long a server may take to answer before its connection is given up, and another is made. Default 30 s. */
   readonly timeoutMs?: number;
-  /** Told of faults that pass, such as a server that restarts. */
+  /** Called with transient faults, such as a server that restarts. */
   readonly onFault?: (error: unknown) => void;
 }
 
@@ -207,7 +207,7 @@ class BullmqEngine implements RunEngine {
     this.#workers.clear();
     await this.#tickets.close();
     this.#backend.close();
-    // A server that says nothing any more is not waited for.
+    // Do not wait for a server that no longer answers.
     const ended = this.#notices.close().then(() => this.#pool.end());
     await within(ended, CLOSE_WITHIN_MS, "The database").catch(this.#onFault);
   }

@@ -26,7 +26,7 @@ export interface WorkerParts {
   readonly leases: Leases;
   readonly dispatcher: Dispatcher;
   readonly notices: Notices;
-  /** The worker's own: it closes them. */
+  /** Owned by the worker, which closes them. */
   readonly tickets: Tickets;
   readonly claimParts: ClaimParts;
 }
@@ -74,7 +74,7 @@ export class BullmqWorker implements EngineWorker {
     await this.#parts.tickets.close();
   }
 
-  /** Does something again and again until the worker is closed; a fault is told, and passes. */
+  /** Repeats `work` until the worker is closed; reports a fault to `onFault` and goes on. */
   #loop(everyMs: number, work: () => Promise<void>): void {
     const run = async (): Promise<void> => {
       while (!this.#closed.signal.aborted) {
@@ -142,7 +142,7 @@ export class BullmqWorker implements EngineWorker {
       notices.on(cancelTopic(row.id), () => {
         this.#renew().catch(this.#options.onFault);
       }),
-      // There may be events already that it was not told of.
+      // A new follower may have missed the notices of earlier events: send one.
       notices.on(followTopic(row.id), () => notices.send(row.id)),
     ];
     notices.send(row.id);

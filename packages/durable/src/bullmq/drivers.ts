@@ -4,9 +4,9 @@ import type { TicketBackend } from "./tickets.js";
 const INSTALL = "npm install bullmq pg ioredis";
 const STALLED_CHECK_MS = 1000;
 const CONNECT_WITHIN_MS = 5000;
-// How long a connection is quiet before the system asks the other side for a sign of life. Its own default is two hours.
+// Idle time before the system sends a TCP keep-alive probe. The system's own default is two hours.
 const KEEP_ALIVE_MS = 10_000;
-// A ticket that comes back is no sign of a bad run: the database counts those.
+// BullMQ must not fail a ticket that comes back several times: the database counts lost workers.
 const MAX_STALLED = 1_000_000;
 const KEEP_NOTHING = { removeOnComplete: true, removeOnFail: true } as const;
 
@@ -37,7 +37,7 @@ export async function redisTickets(
     createQueue: (name) => new Queue(name, { connection: forQueues, defaultJobOptions: KEEP_NOTHING }),
     createWorker: (name, lockMs) =>
       new Worker(name, null, { connection: forWorkers, ...workerOptions(lockMs) }),
-    // One of all that ask gets to set the mark, and queues the runs again.
+    // Only one of the processes that ask sets the mark; that one queues the runs again.
     isEmptied: async () => (await forQueues.set(`${prefix}:filled`, "1", "NX")) === "OK",
     close: () => {
       forQueues.disconnect();
@@ -62,7 +62,7 @@ export async function postgresTickets(
   };
 }
 
-/** Settings of `pg` that a lost server is noticed with, also one that says nothing any more. */
+/** Settings of `pg` that detect a lost server, also one that stops answering without closing the connection. */
 export function clientConfig(connectionString: string, timeoutMs: number) {
   return {
     connectionString,

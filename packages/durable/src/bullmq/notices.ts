@@ -7,7 +7,7 @@ const MAX_PAYLOAD = 7000;
 const NOTIFY = "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
 const RECONNECT_MS = 500;
 const FOLLOW = "?";
-// Followers repeat themselves every few seconds: one who is gone is forgotten soon.
+// Followers repeat their notice every few seconds, so one that is gone is soon forgotten.
 const FOLLOWED_MS = 10_000;
 
 /** What the worker of a run listens to: not every event of the run is news to it. */
@@ -119,7 +119,7 @@ export class Notices {
     try {
       await client.connect();
       await client.query(`listen ${this.#channel}`);
-      // What was sent while nobody listened.
+      // Wake all listeners: notices were lost while the connection was down.
       for (const topic of this.#listeners.keys()) this.#wake(topic);
     } catch (error) {
       restart(error);
@@ -133,7 +133,7 @@ export class Notices {
       this.#forgetFollowers();
       this.#followed.delete(id);
       this.#followed.set(id, performance.now());
-      // Whoever has the run learns of it once, and not each time it is repeated.
+      // Wake the run's worker for the first notice of a follower only, not for each repetition.
       if (!isNews) return;
     }
     this.#wake(topic);

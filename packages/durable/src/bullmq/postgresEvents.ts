@@ -12,7 +12,7 @@ const READ_AT_ONCE = 500;
 const POLL_MS = 1000;
 // A follower outlives a restart of the database: so many reads in a row may fail, one a second.
 const MAX_FAILED_READS = 60;
-// Well within the time after which the run's worker believes that nobody follows.
+// Must be well below the time after which the run's worker assumes that nobody follows.
 const FOLLOW_EVERY_MS = 2000;
 const CURSOR = /^\d{1,18}$/;
 
@@ -78,7 +78,7 @@ export async function* readEvents(
       if (rows.length === READ_AT_ONCE) continue;
       if (run) {
         const state = stateOf({ run_state: run.state, run_epoch: run.epoch });
-        // It has changed since: there may be events before that.
+        // The run changed after the events were read: read again, since new events may precede the change.
         if (state !== stateOf(first)) continue;
         reported = state;
         yield { cursor: position, run };

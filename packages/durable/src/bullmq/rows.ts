@@ -73,7 +73,7 @@ export function toRun(row: RunRow): Run {
   };
 }
 
-/** Which queue a run waits in: workers that can take one of a kind can take all of it. */
+/** The queue a run waits in: a worker that can take one run of a queue can take all of them. */
 export interface Kind {
   readonly name: string;
   readonly definition: string;

@@ -25,7 +25,7 @@ export class Slots {
     return rows[0]?.taken === true;
   }
 
-  /** Gives a place back, and to whom it goes next. */
+  /** Gives a place back, and returns the parked run that gets it, if there is one. */
   async release(client: PoolClient, tenant: string): Promise<readonly Dispatch[]> {
     return (await client.query<Dispatch>(`select * from ${this.#schema}.release_slot($1)`, [tenant])).rows;
   }

@@ -38,7 +38,7 @@ export class Tickets {
     this.#onFault = onFault;
   }
 
-  /** Queues a ticket; one for the same claim that is there already is enough. */
+  /** Queues a ticket, unless one for the same claim is queued already. */
   async add(kind: string, runId: string, epoch: number, turn: number): Promise<void> {
     const priority = Math.max(1, Math.min(MAX_PRIORITY, turn));
     await this.#queue(kind).add("run", { runId }, { jobId: `${runId}_${epoch}`, priority });
@@ -78,7 +78,7 @@ export class Tickets {
     return (await this.#backend.isEmptied?.()) ?? false;
   }
 
-  /** Never rejects. A server that says nothing any more is not waited for. */
+  /** Never rejects. Does not wait for a server that no longer answers. */
   async close(): Promise<void> {
     const [workers, queues] = [[...this.#workers.values()], [...this.#queues.values()]];
     this.#workers.clear();

@@ -19,7 +19,7 @@ import { writeAllSync } from "./writeAll.js";
 const LOG_NAME = /^log\.(\d+)\.jsonl$/;
 const NEWLINE = 0x0a;
 const READ_BYTES = 1024 * 1024;
-// Below this a log is read in a few milliseconds; above it is rewritten once most of it is history.
+// A log below this size is read in a few milliseconds; a larger one is rewritten once most of its commands are outdated.
 const COMPACT_AT_BYTES = 4 * 1024 * 1024;
 const LIVE_BYTES_PER_RUN = 600;
 
@@ -64,7 +64,7 @@ export class CommandLog {
       const mark = `${this.#tag}.${++this.#counter}`;
       this.#verdict = { mark };
       const written = this.#number;
-      // A line that an earlier writer could not end must not swallow this one: hence the first line break.
+      // Begin with a line break: if an earlier writer left an incomplete line, this command must not become part of it.
       writeAllSync(this.#fd, `\n${JSON.stringify({ ...command, mark })}\n`);
       if (this.#flush) fdatasyncSync(this.#fd);
       this.read();
@@ -119,7 +119,7 @@ export class CommandLog {
     return join(this.#directory, `log.${number}.jsonl`);
   }
 
-  /** Makes a log appear with its whole beginning, once: whoever comes second finds the same in it. */
+  /** Creates a log together with its first lines, atomically and once: a second process finds the same content. */
   #publish(number: number, commands: Iterable<Command>): void {
     const temporary = join(this.#directory, `.log.${this.#tag}`);
     const lines = Array.from(commands, (command) => `${JSON.stringify(command)}\n`);

@@ -42,7 +42,7 @@ export class FileClaim implements RunClaim {
     this.#controller.abort(new StoppedError(code, message === undefined ? {} : { message }));
   }
 
-  /** Whether the log says that the run is this claim's. */
+  /** Whether the run still belongs to this claim, according to the log. */
   get holds(): boolean {
     const now = this.#log.table.get(this.run.id);
     return now?.state === "running" && now.epoch === this.epoch;
@@ -68,8 +68,8 @@ export class FileClaim implements RunClaim {
     } catch (error) {
       throw this.#lose(`The journal of run ${this.run.id} cannot be written: ${errorMessage(error)}`, error);
     }
-    // Whoever takes the run first says so in the log and then reads this file: if the log does not say so yet, the
-    // line was in the file before.
+    // A worker that takes the run writes that to the log and reads this file afterwards. If the log does not say so
+    // yet, the next worker will read this line.
     this.#checkHeld();
   }
 

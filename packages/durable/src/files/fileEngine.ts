@@ -32,7 +32,7 @@ import { RunFiles } from "./runFiles.js";
 import { watchDirectory } from "./watch.js";
 
 const DEFAULT_LIST_LIMIT = 100;
-// A directory without a run in the log is one whose creation was interrupted, unless it is being created.
+// A directory older than this without a run in the log was left by a creation that was interrupted.
 const ABANDONED_AFTER_MS = 3_600_000;
 const FORGET_AT_ONCE = 1000;
 

@@ -109,7 +109,7 @@ export class FileWorker implements EngineWorker {
     }
   }
 
-  /** Another worker may have been faster, and the table has changed then. */
+  /** Returns whether this worker got the run. If another was faster, the table has changed. */
   #claim({ id, epoch }: RunSummary): boolean {
     const { log } = this.#parts;
     return log.submit({ op: "claim", at: Date.now(), id, epoch: epoch + 1, worker: this.#name });
@@ -153,7 +153,7 @@ export class FileWorker implements EngineWorker {
     this.#parts.log.submit({ op: "crash", at: Date.now(), id, epoch, maxCrashes, reason });
   }
 
-  /** Tries again while the disk is full: nobody else can end a claim of a worker that lives. */
+  /** Retries while the disk is full: no other process can end the claim of a live worker. */
   async #end(write: () => void): Promise<void> {
     while (!this.#closed.signal.aborted) {
       try {

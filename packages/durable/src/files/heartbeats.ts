@@ -41,8 +41,8 @@ export class Heartbeats {
 
   /**
    * Why a worker counts as lost, or `undefined` while it does not. A process that is gone is known at once; one that
-   * is stopped or hangs, when its beat has not changed for a lease, by this process's own steady clock: neither
-   * clocks that are set nor clocks that differ make a difference.
+   * is stopped or hangs, when its heartbeat has not changed for a lease, by this process's monotonic clock: changes of
+   * the system clock have no effect.
    */
   findLoss(id: string, leaseMs: number): string | undefined {
     if (hasEnded(id.slice(0, id.lastIndexOf("."))) === true) {
@@ -68,7 +68,7 @@ export class Heartbeats {
       const lease = isRecord(value) && typeof value.leaseMs === "number" ? value.leaseMs : leaseMs;
       return { beat: text, lease };
     } catch {
-      // Not there, or being written: no sign of life either way.
+      // The file is missing or being written: this says nothing about the worker.
       return { beat: "", lease: leaseMs };
     }
   }

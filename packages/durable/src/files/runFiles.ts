@@ -50,7 +50,7 @@ export class RunFiles {
 
   create(id: string, input: unknown): void {
     mkdirSync(this.directory(id), { recursive: true, mode: DIRECTORY_MODE });
-    // `wx`: the input of a run that exists must not change under it.
+    // `wx`: never overwrite the input of a run that exists.
     try {
       writeFileSync(join(this.directory(id), "input.json"), JSON.stringify(input), {
         mode: FILE_MODE,

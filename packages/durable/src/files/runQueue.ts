@@ -6,7 +6,7 @@ export interface WorkerFilter {
   readonly labels: ReadonlySet<string>;
 }
 
-/** Runs of one tenant that any worker can take that can take one of them: first come, first served. */
+/** Runs of one tenant with the same needs: a worker that can take one can take all. First come, first served. */
 interface Group {
   readonly definition: string;
   readonly labels: readonly string[];

@@ -62,7 +62,7 @@ export async function countLogged(events: AsyncIterable<FollowedEvent>): Promise
   return counts;
 }
 
-/** The same for an event and its repetition. Ids come again in later turns, in the same order both times. */
+/** A key that is equal for an event and its replay. Later turns may reuse ids, in the same order in both. */
 function nameOf(event: RunEvent): string | undefined {
   if (event.type === "child") {
     const inner = nameOf(event.event);
@@ -72,7 +72,7 @@ function nameOf(event: RunEvent): string | undefined {
   return "id" in event ? `${event.type}/${event.id}` : event.type;
 }
 
-/** Arguments while they are written: the log has them whole in `tool_requested`. */
+/** Whether this is a piece of a call that the model is writing. Not logged: `tool_requested` has the whole call. */
 function isDraft(event: RunEvent): boolean {
   return event.type === "tool_draft" || (event.type === "child" && isDraft(event.event));
 }

@@ -87,7 +87,7 @@ export class JournalSteps implements Steps {
     }
     const result = await run(async () => {
       this.#checkOpen();
-      // A repeatable call needs none: without a result it is run again in any case.
+      // A repeatable call needs no intent: without a result it is run again in any case.
       if (key.repeatable) return;
       this.#keep({ key: name, kind: "intent", value: null });
       // The one place where the run waits for its journal: what comes now must not happen twice.

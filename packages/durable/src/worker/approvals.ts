@@ -2,7 +2,7 @@ import { AgentError, type ApprovalDecision, type ApprovalRequest } from "@agent/
 import type { Approval, Run } from "../engine/run.js";
 import { callKey } from "../journal/keys.js";
 
-/** Answers from what was decided about a run; what was not is collected, and suspends the run. */
+/** Answers approval requests from the decisions of a run; requests without a decision are collected and suspend the run. */
 export class RunApprovals {
   readonly #run: Run;
   readonly #pending = new Map<string, Approval>();

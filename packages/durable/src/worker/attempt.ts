@@ -133,7 +133,7 @@ function failure({ signal, run }: RunClaim, error: unknown): ClaimEnding {
   };
 }
 
-/** Logs who works on the run, and tells if the code is not what it was. */
+/** Logs which worker has the run, and a `version` event if the code changed. */
 function logStart(
   { epoch, worker, run }: RunClaim,
   { version }: RunDefinition,
@@ -148,7 +148,7 @@ function logStart(
   if (recorded !== version) writer.add({ key: VERSION_KEY, kind: "result", value: version });
 }
 
-/** A closing worker lets steps end that have begun; a run that was cancelled or lost stops at once. */
+/** When the worker closes, steps that have begun may finish; a cancelled or lost run stops at once. */
 function stopWithClaim(
   { signal }: RunClaim,
   steps: JournalSteps,

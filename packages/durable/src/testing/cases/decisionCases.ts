@@ -3,7 +3,7 @@ import { isStopped } from "../../engine/stopped.js";
 import { APPROVAL, DONE, newRun, reached, TestWorker } from "../claims.js";
 import type { EngineCase } from "../engineCase.js";
 
-/** What people decide about runs. */
+/** Cases: decisions, cancellation and retry of runs. */
 export const decisionCases: readonly EngineCase[] = [
   {
     name: "a run that waits for a decision is held by nobody, and goes on once all are made",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { collectEvents, DONE, entry, newRun, TestWorker, text, texts } from "../claims.js";
 import type { EngineCase } from "../engineCase.js";
 
-/** What a journal and an event log give back. */
+/** Cases: what can be read back from a journal and an event log. */
 export const eventCases: readonly EngineCase[] = [
   {
     name: "journal and events of one append come back together, in order, in another process",

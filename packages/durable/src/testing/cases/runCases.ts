@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { collectEvents, DONE, entry, newRun, reached, TestWorker } from "../claims.js";
 import type { EngineCase } from "../engineCase.js";
 
-/** What a run is from its start to its removal. */
+/** Cases: a run from its start to its removal. */
 export const runCases: readonly EngineCase[] = [
   {
     name: "a run goes from queued over running to done, and any process can read it",

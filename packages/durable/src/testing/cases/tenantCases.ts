@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { DONE, entry, newRun, reached, TestWorker } from "../claims.js";
 import type { EngineCase } from "../engineCase.js";
 
-/** What tenants may use, and that none starves. */
+/** Cases: limits of tenants, and that no tenant starves. */
 export const tenantCases: readonly EngineCase[] = [
   {
     name: "no tenant runs more than its limit, on all workers together",

@@ -13,7 +13,7 @@ import {
 } from "../claims.js";
 import type { EngineCase } from "../engineCase.js";
 
-/** How workers get, hold and lose runs. */
+/** Cases: how workers get, hold and lose runs. */
 export const workerCases: readonly EngineCase[] = [
   {
     name: "two workers never hold one run",
