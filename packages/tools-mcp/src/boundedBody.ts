@@ -18,7 +18,7 @@ export function boundedBody(body: ReadableStream<Uint8Array>): ReadableStream<Ui
 export function withBody(response: Response, body: ReadableStream<Uint8Array> | string): Response {
   const { status, statusText, headers } = response;
   const changed = new Response(body, { status, statusText, headers });
-  // A made response has no address; the reader compares it to detect redirects.
+  // A constructed `Response` has no `url`; the SDK compares it to detect redirects.
   Object.defineProperty(changed, "url", { value: response.url });
   return changed;
 }

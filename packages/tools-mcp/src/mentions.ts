@@ -7,7 +7,7 @@ import { boundedParts, resourceText } from "./results/toolResult.js";
 const MAX_ITEMS = 50;
 // One resource may be answered with several contents, such as those of a directory.
 const MAX_CONTENTS = 100;
-// Long enough for one mention to be typed, short enough to see what a server has added.
+// How long the list is cached: long enough to type one mention, short enough to show what a server has added.
 const LIST_AGE_MS = 30_000;
 
 /** The resources of a server, mentioned as `@docs:file:///guide.md`. The first mention starts the server. */

@@ -13,7 +13,7 @@ import { schemaTokens } from "./tokens.js";
 import { CallToolTool, FindToolsTool } from "./tools/deferredTools.js";
 import { McpTool } from "./tools/mcpTool.js";
 
-// Of models whose context is not known: the smallest that is common among those that use tools well.
+// The context size assumed where the model's is not known: the smallest common one among models that use tools well.
 const ASSUMED_CONTEXT_TOKENS = 128_000;
 const DEFAULT_SCHEMA_SHARE = 0.1;
 

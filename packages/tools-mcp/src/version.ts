@@ -5,7 +5,7 @@ export function readVersion(): string {
   return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 }
 
-/** Who servers are told is asking. */
+/** The client's name and version, as servers are told. */
 export function clientInfo(): { readonly name: string; readonly version: string } {
   return { name: "agent", version: readVersion() };
 }

@@ -1,6 +1,6 @@
 import { LONGEST_TIMER_MS } from "@agent/internal";
 
-// A server that reports progress for ever would otherwise never be given up.
+// Without this limit a server that reports progress for ever would keep a request open for ever.
 const MOST_EXTENSION = 30;
 
 /**
@@ -57,7 +57,7 @@ export class CallDeadline {
 
   resume(): void {
     this.#pauses--;
-    // The time of a person is not the server's.
+    // The time a person takes to answer does not count against the server.
     if (this.#pauses === 0) this.#startedAt += performance.now() - this.#pausedAt;
     this.reset();
   }

@@ -1,7 +1,7 @@
 import { errorMessage, truncateMiddle } from "@agent/core/toolkit";
 import type { ConnectionHost } from "./connectionHost.js";
 
-/** A server writes the words of its errors, and a model pays for them. */
+/** The limit of an error message: the server chooses its length, and it costs tokens. */
 const MAX_BYTES = 16 * 1024;
 
 /** What went wrong, in words: without the secrets of any server, and bounded. */

@@ -19,7 +19,7 @@ export interface ElicitResult extends Readonly<Record<string, unknown>> {
   readonly content?: Record<string, string | number | boolean | string[]>;
 }
 
-/** What a server may bring up by itself. */
+/** What a server may send without being asked. */
 export interface ClientEvents {
   /** Puts a question of the server to the person. Absent: the server is told that nobody can be asked. */
   readonly elicit?: (params: unknown, signal: AbortSignal) => Promise<ElicitResult>;
@@ -29,7 +29,7 @@ export interface ClientEvents {
 }
 
 export interface ConnectRequest {
-  /** How the server is spoken to. Absent: that is found out. */
+  /** The era of the protocol to use. Absent: the client finds it out. */
   readonly era: LockedEra | undefined;
   readonly events: ClientEvents;
 }

@@ -17,7 +17,7 @@ export interface LinkParts {
   readonly log: ErrorLog;
   /** Where relative directories start. */
   readonly directory: string;
-  /** What must not be shown is added to it. */
+  /** Values that must not be shown are added to it. */
   readonly secrets: string[];
   /** Gives tokens to the requests to a server on HTTP. */
   readonly auth: AuthProvider | undefined;

@@ -8,7 +8,7 @@ import type { Progress, ProtocolClient, ServerLink } from "./protocolClient.js";
 
 const LIST_MS = 10_000;
 const MAX_PAGES = 100;
-// One more than is ever used: enough to tell that there are too many.
+// Far more than is ever used: the surplus is only counted, for the message.
 const MAX_LISTED = 200_000;
 const MAX_LIST_CHARACTERS = 64 * 1024 * 1024;
 
@@ -19,7 +19,7 @@ export interface ToolAnswer extends Readonly<Record<string, unknown>> {
 
 export interface SessionOptions {
   readonly server: string;
-  /** How the server is spoken to. Absent: that is found out. */
+  /** The era of the protocol to use. Absent: the client finds it out. */
   readonly era: LockedEra | undefined;
   readonly ask: PackHost["ask"];
   readonly onToolsChanged: () => void;
@@ -49,7 +49,7 @@ export class Session {
     const { server, era, ask, onToolsChanged, onClose } = options;
     const deadlines = new Set<CallDeadline>();
     const askPerson = async (params: unknown, aborted: AbortSignal) => {
-      // A person may take longer than a call may.
+      // Suspend the deadline: a person may take longer to answer than a call may last.
       for (const deadline of deadlines) deadline.pause();
       try {
         return await elicit(server, ask, params, aborted);

@@ -5,9 +5,9 @@ import { ownAnswer } from "./foreignAnswer.js";
 type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**
- * `fetch` with a limit on what an answer may weigh: the same as for a line of a server on this machine. An event
- * stream may carry more in all, as it lives long; its single events are bounded by the reader, and its end is told. An
- * answer to something else than what was asked is told, too.
+ * `fetch` with a limit on the size of an answer, the same as for one line of a server on this machine. An event stream
+ * may carry more in all, since it stays open; its reader bounds each event. A stream that ends without an answer, and an
+ * answer to a request that was never sent, become errors at once.
  */
 export function boundedFetch(inner: Fetch = fetch): Fetch {
   return async (input, init) => {

@@ -1,6 +1,6 @@
 import { isRecord } from "@agent/core/toolkit";
 
-/** A stream that stays open as long as the client listens; its end is no answer that is missing. */
+/** A stream that stays open as long as the client listens: no answer is missing when it ends. */
 const LISTENING = "subscriptions/listen";
 const EVENT_ID = /(?:^|[\r\n])id:/;
 const encoder = new TextEncoder();

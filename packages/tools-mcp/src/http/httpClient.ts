@@ -9,7 +9,7 @@ const ANYTHING = {
   "~standard": { version: 1 as const, vendor: "agent", validate: (value: unknown) => ({ value }) },
 };
 
-/** The client of a server on HTTP: the one of the official SDK. */
+/** The client of a server on HTTP. Wraps the client of the official SDK. */
 export class HttpClient implements ProtocolClient {
   readonly era: LockedEra;
   readonly info: ProtocolClient["info"];
@@ -46,9 +46,9 @@ export class HttpClient implements ProtocolClient {
     options: RequestOptions,
   ): Promise<unknown> {
     const params = { name: tool, arguments: { ...args } };
-    // What `callTool` adds is of the new era alone: arguments that are sent as headers, too.
+    // Only the new era needs the SDK's `callTool`, which also sends some arguments as headers.
     if (this.era.kind === "legacy") return await this.request("tools/call", params, options);
-    // Given, so that the SDK neither asks for the list nor compiles an output schema of the server.
+    // Passed in, so that the SDK neither requests the list of tools nor compiles the server's output schemas.
     const toolDefinition = { name: tool, inputSchema: { ...inputSchema, type: "object" as const } };
     try {
       return await this.#client.callTool(params, { ...toSdkOptions(options), toolDefinition });

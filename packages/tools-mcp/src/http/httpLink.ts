@@ -34,7 +34,7 @@ export class HttpLink implements ServerLink {
     const sent = Object.fromEntries(
       Object.entries(headers).map(([key, text]) => [key, expand(text, process.env, secrets)]),
     );
-    // Someone who sends a token of their own wants no login in its place.
+    // A user who configured an Authorization header does not want a login to replace it.
     const hasOwnToken = Object.keys(sent).some((key) => key.toLowerCase() === "authorization");
     this.#name = name;
     this.#transport = new StreamableHTTPClientTransport(new URL(url), {
@@ -60,13 +60,13 @@ export class HttpLink implements ServerLink {
     return new HttpClient(client, explain);
   }
 
-  /** Never known: the SDK reports a connection that is gone with the request that failed. */
+  /** Always empty: the SDK reports a lost connection as an error of the request that failed. */
   endReason(): string {
     return "";
   }
 
   async close(): Promise<void> {
-    // Whoever hears of the end closes once more, and the transport would report its end once more.
+    // Close once: a caller that learns of the end closes again, and the transport would report the end a second time.
     if (this.#isClosed) return;
     this.#isClosed = true;
     await this.#transport.close();
@@ -77,7 +77,7 @@ function createClient({ elicit, onToolsChanged }: ClientEvents): Client {
   const client = new Client(clientInfo(), {
     // Neither sampling, roots nor logging: a server gets no model, no list of directories and no log.
     capabilities: elicit ? { elicitation: { form: {}, url: {} } } : {},
-    // A server on HTTP always answers the question which era it is of, however slowly.
+    // No time limit for the probe of the era: a server on HTTP always answers it, however slowly.
     versionNegotiation: { mode: "auto", probe: { timeoutMs: LONGEST_TIMER_MS } },
     listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } },
   });

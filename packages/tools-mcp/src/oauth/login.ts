@@ -42,7 +42,7 @@ export class InteractiveLogin implements AuthProvider {
     this.#options = options;
   }
 
-  /** Nothing before the login, so that the server says what it wants. */
+  /** No token before the login, so that the server says which login it wants. */
   async token(): Promise<string | undefined> {
     return this.#token;
   }
@@ -66,7 +66,7 @@ export class InteractiveLogin implements AuthProvider {
       );
       const request = {
         serverUrl,
-        // Not the one of the connection: that adds headers, which are secrets between the person and the server.
+        // Do not use the connection's `fetch`: it adds headers, which are secrets meant for the server alone.
         fetchFn: issuerFetch(url),
         forceReauthorization: true,
         ...(scope !== undefined && { scope }),
@@ -144,7 +144,7 @@ class LoginFlow implements OAuthClientProvider {
     const { store, url, oauth } = this.#options;
     const issuer = tokens.issuer ?? context?.issuer ?? "";
     const client = this.#client ?? (oauth.clientId === undefined ? undefined : { client_id: oauth.clientId });
-    // Only now, not while a person logs in: chats that refresh the old login meanwhile must not wait for them.
+    // Take the lock only now, not while the person logs in: chats that refresh the old login must not wait for that.
     await store.exclusively(() =>
       store.write(url, issuer, {
         tokens,
@@ -157,7 +157,7 @@ class LoginFlow implements OAuthClientProvider {
   }
 
   async redirectToAuthorization(url: URL): Promise<void> {
-    // A browser, and whatever else the system opens addresses with, obeys more than the web's.
+    // Check the address first: the program that opens addresses may also act on schemes other than http and https.
     assertLoginAddress(url, this.#options.url);
     await this.#options.openBrowser(url);
   }

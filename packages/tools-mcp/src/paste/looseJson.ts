@@ -1,6 +1,6 @@
 import { errorMessage } from "@agent/core/toolkit";
 
-// A string as a whole, or what JSON in editors' settings has besides: comments and commas before a bracket.
+// Matches a whole string, or what JSON in editors' settings has in addition: comments and trailing commas.
 const EXTRA = /("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\/|,(?=\s*[}\]])/g;
 
 /**

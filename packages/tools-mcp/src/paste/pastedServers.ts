@@ -168,7 +168,7 @@ function toProgram(wanted: string | undefined, raw: Record<string, unknown>): Om
   return { name: allowedName(wanted ?? nameOfCommand([command, ...words])), options, variables, secrets };
 }
 
-/** Editors' word for the project, where the agent runs anyway. */
+/** Editors' variable for the project's directory, where the agent runs anyway. */
 function withoutFolder(word: string): string {
   return word.replace(/\$\{(?:workspaceFolder|workspaceRoot)\}/g, ".");
 }

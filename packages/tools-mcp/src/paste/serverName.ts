@@ -14,7 +14,7 @@ const EMPTY_WORDS = new Set([
   "ai",
   "sh",
 ]);
-/** What starts other programs: the server is named by what follows. */
+/** Programs that start other programs: the server is named after what follows. */
 const LAUNCHERS = new Set([
   "npx",
   "bunx",
@@ -32,7 +32,7 @@ const LAUNCHERS = new Set([
   "yarn",
   "npm",
 ]);
-/** What launchers are told to do, and options that take a value which is no name. */
+/** Subcommands of launchers: the name of the server comes later. */
 const VERBS = new Set(["run", "exec", "dlx", "x", "tool", "start"]);
 
 /** A pasted name as one that is allowed: letters, digits, "-" and single "_". */

@@ -2,11 +2,11 @@ import { quote } from "@agent/core/toolkit";
 import type { HttpServerOptions, StdioServerOptions } from "../config/options.js";
 
 const SECRET_NAME = /key|token|secret|passw|pwd|auth|credential|cookie|session|private|cert|dsn|connection/i;
-// What issuers of keys begin them with, so that one is known whatever it is called.
+// Prefixes of well-known issuers, so that a key is recognised whatever its variable is called.
 const SECRET_START =
   /^(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abps]|AKIA|ASIA|AIza|ya29|npm|hf|eyJ)[_-]?[\w-]{8,}/;
 const LONG_RANDOM = /^(?=.*\d)(?=.*[A-Za-z])[\w+/=-]{24,}$/;
-/** What stands in documentation for a value, or is a reference in another tool's way of writing it. */
+/** A placeholder of documentation, or a reference to a variable in another tool's syntax. */
 const REFERENCE = /^\$\{(?:env:|input:)?([A-Za-z_][\w-]*)(?::-[^}]*)?\}$|^\$([A-Za-z_]\w*)$/;
 const ANY_REFERENCE = /\$\{(?:env:|input:)?([A-Za-z_][\w-]*)(:-[^}]*)?\}/g;
 

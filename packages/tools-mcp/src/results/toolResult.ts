@@ -41,7 +41,7 @@ export function blockParts(blocks: readonly unknown[]): ContentPart[] {
   return parts;
 }
 
-/** Parts of a message whose texts are no longer than what a file that is mentioned may bring. */
+/** Message parts whose texts are shortened to the limit for a mentioned file. */
 export function boundedParts(parts: readonly ContentPart[]): ContentPart[] {
   return parts.map((part) =>
     part.type === "text" ? { ...part, text: truncateMiddle(part.text, MAX_MENTIONED_BYTES) } : part,

@@ -5,7 +5,7 @@ import { acceptedContent, type InputRequiredResult, inputRequired } from "@model
 const KEY = "confirm";
 const MAX_SHOWN_BYTES = 16 * 1024;
 
-/** The answer of the person on the other side, or the question to be put to them. */
+/** The answer of the client's person, or the question to ask them. */
 export type Confirmation = "yes" | "no" | InputRequiredResult;
 
 /**

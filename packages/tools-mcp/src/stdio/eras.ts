@@ -9,7 +9,7 @@ import type { JsonRpcPeer } from "./jsonRpc.js";
 const MODERN_VERSION = "2026-07-28";
 /** The revisions with a handshake, newest first: that one is offered. */
 const HANDSHAKE_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
-// A program that does not know the question may not answer it at all.
+// A program that does not know the probe may not answer it at all, so it has a time limit.
 const PROBE_MS = 5000;
 const META = "io.modelcontextprotocol";
 
@@ -61,7 +61,7 @@ async function probe(
       ? result
       : undefined;
   } catch {
-    // It does not know the question, whatever it answered. Whether it still lives shows in the handshake.
+    // An error or no answer means that the server does not know the probe. The handshake shows whether it is alive.
     return undefined;
   }
 }

@@ -4,7 +4,7 @@ import type { Progress, RequestOptions } from "../connection/protocolClient.js";
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
 
-/** What this side does when the other side speaks first. */
+/** Handles messages that the other side sends by itself. */
 export interface PeerHandlers {
   /** Answers a request; undefined: there is no such method. */
   readonly onRequest: (
@@ -30,7 +30,7 @@ export class JsonRpcPeer {
   readonly #pending = new Map<number, PendingRequest>();
   /** Requests of the other side that are being answered. */
   readonly #answering = new Map<unknown, AbortController>();
-  /** All ids up to it were sent. */
+  /** Ids count up: every id up to this one was sent. */
   #lastId = 0;
 
   /** `send` writes one message; what it throws, the request rejects with. */
@@ -147,7 +147,7 @@ export class JsonRpcPeer {
     try {
       this.#send(message);
     } catch {
-      // The connection has ended, and whoever waits for something learns of it.
+      // The connection has ended, and `close` rejects all pending requests.
     }
   }
 }

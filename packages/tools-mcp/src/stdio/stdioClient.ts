@@ -10,9 +10,9 @@ import { type OpenedEra, openEra, requestMeta } from "./eras.js";
 import { JsonRpcPeer } from "./jsonRpc.js";
 import type { StdioTransport } from "./transport.js";
 
-// A server that keeps asking would otherwise never be given up.
+// Without this limit a server that keeps asking would keep a call open for ever.
 const MAX_ROUNDS = 10;
-/** Between two rounds without a question: the server only wants to be asked again later. */
+/** The pause between two rounds without a question: the server only asks for the request to be repeated later. */
 const ROUND_MS = 250;
 const ELICITATION = "elicitation/create";
 
@@ -89,7 +89,7 @@ export class StdioClient implements ProtocolClient {
     return await this.request("tools/call", { name: tool, arguments: args }, options);
   }
 
-  /** In the new era a server tells of changes only while a request for them is open. Its answer would be its end. */
+  /** In the new era a server tells of changes only while a request for them is open. An answer would end it. */
   #listenForChanges(): void {
     const { tools } = this.capabilities;
     if (this.#meta === undefined || !isRecord(tools) || tools.listChanged !== true) return;

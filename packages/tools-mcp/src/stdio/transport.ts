@@ -42,7 +42,7 @@ export class StdioTransport {
     this.#log = log;
   }
 
-  /** Who takes the messages, and learns of the end. */
+  /** Receives the messages, and is told of the end. */
   listen(onMessage: (message: Record<string, unknown>) => void, onClose: () => void): void {
     this.#onMessage = onMessage;
     this.#onClose = onClose;
