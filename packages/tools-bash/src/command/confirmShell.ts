@@ -3,7 +3,7 @@ import { probeProgram } from "../helpers/probe.js";
 const WORD = "ready";
 
 /**
- * Rejects if the program runs no commands, as `/bin/true`, which would take any and say nothing. A program that cannot
+ * Rejects if the program does not run commands: `/bin/true` accepts any command and prints nothing. A program that cannot
  * be started at all is reported by the run itself.
  */
 export async function confirmShell(shell: string): Promise<void> {

@@ -86,7 +86,7 @@ export function buildEnvironment(
   const secrets = secret
     .map((name) => process.env[name] ?? "")
     .filter((value) => value.length >= SHORTEST_SECRET);
-  // Not `entries`: reading a variable of this object asks the system, and `entries` asks twice.
+  // Not `Object.entries`: each read of `process.env` is a system call, and `entries` reads every variable twice.
   for (const name of Object.keys(process.env)) {
     const value = hidden(name) ? undefined : process.env[name];
     if (value !== undefined && !secrets.some((text) => value.includes(text))) env[name] = value;
@@ -97,7 +97,7 @@ export function buildEnvironment(
 
 /** The variable that says which command a process belongs to. */
 export function tagVariable(tag: string): Record<string, string> {
-  // Appended, so that an agent started by an agent's command is still found by the outer one.
+  // Append the tag: an agent that was started by another agent's command stays visible to the outer agent.
   return { [TAG_VARIABLE]: `${process.env[TAG_VARIABLE] ?? ""}${tag}` };
 }
 

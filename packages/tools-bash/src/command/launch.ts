@@ -8,7 +8,7 @@ import type { PipePool } from "../output/pipes.js";
 import type { SandboxedStart } from "../sandbox/sandbox.js";
 import type { Script } from "./script.js";
 
-/** Sets limits in front of a sandbox. */
+/** The shell that sets limits before it starts the sandbox. */
 export const SYSTEM_SHELL = "/bin/sh";
 
 /** A running shell and its output. */
@@ -33,8 +33,8 @@ export interface LaunchOptions {
 }
 
 /**
- * Starts the shell as leader of a session and process group of its own: it has no terminal, so nothing can
- * ask the user's, and the group can be ended as one. Standard input is empty.
+ * Starts the shell as leader of its own session and process group: it has no terminal, so no program can
+ * prompt on the user's, and the whole group can be killed at once. Standard input is empty.
  */
 export async function launchShell(options: LaunchOptions, pool: PipePool): Promise<ShellProcess> {
   const pipes = [await pool.open(), await pool.open()] as const;
@@ -50,7 +50,7 @@ export async function launchShell(options: LaunchOptions, pool: PipePool): Promi
     for (const pipe of pipes) pipe?.stream.destroy();
     throw error;
   } finally {
-    // Only the command may hold the ends it writes to: else they would never come to an end.
+    // Close our copies of the write ends: while the agent holds one, reading never reaches the end of the file.
     for (const pipe of pipes) if (pipe) closeSync(pipe.fd);
   }
 }

@@ -21,7 +21,7 @@ export interface RunOutcome {
   readonly exitCode: number;
   readonly signal: NodeJS.Signals | null;
   readonly stoppedBy: StopReason | undefined;
-  /** A limit that is probably the reason for a failure, although only the words of the command say so. */
+  /** A limit that probably caused the failure; the only evidence is the command's own error message. */
   readonly suspected?: Suspected | undefined;
   readonly durationMs: number;
   readonly stdout: Captured;
@@ -49,7 +49,7 @@ export interface Suspected {
   readonly peak_seen: number;
 }
 
-// How programs say that they were refused memory: the C library, shells, Python, C++, Go, Java, node, Rust.
+// Error messages of programs that were refused memory: the C library, shells, Python, C++, Go, Java, node, Rust.
 const OUT_OF_MEMORY =
   /cannot allocate|out of memory|outofmemory|memory exhausted|memoryerror|bad_alloc|allocation failed|memory allocation of|memory_allocation_failed|enomem/i;
 
@@ -84,7 +84,7 @@ export function memoryExceeded({ memoryMb }: Limits): Exceeded {
   return { limit: "memoryMb", allowed: memoryMb, used: Math.ceil(memoryMb) };
 }
 
-/** A process that asks the kernel for more than it may have is refused, not ended: only its own words tell. */
+/** The kernel refuses memory beyond the limit but does not kill the process: only its own error message shows it. */
 export function suspectMemory(
   exit: ShellExit | undefined,
   { text }: Captured,

@@ -19,7 +19,7 @@ export interface RunBashResult {
   readonly truncated?: { readonly stdout?: TruncatedStream; readonly stderr?: TruncatedStream };
   /** If a limit was exceeded: its option name, its value, and what the command used. */
   readonly limit_exceeded?: Exceeded;
-  /** If the command failed with words of missing memory: the kernel's limit for one process, and the peak seen. */
+  /** If the command failed with a message about missing memory: the kernel's limit for one process, and the peak seen. */
   readonly limit_suspected?: Suspected;
   /** If the user cancelled the call. */
   readonly aborted?: true;
@@ -156,7 +156,7 @@ function refusedNotice(refused: readonly RefusedFile[] = []): string | undefined
   return `[commands in the sandbox may not make ${names}: other programs run or obey it unasked.${renamed ? ' It was renamed to end in ".refused".' : ""}${left ? ` It was not possible to rename ${left}: look at it before you use this directory.` : ""}]`;
 }
 
-/** Added after the cut, each on a line of its own, so that none is cut itself. */
+/** Add notices after truncation, each on its own line, so that no notice is truncated. */
 function withNotice(text: string, ...notices: readonly (string | undefined)[]): string {
   const lines = notices.filter((notice) => notice !== undefined).map((notice) => `${notice}\n`);
   if (lines.length === 0) return text;

@@ -70,7 +70,7 @@ export async function runCommand(options: RunOptions, host: CommandHost): Promis
     if (stoppedBy !== undefined) await tree.end(typeof stoppedBy === "object" ? 0 : GRACE_MS);
     const exit = isExit(first) ? first : await Promise.race([exited, delay(REAP_MS)]);
     const hasSurvivors = () => host.survivors.hasSurvivors(tree);
-    // The kernel is about to end them; until then they would be reported as running on.
+    // End them now: the kernel is about to do so, but until then they would be reported as still running.
     if (options.endsWithShell && (await hasSurvivors())) await tree.end(0);
     await output.drain();
     const left = (await hasSurvivors()) ? tree.pids() : [];

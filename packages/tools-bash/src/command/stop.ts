@@ -14,7 +14,7 @@ interface StopOptions {
 
 /** Everything that can end the wait for a command before its shell exits. */
 export interface StopWatch {
-  /** Resolves when the deadline passes, the caller aborts, a limit is exceeded or a person interferes. May never do. */
+  /** Resolves when the deadline passes, the caller aborts, a limit is exceeded or a person interferes; maybe never. */
   readonly requested: Promise<StopReason | "detach">;
   /** The most memory the tree was seen to use, in MB. */
   readonly peakMb: number;
@@ -32,7 +32,7 @@ export function watchForStop(
   const arm = (): void => {
     const left = started + timeoutMs - performance.now();
     if (left <= 0) {
-      // After a turn of the event loop: if the agent was busy, the command may have ended long ago.
+      // Wait for one turn of the event loop: if the agent was busy, the command may have ended before the deadline.
       setImmediate(resolve, "timeout");
       return;
     }

@@ -12,7 +12,7 @@ export function needsCheckFirst(command: string, shell: string): boolean {
   return command.includes("\n") || !isKnownShell(shell);
 }
 
-/** Whether the name is that of a shell whose ways are known. */
+/** Whether this is the name of a shell that we know parses a whole line first. */
 export function isKnownShell(shell: string): boolean {
   return PARSES_BY_LINE.has(basename(shell));
 }

@@ -44,7 +44,7 @@ export function probeProgram(
       env,
     });
     feedInputs(child, inputs);
-    // Not the option of spawn: Node would warn about the eleventh run that shares one signal.
+    // Do not pass `signal` to `spawn`: it adds a listener per run, and Node warns about the eleventh on one signal.
     const release = onAbort(signal, () => {
       child.kill("SIGKILL");
       // Do not wait for the stream: a process that the program started may hold it open.

@@ -11,7 +11,7 @@ import { RunningCommands } from "./runningCommands.js";
 import { SurvivorCheck } from "./survivors.js";
 import { TemporaryFiles } from "./temporaryFiles.js";
 
-// Pipes and watchdog outlast the last command by this: making them anew for each of a row of commands is slow.
+// How long pipes and watchdog are kept after the last command: making new ones for each command in a row is slow.
 const IDLE_MS = 10_000;
 const END_POLL_MS = 5;
 
@@ -74,7 +74,7 @@ export class CommandHost {
     this.#alive.add(tree);
     if (this.#isDisposed) tree.kill(); // the agent ended while the shell was being started
     clearTimeout(this.#idleTimer);
-    // A command that took long to start, such as in a sandbox, may find that the host has gone to rest.
+    // The idle timer may have fired while a command was slow to start, such as in a sandbox.
     if (this.#watchdog) this.#watchdog.update(this.#groups());
     else this.#watchdog = new Watchdog(this.#tag, this.#groups());
     return tree;

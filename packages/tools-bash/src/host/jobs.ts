@@ -141,7 +141,7 @@ export class Job {
   #look(): number[] {
     if (!this.#isRunning) return [];
     const pids = this.#survivors.tree.pids();
-    // The exit code of the command itself is on its way.
+    // The exit code of the command itself arrives in a later event.
     const isExitAwaited = this.#survivors.isDetached === true && this.#exit === undefined;
     if (pids.length === 0 && !isExitAwaited) this.#finish();
     return pids;

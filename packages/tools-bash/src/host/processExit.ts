@@ -16,7 +16,7 @@ function runAll(): void {
     try {
       callback();
     } catch {
-      // The next host has processes to end, too.
+      // Continue after an error: the next host has processes to kill, too.
     }
   }
 }

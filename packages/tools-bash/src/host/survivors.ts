@@ -30,7 +30,7 @@ export class SurvivorCheck {
   hasSurvivors(tree: ProcessTree): Promise<boolean> {
     return new Promise((answer) => {
       this.#questions.push({ tree, answer });
-      // While other commands run, more of them may end in this turn of the event loop.
+      // If other commands run, wait for this turn of the event loop: those that end in it share the same check.
       if (this.#shells.size === 0) this.#answerAll();
       else if (this.#questions.length === 1) setImmediate(() => this.#answerAll());
     });
@@ -46,7 +46,7 @@ export class SurvivorCheck {
     const tags = asked.map(({ tree }) => tree.tag);
     const found = new Set(suspects?.flatMap((pid) => table.heldByEnvironment(pid, tags)));
     for (const { tree, answer } of asked) {
-      // Last, because asking for a group that is gone costs more than all the rest.
+      // This check comes last: signalling a group that no longer exists is slower than all other checks.
       answer(suspects?.length !== 0 && (found.has(tree.tag) || tree.groupLives()));
     }
   }

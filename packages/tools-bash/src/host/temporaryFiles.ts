@@ -57,7 +57,7 @@ export class TemporaryFiles {
 function removeAbandoned(): void {
   try {
     for (const name of readdirSync(tmpdir())) {
-      // Several containers may share the directory: a process that cannot be seen from here may well live.
+      // Several containers may share the directory: a process that is not visible here may still be alive.
       if (!hasEnded(OURS.exec(name)?.[1] ?? "")) continue;
       const path = join(tmpdir(), name);
       if (lstatSync(path).uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });

@@ -12,7 +12,7 @@ type StreamName = "stdout" | "stderr";
 export class LiveOutput {
   readonly #decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
   #emit: (chunk: string) => void;
-  // Raw until it is shown: decoding a flood to show a fraction of it would slow the command down.
+  // Keep raw bytes and decode only what is shown: decoding a flood of output would slow the command down.
   readonly #pending: { stream: StreamName; chunk: Buffer }[] = [];
   #pendingBytes = 0;
   #skippedBytes = 0;

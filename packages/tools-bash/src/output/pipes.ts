@@ -24,8 +24,7 @@ export interface OutputPipe {
 export class PipePool {
   readonly #files: TemporaryFiles;
   readonly #free: string[] = [];
-  // Each read of any pipe goes here: nothing is faster than memory that is still in the cache, and nothing has to be
-  // collected afterwards.
+  // One buffer for the reads of all pipes: it stays in the CPU cache, and leaves nothing to the garbage collector.
   #chunk: Buffer | undefined;
   #isAvailable: boolean | undefined;
   #waiting = 0;
@@ -61,7 +60,7 @@ export class PipePool {
   #open(path: string): OutputPipe | undefined {
     let reader: number | undefined;
     try {
-      // The reader first, and without waiting: a writer alone would wait for it.
+      // Open the read end first and non-blocking: opening the write end alone would block until a reader comes.
       reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
       const fd = openSync(path, constants.O_WRONLY);
       this.#chunk ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
@@ -80,7 +79,7 @@ export class PipePool {
         ended = true;
       });
       stream.once("close", () => {
-        // At its end no process holds it, so that it can serve again; otherwise a child still writes to it.
+        // At end of file no process holds the pipe, so it can be reused; before that a child may still write to it.
         if (ended) this.#free.push(path);
         else rmSync(path, { force: true });
       });

@@ -5,7 +5,7 @@ const MAX_LINE_BYTES = 64 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 
 // Control sequences (ESC [ … letter), strings that end with BEL or ESC \ (titles, links), and the short ones. A string
-// that does not end on its line is none: it could hide the rest of the output.
+// that does not end on its line is kept as text: removing it could hide the rest of the output.
 const SEQUENCE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: escape codes are what this finds
   /\x1b(?:\[([0-?]*)[ -/]*([@-~])|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])?/g;
@@ -41,7 +41,7 @@ export class PlainText {
     this.#pass(NO_BYTES);
   }
 
-  /** Puts a long line together as far as it goes; emits it if it is long all the same. */
+  /** Applies overwrites to a long line; emits it if it is still long afterwards. */
   #shortenLine(): void {
     if (hasControls(this.#line)) this.#line = Buffer.from(plain(this.#line.toString("utf8"), true));
     if (this.#line.length > MAX_LINE_BYTES) this.end();

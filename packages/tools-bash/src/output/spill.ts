@@ -100,10 +100,10 @@ export class SpillFile {
 
   #flush(): void {
     const bytes = this.#batch.subarray(0, this.#batchBytes);
-    this.#batchBytes = 0; // first, because giving up comes back here
+    this.#batchBytes = 0; // reset first: giving up calls this method again
     if (this.#fd === undefined || bytes.length === 0) return;
     try {
-      // Short only when the disk is full, and then the next write would fail.
+      // A short write means that the disk is full: the next write would fail.
       if (writeSync(this.#fd, bytes) < bytes.length) this.#giveUp();
     } catch {
       this.#giveUp();

@@ -15,7 +15,7 @@ const MAX_DEPTH = 12;
 // each command: 1 MB is judged within a second.
 const MAX_WORK = 400_000;
 const WORK_PER_COMMAND = 4;
-// They change nothing but the flow of the script itself: an allow list need not name them.
+// These commands only control the flow of the script: an allow list need not name them.
 const ALWAYS_ALLOWED = new Set(": [ break cd continue exit false return shift test true wait".split(" "));
 // In bash, a variable used in arithmetic is evaluated, down to a command in its subscript.
 const HIDDEN_SUBSCRIPT = /\[[^[\]]*(?:\$\(|`)/;

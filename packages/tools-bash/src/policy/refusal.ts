@@ -16,7 +16,7 @@ export function shown(source: string): string {
   return quote(escapeToLine(source));
 }
 
-/** Thrown when a rule, or a variable that rules cannot live with, refuses a command. */
+/** Thrown when a rule refuses a command, or when the command sets a variable that would undo the rules. */
 export class Refused extends Error {
   constructor(
     message: string,

@@ -136,7 +136,7 @@ function possibleParents(): string[] {
     const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
     const mount = mounts.find((line) => line.includes(" - cgroup2 "))?.split(" ");
     const own = /^0::(\/.*)$/m.exec(readFileSync("/proc/self/cgroup", "utf8"))?.[1];
-    // A path with ".." is out of sight, as in a container.
+    // A path with ".." is outside this cgroup namespace, as in a container.
     if (mount?.[3] !== "/" || mount[4] === undefined || own === undefined || own.includes("..")) return [];
     const root = mount[4];
     return [...new Set([join(root, dirname(own)), join(root, own)])].filter(isWritable);

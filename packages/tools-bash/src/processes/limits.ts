@@ -64,7 +64,7 @@ export function limitPrelude(limits: Limits, shell: string, threads: number): st
   if (!shellHasUlimit(shell)) return "";
   const steps: string[] = [];
   if (Number.isFinite(limits.cpuSeconds)) {
-    // Soft before hard: at the soft limit comes SIGXCPU, which says why; at the hard one only SIGKILL.
+    // Set the soft limit below the hard one: SIGXCPU at the soft limit names the reason, SIGKILL at the hard one does not.
     const seconds = Math.ceil(limits.cpuSeconds);
     steps.push(`ulimit -S -t ${seconds}`, `ulimit -H -t ${seconds + 1}`);
   }

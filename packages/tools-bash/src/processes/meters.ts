@@ -2,7 +2,7 @@ import type { Limits } from "./limits.js";
 import type { ProcessEntry, ProcessTable } from "./processTable.js";
 
 const MIB = 1024 * 1024;
-// Other programs grow, too: without these a tree near its limit would be looked at all the time.
+// Other programs grow, too: without a smallest margin a tree near its limit would be measured all the time.
 const SMALLEST_MARGIN_THREADS = 16;
 const SMALLEST_MARGIN_BYTES = 16 * MIB;
 
@@ -45,7 +45,7 @@ export class GrowthAlarm {
     this.reset({ processes: 0, bytes: 0 });
   }
 
-  /** From now on it rings at half of what is left to a tree that uses this much. */
+  /** Starts again: the alarm rings at half of what remains for a tree that uses this much. */
   reset({ processes, bytes }: TreeUse): void {
     const { threads, memoryBytes } = this.#table.counts();
     this.#before = { threads, memoryBytes };

@@ -50,7 +50,7 @@ export class ProcessTree {
       else if (byTag && this.table.environmentHolds(entry.pid, this.tag)) add(entry);
     }
     addDescendants(table, found, add);
-    // Remembered with its start time: a member stays one when its parents are gone, its number reused is not one.
+    // Remember pid and start time: a process stays a member after its parents end; a new process with the same pid is not one.
     this.#known.clear();
     for (const entry of found.values()) this.#known.set(entry.pid, entry.started);
     return [...found.values()];

@@ -13,9 +13,9 @@ const ALARM_MS = 25;
 const SMALL_LIMIT_ALARM_MS = 10;
 // Looking may cost at most about this share of a core.
 const PAUSE_PER_COST = 30;
-// A tree that is near its limit on a busy machine is held still for at most this share of the time,
+// A tree near its limit is paused while it is measured. Between two measurements it runs for this many times as long,
 const QUIET_PER_COST = 3;
-// but it runs unwatched only for as long as it takes to fill the limit once: looks are slow on a busy machine.
+// but never longer than a process needs to fill the limit once: measuring is slow on a busy machine.
 const FILLED_MB_PER_MS = 4;
 
 /** A limit that was passed, with the figures for the report. */
@@ -33,8 +33,7 @@ export interface TreeWatch {
 
 /**
  * Looks at the whole tree from time to time, and at once when the machine has grown so much that the tree may be near a
- * limit. Calls `onLook`
- * with each look and `onExceeded` at most once. Where there is no process table it calls neither.
+ * limit. Calls `onLook` with each look and `onExceeded` at most once. Where there is no process table it calls neither.
  */
 export function watchTree(
   tree: ProcessTree,
@@ -50,7 +49,7 @@ export function watchTree(
   const alarmMs = limits.memoryMb < SMALL_LIMIT_MB ? SMALL_LIMIT_ALARM_MS : ALARM_MS;
   const sentry = setInterval(() => {
     if (performance.now() < quietUntil || !alarm.rings()) return;
-    // A fork bomb grows faster than it can be counted, a process ends before it is measured: hold the tree still.
+    // Pause the tree while it is measured: a fork bomb grows faster than it can be counted, and processes end meanwhile.
     tree.pause();
     clearTimeout(timer);
     if (!look(table.read())) tree.resume();

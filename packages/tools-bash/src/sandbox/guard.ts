@@ -16,11 +16,11 @@ import { type ProtectedFile, protectedFiles, protectedInGit } from "./protectedF
 export interface Guard {
   /** Arguments of bubblewrap, to come after the binds of the writable directories. */
   readonly mounts: readonly string[];
-  /** Takes away mount points, and gives what the command made under protected names another name. */
+  /** Removes mount points, and renames files that the command made under protected names. */
   finish(): RefusedFile[];
 }
 
-/** A path of which a mount alone does not see that something else was put there. */
+/** A path that a mount does not fully protect: the command may have put something else there. */
 interface Watched {
   /** Relative to the root. */
   readonly path: string;
@@ -92,7 +92,7 @@ export class FileGuard {
     const mounts = pinned === undefined ? [] : ["--bind", pinned, pinned];
     const placed: string[] = [];
     const watched: Watched[] = [];
-    // Most names of the table are not there: one look at the directory answers for all of them.
+    // Most names of the table do not exist: list the directory once instead of checking each name.
     const names = new Set(readdirSync(root));
     for (const { path: pattern, ifMissing } of files) {
       const existing = expand(pattern, names);
@@ -181,7 +181,7 @@ function gitDirectory(root: string): GitDirectory {
   const path = join(root, ".git");
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return {};
-  // No command in a sandbox can have put a link here: the name is taken while one runs.
+  // No sandboxed command can have put a link here: a mount occupies the name while one runs.
   if (found.isDirectory()) return { name: ".git", pinned: path };
   const target = canonicalPath(path);
   return found.isSymbolicLink() && isInside(root, target) && isRealDirectory(root, target)

@@ -50,7 +50,7 @@ export function mountArguments({ writable, shown, hidden, memoryBytes }: View): 
   ];
 }
 
-/** Binds the directories above a hidden one to themselves: a mount point cannot be renamed, and the next command not read it. */
+/** Binds each directory above a hidden one to itself: a mount point cannot be renamed, so the secret keeps its path. */
 function pinParents(path: string, writable: readonly string[]): string[] {
   const root = writable.find((directory) => isInside(directory, path));
   if (root === undefined) return [];

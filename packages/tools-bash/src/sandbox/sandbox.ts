@@ -62,7 +62,7 @@ export interface SandboxedStart {
 const MAX_ARGUMENTS = 9000;
 const MIB = 1024 * 1024;
 
-/** Puts commands into bubblewrap: the file system is read-only but for the workspace, everything else is their own. */
+/** Puts commands into bubblewrap: the file system is read-only except the workspace; processes, /tmp and /run are private. */
 export class Sandbox {
   readonly mode: SandboxMode;
   readonly #network: boolean;

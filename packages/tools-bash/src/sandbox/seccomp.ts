@@ -119,7 +119,7 @@ const AF_UNIX = 1;
 /** AF_INET, AF_INET6, AF_NETLINK (which lists network interfaces). AF_VSOCK, which reaches the host of a VM, is not here. */
 const NETWORK_FAMILIES = [2, 10, 16];
 const SOCKET_TYPE_MASK = 0xf;
-/** SOCK_STREAM and SOCK_SEQPACKET: a pair stays a pair. A datagram socket of a pair can be sent anywhere. */
+/** SOCK_STREAM and SOCK_SEQPACKET: such a pair stays connected. A datagram socket of a pair can send to any address. */
 const PAIR_TYPES = [1, 5];
 /** Shared memory of System V is seen by no limit from outside. 4096 segments of this size are 256 MB. */
 const MAX_SEGMENT_BYTES = 64 * 1024;

@@ -43,7 +43,7 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
     const path = process.env.PATH;
     process.env.PATH = `${workspace}:${path ?? ""}`;
     try {
-      // One that has looked for bubblewrap before would not look again.
+      // Use a new sandbox: one that has looked for bubblewrap before would not look again.
       await run("true", { isFresh: true });
     } finally {
       if (path === undefined) delete process.env.PATH;
@@ -89,7 +89,7 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   },
 };
 
-/** Tries each way out of the sandbox, really, and says which were stopped. */
+/** Tries each way out of the sandbox for real, and reports which were stopped. */
 export async function testSandbox(): Promise<Diagnosis[]> {
   const base = canonicalPath(mkdtempSync(join(tmpdir(), "agent-doctor-")));
   try {
@@ -149,7 +149,7 @@ function connect(where: string): string {
   return `'${process.execPath}' -e 'require("net").connect(${where}).on("error", () => console.log("tried")).on("connect", () => process.exit(console.log("tried")))'`;
 }
 
-/** Listens, lets somebody try to come, and says if they did. */
+/** Starts a server, lets the command try to connect, and says whether it did. */
 async function visitsTo(
   where: string | number,
   visit: (where: string | number) => Promise<string>,

@@ -167,7 +167,7 @@ export class RunBashTool implements ExecutableTool {
         this.#host,
       );
       const isRunning = outcome.background?.isDetached === true;
-      // Without the signal: the command has run, and an abort now must not say that it has not.
+      // Do not pass the signal: the command has run, and an abort now must not report that it has not.
       if (!checksFirst && mayBeSyntaxError(outcome)) await this.#checkSyntax(script);
       if (isRunning) outcome.background?.onFinished(cleanUp);
       else cleanUp();
@@ -190,7 +190,7 @@ export class RunBashTool implements ExecutableTool {
       : "Nothing runs on in the background: a sandbox ends it with the command.";
   }
 
-  /** Throws if the program is no shell. Asked once, and only about a name that is not known. */
+  /** Throws if the program is not a shell. Checked once, and only for a shell that we do not know by name. */
   #checkShell(): Promise<void> {
     this.#shellCheck ??= isKnownShell(this.#shell) ? Promise.resolve() : confirmShell(this.#shell);
     return this.#shellCheck;

@@ -2,7 +2,7 @@ import { shown, Unresolvable } from "../refusal.js";
 import type { CommandWord } from "../rules.js";
 import { type Inside, wordSet } from "./program.js";
 
-// They run what no one can see in the command (a file, an input, as a shell does that they start when they are
+// Builtins that run what the command's words do not show (a file, an input, as a shell does that they start when they are
 // given no command), or change what later commands mean.
 const NEVER_RESOLVED = wordSet(
   ". alias at autoload batch bind compgen complete compopt crontab csh ed emulate enable ex expect fakeroot fc firejail fish functions gdb hash history let lldb login m4 mapfile nameref newgrp nsenter osascript pwsh readarray run-parts runuser screen script setarch setopt shopt source su tcsh tmux unalias unsetopt unshare xonsh zcompile zmodload nu elvish",

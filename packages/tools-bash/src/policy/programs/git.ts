@@ -3,7 +3,8 @@ import type { CommandWord } from "../rules.js";
 import { commandText } from "./hooks.js";
 import { type Inside, known, skipValue, wordSet } from "./program.js";
 
-// An alias or a program "git-x" can be called anything else. Left out: what runs any command it is given.
+// Git's own subcommands; any other word may be an alias or a program "git-x". Subcommands that run any command they
+// are given are not listed.
 const COMMANDS = wordSet(`
   add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap
   check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree
@@ -19,7 +20,7 @@ const COMMANDS = wordSet(`
 const FLAGS =
   /^(-[pPvh]|--(paginate|no-pager|bare|no-replace-objects|literal-pathspecs|glob-pathspecs|noglob-pathspecs|icase-pathspecs|no-optional-locks|no-lazy-fetch|no-advice|version|help|html-path|man-path|info-path|exec-path)|--(git-dir|work-tree|namespace|attr-source)=.*)$/s;
 const VALUES = /^(-C|--git-dir|--work-tree|--namespace|--attr-source)$/;
-// Their words set the configuration, too.
+// Subcommands whose arguments can set the configuration, too.
 const SETS_CONFIG = wordSet("clone config init submodule remote worktree");
 const SETTING = /^(?:-c|--c[a-z]*=)?([\w-]+(?:\.[^=]*)?\.[\w-]+)(?:=(.*))?$/s;
 /** Settings whose value is a command. */

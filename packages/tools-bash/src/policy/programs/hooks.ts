@@ -54,7 +54,7 @@ function refuseHiddenSubcommand(
 /** Prefixes that mark a value as a command: "!" in an alias, "|" in LESSOPEN. */
 export function commandText(value: string): string {
   const command = value.replace(/^[!|\-\s]+/, "");
-  // It is given a host and a command by whoever runs it.
+  // A program that runs ssh, such as git, adds a host and a command to it.
   return /^(\S*\/)?ssh(\s|$)/.test(command) ? `${command} host true` : command;
 }
 

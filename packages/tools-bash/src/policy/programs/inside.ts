@@ -13,8 +13,8 @@ import { readSed } from "./sed.js";
 import { readShell } from "./shells.js";
 import { readWrapper } from "./wrappers.js";
 
-// The tables behind these readers are closed: nobody can list every program that runs another one. Whoever
-// needs more than a guard rail uses `allow` and the sandbox.
+// The tables behind these readers are incomplete: nobody can list every program that runs another one. For more
+// than a guard rail, use `allow` and the sandbox.
 const READERS: readonly ProgramReader[] = [
   readWrapper,
   readLauncher,

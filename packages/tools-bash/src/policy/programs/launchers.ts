@@ -2,7 +2,7 @@ import { Unresolvable } from "../refusal.js";
 import type { CommandWord } from "../rules.js";
 import { type Inside, wordSet } from "./program.js";
 
-// They run another command, with options of their own that are not worth knowing one by one.
+// Programs that run another command and have too many options to list.
 const LAUNCHERS = wordSet(
   "aa-exec abduco ansible autossh bunx bwrap caffeinate capsh catchsegv cgexec choom chpst chrt clush concurrently cpulimit cross-env daemonize dbus-launch dbus-run-session debconf direnv dotenv dsh dtach eatmydata entr env-cmd fakechroot faketime flock gnome-terminal gosu gpg-agent hyperfine i386 linux32 linux64 ltrace mosh mpiexec mpirun nix-shell nodemon npx numactl onchange parallel perf pkexec pnpx prlimit proot proxychains proxychains4 pssh rlwrap run0 s6-setuidgid salt setpriv setuidgid sg srun ssh-agent sshpass start-stop-daemon strace su-exec systemd-run taskset torify torsocks unbuffer uname26 uvx valgrind watchexec wine wine64 x86_64 xterm xvfb-run",
 );
