@@ -9,7 +9,7 @@ export function sessionCommands({ commands = [], agent }: HostSession): PackComm
   return [...commands, ...agent.registry.services.commands.filter(({ name }) => !own.has(name))];
 }
 
-/** Runs the command that a message begins with: its result is sent to the model, or only shown. */
+/** Runs the command that a message begins with. Its result is sent to the model, or only shown to the person. */
 export async function expandCommand(
   commands: readonly PackCommand[],
   content: Content,

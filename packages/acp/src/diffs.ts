@@ -13,8 +13,9 @@ const LONGEST_RESULT = 8 * 1024 * 1024;
 const EDIT_ARGUMENTS: readonly string[] = ["old_text", "new_text", "replace_all"];
 
 /**
- * The difference a write or an edit would make: judged by its arguments, so that tools of other packs have it too. An
- * edit whose text is not there as such is shown by its own words: the tool may find it with other spaces or quotes.
+ * The diff that a write or an edit would make. Computed from the arguments, so that it works for tools of other packs
+ * too. If the file does not hold the old text exactly, the diff shows the old and new text of the arguments: the tool may
+ * find the old text with other spaces or quotes.
  */
 export async function predictDiffs(args: Args, cwd: string, read: TextReader): Promise<DiffContent[]> {
   const { path, content } = args;
@@ -31,7 +32,7 @@ export async function predictDiffs(args: Args, cwd: string, read: TextReader): P
   return [diffOf(file, before, after)];
 }
 
-/** The arguments that the difference does not show: a tool of another pack may have any. */
+/** The arguments that the diff does not show: a tool of another pack may take any others. */
 export function argumentsBesideDiff(args: Args): Args {
   const { content, edits } = args;
   const isWhole = Array.isArray(edits) && edits.every(isPlainEdit);
@@ -42,7 +43,7 @@ export function argumentsBesideDiff(args: Args): Args {
   );
 }
 
-/** What a call really changed, once it has ended. */
+/** The diffs of what a call really changed, once it has ended. */
 export async function actualDiffs(
   before: ReadonlyMap<string, string | undefined>,
   read: TextReader,
@@ -55,7 +56,7 @@ export async function actualDiffs(
   return diffs;
 }
 
-/** The first line that an edit changes, counted from 1: where an editor looks along. */
+/** The first line that an edit changes, counted from 1: an editor that follows the agent scrolls there. */
 export function changedLine({ oldText, newText }: Diff): number | undefined {
   if (oldText === undefined || oldText === null) return undefined;
   const [before, after] = [oldText.split("\n"), newText.split("\n")];

@@ -10,10 +10,10 @@ import {
 } from "@agentclientprotocol/sdk";
 import { toAnswer, toForm } from "./questions.js";
 
-// An editor that does not answer must not stop the work: the tools go on with the disk.
+// An editor that does not answer must not block a tool: after this time the tool uses the disk.
 const FILE_LIMIT_MS = 10_000;
 
-/** The editor's side of one session: what it can do, and how it is asked. */
+/** The editor of one session: its capabilities, and the requests to it. */
 export class Editor {
   readonly client: AgentContext;
   readonly capabilities: ClientCapabilities;
@@ -29,7 +29,7 @@ export class Editor {
     await this.client.notify(methods.client.session.update, { sessionId: this.sessionId, update });
   }
 
-  /** Tells the person something that is no part of the answer. */
+  /** Shows the person a notice that is not part of the model's answer. */
   async notice(severity: "info" | "warning", text: string): Promise<void> {
     await this.update(
       this.capabilities.session?.notices
@@ -38,7 +38,7 @@ export class Editor {
     );
   }
 
-  /** Resolves to the id of the option, or to `undefined` if the question was closed without one. */
+  /** Resolves to the id of the chosen option, or to `undefined` if the person closed the question. */
   async askPermission(
     toolCall: RequestPermissionRequest["toolCall"],
     options: readonly PermissionOption[],
@@ -55,8 +55,8 @@ export class Editor {
   }
 
   /**
-   * Asks a question of a pack: as a form or an address where the editor has those; a plain yes or no as a permission
-   * request, which every editor has. What cannot be asked is answered with "dismissed".
+   * Asks the person a question of a pack: as a form or a URL if the editor supports those; a plain yes or no as a
+   * permission request, which every editor supports. A question that the editor cannot show is answered "dismissed".
    */
   async ask(question: PersonQuestion): Promise<PersonAnswer> {
     const { source, message, fields, url, signal } = question;
@@ -88,7 +88,7 @@ export class Editor {
     return { answer: chosen === "no" ? "no" : "dismissed" };
   }
 
-  /** The editor's files, as far as it offers them. */
+  /** Access to the editor's files: only the operations that the editor offers. */
   files(): EditorFiles | undefined {
     const { readTextFile, writeTextFile } = this.capabilities.fs ?? {};
     if (!readTextFile && !writeTextFile) return undefined;

@@ -10,8 +10,8 @@ interface NotedCall {
 }
 
 /**
- * What calls really change in files. It looks from hooks, which a call waits for: events come later, when the next call
- * may have changed the same file again.
+ * Records what calls really change in files. It reads the files in hooks, because a call waits for its hooks. Events
+ * arrive later, when the next call may have changed the same file again.
  */
 export class FileChanges {
   readonly #cwd: string;
@@ -24,7 +24,7 @@ export class FileChanges {
     this.#read = read;
   }
 
-  /** For the registry of the agent. They decide nothing and never fail. */
+  /** Hooks for the agent's registry. They never refuse a call and never fail. */
   get hooks(): CallHooks {
     return {
       name: "the editor's view of file changes",
@@ -41,20 +41,20 @@ export class FileChanges {
     };
   }
 
-  /** Looks once more after a person took time to decide: what changed meanwhile is not the call's. */
+  /** Reads the files again after the person decided: a change made while the person was asked is not the call's. */
   async lookAgain(id: string): Promise<void> {
     const call = this.#running.get(id);
     if (call) await this.#note(id, call.paths);
   }
 
-  /** The differences a call made, once; `undefined` for a call that was not seen. */
+  /** Returns the diffs of a call and forgets them; `undefined` for a call that the hooks did not see. */
   take(id: string): readonly ToolCallContent[] | undefined {
     const diffs = this.#diffs.get(id);
     this.#diffs.delete(id);
     return diffs;
   }
 
-  /** Between two messages: a call of a child agent is never asked for. */
+  /** Forgets everything. Called between two messages, because the diffs of a child agent's calls are never taken. */
   clear(): void {
     this.#running.clear();
     this.#diffs.clear();

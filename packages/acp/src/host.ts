@@ -28,35 +28,35 @@ export interface PermissionChoice {
 export interface OpenSessionRequest {
   /** The directory the editor works in. */
   readonly cwd: string;
-  /** Other directories that belong to the work. */
+  /** Other directories that belong to the project. */
   readonly additionalDirectories: readonly string[];
-  /** The session to go on with. Absent: a new one. */
+  /** The id of the session to continue. Absent: a new one. */
   readonly resume?: string;
   readonly servers: Readonly<Record<string, EditorServer>>;
-  /** For an agent without rules of its own: knows the session's mode and asks in the editor. */
+  /** For an agent without approval rules: decides by the session's mode, or asks the person in the editor. */
   readonly approve: Approve;
   /**
-   * For a host with rules of its own, which also brings `modes`: shows a call in full and lets the person choose. Resolves
-   * to the id of the choice, or to `undefined` if the question was closed without one.
+   * For a host with approval rules of its own, which also has `modes`: shows the whole call and lets the person choose.
+   * Resolves to the id of the choice, or to `undefined` if the person closed the question.
    */
   readonly choose: (
     request: ApprovalRequest,
     choices: readonly PermissionChoice[],
   ) => Promise<string | undefined>;
-  /** Asks the person something else, in the editor: for `PackHost.ask`. */
+  /** Asks the person a question of a pack, in the editor: for `PackHost.ask`. */
   readonly ask: (question: PersonQuestion) => Promise<PersonAnswer>;
   /** The editor's files, if it offers them: for `PackHost.editorFiles`. */
   readonly editorFiles?: EditorFiles;
   readonly signal: AbortSignal;
 }
 
-/** Which model answers, if the host lets that be chosen. */
+/** The choice of the model, if the host offers one. */
 export interface ModelChoice {
   readonly current: string;
   readonly available: readonly string[];
   /** Asks the server for more models; the editor is told when they are known. */
   list?(signal: AbortSignal): Promise<readonly string[]>;
-  /** Changes it from the next message on. */
+  /** Changes the model, from the next message on. */
   choose(model: string): void | Promise<void>;
 }
 
@@ -66,14 +66,14 @@ export interface SessionMode {
   readonly description: string;
 }
 
-/** How much runs without a question, for a host that decides about calls itself. */
+/** The modes of a host with approval rules of its own: which calls run without a question. */
 export interface ModeChoice {
   readonly current: string;
   readonly available: readonly SessionMode[];
   choose(id: string): void;
 }
 
-/** An agent at work for one session of an editor. */
+/** The agent of one session of an editor. */
 export interface HostSession {
   readonly id: string;
   readonly agent: Agent;
@@ -86,11 +86,11 @@ export interface HostSession {
   readonly contextTokens?: number;
   /** Problems shown at the start: a server that does not answer, a missing pack. */
   readonly problems?: readonly string[];
-  /** Problems that are known later. The first message waits for them, so that no tool is missing from its answer. */
+  /** Problems that become known later. The first message waits for this promise: all tools are then registered. */
   readonly ready?: Promise<readonly string[]>;
   /** Transforms every message before it is sent to the model. */
   beforeMessage?(content: Content): Content | Promise<Content>;
-  /** A message was answered, stopped or failed, and its tools have ended. */
+  /** Called when a message was answered, stopped or failed, and its tools have ended. */
   afterMessage?(): void | Promise<void>;
   /** Ends what the session started. */
   dispose(): Promise<void>;
@@ -104,13 +104,13 @@ export interface KeptSession {
   readonly updatedAt?: string;
 }
 
-/** Who makes the agents that editors talk to: the `agent` command, or a program of yours. */
+/** Creates the agents that editors talk to. Implemented by the `agent` command, or by a program of yours. */
 export interface AcpHost {
   readonly name: string;
   readonly version: string;
   openSession(request: OpenSessionRequest): Promise<HostSession>;
-  /** The sessions that can be loaded. Absent: none are kept. */
+  /** The stored sessions, which can be loaded. Absent: sessions are not stored. */
   listSessions?(cwd: string | undefined): Promise<readonly KeptSession[]>;
-  /** Removes a kept session for good. Absent: the editor cannot. */
+  /** Deletes a stored session. Absent: the editor cannot delete sessions. */
   deleteSession?(id: string): Promise<void>;
 }

@@ -3,14 +3,14 @@ import type { ModeChoice, SessionMode } from "./host.js";
 
 type ModeId = "read-only" | "ask" | "auto";
 
-/** The modes of a session whose host brings none. */
+/** The modes of a session whose host has none of its own. */
 const MODES: readonly (SessionMode & { readonly id: ModeId })[] = [
   { id: "read-only", name: "Read only", description: "Tools that could change something are refused" },
   { id: "ask", name: "Ask", description: "Asks before every call that could change something" },
   { id: "auto", name: "Auto", description: "Asks only for what goes beyond the project" },
 ];
 
-/** Decides about calls by a mode alone, for an agent that has no rules of its own. */
+/** Decides about calls by the mode alone, for an agent without approval rules. */
 export class BuiltInModes implements ModeChoice {
   readonly available = MODES;
   current: ModeId = "ask";
@@ -19,7 +19,7 @@ export class BuiltInModes implements ModeChoice {
     this.current = MODES.find((mode) => mode.id === id)?.id ?? this.current;
   }
 
-  /** What the mode says about a call, before anybody is asked. */
+  /** The decision of the mode about a call; `ask` means that the person decides. */
   decide({ capabilities, needs }: ApprovalRequest): "allow" | "ask" | "refuse" {
     const reads = capabilities.length > 0 && capabilities.every((one) => one === "read");
     if (reads && needs.length === 0) return "allow";

@@ -9,7 +9,7 @@ const ALLOW: PermissionChoice = { id: "allow", name: "Allow", kind: "allow_once"
 const ALWAYS: PermissionChoice = { id: "always", name: "Always allow this tool", kind: "allow_always" };
 const REJECT: PermissionChoice = { id: "reject", name: "Reject", kind: "reject_once" };
 
-/** Shows a call in the editor, with the whole command or difference, and lets the person choose. */
+/** Shows a call in the editor, with the whole command or diff, and lets the person choose. */
 export async function choosePermission(
   editor: Editor,
   request: ApprovalRequest,
@@ -34,7 +34,7 @@ export async function choosePermission(
   );
 }
 
-/** Decides about calls of an agent that has no rules of its own: by the mode, then by the person. */
+/** Decides about calls of an agent without approval rules: by the mode, then by asking the person. */
 export class BuiltInPermissions {
   readonly #modes: BuiltInModes;
   readonly #always = new Set<string>();
@@ -51,7 +51,7 @@ export class BuiltInPermissions {
     const verdict = this.#modes.decide(request);
     if (verdict === "refuse") return { deny: "the session is read-only." };
     if (verdict === "allow") return "allow";
-    // Kept here rather than by the agent: a later change to read-only must hold for these tools too.
+    // "Always" is stored here and not by the agent: after a change to read-only these tools must be refused too.
     if (this.#always.has(name) && needs.length === 0) return "allow";
     const chosen = await choose(needs.length === 0 ? [ALLOW, ALWAYS, REJECT] : [ALLOW, REJECT]);
     if (chosen === ALWAYS.id) this.#always.add(name);

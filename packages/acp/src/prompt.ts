@@ -28,7 +28,7 @@ function toPart(block: ContentBlock): ContentPart {
   }
 }
 
-/** A file's address as a path, which tools understand. */
+/** Converts a `file:` URL to a path, which tools understand. */
 function toPath(uri: string): string {
   if (!uri.startsWith("file://") || !URL.canParse(uri)) return uri;
   return decodeURIComponent(new URL(uri).pathname);

@@ -19,7 +19,7 @@ import { standardStream } from "./stream.js";
 import { routeSessions } from "./workers/routeSessions.js";
 import { inChildProcess, inThisProcess, type ProgramStart } from "./workers/workerProcesses.js";
 
-/** What the requests that open a session have in common. */
+/** The common parameters of the requests that open a session. */
 interface OpenParams {
   readonly cwd: string;
   readonly mcpServers?: readonly McpServer[] | null;
@@ -30,13 +30,13 @@ export interface ServeOptions {
   /** Default: this process's standard input and output, to which nothing else may be written meanwhile. */
   readonly stream?: Stream;
   /**
-   * Starts another program like this one. With it each further session of the editor has a process of its own, for a
-   * host that depends on the working directory or changes the environment.
+   * How to start this program again. If given, each further session of the editor runs in a process of its own: for a host
+   * that depends on the working directory or changes the environment.
    */
   readonly program?: ProgramStart;
 }
 
-/** Serves an editor until it goes away. */
+/** Serves an editor until it closes the connection. */
 export async function serveAcp(host: AcpHost, options: ServeOptions = {}): Promise<void> {
   const { stream = standardStream(process.stdout), program } = options;
   if (!program) return await serveStream(host, stream);
@@ -131,7 +131,7 @@ class Sessions {
       if (isAbsolute(directory)) continue;
       throw RequestError.invalidParams(undefined, `"${directory}" must be an absolute path`);
     }
-    // The same session, loaded once more: what it still does ends before it is read.
+    // The session may be open already: end its work before the stored conversation is read.
     if (resume !== undefined) await this.close(resume);
     const editor = new Editor(client, this.capabilities);
     const session = new AcpSession(editor, cwd, [cwd, ...additionalDirectories]);
@@ -189,12 +189,12 @@ function initialized(host: AcpHost): InitializeResponse {
 }
 
 function announceSoon(session: AcpSession) {
-  // After the answer: an editor does not know the session before.
+  // Send updates after the response: the editor does not know the session id before.
   setImmediate(() => void session.announce().catch(() => undefined));
   return session.state();
 }
 
-/** A failure of the host, in its own words. */
+/** Turns an error of the host into an error response with the same message. */
 function fail(error: unknown): never {
   throw error instanceof RequestError ? error : RequestError.internalError(undefined, errorMessage(error));
 }

@@ -1,7 +1,7 @@
 import type { McpServer } from "@agentclientprotocol/sdk";
 import type { EditorServer } from "./host.js";
 
-/** The editor's servers in the form our pack takes. Names are made such that tools can be named after them. */
+/** The editor's MCP servers as options of `@agent/tools-mcp`. Names are changed to what a tool name may contain. */
 export function toServers(servers: readonly McpServer[]): Record<string, EditorServer> {
   const found: Record<string, EditorServer> = {};
   for (const server of servers) {
@@ -16,7 +16,7 @@ export function toServers(servers: readonly McpServer[]): Record<string, EditorS
   return found;
 }
 
-/** Two names that differ only in what a tool's name cannot hold still mean two servers. */
+/** A name that no other server has: two names may differ only in characters that a tool name cannot contain. */
 function freeName(given: string, taken: Readonly<Record<string, unknown>>): string {
   const name =
     given

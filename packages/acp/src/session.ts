@@ -26,7 +26,7 @@ import { type TextReader, textReader } from "./textReader.js";
 import { chunk, UpdateWriter, type UpdateWriterOptions } from "./updates.js";
 import { unlessAborted, wait } from "./waiting.js";
 
-/** How long a cancelled message waits for its tools before the editor gets its answer. They go on ending after it. */
+/** How long a cancelled message waits for its tools before the editor gets its response. Tools may end after it. */
 const CANCEL_WAIT_MS = 20;
 const STILL_ENDING = "Cancelled. It was still being ended when the answer stopped.";
 const MAX_TITLE_LENGTH = 80;
@@ -44,7 +44,7 @@ export class AcpSession {
   #writer: UpdateWriter | undefined;
   #config: ConfigOptions | undefined;
   #running: AbortController | undefined;
-  /** The end of a message that was cancelled, and what its tools told after the answer. */
+  /** Settles when the tools of a cancelled message have ended; resolves to their events since the response. */
   #settling: Promise<readonly AgentEvent[]> = Promise.resolve([]);
   #hasTitle = false;
 
@@ -55,7 +55,7 @@ export class AcpSession {
     this.#changes = new FileChanges(cwd, this.#read);
   }
 
-  /** Gives the session its agent, which could not be made before somebody could be asked. */
+  /** Gives the session its agent. The session exists first, because making an agent may ask the person questions. */
   attach(host: HostSession): void {
     this.#host = host;
     this.#editor.sessionId = host.id;
@@ -69,7 +69,7 @@ export class AcpSession {
     return this.#parts().host.id;
   }
 
-  /** Answers a message. Rejects with words for a person if the model or its server fails. */
+  /** Answers a message. Rejects with a readable error if the model or its server fails. */
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     if (this.#running)
       throw RequestError.invalidRequest(undefined, "this session is answering another message");
@@ -86,7 +86,7 @@ export class AcpSession {
     this.#running?.abort();
   }
 
-  /** Asked by an agent without rules of its own about every call. */
+  /** Decides about a call, for an agent without approval rules. */
   async approve(request: ApprovalRequest): Promise<ApprovalDecision> {
     return await this.#permissions.decide(request, (choices) => this.choose(request, choices));
   }
@@ -99,7 +99,7 @@ export class AcpSession {
     return chosen;
   }
 
-  /** What an editor is told of a session that was opened. */
+  /** The modes, models and options of the session, for the response to the request that opened it. */
   state() {
     const { config } = this.#parts();
     return { modes: config.modeState, configOptions: config.list() };
@@ -120,7 +120,7 @@ export class AcpSession {
     return config.list();
   }
 
-  /** Sends what the editor needs once a session is there: commands, problems of the start, models. */
+  /** Sends the updates that follow the opening of a session: commands, problems of the start, models. */
   async announce(): Promise<void> {
     const { host, config } = this.#parts();
     await this.#announceCommands();
@@ -130,7 +130,7 @@ export class AcpSession {
 
   /** Sends the conversation so far. */
   async replay(): Promise<void> {
-    // By what the calls said of themselves: the files have changed since.
+    // Show diffs computed from the arguments of the calls: the files have changed since.
     const { host } = this.#parts();
     const writer = this.#createWriter(
       host,
@@ -186,8 +186,8 @@ export class AcpSession {
   }
 
   /**
-   * Waits for the tools. After a cancel the editor gets its answer at once: calls that take longer to end are told as
-   * failed before it, and how they ended is sent with the next message, since nothing may follow an answer.
+   * Waits for the tools. After a cancel the editor gets its response at once: calls that take longer to end are reported
+   * as failed before it. How they really ended is sent with the next message, since no update may follow a response.
    */
   async #settle(isCancelled: boolean): Promise<void> {
     const { host, writer } = this.#parts();
@@ -215,7 +215,7 @@ export class AcpSession {
   async #announceLater(host: HostSession, config: ConfigOptions): Promise<void> {
     const before = sessionCommands(host).length;
     for (const problem of (await host.ready) ?? []) await this.#editor.notice("warning", problem);
-    // What came late may have brought commands too.
+    // A pack that became ready late may have added commands.
     if (sessionCommands(host).length !== before) await this.#announceCommands();
     if (await config.listModels(this.#ended.signal)) {
       await this.#editor.update({ sessionUpdate: "config_option_update", configOptions: config.list() });

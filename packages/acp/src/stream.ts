@@ -3,7 +3,7 @@ import { ndJsonStream, type Stream } from "@agentclientprotocol/sdk";
 
 export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** Standard input, and `output` in place of standard output for a program that keeps that for itself. */
+/** A stream over standard input and `output`, which replaces standard output if the program prints there. */
 export function standardStream(output: { write(chunk: Uint8Array, done: () => void): unknown }): Stream {
   return ndJsonStream(
     new WritableStream<Uint8Array>({

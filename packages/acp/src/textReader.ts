@@ -3,10 +3,10 @@ import { canonicalPath, isInside, readRegularFile } from "@agent/internal";
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Reads the text of a file for a diff; `undefined` for what is none, such as a file that is missing, binary or huge. */
+/** Reads the text of a file for a diff; `undefined` for a file that is missing, binary or huge. */
 export type TextReader = (path: string) => Promise<string | undefined>;
 
-/** Reads as the person sees it: unsaved changes of the editor included, for files of the project. */
+/** Reads files as the person sees them: for files of the project, with unsaved changes in the editor. */
 export function textReader(roots: readonly string[], files: EditorFiles | undefined): TextReader {
   const real = roots.map((root) => canonicalPath(root));
   return async (path) => {
@@ -21,7 +21,7 @@ export function textReader(roots: readonly string[], files: EditorFiles | undefi
   };
 }
 
-/** Never waits for a pipe or a device: a model chooses the path. */
+/** Never waits for a pipe or a device: the model chooses the path and could name one. */
 function readDisk(path: string): string | undefined {
   const bytes = readRegularFile(path, MAX_BYTES + 1);
   if (bytes === undefined || bytes.length > MAX_BYTES || bytes.includes(0)) return undefined;

@@ -6,20 +6,20 @@ import { argumentsBesideDiff, changedLine, predictDiffs } from "./diffs.js";
 import type { TextReader } from "./textReader.js";
 
 const MAX_TITLE_BYTES = 200;
-/** Of lines in which something cannot be seen, so many are spelled out, each up to this length. */
+/** The most lines with invisible characters that a warning shows escaped, and the most characters of each. */
 const MOST_HIDING_LINES = 20;
 const LONGEST_HIDING_LINE = 400;
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** A call, as far as an editor shows it. */
+/** The parts of a call that an editor shows. */
 export interface ShownCall {
   readonly name: string;
   readonly args: Args;
   readonly capabilities: readonly ToolCapability[];
 }
 
-/** What an editor shows of a call: all of it that a person needs to decide. */
+/** The view of a call in an editor: everything that a person needs to decide. */
 export interface CallView {
   readonly title: string;
   readonly kind: ToolKind;
@@ -27,7 +27,7 @@ export interface CallView {
   readonly locations: ToolCallLocation[];
 }
 
-/** Describes a call before it runs: the whole command, the difference it makes to a file, or all its arguments. */
+/** Describes a call before it runs: the whole command, its diff, or all its arguments. */
 export async function describeCall(
   { name, args, capabilities }: ShownCall,
   cwd: string,
@@ -63,7 +63,7 @@ export function textContent(text: string): ToolCallContent {
   return { type: "content", content: { type: "text", text } };
 }
 
-/** A text on one line, in which everything can be seen. */
+/** A text on one line, with invisible characters escaped. */
 export function shownLine(text: string): string {
   return escapeToLine(spellOut(text));
 }
@@ -107,7 +107,7 @@ function shownJson(value: unknown): string {
   return spellOut(JSON.stringify(value, undefined, 2));
 }
 
-/** What a person could overlook or misread. A difference is the file's own text: what it hides is said beside it. */
+/** Warnings about invisible or misleading characters. A diff shows text unescaped, so a warning stands beside it. */
 function warnings(args: Args, isDiff: boolean): ToolCallContent[] {
   const texts = Object.entries(args).map(
     ([name, value]) => [shownLine(name), typeof value === "string" ? value : JSON.stringify(value)] as const,

@@ -18,11 +18,11 @@ interface OpenCall {
   readonly name: string;
   readonly args: Args;
   readonly kind: ToolKind;
-  /** The differences it was announced with. */
+  /** The diffs predicted before the call ran. */
   readonly predicted: readonly ToolCallContent[];
   terminal?: CommandTerminal;
   pid?: number;
-  /** The person closed its terminal. */
+  /** Whether the person closed its terminal. */
   isClosed?: boolean;
   output: string;
   shownAt: number;
@@ -34,13 +34,13 @@ export interface UpdateWriterOptions {
   readonly read: TextReader;
   readonly capabilitiesOf: (name: string) => readonly ToolCapability[];
   readonly contextTokens: number | undefined;
-  /** What a call changed in files; `undefined` for one of a kept conversation. */
+  /** The diffs of what a call changed in files; `undefined` for a call of a stored conversation. */
   readonly diffsOf: (callId: string) => readonly ToolCallContent[] | undefined;
-  /** Ends a command that the person closed in the editor. */
+  /** Ends a command whose terminal the person closed in the editor. */
   readonly endProcess: (pid: number) => void;
 }
 
-/** Turns what an agent does into what an editor shows. One for a session: ids of calls never repeat in it. */
+/** Turns events of an agent into updates for the editor. One per session, so that the ids of calls never repeat. */
 export class UpdateWriter {
   readonly #options: UpdateWriterOptions;
   readonly #calls = new Map<string, OpenCall>();
@@ -50,12 +50,12 @@ export class UpdateWriter {
     this.#options = options;
   }
 
-  /** The id under which the editor knows a call that was requested last. */
+  /** The editor's id of the newest call with this id: models use ids again. */
   idOf(callId: string): string {
     return this.#calls.get(callId)?.id ?? callId;
   }
 
-  /** The calls that have not ended, as failed ones: told when the answer ends before they do. */
+  /** Updates that report the calls still running as failed, for a response that is sent before they end. */
   unfinished(reason: string): SessionUpdate[] {
     return [...this.#calls.values()].map(({ id, terminal }) => ({
       sessionUpdate: "tool_call_update",
@@ -140,7 +140,7 @@ export class UpdateWriter {
       const terminal = await openTerminal(editor, call.id, command, cwd, close);
       if (terminal) call.terminal = terminal;
     }
-    // A hook may have changed the arguments: what is shown is what runs.
+    // A hook may have changed the arguments: show those that really run.
     const isChanged = JSON.stringify(args) !== JSON.stringify(call.args);
     yield {
       sessionUpdate: "tool_call_update",
@@ -158,7 +158,7 @@ export class UpdateWriter {
     if (call.isClosed) this.#options.endProcess(pid);
   }
 
-  /** The end of the output so far, a few times a second; all of it where the editor has a terminal. */
+  /** Shows live output: all of it in a terminal; else, a few times a second, the end of the output so far. */
   *#output(callId: string, text: string): Generator<SessionUpdate> {
     const call = this.#calls.get(callId);
     if (!call) return;
@@ -197,7 +197,7 @@ export class UpdateWriter {
       return [call.terminal.content, ...(said === undefined ? [] : [textContent(said)])];
     }
     if (outcome === "ok" && call) {
-      // The difference is what a person wants to see of an edit; a failed one made none.
+      // Show an edit by its diff; a failed edit made none.
       const diffs = this.#options.diffsOf(event.id) ?? call.predicted;
       if (diffs.length > 0) return [...diffs];
     }
@@ -229,7 +229,7 @@ function withMeta(meta: Readonly<Record<string, unknown>> = {}) {
   return Object.keys(meta).length === 0 ? {} : { _meta: { ...meta } };
 }
 
-/** What a command printed, as people know it, instead of the JSON that the model reads. */
+/** The output of a command as a terminal shows it, instead of the JSON that the model reads. */
 function readableResult(text: string): string {
   const { stdout, stderr, exit_code: code } = readJson(text);
   if (typeof stdout !== "string" || typeof stderr !== "string") return text;

@@ -4,7 +4,7 @@ export function wait(ms: number): Promise<undefined> {
   return new Promise((resolve) => setTimeout(resolve, ms, undefined));
 }
 
-/** What the promise resolves to, or `undefined` as soon as the signal fires. */
+/** Resolves as the promise does, or to `undefined` as soon as the signal fires. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   if (signal.aborted) return undefined;
   let release = (): void => undefined;

@@ -3,19 +3,19 @@ import type { ChatState } from "./state/chatState.js";
 
 /** A call that waits for a person's decision. */
 export interface PendingApproval extends Pick<ApprovalRequest, "name" | "args" | "capabilities" | "needs"> {
-  /** The question's own: a model may use the id of a call again, and an answer given twice would count for both. */
+  /** The id of the question, not of the call: a model may use a call's id again, and one decision must not count for both. */
   readonly id: string;
   readonly callId: string;
 }
 
-/** What a page is told, in order: everything the agent reports, and what people did. */
+/** An event for a page, in order: everything that the agent reports, and what people did. */
 export type ChatEvent =
   | AgentEvent
   /** The whole state: the first event of every connection. */
   | { readonly type: "snapshot"; readonly state: ChatState }
   /** A person's message was accepted and is being answered. */
   | { readonly type: "sent"; readonly content: Content }
-  /** A saved conversation goes on: calls that waited for a decision when it was saved are asked about again. */
+  /** A saved conversation continues: calls that waited for a decision when it was saved are asked about again. */
   | { readonly type: "resumed" }
   | { readonly type: "approval"; readonly request: PendingApproval }
   | { readonly type: "decided"; readonly id: string }
@@ -24,7 +24,7 @@ export type ChatEvent =
   | { readonly type: "stopped" }
   | { readonly type: "failed"; readonly message: string };
 
-/** What a page asks for, as the JSON body of a POST. */
+/** An action of a page, as the JSON body of a POST. */
 export type ChatAction =
   /** A new message, or an addition to the one being answered. */
   | { readonly type: "send"; readonly content: Content }

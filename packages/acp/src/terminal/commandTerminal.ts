@@ -7,14 +7,14 @@ type Meta = Readonly<Record<string, unknown>>;
 
 /** A place in the editor where a command's output is shown as it comes. */
 export interface CommandTerminal {
-  /** Shown in the call. */
+  /** The content of the tool call that shows the terminal. */
   readonly content: ToolCallContent;
-  /** What goes along with the update that shows it. */
+  /** The `_meta` of the update that shows the terminal. */
   readonly opened: Meta;
-  /** Shows more output; what has to go along with an update of the call, if it takes one. */
+  /** Shows more output. Returns the `_meta` of an update of the call, if the terminal is fed by updates. */
   write(text: string): Meta | undefined;
   end(exitCode: number): Promise<Meta>;
-  /** Gives it back, once the call's last update is sent. */
+  /** Releases the terminal, after the call's last update was sent. */
   release(): Promise<void>;
 }
 
@@ -29,6 +29,6 @@ export async function openTerminal(
   const { terminal, _meta: meta } = editor.capabilities;
   if (meta?.terminal_output === true) return openDisplayTerminal(callId, cwd);
   if (!terminal || process.platform === "win32") return undefined;
-  // Without it the output is shown as text.
+  // If the editor cannot open a terminal, the output is shown as text.
   return await openEditorTerminal(editor, command, cwd, onClosed).catch(() => undefined);
 }

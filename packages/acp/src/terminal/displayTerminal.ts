@@ -1,8 +1,8 @@
 import type { CommandTerminal } from "./commandTerminal.js";
 
 /**
- * A terminal that the editor only draws, fed by the updates of the call: an extension that Zed announces as
- * `_meta.terminal_output`, and for which no process is needed.
+ * A terminal that the editor only draws: the updates of the call carry its output, and it needs no process. An extension
+ * of the protocol that Zed announces as `_meta.terminal_output`.
  */
 export function openDisplayTerminal(id: string, cwd: string): CommandTerminal {
   return {

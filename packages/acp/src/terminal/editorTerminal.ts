@@ -10,9 +10,9 @@ const OUTPUT_BYTES = 1024 * 1024;
 const EXIT_WAIT_MS = 1000;
 
 /**
- * A terminal of the editor that shows a command of ours. The command itself stays a child of the agent, because only there
- * its sandbox, its limits, its environment without keys and the end of all it starts can be promised; the terminal reads
- * its output from a pipe and ends with its exit code. `onClosed` is called if the person ends it there.
+ * A terminal of the editor that shows a command of the agent. The command itself runs as a child of the agent, because
+ * only the agent can guarantee its sandbox, its limits, an environment without keys and the end of all its processes. The
+ * terminal reads the output from a pipe and exits with the same code. `onClosed` is called if the person closes it.
  */
 export async function openEditorTerminal(
   editor: Editor,
@@ -33,7 +33,7 @@ export async function openEditorTerminal(
   try {
     await makePipe(pipe);
     writeFileSync(status, "1\n", { mode: 0o600 });
-    // Only plain words, since some editors hand command and arguments to a shell unquoted.
+    // Put the commands into a script: some editors pass arguments to a shell unquoted, so they must be plain words.
     writeFileSync(script, `cat ${quoted(pipe)}\nexit "$(cat ${quoted(status)})"\n`, { mode: 0o600 });
     created = await client.request(terminal.create, {
       sessionId,
@@ -78,7 +78,7 @@ export async function openEditorTerminal(
       }
       return {};
     },
-    // What it shows stays visible after that.
+    // The output stays visible after the release.
     release: async () => {
       await client.request(terminal.release, { sessionId, terminalId }).catch(() => undefined);
     },

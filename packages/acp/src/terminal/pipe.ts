@@ -4,11 +4,11 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { findProgram, HELPER_ENVIRONMENT } from "@agent/internal";
 
 const RETRY_MS = 20;
-/** What waits for a reader. An editor that reads no faster loses the oldest of it on its screen, and nothing else. */
+/** The most output that waits for the reader. If the editor reads too slowly, its terminal misses the oldest output. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 const MAX_WAIT_MS = 5000;
 
-/** Makes a named pipe that only this user can open. Rejects where the system has none. */
+/** Makes a named pipe that only this user can open. Rejects on systems without named pipes. */
 export async function makePipe(path: string): Promise<void> {
   const mkfifo = findProgram("mkfifo");
   if (mkfifo === undefined) throw new Error("mkfifo is not installed");
@@ -42,7 +42,7 @@ export class PipeWriter {
     this.#flush();
   }
 
-  /** Resolves when all is written and the reader sees the end, or when there is no reader after a while. */
+  /** Resolves when everything is written and the pipe is closed, or when the reader did not take it in time. */
   async end(): Promise<void> {
     if (this.#isBroken) return;
     this.#endBy = performance.now() + MAX_WAIT_MS;
@@ -52,7 +52,7 @@ export class PipeWriter {
     });
   }
 
-  /** Writes no more: the reader is gone. */
+  /** Stops writing and drops the rest: the reader is gone. */
   abandon(): void {
     clearTimeout(this.#timer);
     this.#close();
@@ -61,7 +61,7 @@ export class PipeWriter {
   #flush(): void {
     clearTimeout(this.#timer);
     try {
-      // Fails with ENXIO as long as nobody reads.
+      // Fails with ENXIO as long as no process has the pipe open for reading.
       this.#fd ??= openSync(this.#path, constants.O_WRONLY | constants.O_NONBLOCK);
       for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
         const written = writeSync(this.#fd, next);

@@ -7,14 +7,14 @@ export class RequestIds<Owner> {
   readonly #asked = new Map<string, { readonly owner: Owner; readonly id: Id }>();
   #count = 0;
 
-  /** The request under a number of its own. */
+  /** The owner's request with a new id that is unique for the editor. */
   outgoing(owner: Owner, message: AnyMessage & { readonly id: Id }): AnyMessage {
     const id = `r${++this.#count}`;
     this.#asked.set(id, { owner, id: message.id });
     return { ...message, id } as AnyMessage;
   }
 
-  /** The editor's answer with its owner's own id; `undefined` for an unknown id. */
+  /** The editor's response with the id that its owner used; `undefined` for an unknown id. */
   incoming(message: AnyMessage & { readonly id: Id }): { owner: Owner; message: AnyMessage } | undefined {
     const asked = this.#asked.get(String(message.id));
     if (!asked) return undefined;
@@ -22,7 +22,7 @@ export class RequestIds<Owner> {
     return { owner: asked.owner, message: { ...message, id: asked.id } as AnyMessage };
   }
 
-  /** The number under which the editor knows a request that its owner no longer waits for. */
+  /** The editor's id of a request that its owner cancels. */
   find(owner: Owner, id: unknown): string | undefined {
     for (const [number, asked] of this.#asked) if (asked.owner === owner && asked.id === id) return number;
     return undefined;

@@ -13,9 +13,9 @@ const OPENING: readonly string[] = [
 const END_MS = 5000;
 
 /**
- * Serves one editor with a program for each session, since programs share the working directory and the environment:
- * the first one, which also answers what is about no session, serves the first session; each further one starts another.
- * Resolves when the editor has gone and all programs have ended.
+ * Serves one editor with a process for each session, because sessions in one process would share its working directory
+ * and environment. The first process serves the first session and all requests that belong to no session; each further
+ * session starts another process. Resolves when the editor has disconnected and all processes have ended.
  */
 export async function routeSessions(
   editor: Stream,
@@ -32,7 +32,7 @@ class Router {
   readonly #first: Worker;
   readonly #workers = new Map<Worker, Promise<void>>();
   readonly #asked = new RequestIds<Worker>();
-  /** The id of the router's own first request to a program: none that the editor could choose. */
+  /** The id of the router's own first request to a program. Random, so that it is no id of the editor. */
   readonly #hello = randomUUID();
   #initialize: unknown = { protocolVersion: 1 };
   #isFirstTaken = false;
@@ -50,7 +50,7 @@ class Router {
     try {
       for (let read = await reader.read(); !read.done; read = await reader.read()) this.#route(read.value);
     } catch {
-      // A message that is too long, or half a message: the editor is gone.
+      // The editor sent a message that is too long, or only part of one: treat it as disconnected.
     }
     this.#isOver = true;
     for (const worker of this.#workers.keys()) worker.close();
@@ -63,7 +63,7 @@ class Router {
   #route(message: AnyMessage): void {
     if (!("method" in message)) {
       const answer = "id" in message ? this.#asked.incoming(message) : undefined;
-      // What is no message at all is refused by the first program.
+      // Invalid input goes to the first program, which refuses it.
       if (answer) answer.owner.send(answer.message);
       else if (!("id" in message)) this.#first.send(message);
       return;
@@ -78,7 +78,7 @@ class Router {
     else this.#workerOf(params.sessionId).send(message);
   }
 
-  /** A session that is open already is opened again where it is. */
+  /** The first session is opened in the first program, each further one in a new program; an open one in its own. */
   #open(message: AnyMessage, sessionId: unknown): void {
     const holder = this.#workerOf(sessionId);
     const isOpen = typeof sessionId === "string" && holder.sessions.has(sessionId);
@@ -129,7 +129,7 @@ class Router {
     if (isIdle && worker !== this.#first) worker.close();
   }
 
-  /** A cancellation names the request that it is about. */
+  /** Translates the request id in a cancellation to the one that the editor knows. */
   #renumbered(worker: Worker, message: AnyMessage): AnyMessage {
     if (!("method" in message) || message.method !== methods.protocol.cancelRequest) return message;
     const params = isRecord(message.params) ? message.params : {};
@@ -169,7 +169,7 @@ class Router {
   }
 }
 
-/** Remembers which sessions a program serves, by its answers. */
+/** Remembers which sessions a program serves, from its responses. */
 function noteSessions(
   { sessions }: Worker,
   { method, sessionId }: PendingRequest,

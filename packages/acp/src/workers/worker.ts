@@ -4,9 +4,9 @@ import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 /** A program that serves sessions over a stream of its own. */
 export interface WorkerProcess {
   readonly stream: Stream;
-  /** Resolves when it has ended, whatever it served. */
+  /** Resolves when the program has ended, with or without an error. */
   readonly ended: Promise<unknown>;
-  /** Ends it if it does not end by itself when its stream is closed. */
+  /** Kills the program, if it does not end by itself after its stream was closed. */
   kill(): void;
 }
 
@@ -36,13 +36,13 @@ export class Worker {
     this.#writer.write(message).catch(() => undefined);
   }
 
-  /** Hands over everything the program says, until it says no more. */
+  /** Passes every message of the program to `receive`, until its output ends. */
   async listen(receive: (message: AnyMessage) => void): Promise<void> {
     const reader = this.process.stream.readable.getReader();
     try {
       for (let read = await reader.read(); !read.done; read = await reader.read()) receive(read.value);
     } catch {
-      // It broke off in the middle of a message: it has ended.
+      // The output ended in the middle of a message: the program has ended.
     }
   }
 

@@ -13,7 +13,7 @@ export interface ProgramStart {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** This program itself, in the place of one behind the router. */
+/** Serves sessions in this process, with the interface of a worker process. */
 export function inThisProcess(serve: (stream: Stream) => Promise<void>): WorkerProcess {
   const [inward, outward] = [new TransformStream<AnyMessage>(), new TransformStream<AnyMessage>()];
   const ended = serve({ readable: inward.readable, writable: outward.writable }).finally(() =>
@@ -26,7 +26,7 @@ export function inThisProcess(serve: (stream: Stream) => Promise<void>): WorkerP
   };
 }
 
-/** Another program. What it says on standard error goes to ours. */
+/** Starts a child process that serves sessions. Its standard error goes to ours. */
 export function inChildProcess({ command, args, cwd, env }: ProgramStart): WorkerProcess {
   const child: ChildProcess = spawn(command, args, { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
   const ended = once(child, "exit");
@@ -39,7 +39,7 @@ export function inChildProcess({ command, args, cwd, env }: ProgramStart): Worke
   );
   const writable = new WritableStream<AnyMessage>({
     write: async (message) => await write(message),
-    // The SDK's stream leaves the program's input open when it is closed.
+    // Closing the SDK's stream does not close the program's standard input.
     close: () => void child.stdin?.end(),
   });
   const writer = stream.writable.getWriter();

@@ -11,11 +11,11 @@ export interface ChatClientOptions {
 }
 
 export interface ChatClientState extends ChatState {
-  /** `lost` while the browser connects again by itself; `refused` if the server said no. */
+  /** `lost` while the browser reconnects by itself; `refused` if the server refused the request. */
   readonly connection: "connecting" | "open" | "lost" | "refused";
 }
 
-/** A conversation as a page sees it: a store that connects with its first subscriber and leaves with its last. */
+/** A conversation as a store for a page: connects with its first subscriber, disconnects after its last has left. */
 export interface ChatClient {
   getState(): ChatClientState;
   /** Calls `listener` after every change until the returned function is called. */

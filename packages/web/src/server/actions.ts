@@ -3,7 +3,7 @@ import { isRecord } from "@agent/core/toolkit";
 import { describeValue } from "@agent/internal";
 import type { ChatAction } from "../events.js";
 
-/** A request that cannot be served, with the status and the words for whoever sent it. */
+/** A request that cannot be served, with the HTTP status and the message for the client. */
 export class ActionError extends Error {
   override readonly name = "ActionError";
   readonly status: number;
@@ -16,7 +16,7 @@ export class ActionError extends Error {
 
 /** Reads and checks the body of a POST. Throws an `ActionError` that says what is wrong. */
 export async function readAction(request: Request, maxBytes: number): Promise<ChatAction> {
-  // A form of another site can send any other type without asking first.
+  // CSRF: a form on another site can send other content types without a CORS preflight, but not JSON.
   if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
     throw new ActionError(415, "Send JSON with the header content-type: application/json.");
   }
@@ -66,8 +66,8 @@ function readContent(content: unknown): Content {
 }
 
 /**
- * A part with the fields that parts have and no others: what it holds is kept, and sent to every page of the
- * conversation. Whether a file is one that models take is for the agent to check.
+ * Copies only the known fields of a part, since a part is stored and sent to every page of the conversation. The agent
+ * checks whether models take a file of this type.
  */
 function readPart(part: unknown, index: number): ContentPart {
   const { type, text, mediaType, data, name } = isRecord(part) ? part : {};

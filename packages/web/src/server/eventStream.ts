@@ -1,12 +1,12 @@
 import type { ChatEvent } from "../events.js";
 import type { LiveChat } from "./liveChat.js";
 
-/** Proxies close a connection that says nothing; a comment now and then keeps it open. */
+/** Proxies close a silent connection; a comment at this interval keeps it open. */
 const HEARTBEAT_MS = 15_000;
-/** A page that falls behind this far is disconnected: it connects again and is sent the state instead. */
+/** A page with more unread bytes than this is disconnected: it reconnects and gets the state instead of the events. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** The chat as server-sent events: its state, then what happens. `onEnd` is called when the reader has gone. */
+/** The chat as server-sent events: its state, then each event. `onEnd` is called when the reader has disconnected. */
 export function eventStream(chat: LiveChat, signal: AbortSignal, onEnd: () => void): Response {
   const encoder = new TextEncoder();
   let release = (): void => undefined;
@@ -30,7 +30,7 @@ export function eventStream(chat: LiveChat, signal: AbortSignal, onEnd: () => vo
           onEnd();
           signal.removeEventListener("abort", leave);
         };
-        // The reader may have left while the conversation was opened.
+        // The reader may have disconnected while the conversation was opened.
         if (signal.aborted) return leave();
         signal.addEventListener("abort", leave, { once: true });
         send(toData({ type: "snapshot", state: chat.state }));
@@ -43,7 +43,7 @@ export function eventStream(chat: LiveChat, signal: AbortSignal, onEnd: () => vo
     headers: {
       "content-type": "text/event-stream",
       "cache-control": "no-store, no-transform",
-      // nginx and others hold back what they proxy unless told not to.
+      // nginx and other proxies buffer responses unless this header says no.
       "x-accel-buffering": "no",
     },
   });

@@ -8,11 +8,11 @@ import { Quota } from "./quota.js";
 
 export interface ChatHandlersOptions {
   /**
-   * Names the conversation a request is about: from its cookie, header or URL. Check here who asks: `undefined`
-   * refuses the request with 403.
+   * Returns the id of the conversation that a request is about, from its cookie, header or URL. Authenticate the client
+   * here: `undefined` refuses the request with 403.
    */
   readonly identify: (request: Request) => string | undefined | Promise<string | undefined>;
-  /** Makes the agent of a conversation that is not open in this process. Pass `approve` on where people decide. */
+  /** Makes the agent of a conversation that is not open in this process. Pass `approve` to the agent if people decide. */
   readonly open: OpenChat;
   /** How long a conversation that nobody watches and that does nothing stays open. Default ten minutes. */
   readonly idleMs?: number;
@@ -35,7 +35,7 @@ export interface ChatHandlers {
 
 const DEFAULT_IDLE_MS = 600_000;
 const DEFAULT_BODY_BYTES = 8 * 1024 * 1024;
-// Each page that reads slowly may have a mebibyte waiting, and each body that comes slowly holds what it has.
+// Limits per conversation, for memory: a slow page may have 1 MiB of unread events, a slow upload its body so far.
 const MOST_PAGES = 100;
 const MOST_BODIES = 8;
 
@@ -81,7 +81,7 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
       },
     });
     chats.set(id, opening);
-    // A conversation that could not be opened is tried again by the next request.
+    // If the conversation could not be opened, the next request tries again.
     opening.catch(() => chats.delete(id));
     return opening;
   };
@@ -91,7 +91,7 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
   ): Promise<Response> => {
     try {
       const id: unknown = await identify(request);
-      // A missing header or cookie is often null or empty: that would be a conversation that strangers share.
+      // A missing header or cookie often gives null or "": as an id, strangers would share one conversation.
       if (typeof id !== "string" || id === "") {
         return problem(403, "This conversation is not yours, or you are not logged in.");
       }
@@ -99,7 +99,7 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
     } catch (error) {
       if (error instanceof ActionError) return problem(error.status, error.message);
       if (isAgentError(error, "invalid_argument")) return problem(400, error.message);
-      // The message of an unexpected error may hold what only the server should know.
+      // The message of an unexpected error may contain secrets of the server.
       return problem(500, isAgentError(error) ? error.message : "The conversation could not be opened.");
     }
   };
@@ -116,7 +116,7 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
     });
   const act = (request: Request): Promise<Response> =>
     serve(request, async (id) => {
-      // Before the conversation is opened: a request that is none starts no agent.
+      // Read the body before the conversation is opened: an invalid request must not start an agent.
       const leave = bodies.take(id);
       const action = await readAction(request, maxBodyBytes).finally(leave);
       (await find(id)).act(action);

@@ -14,7 +14,7 @@ import { chatStateOf } from "../state/fromMessages.js";
 import { reduceChat } from "../state/reduce.js";
 import { ActionError } from "./actions.js";
 
-/** Receives what happens in a conversation, then its end in this process. */
+/** Receives the events of a conversation, then `end` when it is closed in this process. */
 export interface Follower {
   event(event: ChatEvent): void;
   end(): void;
@@ -23,21 +23,21 @@ export interface Follower {
 /** The agent of a conversation, and what belongs to it. */
 export interface OpenedChat {
   readonly agent: Agent;
-  /** Reaches every tool, hook and `approve`, as `context` of `chat` does: whose conversation it is. */
+  /** Passed to every tool, hook and `approve`, like the option `context` of `chat`: for example the owner's id. */
   readonly context?: CallContext;
-  /** Called once the conversation was closed: ends its recorder, for one. */
+  /** Called once the conversation is closed: for example to end its recorder. */
   readonly close?: () => void | Promise<void>;
 }
 
 export interface LiveChatOptions {
   readonly idleMs: number;
-  /** Called when nobody watches and nothing runs for `idleMs`: the chat is closed. */
+  /** Called when no page has been connected and nothing has run for `idleMs`: the owner then closes the chat. */
   readonly onIdle: () => void;
 }
 
 /**
- * A conversation that is open in this process: an agent, what pages show of it, and who watches. Work goes on when
- * all pages are closed; a page that comes back is sent the state first.
+ * A conversation that is open in this process: an agent, its state for pages, and the connected pages. The agent continues
+ * to work when all pages are closed; a page that connects again gets the state first.
  */
 export class LiveChat {
   readonly #followers = new Set<Follower>();
@@ -69,7 +69,7 @@ export class LiveChat {
       return { deny: "nobody can be asked yet: the conversation is being opened." };
     };
     chat = new LiveChat(await open({ approve }), options);
-    // Calls waited for a decision when the conversation was saved: resuming without one asks again.
+    // Calls waited for a decision when the conversation was saved: resuming asks about them again.
     if (chat.#agent.conversation.pending) {
       chat.#start({ type: "resumed" }, (signal) => chat.#agent.streamResume({}, chat.#callOptions(signal)));
     }
@@ -80,7 +80,7 @@ export class LiveChat {
     return this.#state;
   }
 
-  /** Hands over every event from now on, until the returned function is called. */
+  /** Passes every event from now on to `follower`, until the returned function is called. */
   follow(follower: Follower): () => void {
     this.#followers.add(follower);
     this.#restartIdleTimer();
@@ -90,7 +90,7 @@ export class LiveChat {
     };
   }
 
-  /** Throws an `ActionError` for what cannot be done now. */
+  /** Performs an action. Throws an `ActionError` if it is not possible now. */
   act(action: ChatAction): void {
     if (this.#closed) throw new ActionError(503, "The server is closing this conversation. Try again.");
     if (action.type === "send") this.#send(action.content);
@@ -98,13 +98,13 @@ export class LiveChat {
     else this.#stop();
   }
 
-  /** Stops what runs. Calls that wait for a decision go on waiting, in the conversation: whoever opens it next asks again. */
+  /** Stops the agent. Calls that wait for a decision stay pending in the conversation: opening it again asks again. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#idleTimer);
     for (const follower of [...this.#followers]) follower.end();
     for (const suspend of this.#waiting.values()) suspend("suspend");
-    // The agent is told that they wait before it is aborted: an abort would end them.
+    // Let the agent record the pending calls before it is aborted: an abort would end them.
     await new Promise((resolve) => setTimeout(resolve));
     this.#turn?.abort();
     await this.#agent.dispose();
@@ -141,11 +141,11 @@ export class LiveChat {
         else this.#tell(event);
       }
     } catch (error) {
-      // After an abort the tools return what they had; the page shows that before it says "stopped".
+      // After an abort the tools return partial results; send these before "stopped".
       for (const event of await this.#agent.settled()) this.#tell(event);
       end = signal.aborted ? { type: "stopped" } : { type: "failed", message: errorMessage(error) };
     }
-    // The next message is accepted by the time a page learns that this one is over.
+    // Accept the next message before a page is told that this one is over.
     this.#turn = undefined;
     this.#tell(end ?? { type: "stopped" });
     this.#restartIdleTimer();
@@ -191,7 +191,7 @@ export class LiveChat {
       this.#options.onIdle();
       void this.close().catch(() => undefined);
     }, this.#options.idleMs);
-    // An open conversation must not keep a process alive. Browsers and edge runtimes have numbers for timers.
+    // The timer must not keep the process alive. In edge runtimes a timer is a number, without `unref`.
     if (typeof this.#idleTimer === "object") this.#idleTimer.unref();
   }
 }

@@ -6,7 +6,7 @@ import type { ChatHandlers } from "./handlers.js";
 
 const ORIGIN = "http://localhost";
 
-/** A request of Node's HTTP server or of Express, by its shape: a program needs no types of Node for it. */
+/** The parts of a request of Node's HTTP server or of Express that are used. Programs need no types of Node for it. */
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
@@ -15,7 +15,7 @@ export interface NodeRequest {
   readonly body?: unknown;
 }
 
-/** The response to it, by its shape. */
+/** The parts of a response that are used. */
 export interface NodeResponse {
   writeHead(status: number, headers?: Readonly<Record<string, string>>): unknown;
   end(): unknown;
@@ -46,7 +46,7 @@ export function toNodeListener(
     outgoing.once("close", () => gone.abort());
     const asked = toRequest(incoming, gone.signal);
     const answer = asked && (await handlers[incoming.method](asked));
-    // What was not read of a body stands before the next request of this connection.
+    // Close the connection after the response: the unread rest of the body would be parsed as the next request.
     if (!incoming.complete) outgoing.shouldKeepAlive = false;
     if (answer) await send(answer, outgoing);
     else outgoing.writeHead(400).end();
@@ -55,13 +55,13 @@ export function toNodeListener(
 
 type ParsedRequest = IncomingMessage & Pick<NodeRequest, "body">;
 
-/** The request in the web's own form; `undefined` if it has none. Never throws: that would end the program. */
+/** Converts to a web `Request`; `undefined` if the URL or the body is invalid. Never throws: that would end the program. */
 function toRequest(incoming: ParsedRequest, signal: AbortSignal): Request | undefined {
   const url = addressOf(incoming.url ?? "/");
   if (url === undefined) return undefined;
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers)) {
-    // Those of HTTP/2 that begin with a colon are no headers.
+    // Skip the pseudo-headers of HTTP/2, which begin with a colon.
     if (value === undefined || name.startsWith(":")) continue;
     headers.set(name, Array.isArray(value) ? value.join(", ") : value);
   }
@@ -72,17 +72,17 @@ function toRequest(incoming: ParsedRequest, signal: AbortSignal): Request | unde
   return new Request(url, { method, headers, signal, body, duplex: "half" } as RequestInit);
 }
 
-/** What a body parser made of the stream, which it has already read, as JSON again. */
+/** Serialises the body again if a body parser has already read the stream. */
 function toJson(body: unknown): string | undefined {
   try {
     return JSON.stringify(body);
   } catch {
-    // It is nested more deeply than can be written, which a parser reads without trouble.
+    // It is nested too deeply for `JSON.stringify`, though not for the parser.
     return undefined;
   }
 }
 
-/** Only the path counts; the host is whatever the client claims, and two slashes at the start name none. */
+/** The URL of a request. Only its path matters: the host is chosen by the client, and "//x" at the start is a path. */
 function addressOf(target: string): string | undefined {
   if (target.startsWith("/")) return `${ORIGIN}${target}`;
   if (!URL.canParse(target)) return undefined;
@@ -97,6 +97,6 @@ async function send(answer: Response, outgoing: ServerResponse): Promise<void> {
     return;
   }
   outgoing.flushHeaders();
-  // A reader that leaves is no failure.
+  // A client that disconnects is not an error.
   await pipeline(Readable.fromWeb(answer.body as NodeReadableStream), outgoing).catch(() => undefined);
 }

@@ -1,6 +1,6 @@
 import { ActionError } from "./actions.js";
 
-/** Bounds what is open at the same time for one conversation: one person must not fill the memory of all. */
+/** Limits what is open at the same time for one conversation, so that one person cannot use up the memory of the server. */
 export class Quota {
   readonly #most: number;
   readonly #what: string;
@@ -11,7 +11,7 @@ export class Quota {
     this.#what = what;
   }
 
-  /** Takes a place until the returned function is called. Throws an `ActionError` if all are taken. */
+  /** Takes a slot until the returned function is called. Throws an `ActionError` if all are taken. */
   take(id: string): () => void {
     const open = this.#open.get(id) ?? 0;
     if (open >= this.#most) {

@@ -34,7 +34,7 @@ export function setCallState(blocks: readonly Block[], id: string, state: CallSt
   return changeCall(blocks, id, (call) => ({ ...call, state }));
 }
 
-/** Without what an answer that is given again had written: everything after its last call that was requested. */
+/** Removes the text of an answer that the model starts again: everything after the last requested call. */
 export function withoutUnfinished(blocks: readonly Block[]): readonly Block[] {
   const last = blocks.findLastIndex((block) => block.type === "call" && block.state !== "writing");
   return last === blocks.length - 1 ? blocks : blocks.slice(0, last + 1);
@@ -57,7 +57,7 @@ function writeDraft(blocks: readonly Block[], { index, name, delta }: ToolDraftE
   return changeCall(blocks, id, (call) => ({ ...call, draft: head((call.draft ?? "") + delta) }));
 }
 
-/** Calls are requested in the order they were written: the first draft becomes the call. */
+/** Turns a draft into a call. Calls are requested in the order they were written, so the first draft is the one. */
 function request(
   blocks: readonly Block[],
   { id, name, args }: Pick<CallBlock, "id" | "name" | "args">,

@@ -7,9 +7,9 @@ export interface ChatState {
   readonly status: "idle" | "working" | "stopping";
   /** Calls that wait for a person, oldest first. */
   readonly approvals: readonly PendingApproval[];
-  /** Why the last message failed. Gone with the next message. */
+  /** Why the last message failed. Removed when the next message is sent. */
   readonly error?: string;
-  /** The provider failed and is asked again after a pause. */
+  /** Set while the agent waits before it repeats a failed request to the provider. */
   readonly retry?: { readonly attempt: number; readonly delayMs: number; readonly reason: string };
   /** Tokens of the last message that was answered. */
   readonly usage?: TokenUsage;
@@ -34,7 +34,7 @@ export interface ReasoningBlock {
 
 /**
  * `writing`: the model writes its arguments. `requested`: not started. `waiting`: a person must decide. `running`: it
- * runs. `ended`: over, in a conversation loaded from a file, which does not tell how. Else the outcome.
+ * runs. `ended`: it has ended, in a conversation loaded from a file, which does not store the outcome. Else the outcome.
  */
 export type CallState = "writing" | "requested" | "waiting" | "running" | "ended" | ToolOutcome;
 
@@ -48,12 +48,12 @@ export interface CallBlock {
   readonly draft?: string;
   /** Live output: its last part. */
   readonly output: string;
-  /** What the model read, shortened. */
+  /** The result as the model read it, shortened. */
   readonly text?: string;
   readonly parts?: readonly ContentPart[];
   readonly summary?: string;
   readonly durationMs?: number;
-  /** What its child agents do. */
+  /** The blocks of its child agents. */
   readonly children?: readonly ChildBlocks[];
 }
 

@@ -3,7 +3,7 @@ import type { Block, CallBlock, ChatState, ViewMessage } from "./chatState.js";
 import { EMPTY_CHAT } from "./chatState.js";
 import { head } from "./shorten.js";
 
-/** What a page shows of a saved conversation. */
+/** The state of a saved conversation for a page. */
 export function chatStateOf({
   sessionContext,
   pending,
@@ -18,7 +18,7 @@ export function chatStateOf({
   return { ...EMPTY_CHAT, messages: shown };
 }
 
-/** Answers between two messages of a person are one answer to a reader. */
+/** Adds to the last answer: all answers between two messages of a person are shown as one. */
 function addAnswer(shown: ViewMessage[], answer: Extract<ChatMessage, { role: "assistant" }>): void {
   const last = shown.at(-1);
   const before = last?.role === "assistant" ? last.blocks : [];

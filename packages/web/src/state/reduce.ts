@@ -62,7 +62,7 @@ function withoutRetry(state: ChatState): ChatState {
   return rest;
 }
 
-/** Changes the answer that is being given; events that change nothing make no empty answer. */
+/** Changes the current answer. Adds no empty answer if nothing changes. */
 function changeBlocks(state: ChatState, change: (blocks: readonly Block[]) => readonly Block[]): ChatState {
   const last = state.messages.at(-1);
   const isAnswer = last?.role === "assistant";
@@ -73,7 +73,7 @@ function changeBlocks(state: ChatState, change: (blocks: readonly Block[]) => re
   return { ...state, messages: [...(isAnswer ? state.messages.slice(0, -1) : state.messages), answer] };
 }
 
-/** A provider that does not stream gives its text only at the end. */
+/** Adds the final text if it is missing: a provider that does not stream sends its text only at the end. */
 function withFinalText(state: ChatState, text: string): ChatState {
   if (text === "") return state;
   return changeBlocks(state, (blocks) => {
