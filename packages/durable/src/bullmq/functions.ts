@@ -1,7 +1,7 @@
 /**
  * The changes that concern a run and its tenant's places in the queue, as functions of the database: each is one round
  * trip and one commit, and locks in one order, the run before its tenant. A tenant with a limit has so many places;
- * runs beyond it are parked: they are in no queue, so however many there are, they cost nobody else anything.
+ * runs beyond it are parked: they are in no queue, so they do not slow other tenants down, however many there are.
  */
 export function sqlFunctions(s: string): string {
   return `

@@ -35,7 +35,7 @@ interface ExpiredRow extends Dispatch {
   readonly cancel_reason: string | null;
 }
 
-/** Who has which run, until when: by the clock of the database alone. */
+/** The leases of runs: which worker holds which run until when, by the clock of the database alone. */
 export class Leases {
   readonly #pool: Pool;
   readonly #s: string;
@@ -66,7 +66,7 @@ export class Leases {
   /** Extends the leases of these claims. Resolves to those that still hold, with the reason if one was cancelled. */
   async renew(held: readonly Held[], leaseMs: number): Promise<ReadonlyMap<string, string | null>> {
     const { rows } = await this.#pool.query<{ id: string; cancel_reason: string | null }>(
-      // Locked in the order of their ids, as by `Appends`: neither waits for the other in a circle.
+      // Lock rows in the order of their ids, as `Appends` does, to avoid deadlocks.
       `with asked as materialized (select * from unnest($1::text[], $2::int[]) as asked (id, epoch) order by id),
        held as materialized (select run.id from asked, lateral (select id, epoch, state from ${this.#s}.run
          where run.id = asked.id offset 0 for update) as run where run.epoch = asked.epoch and run.state = 'running')
@@ -120,7 +120,7 @@ export class Leases {
 
   async markEnqueued(runs: readonly Held[]): Promise<void> {
     await this.#pool.query(
-      // Not worth a wait for the disk: a run whose mark is lost is sent again.
+      // Does not wait for the disk: a run whose mark is lost is only sent again.
       `with marked as (update ${this.#s}.run set enqueued = true from unnest($1::text[], $2::int[]) as sent (id, epoch)
          where run.id = sent.id and run.epoch = sent.epoch and state = 'queued')
        select set_config('synchronous_commit', 'off', true)`,
@@ -161,7 +161,7 @@ export class Leases {
   }
 }
 
-/** Whether a run that has lost another worker ends with that. */
+/** How a run ends after it lost another worker; `undefined` if it goes on. */
 function endOf(
   { cancel_reason: cancelled, max_crashes: most, worker }: ExpiredRow,
   crashes: number,

@@ -16,7 +16,7 @@ import { inTransaction } from "./transaction.js";
 
 const PRUNE_AT_ONCE = 500;
 
-// Two changes that wait for each other's rows: the server ends one of them, which is done again.
+// Deadlock: two changes wait for each other's rows. The server aborts one of them, which is then repeated.
 const DEADLOCK = "40P01";
 const MAX_ATTEMPTS = 5;
 

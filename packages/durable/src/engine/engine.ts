@@ -123,7 +123,7 @@ export interface RunClaim {
   takeModelCall(): Promise<number>;
 }
 
-/** What is known of a step. */
+/** One entry of the journal. */
 export interface JournalEntry {
   readonly key: string;
   /** `intent`: about to happen. `result` and `error`: how it ended. */

@@ -1,6 +1,6 @@
 import type { AccessNeed, FinishReason, TokenUsage, ToolCapability } from "@agent/core";
 
-/** Where a run stands. The last four are ends; `set_aside` is a run whose workers kept dying. */
+/** The state of a run. The last four are final; `set_aside` is a run whose workers kept dying. */
 export const RUN_STATES = [
   "queued",
   "running",
@@ -19,7 +19,7 @@ export function isEnded(state: RunState): boolean {
   return ENDED.has(state);
 }
 
-/** A run as it is given to an engine: everything is settled, nothing is a default any more. */
+/** A run as it is given to an engine: checked, with all defaults filled in. */
 export interface NewRun {
   /** 1 to 100 letters, digits, `_` or `-`. Creating a run whose id exists does nothing. */
   readonly id: string;

@@ -14,7 +14,7 @@ export const FORMAT = 1;
 
 /**
  * What processes write to the shared log. Whether a command takes effect is decided by the commands before it, in the
- * same way by everybody who reads the log (`RunTable.apply`): that is all the locking there is.
+ * same way by every process that reads the log (`RunTable.apply`): no other locking is needed.
  */
 export type Command =
   | { readonly op: "format"; readonly version: number }
@@ -60,5 +60,5 @@ export type Command =
   | { readonly op: "forget"; readonly ids: readonly string[] }
   | { readonly op: "limits"; readonly tenant: string; readonly limits: TenantLimits }
   | { readonly op: "model"; readonly at: number; readonly tenant: string }
-  /** Nothing after this counts: the next log goes on from here. */
+  /** Commands after this one have no effect: the next log continues from here. */
   | { readonly op: "seal" };

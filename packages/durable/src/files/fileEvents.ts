@@ -63,7 +63,7 @@ function readBatch(
   files: RunFiles,
 ): (readonly [FollowedEvent, Position])[] {
   const { id, epoch } = run;
-  // A claim that has not begun its file has not said yet what counts of the earlier ones.
+  // Until a claim has begun its file, it is not known how much of the earlier files counts.
   if (run.state === "running" && !files.readHeader(id, epoch)) return [];
   for (const segment of files.segments(id, epoch)) {
     if (segment.epoch < position.epoch) continue;

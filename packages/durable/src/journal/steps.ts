@@ -90,7 +90,7 @@ export class JournalSteps implements Steps {
       // A repeatable call needs no intent: without a result it is run again in any case.
       if (key.repeatable) return;
       this.#keep({ key: name, kind: "intent", value: null });
-      // The one place where the run waits for its journal: what comes now must not happen twice.
+      // The only place where the run waits for its journal: the call that follows must not happen twice.
       await this.#writer.settle();
     });
     if (result.outcome !== "aborted") this.#keep({ key: name, kind: "result", value: result });
@@ -108,8 +108,8 @@ export class JournalSteps implements Steps {
 }
 
 /**
- * Whether what follows depends on this failure: a conversation that was too long is shortened, a summary that could
- * not be had is left out. Any other failure ends the run, and a retry of the run asks again.
+ * Whether the run continues after this failure, so that it must be recorded: a conversation that was too long is
+ * shortened, a summary that failed is left out. Any other failure ends the run, and a retry of the run asks again.
  */
 function decidesTheRest({ kind }: AnswerKey, error: unknown): error is AgentError {
   if (isAgentError(error, "context_overflow")) return true;

@@ -36,7 +36,7 @@ export interface PreparedRun {
   /** As in `agent.chat`. */
   readonly output?: Schema;
   readonly context?: unknown;
-  /** What tokens cost in dollars: kept with the run, for people. */
+  /** Computes what tokens cost in dollars; the cost is stored with the run. */
   readonly cost?: (usage: TokenUsage) => number;
 }
 

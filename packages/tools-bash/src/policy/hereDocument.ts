@@ -1,7 +1,7 @@
 /** A here-document whose lines are still to come. */
 export interface HereDocument {
   readonly delimiter: string;
-  /** Whether the delimiter is quoted, so that the lines mean themselves. */
+  /** Whether the delimiter is quoted, so that nothing in the lines is expanded. */
   readonly isQuoted: boolean;
   readonly stripsTabs: boolean;
   /** Where its "<<" stands. */

@@ -63,7 +63,7 @@ export class Judge {
     if (first.text === undefined) {
       throw new Unresolvable(`the name of the command ${shown(first.source)} is not known yet`);
     }
-    // No program is called so: it is the option of a word that one shell takes for a keyword, as in "time -f x rm".
+    // No program has such a name: it is an option of a word that some shells treat as a keyword, as in "time -f x rm".
     if (first.text.startsWith("-"))
       throw new Unresolvable(`${shown(first.source)} stands where a command is expected`);
     const name = commandName(first.text);
@@ -181,8 +181,8 @@ export class Judge {
   }
 
   /**
-   * Whether an allow rule takes responsibility for what cannot be seen: its own words leave it open, as "sh build.sh"
-   * does. A rule of one word ("sh") would hide every deny rule, so beside deny rules it takes none.
+   * Whether an allow rule also covers what the policy cannot read: the rule's own words leave it open, as "sh build.sh"
+   * does. A rule of one word ("sh") would hide every deny rule, so beside deny rules it covers nothing.
    */
   #answersFor(rule: Rule): boolean {
     if (this.#denyRules.length > 0 && rule.words.length < 2) return false;

@@ -33,7 +33,7 @@ export interface Policy {
  * of its examples contradicts it.
  */
 export function createPolicy(options: PolicyOptions): Policy | undefined {
-  // "No policy" must never be the answer to a mistake.
+  // A mistyped option must be an error: it must never turn the policy off.
   checkOptions("createPolicy", options, { deny: checkRules, allow: checkRules });
   const deny = compileRules("deny", options.deny);
   const allow = compileRules("allow", options.allow);

@@ -50,7 +50,7 @@ export function compileRule(rule: PolicyRule, where: string): Rule {
   return { text, words: text.split(" "), reason, match, notMatch };
 }
 
-// Programs that take "publ" for "publish".
+// Programs that accept abbreviated subcommands, such as "publ" for "publish".
 const ABBREVIATES = /^(npm|hg|ip|tc|bridge|nmcli|btrfs|gem|bundle|rails)$/;
 
 export type Match = "yes" | "maybe" | "no";

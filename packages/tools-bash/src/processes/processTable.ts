@@ -67,7 +67,7 @@ export class ProcessTable {
   youngerPids(pids: readonly number[]): number[] {
     const newest = Number(this.#readText("/proc/loadavg")?.trimEnd().split(" ").at(-1));
     const oldest = Math.min(...pids);
-    // A pid beyond the newest: the numbers have begun again from the start since, or cannot be read.
+    // A pid above the newest one: pids have wrapped around since then, or cannot be read.
     if (!pids.every((pid) => pid <= newest)) return this.listPids();
     if (newest - oldest > MAX_PROBES) return this.listPids().filter((pid) => pid > oldest);
     return Array.from({ length: newest - oldest }, (_, index) => oldest + 1 + index).filter(exists);
@@ -99,12 +99,12 @@ export class ProcessTable {
       .filter((entry) => entry !== undefined);
   }
 
-  /** The same as it was a moment ago: for callers that look at many commands one after the other. */
+  /** A table that may be a few milliseconds old, for callers that check many commands in a row. */
   readRecent(): readonly ProcessEntry[] {
     const now = performance.now();
     if (this.#recent === undefined || now - this.#recent.at > TABLE_MAX_AGE_MS) {
       this.#recent = { at: now, entries: this.read() };
-      // Not kept for longer than it is good for.
+      // Drop the table as soon as it is outdated.
       setTimeout(() => {
         this.#recent = undefined;
       }, TABLE_MAX_AGE_MS).unref();

@@ -13,11 +13,11 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 
-/** The file or directory at a path below a directory that commands write to. */
+/** A file or directory below a directory that commands may write. */
 export interface Found {
   readonly isLink: boolean;
   readonly isDirectory: boolean;
-  /** Differs for another file or directory; of a link it is the place it leads to. */
+  /** Identifies the file or directory; for a link it is the target. */
   readonly identity: string;
 }
 
@@ -110,9 +110,9 @@ const O_PATH = 0o10000000;
 const DIRECTORY = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * Calls `act` with a name of the path that stays with its real parent directory. A command that runs at the same time
- * may put a link in place of any directory on the way, and then this throws. `unlock` gives the owner of each directory
- * on the way the rights that a command took away.
+ * Calls `act` with a path that goes through an open descriptor of the real parent directory. A command that runs at the
+ * same time may put a link in place of any directory on the way, and then this throws. `unlock` gives the owner of each
+ * directory on the way the rights that a command took away.
  */
 function walkTo<Result>(
   root: string,

@@ -36,7 +36,7 @@ export function mountArguments({ writable, shown, hidden, memoryBytes }: View): 
       ? ["--tmpfs", path]
       : ["--size", String(bytes), "--tmpfs", path];
   return [
-    // First, because it would cover what is mounted below it.
+    // Mount it first: later it would cover what is mounted below it.
     ...["--ro-bind", "/", "/"],
     ...["--dev", "/dev", ...tmpfs("/dev/shm"), "--remount-ro", "/dev"],
     // Read-only: root may write settings of the kernel, also one that runs a program outside.
@@ -45,7 +45,7 @@ export function mountArguments({ writable, shown, hidden, memoryBytes }: View): 
     ...shownInPrivatePlaces(places).flatMap((path) => ["--ro-bind", path, path]),
     ...writable.flatMap((path) => ["--bind", path, path]),
     ...hidden.flatMap((path) => [...pinParents(path, writable), ...hide(path)]),
-    // Last: a file of the agent stays read-only, also in a writable directory.
+    // Mount these last: a file of the agent stays read-only, also in a writable directory.
     ...shown.flatMap((path) => ["--ro-bind", path, path]),
   ];
 }

@@ -67,7 +67,7 @@ const DENIED: Readonly<Record<string, CallNumbers>> = {
   fanotify_init: { x64: 300, arm64: 262 },
   lookup_dcookie: { x64: 212, arm64: 18 },
   syslog: { x64: 103, arm64: 116 },
-  // The machine as a whole.
+  // Calls that affect the whole machine.
   kexec_load: { x64: 246, arm64: 104 },
   kexec_file_load: { x64: 320, arm64: 294 },
   init_module: { x64: 175, arm64: 105 },
@@ -121,7 +121,7 @@ const NETWORK_FAMILIES = [2, 10, 16];
 const SOCKET_TYPE_MASK = 0xf;
 /** SOCK_STREAM and SOCK_SEQPACKET: such a pair stays connected. A datagram socket of a pair can send to any address. */
 const PAIR_TYPES = [1, 5];
-/** Shared memory of System V is seen by no limit from outside. 4096 segments of this size are 256 MB. */
+/** Limits from outside do not see System V shared memory. 4096 segments of this size are 256 MB. */
 const MAX_SEGMENT_BYTES = 64 * 1024;
 
 type Instruction = readonly [code: number, onTrue: number, onFalse: number, value: number];

@@ -29,7 +29,7 @@ export class ServerConnection {
   #closing: Promise<void> = Promise.resolve();
 
   /**
-   * `host` is asked for with the first call: loading what servers need takes longer than all the rest of the pack.
+   * `host` is loaded with the first call: its modules take longer to load than the rest of the pack.
    * `onDiffering` is called with the tools that are no longer as agreed, each time the server's list was read.
    */
   constructor(

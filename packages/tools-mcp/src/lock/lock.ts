@@ -11,7 +11,7 @@ export interface LockedTool {
   readonly inputSchema: JsonSchema;
   /** What the server claims about the tool. Claims only ever restrict it. */
   readonly annotations?: Readonly<Record<string, unknown>>;
-  /** Over all of the above but `name`: a tool that differs is off. */
+  /** A hash of all fields above except `name`: a tool with another hash is off. */
   readonly hash: string;
 }
 

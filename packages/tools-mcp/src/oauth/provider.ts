@@ -90,7 +90,7 @@ export class LoginProvider implements AuthProvider {
       const { expiresAt: _, ...rest } = login;
       return { ...rest, tokens: { ...fresh, issuer }, ...expiry(fresh.expires_in) };
     } catch (error) {
-      // The stored login stays as it is: the issuer may only be confused for a moment.
+      // Keep the stored login: the issuer's failure may be temporary.
       if (error instanceof OAuthError)
         throw new LoginNeededError(this.#name, `the issuer refused it (${quote(error.message)})`);
       throw error;

@@ -38,7 +38,7 @@ const OPTIONS: OptionChecks<McpServerOptions> = {
   offer: check.function,
 };
 
-/** A stream of Node that is written to, by its shape: a program needs no types of Node for it. */
+/** A writable stream of Node, declared by its shape, so that users need no types of Node. */
 interface StreamOutput {
   write(chunk: string | Uint8Array): boolean;
 }

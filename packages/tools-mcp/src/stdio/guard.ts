@@ -40,7 +40,7 @@ export class ProcessGuard {
     this.rest();
   }
 
-  /** Ends the watchdog if there is no server, such as after one that could not be started. */
+  /** Ends the watchdog if no server runs, for example after a server could not be started. */
   rest(): void {
     if (this.#watched.size > 0) return;
     this.#watchdog?.dismiss();

@@ -100,7 +100,7 @@ export class StdioTransport {
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => undefined);
     child.once("exit", (code, signal) => {
       this.#hasExited = true;
-      // What it wrote last is still in the pipe; what it started may hold the pipe open for ever.
+      // The last output may still be in the pipe; do not wait for its end, since child processes may keep it open.
       setImmediate(() => void this.end(this.#exitReason(code, signal)));
     });
   }

@@ -10,8 +10,8 @@ const ATTACHED_VALUE =
   /^(-[vwepu]|--(volume|workdir|env|env-file|publish|user|name|network|mount|label|hostname)=)["'$/\w.]/;
 
 /**
- * The words of `docker run` and its like without the values that are data, such as `-v "$PWD":/app`: none of
- * them is the command, also where they are not known yet. Stops at the first word that it does not know.
+ * The words of `docker run` and its like without the values that are data, such as `-v "$PWD":/app`: these
+ * values are never the command, even if they are not known yet. Stops at the first word that it does not know.
  */
 export function withoutContainerData(name: string, words: readonly CommandWord[]): readonly CommandWord[] {
   if (!CONTAINERS.test(name)) return words;

@@ -63,7 +63,7 @@ const RUNS_BEHIND: ReadonlyMap<string, RegExp> = new Map([
   ["uv", /^tool$/],
   ["xcrun", /^(simctl|--run)$/],
 ]);
-/** A file of the project: it may do anything, and what it is given is for it to read. */
+/** A program of the project may do anything; its arguments are data for it. */
 const PROJECT_FILE = /^(?!\.\.\/|.*\/\.\.\/)[^/]+\//;
 
 /** Whether no word of a command is a command itself, as far as is known. `word` is the command's name as written. */

@@ -27,7 +27,7 @@ export function readFind(name: string, words: readonly CommandWord[]): Inside | 
       commands.push({ words: words.slice(index + 1, end).map(withoutBraces), assigned: [] });
       index = end;
     } else if (text === undefined) {
-      // It could be "-exec" itself, but not as the value of a test, and not with an option for a command.
+      // An unknown word could be "-exec" itself, unless it stands for a path or the value of a test and cannot split.
       const next = words[index + 1];
       const isPath = inPaths && (next === undefined || next.text?.startsWith("-"));
       const isValue = TAKES_VALUE.test(words[index - 1]?.text ?? "");

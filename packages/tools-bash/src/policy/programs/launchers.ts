@@ -9,7 +9,7 @@ const LAUNCHERS = wordSet(
 // The dynamic loader and emulators run the program they are given.
 const DYNAMIC_LOADER = /^(ld(-linux.*|-musl.*|64)?\.so(\.\d+)?|qemu-\w+)$/;
 
-// When these have operands, it is not sure yet that one of them is a command.
+// Whether these launchers, called with these words, take commands from their input or a file.
 const READS_INPUT: ReadonlyMap<string, (words: readonly CommandWord[]) => boolean> = new Map([
   [
     "parallel",

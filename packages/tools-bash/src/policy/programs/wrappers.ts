@@ -3,7 +3,7 @@ import type { CommandWord } from "../rules.js";
 import type { Variable } from "../script.js";
 import { type Inside, known, skipValue } from "./program.js";
 
-/** How a program that runs another one is called: its options, then so many operands, then the command. */
+/** The syntax of a program that runs another one: options, then a number of operands, then the command. */
 interface Wrapper {
   /** Letters of options without and with a value. An option that is not listed makes the call unresolvable. */
   readonly flags?: string;
@@ -17,7 +17,7 @@ interface Wrapper {
   readonly queries?: readonly string[];
   /** The command is one text for a shell, as for `watch`. */
   readonly script?: boolean;
-  /** Does nothing of its own: an allow list looks only at the command inside. */
+  /** The wrapper has no effect of its own: an allow list judges only the command inside. */
   readonly transparent?: boolean;
 }
 
