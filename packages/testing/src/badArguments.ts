@@ -3,8 +3,8 @@ import { compileSchema } from "@agent/core/toolkit";
 import type { SampleCall } from "./types.js";
 
 const WRONG_VALUES: readonly unknown[] = ["text", 4.5, true, null, [], {}];
-// Values a schema usually lets through and a tool may still trip over. None leads out of the workspace: a tool
-// that removes what it is given is called with them, too.
+// Values that a schema usually accepts and a tool may still fail on. None is a path outside the workspace, since tools
+// that remove files are called with them too.
 const HOSTILE_TEXTS = ["", "\0", "\u{e0041}\ud800", "x".repeat(100_000)];
 const HOSTILE_NUMBERS = [-1, 0, 1e308, Number.MAX_SAFE_INTEGER];
 
@@ -26,7 +26,7 @@ export function refusedCalls(schema: JsonSchema): SampleCall[] {
   return [...missing, ...mistyped].filter((args) => refuses(args));
 }
 
-/** Calls the schema accepts although one argument of the sample was replaced by something nasty. */
+/** Calls that the schema accepts, with one argument of the sample replaced by a hostile value. */
 export function hostileCalls(schema: JsonSchema, sample: SampleCall): SampleCall[] {
   const { properties } = parametersOf(schema);
   const refuses = refusal(schema);

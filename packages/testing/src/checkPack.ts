@@ -9,11 +9,11 @@ import { type ProbeResult, runProbe } from "./runProbe.js";
 import { type Check, functionOf, Subject } from "./subject.js";
 import type { CheckPackOptions, CheckResult, PackLocation, PackReport, PackTool } from "./types.js";
 
-/** Everything the kit looks at, in the order of the report. */
+/** All checks of packs, in the order of the report. */
 export const CHECKS: readonly Check[] = [...LOADING_CHECKS, ...DECLARATION_CHECKS, ...CALL_CHECKS];
 
 const OPTIONS: OptionChecks<CheckPackOptions> = {
-  // Any options: whether the pack takes or refuses them.
+  // Accept any options: the pack itself accepts or refuses them.
   options: () => undefined,
   samples: check.object,
   slowSamples: check.object,
@@ -24,8 +24,8 @@ const OPTIONS: OptionChecks<CheckPackOptions> = {
 };
 
 /**
- * Checks a built pack against what hosts rely on. The pack runs in processes of its own, in empty directories,
- * so nothing it does reaches the caller. Rejects only for a wrong parameter; a broken pack gives a report.
+ * Checks that a built pack does what hosts rely on. The pack runs in separate processes, in empty directories, so that it
+ * cannot affect the caller. Rejects only for a wrong parameter; a broken pack gives a report.
  *
  * @example
  * ```ts
@@ -52,7 +52,7 @@ export async function checkPack(location: PackLocation, options: CheckPackOption
   };
 }
 
-/** What a pack brings, without judging it. Loads it in a process of its own; a broken one has a `problem`. */
+/** Lists what a pack registers, without checking it. Loads it in a separate process; a broken pack has a `problem`. */
 export async function inspectPack(
   location: PackLocation,
   options: CheckPackOptions = {},
@@ -70,7 +70,7 @@ function runInspection(module: string, options: CheckPackOptions): Promise<Probe
   );
 }
 
-/** Why a pack could not be imported, if it could not. */
+/** Why the pack could not be imported; `undefined` if it could. */
 function loadProblem({ answer, crash, output }: ProbeResult): string | undefined {
   if (answer) return answer.inspection?.importError;
   return `${crash ?? "no answer"}${output === "" ? "" : `: ${output.trim()}`}`;

@@ -29,7 +29,7 @@ export function describePack(
   let report: Promise<PackReport> | undefined;
   runner.describe(`pack ${location}`, () => {
     for (const { id, title } of CHECKS) {
-      // Rest parameters: a runner that counts them would otherwise wait for a callback.
+      // Rest parameters keep `length` at 0: a runner such as mocha waits for a callback if a test declares a parameter.
       const body = async (...context: unknown[]): Promise<void> => {
         report ??= checkPack(location, options);
         const check = (await report).checks.find((one) => one.id === id);

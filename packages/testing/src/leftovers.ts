@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The environment variable by which processes a pack started are known again, however they were detached. */
+/** The environment variable that marks processes started by a pack. They inherit it even if they are detached. */
 export const MARK = "AGENT_TESTING_MARK";
 
 const GRACE_MS = 10_000;
 const POLL_MS = 50;
 
-/** Whether this system shows the environment of processes. Without it leftovers cannot be found. */
+/** Whether this system shows the environment of processes. Otherwise leftover processes cannot be found. */
 export const canFindLeftovers = process.platform === "linux";
 
 /** Waits a moment for marked processes to end; ends those that do not and returns their command lines. */
@@ -22,7 +22,7 @@ export async function endLeftovers(mark: string): Promise<string[]> {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It ended meanwhile.
+      // The process ended meanwhile.
     }
   }
   return found.map(({ command }) => command);
@@ -37,7 +37,7 @@ function findMarked(mark: string): { pid: number; command: string }[] {
       try {
         if (!readFileSync(`/proc/${name}/environ`, "utf8").split("\0").includes(entry)) return [];
         const command = readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0").join(" ").trim();
-        // A process that has ended but was not waited for yet has no command line.
+        // A zombie (ended, but not yet reaped by its parent) has no command line.
         return command === "" ? [] : [{ pid: Number(name), command }];
       } catch {
         // Another user's process, or one that has just ended.

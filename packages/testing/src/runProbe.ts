@@ -10,23 +10,23 @@ import type { Answer, Task } from "./probe/messages.js";
 import { temporaryWorkspace } from "./temporaryWorkspace.js";
 import type { CheckPackOptions } from "./types.js";
 
-// A limit against hanging only: three waits of ten seconds for a bad pack must fit on a busy machine.
+// Only guards against a hang. A bad pack may cause three waits of ten seconds, which must fit even on a busy machine.
 const DEFAULT_TIMEOUT_MS = 90_000;
 const UNREF = { ref: false };
 const KEPT_OUTPUT_BYTES = 2000;
 
-/** What came of one task in a process of its own. */
+/** The result of one task in a separate process. */
 export interface ProbeResult {
   readonly answer?: Answer;
   /** How the process failed to give an answer: `it exited with code 7`. */
   readonly crash?: string;
-  /** Whether that was because it took too long. */
+  /** Whether it was ended because it took too long. */
   readonly timedOut?: boolean;
-  /** What it printed, the end of it. */
+  /** The end of what it printed. */
   readonly output: string;
   /** Files the task created in the workspace. */
   readonly newFiles: readonly string[];
-  /** Processes that outlived it; they were ended. */
+  /** Command lines of the processes that outlived it. They have been ended. */
   readonly leftovers: readonly string[];
 }
 
@@ -51,7 +51,7 @@ function startProbe(cwd: string, mark: string): ChildProcess {
   const probe = createRequire(import.meta.url).resolve("#probe");
   return fork(probe, [], {
     cwd,
-    // Flags of the test runner (loaders, inspectors) are not part of what is examined.
+    // Do not inherit Node flags of the test runner, such as loaders and inspectors.
     execArgv: [],
     env: { ...process.env, NODE_OPTIONS: plugAndPlayFlags(), NODE_NO_WARNINGS: "1", [MARK]: mark },
     serialization: "advanced",
@@ -59,7 +59,7 @@ function startProbe(cwd: string, mark: string): ChildProcess {
   });
 }
 
-/** The flags without which Node reads nothing that Yarn Plug'n'Play installed: packages are in archives there. */
+/** The Node flags for Yarn Plug'n'Play, which keeps packages in archives that Node alone cannot read. */
 function plugAndPlayFlags(): string {
   const flags = (process.env.NODE_OPTIONS ?? "").match(
     /--(?:require|import|experimental-loader)[= ](?:"(?:[^"\\]|\\.)*"|\S+)/g,
@@ -83,13 +83,13 @@ async function converse(
     answer = message;
   });
   const exited = once(child, "exit");
-  // A process that cannot be sent to has ended, which "exit" reports.
+  // Ignore a failure to send: the process has ended, and the event "exit" reports that.
   child.send(task, () => undefined);
 
   const inTime = await Promise.race([exited.then(() => true), sleep(timeoutMs, false, UNREF)]);
   if (!inTime) child.kill("SIGKILL");
   const [code, signal] = await exited;
-  // Not "close": a process the pack left behind may hold the pipes.
+  // Do not wait for "close": a process that the pack left behind may hold the pipes open.
   child.stdout?.destroy();
   child.stderr?.destroy();
   // Ignore an answer if the process failed after it: unhandled rejections are raised only then.

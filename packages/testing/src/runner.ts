@@ -6,7 +6,7 @@ export interface TestRunner {
   test(name: string, body: (...context: unknown[]) => Promise<void>, timeoutMs?: number): unknown;
 }
 
-/** The runner that was given, or the global one. Throws if there is none; `caller` asks for it. */
+/** The given test functions, or the global ones. Throws if there are none; the error names `caller`. */
 export function completeRunner(caller: string, { describe, test }: Partial<TestRunner>): TestRunner {
   if (describe !== undefined) check.function("describe", describe);
   if (test !== undefined) check.function("test", test);
@@ -20,7 +20,7 @@ export function completeRunner(caller: string, { describe, test }: Partial<TestR
   return runner as TestRunner;
 }
 
-/** Says so where the runner can show it; elsewhere the test simply passes. */
+/** Marks a test as skipped if the runner supports that; otherwise the test passes. */
 export function skipTest(context: unknown, reason: string): void {
   const { skip } = (context ?? {}) as { skip?: (reason: string) => void };
   if (typeof skip === "function") skip.call(context, reason);

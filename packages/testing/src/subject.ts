@@ -7,22 +7,22 @@ import type { CheckPackOptions, Finding, SampleCall } from "./types.js";
 const DEFAULT_SETTLE_MS = 10_000;
 const ABORT_AFTER_MS = 200;
 
-/** What one check says: what is wrong, and what it could not look at. */
+/** The result of one check: what is wrong, and what it could not check. */
 export interface Verdict {
   readonly findings: readonly Finding[];
   readonly notes?: readonly string[];
-  /** What it saw and does not hold against the pack. */
+  /** Observations that do not count against the pack. */
   readonly remarks?: readonly string[];
 }
 
-/** One promise of a good pack. */
+/** One check: a property of a good pack. */
 export interface Check {
   readonly id: string;
   readonly title: string;
   run(subject: Subject): Verdict | Promise<Verdict>;
 }
 
-/** The pack under examination. Calls are made once and shared by the checks that look at them. */
+/** The pack under test. Each call is made once; all checks share its result. */
 export class Subject {
   readonly inspection: Inspection;
   /** The process that imported the pack: what it printed and created. */
@@ -52,12 +52,12 @@ export class Subject {
     return ownEntry(this.options.slowSamples, tool.name);
   }
 
-  /** Makes the calls, one after the other, in a process of their own. */
+  /** Makes the calls, one after the other, in a separate process. */
   call(tool: SeenTool, calls: readonly SampleCall[]): Promise<ProbeResult> {
     return this.#once({ ...this.#task("call", tool), calls });
   }
 
-  /** Makes one call and aborts it. A slow one is left to run for a moment first. */
+  /** Makes one call and aborts it. A slow one runs for a moment first. */
   abort(tool: SeenTool, call: SampleCall, slow: boolean): Promise<ProbeResult> {
     return this.#once({
       ...this.#task("abort", tool),
@@ -87,7 +87,7 @@ export class Subject {
   }
 }
 
-/** The tool's schema of its arguments, if it is there at all. */
+/** The JSON Schema of the tool's arguments, if it has one. */
 export function parametersOf(tool: SeenTool): JsonSchema | undefined {
   const { parameters } = functionOf(tool);
   return typeof parameters === "object" && parameters !== null ? (parameters as JsonSchema) : undefined;

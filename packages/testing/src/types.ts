@@ -5,18 +5,18 @@ export type PackLocation = string | URL;
 export type SampleCall = Readonly<Record<string, unknown>>;
 
 export interface CheckPackOptions {
-  /** The options block the pack is registered with, as it would stand in `agent.config.ts`. */
+  /** The options that the pack is registered with, as in `agent.config.ts`. */
   readonly options?: unknown;
   /**
    * Calls that are safe to make for real, by tool name: one or several. Without one the checks that need a
-   * running tool report `not checked`. Give one that produces much output, too, if the tool can.
+   * running tool report `not checked`. If the tool can produce much output, include a call that does.
    */
   readonly samples?: Readonly<Record<string, SampleCall | readonly SampleCall[]>>;
   /** Calls that run until they are stopped, by tool name: `{ run_bash: { command: "sleep 60" } }`. */
   readonly slowSamples?: Readonly<Record<string, SampleCall>>;
   /** Puts what the samples need into the empty directory they run in. Called for each run of a tool. */
   readonly setup?: (workspace: string) => void | Promise<void>;
-  /** What one result may hold, in bytes of UTF-8. Default: 1 MiB, where the registry cuts. */
+  /** The most bytes (UTF-8) of one result. Default: 1 MiB, the limit of the registry. */
   readonly maxOutputBytes?: number;
   /** How long a tool may take to answer, and to stop after an abort. Default: 10 seconds. */
   readonly settleMs?: number;
@@ -24,7 +24,7 @@ export interface CheckPackOptions {
   readonly timeoutMs?: number;
 }
 
-/** One thing that is wrong: where, what was expected, what came, and how to cure it. */
+/** One fault: where it is, what was expected, what came, and how to fix it. */
 export interface Finding {
   readonly tool?: string;
   readonly expected: string;
@@ -41,9 +41,9 @@ export interface CheckResult {
   readonly title: string;
   readonly status: CheckStatus;
   readonly findings: readonly Finding[];
-  /** What was left out and why, if anything was. */
+  /** What the check left out, and why. */
   readonly notes: readonly string[];
-  /** What was seen and is not held against the pack, such as what its dependencies do at import. */
+  /** Observations that do not count against the pack, such as what its dependencies do on import. */
   readonly remarks?: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export interface PackTool {
 export interface PackReport {
   /** The name the pack states, or where it was loaded from. */
   readonly pack: string;
-  /** False if any check failed. A check that could not be made does not count against the pack. */
+  /** False if any check failed. A check that could not be run does not count. */
   readonly ok: boolean;
   readonly tools: readonly PackTool[];
   readonly checks: readonly CheckResult[];

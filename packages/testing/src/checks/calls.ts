@@ -10,7 +10,7 @@ const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
 
 type Problem = Omit<Finding, "tool">;
 
-/** A check that runs each tool that can be called, and says which could not be looked at. */
+/** A check of each tool that can be called; it notes the tools that could not be checked. */
 function eachCallable(
   examine: (subject: Subject, tool: SeenTool) => Promise<readonly Problem[] | string>,
 ): Check["run"] {
@@ -29,7 +29,7 @@ function eachCallable(
   };
 }
 
-/** A check that calls each tool with all its samples, and looks at what came of it. */
+/** A check that calls each tool with all its samples, and examines the results. */
 function eachSampled(
   examine: (probe: ProbeResult, subject: Subject) => readonly Problem[] | string,
 ): Check["run"] {
@@ -40,7 +40,7 @@ function eachSampled(
   });
 }
 
-/** What a pack's tools do when they run. */
+/** Checks of a pack's tools when they run. */
 export const CALL_CHECKS: readonly Check[] = [
   {
     id: "bad-arguments",
@@ -78,7 +78,7 @@ export const CALL_CHECKS: readonly Check[] = [
       const { maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
       return [
         ...probe.answer.calls.flatMap((report) => outputProblem(report, maxOutputBytes)),
-        // What importing prints is printed here again, and looked at elsewhere.
+        // A pack that prints on import prints here again; another check reports that.
         ...(inspection.output === "" ? printProblem(probe) : []),
       ];
     }),
@@ -200,7 +200,7 @@ function moveProblem(movedTo: string | undefined): Problem[] {
 
 function crashProblem({ crash, output, timedOut }: ProbeResult): Problem {
   const lines = output.trim().split("\n");
-  // Not the line of the source, which Node prints first and which has the word in it too.
+  // Match at the start of a line: Node first prints the source line, which may contain "Error" too.
   const said = lines.find((line) => /^(\[?\w*Error\b|Uncaught)/.test(line)) ?? lines.at(-1) ?? "";
   return {
     expected: "the process lives on, whatever a tool is asked",

@@ -11,7 +11,7 @@ const RISKY: readonly ToolCapability[] = ["destroy", "execute", "network"];
 
 type Problem = Omit<Finding, "tool">;
 
-/** A check that looks at each tool by itself. */
+/** A check of each tool on its own. */
 function eachTool(find: (tool: SeenTool) => readonly Problem[]): Check["run"] {
   return ({ tools }: Subject): Verdict => ({
     findings: tools.flatMap((tool) => find(tool).map((problem) => ({ tool: tool.name, ...problem }))),

@@ -3,7 +3,7 @@ import { describeValue } from "@agent/internal";
 import type { Check } from "../subject.js";
 import type { Finding } from "../types.js";
 
-/** How a pack is loaded and registered. */
+/** Checks of how a pack is loaded and registered. */
 export const LOADING_CHECKS: readonly Check[] = [
   {
     id: "exports",

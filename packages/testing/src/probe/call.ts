@@ -15,7 +15,7 @@ export async function callTool(task: Task): Promise<Answer> {
   const pack = await import(task.module);
   const entry = collectTools(pack, task.options).find(({ tool }) => tool.name === task.tool);
   if (!entry) return { calls: [refused(`the pack registers no tool ${task.tool}`)], resources: [] };
-  // What importing and registering opened is looked at elsewhere; here it counts as given.
+  // Resources opened by importing and registering are not counted here: other checks report them.
   const before = process.getActiveResourcesInfo();
   const directory = process.cwd();
   const calls: CallReport[] = [];
@@ -28,7 +28,7 @@ export async function callTool(task: Task): Promise<Answer> {
   };
 }
 
-/** What the calls left open, once things have had time to close. */
+/** The resources that the calls left open, after a moment to close them. */
 async function remainingResources(before: readonly string[]): Promise<string[]> {
   const deadline = Date.now() + QUIET_MS;
   let extra = extraResources(before);
@@ -65,7 +65,7 @@ async function oneCall(
   return { outcome, text: text.slice(0, 2000), settled, ...watched.result() };
 }
 
-/** When to abort: once the tool has begun, and was left alone for as long as the task says. */
+/** Resolves when it is time to abort: `afterMs` after the tool has begun. */
 async function abortTime(begun: Promise<void>, afterMs: number): Promise<void> {
   await begun;
   await sleep(afterMs, undefined, UNREF);

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { isBuiltin, register } from "node:module";
 import { changesSince, takeSnapshot } from "./snapshot.js";
 
-// Static imports and re-exports. Those inside comments or texts are found too: importing one too many does no harm.
+// Matches static imports and re-exports. It also matches inside comments and strings: an extra import does no harm.
 const IMPORT = /(?:^|[\s;}])(?:import|export)\b[^"'`();]*?["']([^"']+)["']/g;
 const MAX_FILES = 1000;
 const PREFIX = "agent-dependency:";
 
-// Resolves a specifier as the file does that imports it. Node offers that only to hooks.
+// Resolves a specifier relative to the file that imports it. Node offers that only to module hooks.
 const RESOLVE_AS = `
   export async function resolve(specifier, context, next) {
     if (!specifier.startsWith(${JSON.stringify(PREFIX)})) return next(specifier, context);
@@ -17,8 +17,8 @@ const RESOLVE_AS = `
 `;
 
 /**
- * Imports what the pack's own files import from other packages, before the pack itself is: what that changes in the
- * process is theirs, and not the pack's. Resolves to the changes, one phrase each. Never rejects.
+ * Imports the packages that the pack's own files import, before the pack itself: changes they make to the process are not
+ * blamed on the pack. Resolves to the changes, one phrase each. Never rejects.
  */
 export async function importDependencies(module: string): Promise<string[]> {
   const imports = dependenciesOf(module);
@@ -27,14 +27,14 @@ export async function importDependencies(module: string): Promise<string[]> {
   const effects: string[] = [];
   for (const [name, parent] of imports) {
     const before = takeSnapshot();
-    // One that cannot be loaded is reported with the pack, which needs it.
+    // A dependency that cannot be loaded is reported when the pack is imported.
     await import(PREFIX + encodeURIComponent(JSON.stringify([name, parent]))).catch(() => undefined);
     effects.push(...changesSince(before).map((change) => `${name} ${change}`));
   }
   return effects;
 }
 
-/** The packages that a module and its own files import, each with the file that does. */
+/** The packages that a module and its own files import, each with the file that imports it. */
 function dependenciesOf(module: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const files = new Set([module]);

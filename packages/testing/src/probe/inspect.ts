@@ -14,7 +14,7 @@ import { changesSince, takeSnapshot } from "./snapshot.js";
 const UNKNOWN_OPTION = "agentTestingUnknownOption";
 const NOTHING: Registration = { tools: [] };
 
-/** Imports the pack and registers it a few times, looking at what that does to the process. */
+/** Imports the pack and registers it a few times, and records what that changes in the process. */
 export async function inspect(module: string, options: unknown): Promise<Inspection> {
   const dependencyEffects = await importDependencies(module);
   const beforeImport = takeSnapshot();
@@ -54,7 +54,7 @@ export async function inspect(module: string, options: unknown): Promise<Inspect
   };
 }
 
-/** The tools a pack registers, as they are: this registry refuses nothing, so that all faults are seen at once. */
+/** The tools that a pack registers. This registry refuses nothing, so that one run finds all faults. */
 export function collectTools(pack: ToolPack, options: unknown): { tool: ExecutableTool; enabled: boolean }[] {
   const found: { tool: ExecutableTool; enabled: boolean }[] = [];
   const named = (name: string) => found.find(({ tool }) => tool.name === name);
@@ -121,7 +121,7 @@ function refusalOf(tool: ExecutableTool): string | undefined {
   }
 }
 
-/** A copy without functions and other things that cannot be sent to the kit. */
+/** A copy without functions and other values that cannot be sent to another process. */
 function plain(value: unknown): unknown {
   try {
     return value === undefined ? undefined : JSON.parse(JSON.stringify(value));

@@ -6,11 +6,11 @@ import type { Answer, Task } from "./messages.js";
 
 const FAILED = 70;
 
-// Opened here, so that a tool which merely mentions them seems to open nothing.
+// Open both streams now: Node creates them on first access, and a tool that accesses them must not seem to open a handle.
 void process.stdout;
 void process.stderr;
 
-// Not "once": without a listener the channel no longer keeps this process alive while a tool runs.
+// Use `on`, not `once`: without a listener the IPC channel would not keep this process alive while a tool runs.
 process.on("message", (task: Task) => {
   answer(task).then(
     // Exit although handles may be open: the answer lists them.

@@ -1,6 +1,6 @@
-// What crosses the line between the kit and the process the pack runs in. Plain data only.
+// Messages between the kit and the process that the pack runs in. Plain data only.
 
-/** A tool as it was registered, whatever its quality: nothing here is trusted to have the right type. */
+/** A tool as it was registered, valid or not: no field is trusted to have the right type. */
 export interface SeenTool {
   readonly name: string;
   readonly enabled: boolean;
@@ -21,7 +21,7 @@ export interface Inspection {
   readonly importError?: string;
   /** What importing changed in the process, in words. */
   readonly importEffects: readonly string[];
-  /** What importing the packages it depends on changed: theirs, and not the pack's. */
+  /** What importing its dependencies changed in the process. Not counted against the pack. */
   readonly dependencyEffects: readonly string[];
   readonly packName: unknown;
   readonly packApiVersion: unknown;
@@ -38,7 +38,7 @@ export interface CallReport {
   readonly refusal?: string;
   readonly outcome: string;
   readonly text: string;
-  /** What `execute` itself gave: the registry's cut and its words are not the tool's merit. */
+  /** What `execute` itself returned or threw, before the registry shortens a result or rewords an error. */
   readonly returned: "string" | "nothing yet" | "an error" | (string & {});
   readonly bytes: number;
   /** Whether `execute` settled in time, also after an abort. */
@@ -63,6 +63,6 @@ export interface Answer {
   readonly calls?: readonly CallReport[];
   /** What still keeps the process alive after the work: `Timeout`, `TCPSocketWrap`. */
   readonly resources: readonly string[];
-  /** Where the process is after the calls, if it was somewhere else before. */
+  /** The working directory after the calls, if a call changed it. */
   readonly movedTo?: string;
 }

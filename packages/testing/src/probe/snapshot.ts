@@ -1,4 +1,4 @@
-// Node itself replaces process.chdir when this is first loaded: done here, it is not blamed on the pack.
+// Node replaces process.chdir when this module is first loaded. Load it now, so that the pack is not blamed for it.
 process.getBuiltinModule("node:worker_threads");
 
 const WATCHED: Readonly<Record<string, object>> = {
@@ -74,7 +74,7 @@ function objectChanges(before: Snapshot, after: Snapshot): string[] {
   for (const [name, now] of after.objects) {
     const then = before.objects.get(name) ?? {};
     for (const key of Reflect.ownKeys(now)) {
-      // Own properties only: a polluted prototype would show through.
+      // Read own properties only: a polluted prototype would add others.
       const was = Object.getOwnPropertyDescriptor(then, key)?.value as PropertyDescriptor | undefined;
       const is = (now as Record<PropertyKey, PropertyDescriptor>)[key];
       if (!was) changes.push(`added ${name}.${String(key)}`);
@@ -84,7 +84,7 @@ function objectChanges(before: Snapshot, after: Snapshot): string[] {
   return changes;
 }
 
-// Node defines many globals as getters that turn into plain values when first read: reading is no change.
+// Node defines many globals as getters that become plain values on first read: that is not a change.
 function differs(was: PropertyDescriptor, is: PropertyDescriptor): boolean {
   if (was.get && !is.get) return false;
   if (typeof was.value !== "function" && typeof is.value !== "function") return was.get !== is.get;

@@ -26,7 +26,7 @@ const TOOLS: readonly ChatTool[] = CALLS.map(({ name }) => ({
 
 const asksFor: SampleAnswer = { text: "Looking: größer 😀.", calls: CALLS, usage: USAGE };
 
-/** Checks of what a provider makes of good answers. */
+/** Checks of how a provider reads valid answers. */
 export const ANSWER_CHECKS: readonly ProviderCheck[] = [
   {
     id: "answers",
@@ -62,7 +62,7 @@ export const ANSWER_CHECKS: readonly ProviderCheck[] = [
       const answer = { text: "One two three four.", reasoning: "Counting.", usage: USAGE };
       const { dialect } = examination.subject;
       const pieces = dialect.events(answer);
-      // The server goes on once it was heard: what is handed on only at the end is then handed on too late.
+      // The server pauses until onText was called: a provider that passes text on only at the end makes it time out.
       const withText = pieces.findIndex((piece) => piece.includes("One"));
       const heard = new Heard();
       const reply = streamReply(pieces, "clean", (at) => (at === withText ? heard.wait() : undefined));
@@ -166,7 +166,7 @@ export const ANSWER_CHECKS: readonly ProviderCheck[] = [
   },
 ];
 
-/** The conversation after an answer with calls, as a session gives it back: through JSON. */
+/** The conversation after an answer with calls, saved to JSON and loaded again as a session does. */
 function continued(response: ChatResponse, id: string | undefined): ChatMessage[] {
   const state =
     id !== undefined && response.state !== undefined ? { provider: id, value: response.state } : undefined;
@@ -218,7 +218,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** The bytes a server caches: all but the marks that say where, and without the brackets that close at the end. */
+/** The part of a field that a server caches: without cache breakpoints and without the closing brackets at the end. */
 function cacheable(field: unknown): string {
   const text = JSON.stringify(field ?? null, (_key, value: unknown) => {
     if (!isRecord(value)) return value;

@@ -6,7 +6,7 @@ import { FAULT_CHECKS } from "./faults.js";
 import { SAFETY_CHECKS } from "./safety.js";
 import type { ProviderReport, ProviderSubject } from "./types.js";
 
-/** Everything the kit looks at, in the order of the report. */
+/** All checks of providers, in the order of the report. */
 export const PROVIDER_CHECKS: readonly ProviderCheck[] = [
   ...ANSWER_CHECKS,
   ...FAULT_CHECKS,
@@ -14,8 +14,8 @@ export const PROVIDER_CHECKS: readonly ProviderCheck[] = [
 ];
 
 /**
- * Checks a provider against what the agent relies on, in front of real servers on the loopback interface that answer,
- * fail, fall silent and lie. Rejects only for a wrong parameter; a broken provider gives a report.
+ * Checks that a provider does what the agent relies on. It talks to real servers on the loopback interface, which answer,
+ * fail, fall silent or send wrong data. Rejects only for a wrong parameter; a broken provider gives a report.
  *
  * @example
  * ```ts
@@ -32,7 +32,7 @@ export async function checkProvider(subject: ProviderSubject): Promise<ProviderR
   return { provider: subject.name, ok: checks.every(({ status }) => status !== "failed"), checks };
 }
 
-/** Makes one check, by its id. */
+/** Runs one check, by its id. */
 export async function runProviderCheck(subject: ProviderSubject, wanted: string): Promise<CheckResult> {
   const check = PROVIDER_CHECKS.find(({ id }) => id === wanted);
   if (!check) throw new RangeError(`There is no check ${JSON.stringify(wanted)}.`);
@@ -50,7 +50,7 @@ export async function runProviderCheck(subject: ProviderSubject, wanted: string)
   }
 }
 
-/** Throws `invalid_argument` unless this can be examined. */
+/** Throws `invalid_argument` unless the value is a subject that can be checked. */
 export function checkSubject(subject: ProviderSubject): void {
   check.object("subject", subject);
   check.text("subject.name", subject.name);

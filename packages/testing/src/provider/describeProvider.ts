@@ -23,7 +23,7 @@ export function describeProvider(subject: ProviderSubject, given: Partial<TestRu
   const runner = completeRunner("describeProvider", given);
   runner.describe(`provider ${subject.name}`, () => {
     for (const { id, title } of PROVIDER_CHECKS) {
-      // Rest parameters: a runner that counts them would otherwise wait for a callback.
+      // Rest parameters keep `length` at 0: a runner such as mocha waits for a callback if a test declares a parameter.
       const body = async (...context: unknown[]): Promise<void> => {
         const { status, findings, notes } = await runProviderCheck(subject, id);
         if (status === "failed") {

@@ -8,33 +8,33 @@ import type { ProviderSubject, ProviderTarget, SampleAnswer } from "./types.js";
 export type Mode = "JSON" | "streaming";
 const MODES: readonly Mode[] = ["JSON", "streaming"];
 
-/** A key that is recognised in any encoding. */
+/** An API key with characters that each encoding changes, so that the checks can find it encoded too. */
 export const KEY = "sk-conformance/Key+0123456789";
 const SETTLE_MS = 20_000;
 
-/** Everything one request told. */
+/** Everything that came of one request. */
 export interface Asked {
   readonly response: ChatResponse | undefined;
   readonly error: unknown;
-  /** The streamed text, without what a retry made void. */
+  /** The streamed text, without text of attempts that were repeated. */
   readonly text: string;
   readonly reasoning: string;
   readonly retries: readonly ProviderRetry[];
 }
 
-/** One promise of a good provider. `findings` is empty if it is kept. */
+/** One check: a property of a good provider. `findings` is empty if the provider has it. */
 export interface ProviderCheck {
   readonly id: string;
   readonly title: string;
   readonly cure: string;
   run(examination: Examination): Promise<readonly Problem[]>;
-  /** Why it cannot be made for this provider, if so. */
+  /** Why the check does not apply to this provider; `undefined` if it applies. */
   skip?(examination: Examination): string | undefined;
 }
 
 export type Problem = Pick<Finding, "expected" | "got">;
 
-/** Asks a provider in front of a server that answers by script. */
+/** Sends requests through a provider to a server that answers by script. */
 export class Examination {
   readonly subject: ProviderSubject;
 
@@ -56,7 +56,7 @@ export class Examination {
     return jsonReply(this.subject.dialect.error(message), status, headers);
   }
 
-  /** Runs `work` with a provider in front of a server that gives these replies. */
+  /** Runs `work` with a provider that talks to a server with these replies. */
   async with<T>(
     replies: readonly Reply[],
     work: (provider: ChatProvider, server: ScriptedServer) => Promise<T>,
@@ -79,7 +79,7 @@ export class Examination {
   }
 }
 
-/** Asks once. Never rejects; a provider that never settles is an error, too. */
+/** Sends one request. Never rejects; a provider that never settles counts as an error. */
 export async function ask(
   provider: ChatProvider,
   mode: Mode,
@@ -120,7 +120,7 @@ export async function ask(
   }
 }
 
-/** What a request came to, for a finding. */
+/** The outcome of a request in words, for a finding. */
 export function outcome({ response, error }: Asked): string {
   if (response === undefined) {
     const { code } = (error ?? {}) as { code?: unknown };
@@ -129,7 +129,7 @@ export function outcome({ response, error }: Asked): string {
   return JSON.stringify(response);
 }
 
-/** The same check in both modes; what is found says in which. */
+/** Runs a check with and without streaming; each finding names the mode. */
 export async function inBothModes(
   check: (mode: Mode) => Promise<readonly Problem[]>,
 ): Promise<readonly Problem[]> {

@@ -10,10 +10,10 @@ const CALLING: SampleAnswer = {
 };
 const TOO_LONG = "prompt is too long: 210000 tokens > 200000 maximum context length";
 const SHORT_MS = 150;
-// Far more than a provider needs to notice, on a busy machine too.
+// Far more time than a provider needs to notice, even on a busy machine.
 const PATIENCE_MS = 5000;
 
-/** Checks of what a provider does when the server, or the line to it, fails. */
+/** Checks of what a provider does when the server or the connection fails. */
 export const FAULT_CHECKS: readonly ProviderCheck[] = [
   {
     id: "whole-or-nothing",

@@ -1,13 +1,13 @@
-/** How long the server waits for a sign that it was heard. A good provider gives it at once. */
+/** How long the server waits for the provider to pass on the first text. A good provider does so at once. */
 export const PATIENCE_MS = 5000;
 
-/** Lets the server wait until a provider has handed something on. */
+/** Lets the server wait until a provider has passed on something that it received. */
 export class Heard {
   #isHeard = false;
   #wake: () => void = () => undefined;
   #inTime = true;
 
-  /** False once somebody has waited in vain. */
+  /** False once a wait has timed out. */
   get inTime(): boolean {
     return this.#inTime;
   }

@@ -1,7 +1,7 @@
-// Named differently: this file watches the console, it does not use it.
+// An alias, since lint forbids `console`: this file observes the console and prints nothing.
 const printer = globalThis.console;
 
-/** What the process printed meanwhile. */
+/** What the process printed while `work` ran. */
 export async function whilePrinting(work: () => Promise<unknown>): Promise<string> {
   let printed = "";
   const streams = [process.stdout, process.stderr];

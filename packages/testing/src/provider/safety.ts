@@ -17,7 +17,7 @@ import type { SampleAnswer } from "./types.js";
 const HUGE_ERROR_BYTES = 4 * 1024 * 1024;
 const FINE: SampleAnswer = { text: "Fine, after all." };
 
-/** The key as servers and gateways echo it. */
+/** The key in the encodings in which servers and gateways echo it. */
 const ENCODED_KEYS: readonly string[] = [
   KEY,
   KEY.toUpperCase(),
@@ -29,7 +29,7 @@ const ENCODED_KEYS: readonly string[] = [
   Buffer.from(KEY).toString("hex"),
 ];
 
-/** Checks that a provider can be stopped, and that nothing leaks out of it. */
+/** Checks that a provider can be stopped, and that it leaks no key and no conversation. */
 export const SAFETY_CHECKS: readonly ProviderCheck[] = [
   {
     id: "cancels",

@@ -16,14 +16,14 @@ export interface ReceivedRequest {
 /** Answers one request. */
 export type Reply = (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>;
 
-/** A server on the loopback interface that gives the listed replies, one a request, the last one for ever. */
+/** A server on the loopback interface that gives the listed replies, one per request, then repeats the last one. */
 export class ScriptedServer {
   readonly requests: ReceivedRequest[] = [];
   readonly baseURL: string;
   readonly #server: ReturnType<typeof createServer>;
   readonly #replies: Reply[];
   #arrived: () => void = () => undefined;
-  /** Resolves with the first request. */
+  /** Resolves when the first request arrives. */
   readonly firstRequest: Promise<void>;
 
   private constructor(server: ReturnType<typeof createServer>, replies: readonly Reply[]) {
@@ -77,7 +77,7 @@ export function jsonReply(body: unknown, status = 200, headers: Record<string, s
   };
 }
 
-/** A stream in pieces. `end`: how the connection goes on after the last one; `written` is awaited after each. */
+/** A stream in pieces. `end` says what happens to the connection after the last piece; `written` is awaited after each. */
 export function streamReply(
   pieces: readonly (string | Uint8Array)[],
   end: "clean" | "cut" | "open" = "clean",
@@ -87,7 +87,7 @@ export function streamReply(
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.flushHeaders();
     for (const [index, piece] of pieces.entries()) {
-      // Without a callback the pieces of one turn of the loop leave as one.
+      // Wait for the callback: pieces written in one turn of the event loop would be sent as one.
       await new Promise((resolve) => response.write(piece, resolve));
       await written?.(index);
     }

@@ -20,7 +20,7 @@ export interface SampleToolCall {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** How the API under test writes things. The kit's server speaks it. */
+/** The wire format of the API under test. The kit's server uses it to write its answers. */
 export interface ProviderDialect {
   /** The body of an answer that is not streamed. */
   whole(answer: SampleAnswer): unknown;
@@ -30,7 +30,7 @@ export interface ProviderDialect {
   error(message: string): unknown;
   /** Whether a request asks for a stream. Default: its body has `stream: true`. */
   isStream?(request: { readonly url: string; readonly body: Readonly<Record<string, unknown>> }): boolean;
-  /** What the API carries. Default: all of it. Checks of anything else are left out. */
+  /** Features that the API supports. Default: all of them. Checks of the others are skipped. */
   readonly carries?: {
     readonly signature?: boolean;
     readonly reasoning?: boolean;
@@ -38,7 +38,7 @@ export interface ProviderDialect {
   };
 }
 
-/** Where a provider is to send its requests in a test. */
+/** Where a provider sends its requests in a test. */
 export interface ProviderTarget {
   /** An address on the loopback interface, without a path. */
   readonly baseURL: string;
@@ -48,7 +48,7 @@ export interface ProviderTarget {
   readonly retryDelayMs: number;
 }
 
-/** A provider under examination. */
+/** The provider under test. */
 export interface ProviderSubject {
   /** For the report. */
   readonly name: string;
