@@ -15,12 +15,12 @@ import type { KeptReasoning } from "./prompt.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Puts an answer together from the parts a model gives, whole or as a stream. */
+/** Assembles an answer from the parts of a model, whole or streamed. */
 export class ModelAnswer {
   readonly #answer: AnswerBuilder;
   readonly #provider: string;
   readonly #onWarning: (warning: Fields) => void;
-  /** Reasoning that is being written, by its id. */
+  /** Reasoning that is being streamed, by its id. */
   readonly #thoughts = new Map<unknown, { text: string; metadata: unknown }>();
   #finish: Fields | undefined;
 
@@ -34,12 +34,12 @@ export class ModelAnswer {
     this.#onWarning = onWarning;
   }
 
-  /** Whether nothing of an answer has come. */
+  /** Whether no part of an answer has arrived. */
   get isEmpty(): boolean {
     return this.#answer.isEmpty && this.#finish === undefined;
   }
 
-  /** What `doGenerate` resolved to. */
+  /** Reads the result of `doGenerate`. */
   whole(result: unknown): ChatResponse {
     if (!isRecord(result) || !Array.isArray(result.content)) {
       throw new AttemptError("the model resolved to no content", { retryable: true });
@@ -53,7 +53,7 @@ export class ModelAnswer {
     return this.#answer.finish(finishReason(result.finishReason), this.#usage(result.usage));
   }
 
-  /** One part of the stream. */
+  /** Adds one part of the stream. */
   add(part: unknown): void {
     if (!isRecord(part)) return;
     const { type, id } = part;
@@ -97,16 +97,16 @@ export class ModelAnswer {
 
   /** The answer after the last part of the stream. Throws unless the model finished. */
   end(): ChatResponse {
-    // A cut connection shows as a finish with an unknown reason.
+    // A broken connection appears as a finish part with an unknown reason.
     if (this.#finish === undefined || isUnknown(this.#finish.finishReason)) throw incompleteAnswer();
     return this.#answer.finish(finishReason(this.#finish.finishReason), this.#usage(this.#finish.usage));
   }
 
-  /** Version 2 counts flat, later versions in two groups. */
+  /** Version 2 of the specification has flat token counts, later versions have groups for input and output. */
   #usage(usage: unknown): TokenUsage | undefined {
     if (!isRecord(usage)) return undefined;
     const { inputTokens: input, outputTokens: output, cachedInputTokens: cached } = usage;
-    // In version 2 Anthropic's cached tokens are counted apart, as its server does; everybody else's are included.
+    // In version 2 the input of Anthropic excludes cached tokens, as on its server; that of all others includes them.
     const flat = /anthropic/.test(this.#provider) ? sumTokens(input, cached) : input;
     return readTokenUsage({
       inputTokens: isRecord(input) ? input.total : flat,
@@ -129,7 +129,7 @@ export class ModelAnswer {
   }
 
   #call(part: Fields): void {
-    // A tool that ran on the server is part of the answer, not a call for us.
+    // A tool that ran on the server is part of the answer, not a call for the agent.
     if (part.providerExecuted === true) return;
     const index = this.#answer.addCall(part.toolCallId, part.toolName, part.providerMetadata);
     const { input } = part;
@@ -141,14 +141,14 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Version 2 gives a word, later versions a word and what the server itself said. */
+/** Version 2 gives one word, later versions an object with that word and the server's own reason. */
 function finishReason(reason: unknown): FinishReason {
   const word = isRecord(reason) ? reason.unified : reason;
   if (word === "length") return "length";
   return word === "content-filter" ? "content_filter" : "stop";
 }
 
-/** Whether the server gave no reason: version 2 says that it is unknown, later ones that it is another one than none. */
+/** Whether the server gave no reason: version 2 says "unknown", later versions have a vague one without `raw`. */
 function isUnknown(reason: unknown): boolean {
   if (!isRecord(reason)) return reason === "unknown";
   return reason.raw === undefined && /^(other|error|interrupted)$/.test(String(reason.unified));

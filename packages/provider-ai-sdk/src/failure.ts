@@ -1,15 +1,15 @@
 import { AttemptError, bodyError, parseJson, statusError } from "@agent/core/provider";
 import { errorMessage, isRecord } from "@agent/core/toolkit";
 
-/** The error to throw for one that a stream carried. */
+/** The error to throw for an error part of a stream. */
 export function modelError(error: unknown): AttemptError {
   if (isRecord(error) && isRecord(error.error)) return bodyError(error.error);
   return bodyError(isRecord(error) || typeof error === "string" ? error : errorMessage(error));
 }
 
 /**
- * What a model threw, as the error of an attempt: its `APICallError` holds the server's answer, of which core decides
- * whether asking again can help. Anything else is passed on and counts as a failed connection.
+ * Converts an error that a model threw to the error of an attempt. An `APICallError` holds the server's response, by
+ * which core decides whether a retry can help. Any other error is returned as it is and counts as a failed connection.
  */
 export async function attemptError(error: unknown): Promise<unknown> {
   if (error instanceof AttemptError || !(error instanceof Error)) return error;

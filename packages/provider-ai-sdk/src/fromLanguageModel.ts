@@ -42,11 +42,11 @@ const WEB_PAGE = "the answer is a web page, not JSON. Check the address that the
 export interface FromLanguageModelOptions {
   /** Media types the model takes. Default: common images and PDF. */
   readonly accepts?: readonly string[];
-  /** Whether the model enforces a JSON Schema (`responseFormat`), also beside tools. Default: it is asked in words. */
+  /** Whether the model enforces a JSON Schema (`responseFormat`), also with tools. Default: false, and the prompt asks for JSON. */
   readonly nativeOutput?: boolean;
   /** More options of a call, such as `providerOptions`, `temperature` or `maxOutputTokens`. */
   readonly callOptions?: Readonly<Record<string, unknown>>;
-  /** Texts that must be in no message. The provider keys in the environment and in the model's headers always are. */
+  /** Texts to remove from every message. The provider keys in the environment and in the model's headers always are. */
   readonly secrets?: readonly string[];
   /** The longest silence of the model before a request fails. Default: five minutes. */
   readonly timeoutMs?: number;
@@ -54,7 +54,7 @@ export interface FromLanguageModelOptions {
   readonly maxRetries?: number;
   /** The first wait before a repetition; it doubles. Default 500. */
   readonly retryDelayMs?: number;
-  /** The longest wait. A server that asks for more ends the request. Default 60000. */
+  /** The longest wait. If the server asks for a longer one, the request fails. Default 60000. */
   readonly maxRetryDelayMs?: number;
 }
 
@@ -149,7 +149,7 @@ class LanguageModelProvider implements ChatProvider {
       idle.reset();
       answer.add(part);
     }
-    // A model's package finds no event in a page for people, and says nothing about it.
+    // The server sent an HTML page: the model's package finds no event in it and reports no error.
     if (answer.isEmpty && isWebPage(response)) throw new AttemptError(WEB_PAGE, { retryable: false });
     return answer.end();
   }
@@ -201,7 +201,7 @@ function configuredHeaders(model: LanguageModel): Record<string, string> {
     const texts = Object.entries(headers).filter(([, value]) => typeof value === "string");
     return Object.fromEntries(texts) as Record<string, string>;
   } catch {
-    // A model that cannot say has none that we could know.
+    // The headers cannot be read, so their secrets are not known.
     return {};
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The part of an AI SDK language model that is used, by shape: versions 2, 3 and 4 of its specification have it, and
- * the AI SDK's own types stay with whoever brings the model.
+ * The part of an AI SDK language model that is used. Versions 2, 3 and 4 of its specification have it. A structural type,
+ * so that this package does not depend on the types of the AI SDK.
  */
 export interface LanguageModel {
   readonly specificationVersion: string;

@@ -2,7 +2,7 @@ import type { ChatMessage, Content, ContentPart } from "@agent/core";
 import { type AnswerPiece, answerPieces, callArguments } from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
 
-/** What an answer's reasoning leaves for the next request. */
+/** Reasoning of an answer that the next request sends back. */
 export interface KeptReasoning {
   readonly text: string;
   readonly metadata?: unknown;
@@ -64,7 +64,7 @@ function toolResult(
   return { type: "tool-result", toolCallId: id, toolName, output };
 }
 
-/** Each version of the specification calls a file in a result differently. */
+/** A file in a tool result: each version of the specification has another form for it. */
 function resultPart(part: ContentPart, version: string): object {
   if (part.type === "text") return part;
   if (version === "v4") return filePart(part, version);
@@ -96,7 +96,7 @@ function answerPart(piece: AnswerPiece): object[] {
   }
 }
 
-/** What a model calls metadata in an answer, it calls options in a request. */
+/** Metadata of an answer goes back in the next request as provider options. */
 function providerOptions(metadata: unknown): object {
   return isRecord(metadata) ? { providerOptions: metadata } : {};
 }

@@ -15,8 +15,8 @@ import { isRecord } from "@agent/core/toolkit";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * More text, as the server writes it: nearly every event of a stream. The spaces hide how long a text is. One with an
- * escape is parsed.
+ * Matches a text delta as the server writes it, which is nearly every event of a stream, so that JSON.parse is not needed.
+ * The server pads events with spaces to hide the length of a text. A text with an escape does not match and is parsed.
  */
 const TEXT_EVENT =
   /^\{"type":"content_block_delta","index":\d+,"delta":\{"type":"text_delta","text":"([^"\\\p{Cc}]*)" *\} *\}$/u;
@@ -95,7 +95,7 @@ export class MessageReader implements AnswerReader {
   }
 
   end(): ChatResponse {
-    // A server that gave its reason for stopping has said everything.
+    // After a stop reason nothing more can follow, so the answer is complete.
     if (!this.#isComplete && typeof this.#stopReason !== "string") throw incompleteAnswer();
     return this.#response();
   }
@@ -146,14 +146,14 @@ export class MessageReader implements AnswerReader {
     const open = this.#open.get(index);
     this.#open.delete(index);
     if (open?.kind === "text") this.#answer.endText();
-    // A call whose arguments did not come in pieces has them in its first event.
+    // If no deltas with arguments came, the first event of the call holds them.
     if (open?.kind === "call" && open.pieces === 0) {
       this.#answer.addArguments(open.index, isRecord(open.input) ? jsonText(open.input) : "{}");
     }
     if (open?.kind === "own") this.#answer.addOwn(open.block);
   }
 
-  /** Counts grow during a stream; the last ones are right. One that a later event leaves out still counts. */
+  /** Counts grow during a stream: the last value of each field is right, also if later events leave the field out. */
   #addUsage(usage: unknown): void {
     if (!isRecord(usage)) return;
     const known = Object.entries(usage).filter(([, count]) => count !== null && count !== undefined);
@@ -179,7 +179,7 @@ function finishReason(reason: unknown): FinishReason {
   return reason === "refusal" ? "content_filter" : "stop";
 }
 
-/** The server counts cached input apart; here `inputTokens` is all of it. */
+/** The server counts cached input separately; `inputTokens` is the sum. */
 function readUsage(usage: Fields) {
   const { input_tokens: input, cache_read_input_tokens: read, cache_creation_input_tokens: written } = usage;
   const details = isRecord(usage.output_tokens_details) ? usage.output_tokens_details : {};

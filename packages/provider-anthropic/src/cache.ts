@@ -7,14 +7,14 @@ export function cacheControl(lifetime: CacheLifetime): string | undefined {
   return JSON.stringify({ type: "ephemeral", ...(lifetime !== "5m" && { ttl: lifetime }) });
 }
 
-/** JSON objects, separated by commas, with a cache point in the last one. */
+/** JSON objects, separated by commas, with a cache breakpoint in the last one. */
 export function withMark(objects: string, mark: string | undefined): string {
   return mark === undefined ? objects : `${objects.slice(0, -1)},"cache_control":${mark}}`;
 }
 
 /**
- * Cache points on the last two messages of the user: the newest one writes the cache for the next request, and the
- * one before it is where the last request wrote, which the server would not find by itself after more than 20 blocks.
+ * Sets cache breakpoints on the last two messages of the user. The newest one writes the cache for the next request. The
+ * one before it is where the last request wrote: the server searches only 20 blocks back for it by itself.
  */
 export function withCachePoints<Role extends string>(
   list: TurnList<Role>,

@@ -4,15 +4,15 @@ import { fitCallId } from "@agent/core/provider";
 const FITTING = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
- * The ids of a conversation's calls as the server takes them: of certain characters, and each only once. Other
- * providers use other characters, or the same ids in each answer.
+ * The ids of a conversation's calls in the form that the server accepts: only certain characters, each id only once.
+ * Calls of other providers have other characters, or the same ids in each answer.
  */
 export class CallIds {
   readonly #used = new Set<string>();
-  // Ids of the last answer that had to be changed. There is nearly never one.
+  // The ids of the last answer that had to be changed; nearly always empty.
   #changed = new Map<string, string>();
 
-  /** From here on ids are those of this answer and its results. Returns a text that is the same for the same ids. */
+  /** Starts the ids of this answer and its results. Returns a cache key: the same text for the same ids. */
   addAnswer(calls: readonly ChatToolCall[]): string {
     if (this.#changed.size > 0) this.#changed = new Map();
     for (const { id } of calls) this.#add(id);

@@ -2,7 +2,7 @@ import type { ProviderFactory } from "@agent/core";
 import { type AnthropicProviderOptions, BASE_URL_VARIABLE, KEY_VARIABLE, OWN_ADDRESS } from "./options.js";
 import { AnthropicProvider, listAnthropicModels } from "./provider.js";
 
-/** How a host that chooses providers by name finds this one. */
+/** The entry by which a host that chooses providers by name finds this one. */
 export const provider: ProviderFactory<AnthropicProviderOptions> = {
   name: "anthropic",
   keyVariables: [KEY_VARIABLE],

@@ -18,7 +18,7 @@ type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
 type UserMessage = Extract<ChatMessage, { role: "user" }>;
 type ToolMessage = Extract<ChatMessage, { role: "tool" }>;
 
-/** Writes conversations as Messages. Each message gives the same bytes in every request, so that caches hit. */
+/** Writes conversations as Messages. A message has the same bytes in every request, so that prompt caches hit. */
 export class MessageWriter {
   readonly #model: string;
   readonly #texts = new JsonTexts<ChatMessage>();
@@ -28,8 +28,8 @@ export class MessageWriter {
   }
 
   /**
-   * Turns alternate, the results of an answer's calls stand together at the beginning of the next turn, and no text is
-   * empty.
+   * Follows the server's rules: turns alternate, the results of an answer's calls are together at the beginning of the
+   * next turn, and no text is empty.
    */
   turns(messages: readonly ChatMessage[]): TurnList<"user" | "assistant"> {
     const list = new TurnList<"user" | "assistant">();
@@ -48,7 +48,7 @@ export class MessageWriter {
           break;
         }
         case "assistant": {
-          // A conversation begins with the user.
+          // The server wants the first turn to be the user's.
           if (list.turns.length === 0) list.add("user", jsonItems(atLeastText([])));
           const key = ids.addAnswer(message.tool_calls ?? []);
           list.add(

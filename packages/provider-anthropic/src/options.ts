@@ -17,11 +17,11 @@ export const KEY_VARIABLE = "ANTHROPIC_API_KEY";
 export const BASE_URL_VARIABLE = "ANTHROPIC_BASE_URL";
 export const OWN_ADDRESS = "https://api.anthropic.com";
 
-/** How long the server keeps what it cached; `false` for no cache. */
+/** How long the server keeps a cached prompt; `false` for no caching. */
 export type CacheLifetime = (typeof CACHE)[number];
 
 export interface AnthropicProviderOptions extends ProviderOptions {
-  /** How many tokens an answer may have, thinking included. Default 32000, less for models that write less. */
+  /** How many tokens an answer may have, thinking included. Default 32000, or the limit of the model if that is lower. */
   readonly maxTokens?: number;
   /** How long the server keeps the conversation in its prompt cache. Default `"5m"`; `false` turns caching off. */
   readonly cache?: CacheLifetime;

@@ -21,12 +21,12 @@ const KEYWORDS: ReadonlySet<string> = new Set([
 ]);
 const FORMATS = /^(date-time|time|date|duration|email|hostname|uri|ipv4|ipv6|uuid)$/;
 
-/** A schema as the server's structured answers take it: objects are closed, and what it cannot enforce is left out. */
+/** A schema that the server accepts for structured answers: objects are closed, keywords it cannot enforce are removed. */
 export function outputSchema(schema: JsonSchema): JsonSchema {
   return closeObjects(pickKeywords(withAnyOf(schema), KEYWORDS).schema) as JsonSchema;
 }
 
-/** `oneOf` as `anyOf`, which the server knows. */
+/** Replaces `oneOf`, which the server refuses, by `anyOf`. */
 function withAnyOf(schema: JsonSchema): JsonSchema {
   return mapSchemas(schema, ({ oneOf, ...rest }) =>
     oneOf === undefined || rest.anyOf !== undefined ? rest : { ...rest, anyOf: oneOf },

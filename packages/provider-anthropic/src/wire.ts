@@ -21,7 +21,7 @@ import { MessageWriter } from "./messages.js";
 import type { AnthropicSettings } from "./options.js";
 import { outputSchema } from "./outputSchema.js";
 
-/** As documented. The server counts the base64 text of an image, of which it takes 5 MiB, and 32 MB of a request. */
+/** The documented limits: 5 MiB for an image, counted as base64 text, and 32 MB for a request. */
 const MEDIA: MediaLimits = {
   imageBytes: (5 * 1024 * 1024 * 3) / 4,
   fileBytes: 20 * 1024 * 1024,
@@ -38,7 +38,7 @@ export class MessagesWire implements Wire {
   readonly media = new MediaFitter(MEDIA, this.#notices);
   readonly #tools = new ToolAdapter("Anthropic", objectSchema, this.#notices);
   readonly #messages: MessageWriter;
-  // Set after a server or a model refused the field.
+  // Changed after a server or a model refused the field.
   #maxTokens: number;
   #takesFormat = true;
 
@@ -72,7 +72,7 @@ export class MessagesWire implements Wire {
     const tools = this.#tools.texts(request, wireTool).join(",");
     const words = jsonItems(system.map((text) => ({ type: "text", text })));
     const turns = this.#messages.turns(messages);
-    // The order of the server's cache: stable fields first, the growing conversation last.
+    // The server's cache works on prefixes: stable fields first, the growing conversation last.
     const body = jsonBody(fields, {
       ...(tools !== "" && { tools: `[${words === "" ? withMark(tools, mark) : tools}]` }),
       ...(words !== "" && { system: `[${withMark(words, mark)}]` }),

@@ -15,10 +15,10 @@ import type { FunctionNames } from "./functionNames.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The model wrote something that is no call: the same question often gets a better answer. */
+/** Finish reasons for an invalid tool call: the same request often gets a valid one, so it is repeated. */
 const MALFORMED: ReadonlySet<unknown> = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"]);
 
-/** Reads one answer of generateContent. A whole one has the form of a stream's only event. */
+/** Reads one answer of generateContent. A whole answer has the same form as one event of a stream. */
 export class ContentReader implements AnswerReader {
   readonly #answer: AnswerBuilder;
   readonly #names: FunctionNames;
@@ -71,7 +71,7 @@ export class ContentReader implements AnswerReader {
     if (isRecord(functionCall)) {
       const { id, name, args } = functionCall;
       const own = { ...(typeof id === "string" && { id }), ...signature };
-      // Earlier models give no ids; a conversation that goes on elsewhere needs one for each call.
+      // Earlier models give no ids. Make one for each call: a conversation that continues with another provider needs them.
       const index = this.#answer.addCall(
         typeof id === "string" && id !== ""
           ? id

@@ -15,18 +15,18 @@ import type { FunctionNames } from "./functionNames.js";
 
 // The server refuses a turn without a part.
 const NO_TEXT = "(no text)";
-// What Google documents for a call that another model wrote: Gemini 3 refuses one without any signature.
+// The signature that Google documents for a call of another model: Gemini 3 refuses a call without one.
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
 type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
 
 type UserMessage = Extract<ChatMessage, { role: "user" }>;
 
-/** A call of an answer, for its result. */
+/** A call of an answer, kept until its result is written. */
 interface KnownCall {
-  /** As the result has to name it: the function's name, and the server's own id if it gave one. */
+  /** The call as its result must name it: the function's name, and the server's id if it gave one. */
   readonly called: { readonly name: string; readonly id?: string };
-  /** Two calls with the same key are named alike. */
+  /** A cache key: calls with the same key are named the same way. */
   readonly key: string;
 }
 
@@ -36,7 +36,7 @@ interface WrittenAnswer extends JsonText {
   readonly calls: readonly (readonly [callId: string, call: KnownCall])[];
 }
 
-/** Writes conversations as contents. Each message gives the same bytes in every request, so that caches hit. */
+/** Writes conversations as contents. A message has the same bytes in every request, so that prompt caches hit. */
 export class ContentWriter {
   readonly #model: string;
   readonly #isSigned: boolean;
@@ -49,7 +49,7 @@ export class ContentWriter {
     this.#isSigned = isSigned;
   }
 
-  /** Turns alternate, and the results of an answer's calls stand together in the next turn. */
+  /** Follows the server's rules: turns alternate, and the results of an answer's calls are together in the next turn. */
   turns(messages: readonly ChatMessage[], names: FunctionNames): TurnList<"user" | "model"> {
     const list = new TurnList<"user" | "model">();
     const calls = new Map<string, KnownCall>();
@@ -69,7 +69,7 @@ export class ContentWriter {
           break;
         }
         case "assistant": {
-          // A conversation begins with the user.
+          // The server wants the first turn to be the user's.
           if (list.turns.length === 0) list.add("user", jsonItems(atLeastText([])));
           const answer =
             this.#answers.get(message, key) ?? this.#answers.keep(message, this.#answer(message, names), key);
@@ -88,7 +88,7 @@ export class ContentWriter {
     const nested = this.#isSigned && shown.length > 0;
     return jsonItems([
       { functionResponse: { ...called, response: { output: text }, ...(nested && { parts: shown }) } },
-      // Earlier models see images only beside the result.
+      // Earlier models see images only as parts beside the result, not inside it.
       ...(nested ? [] : shown),
     ]);
   }
@@ -128,7 +128,7 @@ function wirePart(part: ContentPart): object[] {
   return [{ inlineData: { mimeType: part.mediaType, data: part.data } }];
 }
 
-/** What the server sent beside a text or a call. */
+/** The id and signature that the server sent with a text or a call. */
 function companionOf(piece: AnswerPiece): { readonly id?: string; readonly thoughtSignature?: string } {
   if (piece.type === "own" || !isRecord(piece.with)) return {};
   const { id, thoughtSignature } = piece.with;

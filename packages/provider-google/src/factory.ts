@@ -2,7 +2,7 @@ import type { ProviderFactory } from "@agent/core";
 import { BASE_URL_VARIABLE, type GoogleProviderOptions, KEY_VARIABLES, OWN_ADDRESS } from "./options.js";
 import { GoogleProvider, listGoogleModels } from "./provider.js";
 
-/** How a host that chooses providers by name finds this one. */
+/** The entry by which a host that chooses providers by name finds this one. */
 export const provider: ProviderFactory<GoogleProviderOptions> = {
   name: "google",
   keyVariables: KEY_VARIABLES,

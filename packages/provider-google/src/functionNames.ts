@@ -1,9 +1,9 @@
 import type { ChatTool } from "@agent/core";
 
-// Where the API takes less than a tool's name may hold: it must not begin with a digit or a dash.
+// A tool's name may begin with a digit or a dash; a function name of the API may not.
 const BEGINNING = /^[a-zA-Z_]/;
 
-/** The names of a request's tools as the API takes them, and back. The same tools always get the same names. */
+/** Maps tool names to names that the API accepts, and back. The same tools always get the same names. */
 export class FunctionNames {
   readonly #toWire = new Map<string, string>();
   readonly #fromWire = new Map<string, string>();
@@ -22,17 +22,17 @@ export class FunctionNames {
     }
   }
 
-  /** The tools that are called differently on the wire: their name and the other one. */
+  /** The tools with another name on the wire: tool name to wire name. */
   get changed(): ReadonlyMap<string, string> {
     return this.#toWire;
   }
 
-  /** Two objects with the same key change names alike. */
+  /** A cache key: objects with the same key map names the same way. */
   get key(): string {
     return this.#toWire.size === 0 ? "" : JSON.stringify([...this.#toWire]);
   }
 
-  /** Also for a tool of an earlier request, which may be gone. */
+  /** The wire name of a tool; also for a tool of an earlier request that is no longer registered. */
   toWire(name: string): string {
     return this.#toWire.get(name) ?? (BEGINNING.test(name) ? name : `_${name}`);
   }

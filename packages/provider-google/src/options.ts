@@ -20,6 +20,6 @@ export function googleSettings(options: GoogleProviderOptions): CheckedOptions {
     ownFields: OWN_FIELDS,
     checks: {},
   });
-  // The API's own lists write it with this prefix.
+  // The API lists model names with this prefix.
   return { ...checked, model: checked.model.replace(/^models\//, "") };
 }

@@ -58,7 +58,7 @@ export class GoogleProvider implements ChatProvider {
   }
 }
 
-/** The models the API lists for this key, as far as they can chat. */
+/** The models that the API lists for this key, without those that cannot chat. */
 export async function listGoogleModels(
   options: Omit<GoogleProviderOptions, "model">,
   signal?: AbortSignal,

@@ -28,7 +28,7 @@ const KEYWORDS: ReadonlySet<string> = new Set([
 // Annotations restrict nothing, so dropping them needs no notice.
 const REMARKS: ReadonlySet<string> = new Set(["$schema", "$comment", "default", "examples", "deprecated"]);
 
-/** A schema as the API takes it, and what was left out of it. */
+/** A schema that the API accepts, and the keywords that were removed from it. */
 export function googleSchema(schema: JsonSchema | undefined): AdaptedSchema {
   const adapted = pickKeywords({ type: "object", properties: {}, ...schema }, KEYWORDS);
   return { ...adapted, leftOut: adapted.leftOut.filter((keyword) => !REMARKS.has(keyword)) };

@@ -18,10 +18,10 @@ import { ContentWriter } from "./contents.js";
 import { FunctionNames } from "./functionNames.js";
 import { googleSchema } from "./schema.js";
 
-// Generations that sign their calls, and that take a form of the answer beside tools.
+// Models that sign their calls (Gemini 3 and later). They also accept a response schema together with tools.
 const SIGNED = /^gemini-([3-9]|\d\d)|-latest$/;
 
-/** As documented: a request may weigh 20 MB, and base64 adds a third. */
+/** The documented limit: 20 MB for a request; base64 makes a file a third larger. */
 const MEDIA: MediaLimits = {
   imageTypes: /^image\/(png|jpeg|webp)$/,
   imageBytes: 14 * 1024 * 1024,

@@ -2,7 +2,7 @@ import type { ProviderFactory } from "@agent/core";
 import { BASE_URL_VARIABLE, KEY_VARIABLE, type OpenAIProviderOptions, OWN_ADDRESS } from "./options.js";
 import { listOpenAIModels, OpenAIProvider } from "./provider.js";
 
-/** How a host that chooses providers by name finds this one. */
+/** The entry by which a host that chooses providers by name finds this one. */
 export const provider: ProviderFactory<OpenAIProviderOptions> = {
   name: "openai",
   keyVariables: [KEY_VARIABLE],

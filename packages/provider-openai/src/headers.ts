@@ -3,8 +3,8 @@ import type { OpenAISettings } from "./options.js";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The headers of every request, as OpenAI's SDK sends them, but for those that describe the SDK itself. Loading the SDK
- * to be told them would take longer than the rest of a start; a test compares the two.
+ * The headers of every request, as OpenAI's SDK sends them, without those that describe the SDK itself. Written here,
+ * because loading the SDK would take longer than the rest of the start; a test compares the two.
  */
 export function requestHeaders(
   { apiKey, headers }: Pick<OpenAISettings, "apiKey" | "headers">,
@@ -22,7 +22,7 @@ export function requestHeaders(
   ]);
 }
 
-/** One `name: value` a line. */
+/** Parses one `name: value` per line. */
 function customHeaders(text: string): string[][] {
   return text.split("\n").flatMap((line) => {
     const colon = line.indexOf(":");

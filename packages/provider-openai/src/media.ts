@@ -4,7 +4,7 @@ import type { OpenAISettings } from "./options.js";
 const IMAGES: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const PDF = "application/pdf";
 
-/** As OpenAI documents it: 50 MB in a request, of which base64 takes a quarter. Other servers do not say. */
+/** OpenAI's documented limits: 50 MB for a request, a quarter of it for base64. Other servers document none. */
 const OWN_LIMITS: MediaLimits = { images: 500, totalBytes: 37 * 1024 * 1024 };
 
 /** Removes images and files that this server would refuse from requests. */

@@ -13,7 +13,7 @@ export const KEY_VARIABLE = "OPENAI_API_KEY";
 export const BASE_URL_VARIABLE = "OPENAI_BASE_URL";
 export const OWN_ADDRESS = "https://api.openai.com/v1";
 
-/** Which of OpenAI's two APIs is spoken: chat completions or Responses. */
+/** Which of OpenAI's two APIs to use: chat completions or Responses. */
 export type OpenAIApi = (typeof APIS)[number];
 
 /** The part of the SDK's client that is used. `OpenAI` and `AzureOpenAI` of any copy of the package have it. */
@@ -22,7 +22,7 @@ export type OpenAIClient = Pick<OpenAI, "baseURL" | "apiKey" | "get" | "post">;
 export interface OpenAIProviderOptions extends ProviderOptions {
   /** Default: `responses` for OpenAI's own address, `chat` for any other. */
   readonly api?: OpenAIApi;
-  /** A ready client of the `openai` package, for Azure or a proxy. Then it has the key, the address and the headers. */
+  /** A ready client of the `openai` package, for Azure or a proxy. It then holds the key, the address and the headers. */
   readonly client?: OpenAIClient;
   /** Media types the model takes, such as `image/png`. Default: images, and PDFs at OpenAI's own address. */
   readonly accepts?: readonly string[];
@@ -31,7 +31,7 @@ export interface OpenAIProviderOptions extends ProviderOptions {
 export interface OpenAISettings extends CheckedOptions {
   readonly api: OpenAIApi;
   readonly client: OpenAIClient | undefined;
-  /** Whether this is OpenAI's own server, and no look-alike. */
+  /** Whether this is OpenAI's own server, and not a compatible one. */
   readonly isOwn: boolean;
   readonly accepts: readonly string[] | undefined;
 }

@@ -4,8 +4,8 @@ import { LONGEST_TIMER_MS } from "@agent/internal";
 import type { OpenAIClient } from "./options.js";
 
 /**
- * A client somebody made has its own `fetch`, proxy and login, so it sends by itself; retries and timeouts stay ours.
- * It gets the body as an object: Azure's client reads the model's name out of it.
+ * Sends requests through the caller's client, which has its own `fetch`, proxy and login. Retries and timeouts stay with
+ * this provider. The body is passed as an object, because Azure's client reads the model's name from it.
  */
 export function sendThrough(client: OpenAIClient): Send {
   return async (path, body, signal) => {
@@ -27,7 +27,7 @@ export function sendThrough(client: OpenAIClient): Send {
   };
 }
 
-/** The SDK throws for a status that is no success. Everything else is a failed connection and stays one. */
+/** Converts the error that the SDK throws for a status to a response. Rethrows others: the connection failed. */
 function asResponse(error: unknown): Response {
   const {
     status,

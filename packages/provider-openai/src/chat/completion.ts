@@ -15,7 +15,7 @@ import { ToolCallAssembly } from "./toolCalls.js";
 type Maybe<T> = T | null | undefined;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An answer, or a piece of one, as servers that resemble the API really send it: anything may be missing. */
+/** An answer or a chunk of one. Compatible servers may leave out any field. */
 interface WireCompletion {
   readonly error?: unknown;
   /** The field some servers use instead of `error`. */
@@ -56,7 +56,7 @@ export class CompletionReader implements AnswerReader {
     if (!choice?.message) throw new AttemptError("the answer holds no message", { retryable: true });
     this.#usage = completion?.usage;
     this.#finish = choice.finish_reason ?? undefined;
-    // Whole calls are told apart by their place alone: some servers give two the same index.
+    // Number the calls by position: some servers give two calls the same index.
     this.#take(choice.message, (call, index) => ({ ...call, index }));
     return this.#response();
   }
@@ -68,7 +68,7 @@ export class CompletionReader implements AnswerReader {
     const choice = chunk?.choices?.[0];
     if (!choice) return;
     if (choice.finish_reason) this.#finish = choice.finish_reason;
-    // The whole answer at once, unless it only repeats at the end what came before.
+    // Some servers send the whole message in one event. Ignore it if it only repeats the deltas before it.
     const piece = choice.delta ?? (this.#isEmpty ? choice.message : undefined);
     if (piece) this.#take(piece, (call) => call);
   }
@@ -120,7 +120,7 @@ export class CompletionReader implements AnswerReader {
   }
 }
 
-/** Servers that only resemble the API answer 200 with an error inside, or with an error in place of the answer. */
+/** Some compatible servers answer status 200 with an error in the answer, or in place of it. */
 function throwIfError(completion: WireCompletion | null): void {
   if (completion?.error) throw bodyError(completion.error);
   if (!isRecord(completion) || completion.choices) return;
@@ -132,7 +132,7 @@ function textOf(message: Fields): string {
   return plainText(message.content) || plainText(message.refusal);
 }
 
-/** Text, or the text among several parts: some servers send thoughts and text as a list. */
+/** The text of a content, which may be a list of parts: some servers send reasoning and text as a list. */
 export function plainText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
@@ -144,7 +144,7 @@ function finishReason(reason: Maybe<string>, hasCalls: boolean): FinishReason {
   return hasCalls ? "tool_calls" : "stop";
 }
 
-/** Counts of OpenAI's own form; DeepSeek and OpenRouter have other names for the cached ones. */
+/** Reads token counts in OpenAI's form; DeepSeek and OpenRouter have other names for cached tokens. */
 function readUsage(usage: Fields) {
   const input = isRecord(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const output = isRecord(usage.completion_tokens_details) ? usage.completion_tokens_details : {};

@@ -9,9 +9,9 @@ const ECHOED_FIELDS = [
   "thinking_blocks",
   "extra_content",
 ] as const;
-// A stream brings these fields of a block in pieces; any other field comes whole.
+// A stream sends these fields of a block in pieces and all other fields whole.
 const STREAMED_TEXTS: ReadonlySet<string> = new Set(["text", "summary", "thinking"]);
-// Blocks of which a stream sends pieces one after the other.
+// The types of blocks that a stream sends in pieces.
 const STREAMED_BLOCKS = /(^|\.)(text|summary|thinking)$/;
 
 type Fields = Record<string, unknown>;
@@ -21,11 +21,11 @@ export interface ChatState {
   readonly model: string;
   /** Fields of the message, exactly as they came. */
   readonly message?: Readonly<Fields>;
-  /** Fields of each tool call that the API does not name; `null` for a call without any. */
+  /** Fields of each tool call that are not part of the API; `null` for a call without any. */
   readonly calls?: readonly (Readonly<Fields> | null)[];
 }
 
-/** Collects the fields of a message that go back, whole or from a stream. */
+/** Collects the fields of a message that the next request sends back, from a whole answer or a stream. */
 export class EchoedFields {
   readonly #fields: Fields = {};
   readonly #limits: AnswerLimits;
@@ -57,7 +57,7 @@ export class EchoedFields {
   }
 }
 
-/** The reasoning in a message or a piece of one, for people. */
+/** The readable reasoning in a message or a piece of one. */
 export function reasoningOf(message: Readonly<Fields>): string {
   const { reasoning_content: content, reasoning, content: parts } = message;
   if (typeof content === "string" && content !== "") return content;
@@ -66,7 +66,7 @@ export function reasoningOf(message: Readonly<Fields>): string {
   return parts.map((part) => (isRecord(part) ? thinkingText(part.thinking) : "")).join("");
 }
 
-/** What this model left with an earlier answer, or `undefined`. State comes from a file anybody may have written. */
+/** Reads the state of an earlier answer of this model, or returns `undefined`. The file it comes from is not trusted. */
 export function readChatState(value: unknown, model: string): ChatState | undefined {
   if (!isRecord(value) || value.model !== model) return undefined;
   const { message, calls } = value;
@@ -95,7 +95,7 @@ function appended(before: unknown, next: unknown): unknown {
   return next;
 }
 
-/** Adds blocks to a list. A block that continues the last one is joined with it; its order in the answer counts. */
+/** Appends blocks to a list. A block that continues the last one is joined with it, so that the order is kept. */
 function appendedBlocks(before: unknown[], next: readonly unknown[]): unknown[] {
   for (const block of next) {
     const last = before.at(-1);
@@ -112,7 +112,7 @@ function continues(last: Fields, block: Fields): boolean {
     block.type === last.type &&
     block.index === last.index &&
     STREAMED_BLOCKS.test(block.type) &&
-    // A signature ends a block of the same place.
+    // A signature ends a block: the next piece with the same index starts a new one.
     !(typeof last.signature === "string" && last.signature !== "")
   );
 }

@@ -9,13 +9,13 @@ type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
 /** Differences between servers that speak chat completions. */
 export interface MessageRules {
   readonly model: string;
-  /** A tool call's id as this server takes it. */
+  /** Changes a tool call's id to a form that this server accepts. */
   fitId(id: string): string;
-  /** Extra fields for the first call of an answer that another server gave. */
+  /** Extra fields for the first call of an answer that came from another server. */
   readonly foreignCall: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Writes conversations as chat completions messages: each message gives the same bytes in every request. */
+/** Writes conversations as chat completions messages. A message has the same bytes in every request, for prompt caches. */
 export class MessageWriter {
   readonly #rules: MessageRules;
   readonly #texts = new JsonTexts<ChatMessage>();
@@ -26,7 +26,7 @@ export class MessageWriter {
 
   toJson(messages: readonly ChatMessage[]): string {
     const sent: string[] = [];
-    // A tool's result can only be text here, so its images and files follow in a message of the user.
+    // A tool message of this API holds only text, so images and files of a result follow in a user message.
     let shown: object[] = [];
     for (const message of messages) {
       if (message.role === "tool") {
@@ -73,7 +73,7 @@ function assistantMessage(message: AssistantMessage, rules: MessageRules): objec
   const { content: parts, ...fields } = state?.message ?? {};
   return {
     role: "assistant",
-    // A list goes back only while it still says what the conversation says.
+    // Send the original list of parts only if its text is still the text of the conversation.
     content: Array.isArray(parts) && plainText(parts) === (content ?? "") ? parts : content,
     ...(calls && {
       tool_calls: calls.map(({ id, ...call }, index) => ({
@@ -91,7 +91,7 @@ function toolMessage(message: Extract<ChatMessage, { role: "tool" }>, rules: Mes
   return { role: "tool", tool_call_id: rules.fitId(id), content: contentText(content) };
 }
 
-/** The images and files of a result, after words that say whose they are. */
+/** The images and files of a result, after a text that names their tool call. */
 function shownParts({ content, tool_call_id: id }: Extract<ChatMessage, { role: "tool" }>): object[] {
   if (typeof content === "string") return [];
   const parts = content.filter((part) => part.type !== "text");
@@ -110,7 +110,7 @@ function wirePart(part: ContentPart): object {
   }
 }
 
-/** A file as the API wants it in JSON. */
+/** A file as a data URL, the form that the API takes. */
 export function dataUrl({ mediaType, data }: { readonly mediaType: string; readonly data: string }): string {
   return `data:${mediaType};base64,${data}`;
 }

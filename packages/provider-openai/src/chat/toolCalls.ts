@@ -1,13 +1,13 @@
 import type { ChatRequest, ChatToolCall } from "@agent/core";
 import { type AnswerLimits, callId, callName, jsonText } from "@agent/core/provider";
 
-/** A call, or a piece of one, as servers that resemble the API really send it: anything may be missing. */
+/** A call or a piece of one. Compatible servers may leave out any field. */
 export interface WireToolCall {
   readonly index?: number | null;
   readonly id?: unknown;
   readonly type?: unknown;
   readonly function?: { readonly name?: unknown; readonly arguments?: unknown } | null;
-  /** Anything else is the server's own, such as Gemini's signature in `extra_content`. */
+  /** Fields that are not part of the API, such as Gemini's signature in `extra_content`. */
   readonly [field: string]: unknown;
 }
 
@@ -19,10 +19,10 @@ interface PartialCall {
   own: Record<string, unknown> | null;
 }
 
-/** Tool calls from their pieces, tolerant of servers that leave out ids, indexes or both. */
+/** Assembles tool calls from pieces. Accepts servers that leave out ids, indexes or both. */
 export class ToolCallAssembly {
   readonly #calls: PartialCall[] = [];
-  /** The last call of each index: a search through all calls takes quadratic time. */
+  /** The last call of each index. A map, because searching all calls for each piece would take quadratic time. */
   readonly #byIndex = new Map<number, PartialCall>();
   readonly #limits: AnswerLimits;
   readonly #onDraft: ChatRequest["onToolDraft"];
@@ -76,7 +76,7 @@ export class ToolCallAssembly {
     }));
   }
 
-  /** What the server put into each call besides what the API names, or `undefined` if it put nothing into any. */
+  /** The fields of each call that are not part of the API, or `undefined` if no call has any. */
   ownFields(): (Readonly<Record<string, unknown>> | null)[] | undefined {
     const fields = this.#calls.map(({ own }) => own);
     return fields.some((own) => own !== null) ? fields : undefined;

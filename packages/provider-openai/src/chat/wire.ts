@@ -20,10 +20,10 @@ import { CompletionReader } from "./completion.js";
 import { holdsParts, MessageWriter } from "./messages.js";
 
 const REFUSED = /^4(00|04|15|22) /;
-// Gemini 3 refuses a call without a signature, unless it says that there is none because another model wrote it.
+// Gemini 3 refuses a call without a signature. This value marks a call that another model wrote.
 const NO_SIGNATURE = { extra_content: { google: { thought_signature: "skip_thought_signature_validator" } } };
 
-/** Servers that want ids of a certain form, and what fits them. Anywhere else an id goes back as it came. */
+/** Servers that accept only ids of a certain form. All other servers get an id back unchanged. */
 const ID_RULES: readonly { host: RegExp; fits: RegExp; length: number }[] = [
   { host: /(^|\.)(api\.openai\.com|openai\.azure\.com)$/, fits: /^.{1,40}$/s, length: 24 },
   { host: /(^|\.)mistral\.ai$/, fits: /^[a-zA-Z0-9]{9}$/, length: 9 },
@@ -36,7 +36,7 @@ export class ChatWire implements Wire {
   readonly #notices = new Notices();
   readonly #tools: ToolAdapter;
   readonly media: MediaFitter;
-  // Each is turned off for a server that refuses it.
+  // Each flag is cleared when the server refuses the field.
   #asksForUsage = true;
   #takesParts = true;
   #takesFormat = true;

@@ -15,9 +15,9 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Reads one answer of the Responses API, whole or in events. */
 export class ResponsesReader implements AnswerReader {
   readonly #answer: AnswerBuilder;
-  /** Positions of the calls by the place of their item in the output. */
+  /** The position of each call, by the `output_index` of its item. */
   readonly #calls = new Map<unknown, number>();
-  /** Items of which deltas came: their text is known already. */
+  /** Items that came as deltas: their text has been read already. */
   readonly #streamed = new Set<unknown>();
   #final: Fields | undefined;
 
@@ -38,7 +38,7 @@ export class ResponsesReader implements AnswerReader {
   add(event: unknown): void {
     if (!isRecord(event)) return;
     const { type, output_index: index, delta } = event;
-    // The whole answer of a server that does not stream, or an error in place of one.
+    // Not an event: a server that does not stream sent the whole answer, or an error.
     if (typeof type !== "string") {
       if (isRecord(event.error)) throw bodyError(event.error);
       if (event.object === "response") this.#end(event);
@@ -93,7 +93,7 @@ export class ResponsesReader implements AnswerReader {
     this.#calls.set(index, this.#answer.addCall(item.call_id ?? item.id, item.name));
   }
 
-  /** An item that is complete. What came of it in deltas is not repeated. */
+  /** Reads a complete item. Text that already came as deltas is not added again. */
   #finishItem(index: unknown, item: Fields): void {
     const known = this.#streamed.has(index);
     switch (item.type) {
@@ -108,7 +108,7 @@ export class ResponsesReader implements AnswerReader {
       }
       case "reasoning":
         if (!known) this.#answer.addReasoning(recordsIn(item.summary).map(partText).join("\n\n"));
-        // Without its encrypted content the server cannot know it again: it stores nothing.
+        // The server stores nothing (`store: false`): it accepts reasoning back only with its encrypted content.
         if (typeof item.encrypted_content === "string") this.#answer.addOwn(withoutNulls(item));
         return;
     }
@@ -126,12 +126,12 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The text of a part: what the model says, or why it will not. */
+/** The text of a part: the answer, or the refusal. */
 function partText({ text, refusal }: Fields): string {
   return textOf(text) || textOf(refusal);
 }
 
-/** A field that is `null` in an answer is refused in a request. */
+/** Removes fields that are `null`: the server sends them in answers and refuses them in requests. */
 function withoutNulls(item: Fields): Fields {
   return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null));
 }

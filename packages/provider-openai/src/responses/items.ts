@@ -5,7 +5,7 @@ import { dataUrl } from "../chat/messages.js";
 
 const CALL_ID = /^.{1,64}$/s;
 
-/** Writes conversations as input items. Each message gives the same bytes in every request, so that caches hit. */
+/** Writes conversations as input items. A message has the same bytes in every request, so that prompt caches hit. */
 export class InputItems {
   readonly #model: string;
   readonly #texts = new JsonTexts<ChatMessage>();

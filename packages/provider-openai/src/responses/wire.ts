@@ -26,7 +26,7 @@ export class ResponsesWire implements Wire {
   readonly #tools: ToolAdapter;
   readonly #items: InputItems;
   readonly media: MediaFitter;
-  // Turned off for a model without reasoning: it refuses the field.
+  // Cleared for a model without reasoning, which refuses the field.
   #asksForReasoning = true;
 
   constructor(settings: OpenAISettings) {
@@ -89,7 +89,7 @@ export class ResponsesWire implements Wire {
   }
 }
 
-/** Says of each tool whether it is strict: the server assumes it otherwise, and refuses most schemas then. */
+/** Sets `strict` on each tool explicitly: the default of the server is strict, which refuses most schemas. */
 function wireTool(tool: AdaptedTool): object {
   return { type: "function", ...tool };
 }
