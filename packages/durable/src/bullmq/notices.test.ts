@@ -51,11 +51,11 @@ describe.skipIf(!withServers)("notices of a run's events", () => {
     await vi.waitFor(() => expect(calls).toBe(1), PATIENCE);
     gates.emit("open");
     await vi.waitFor(() => expect(calls).toBe(2), PATIENCE);
-    // A run that nobody follows is news when it is queued and when it is claimed, but not with each of its events.
+    // A run without followers sends a notice when it is queued and when it is claimed, but not for each event.
     await vi.waitFor(() => expect(topics).toContain(id), PATIENCE);
     expect(topics.filter((topic) => topic === id).length).toBeLessThanOrEqual(2);
     const followed = follow(other, id);
-    // Who has the run answers, since there may be events that the follower did not see.
+    // The run's worker answers with a notice, since the follower may have missed events.
     await vi.waitFor(() => expect(after(`?${id}`)).toContain(id), PATIENCE);
     const before = after(`?${id}`).length;
     gates.emit("open");

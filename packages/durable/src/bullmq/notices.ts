@@ -25,7 +25,7 @@ export function followTopic(id: string): string {
 
 /**
  * Tells other processes that something about a run, or a queue, has changed. Sending is collected; receiving is a
- * hint only: whoever waits also looks by itself now and then, since poolers and lost connections swallow notices.
+ * hint only: every waiting process also polls at intervals, since poolers and lost connections swallow notices.
  */
 export class Notices {
   readonly #pool: Pool;

@@ -45,7 +45,7 @@ export class PostgresClaim implements RunClaim {
   }
 
   async journal(): Promise<readonly JournalEntry[]> {
-    // Nobody had the run before.
+    // This is the first claim of the run, so the journal is empty.
     if (this.epoch === 1 && !this.#hasWritten) return [];
     const { pool, schema } = this.#parts;
     try {
@@ -72,7 +72,7 @@ export class PostgresClaim implements RunClaim {
     }
     if (server === undefined) throw this.#lose();
     this.#server ??= server;
-    // Whoever claims the run next replays it, and logs the events that were lost.
+    // The next worker that claims the run replays it and logs the lost events.
     if (server !== this.#server) throw this.#lose("it was restarted, and events may be missing.");
     if (events.length > 0 && notices.isFollowed(this.run.id)) notices.send(this.run.id);
   }

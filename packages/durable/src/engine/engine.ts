@@ -34,7 +34,7 @@ export interface RunEngine {
    * Ends at once for a run that does not exist.
    */
   events(id: string, options?: EventsOptions): AsyncIterable<FollowedEvent>;
-  /** Resolves to `false` if nothing with this key waits for a decision: somebody else was faster. */
+  /** Resolves to `false` if nothing with this key waits for a decision: another person may have decided already. */
   decide(id: string, key: string, decision: Decision): Promise<boolean>;
   /** Ends a run that is queued or waiting, tells the worker of one that runs. `false` if it has ended or is unknown. */
   cancel(id: string, reason: string): Promise<boolean>;

@@ -26,7 +26,7 @@ const LIVE_BYTES_PER_RUN = 600;
 /**
  * The commands of all processes in one file, and the table they give. A command is one `write` at the end of the
  * file, which the system never mixes with another; it counts from there on. No lock is held at any time, so a
- * process that is killed or stopped holds up nobody.
+ * process that is killed or stopped blocks no other process.
  */
 export class CommandLog {
   readonly #directory: string;

@@ -79,7 +79,7 @@ describe("a directory of runs", () => {
     ).rejects.toMatchObject({
       stop: "lost",
     });
-    // Stopped between its last look at the log and its write: the line is there, and counts for nobody.
+    // The worker was stopped between its last read of the log and its write: the line exists, but no reader counts it.
     const line = { at: 1, j: [{ key: "late", kind: "result", value: 1 }], e: [text("late")] };
     appendFileSync(join(directory, "runs", run.id, "journal.1.jsonl"), `${JSON.stringify(line)}\n`);
     await now.append([{ key: "new", kind: "result", value: 1 }], [text("new")]);

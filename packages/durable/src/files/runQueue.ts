@@ -11,7 +11,7 @@ interface Group {
   readonly definition: string;
   readonly labels: readonly string[];
   readonly priority: number;
-  /** Runs that have begun go first: somebody waits for them, and they hold what they have done so far. */
+  /** Runs that have begun go first: people already wait for their results. */
   readonly resumed: boolean;
   readonly ids: Set<string>;
 }

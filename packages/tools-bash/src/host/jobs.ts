@@ -154,7 +154,7 @@ export class Job {
   }
 }
 
-/** Goes on reading: a process that writes into a pipe that nobody reads would block, or die of it. */
+/** Keeps reading the output: a process that writes into a pipe without a reader blocks or is killed by SIGPIPE. */
 function keepReading(shell: ShellProcess, path: string): string | undefined {
   shell.child.unref();
   const open = [shell.stdout, shell.stderr].filter((stream) => !stream.readableEnded && !stream.destroyed);

@@ -155,7 +155,7 @@ export class ProcessTree {
     );
   }
 
-  /** Whether the process group has a living member, or a dead one that nobody has collected yet. */
+  /** Whether the process group has a living member, or a zombie that its parent has not reaped yet. */
   groupLives(): boolean {
     return send(-this.root, 0);
   }

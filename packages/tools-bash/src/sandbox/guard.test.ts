@@ -21,7 +21,7 @@ import { Sandbox } from "./sandbox.js";
 
 leaveNoProcessBehind();
 const { program, problem } = await new Sandbox("auto").status();
-/** The user id that systems give to nobody in particular. */
+/** The user id of the account "nobody". */
 const NOBODY = 65534;
 const required = { sandbox: "require" } as const;
 const at = useWorkspace();

@@ -87,7 +87,7 @@ export function listUnlocked(root: string): string[] {
   }
 }
 
-/** Removes a mount point that bubblewrap made. Whatever is not empty is somebody else's and stays. */
+/** Removes a mount point that bubblewrap made. If it is not empty, another program uses it, and it stays. */
 export function removeEmpty(root: string, path: string): void {
   inParent(root, path, (name) => {
     const found = lstatSync(name);

@@ -36,7 +36,7 @@ export function issuerFetch(server: string): Fetch {
 
 /**
  * Throws for an address of a login that no honest server names: one that is not of the web, one that is not encrypted
- * and not on the server's own host, or one inside the network of whoever logs in to a server outside of it.
+ * and not on the server's own host, or one inside the user's own network when the server is outside of it.
  */
 export function assertLoginAddress(address: string | URL, server: string): void {
   const [wanted, own] = [new URL(address), new URL(server)];

@@ -123,7 +123,7 @@ export class LoginStore {
   }
 }
 
-/** Takes the lock, or tells that somebody has it. One whose process has ended is taken over. */
+/** Tries to take the lock; returns whether it did. A lock whose process has ended is taken over. */
 function tryLock(path: string): boolean {
   try {
     writeFileSync(path, processTag(), { flag: "wx", mode: 0o600 });

@@ -29,7 +29,7 @@ const COMMAND_SETTING =
 const UNREADABLE_SETTING =
   /^(include|includeif|url|protocol|init|hook)\..*$|^core\.(hookspath|attributesfile|worktree)$/i;
 
-/** Commands that git is told to run by a setting, and subcommands that nobody knows. */
+/** Reads the commands that settings make git run. Throws for a subcommand that is neither git's own nor a known alias. */
 export function readGit(name: string, words: readonly CommandWord[]): Inside | undefined {
   if (name !== "git") return undefined;
   const at = subcommandIndex(words);
