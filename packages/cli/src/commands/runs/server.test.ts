@@ -45,6 +45,10 @@ function ask(path: string, headers: Record<string, string> = {}, method = "GET",
 const withToken = { authorization: `Bearer ${TOKEN}` };
 
 describe("the page of runs", () => {
+  test.each(["//", "http://", "//:0/"])("refuses the address %j, which is none", async (path) => {
+    expect(await ask(path, withToken)).toMatchObject({ status: 400 });
+  });
+
   test("gives data to nobody without the token, wherever they put it", async () => {
     for (const headers of [
       {},

@@ -8,6 +8,8 @@ import type { RunEngine } from "@agent/durable";
 import { answerApi, HttpError } from "./api.js";
 
 const MAX_BODY_BYTES = 64 * 1024;
+// Stands for whichever loopback name the page was asked for by: only the path counts.
+const ORIGIN = "http://127.0.0.1";
 const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/;
 
 export interface ServerOptions {
@@ -23,7 +25,9 @@ export function createRunsServer(engine: RunEngine, token: string, options: Serv
     // A page elsewhere can make a browser send requests here under a name of its own: those are not for us.
     if (!LOOPBACK.test(request.headers.host ?? ""))
       throw new HttpError(403, "This page is served on loopback only.");
-    const url = new URL(request.url ?? "/", "http://127.0.0.1");
+    const path = request.url ?? "/";
+    if (!URL.canParse(path, ORIGIN)) throw new HttpError(400, "The address cannot be read.");
+    const url = new URL(path, ORIGIN);
     if (url.pathname === "/" && request.method === "GET") {
       response.writeHead(200, {
         ...HEADERS,
