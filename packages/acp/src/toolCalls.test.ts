@@ -30,7 +30,7 @@ async function view(
 }
 
 describe("a question in the editor", () => {
-  test("spells out what cannot be seen in a command and in arguments", async () => {
+  test("escapes invisible characters in a command and in arguments", async () => {
     const command = `echo ${RIGHT_TO_LEFT}# \u200brm -rf ~\u00a0x`;
     const shown = await view("run_bash", { command, cwd: "a\u2066b" }, { capabilities: ["execute"] });
     expect(shown.text).toContain("echo \\u202e# \\u200brm -rf ~\\xa0x");
@@ -38,13 +38,13 @@ describe("a question in the editor", () => {
     expect(shown.title).toBe("echo \\u202e# \\u200brm -rf ~\\xa0x");
   });
 
-  test("names lookalikes, and letters that change the order", async () => {
+  test("warns about lookalike letters and right-to-left text", async () => {
     const shown = await view("run_bash", { command: "cаt אב file" }, { capabilities: ["execute"] });
     expect(shown.text).toContain('command has lookalikes: "а" is U+0430');
     expect(shown.text).toContain("run from right to left");
   });
 
-  test("says beside a difference what it hides", async () => {
+  test("names the invisible characters of a diff beside it", async () => {
     const content = `const a = 1;\nif (isUser${RIGHT_TO_LEFT}) {}\n`;
     const shown = await view("write_file", { path: "a.ts", content });
     expect(shown.diffs).toMatchObject([{ newText: content }]);
@@ -52,7 +52,7 @@ describe("a question in the editor", () => {
     expect((await view("write_file", { path: "a.ts", content: "const a = 1;\n" })).text).toBe("");
   });
 
-  test("shows the arguments that a difference does not show", async () => {
+  test("shows the arguments that a diff does not show", async () => {
     const save = { path: "a.txt", content: "harmless", afterwards: "rm -rf ~" };
     expect((await view("save", save)).text).toContain('"afterwards": "rm -rf ~"');
     const edits = [{ old_text: "a", new_text: "b", afterwards: "rm -rf ~" }];
@@ -72,8 +72,8 @@ describe("a question in the editor", () => {
   });
 });
 
-describe("a call made to hold up the editor", () => {
-  test("edits that double a text again and again are shown by their own words", async () => {
+describe("a call made to block the editor", () => {
+  test("edits that double a text again and again are shown by their old and new texts", async () => {
     const cwd = project({ "a.txt": "a" });
     const edits = Array.from({ length: 60 }, () => ({ old_text: "a", new_text: "aa", replace_all: true }));
     const shown = await view("edit_file", { path: "a.txt", edits }, { cwd });

@@ -14,7 +14,7 @@ const texts = (editor: { updates: readonly { sessionUpdate: string }[] }, kind: 
     return [content.text];
   });
 
-test("the agent says what it can do", async () => {
+test("initialize reports the agent's capabilities", async () => {
   const { agent } = openEditor();
   expect(await agent.request(methods.agent.initialize, { protocolVersion: 1 })).toMatchObject({
     protocolVersion: 1,
@@ -67,7 +67,7 @@ test("a permission request holds the whole command", async () => {
   expect(existsSync(join(editor.cwd, "out"))).toBe(false);
 });
 
-test("a permission request for a write holds the difference, and so does the finished call", async () => {
+test("a permission request for a write holds the diff, and so does the finished call", async () => {
   const cwd = project();
   const path = join(cwd, "a.txt");
   writeFileSync(path, "one\ntwo\n");
@@ -88,7 +88,7 @@ test("a permission request for a write holds the difference, and so does the fin
   expect(ended).toMatchObject({ content: [diff] });
 });
 
-test("read-only refuses without asking, also what was allowed for good before", async () => {
+test("read-only refuses without asking, also tools that were always allowed before", async () => {
   const cwd = project();
   const write = (name: string) => ({
     calls: [{ name: "write_file", args: { path: join(cwd, name), content: "x" } }],
@@ -200,7 +200,7 @@ test("commands of packs are advertised and run", async () => {
   expect(advertised).toMatchObject({ availableCommands: [{ name: "greet" }, { name: "show" }] });
 });
 
-test("the editor's MCP servers reach the host in the form of our pack", async () => {
+test("the editor's MCP servers reach the host as options of @agent/tools-mcp", async () => {
   const opened: unknown[] = [];
   const { agent } = openEditor({ onOpen: ({ servers }) => opened.push(servers) });
   await agent.request(methods.agent.initialize, { protocolVersion: 1 });
@@ -219,7 +219,7 @@ test("the editor's MCP servers reach the host in the form of our pack", async ()
   ]);
 });
 
-test("a failing model is an error in words, and the session goes on", async () => {
+test("a failing model is a readable error, and the session continues", async () => {
   const editor = await started({
     answers: [
       () => {

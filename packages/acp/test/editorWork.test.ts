@@ -41,7 +41,7 @@ test("files are read from the editor's buffers and written through it", async ()
   expect(callUpdates(editor.updates).at(-1)).toMatchObject({ status: "completed", content: [diff] });
 });
 
-test("several edits of one call are one difference, with the line to look at", async () => {
+test("several edits of one call are one diff, with the first changed line", async () => {
   const cwd = project();
   const path = join(cwd, "a.txt");
   writeFileSync(path, "one\ntwo\nthree\n");
@@ -60,7 +60,7 @@ test("several edits of one call are one difference, with the line to look at", a
   });
 });
 
-test("a command is shown in the editor's terminal, which ends with its exit code and is given back", async () => {
+test("a command is shown in the editor's terminal, which exits with its code and is released", async () => {
   const command = "echo out; echo err >&2; exit 7";
   const editor = await started({
     capabilities: { terminal: true },
@@ -109,7 +109,7 @@ test("an editor that draws terminals itself gets the output with the updates", a
   expect(editor.terminals.all).toEqual([]);
 });
 
-test("nothing follows the answer to a cancelled message, and a call that takes longer to end is told", async () => {
+test("no update follows the response to a cancelled message; the end of a slow call is sent with the next message", async () => {
   const cwd = project();
   // Ignores the first signal, so that it outlives the answer.
   const command = `trap '' TERM; echo $$ > ${join(cwd, "pid")}; while :; do sleep 0.01; done`;
@@ -131,7 +131,7 @@ test("nothing follows the answer to a cancelled message, and a call that takes l
   expect(JSON.stringify(editor.updates.slice(told))).toContain("aborted");
 });
 
-test("questions of packs are forms, and plain ones permission requests where the editor has no forms", async () => {
+test("questions of packs are forms; plain ones are permission requests if the editor has no forms", async () => {
   const answers: PersonAnswer[] = [];
   const question = (fields: PersonQuestion["fields"]): Omit<PersonQuestion, "signal"> => ({
     source: "the server",

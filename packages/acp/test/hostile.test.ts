@@ -145,7 +145,7 @@ test("wrong types, unknown methods and unknown sessions are answered with an err
   await stillWorks(client);
 });
 
-test("notifications about nothing are ignored", async () => {
+test("notifications and responses that belong to nothing are ignored", async () => {
   const client = await opened();
   for (const params of [{ sessionId: "none" }, { sessionId: 1 }, null, [], { sessionId: client.sessionId }]) {
     await client.send({ method: "session/cancel", params });
@@ -174,7 +174,7 @@ test("a line beyond the limit ends the connection and all its sessions", async (
   expect(client.disposed).toEqual([client.sessionId]);
 });
 
-test("an end in the middle of a message ends all sessions, also one that is answering", async () => {
+test("input that ends in the middle of a message ends all sessions, also one that is answering", async () => {
   const client = await opened({ hangs: true });
   const prompt = [{ type: "text", text: "Hi" }];
   await client.send({ id: 1, method: "session/prompt", params: { sessionId: client.sessionId, prompt } });
@@ -205,7 +205,7 @@ test("an id that is used again gets an answer of its own each time", async () =>
   }
 });
 
-test("a prompt that is cancelled as a request is over, and the session goes on", async () => {
+test("a prompt cancelled by $/cancel_request ends, and the session continues", async () => {
   const client = await opened({ hangs: true });
   const params = { sessionId: client.sessionId, prompt: [{ type: "text", text: "Hi" }] };
   await client.send({ id: 1, method: "session/prompt", params });

@@ -137,7 +137,7 @@ describe.each(VERSIONS)("a model of specification %s", (version, finishReason, u
 test.each([
   ["no finish", [{ type: "text-delta", id: "t", delta: "half" }]],
   [
-    "a finish for which there is no reason",
+    "a finish without a reason",
     [
       { type: "text-delta", id: "t", delta: "half" },
       { type: "finish", finishReason: "unknown", usage: {} },
@@ -150,7 +150,7 @@ test.each([
   );
 });
 
-test("structured answers are the model's own only where it says so", async () => {
+test("structured answers use responseFormat only if nativeOutput is set", async () => {
   const output = { name: "answer", schema: { type: "object" } };
   const result = { content: [{ type: "text", text: "{}" }], finishReason: "stop" };
   const { model, calls } = modelOf("v3", result);

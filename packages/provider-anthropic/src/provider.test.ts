@@ -60,7 +60,7 @@ test.each([
   expect(() => create({ [option]: value })).toThrow(message);
 });
 
-describe("what a server refuses is asked differently, once and for all", () => {
+describe("after a refusal the request is changed, and so are all later ones", () => {
   test("more tokens than a model writes", async () => {
     const asked = create();
     const words = "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens for m";
@@ -97,7 +97,7 @@ describe("what a server refuses is asked differently, once and for all", () => {
   });
 });
 
-test("thinking, also what the server hides of it, goes back as it came and in its place", async () => {
+test("thinking, also redacted thinking, goes back unchanged and in its place", async () => {
   const content = [
     { type: "thinking", thinking: "Hm.", signature: "s1" },
     text("One."),

@@ -113,7 +113,7 @@ test("keywords that the API does not know are left out, and the person is told o
   ]);
 });
 
-describe("answers that are none", () => {
+describe("blocked, malformed and filtered answers", () => {
   test("a request that was blocked fails at once, with the reason", async () => {
     server.script(json({ promptFeedback: { blockReason: "SAFETY" } }));
     await expect(ask(create())).rejects.toThrow("the server blocked the request: SAFETY");
@@ -141,7 +141,7 @@ describe("answers that are none", () => {
   });
 });
 
-test("signatures stay where they came: on a call, on a text, and on an empty part", async () => {
+test("signatures go back where they came: on a call, on a text, and on an empty part", async () => {
   const parts = [
     { text: "One.", thoughtSignature: "s1" },
     { text: "Two." },

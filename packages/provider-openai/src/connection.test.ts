@@ -92,7 +92,7 @@ describe.each(MODES)("fails at once, with what to do, %s", (mode) => {
   );
 });
 
-test.each(MODES)("a host that nobody knows is asked for once more, %s", async (mode) => {
+test.each(MODES)("a request to an unknown host is repeated once, %s", async (mode) => {
   const { message, retries } = await failureAt("http://no-such-host.invalid/v1", mode);
   // A resolver that cannot be reached answers differently, and then there is hope.
   if (message.includes("EAI_AGAIN")) return;
@@ -100,7 +100,7 @@ test.each(MODES)("a host that nobody knows is asked for once more, %s", async (m
   expect(retries).toHaveLength(1);
 });
 
-test("events that call themselves a web page are read all the same", async () => {
+test("an event stream labelled text/html is still read", async () => {
   const address = await web((_, response) => {
     const chunk = { choices: [{ delta: { content: "fine" }, finish_reason: "stop" }] };
     response.writeHead(200, { "content-type": "text/html" });

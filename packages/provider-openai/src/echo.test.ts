@@ -108,12 +108,12 @@ describe.each(MODES)("what a server sends goes back as it came, %s", (mode) => {
     expect(sent.content).toEqual(list);
   });
 
-  test("nothing, where there was nothing", async () => {
+  test("no field, if the server sent none", async () => {
     const sent = await echoed(provider(), mode, reply({ content: "Hi.", refusal: null }, { content: "Hi." }));
     expect(sent).toEqual({ role: "assistant", content: "Hi." });
   });
 
-  test("and all counts of tokens are told", async () => {
+  test("all token counts are reported", async () => {
     const usage = {
       prompt_tokens: 9,
       completion_tokens: 4,
@@ -133,7 +133,7 @@ describe.each(MODES)("what a server sends goes back as it came, %s", (mode) => {
   });
 });
 
-describe("what a server refuses is asked differently, once and for all", () => {
+describe("after a refusal the request is changed, and so are all later ones", () => {
   const data =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
   const image = { type: "image", mediaType: "image/png", data, name: "a.png" } as const;
@@ -171,7 +171,7 @@ describe("what a server refuses is asked differently, once and for all", () => {
     expect(JSON.stringify(lastRequest().body.messages)).toContain("write only JSON");
   });
 
-  test("any other refusal is told as it is", async () => {
+  test("any other refusal is reported as it came", async () => {
     server.script(json({ error: { message: "no such field" } }, 400));
     expect(await failure(provider().respond(request))).toMatchObject({ requests: 1 });
   });
@@ -187,7 +187,7 @@ test.each([
   expect(new OpenAIProvider({ model: "m", ...options }).id).toBe(id);
 });
 
-test("a ready client of Azure sends to its deployment, with its key", async () => {
+test("a given AzureOpenAI client sends to its deployment, with its key", async () => {
   const client = new AzureOpenAI({
     endpoint: server.baseURL.replace(/\/v1$/, ""),
     apiKey: "azure-secret-key",

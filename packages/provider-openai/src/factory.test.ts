@@ -22,7 +22,7 @@ test("a host finds what it needs to offer the provider by name", () => {
   expect(provider.createProvider({ ...options, model: "m" })).toBeInstanceOf(OpenAIProvider);
 });
 
-test("models are listed as the server lists them, and what is no model is left out", async () => {
+test("models are listed in the server's order, without entries that are not models", async () => {
   server.script(json({ object: "list", data: [{ id: "a" }, { id: "b", owned_by: "x" }, {}, null] }));
   expect(await provider.listModels(options)).toEqual([{ id: "a" }, { id: "b" }]);
   expect(server.requests.at(-1)).toMatchObject({

@@ -19,7 +19,7 @@ const { server, provider, failure } = await useOpenAIServer();
 
 const fine = answer({ content: "fine" });
 
-describe.each(MODES)("a failure that may pass, %s", (mode) => {
+describe.each(MODES)("a temporary failure, %s", (mode) => {
   const half = mode === "JSON" ? '{"choices":[{"message":{"content":"ha' : event(chunk({ content: "ha" }));
   const contentType = mode === "JSON" ? "application/json" : "text/event-stream";
 
@@ -65,11 +65,11 @@ describe.each(MODES)("a failure that may pass, %s", (mode) => {
       (delayMs) => delayMs === 0,
     ],
     [
-      "nonsense, which counts for nothing",
+      "an invalid value, which is ignored",
       { "retry-after": "soon", "retry-after-ms": "" },
       (delayMs) => delayMs === 1,
     ],
-    ["less than nothing", { "retry-after": "-5" }, (delayMs) => delayMs === 1],
+    ["a negative number", { "retry-after": "-5" }, (delayMs) => delayMs === 1],
     ["words with a number, which JavaScript takes for a date", { "retry-after": "soon 5" }, (ms) => ms === 1],
   ])("Retry-After is honoured: %s", async (_name, headers, honoured) => {
     server.script(errorReply(429, "slow down", {}, headers), fine);
@@ -110,12 +110,12 @@ describe.each(MODES)("a failure that may pass, %s", (mode) => {
     expect(delays.at(-1)).toBeGreaterThanOrEqual(48);
   });
 
-  test("is final where maxRetries is 0", async () => {
+  test("is not retried if maxRetries is 0", async () => {
     server.script(errorReply(500, "oops"), fine);
     expect(await failure(askProvider(provider({ maxRetries: 0 }), mode))).toMatchObject({ requests: 1 });
   });
 
-  test("names the cause where nobody listens", async () => {
+  test("names the cause if no server listens", async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
     const { port } = closed.address() as { port: number };
@@ -125,7 +125,7 @@ describe.each(MODES)("a failure that may pass, %s", (mode) => {
   });
 });
 
-describe.each(MODES)("a failure for good, %s", (mode) => {
+describe.each(MODES)("a permanent failure, %s", (mode) => {
   test.each([400, 401, 403, 404, 409, 418, 422])("status %i is never asked again", async (status) => {
     server.script(errorReply(status, "no"), fine);
     expect(await failure(askProvider(provider(), mode))).toMatchObject({
@@ -156,7 +156,7 @@ describe.each(MODES)("a failure for good, %s", (mode) => {
   });
 
   test.each([{ code: "insufficient_quota" }, { type: "insufficient_quota" }])(
-    "an exhausted account is one: %j",
+    "an exhausted account is a permanent failure: %j",
     async (more) => {
       server.script(errorReply(429, "You exceeded your current quota", more), fine);
       expect(await failure(askProvider(provider(), mode))).toMatchObject({ requests: 1 });

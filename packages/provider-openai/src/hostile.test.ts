@@ -30,7 +30,7 @@ const manyCalls = (count: number): unknown[] =>
     function: { name: "t", arguments: "{}" },
   }));
 
-describe("a stream that never ends is given up, with words", () => {
+describe("a stream that never ends is aborted, and the error says why", () => {
   test.each<[string, Reply, RegExp]>([
     ["comments", endless(": still here\n\n"), /more than \d+ characters that hold no data/],
     ["empty events", endless("data:\n\n"), /more than \d+ characters that hold no data/],
@@ -74,7 +74,7 @@ describe("a stream that never ends is given up, with words", () => {
   });
 });
 
-describe.each(MODES)("an answer made to exhaust its reader fails at once, with words, %s", (mode) => {
+describe.each(MODES)("an answer made to exhaust memory fails at once, and the error says why, %s", (mode) => {
   const sends = (body: string): Reply =>
     mode === "JSON" ? json(body) : pieces([`data: ${body}\n\n`, "data: [DONE]\n\n"]);
   const message = mode === "JSON" ? "message" : "delta";

@@ -227,7 +227,7 @@ describe("streams of servers that only resemble the API", () => {
   );
 });
 
-describe.each(MODES)("answers that are none, %s", (mode) => {
+describe.each(MODES)("refusals, unreadable calls and errors in place of answers, %s", (mode) => {
   const reply = (message: object, finish: string | null) =>
     mode === "JSON"
       ? json({ choices: [{ message, finish_reason: finish }] })
@@ -241,7 +241,7 @@ describe.each(MODES)("answers that are none, %s", (mode) => {
   });
 
   test.each([
-    ["an item that is nothing", { tool_calls: [null, 4, "x"] }, "tool_calls"],
+    ["an item that is not an object", { tool_calls: [null, 4, "x"] }, "tool_calls"],
     ["an object for the list", { tool_calls: {} }, "tool_calls"],
     ["the field of an older API", { function_call: { name: "x", arguments: "{}" } }, "function_call"],
   ])("a tool call that cannot be read is asked for again: %s", async (_name, message, finish) => {
@@ -260,7 +260,7 @@ describe.each(MODES)("answers that are none, %s", (mode) => {
   });
 });
 
-test("events without a stream of text are no answer", async () => {
+test("a stream without an event is not an answer", async () => {
   server.script(events());
   await expect(askProvider(provider({ maxRetries: 0 }), "streaming")).rejects.toThrow(
     /before the answer was complete/,

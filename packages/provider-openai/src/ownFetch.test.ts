@@ -24,7 +24,7 @@ test("a fetch of the caller sends the requests, and is asked to follow no redire
   ]);
 });
 
-test("what is no function is refused by name", () => {
+test("a fetch that is not a function is refused by name", () => {
   const options = { model: "m", apiKey: "k", fetch: "no" };
   expect(() => new OpenAIProvider(options as never)).toThrow(
     /^OpenAIProvider: fetch must be a function, got /,

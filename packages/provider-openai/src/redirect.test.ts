@@ -24,7 +24,7 @@ async function otherServer(): Promise<{ address: string; connections: () => numb
 
 describe.each(MODES)("a redirect, %s", (mode) => {
   test.each([301, 302, 303, 307, 308])(
-    "to another origin with status %i takes nothing there",
+    "to another origin with status %i is not followed, and nothing is sent there",
     async (status) => {
       const other = await otherServer();
       for (const location of [`http://${other.address}/v1/chat/completions`, `//${other.address}/`]) {

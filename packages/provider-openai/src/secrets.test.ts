@@ -6,7 +6,7 @@ import { errorReply, KEY, useOpenAIServer } from "../test/openaiServer.js";
 
 const { server, provider } = await useOpenAIServer();
 
-describe.each(MODES)("no secret in what a failure tells, %s", (mode) => {
+describe.each(MODES)("no error message holds a secret, %s", (mode) => {
   const echoing =
     (status: number): Reply =>
     (request, response) => {

@@ -26,7 +26,7 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
   });
 
   test.each(["an unknown length", "an announced length"])(
-    "a sign of life restarts the wait, also one that says nothing, of %s",
+    "every received byte restarts the timeout, also a blank or a comment, in a body of %s",
     async (length) => {
       const beats = Array.from({ length: 15 }, () => (mode === "JSON" ? "\n" : ": keep-alive\n\n"));
       const body = {

@@ -79,7 +79,7 @@ describe.each(WIRES)("an agent on $name, in front of a server that is as strict 
     });
   });
 
-  test("tells what it cached, and whose tokens they were", async () => {
+  test("reports how many tokens came from the cache", async () => {
     const server = await strict(one.wire);
     const agent = agentOf(one.create(server.baseURL));
     const cached: (number | undefined)[] = [];

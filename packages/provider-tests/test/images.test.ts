@@ -44,7 +44,7 @@ async function talk(one: (typeof WIRES)[number], ...questions: ContentPart[]) {
 }
 
 describe.each(WIRES)("images on $name", (one) => {
-  test("bytes that are no image are told in words", async () => {
+  test("bytes that are not an image are replaced by a description", async () => {
     const { notices, last } = await talk(one, image(Buffer.from("<html>".repeat(20)).toString("base64")));
     expect(notices).toEqual([expect.stringContaining("its bytes are no image that can be read")]);
     expect(last).toContain("its bytes are no image that can be read");

@@ -84,7 +84,7 @@ describe("Responses", () => {
     ["the id of an item", [{ ...user, id: "msg_1" }], {}, /Extra inputs/],
     ["a stored conversation", [user], { store: true }, /store/],
     [
-      "a tool that is strict unawares",
+      "a tool without an explicit strict",
       [user],
       { tools: [{ type: "function", name: "t", parameters: {} }] },
       /strict/,

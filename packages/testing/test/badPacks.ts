@@ -186,7 +186,7 @@ export const BAD_PACKS: readonly BadPack[] = [
   },
   {
     check: "capabilities",
-    because: "a disabled tool says not why",
+    because: "a disabled tool does not say why",
     source: tool("{ capabilities: [] }", ", { enabled: false }"),
     says: /no capability/,
   },

@@ -142,7 +142,7 @@ test("keys are neither read, listed, edited nor moved without a grant, also thro
   expect(await run("read_file", read, needs("read_file", read))).toBe("KEY\n");
 });
 
-test("what holds a secret place does not leave with it", async () => {
+test("a directory that holds a secret place is not moved or removed without a grant", async () => {
   const home = temporaryDirectory();
   mkdirSync(join(home, ".config/cloud"), { recursive: true });
   const run = fileTools({}, { access: { writable: [home], secret: [join(home, ".config/cloud")] } });
@@ -191,7 +191,7 @@ test("without access rules from the host, no grant is needed", async () => {
 });
 
 test.runIf(process.platform === "linux")(
-  "a directory that is swapped for a link while calls run leads no read to keys and no write outside",
+  "while a directory is swapped for a link during calls, no call reads keys or writes outside",
   async () => {
     const { project, outside, secret, run } = scene();
     mkdirSync(join(project, "dir"));

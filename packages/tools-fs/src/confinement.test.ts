@@ -45,7 +45,7 @@ test("no tool leaves the root through a link", async () => {
   expect(readFileSync(join(outside, "secret"), "utf8")).toBe("the secret");
 });
 
-test("a prefix, .., /proc/self/cwd and file: are refused by every tool", async () => {
+test("a sibling with the same prefix, .., /proc/self/cwd and file: URLs are refused by every tool", async () => {
   const { root, base, run } = scene();
   for (const path of [
     `${root}-evil`,
@@ -72,7 +72,7 @@ test("writing through a dangling link creates nothing outside the root", async (
   expect(readdirSync(outside)).toEqual(["secret"]);
 });
 
-test("a link inside the root is followed and kept; a link that leaves can be removed itself", async () => {
+test("a link inside the root is followed and kept; a link that points outside can itself be removed", async () => {
   const { root, outside, run } = scene();
   mkdirSync(join(root, "real"));
   symlinkSync("real", join(root, "link"));
@@ -117,7 +117,7 @@ function swapForever(directory: string, outside: string): ChildProcess {
 }
 
 test.skipIf(process.platform !== "linux")(
-  "a parent swapped for a link between check and use leads nowhere, in thousands of tries (Linux only)",
+  "a parent swapped for a link between check and use is never followed, in thousands of tries (Linux only)",
   { timeout: 120_000 },
   async () => {
     const { root, outside, run } = scene();

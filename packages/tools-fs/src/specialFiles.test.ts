@@ -51,7 +51,7 @@ test.each(["/dev/zero", "/dev/random", "/dev/tty", "/dev/null"].filter((path) =>
 );
 
 test.skipIf(!isLinux)(
-  "files of the kernel are read if they answer, within bounds (needs /proc)",
+  "kernel files are read up to the cap if they return data in time (needs /proc)",
   async () => {
     const run = fileTools({ maxReadBytes: 64 * 1024 });
     expect(await run("read_file", { path: "/proc/self/status" })).toMatch(/^Name:\t/);
@@ -67,7 +67,7 @@ test.skipIf(!isLinux)(
 );
 
 test.skipIf(!existsSync("/proc/kallsyms"))(
-  "a file without a size is read on like any other, by line and by byte (needs /proc/kallsyms)",
+  "a file of size 0 with content is read in windows, by line and by byte (needs /proc/kallsyms)",
   async () => {
     const whole = readFileSync("/proc/kallsyms", "utf8");
     const lines = whole.split("\n").slice(0, -1);
@@ -124,7 +124,7 @@ test("a file of 5 GB gives windows in bounded memory, and says how large it is",
   expect(peak).toBeLessThan(250 * 1024 * 1024);
 });
 
-test("a binary file of 900 MB is named, not read", async () => {
+test("a binary file of 900 MB is reported with type and size, not read", async () => {
   const path = join(temporaryDirectory(), "disk.img");
   const file = openSync(path, "w");
   ftruncateSync(file, 900 * 1024 * 1024);
@@ -151,7 +151,7 @@ test("reading a file while it is written returns text and does not crash", async
 });
 
 test.skipIf(!isLinux)(
-  "a directory that can be neither made nor found is an error at once (needs /proc)",
+  "a directory that cannot be created in /proc is an error at once (needs /proc)",
   async () => {
     const run = fileTools();
     expect(await run("mkdir", { path: "/proc/self/made/deeper" })).toMatch(
@@ -164,7 +164,7 @@ test.skipIf(!isLinux)(
 );
 
 test.skipIf(!isLinux)(
-  "lines of a file without a size are its own, and a binary one is named (needs /proc)",
+  "lines of a kernel file are read by offset, and an offset past its end is an error (needs /proc)",
   async () => {
     const run = fileTools();
     expect(await run("read_file", { path: "/proc/self/status", offset: 2, limit: 1 })).toMatch(

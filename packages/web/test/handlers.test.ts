@@ -68,7 +68,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     });
   });
 
-  test("a page that comes back while a call waits is sent everything, and its decision counts", async () => {
+  test("a page that reconnects while a call waits gets the whole state, and its decision counts", async () => {
     const url = await start(startServer, [GREET, "I did not greet."]);
     const first = await open(url);
     await first.post({ type: "send", content: "Greet Ada." });
@@ -113,7 +113,7 @@ test("a message sent while one is answered steers it", async () => {
   expect(page.state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
 });
 
-test("a provider's failure is shown as a message, and the conversation goes on", async () => {
+test("a provider's failure is shown as an error, and the conversation continues", async () => {
   const failing = (): never => {
     throw new Error("no such model");
   };
@@ -253,7 +253,7 @@ test.each([
   ["an array", JSON_TYPE, "[]", 400, "must be an object, got an empty array"],
   ["an unknown type", JSON_TYPE, '{"type":"sned"}', 400, '"sned"'],
   ["an empty message", JSON_TYPE, '{"type":"send","content":" "}', 400, "content"],
-  ["a decision that is none", JSON_TYPE, '{"type":"decide","id":"a","decision":true}', 400, "decision"],
+  ["an invalid decision", JSON_TYPE, '{"type":"decide","id":"a","decision":true}', 400, "decision"],
   ["a decision without an id", JSON_TYPE, '{"type":"decide","decision":"allow"}', 400, '"id"'],
   [
     "a decision nobody waits for",

@@ -54,9 +54,9 @@ const REQUEST_LINES: readonly (readonly [string, string, RegExp])[] = [
   ["two slashes, which would be another host", "GET // HTTP/1.1", /^HTTP\/1\.1 403/],
   ["a bracket that ends nowhere", "GET //[ HTTP/1.1", /^HTTP\/1\.1 403/],
   ["an address with a password in it", "GET http://user:word@x/chat?a=1 HTTP/1.1", /^HTTP\/1\.1 403/],
-  ["an address that is none", "GET http://[ HTTP/1.1", /^HTTP\/1\.1 400/],
+  ["an invalid address", "GET http://[ HTTP/1.1", /^HTTP\/1\.1 400/],
   ["a star", "GET * HTTP/1.1", /^HTTP\/1\.1 400/],
-  ["a port that is none", "POST http://x:99999999/ HTTP/1.1", /^HTTP\/1\.1 400/],
+  ["an invalid port", "POST http://x:99999999/ HTTP/1.1", /^HTTP\/1\.1 400/],
 ];
 
 describe("a request line made to break the server", () => {
@@ -119,7 +119,7 @@ describe.each(SERVERS)("a body made to break the conversation, on %s", (_name, s
     expect(page.state.messages).toEqual([]);
   });
 
-  test("a field that no part has is not kept", async () => {
+  test("an unknown field of a part is not stored", async () => {
     const url = await serveOn(startServer);
     const part = `{"type":"text","text":"Hi.","more":${nested(1000)},"__proto__":{"name":"x"}}`;
     expect((await post(url, `{"type":"send","content":[${part}]}`)).status).toBe(202);

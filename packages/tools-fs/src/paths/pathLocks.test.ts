@@ -21,7 +21,7 @@ function bench() {
   return { begun, start, settle, finish: (name: string) => finish.get(name)?.() };
 }
 
-test("work on a directory waits for work inside it, and what comes later waits for both", async () => {
+test("work on a directory waits for work inside it, and later work waits for both", async () => {
   const { begun, start, settle, finish } = bench();
   const all = [start("file", "/a/b/f"), start("tree", "/a", "/x"), start("later", "/a/b/g")];
   await settle();
@@ -36,7 +36,7 @@ test("work on a directory waits for work inside it, and what comes later waits f
   await Promise.all(all);
 });
 
-test("entries of one directory, and names that only begin alike, are worked on side by side", async () => {
+test("work on entries of one directory, and on names with a common prefix, runs in parallel", async () => {
   const { begun, start, settle, finish } = bench();
   const names = ["/a/f", "/a/g", "/a/g2", "/ab", "/b"];
   const all = names.map((path) => start(path, path));
@@ -46,7 +46,7 @@ test("entries of one directory, and names that only begin alike, are worked on s
   await Promise.all(all);
 });
 
-test("a directory that moves while a file in it is written takes no temporary file along", async () => {
+test("a directory that is moved while a file in it is written contains no temporary file afterwards", async () => {
   const directory = temporaryDirectory();
   const at = (name: string): string => join(directory, name);
   mkdirSync(at("d"));

@@ -46,7 +46,7 @@ test.each([...LOCKS, ...GIT])(
   },
 );
 
-test("with a root, a file may have the name of a directory that protected ones lie in; a directory or link may not", async () => {
+test("with a root, a file may take the name of a parent directory of protected files; a directory or link may not", async () => {
   const root = temporaryDirectory();
   const run = fileTools({ root });
   expect(await run("write_file", { path: join(root, "linux/.config"), content: "CONFIG_X=y\n" })).toContain(
@@ -70,7 +70,7 @@ test.each([...LOCKS, ...GIT, ...PERSISTENT])(
   },
 );
 
-test("a link cannot be moved to where package.json is, since its target could say anything", async () => {
+test("a link cannot be moved to package.json, since its target could have any content", async () => {
   const root = temporaryDirectory();
   writeFileSync(join(root, "other.json"), '{ "scripts": { "postinstall": "evil" } }');
   symlinkSync("other.json", join(root, "link"));

@@ -31,7 +31,7 @@ test("in UTF-16 only a whole newline counts", () => {
   expect(lastLineEnd(little, 7, UTF16LE_NEWLINE)).toBe(4);
 });
 
-test("positions after newlines", () => {
+test("the position after the n-th and after the last newline is found", () => {
   const bytes = Buffer.from("a\nbc\nd");
   expect([0, 1, 2, 3].map((count) => afterNewline(bytes, count, BYTE_NEWLINE))).toEqual([0, 2, 5, -1]);
   expect([0, 1, 2, 5, 6].map((end) => lastLineEnd(bytes, end, BYTE_NEWLINE))).toEqual([0, 0, 2, 5, 5]);

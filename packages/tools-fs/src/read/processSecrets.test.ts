@@ -57,7 +57,7 @@ test.runIf(isLinux)("open files and mapped memory of a process are not listed", 
   expect(await run("list_dir", { path: "/proc/self" })).toContain("status");
 });
 
-test.runIf(isLinux)("the environment is not moved to a place where it can be read", async () => {
+test.runIf(isLinux)("the environment of a process cannot be moved to a readable place", async () => {
   const directory = temporaryDirectory(MEMORY);
   mkdirSync(join(directory, "target"));
   const move = { source: "/proc/self/environ", destination: join(directory, "target/copy") };

@@ -106,7 +106,7 @@ test("a file is refused with what to use instead, a missing directory offers the
   );
 });
 
-test("a directory or file that may not be read is an error in words", () => {
+test("a directory or file without read permission is an error that says so", () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "closed"));
   writeFileSync(join(directory, "secret"), "x");

@@ -185,7 +185,7 @@ test.skipIf(!otherDevice)(
 );
 
 test.skipIf(!otherDevice)(
-  "across devices: refused unless asked, then replaced whole (needs /dev/shm)",
+  "across devices, an existing file is replaced only with overwrite, and then whole (needs /dev/shm)",
   async () => {
     const { at, run } = scene();
     const other = temporaryDirectory(SHARED_MEMORY);
@@ -199,7 +199,7 @@ test.skipIf(!otherDevice)(
 );
 
 test.skipIf(!otherDevice)(
-  "what cannot be copied stops the move before anything is taken away (needs /dev/shm)",
+  "an entry that cannot be copied stops the move before anything is removed (needs /dev/shm)",
   async () => {
     const { at, run } = scene();
     const other = temporaryDirectory(SHARED_MEMORY);
@@ -214,7 +214,7 @@ test.skipIf(!otherDevice)(
   },
 );
 
-test("what is neither file, link nor directory is never replaced", async () => {
+test("an entry that is neither file, link nor directory is never replaced", async () => {
   const { at, move } = scene();
   writeFileSync(at("a"), "x");
   makeFifo(at("pipe"));

@@ -80,7 +80,7 @@ test("past the cap, the notices lead through the whole file without a gap or a r
   expect(all).toBe(content);
 });
 
-test("the cap in lines keeps to the limit that was asked for", async () => {
+test("the cap in lines respects the limit of the call", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, numbered(100));
   const run = fileTools({ maxReadLines: 10 });
@@ -171,7 +171,7 @@ test("a byte order mark in UTF-8 is part of the content", async () => {
   expect(await fileTools()("read_file", { path: file })).toBe("\ufeffabc");
 });
 
-test("a binary file is named with type and size, not dumped; its bytes can be asked for", async () => {
+test("a binary file is reported with type and size, not dumped; its bytes can be requested", async () => {
   const file = join(temporaryDirectory(), "logo");
   writeFileSync(file, Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "latin1"));
   const run = fileTools();
@@ -267,7 +267,7 @@ test.each([1, 2, 4])(
   },
 );
 
-test("a read that is given up leaves nothing behind that could disturb the next one", async () => {
+test("an aborted read does not disturb the next one", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, numbered(2_000_000));
   const tool = new ReadFileTool();

@@ -78,12 +78,12 @@ test("a picture larger than the cap for text is attached whole, whatever lines w
   }
 });
 
-test("bytes that were asked for as bytes are given as text", async () => {
+test("a call with an encoding gets the bytes of a picture as text", async () => {
   expect(await show(PNG, { encoding: "base64" })).toEqual({ text: PICTURES["image/png"], parts: [] });
   expect((await show(PDF, { byte_offset: 0 })).text).toBe(PDF.toString());
 });
 
-test("a caller that takes no parts is told what the file is", async () => {
+test("a caller that takes no attachments gets a description of the file", async () => {
   const path = join(temporaryDirectory(), "file");
   writeFileSync(path, PNG);
   expect(await new ReadFileTool().execute({ path })).toContain("is a binary file (PNG image, 73 bytes)");
@@ -132,7 +132,7 @@ test.each([
   expect(text).toContain(`50000000 bytes) and is not shown, because it is larger than ${limit} bytes`);
 });
 
-test("the model gets the picture where its provider takes it, and words where it does not", async () => {
+test("the model gets the picture if its provider takes it, and a description if not", async () => {
   const path = join(temporaryDirectory(), "logo.png");
   writeFileSync(path, PNG);
   for (const takes of [true, false]) {

@@ -127,7 +127,7 @@ test("what cannot be removed is reported exactly, and the rest is gone", () => {
 });
 
 test.skipIf(!canMount)(
-  "a mounted file system is left alone and named, also as the very path (needs mount namespaces)",
+  "a mounted file system is not removed and the error names it, also if the path itself is the mount (needs mount namespaces)",
   () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, "d/mounted"), { recursive: true });
@@ -168,7 +168,7 @@ test.skipIf(!canMount)(
   },
 );
 
-test("an abort ends a removal: what is not gone by then stays", async () => {
+test("an abort ends a removal: entries not removed yet stay", async () => {
   const directory = temporaryDirectory(MEMORY);
   mkdirSync(join(directory, "d"));
   for (let index = 0; index < 5000; index++) writeFileSync(join(directory, "d", String(index)), "");
@@ -182,7 +182,7 @@ test("an abort ends a removal: what is not gone by then stays", async () => {
   expect(readdirSync(join(directory, "d")).length).toBeGreaterThan(0);
 });
 
-test("a tree deeper than a path may be long is removed", async () => {
+test("a tree deeper than the longest allowed path is removed", async () => {
   const directory = temporaryDirectory();
   const deep = join(directory, "deep");
   mkdirSync(deep);

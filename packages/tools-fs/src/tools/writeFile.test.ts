@@ -217,7 +217,7 @@ test("without permission the error says so, nothing is replaced and nothing is l
   expect(readdirSync(join(directory, "closed"))).toEqual([]);
 });
 
-test("a file that may be written, in a directory where nothing can be added, is not replaced, and it is said why", () => {
+test("a writable file in a read-only directory is not replaced, and the error says why", () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, "f"), "old");
   chmodSync(join(directory, "f"), 0o666);

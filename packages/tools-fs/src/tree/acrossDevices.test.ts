@@ -30,7 +30,7 @@ function scene() {
 }
 
 test.skipIf(!otherDevice)(
-  "files with two names in the tree arrive with both, and the source is gone (needs /dev/shm)",
+  "a file with two hard links in the tree arrives with both, and the source is gone (needs /dev/shm)",
   async () => {
     const { directory, tree, other } = scene();
     mkdirSync(join(tree, "sub"));
@@ -48,7 +48,7 @@ test.skipIf(!otherDevice)(
 );
 
 test.skipIf(!otherDevice)(
-  "what could not be removed afterwards is not copied to begin with (needs /dev/shm)",
+  "an entry that could not be removed afterwards is not copied at all (needs /dev/shm)",
   () => {
     const { directory, tree, other } = scene();
     const inner = join(tree, "z");
@@ -124,7 +124,7 @@ test.skipIf(!canMount)(
 );
 
 test.skipIf(!canMount)(
-  "what is mounted inside a directory, or as a file, cannot be taken away and is not copied (needs mount namespaces)",
+  "a mount inside a directory, or a mounted file, cannot be moved and is not copied (needs mount namespaces)",
   () => {
     const directory = temporaryDirectory();
     const disk = join(directory, "disk");

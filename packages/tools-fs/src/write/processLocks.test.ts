@@ -25,7 +25,7 @@ async function acknowledged(child: ChildProcess): Promise<string[]> {
   return (await text(child.stdout)).split("\n").slice(0, -1);
 }
 
-test("of edits by several processes at once every acknowledged one is in the file", async () => {
+test("when several processes edit a file at once, it contains every acknowledged edit", async () => {
   const path = join(temporaryDirectory(), "shared.txt");
   writeFileSync(path, "end\n");
   const editors = ["a", "b", "c", "d"].map((name) => startEditor(path, name, 30));
@@ -80,7 +80,7 @@ test.each([
   ["has ended", () => `${endedProcess()} 1 12345678-dead`],
   ["has ended and left its process id to another one", () => `${processTag()} 1 12345678-dead`],
 ])(
-  "the lock of a process that %s is taken over by those who wait, one after the other",
+  "the lock of a process that %s is taken over by the waiting calls, one after the other",
   async (_, holder) => {
     const path = join(temporaryDirectory(), "file");
     await leaveLock(path, holder());
@@ -121,7 +121,7 @@ test("a lock that is held is not taken; the wait ends with an abort", async () =
   expect(await withProcessLocks([path], async () => "done")).toBe("done");
 });
 
-test("work on one path runs one at a time, on others beside it, and paths given twice or crosswise do not hang", async () => {
+test("work on one path is serial, on different paths parallel; paths given twice or in opposite order do not deadlock", async () => {
   const directory = temporaryDirectory();
   const [a, b] = [join(directory, "a"), join(directory, "b")];
   let [inside, most] = [0, 0];

@@ -124,7 +124,7 @@ test("a failed message says why until the next one is sent", () => {
   expect(reduceAll([{ type: "sent", content: "again" }], failed)).not.toHaveProperty("error");
 });
 
-test("what child agents do is nested under the call that started them", () => {
+test("blocks of child agents are nested under the call that started them", () => {
   const child = (event: AgentEvent): AgentEvent => ({
     type: "child",
     id: "a",
@@ -169,7 +169,7 @@ test("live output and results are kept within bounds", () => {
   expect(lastCall(state)?.text).toMatch(/\[67232 more characters\]$/);
 });
 
-test("events of an id that no call has change nothing", () => {
+test("events with an unknown call id change nothing", () => {
   const state = reduceAll([{ type: "sent", content: "go" }]);
   expect(reduceAll([ended("unknown")], state)).toEqual(state);
 });
