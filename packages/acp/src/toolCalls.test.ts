@@ -15,7 +15,7 @@ function project(files: Readonly<Record<string, string>> = {}): string {
   return directory;
 }
 
-/** What an editor shows of a call. */
+/** The view of a call in an editor. */
 async function view(
   name: string,
   args: Record<string, unknown>,

@@ -192,7 +192,7 @@ test("commands of packs are advertised and run", async () => {
   await editor.prompt("/show this");
   expect(seen).toEqual(["Say hello to Ada"]);
   expect(texts(editor, "agent_message_chunk")).toEqual(["Hello Ada.", "shown this"]);
-  // Sent after the answer to session/new, and thus after everything that only awaits promises.
+  // The update is sent after the response to session/new, by setImmediate, so awaiting promises is not enough.
   await new Promise((resolve) => setTimeout(resolve, 20));
   const advertised = editor.updates.find(
     ({ sessionUpdate }) => sessionUpdate === "available_commands_update",

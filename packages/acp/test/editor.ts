@@ -29,19 +29,19 @@ export interface EditorOptions {
   /** Confines the file tools to the session's directory. */
   readonly confined?: boolean;
   readonly capabilities?: ClientCapabilities;
-  /** What the editor has open and not saved, by path. */
+  /** The unsaved texts in the editor, by path. */
   readonly buffers?: Map<string, string>;
   readonly elicit?: (params: unknown) => unknown;
 }
 
-/** A fresh directory, under its canonical path, that goes when the test ends. */
+/** A new directory, as a canonical path; it is removed when the test ends. */
 export function project(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), "agent-acp-test-")));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
-/** An editor that is connected to an agent with a scripted model, and checks every message against the schema. */
+/** An editor connected to an agent with a scripted model. It checks every message against the schema. */
 export function openEditor(options: EditorOptions = {}) {
   const sent: AnyMessage[] = [];
   const problems: string[] = [];

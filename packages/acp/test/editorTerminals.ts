@@ -10,7 +10,7 @@ interface Terminal {
   isReleased: boolean;
 }
 
-/** The side of an editor that has files and terminals: real processes and real files, with unsaved buffers above them. */
+/** The files and terminals of an editor: real processes, and real files with unsaved buffers above them. */
 export class EditorTerminals {
   readonly all: Terminal[] = [];
   readonly files: string[] = [];
@@ -30,7 +30,7 @@ export class EditorTerminals {
     const child = spawn(request.command, request.args ?? [], {
       cwd: request.cwd ?? undefined,
       stdio: ["ignore", "pipe", "pipe"],
-      // As in editors, so that ending it ends all of it.
+      // A process group, as editors do, so that ending the terminal ends all its processes.
       detached: true,
     });
     const exit = new Promise<{ exitCode: number | null; signal: string | null }>((resolve) => {
@@ -72,6 +72,6 @@ function kill({ child }: Terminal): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }

@@ -111,7 +111,7 @@ test("an editor that draws terminals itself gets the output with the updates", a
 
 test("no update follows the response to a cancelled message; the end of a slow call is sent with the next message", async () => {
   const cwd = project();
-  // Ignores the first signal, so that it outlives the answer.
+  // The command ignores SIGTERM, so that it outlives the response.
   const command = `trap '' TERM; echo $$ > ${join(cwd, "pid")}; while :; do sleep 0.01; done`;
   const editor = await started(
     { answers: [{ calls: [{ name: "run_bash", args: { command } }] }, "Next."] },

@@ -32,7 +32,7 @@ const HOSTILE = [
   "/dev/zero",
 ];
 
-/** A generator of numbers that is the same in each run. */
+/** A seeded random number generator: the same numbers in each run. */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -49,7 +49,7 @@ const everything: ClientCapabilities = {
 };
 const displayed: ClientCapabilities = { _meta: { terminal_output: true }, fs: { readTextFile: true } };
 
-// Every editor of this suite checks each message against the published schema; here the model does its worst.
+// Each editor checks every message against the published schema, while the model sends random calls.
 test.each([
   ["without any ability", {}, 1],
   ["with every ability", everything, 2],
@@ -120,7 +120,7 @@ test.each([
       await answered;
     }
     expect(editor.sent.length).toBeGreaterThan(100);
-    // All of it was reached: calls that were asked about, ran, failed, and changed files.
+    // The run covered everything: calls that were asked about, ran, failed, and changed files.
     const seen = JSON.stringify(editor.updates);
     for (const part of ["completed", "failed", "in_progress", "diff"]) expect(seen).toContain(`"${part}"`);
     expect(editor.permissions.length).toBeGreaterThan(0);

@@ -64,7 +64,7 @@ function rawClient({ hangs = false, maxMessageBytes = 4 * 1024 * 1024 } = {}) {
     end,
     write,
     send: (message: object) => write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`),
-    /** The next answer to a request that has come or comes. */
+    /** The next response to a request, whether it has arrived already or not. */
     answer: async (id: unknown): Promise<Answer> => {
       for (;;) {
         const at = messages.findIndex(
@@ -77,7 +77,7 @@ function rawClient({ hangs = false, maxMessageBytes = 4 * 1024 * 1024 } = {}) {
   };
 }
 
-/** The client with a session. */
+/** A client with an open session. */
 async function opened(options?: Parameters<typeof rawClient>[0]) {
   const client = rawClient(options);
   await client.send({ id: "init", method: "initialize", params: { protocolVersion: 1 } });
@@ -87,7 +87,7 @@ async function opened(options?: Parameters<typeof rawClient>[0]) {
   return { ...client, sessionId: result?.sessionId ?? "" };
 }
 
-/** The session still answers. */
+/** Checks that the session still answers. */
 async function stillWorks({ send, answer, sessionId }: Awaited<ReturnType<typeof opened>>): Promise<void> {
   const prompt = [{ type: "text", text: "Hi" }];
   await send({ id: "last", method: "session/prompt", params: { sessionId, prompt } });

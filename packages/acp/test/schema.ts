@@ -21,7 +21,7 @@ function definitionOf(method: string, kind: "Request" | "Response" | "Notificati
   );
 }
 
-/** What is wrong with a message of the agent under the published schema; `method` is the request it answers. */
+/** Why a message of the agent violates the published schema, if it does; `method` is the request it answers. */
 export function schemaProblem(message: unknown, method?: string): string | undefined {
   if (!isRecord(message) || message.jsonrpc !== "2.0") return `no message: ${JSON.stringify(message)}`;
   if (typeof message.method === "string") {

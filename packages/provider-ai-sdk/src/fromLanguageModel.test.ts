@@ -4,7 +4,7 @@ import { fromLanguageModel, type LanguageModel } from "./index.js";
 
 type Call = Record<string, unknown> & { prompt: { role: string; content: unknown }[] };
 
-/** A model of any version that gives the listed parts, whole or as a stream, and keeps what it was called with. */
+/** A model of any version that returns the listed parts, whole or as a stream, and records the options of each call. */
 function modelOf(specificationVersion: string, result: object, parts: readonly object[] = []) {
   const calls: Call[] = [];
   const model: LanguageModel = {

@@ -6,7 +6,7 @@ const request: ChatRequest = { messages: [], tools: [], signal: new AbortControl
 const delta = (text: string) =>
   JSON.stringify({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } });
 
-/** Reads an event as the stream does, and says whether it had to be parsed. */
+/** Reads an event as the stream reader does, and reports whether JSON.parse was needed. */
 function read(data: string): { readonly text: string | null; readonly isParsed: boolean } {
   const reader = new MessageReader("m", request);
   const isParsed = !reader.addUnparsed(data);

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { SELF_SIGNED } from "../test/certificate.js";
 import { OpenAIProvider } from "./provider.js";
 
-/** Starts a server for one test and returns where it listens. */
+/** Starts a server for one test and returns its address. */
 async function listening(server: Server): Promise<string> {
   await once(server.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => void server.close());
@@ -17,7 +17,7 @@ async function listening(server: Server): Promise<string> {
 
 const web = (listener: RequestListener) => listening(createHttpServer(listener));
 
-/** How asking there fails, and how often it was asked again. */
+/** The error of a request to this address, and its retries. */
 async function failureAt(
   baseURL: string,
   mode: Mode,
@@ -94,7 +94,7 @@ describe.each(MODES)("fails at once, with what to do, %s", (mode) => {
 
 test.each(MODES)("a request to an unknown host is repeated once, %s", async (mode) => {
   const { message, retries } = await failureAt("http://no-such-host.invalid/v1", mode);
-  // A resolver that cannot be reached answers differently, and then there is hope.
+  // Without a reachable DNS resolver the error is EAI_AGAIN, a temporary failure with more retries.
   if (message.includes("EAI_AGAIN")) return;
   expect(message).toMatch(/ENOTFOUND no-such-host\.invalid\. Check the host in baseURL, and the network\./);
   expect(retries).toHaveLength(1);

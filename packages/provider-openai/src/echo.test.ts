@@ -8,7 +8,7 @@ import { OpenAIProvider } from "./index.js";
 const { server, provider, lastRequest, failure } = await useOpenAIServer();
 const signal = new AbortController().signal;
 
-/** Asks, and asks again with the answer in the conversation. Returns the answer as the second request holds it. */
+/** Sends two requests, the second with the first answer in the conversation. Returns that answer as it was sent. */
 async function echoed(asked: ChatProvider, mode: string, reply: Reply): Promise<Record<string, unknown>> {
   const onText = mode === "streaming" ? { onText: () => undefined } : {};
   server.script(reply, answer({ content: "done" }));

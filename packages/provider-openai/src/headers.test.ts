@@ -2,7 +2,7 @@ import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { requestHeaders } from "./headers.js";
 
-/** What describes the SDK and not the request. */
+/** Headers that describe the SDK and not the request. */
 const OF_THE_SDK = /^(user-agent|x-stainless-.*|content-type)$/;
 
 const CASES = [

@@ -4,7 +4,7 @@ import { errorReply, KEY, useOpenAIServer } from "../test/openaiServer.js";
 
 const { server, provider, failure } = await useOpenAIServer();
 
-/** Sends a head and then the same piece until the client hangs up. */
+/** Sends `head` and then the same piece until the client disconnects. */
 function endless(piece: string, head = "", contentType = "text/event-stream"): Reply {
   return (_request, response) => {
     const repeated = piece.repeat(Math.ceil(65_536 / piece.length));

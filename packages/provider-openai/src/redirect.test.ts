@@ -12,7 +12,7 @@ const redirect =
   (_request, response) =>
     void response.writeHead(status, { location }).end();
 
-/** Another server, and what reached it: not even a connection may. */
+/** Another server, and its number of connections, which must stay 0. */
 async function otherServer(): Promise<{ address: string; connections: () => number }> {
   const other = createServer((_request, response) => response.end("{}"));
   let connections = 0;

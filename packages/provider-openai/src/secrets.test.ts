@@ -11,7 +11,7 @@ describe.each(MODES)("no error message holds a secret, %s", (mode) => {
     (status: number): Reply =>
     (request, response) => {
       const { authorization = "", "x-api-key": extra = "" } = request.headers;
-      // The key also where the message is cut: replaced before it is shortened, or half of it stays.
+      // Put the key also where the message is cut: if the message were shortened before redaction, half of the key would stay.
       const message = `${authorization} ${extra} ${"x".repeat(1900)}`.padEnd(1985, "x") + KEY;
       return errorReply(status, message)(request, response);
     };

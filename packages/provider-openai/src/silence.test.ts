@@ -5,7 +5,7 @@ import { errorReply, useOpenAIServer } from "../test/openaiServer.js";
 
 const { server, provider, failure } = await useOpenAIServer();
 
-// Long enough for a request to arrive, also the first one of a process on a busy machine.
+// Long enough for a request to arrive, even the first one of a process on a busy machine.
 const SILENCE_MS = 1000;
 const fine = answer({ content: "fine" });
 
@@ -97,7 +97,7 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
   });
 
   test("an abort while connecting rejects at once", async () => {
-    // Accepts connections but never reads: the request hangs before a byte of it was answered.
+    // The server accepts connections but never reads: the request hangs without any response.
     const deaf = createServer((socket) => socket.pause());
     await new Promise<void>((resolve) => deaf.listen(0, "127.0.0.1", resolve));
     const controller = new AbortController();

@@ -1,4 +1,4 @@
-/** A certificate nobody trusts, with its key, for servers of tests on the loopback interface. It protects nothing. */
+/** A self-signed certificate with its key, for test servers on the loopback interface. The key protects nothing. */
 export const SELF_SIGNED = {
   key: `\
 -----BEGIN PRIVATE KEY-----

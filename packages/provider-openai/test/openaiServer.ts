@@ -14,15 +14,15 @@ export const KEY = "sk-secret-0123456789";
 
 interface OpenAIServer {
   readonly server: ChatServer;
-  /** A provider that asks the server. */
+  /** A provider that sends its requests to the server. */
   provider(options?: Partial<OpenAIProviderOptions>): OpenAIProvider;
-  /** What the server was asked last. */
+  /** The last request that the server received. */
   lastRequest(): ReceivedRequest;
-  /** The error a request ends with, and how many requests it took. */
+  /** The error of a failed request, and how many HTTP requests were sent. */
   failure(asking: Promise<unknown>): Promise<AgentError & { requests: number }>;
 }
 
-/** A server that resembles the API, for the tests of one file. */
+/** Starts a server compatible with the API, for the tests of one file. */
 export async function useOpenAIServer(): Promise<OpenAIServer> {
   const server = await startChatServer();
   afterAll(() => server.close());
@@ -53,7 +53,7 @@ export async function useOpenAIServer(): Promise<OpenAIServer> {
   };
 }
 
-/** A failure as the API words it. */
+/** An error response in the form of the API. */
 export function errorReply(
   status: number,
   message: string,

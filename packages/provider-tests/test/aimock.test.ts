@@ -5,7 +5,7 @@ import { OpenAIProvider } from "@agent/provider-openai";
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, describe, expect, test } from "vitest";
 
-/** Somebody else's reading of the four APIs: what we send, it must understand, and what it sends, we must. */
+/** An independent implementation of the four APIs: it must understand our requests, and we must understand its answers. */
 
 const mock = new LLMock({ port: 0 });
 mock.on(

@@ -4,7 +4,7 @@ import { checkProvider, formatReport, type ProviderSubject, type ProviderTarget 
 import { expect, test } from "vitest";
 import { chat } from "./dialects.js";
 
-/** What is wrong with a provider, made from a good one: its answers, or the options it is made with. */
+/** How to make a faulty provider from a good one: by changing its answers, or the options it is created with. */
 interface Fault {
   readonly options?: Partial<ProviderTarget>;
   respond?(
@@ -71,7 +71,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   "reads-bytes": {
     respond: async (good, request) => {
       const response = await good.respond(request);
-      // As a reader does that decodes each piece by itself.
+      // Like a reader that decodes each chunk on its own.
       const content = response.content?.replace(/ö|😀/gu, "\ufffd") ?? null;
       return request.tools.length === 0 && request.onText ? { ...response, content } : response;
     },

@@ -18,7 +18,7 @@ import { type StrictServer, type StrictWire, startStrictServer } from "./strict/
 import { STRICT_CHAT, STRICT_GENERATE_CONTENT, STRICT_MESSAGES } from "./strict/wires.js";
 import { KEY } from "./strictWires.js";
 
-/** The built `agent` command with the real provider packages, in front of the strict servers. */
+/** The built `agent` command with the real provider packages, which talk to the strict servers. */
 
 const BIN = fileURLToPath(new URL("../../cli/dist/bin.js", import.meta.url));
 const WRONG = "sk-wrong-9876543210";
@@ -59,7 +59,7 @@ const WIRED: readonly Wired[] = [
   },
 ];
 
-/** A home with the provider packages that a person installed, and a project in it. */
+/** A home directory with installed provider packages, and a project in it. */
 function createHome() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "agent-providers-")));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -193,13 +193,13 @@ describe.each(WIRED)("agent on $name", (one) => {
   );
 });
 
-// Behind an address of one's own, such as OPENAI_BASE_URL, "google/…" is what that server calls its model.
+// The first wire uses OPENAI_BASE_URL. With a custom address, "google/…" is a model name of that server, not a provider.
 const [, ...OTHERS] = WIRED;
 
 test.each(OTHERS)("a fallback of $name is announced each time it answers", async (one) => {
   const [here, there] = [await strict(STRICT_MESSAGES), await strict(STRICT_GENERATE_CONTENT)];
   const [first, fallback] = OTHERS[0] === one ? [OTHERS[0], OTHERS[1]] : [OTHERS[1], OTHERS[0]];
-  if (!first || !fallback) throw new Error("There are two wires.");
+  if (!first || !fallback) throw new Error("WIRED must hold two wires besides the first.");
   const serverOf = ({ wire }: Wired) => (wire === STRICT_MESSAGES ? here : there);
   const { run } = createHome();
   const env = { ...environment(first, serverOf(first), WRONG), ...environment(fallback, serverOf(fallback)) };

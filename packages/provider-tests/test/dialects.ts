@@ -1,6 +1,6 @@
 import type { ProviderDialect, SampleAnswer } from "@agent/testing";
 
-/** How each API writes an answer, for the servers of the tests. */
+/** The wire format of each API, for the test servers. */
 
 const NO_USAGE = { input: 0, output: 0, cached: 0 };
 

@@ -11,7 +11,7 @@ import { chat, generateContent, messages, responses } from "./dialects.js";
 import { scriptedServer } from "./scriptedServer.js";
 
 /**
- * The same conversation, written for the vendor's own SDK as its documentation shows it, and held by our provider: a
+ * The same conversation through the vendor's own SDK, as its documentation shows, and through our provider: a
  * question with an image, an answer that thinks and calls two tools, their results. What both send must be the same.
  */
 
@@ -47,7 +47,7 @@ async function serve(dialect: ProviderDialect) {
   return server;
 }
 
-/** Two requests of ours: the question, and the same with the answer and the results. */
+/** The two requests of our provider: the question, then the same with the answer and the results. */
 async function ours(dialect: ProviderDialect, create: (baseURL: string) => ChatProvider): Promise<Sent> {
   const server = await serve(dialect);
   const provider = create(server.baseURL);
@@ -170,7 +170,7 @@ test("Responses: the same as with openai, but for ids of items that the server d
   expect(own.bodies).toEqual(vendor.bodies.map(withoutItemIds));
 });
 
-/** Only reasoning keeps its id; a message of the model's may be written in short. */
+/** Removes ids that may differ: only reasoning keeps its id. Also accepts the short form of a message. */
 function withoutItemIds(body: unknown): unknown {
   const { input, ...rest } = body as { input: Record<string, unknown>[] };
   return {
@@ -272,7 +272,7 @@ test("generateContent: the same as with @google/genai", async () => {
   expect(own.bodies).toEqual(vendor.bodies.map(withoutThoughts));
 });
 
-/** The SDK's user sends summaries of thoughts back, which Google's documentation does not ask for. */
+/** Removes summaries of thoughts: code with the SDK sends them back, but Google's documentation does not require it. */
 function withoutThoughts(body: unknown): unknown {
   const {
     contents,

@@ -6,7 +6,7 @@ import { startStrictServer } from "./strict/server.js";
 import { STRICT_CHAT, STRICT_RESPONSES } from "./strict/wires.js";
 import { WIRES } from "./strictWires.js";
 
-/** What the servers refuse of images never reaches them: the model gets words instead, and the conversation goes on. */
+/** Images that a server would refuse are never sent: the model gets a description, and the conversation continues. */
 
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -59,7 +59,8 @@ describe.each(WIRES)("images on $name", (one) => {
 });
 
 const [, , anthropic, google] = WIRES;
-if (!anthropic || !google) throw new Error("The wires have another order.");
+if (!anthropic || !google)
+  throw new Error("WIRES must hold the wires of Anthropic and Google at these positions.");
 
 test.each<[string, typeof anthropic, ContentPart, string]>([
   [
@@ -108,7 +109,7 @@ test.each([
   expect(JSON.stringify(server.requests.at(-1)?.body)).toContain(`at most ${most} images in a request`);
 });
 
-/** OpenAI's limits hold at its own address, which a client's own `fetch` can lead anywhere. */
+/** OpenAI's limits apply only to its own address. A custom `fetch` redirects that address to the test server. */
 function ownAddress(api: "chat" | "responses"): (typeof WIRES)[number] {
   return {
     name: api,

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ProviderDialect, SampleAnswer } from "@agent/testing";
 
-/** A server that gives the listed answers, one a request, in the form that each request asks for. */
+/** A server that gives the listed answers, one per request, streamed if the request asks for it. */
 export async function scriptedServer(dialect: ProviderDialect, answers: readonly SampleAnswer[]) {
   const requests: { readonly url: string; readonly body: Record<string, unknown> }[] = [];
   const server = createServer(async (message, response) => {

@@ -5,7 +5,7 @@ import { checkMessages } from "./strict/messages.js";
 import { checkResponses } from "./strict/responses.js";
 import type { Fields, Signed } from "./strict/rules.js";
 
-/** The strict servers are only worth something if they refuse. */
+/** Checks that the strict servers refuse invalid requests; otherwise tests against them would prove nothing. */
 
 type Check = (request: { url: string; headers: Fields; body: Fields }, signed: Signed) => void;
 

@@ -10,7 +10,7 @@ import { createAnthropic as createAnthropic4 } from "ai-sdk-anthropic-4";
 import OpenAI from "openai";
 import { chat, generateContent, messages, responses } from "./dialects.js";
 
-/** All our providers on all their wires, for the kit and for tests that are the same for each. */
+/** All providers of this repository with all their wires, for the kit and for tests shared by all. */
 export const SUBJECTS: readonly ProviderSubject[] = [
   {
     name: "openai, chat completions",
@@ -47,7 +47,7 @@ export const SUBJECTS: readonly ProviderSubject[] = [
   ...aiSdkSubjects(),
 ];
 
-/** The AI SDK's own package for Anthropic in the three generations that people have installed. */
+/** The AI SDK's package for Anthropic in three major versions, one for each specification version. */
 function aiSdkSubjects(): ProviderSubject[] {
   const generations = { v2: createAnthropic2, v3: createAnthropic3, v4: createAnthropic4 };
   return Object.entries(generations).map(([version, createAnthropic]) => ({
@@ -59,7 +59,8 @@ function aiSdkSubjects(): ProviderSubject[] {
         apiKey,
         fetch: (url, init) => fetchSameOrigin(String(url), init ?? {}),
       })("m");
-      if (model.specificationVersion !== version) throw new Error(`is ${model.specificationVersion}`);
+      if (model.specificationVersion !== version)
+        throw new Error(`The model is ${model.specificationVersion}.`);
       return fromLanguageModel(model, { timeoutMs, maxRetries, retryDelayMs });
     },
   }));

@@ -48,7 +48,7 @@ const CASES = [
     (await module.temporaryWorkspace({ a: value })).remove(),
   ),
 ];
-// Of core, whose own table has them.
+// Re-exported from core, whose own test checks them.
 const FREE = ["recordProvider", "replayProvider", "scriptedProvider"];
 
 function isFine(options: unknown): boolean {

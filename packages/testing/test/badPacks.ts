@@ -3,11 +3,11 @@ import { join } from "node:path";
 
 const GOOD = new URL("./fixtures/good.mjs", import.meta.url).href;
 
-/** A pack that is good but for one thing, and what the kit must say about it. */
+/** A pack with exactly one fault, and what the kit must report about it. */
 export interface BadPack {
   readonly check: string;
   readonly because: string;
-  /** Module text; `goodTool`, `slowTool`, `packOptions` and `functionTool` are in scope. */
+  /** The source text of the module; `goodTool`, `slowTool`, `packOptions` and `functionTool` are in scope. */
   readonly source: string;
   readonly says: RegExp;
 }
@@ -282,7 +282,7 @@ export const BAD_PACKS: readonly BadPack[] = [
   },
 ];
 
-/** Writes a bad pack where it can be imported from. */
+/** Writes a bad pack to a file that can be imported. */
 export async function writeBadPack(directory: string, { source }: BadPack): Promise<string> {
   const file = join(directory, "bad.mjs");
   const toolkit = import.meta.resolve("@agent/core/toolkit");

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { checkPack } from "../src/checkPack.js";
 import { describePack } from "../src/describePack.js";
 
-/** The files the samples work on: one for each of them, and one that is larger than any cap. */
+/** Creates the files that the samples use: one for each, and one that is larger than any cap. */
 async function setup(workspace: string): Promise<void> {
   for (const name of ["read.txt", "edit.txt", "move.txt", "remove.txt"]) {
     await writeFile(join(workspace, name), "hello\nworld\n");

@@ -25,7 +25,7 @@ const LIBRARIES = [
   "zod",
 ];
 
-// Inside this package, whose dev dependencies they are.
+// A directory inside this package, so that its dev dependencies can be imported.
 const directory = new URL("../.turbo/dependencies/", import.meta.url);
 afterAll(() => rm(directory, { recursive: true, force: true }));
 

@@ -6,7 +6,7 @@ import { temporaryWorkspace } from "../src/temporaryWorkspace.js";
 
 const GOOD = new URL("./fixtures/good.mjs", import.meta.url);
 
-// The kit as an author uses it: in vitest, on a pack that passes.
+// The kit as a pack author uses it: in vitest, with a pack that passes.
 describePack(GOOD, {
   describe,
   test,
@@ -50,7 +50,7 @@ describe("describePack", () => {
       {
         cwd: workspace.path,
         encoding: "utf8",
-        // Set by an outer node:test run, it would change the format.
+        // An outer node:test run sets this variable, which would change the output format.
         env: { ...process.env, NODE_TEST_CONTEXT: undefined },
       },
     );

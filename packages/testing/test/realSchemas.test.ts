@@ -10,7 +10,7 @@ describe("function schemas as people write them", () => {
   test("as they come, each is registered or refused in words that name the tool or its name", () => {
     for (const block of blocks) {
       const refusal = refusalOf(block);
-      // "dict" is no JSON Schema type, so none of them is valid as it comes.
+      // "dict" is not a JSON Schema type, so none of them is valid unchanged.
       expect(refusal).toMatch(/^(Tool ".+": .*("dict"|parameters)|A tool's name must be 1 to 64 letters)/s);
     }
   });
@@ -36,7 +36,7 @@ describe("function schemas as people write them", () => {
   });
 });
 
-/** Any arguments give a string and one of two outcomes; a missing required one is named. */
+/** Checks that calls with any arguments give a string and a known outcome; a missing required one is named. */
 async function checkCalls(registry: ToolRegistry, block: Block): Promise<void> {
   const { required = [], properties = {} } = (block.parameters ?? {}) as {
     required?: string[];

@@ -23,7 +23,7 @@ interface Scene {
   needs(name: string, args: Record<string, unknown>): readonly AccessNeed[];
 }
 
-/** A project in a home directory with keys, and rules as the command makes them. */
+/** A project in a home directory with keys, and access rules like those of the `agent` command. */
 function scene(): Scene {
   const home = temporaryDirectory();
   const [project, outside, secret] = [join(home, "project"), join(home, "other"), join(home, ".ssh")];
@@ -129,7 +129,7 @@ test("keys are neither read, listed, edited nor moved without a grant, also thro
     expect(text, name).not.toContain("KEY");
   }
   expect(readdirSync(secret)).toEqual(["id"]);
-  // A name that is not there is answered with no name that is.
+  // The error for a missing name does not suggest existing names of a secret directory.
   for (const [name, args] of [
     ["read_file", { path: join(secret, "ids") }],
     ["list_dir", { path: join(secret, "ids") }],
@@ -198,7 +198,7 @@ test.runIf(process.platform === "linux")(
     writeFileSync(join(project, "dir/id"), "harmless\n");
     symlinkSync("../.ssh", join(project, "keys"));
     symlinkSync("../other", join(project, "out"));
-    // Renames in a thread of its own, so that a swap can fall between any two steps of a call.
+    // Swap in a separate thread, so that a swap can happen between any two steps of a call.
     const swapper = new Worker(
       `const { renameSync } = require("node:fs");
        const { workerData: at } = require("node:worker_threads");
@@ -249,7 +249,7 @@ test("paths that the host protects are never written, moved or removed, whatever
     expect(await run(name, args), `${name} ${JSON.stringify(args)}`).toContain("no tool changes it");
   }
   expect(readFileSync(join(state, "trust.json"), "utf8")).toBe("{}");
-  // A link that is put there later is followed too.
+  // A link that is created later is followed too.
   renameSync(join(home, "link"), join(home, "old"));
   mkdirSync(join(home, "elsewhere/agent"), { recursive: true });
   symlinkSync("elsewhere", join(home, "link"));

@@ -7,7 +7,7 @@ import { fileTools, temporaryDirectory } from "../test/support.js";
 // Two thousand are enough to catch a check that is not repeated after opening; RACE_TRIES=10000 takes its time.
 const RACE_TRIES = Number(process.env.RACE_TRIES ?? 2000);
 
-/** A root with something beside it that must never be reached. */
+/** A root, with a directory beside it that no tool may reach. */
 function scene() {
   const base = temporaryDirectory();
   const [root, outside] = [join(base, "ws"), join(base, "outside")];
@@ -16,7 +16,7 @@ function scene() {
   return { root, outside, base, run: fileTools({ root }) };
 }
 
-/** Every tool, pointed at one path. */
+/** A call of every tool with the same path. */
 function everyTool(path: string): [string, Record<string, unknown>][] {
   return [
     ["read_file", { path }],
@@ -103,7 +103,7 @@ function swapForever(directory: string, outside: string): ChildProcess {
         unlinkSync(directory);
         renameSync(aside, directory);
       } catch {
-        // A tool made the directory while it was away: start again from there.
+        // A tool created the directory while it was renamed: start again from there.
         for (const heal of [() => unlinkSync(directory), () => rmSync(aside, { recursive: true }), () => mkdirSync(directory)]) {
           try { heal(); } catch {}
         }
@@ -127,7 +127,7 @@ test.skipIf(process.platform !== "linux")(
     const swapper = swapForever(join(root, "d"), outside);
     onTestFinished(() => void swapper.kill("SIGKILL"));
     await new Promise((resolve) => swapper.stdout?.once("data", resolve));
-    // Until both sides of the race have been met, however the two processes are scheduled.
+    // Repeat until both outcomes of the race have occurred, however the two processes are scheduled.
     let [succeeded, refused] = [0, 0];
     for (let round = 0; round < RACE_TRIES / 8 || succeeded === 0 || refused === 0; round++) {
       const texts = await Promise.all([

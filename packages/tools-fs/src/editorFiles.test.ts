@@ -4,7 +4,7 @@ import type { EditorFiles } from "@agent/core";
 import { expect, test } from "vitest";
 import { fileTools, temporaryDirectory } from "../test/support.js";
 
-/** An editor with some files open; it saves what it is told to write. */
+/** An editor with some files open; it saves every text that it is given. */
 function editor(buffers: Record<string, string>, format = (text: string) => text) {
   const asked: string[] = [];
   const files: EditorFiles = {

@@ -100,12 +100,12 @@ test.skipIf(!existsSync("/proc/kmsg"))(
 test("a file of 5 GB gives windows in bounded memory, and says how large it is", {
   timeout: 120_000,
 }, () => {
-  // In memory where that is possible: holes cost nothing there, on a disk each page of them is a fault.
+  // Use a file system in memory if there is one: reading holes is free there and slow on a disk.
   const directory = temporaryDirectory(MEMORY);
   const path = join(directory, "huge.log");
   const file = openSync(path, "w");
   writeSync(file, "first\nsecond\n");
-  // Sparse: five gigabytes that take no room on the disk. A window near the end crosses all of them.
+  // A sparse file: five gigabytes that use no space. Reading a window near the end scans all of them.
   ftruncateSync(file, 5 * GIGABYTE);
   writeSync(file, "\nlast line\n", 5 * GIGABYTE);
   closeSync(file);

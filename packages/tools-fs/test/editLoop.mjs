@@ -8,7 +8,7 @@ register(registry);
 for (let number = 1; number <= Number(count); number++) {
   const line = `${name}-${number}`;
   for (;;) {
-    // Another process may have edited the file since: read it, as the error says.
+    // Another process may have edited the file since: read it again, as the error says.
     await registry.execute("read_file", { path, limit: 1 });
     const args = { path, old_text: "end\n", new_text: `${line}\nend\n` };
     const text = await registry.execute("edit_file", args);

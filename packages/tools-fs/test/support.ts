@@ -11,7 +11,7 @@ const UNSHARE = "unshare";
 const MKFIFO = "mkfifo";
 const CALL_TOOLS = fileURLToPath(new URL("callTools.mjs", import.meta.url));
 
-/** Where many or huge files cost little: memory, if the machine has a disk made of it. */
+/** A directory where many or huge files are cheap: a file system in memory, if the machine has one. */
 export const MEMORY = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 export type Run = (
@@ -20,14 +20,14 @@ export type Run = (
   granted?: readonly AccessNeed[],
 ) => Promise<string>;
 
-/** A fresh directory, under its canonical path, that goes when the test ends. */
+/** A new directory, as a canonical path; it is removed when the test ends. */
 export function temporaryDirectory(parent = tmpdir()): string {
   const directory = realpathSync(mkdtempSync(join(parent, "tools-fs-")));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }));
   return directory;
 }
 
-/** The pack in a registry of its own, `remove` enabled; runs a tool by name and gives the text. */
+/** Registers the pack in a new registry, with `remove` enabled. Returns a function that runs a tool by name. */
 export function fileTools(options: FsOptions = {}, host: Partial<PackHost<FsOptions>> = {}): Run {
   const registry = new ToolRegistry();
   const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
@@ -41,13 +41,13 @@ export interface Call {
   readonly args: Record<string, unknown>;
 }
 
-/** Runs calls in a process of its own that has no more rights than any user. Needs the built package. */
+/** Runs calls in a separate process without the rights of root. Needs the built package. */
 export function asOrdinaryUser(calls: readonly Call[], options: FsOptions = {}): string[] {
   const request = JSON.stringify({ calls, options, dropRights: true });
   return JSON.parse(execFileSync(process.execPath, [CALL_TOOLS], { input: request, encoding: "utf8" }));
 }
 
-/** Runs calls in a process of its own, beside this one. Needs the built package. */
+/** Runs calls in a separate process, at the same time as this one. Needs the built package. */
 export async function inAnotherProcess(calls: readonly Call[]): Promise<void> {
   const child = spawn(process.execPath, [CALL_TOOLS], { stdio: ["pipe", "ignore", "inherit"] });
   child.stdin.end(JSON.stringify({ calls }));
@@ -55,8 +55,8 @@ export async function inAnotherProcess(calls: readonly Call[]): Promise<void> {
 }
 
 /**
- * Runs calls in a process that sees a small disk of its own mounted at `directory`; `prepare` is shell that
- * runs there first, `check` afterwards, and its output comes last. Needs the built package.
+ * Runs calls in a process with a small file system of its own mounted at `directory`. The shell command `prepare` runs
+ * there first and `check` last; the output of `check` is returned. Needs the built package.
  */
 export function onDiskOf(
   size: string,
@@ -75,7 +75,7 @@ export function onDiskOf(
   return { results: JSON.parse(output.slice(0, end)), check: output.slice(end + 1) };
 }
 
-/** A FIFO: reading or writing it waits for the other end. */
+/** Makes a FIFO: opening it normally waits for the other end. */
 export function makeFifo(path: string): void {
   execFileSync(MKFIFO, [path]);
 }

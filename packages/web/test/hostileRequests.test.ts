@@ -10,7 +10,7 @@ import { SERVERS, type StartServer } from "./servers.js";
 
 const [[, nodeHttp]] = SERVERS as [(typeof SERVERS)[number]];
 
-/** Serves conversations, and gives the address of one. */
+/** Serves conversations, and returns the URL of one. */
 async function serveOn(
   startServer: StartServer,
   options: Partial<ChatHandlersOptions> = {},
@@ -28,7 +28,7 @@ async function serveOn(
   return `${server.url}?session=1`;
 }
 
-/** The same on Node's own server, and the port alone. */
+/** Like `serveOn` with Node's own server; returns only the port. */
 async function serve(options: Partial<ChatHandlersOptions> = {}): Promise<number> {
   return Number(new URL(await serveOn(nodeHttp, options)).port);
 }
@@ -85,7 +85,7 @@ test("a reader that disconnects while the conversation is opened does not keep i
   left.abort();
   opening.resolve();
   await answer;
-  // Nobody reads the answer's body, and nobody cancels it.
+  // The test neither reads nor cancels the body of the response.
   await closed.promise;
 });
 
@@ -167,7 +167,7 @@ test("unfinished bodies count against the limit of their own conversation, and f
   for (const socket of slow) {
     onTestFinished(() => void socket.destroy());
     socket.on("error", () => undefined).write(`${head}content-length: 1000\r\nexpect: 100-continue\r\n\r\n`);
-    // The server reads the body once it has said so.
+    // Wait for "100 Continue": the server then reads the body.
     await once(socket, "data");
   }
   const refused = await post(url("1"), '{"type":"stop"}');

@@ -3,7 +3,7 @@ import type { ChatAction, ChatEvent } from "../src/events.js";
 import { type ChatState, EMPTY_CHAT } from "../src/state/chatState.js";
 import { reduceChat } from "../src/state/reduce.js";
 
-/** What a page does, over plain HTTP: follows the events, reduces them, and posts actions. */
+/** A page without a browser, over plain HTTP: follows the events, reduces them, and posts actions. */
 export class Page {
   readonly #url: string;
   readonly #leave = new AbortController();
@@ -18,7 +18,7 @@ export class Page {
     this.#url = url;
   }
 
-  /** Resolves once the first event is there. */
+  /** Resolves once the first event has arrived. */
   static async open(url: string): Promise<Page> {
     const page = new Page(url);
     const response = await fetch(url, { signal: page.#leave.signal });

@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import type { ChatHandlers } from "../src/server/handlers.js";
 import { toNodeListener } from "../src/server/node.js";
 
-/** Starts a server on a free port of loopback with the handlers at /chat. */
+/** Starts a server on a free port of the loopback interface, with the handlers at /chat. */
 export type StartServer = (handlers: ChatHandlers) => Promise<{ url: string; stop: () => Promise<void> }>;
 
 export const SERVERS: readonly (readonly [string, StartServer])[] = [

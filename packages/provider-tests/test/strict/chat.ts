@@ -23,7 +23,7 @@ const FIELDS = [
 export const OPENAI_IMAGES = { types: ["image/png", "image/jpeg", "image/gif", "image/webp"], count: 500 };
 const ECHOED = ["reasoning_content", "reasoning_details"];
 
-/** Chat completions as OpenAI, DeepSeek and Gemini together insist on it. */
+/** Checks chat completions by the combined rules of OpenAI, DeepSeek and Gemini. */
 export function checkChat({ body }: StrictRequest, signed: Signed): void {
   only("body", body, FIELDS);
   const tools = body.tools === undefined ? [] : asList("tools", body.tools);
@@ -95,7 +95,7 @@ function checkAssistant(where: string, message: unknown, open: Set<string>, sign
     JSON.parse(asText("arguments", asRecord("function", called).arguments));
     open.add(asText("id", id));
   }
-  // What was signed by this server must come back; what comes back must have been signed here.
+  // A signature of this server must come back, and every signature that comes back must be one of this server.
   if (calls.length > 0 && fields.reasoning_details === undefined && signed.size > 0 && isOurs(calls)) {
     refuse("The reasoning_content in the thinking mode must be passed back to the API.");
   }
@@ -107,7 +107,7 @@ function checkAssistant(where: string, message: unknown, open: Set<string>, sign
   }
 }
 
-/** Calls that this server made; those of another one it cannot have signed. */
+/** Whether this server made the calls. Calls of another server have no signature of this one. */
 function isOurs(calls: readonly unknown[]): boolean {
   return calls.some((call) => asText("id", asRecord("call", call).id).startsWith("chat"));
 }

@@ -23,7 +23,7 @@ const IMAGES = {
 };
 const SKIP = "skip_thought_signature_validator";
 
-/** generateContent of Gemini 3. */
+/** Checks generateContent by the rules of Gemini 3. */
 export function checkGenerateContent({ body, url }: StrictRequest, signed: Signed): void {
   if (/[?&]key=/.test(url)) refuse("a key in an address ends in logs");
   only("body", body, FIELDS);
@@ -71,7 +71,7 @@ export function checkGenerateContent({ body, url }: StrictRequest, signed: Signe
   if (role !== "user") refuse("Please ensure that the last turn is the user's");
 }
 
-/** What a part shows, also inside a result. */
+/** The inline data of a part, also inside a result. */
 function inlineData({ inlineData: shown, functionResponse }: Fields): Fields[] {
   if (shown !== undefined) return [asRecord("inlineData", shown)];
   const { parts } =
@@ -81,7 +81,7 @@ function inlineData({ inlineData: shown, functionResponse }: Fields): Fields[] {
     : asList("parts", parts).flatMap((part) => inlineData(asRecord("part", part)));
 }
 
-/** The first call of each step is signed. */
+/** The first call of each step must be signed. */
 function checkSignatures([first]: readonly Fields[]): void {
   if (first && typeof first.thoughtSignature !== "string") {
     refuse("Function call is missing a thought_signature in functionCall parts.");

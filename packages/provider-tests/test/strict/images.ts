@@ -1,9 +1,9 @@
 import { refuse } from "./rules.js";
 
-/** What a server takes of images. */
+/** The limits of a server for images. */
 export interface ImageRules {
   readonly types: readonly string[];
-  /** What the base64 text of one may weigh. */
+  /** The most bytes of the base64 text of one image. */
   readonly base64Bytes?: number;
   readonly side?: number;
   readonly count?: number;
@@ -16,7 +16,7 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
   "image/webp": "52494646",
 };
 
-/** Refuses images as the servers do: too heavy, too large, too many, of a wrong format, or none at all. */
+/** Refuses images as the servers do: too many bytes, pixels or images, a wrong format, or invalid data. */
 export class ImageJudge {
   readonly #rules: ImageRules;
   #count = 0;
@@ -39,7 +39,7 @@ export class ImageJudge {
     if (++this.#count > count) refuse(`too many images: at most ${count}`);
   }
 
-  /** An address with the image inside. */
+  /** Checks an image in a data URL. */
   judgeDataUrl(url: string): void {
     const [, mediaType = "", data = ""] = /^data:([^;]+);base64,(.*)$/s.exec(url) ?? [];
     this.judge(mediaType, data);

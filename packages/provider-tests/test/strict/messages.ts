@@ -29,7 +29,7 @@ const IMAGES = {
   count: 100,
 };
 
-/** The Messages API. */
+/** Checks requests by the rules of Anthropic's Messages API. */
 export function checkMessages({ body, headers }: StrictRequest, signed: Signed): void {
   if (headers["anthropic-version"] === undefined) refuse("anthropic-version: header is required");
   only("body", body, FIELDS);
@@ -102,7 +102,7 @@ function checkBlock(where: string, block: Fields, signed: Signed): void {
   }
 }
 
-/** Results come first, one for each call of the answer before, and none for any other. */
+/** Results must come first: one for each call of the previous answer, and no others. */
 function checkResults(index: number, blocks: readonly Fields[], asked: readonly string[]): void {
   const results = blocks.flatMap(({ type, tool_use_id: id }) => (type === "tool_result" ? [String(id)] : []));
   const missing = asked.find((id) => !results.includes(id));

@@ -10,7 +10,7 @@ const ITEMS: Readonly<Record<string, readonly string[]>> = {
   function_call_output: ["type", "call_id", "output"],
 };
 
-/** The Responses API of a server that stores nothing. */
+/** Checks requests by the rules of the Responses API with `store: false`. */
 export function checkResponses({ body }: StrictRequest, signed: Signed): void {
   only("body", body, FIELDS);
   if (body.store !== false) refuse("store must be false: this organisation keeps no data");

@@ -8,7 +8,7 @@ export interface StrictRequest {
   readonly body: Fields;
 }
 
-/** What one strict server knows of the conversation: what it signed, under whose eyes. */
+/** The signatures that one strict server has given. */
 export type Signed = ReadonlySet<string>;
 
 export class Refusal extends Error {}

@@ -6,27 +6,27 @@ import { type Fields, Refusal, type Signed, type StrictRequest } from "./rules.j
 
 const TOKENS_AN_ITEM = 100;
 
-/** A piece of a request in the order the model reads it, and whether the cache ends there. */
+/** A piece of a prompt, in the order the model reads it, and whether it has a cache breakpoint. */
 export interface PromptItem {
   readonly text: string;
   readonly isMarked: boolean;
 }
 
-/** One API as its server insists on it. */
+/** One API with all rules of its server. */
 export interface StrictWire {
   readonly name: string;
   readonly dialect: ProviderDialect;
-  /** Throws a `Refusal` for what the real server refuses. */
+  /** Throws a `Refusal` for a request that the real server refuses. */
   check(request: StrictRequest, signed: Signed): void;
-  /** What the prompt cache compares. */
+  /** The pieces of the prompt that the prompt cache compares. */
   prompt(body: Fields): readonly PromptItem[];
-  /** Whether only marked places are cached. */
+  /** Whether the cache stores only prefixes that end at a breakpoint. */
   readonly cachesMarked: boolean;
-  /** How the server's own ids of calls begin. */
+  /** The prefix of the server's call ids. */
   readonly idPrefix: string;
-  /** The header with the key, and how it is written there. */
+  /** The header that holds the key, and the prefix before the key. */
   readonly keyHeader: readonly [name: string, prefix: string];
-  /** The list of models that holds one with this id. */
+  /** The response of the model list, with one model of this id. */
   models(id: string): object;
 }
 
@@ -41,7 +41,7 @@ export interface StrictServer {
 
 /**
  * A server that refuses what the real one refuses, caches prompts, and plays a model that calls `tool` twice for each
- * question, signing every answer, and then answers. With `key`, it refuses any other one.
+ * question, signing every answer, and then answers. If `key` is given, it refuses every other key.
  */
 export async function startStrictServer(
   wire: StrictWire,
@@ -117,7 +117,7 @@ export async function startStrictServer(
   };
 }
 
-/** Prompt caches of two kinds: every prefix, or prefixes that end at a mark and are looked for near one. */
+/** A prompt cache. It stores every prefix, or only prefixes that end at a breakpoint, and then searches near breakpoints. */
 class PromptCache {
   readonly #prefixes = new Set<string>();
   readonly #isMarked: boolean;
@@ -133,7 +133,7 @@ class PromptCache {
     }
   }
 
-  /** How many items at the beginning are known. */
+  /** How many items at the beginning are in the cache. */
   read(items: readonly PromptItem[]): number {
     for (let index = items.length - 1; index >= 0; index--) {
       const isNear = items.slice(index, index + PromptCache.#LOOKBACK).some(({ isMarked }) => isMarked);

@@ -70,6 +70,6 @@ test("the nearest place is found in ten megabytes of similar lines", () => {
   expect(
     nearest(`${text}const value = compute(value, other, fourth);\n`, "const value = compute(value, fourth)"),
   ).toContain("line 240001: const value = compute(value, other, fourth);");
-  // Tens of millions of lines are never made a list of.
+  // An array of tens of millions of lines would exhaust the memory.
   expect(nearest("\n".repeat(30_000_000), "const a = 1;")).toBe("nothing");
 });

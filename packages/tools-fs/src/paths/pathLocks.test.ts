@@ -6,7 +6,7 @@ import { WriteFileTool } from "../index.js";
 import { Workspace } from "../workspace.js";
 import { PathLocks } from "./pathLocks.js";
 
-/** Work that is done when it is told so, and what has begun so far. */
+/** Work that the test finishes by hand, and the names of the work that has begun so far. */
 function bench() {
   const locks = new PathLocks();
   const begun: string[] = [];

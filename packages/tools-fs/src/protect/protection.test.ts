@@ -14,7 +14,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { fileTools, temporaryDirectory } from "../../test/support.js";
 
 const LOCKS = ["mcp.lock.json"];
-/** What a host protects: files that it loads, by their names. */
+/** The names that a host protects: files that it loads. */
 const host = { protectedNames: ["host.config.ts", "etc/host.yaml", "package.json#host"] };
 const GIT = [
   ".git/hooks/pre-commit",
@@ -381,7 +381,7 @@ test("a directory that holds a repository can be moved and removed as a whole", 
   expect(await run("remove", { path: join(root, "x") })).toContain("Removed");
 });
 
-/** Makes a link anew until the directory's time of change is another: two changes may share a tick of the clock. */
+/** Recreates a link until the directory's ctime differs: two changes may have the same time in a coarse clock. */
 function relink(target: string, path: string): void {
   const before = statSync(dirname(path), { bigint: true }).ctimeNs;
   do {
@@ -393,7 +393,7 @@ function relink(target: string, path: string): void {
 test("a link that appears or changes under a protected name is noticed by the next call", async () => {
   const root = temporaryDirectory();
   for (const name of ["a", "b", ".git"]) mkdirSync(join(root, name));
-  // Much later, so that what is known about the directories is kept until they change.
+  // Set the clock much later: the cached state of the directories is then used until they change.
   const clock = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 60_000);
   onTestFinished(() => clock.mockRestore());
   const run = fileTools({ root });

@@ -62,7 +62,7 @@ test.runIf(isLinux)("the environment of a process cannot be moved to a readable 
   mkdirSync(join(directory, "target"));
   const move = { source: "/proc/self/environ", destination: join(directory, "target/copy") };
   expect(await fileTools()("move", move)).toContain("which no tool reads");
-  // A directory of a process would bring it along.
+  // The directory of a process contains its environment.
   const task = { source: `/proc/${process.pid}/task`, destination: join(directory, "target/task") };
   expect(await fileTools()("move", task)).toMatch(/^Error executing move/);
   expect(readdirSync(join(directory, "target"))).toEqual([]);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { fileTools, temporaryDirectory } from "../../test/support.js";
 
-/** A file with some content, the tools, and what the file holds in the end. */
+/** A file with some content, the tools, and a function that reads the file. */
 function scene(content: string | Buffer) {
   const path = join(temporaryDirectory(), "a.txt");
   writeFileSync(path, content);

@@ -41,7 +41,7 @@ test("an invalid time or an unreadable entry does not break the listing", async 
       args: { path, details: true },
     })),
   );
-  // Some disks cut such a time down to the last one they know.
+  // Some file systems replace a time out of their range by the latest one they can store.
   expect(listed).toMatch(/^directory\t.*\tclosed\/\nfile\t5\t(-|\d{4}-\S+Z)\tfar$/);
   expect(closed).toBe("unreadable\t-\t-\tf");
 });

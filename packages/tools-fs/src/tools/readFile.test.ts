@@ -14,7 +14,7 @@ function readOn(text: string): Record<string, unknown> {
   return JSON.parse(notice.slice(notice.indexOf("{"), notice.lastIndexOf("}") + 1));
 }
 
-/** What a result holds without its notice. */
+/** A result without its notice. */
 function withoutNotice(text: string): string {
   const notice = text.lastIndexOf("[Truncated");
   return notice === -1 ? text : text.slice(0, notice);
@@ -118,7 +118,7 @@ test("a line longer than the cap can be read on inside, never cut within a chara
       all += piece;
       break;
     }
-    // The notice stands on a line of its own, which the content did not end.
+    // The newline before the notice is not part of the content.
     all += piece.replace(/\n$/, "");
     text = await run("read_file", readOn(text));
   }

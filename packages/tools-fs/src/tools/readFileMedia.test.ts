@@ -89,7 +89,7 @@ test("a caller that takes no attachments gets a description of the file", async 
   expect(await new ReadFileTool().execute({ path })).toContain("is a binary file (PNG image, 73 bytes)");
 });
 
-// A server refuses a request with a picture it cannot decode, and so all later requests of the conversation.
+// A server refuses a request with a picture it cannot decode; all later requests of the conversation repeat the picture.
 test.each([
   ["cut off", PNG.subarray(0, -12)],
   ["only a signature", PNG.subarray(0, 16)],

@@ -139,7 +139,7 @@ test.skipIf(!canMount)(
         { tool: "remove", args: { path: join(directory, "d/mounted") } },
         { tool: "remove", args: { path: join(directory, "d") } },
       ],
-      // Not in the mount itself: the working directory would be refused for another reason.
+      // Do not work in the mount itself: the working directory would be refused for another reason.
       { prepare: `echo x > precious; cd ${directory}`, check: "cat d/mounted/precious; ls -A d" },
     );
     expect(results[0]).toContain("d/mounted: another file system is mounted there");
@@ -187,7 +187,7 @@ test("a tree deeper than the longest allowed path is removed", async () => {
   const deep = join(directory, "deep");
   mkdirSync(deep);
   const name = "d".repeat(200);
-  // Built from the inside out: no path to the innermost directory is short enough.
+  // Build the tree from the inside out: the full path to the innermost directory is too long for the system.
   for (let depth = 0; depth < 30; depth++) {
     mkdirSync(join(directory, "outer"));
     renameSync(deep, join(directory, "outer", name));

@@ -57,7 +57,7 @@ test("a link is written through and stays a link, also through a linked director
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "real/deep"), { recursive: true });
   symlinkSync("real/deep", join(directory, "shortcut"));
-  // Relative to where the link really lies, not to the name it was reached by.
+  // The target is relative to the real directory of the link, not to the path used to reach it.
   symlinkSync("../target.txt", join(directory, "real/deep/link"));
   await fileTools()("write_file", { path: join(directory, "shortcut/link"), content: "x" });
   expect(readFileSync(join(directory, "real/target.txt"), "utf8")).toBe("x");
@@ -163,7 +163,7 @@ test("a process killed in the middle of writing leaves the old file or the new o
       stdio: ["ignore", "pipe", "inherit"],
     });
     await new Promise((resolve) => child.stdout.once("data", resolve));
-    // A little further into the write each time.
+    // Kill a little later in the write each time.
     for (let turn = 0; turn < round * 200; turn++) await new Promise(setImmediate);
     child.kill("SIGKILL");
     await new Promise((resolve) => child.once("exit", resolve));

@@ -177,7 +177,7 @@ test.skipIf(!otherDevice || !isRoot)(
   },
 );
 
-/** A directory where names can be added and not removed, if this user and this disk can have one. */
+/** An append-only directory (names can be added, not removed), if this user and file system can make one. */
 function appendOnlyDirectory(): string | undefined {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, "f"), "old");

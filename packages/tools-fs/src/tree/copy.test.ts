@@ -48,7 +48,7 @@ test("a FIFO that replaces the file after the check is refused without waiting f
   expect(lstatSync(join(directory, "a")).isFIFO()).toBe(true);
 });
 
-/** A tree with one file of two names, and how to copy it. */
+/** A tree with a file that has two hard links, and a function that copies it. */
 function twoNames() {
   const directory = temporaryDirectory();
   const at = (name: string): string => join(directory, name);

@@ -19,7 +19,7 @@ function startEditor(path: string, name: string, count: number): ChildProcess {
   return child;
 }
 
-/** The edits that a process was told had been made. A last line that is not whole was not yet told. */
+/** The edits that were acknowledged to a process. An incomplete last line was not acknowledged yet. */
 async function acknowledged(child: ChildProcess): Promise<string[]> {
   if (child.stdout === null) return [];
   return (await text(child.stdout)).split("\n").slice(0, -1);
@@ -33,7 +33,7 @@ test("when several processes edit a file at once, it contains every acknowledged
   const lines = readFileSync(path, "utf8").split("\n");
   expect(told).toHaveLength(120);
   expect(told.filter((line) => !lines.includes(line))).toEqual([]);
-  // Each once, and nothing else: no edit was made twice.
+  // Each edit is there exactly once, and nothing else.
   expect(lines).toHaveLength(told.length + 2);
 }, 120_000);
 
@@ -50,7 +50,7 @@ test("acknowledged edits survive while other processes are killed in the middle 
   for (let round = 0; !over; round++) {
     const victim = startEditor(path, `k${round}`, 1000);
     const seen = acknowledged(victim);
-    // Killed at its second edit, wherever it is by then.
+    // Kill it during its second edit, at an arbitrary point.
     if (victim.stdout) await Promise.race([once(victim.stdout, "data"), told]);
     victim.kill("SIGKILL");
     ofKilled.push(...(await seen));
