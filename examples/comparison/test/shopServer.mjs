@@ -1,4 +1,4 @@
-// An MCP server on standard input and output with one tool, which `node` runs as it is.
+// An MCP server with one tool, on standard input and output. Plain JavaScript, so that `node` runs it without a build.
 import { Conversation, createToolRegistry, defineTool } from "@agent/core";
 import { toMcpServer } from "@agent/tools-mcp/server";
 

@@ -11,7 +11,7 @@ async function workspaceWithPlan(): Promise<string> {
   return workspace.path;
 }
 
-test("streams the answer and shows what was done for it", async () => {
+test("streams the answer and shows the tool calls", async () => {
   const root = await workspaceWithPlan();
   const answers = [
     { calls: [{ name: "read_file", args: { path: join(root, "plan.txt") } }] },

@@ -2,7 +2,7 @@ import { Agent, type ChatProvider } from "@agent/core";
 import * as fs from "@agent/tools-fs";
 import * as search from "@agent/tools-search";
 
-/** Asks one question about the files in a directory, and writes the answer and what is done for it as it happens. */
+/** Asks one question about the files in a directory. Writes the tool calls and the answer as they happen. */
 export async function ask(
   question: string,
   root: string,

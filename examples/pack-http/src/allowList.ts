@@ -4,8 +4,9 @@ const WILDCARD = "*.";
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
 
 /**
- * Decides about hosts. An entry is a host with or without a port, or `*.` and a domain for everything below it.
- * Without a port only the default ones are allowed: other ports are other services. Throws for anything else.
+ * Returns a function that tells whether a URL is allowed. An entry is a host with or without a port, or `*.` and a domain
+ * for all its subdomains. Without a port only the default ports are allowed, since other ports are other services. Throws
+ * for an invalid entry.
  */
 export function createAllowList(entries: readonly string[]): (url: URL) => boolean {
   const rules = entries.map(parseEntry);
@@ -22,7 +23,7 @@ export function createAllowList(entries: readonly string[]): (url: URL) => boole
 function parseEntry(entry: string): { host: string; port: string | undefined; below: boolean } {
   const below = entry.startsWith(WILDCARD);
   const host = below ? entry.slice(WILDCARD.length) : entry;
-  // The same parser that reads the model's URL: both sides agree on case, IDN and odd spellings of addresses.
+  // Use the parser that also reads the model's URL, so that both agree on case, IDN and unusual spellings of addresses.
   const url = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
   if (url?.pathname !== "/" || url.username !== "" || /[*/?#@\s]/.test(host)) {
     throw new Error(

@@ -80,7 +80,7 @@ describe("http_fetch", () => {
     expect((await fetchUrl(`http://${host}/latin1`)).text).toMatch(/\n\ngü$/);
   });
 
-  test("a page that is not there is a failure with its text", async () => {
+  test("a status of 404 is a failure with the text of the page", async () => {
     expect(await fetchUrl(`http://${host}/missing`)).toMatchObject({
       outcome: "error",
       text: expect.stringContaining("Not here"),
@@ -151,7 +151,7 @@ describe("http_fetch", () => {
 });
 
 describe("the conformance kit", () => {
-  // The address is known only once the server listens, so the samples are read late.
+  // The address is known only once the server listens, so the samples are getters.
   const samples = {
     get http_fetch(): SampleCall[] {
       return [{ url: `http://${host}/hello` }, { url: `http://${host}/big` }];

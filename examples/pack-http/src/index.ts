@@ -6,11 +6,11 @@ import { HttpFetchTool } from "./tools/httpFetch.js";
 export const packName = "example-pack-http";
 export const packApiVersion = 1;
 
-/** The block after the pack's name in `agent.config.ts`. */
+/** The options of this pack in `agent.config.ts`. */
 export interface HttpOptions {
   /** Hosts that may be fetched from: `["example.com", "*.example.org", "localhost:8080"]`. Default: none. */
   readonly allow?: readonly string[];
-  /** How much of a body is read. Default: 256 KiB. */
+  /** The most bytes of a body that are read. Default: 256 KiB. */
   readonly maxBytes?: number;
   /** How long one fetch may take, redirects included. Default: 15 seconds. */
   readonly timeoutMs?: number;

@@ -2,7 +2,7 @@ import { quote } from "@agent/core/toolkit";
 
 const TEXT_TYPE = /^(text\/|application\/([\w.-]+\+)?(json|xml|javascript|yaml)\b)/i;
 
-/** The body as text, at most `maxBytes` of it. Throws for what is not text; never reads on past the limit. */
+/** The body as text, at most `maxBytes` of it. Throws if it is not text; never reads past the limit. */
 export async function readText(response: Response, maxBytes: number): Promise<string> {
   const type = response.headers.get("content-type") ?? "text/plain";
   if (!TEXT_TYPE.test(type)) {
@@ -11,14 +11,14 @@ export async function readText(response: Response, maxBytes: number): Promise<st
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // Leaving the loop cancels the body, so that a server which never ends costs nothing more.
+  // Leaving the loop cancels the body, so that a response without an end is not read any further.
   for await (const chunk of response.body ?? []) {
     chunks.push(chunk);
     size += chunk.length;
     if (size > maxBytes) break;
   }
   const bytes = Buffer.concat(chunks);
-  // A stream may go on: half a character at the cut is left out instead of being shown as a wrong one.
+  // `stream: true` drops half a character at the cut instead of decoding it as U+FFFD.
   const text = new TextDecoder(charset(type)).decode(bytes.subarray(0, maxBytes), {
     stream: size > maxBytes,
   });

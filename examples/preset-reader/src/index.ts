@@ -9,7 +9,7 @@ export const packApiVersion = 1;
 
 const PACKS = { fs, search, http };
 const OPTIONS = { fs: { type: "object" }, search: { type: "object" }, http: { type: "object" } };
-/** What is on from the start. Everything else its packs bring, now or later, waits for the user. */
+/** The tools that are on by default. All other tools of the packs, now or in later versions, start disabled. */
 const READING = ["read_file", "list_dir", "search_text", "search_files"];
 
 /** One block of options for each pack of the preset. */
@@ -28,7 +28,7 @@ declare module "@agent/core" {
   }
 }
 
-/** Registers three packs for an agent that looks but does not touch. */
+/** Registers three packs for an agent that reads and changes nothing. */
 export function register(registry: PackRegistry<ReaderToolName>, host?: PackHost<ReaderOptions>): void {
   const options = packOptions<ReaderOptions>(packName, host?.options, OPTIONS);
   for (const key of ["fs", "search", "http"] as const) {

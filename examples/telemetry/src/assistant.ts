@@ -37,7 +37,7 @@ export function createAssistant(telemetry: Telemetry, provider: ChatProvider = s
   return agent;
 }
 
-/** A model that says what it would say about two cities, so that the example runs without a network. */
+/** A scripted model with answers about two cities, so that the example runs without a network. */
 function sampleModel(): ChatProvider {
   const usage = { inputTokens: 210, outputTokens: 34 };
   const ask = (name: string, args: unknown) => ({

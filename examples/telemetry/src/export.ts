@@ -9,13 +9,13 @@ import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trac
 
 export interface Exporting {
   readonly telemetry: Telemetry;
-  /** Sends what is left and stops. */
+  /** Sends the remaining spans and metrics, then stops. */
   shutdown(): Promise<void>;
 }
 
 /** Sends the spans and metrics of an agent to an OTLP collector, such as `http://localhost:4318`. */
 export function exportTo(collector: string): Exporting {
-  // Spans find their parent through the asynchronous context: without a manager each would be a trace of its own.
+  // Spans find their parent through the asynchronous context: without a context manager each span would be a separate trace.
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const tracerProvider = new BasicTracerProvider({
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: `${collector}/v1/traces` }))],

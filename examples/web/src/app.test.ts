@@ -17,7 +17,7 @@ if (CHROMIUM === undefined) console.log("The tests of the page are skipped: inst
 let browser: Browser;
 beforeAll(async () => {
   if (CHROMIUM === undefined) return;
-  // As root, in a container, Chromium cannot make its own sandbox; it opens only pages of this test.
+  // Chromium has no sandbox as root or in a container. It opens only pages of this test.
   browser = await puppeteer.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
 });
 afterAll(async () => await browser?.close());

@@ -7,7 +7,7 @@ import type { ChatAction, ChatEvent } from "@agent/web";
 import { expect, onTestFinished, test } from "vitest";
 import { createApp } from "./app.js";
 
-/** One server; every visitor has a cookie of their own and speaks plain HTTP. */
+/** Starts one server. Visitors use plain HTTP, each with a cookie of their own. */
 async function serve(folder: string, script: readonly ScriptedAnswer[]) {
   const app = createApp({
     provider: scriptedProvider(script),
@@ -31,7 +31,7 @@ function workspace(): string {
   return folder;
 }
 
-/** A visitor: opens the page, gets a cookie, and from then on sends it. */
+/** A visitor: opens the page, gets a cookie, and sends it with every later request. */
 async function visit(url: string, known?: string) {
   const page = await fetch(url);
   const cookie = known ?? page.headers.get("set-cookie")?.split(";")[0] ?? "";

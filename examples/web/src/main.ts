@@ -10,5 +10,5 @@ const app = createApp({
   sessions: join(process.cwd(), ".sessions"),
   page: fileURLToPath(new URL("page", import.meta.url)),
 });
-// On loopback only: whoever reaches the page can approve commands.
+// Listen on loopback only: everybody who can open the page can approve commands.
 app.listen(port, "127.0.0.1", () => console.log(`http://localhost:${port}`));

@@ -45,7 +45,7 @@ export class HttpFetchTool implements ExecutableTool {
     }
   }
 
-  /** Follows redirects by hand: each step must be allowed, or an allowed host could lead anywhere. */
+  /** Follows redirects itself, to check each target: an allowed host could redirect to any other. */
   async #follow(start: URL, signal: AbortSignal): Promise<{ url: URL; response: Response }> {
     let url = start;
     for (let step = 0; step <= MAX_REDIRECTS; step++) {
@@ -86,7 +86,7 @@ async function request(url: URL, signal: AbortSignal): Promise<Response> {
       headers: { accept: "text/*, application/json;q=0.9" },
     });
   } catch (error) {
-    // fetch says "fetch failed" and hides the reason in the cause.
+    // The message of fetch is only "fetch failed"; the reason is in `cause`.
     const { cause } = error as { cause?: unknown };
     throw new Error(`Cannot fetch from ${quote(url.host)}: ${errorMessage(cause ?? error)}`);
   }

@@ -5,11 +5,11 @@ export type Decide = (decision: ApprovalDecision) => void;
 
 interface CallProps {
   readonly call: CallBlock;
-  /** Answers the question whether it may run; absent while nobody is asked. */
+  /** Sends the decision whether the call may run; absent while no decision is needed. */
   readonly decide: Decide | undefined;
 }
 
-/** One tool call: what is asked, its output while it runs, its result, and the question if it waits for a yes. */
+/** One tool call: its arguments, its live output, its result, and the buttons while it waits for a decision. */
 export function Call({ call, decide }: CallProps) {
   const { name, args, state, draft, output, text, summary, durationMs } = call;
   const shown = text === undefined || (name === "run_bash" && output !== "") ? output : text;
@@ -37,7 +37,7 @@ export function Call({ call, decide }: CallProps) {
   );
 }
 
-/** A line of output; those of a diff in colour. */
+/** A line of output; lines of a diff are coloured. */
 function line(text: string, index: number) {
   const className = /^[+-]/.test(text) ? (text.startsWith("+") ? "added" : "removed") : undefined;
   return (
@@ -48,7 +48,7 @@ function line(text: string, index: number) {
   );
 }
 
-/** The argument that says most, or all of them. */
+/** The most important argument (a command, a path), or all of them as JSON. */
 function describe(args: CallBlock["args"]): string {
   const { command, path } = args;
   if (typeof command === "string") return command;

@@ -4,7 +4,7 @@ import { useChat } from "@agent/web/react";
 import { type FormEvent, useEffect, useState } from "react";
 import { Call, type Decide } from "./call.tsx";
 
-/** The whole page: the conversation, and the line to write on. */
+/** The whole page: the conversation, and the input field. */
 export function Chat() {
   const { messages, approvals, status, error, connection, send, decide, stop } = useChat({ url: "/chat" });
   const [problem, setProblem] = useState<string>();
@@ -48,7 +48,7 @@ export function Chat() {
 
 interface BlockProps {
   readonly block: Block;
-  /** How to answer the question whether a call may run, if it is open. */
+  /** The function that sends the decision about a call; `undefined` if the call does not wait for one. */
   readonly questionAbout: (call: CallBlock) => Decide | undefined;
 }
 
