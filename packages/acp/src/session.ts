@@ -28,7 +28,7 @@ import { unlessAborted, wait } from "./waiting.js";
 
 /** How long a cancelled message waits for its tools before the editor gets its response. Tools may end after it. */
 const CANCEL_WAIT_MS = 20;
-const STILL_ENDING = "Cancelled. It was still being ended when the answer stopped.";
+const STILL_ENDING = "Cancelled. The call had not ended yet when the answer was stopped.";
 const MAX_TITLE_LENGTH = 80;
 
 /** One session of an editor: an agent, its mode, and the message it works on. */
@@ -234,7 +234,7 @@ export class AcpSession {
   async #show(event: AgentEvent): Promise<void> {
     if (event.type === "notice") return await this.#editor.notice("info", event.text);
     if (event.type === "retry") {
-      return await this.#editor.notice("warning", `The model is asked again: ${event.reason}`);
+      return await this.#editor.notice("warning", `The request to the model is repeated: ${event.reason}`);
     }
     for await (const update of this.#parts().writer.updatesFor(event)) await this.#editor.update(update);
   }

@@ -48,7 +48,7 @@ describe("a question in the editor", () => {
     const content = `const a = 1;\nif (isUser${RIGHT_TO_LEFT}) {}\n`;
     const shown = await view("write_file", { path: "a.ts", content });
     expect(shown.diffs).toMatchObject([{ newText: content }]);
-    expect(shown.text).toContain("content has characters that cannot be seen:\nif (isUser\\u202e) {}");
+    expect(shown.text).toContain("content has invisible characters:\nif (isUser\\u202e) {}");
     expect((await view("write_file", { path: "a.ts", content: "const a = 1;\n" })).text).toBe("");
   });
 

@@ -126,9 +126,5 @@ function hidingLines(name: string, text: string): string[] {
     .slice(0, MOST_HIDING_LINES)
     .map((line) => truncateUtf8(spellOut(line), LONGEST_HIDING_LINE));
   const left = hiding.length - shown.length;
-  return [
-    `${name} has characters that cannot be seen:`,
-    ...shown,
-    ...(left > 0 ? [`and ${left} lines more`] : []),
-  ];
+  return [`${name} has invisible characters:`, ...shown, ...(left > 0 ? [`and ${left} more lines`] : [])];
 }

@@ -18,7 +18,7 @@ export function formatReport(report: PackReport | ProviderReport): string {
     ...report.checks.flatMap(formatCheck),
     failed > 0
       ? `${countOf(failed, "check")} failed.`
-      : `All checks passed${open === 0 ? "" : `; ${open} could not be made`}.`,
+      : `All checks passed${open === 0 ? "" : `; ${open} could not be run`}.`,
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -30,7 +30,7 @@ export function inThisProcess(serve: (stream: Stream) => Promise<void>): WorkerP
 export function inChildProcess({ command, args, cwd, env }: ProgramStart): WorkerProcess {
   const child: ChildProcess = spawn(command, args, { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
   const ended = once(child, "exit");
-  if (!child.stdin || !child.stdout) throw new Error("it has no input or output");
+  if (!child.stdin || !child.stdout) throw new Error("the child process has no standard input or output");
   child.stdin.on("error", () => undefined);
   const stream = ndJsonStream(
     Writable.toWeb(child.stdin),

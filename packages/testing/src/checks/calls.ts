@@ -21,7 +21,7 @@ function eachCallable(
       const said =
         tool.refusal === undefined
           ? await examine(subject, tool)
-          : "the registry refuses it, see the other checks";
+          : "the registry refuses the tool, see the other checks";
       if (typeof said === "string") notes.push(`${tool.name}: ${said}`);
       else findings.push(...said.map((problem) => ({ tool: tool.name, ...problem })));
     }
@@ -85,7 +85,7 @@ export const CALL_CHECKS: readonly Check[] = [
   },
   {
     id: "abort",
-    title: "stops soon after it is told to",
+    title: "stops soon after an abort",
     run: eachCallable(async (subject, tool) => {
       const slow = subject.slowSample(tool);
       const call = slow ?? subject.samples(tool)[0];
@@ -203,10 +203,10 @@ function crashProblem({ crash, output, timedOut }: ProbeResult): Problem {
   // Match at the start of a line: Node first prints the source line, which may contain "Error" too.
   const said = lines.find((line) => /^(\[?\w*Error\b|Uncaught)/.test(line)) ?? lines.at(-1) ?? "";
   return {
-    expected: "the process lives on, whatever a tool is asked",
+    expected: "the process keeps running, whatever the arguments of a call",
     got: `${crash ?? "no answer"}${said === "" ? "" : `: ${said}`}`,
     cure: timedOut
-      ? "Let the event loop run: a loop that never waits can be ended by no deadline."
+      ? "Let the event loop run: no deadline can end a loop that never awaits anything."
       : "Never call process.exit(), and handle errors of every timer, stream and promise you start.",
   };
 }

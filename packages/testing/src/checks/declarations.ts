@@ -95,7 +95,7 @@ export const DECLARATION_CHECKS: readonly Check[] = [
   },
   {
     id: "capabilities",
-    title: "labels what each tool can do to the world",
+    title: "declares the capabilities of each tool",
     run: eachTool(({ capabilities, enabled }) => {
       const known = `some of ${TOOL_CAPABILITIES.join(", ")}`;
       const cure =
@@ -107,7 +107,11 @@ export const DECLARATION_CHECKS: readonly Check[] = [
       if (unknown.length > 0) return [{ expected: known, got: unknown.map(String).join(", "), cure }];
       if (enabled || capabilities.length > 0) return [];
       return [
-        { expected: "a tool that starts disabled says why by a capability", got: "no capability", cure },
+        {
+          expected: "a tool that starts disabled declares the capability that is the reason",
+          got: "no capability",
+          cure,
+        },
       ];
     }),
   },

@@ -56,7 +56,7 @@ export const ANSWER_CHECKS: readonly ProviderCheck[] = [
   },
   {
     id: "streams",
-    title: "hands on text and reasoning as they arrive, and only if it was asked to",
+    title: "passes on text and reasoning as they arrive, and only if asked to",
     cure: "Call onText and onReasoning for each piece while it arrives, not once at the end.",
     run: async (examination) => {
       const answer = { text: "One two three four.", reasoning: "Counting.", usage: USAGE };
@@ -92,7 +92,7 @@ export const ANSWER_CHECKS: readonly ProviderCheck[] = [
   },
   {
     id: "echoes-state",
-    title: "sends back what the server wants back, byte for byte, also after the conversation was saved",
+    title: "sends the server's state back byte for byte, also after the conversation was saved and loaded",
     cure: "Return it as `state` (a JSON value), give the provider an `id`, and put it into the next request.",
     skip: ({ subject }) =>
       subject.dialect.carries?.signature === false ? "this API has no state" : undefined,
@@ -118,7 +118,7 @@ export const ANSWER_CHECKS: readonly ProviderCheck[] = [
   },
   {
     id: "stable-prefix",
-    title: "begins each field of a request with the bytes of the request before, so that prompt caches hit",
+    title: "begins each field of a request with the bytes of the previous request, so that prompt caches hit",
     cure: "Only append to the messages; nothing in a request may depend on the time or on chance.",
     run: (examination) =>
       inBothModes((mode) =>
@@ -145,7 +145,7 @@ export const ANSWER_CHECKS: readonly ProviderCheck[] = [
   },
   {
     id: "parallel",
-    title: "keeps requests at the same time apart",
+    title: "keeps concurrent requests apart",
     cure: "Hold the state of a request in the request, not in the provider.",
     run: (examination) =>
       inBothModes(async (mode) => {

@@ -45,7 +45,11 @@ export async function runProviderCheck(subject: ProviderSubject, wanted: string)
     const findings = problems.map((problem) => ({ ...problem, cure }));
     return { id, title, status: findings.length > 0 ? "failed" : "passed", findings, notes: [] };
   } catch (error) {
-    const finding = { expected: "a provider that can be made and asked", got: errorMessage(error), cure };
+    const finding = {
+      expected: "a provider that can be created and answers a request",
+      got: errorMessage(error),
+      cure,
+    };
     return { id, title, status: "failed", findings: [finding], notes: [] };
   }
 }

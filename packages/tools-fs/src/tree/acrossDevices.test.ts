@@ -64,11 +64,11 @@ test.skipIf(!otherDevice)(
       asOrdinaryUser([{ tool: "move", args: { source: tree, destination: join(other, "t") } }])[0];
     chmodSync(inner, 0o555);
     expect(move()).toContain(
-      `Nothing can be taken out of ${inner}: permission denied (EACCES); nothing was moved.`,
+      `Nothing can be moved out of ${inner}: permission denied (EACCES); nothing was moved.`,
     );
     chmodSync(inner, 0o755);
     chmodSync(directory, 0o555);
-    expect(move()).toContain(`Nothing can be taken out of ${directory}: permission denied (EACCES)`);
+    expect(move()).toContain(`Nothing can be moved out of ${directory}: permission denied (EACCES)`);
     chmodSync(directory, 0o755);
     expect(readdirSync(other)).toEqual([]);
     expect(readFileSync(join(inner, "f"), "utf8")).toBe("x");
@@ -143,10 +143,10 @@ test.skipIf(!canMount)(
       },
     );
     expect(results[0]).toContain(
-      "tree/inner cannot be taken away, since something is mounted there; nothing was moved.",
+      "tree/inner cannot be moved, since something is mounted there; nothing was moved.",
     );
     expect(results[1]).toContain(
-      "file cannot be taken away, since something is mounted there; nothing was moved.",
+      "file cannot be moved, since something is mounted there; nothing was moved.",
     );
     expect(check).toBe("x\nx\nx\n");
     expect(readdirSync(directory)).toEqual(["disk"]);
@@ -198,6 +198,6 @@ test("where nothing can be removed, the error names what is left behind", async 
   expect(written).toContain(temporary);
   expect(readFileSync(join(directory, "f"), "utf8")).toBe("old");
   expect(await run("move", { source: join(directory, "f"), destination: join(directory, "g") })).toContain(
-    "The new name was given, but the old one could not be removed: the operation is not permitted (EPERM).",
+    "The new name was created, but the old one could not be removed: the operation is not permitted (EPERM).",
   );
 });

@@ -179,7 +179,7 @@ export async function refuseUnremovable(directory: string, shown: string): Promi
   try {
     await access(directory, constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new Error(`Nothing can be taken out of ${showPath(shown)}: ${fsCause(error)}; nothing was moved.`, {
+    throw new Error(`Nothing can be moved out of ${showPath(shown)}: ${fsCause(error)}; nothing was moved.`, {
       cause: error,
     });
   }
@@ -188,7 +188,7 @@ export async function refuseUnremovable(directory: string, shown: string): Promi
 function refuseMounted(mount: string | undefined, shown: string, run: Run): void {
   if (mount === run.mount) return;
   throw new Error(
-    `${showPath(shown)} cannot be taken away, since something is mounted there; nothing was moved. Unmount it first.`,
+    `${showPath(shown)} cannot be moved, since something is mounted there; nothing was moved. Unmount it first.`,
   );
 }
 

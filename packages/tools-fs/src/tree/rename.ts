@@ -35,7 +35,7 @@ async function unlinkOr(from: string, to: string): Promise<void> {
   } catch (error) {
     await unlink(to).catch(() => {
       // The directory is append-only: names can be added, but not removed.
-      throw new Error(`The new name was given, but the old one could not be removed: ${fsCause(error)}.`);
+      throw new Error(`The new name was created, but the old one could not be removed: ${fsCause(error)}.`);
     });
     throw error;
   }

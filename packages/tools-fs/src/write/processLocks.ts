@@ -181,7 +181,7 @@ function prepareDirectory(directory: string): boolean {
     info.isDirectory() && info.uid === (process.geteuid?.() ?? info.uid) && (info.mode & 0o022) === 0;
   if (isPrivate || process.platform === "win32") return true;
   throw new Error(
-    `${showPath(directory)}, where locks against other processes are kept, was made by somebody else; nothing was changed. ` +
+    `${showPath(directory)}, the directory of locks against other processes, is owned or writable by another user; nothing was changed. ` +
       "Ask the user to remove it.",
   );
 }

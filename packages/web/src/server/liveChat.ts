@@ -114,7 +114,7 @@ export class LiveChat {
   #send(content: Content): void {
     if (this.#turn) {
       if (!this.#turn.signal.aborted && this.#agent.steer(content)) return;
-      throw new ActionError(409, "The agent is about to end. Send the message again in a moment.");
+      throw new ActionError(409, "The agent is ending its answer. Send the message again in a moment.");
     }
     this.#start({ type: "sent", content }, (signal) =>
       this.#agent.streamChat(content, this.#callOptions(signal)),
