@@ -157,7 +157,7 @@ test("notifications and responses that belong to nothing are ignored", async () 
   await stillWorks(client);
 });
 
-test("deep and large messages", async () => {
+test("a deeply nested message is an error, and a message of a megabyte is answered", async () => {
   const client = await opened();
   const deep = `${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`;
   await client.write(`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":${deep}}\n`);

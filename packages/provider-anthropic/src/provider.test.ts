@@ -61,7 +61,7 @@ test.each([
 });
 
 describe("after a refusal the request is changed, and so are all later ones", () => {
-  test("more tokens than a model writes", async () => {
+  test("a max_tokens above the limit of the model is lowered", async () => {
     const asked = create();
     const words = "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens for m";
     server.script(
@@ -75,7 +75,7 @@ describe("after a refusal the request is changed, and so are all later ones", ()
     expect(sent().max_tokens).toBe(8192);
   });
 
-  test("a form of the answer: then in words", async () => {
+  test("a response format is replaced by a request in the prompt", async () => {
     const output = {
       name: "answer",
       schema: { type: "object", properties: { a: { type: "integer", minimum: 1 } } },

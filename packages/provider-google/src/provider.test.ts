@@ -67,7 +67,7 @@ test("a name that the API refuses is changed there and back, and the person is t
   expect(notices).toEqual([expect.stringContaining("2d is called __2d there")]);
 });
 
-test("an earlier call is named as the tools of each request want it", async () => {
+test("an earlier call gets the wire name that its tool has in each request", async () => {
   const asked = create();
   const history: ChatMessage[] = [
     { role: "user", content: "hello" },
@@ -119,7 +119,7 @@ describe("blocked, malformed and filtered answers", () => {
     await expect(ask(create())).rejects.toThrow("the server blocked the request: SAFETY");
   });
 
-  test("a malformed call is asked for again", async () => {
+  test("the request is repeated after a malformed call", async () => {
     server.script(
       json({ candidates: [{ finishReason: "MALFORMED_FUNCTION_CALL", finishMessage: "t(" }] }),
       answer({ text: "fine" }),

@@ -52,7 +52,7 @@ describe.each(MODES)("fails at once, with what to do, %s", (mode) => {
     await failsAtOnce(`http://${address}/v1`, /redirects more than 5 times/, "Check baseURL.");
   });
 
-  test("on a redirect to what is no address", async () => {
+  test("on a redirect to an invalid address", async () => {
     const address = await web((_, response) => response.writeHead(307, { location: "http://[" }).end());
     await failsAtOnce(`http://${address}/v1`, /redirects to what is no address/, "Check baseURL.");
   });

@@ -143,7 +143,7 @@ describe("after a refusal the request is changed, and so are all later ones", ()
     signal,
   };
 
-  test("images: then in words, and the person is told", async () => {
+  test("images are replaced by descriptions, and the person is notified", async () => {
     const notices: string[] = [];
     const asked = provider({ maxRetries: 0 });
     server.script(
@@ -160,7 +160,7 @@ describe("after a refusal the request is changed, and so are all later ones", ()
     expect(asked.accepts("image/png")).toBe(false);
   });
 
-  test("a form of the answer: then in words", async () => {
+  test("a response format is replaced by a request in the prompt", async () => {
     server.script(
       json({ error: { message: "This response_format type is unavailable now" } }, 400),
       answer({ content: "{}" }),

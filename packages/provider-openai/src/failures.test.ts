@@ -90,7 +90,7 @@ describe.each(MODES)("a temporary failure, %s", (mode) => {
     expect(error).toMatchObject({ code: "provider_failed", requests: 1 });
   });
 
-  test("that does not pass is given up after maxRetries, each wait longer than the last", async () => {
+  test("that persists is an error after maxRetries, each wait longer than the last", async () => {
     server.script(...Array.from({ length: 9 }, () => errorReply(503, "down")));
     const delays: number[] = [];
     const asking = provider({ maxRetries: 4, retryDelayMs: 8 }).respond({
@@ -126,14 +126,17 @@ describe.each(MODES)("a temporary failure, %s", (mode) => {
 });
 
 describe.each(MODES)("a permanent failure, %s", (mode) => {
-  test.each([400, 401, 403, 404, 409, 418, 422])("status %i is never asked again", async (status) => {
-    server.script(errorReply(status, "no"), fine);
-    expect(await failure(askProvider(provider(), mode))).toMatchObject({
-      code: "provider_failed",
-      message: expect.stringContaining(`m could not answer: ${status} no`),
-      requests: 1,
-    });
-  });
+  test.each([400, 401, 403, 404, 409, 418, 422])(
+    "a request with status %i is never repeated",
+    async (status) => {
+      server.script(errorReply(status, "no"), fine);
+      expect(await failure(askProvider(provider(), mode))).toMatchObject({
+        code: "provider_failed",
+        message: expect.stringContaining(`m could not answer: ${status} no`),
+        requests: 1,
+      });
+    },
+  );
 
   test.each([
     [401, "Incorrect key. Check the API key (apiKey, or OPENAI_API_KEY)."],
@@ -241,7 +244,7 @@ describe.each(MODES)("a conversation that is too long is context_overflow, %s", 
 });
 
 describe("a stream", () => {
-  test("cut inside a tool call is asked again, and the half call is nowhere", async () => {
+  test("cut inside a tool call is requested again, and the partial call is dropped", async () => {
     const begin = event(
       chunk({ tool_calls: [{ index: 0, id: "a", function: { name: "rm", arguments: '{"path":"/' } }] }),
     );
@@ -258,7 +261,7 @@ describe("a stream", () => {
     expect(error).toMatchObject({ code: "provider_failed", requests: 3 });
   });
 
-  test("with an event that is not JSON is asked again", async () => {
+  test("with an event that is not JSON is requested again", async () => {
     server.script(pieces(["data: {oops\n\n"]), fine);
     const { retries } = await askProvider(provider(), "streaming");
     expect(retries).toMatchObject([{ reason: 'the answer is not JSON: "{oops"' }]);

@@ -212,7 +212,7 @@ describe("streams of servers that only resemble the API", () => {
   });
 
   test.each([400, 422])(
-    "stream_options is refused with %i: asked without it, also without any retries",
+    "stream_options is refused with %i: the request is repeated without it, even if maxRetries is 0",
     async (status) => {
       const refusing = provider({ maxRetries: 0 });
       const refusal = { error: { message: "Unrecognized request argument: stream_options" } };
@@ -244,7 +244,7 @@ describe.each(MODES)("refusals, unreadable calls and errors in place of answers,
     ["an item that is not an object", { tool_calls: [null, 4, "x"] }, "tool_calls"],
     ["an object for the list", { tool_calls: {} }, "tool_calls"],
     ["the field of an older API", { function_call: { name: "x", arguments: "{}" } }, "function_call"],
-  ])("a tool call that cannot be read is asked for again: %s", async (_name, message, finish) => {
+  ])("the request is repeated after an unreadable tool call: %s", async (_name, message, finish) => {
     server.script(reply({ content: null, ...message }, finish), answer({ content: "x" }));
     const { response, retries } = await askProvider(provider(), mode);
     expect(response.content).toBe("x");

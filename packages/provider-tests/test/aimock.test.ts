@@ -66,7 +66,7 @@ describe.each(PROVIDERS)("%s of an independent mock", (_name, create) => {
     expect(asked).toEqual([{ city: "Zürich" }]);
   });
 
-  test("an error in its words", async () => {
+  test("an error carries the message of the server", async () => {
     await expect(agentOf([]).chat("This fails.")).rejects.toThrow(/this model is gone/);
   });
 });
