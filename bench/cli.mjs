@@ -1,7 +1,15 @@
 // What starting the command costs against starting Node itself, or what starting other agents does.
 // Interleaved, medians. Build first: pnpm exec turbo run build. Then: pnpm bench cli [peers] [rounds]
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -191,5 +199,18 @@ try {
 } finally {
   terminals.kill();
   server.close();
+  endDaemons();
   rmSync(root, { recursive: true, force: true });
+}
+
+/** Ends the programs that a peer installed in its home and left running, such as codex's server. Linux only. */
+function endDaemons() {
+  if (!existsSync("/proc")) return;
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (readlinkSync(`/proc/${pid}/exe`).startsWith(`${root}/`)) process.kill(Number(pid));
+    } catch {
+      // The process has ended, or belongs to another user.
+    }
+  }
 }
