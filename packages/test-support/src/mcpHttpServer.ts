@@ -23,6 +23,8 @@ export interface McpHttpBehaviour {
   issuer?: string;
   /** Where a person agrees, in place of its own page. */
   authorizationEndpoint?: string;
+  /** The issuer that the answer to a login names, in place of itself; `null` for none. */
+  answeringIssuer?: string | null;
   /** The person refuses. */
   refuse?: boolean;
   /** No token is good enough. */
@@ -170,7 +172,8 @@ export class McpHttpServer {
     this.#codes.set(code, given);
     const answer = new URL(redirect_uri);
     const result: Fields = this.behaviour.refuse ? { error: "access_denied" } : { code };
-    for (const [name, value] of Object.entries({ ...result, state, iss: this.origin })) {
+    const { answeringIssuer: iss = this.origin } = this.behaviour;
+    for (const [name, value] of Object.entries({ ...result, state, ...(iss !== null && { iss }) })) {
       answer.searchParams.set(name, value);
     }
     response.writeHead(302, { location: answer.href }).end();

@@ -157,6 +157,23 @@ test.each([
   expect(existsSync(join(directory, "logins.json"))).toBe(false);
 });
 
+test.each<[string, McpHttpBehaviour]>([
+  ["with a code", { answeringIssuer: "https://attacker.example" }],
+  ["with an error", { answeringIssuer: "https://attacker.example", refuse: true }],
+  ["that names no issuer, where the issuer says that it always does", { answeringIssuer: null }],
+])(
+  "an answer of another issuer %s is refused: its code is not redeemed and its words are not shown",
+  async (_, behaviour) => {
+    const fixture = await serverWith(behaviour);
+    const directory = temporaryDirectory();
+    const error = await login(fixture, directory).catch(String);
+    expect(error).toContain("its answer does not come from the issuer that was asked");
+    expect(error).not.toMatch(/attacker|access_denied/);
+    expect(fixture.seen.tokenRequests).toEqual([]);
+    expect(existsSync(join(directory, "logins.json"))).toBe(false);
+  },
+);
+
 test("an answer without the right state is ignored", async () => {
   const fixture = await serverWith();
   const openBrowser = async (address: URL): Promise<void> => {

@@ -11,6 +11,7 @@ import {
   type OAuthDiscoveryState,
   type StoredOAuthClientInformation,
   type StoredOAuthTokens,
+  validateAuthorizationResponseIssuer,
 } from "@modelcontextprotocol/client";
 import type { OAuthOptions } from "../config/options.js";
 import { assertLoginAddress, issuerFetch } from "./issuerFetch.js";
@@ -74,6 +75,7 @@ export class InteractiveLogin implements AuthProvider {
       };
       if ((await auth(flow, request)) !== "AUTHORIZED") {
         const answer = await callback.answer;
+        checkIssuer(answer, flow.discoveryState());
         const [code, iss] = [answer.get("code"), answer.get("iss")];
         if (code === null) throw new Error(`the login was refused: ${refusal(answer)}`);
         await auth(flow, { ...request, authorizationCode: code, ...(iss !== null && { iss }) });
@@ -226,6 +228,23 @@ class Callback {
     this.#release();
     this.#server.close();
     this.#server.closeAllConnections();
+  }
+}
+
+/**
+ * Throws for an answer of another issuer than the one that was asked (RFC 9207). The message repeats nothing of the
+ * answer: an attacker may have written it.
+ */
+function checkIssuer(answer: URLSearchParams, discovered: OAuthDiscoveryState | undefined): void {
+  const metadata = discovered?.authorizationServerMetadata;
+  try {
+    validateAuthorizationResponseIssuer({
+      iss: answer.get("iss") ?? undefined,
+      expectedIssuer: metadata?.issuer,
+      issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
+    });
+  } catch {
+    throw new Error("the login is refused: its answer does not come from the issuer that was asked");
   }
 }
 

@@ -28,16 +28,25 @@ export function resolvePack(name: string, directories: readonly string[]): Resol
       .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
     return file === undefined ? undefined : { file: realpathSync(file), local: true, own: false };
   }
-  const own = fileURLToPath(import.meta.url);
-  const ownFile = resolvePackage(name, own) ?? resolveFromPreset(name, own);
-  for (const directory of directories) {
-    const file = resolvePackage(name, join(directory, "_"));
-    if (file !== undefined) return { file, local: false, own: file === ownFile };
-  }
-  return ownFile === undefined ? undefined : { file: ownFile, local: false, own: true };
+  const beside = resolveInstalled(name, directories);
+  if (beside !== undefined) return beside;
+  const file = resolveOwn(name);
+  return file === undefined ? undefined : { file, local: false, own: true };
 }
 
-function resolveFromPreset(name: string, own: string): string | undefined {
+/** A package as one of the directories sees it. The CLI's own dependencies are not looked through. */
+export function resolveInstalled(name: string, directories: readonly string[]): ResolvedPack | undefined {
+  for (const directory of directories) {
+    const file = resolvePackage(name, join(directory, "_"));
+    if (file !== undefined) return { file, local: false, own: file === resolveOwn(name) };
+  }
+  return undefined;
+}
+
+function resolveOwn(name: string): string | undefined {
+  const own = fileURLToPath(import.meta.url);
+  const file = resolvePackage(name, own);
+  if (file !== undefined) return file;
   const preset = resolvePackage(DEFAULT_PACK, own);
   return preset === undefined ? undefined : resolvePackage(name, preset);
 }

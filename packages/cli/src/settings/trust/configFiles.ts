@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { isInstalled } from "../modules/resolveModule.js";
-import { resolvePack } from "../packs/resolve.js";
+import { resolveInstalled } from "../packs/resolve.js";
 import { ProjectFiles } from "./projectFiles.js";
 
 const PACKAGE_NAME = /(["'`])((?:@[\w-][\w.-]*\/)?[\w-][\w.-]*)\1/g;
@@ -18,11 +18,14 @@ export function configFiles(file: string, text?: string): ProjectFiles {
   return files;
 }
 
-/** The entries of the installed packages that a text names, but of those that came with the command. */
+/**
+ * The entries of the installed packages that a text names, but of those that came with the command. Any quoted word may
+ * be one, so a word costs one look-up, and only the name of a package costs more.
+ */
 function mentionedPackages(text: string, root: string): string[] {
   const names = new Set([...text.matchAll(PACKAGE_NAME)].map((match) => match[2] ?? ""));
   return [...names].flatMap((name) => {
-    const found = isBuiltin(name) ? undefined : resolvePack(name, [root]);
+    const found = isBuiltin(name) ? undefined : resolveInstalled(name, [root]);
     return found && !found.own && isInstalled(found.file, root) ? [found.file] : [];
   });
 }
