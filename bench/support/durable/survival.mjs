@@ -12,18 +12,18 @@ const MEGABYTE = 1024 * 1024;
 /** Runs that wait for a decision: what the worker that took them there still holds of each. */
 export async function approvals({ report, stores, sizes }) {
   const few = Math.ceil(sizes.waiting / 10);
-  for (const { who, isFiles, address } of stores()) {
+  for (const { who, address } of stores()) {
     const engine = await openEngine(address);
     const worker = await spawnWorker(address, { concurrency: 8 });
     await suspend(engine, few);
-    const { heapBytes: before } = await ask(worker, "heap");
+    const { bytes: before } = await ask(worker, "memory");
     await suspend(engine, sizes.waiting);
-    const { heapBytes: after } = await ask(worker, "heap");
+    const { bytes: after } = await ask(worker, "memory");
     report.add({
-      work: `heap of a worker with ${sizes.waiting} runs that wait for a decision, to that with ${few}`,
+      work: `memory of a worker with ${sizes.waiting} runs that wait for a decision, to that with ${few}`,
       who,
       unit: "×",
-      ...(!isFiles && { reach: "≤ 1.1" }),
+      reach: "≤ 1.1",
       values: [after / before],
       note: `${(after / MEGABYTE).toFixed(1)} MB; no process holds a run that waits`,
     });

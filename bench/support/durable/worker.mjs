@@ -1,5 +1,5 @@
 // A worker process: node worker.mjs ADDRESS CONCURRENCY LEASE_MS. Says "ready", tells what its tools do if TELL is set, and
-// answers "heap" with what it holds.
+// answers "memory" with what it holds.
 import { startWorker } from "../../../packages/durable/dist/index.js";
 import { definition, openEngine } from "./runs.mjs";
 
@@ -13,9 +13,10 @@ await startWorker(engine, {
   maxCrashes: 100,
 });
 process.on("message", (question) => {
-  if (question === "heap") {
+  if (question === "memory") {
     globalThis.gc();
-    process.send({ heapBytes: process.memoryUsage().heapUsed });
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    process.send({ bytes: heapUsed + arrayBuffers });
   }
 });
 // It ends with the bench, however that ends.

@@ -2,7 +2,11 @@ import type { ActivityBucket } from "./engine.js";
 import type { RunSummary } from "./run.js";
 
 /** Counts what ended and what was started, in stretches of time. */
-export function countActivity(runs: Iterable<RunSummary>, since: number, bucketMs: number): ActivityBucket[] {
+export function countActivity(
+  runs: Iterable<Pick<RunSummary, "state" | "createdAt" | "startedAt" | "endedAt">>,
+  since: number,
+  bucketMs: number,
+): ActivityBucket[] {
   const buckets: { -readonly [Key in keyof ActivityBucket]: ActivityBucket[Key] }[] = [];
   const count = Math.max(1, Math.ceil((Date.now() - since) / bucketMs));
   for (let index = 0; index < count; index++) {

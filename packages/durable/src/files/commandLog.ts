@@ -32,10 +32,14 @@ export class CommandLog {
   readonly #directory: string;
   readonly #flush: boolean;
   readonly #tag = `${processTag()}.${crypto.randomUUID().slice(0, 8)}`;
-  #table = new RunTable();
+  #table: RunTable;
   #number = 0;
   #fd = -1;
   #offset = 0;
+  /** The commands so far end with a seal: the next ones are in another log. */
+  #isSealed = false;
+  /** Why no further command can be applied. */
+  #failure: unknown;
   #counter = 0;
   /** The verdict about the command this process wrote last. */
   #verdict: { readonly mark: string; applied?: boolean } | undefined;
@@ -43,6 +47,7 @@ export class CommandLog {
   constructor(directory: string, flush: boolean) {
     this.#directory = directory;
     this.#flush = flush;
+    this.#table = this.#emptyTable();
     this.#openNewest();
     this.read();
   }
@@ -53,8 +58,18 @@ export class CommandLog {
 
   /** Reads what others have written. */
   read(): void {
-    for (let chunk = this.#readLines(); chunk !== undefined; chunk = this.#readLines()) {
-      this.#applyLines(chunk);
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure;
+      // Throws while the disk is full, and is tried again by the next read.
+      if (this.#isSealed) this.#moveOn();
+      const chunk = this.#readLines();
+      if (chunk === undefined) return;
+      try {
+        this.#applyLines(chunk);
+      } catch (error) {
+        // The table lacks this command, so it must not take the ones after it.
+        this.#failure = error;
+      }
     }
   }
 
@@ -78,7 +93,7 @@ export class CommandLog {
 
   /** Starts a new log without history, if that is worth it. */
   compact(): void {
-    const live = this.#table.size * LIVE_BYTES_PER_RUN;
+    const live = this.#table.runs.count * LIVE_BYTES_PER_RUN;
     if (this.#offset < COMPACT_AT_BYTES || this.#offset < 2 * live) return;
     this.submit({ op: "seal" });
   }
@@ -86,6 +101,11 @@ export class CommandLog {
   close(): void {
     if (this.#fd !== -1) closeSync(this.#fd);
     this.#fd = -1;
+    this.#table.close();
+  }
+
+  #emptyTable(): RunTable {
+    return new RunTable(join(this.#directory, `.idle.${this.#tag}`));
   }
 
   #openNewest(): void {
@@ -112,7 +132,8 @@ export class CommandLog {
     this.#fd = fd;
     this.#number = number;
     this.#offset = 0;
-    this.#table = new RunTable();
+    this.#isSealed = false;
+    this.#table = this.#emptyTable();
   }
 
   #path(number: number): string {
@@ -156,7 +177,7 @@ export class CommandLog {
       const applied = this.#table.apply(command);
       if (this.#verdict && this.#verdict.mark === command.mark) this.#verdict.applied = applied;
       if (command.op === "seal") {
-        this.#moveOn();
+        this.#isSealed = true;
         return;
       }
     }

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -7,6 +7,7 @@ import { eventsOf, follow, openEngine, scripted, temporaryDirectory, workWith } 
 import { spawnWorker } from "../../test/killing.js";
 import { startRun } from "../engine/startRun.js";
 import { collectEvents, DONE, newRun, reached, TestWorker, text, texts } from "../testing/claims.js";
+import type { Command } from "./command.js";
 import { createFileEngine } from "./fileEngine.js";
 
 const ENGINE = new URL("../../test/fixtures/fileEngine.mjs", import.meta.url).href;
@@ -16,6 +17,24 @@ const crowd = (directory: string) => ({
   effects: join(directory, "effects"),
   leaseMs: 60_000,
 });
+
+/** What the log has of a run that waits for a decision. */
+function waitingRun(number: number): Command[] {
+  const id = crypto.randomUUID();
+  const { input: _, ...run } = { ...newRun(), id, title: `the task ${number}` };
+  const approval = {
+    key: "1:call_0",
+    name: "write_file",
+    args: { path: `src/${number}.ts`, content: "x".repeat(200) },
+    capabilities: ["write"] as const,
+    needs: [],
+  };
+  return [
+    { op: "create", at: 1, run },
+    { op: "claim", at: 2, id, epoch: 1, worker: "gone worker-1" },
+    { op: "end", at: 3, id, epoch: 1, state: "waiting", approvals: [approval] },
+  ];
+}
 
 describe("a directory of runs", () => {
   test("a line that its writer could not end is ignored, and swallows nothing", async () => {
@@ -103,7 +122,11 @@ describe("a directory of runs", () => {
     const used = temporaryDirectory();
     const engine = openEngine(used);
     appendFileSync(join(used, "log.1.jsonl"), '{"op":"teleport","id":"x"}\n');
-    await expect(engine.list()).rejects.toThrow('the command "teleport"');
+    appendFileSync(join(used, "log.1.jsonl"), '{"op":"limits","tenant":"a","limits":{"concurrency":1}}\n');
+    // It does not go on without the command either.
+    for (let time = 0; time < 2; time++) {
+      await expect(engine.getLimits("a")).rejects.toThrow('the command "teleport"');
+    }
   });
 
   test("a directory that cannot be used says so", () => {
@@ -113,6 +136,44 @@ describe("a directory of runs", () => {
     expect(() => createFileEngine(join(file, "runs"))).toThrow("cannot be used: ENOTDIR");
     expect(() => createFileEngine(directory, { flsh: true } as never)).toThrow('Did you mean "flush"?');
     expect(() => createFileEngine(5 as never)).toThrow("directory must be a string, got number 5.");
+  });
+
+  test("a process that cannot open the next log takes no commands after the seal, and goes on when it can", async () => {
+    const directory = temporaryDirectory();
+    const engine = openEngine(directory);
+    const id = await startRun(engine, scripted([]), {});
+    const next = join(directory, "log.2.jsonl");
+    mkdirSync(next);
+    const late = { op: "cancel", at: 1, id, reason: "written behind the seal" };
+    appendFileSync(join(directory, "log.1.jsonl"), `{"op":"seal"}\n${JSON.stringify(late)}\n`);
+    for (let time = 0; time < 2; time++) await expect(engine.get(id)).rejects.toThrow("EISDIR");
+    rmdirSync(next);
+    expect(await engine.get(id)).toMatchObject({ state: "queued" });
+    expect(await engine.cancel(id, "in time")).toBe(true);
+  });
+
+  test("10,000 runs that wait for a decision take no more than 100 bytes of memory each", async () => {
+    const directory = temporaryDirectory();
+    const write = (name: string, runs: number): string => {
+      const lines = Array.from({ length: runs }, (_, number) => waitingRun(number)).flat();
+      mkdirSync(join(directory, name));
+      writeFileSync(
+        join(directory, name, "log.1.jsonl"),
+        lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
+      );
+      return join(directory, name);
+    };
+    const script = fileURLToPath(new URL("../../test/fixtures/idleMemory.mjs", import.meta.url));
+    const directories = [write("warm", 1000), write("few", 1000), write("many", 11_000)];
+    const { stdout } = spawnSync(process.execPath, ["--expose-gc", script, ...directories], {
+      encoding: "utf8",
+    });
+    const [, few, many] = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect([few.waiting, many.waiting]).toEqual([1000, 11_000]);
+    expect((many.bytes - few.bytes) / 10_000).toBeLessThan(100);
   });
 
   test("history is dropped from a long log while others use it", async () => {

@@ -29,6 +29,7 @@ import { readEvents } from "./fileEvents.js";
 import { FileWorker } from "./fileWorker.js";
 import { Heartbeats } from "./heartbeats.js";
 import { RunFiles } from "./runFiles.js";
+import type { RunFacts } from "./runIndex.js";
 import { watchDirectory } from "./watch.js";
 
 const DEFAULT_LIST_LIMIT = 100;
@@ -97,18 +98,26 @@ class FileEngine implements RunEngine {
   }
 
   async list({ limit = DEFAULT_LIST_LIMIT, ...query }: RunQuery = {}): Promise<readonly RunSummary[]> {
-    const found = [...this.#select(query)];
-    return found.reverse().slice(0, limit);
+    this.#log.read();
+    const found: RunSummary[] = [];
+    if (limit <= 0) return found;
+    for (const run of this.#log.table.runs.select(matching(query))) {
+      if (found.push({ ...run }) === limit) break;
+    }
+    return found;
   }
 
   async count(query: Omit<RunQuery, "limit"> = {}): Promise<Readonly<Record<RunState, number>>> {
     const counts = Object.fromEntries(RUN_STATES.map((state) => [state, 0])) as Record<RunState, number>;
-    for (const { state } of this.#select(query)) counts[state]++;
+    this.#log.read();
+    const matches = matching(query);
+    for (const facts of this.#log.table.runs.facts()) if (matches(facts)) counts[facts.state]++;
     return counts;
   }
 
   async activity(since: number, bucketMs: number): Promise<readonly ActivityBucket[]> {
-    return countActivity(this.#select({}), since, bucketMs);
+    this.#log.read();
+    return countActivity(this.#log.table.runs.facts(), since, bucketMs);
   }
 
   events(id: string, options: EventsOptions = {}): AsyncIterable<FollowedEvent> {
@@ -137,10 +146,10 @@ class FileEngine implements RunEngine {
   }
 
   async prune(endedBefore: number): Promise<number> {
-    const ids: string[] = [];
-    for (const { id, state, endedAt = Infinity } of this.#select({})) {
-      if (isEnded(state) && endedAt < endedBefore) ids.push(id);
-    }
+    this.#log.read();
+    const isOld = ({ state, endedAt = Infinity }: RunFacts): boolean =>
+      isEnded(state) && endedAt < endedBefore;
+    const ids = Array.from(this.#log.table.runs.select(isOld), ({ id }) => id);
     for (let start = 0; start < ids.length; start += FORGET_AT_ONCE) {
       const some = ids.slice(start, start + FORGET_AT_ONCE);
       this.#log.submit({ op: "forget", ids: some });
@@ -180,13 +189,9 @@ class FileEngine implements RunEngine {
     this.#workers.clear();
     this.#log.close();
   }
+}
 
-  *#select({ state, tenant }: Omit<RunQuery, "limit">): Iterable<RunSummary> {
-    this.#log.read();
-    for (const run of this.#log.table.all()) {
-      if (state !== undefined && run.state !== state) continue;
-      if (tenant !== undefined && run.tenant !== tenant) continue;
-      yield { ...run };
-    }
-  }
+function matching({ state, tenant }: Omit<RunQuery, "limit">): (facts: RunFacts) => boolean {
+  return (facts) =>
+    (state === undefined || facts.state === state) && (tenant === undefined || facts.tenant === tenant);
 }

@@ -3,31 +3,34 @@ import { isEnded, type RunSummary, type TenantLimits } from "../engine/run.js";
 import { type Command, FORMAT } from "./command.js";
 import { ModelCallBudget } from "./modelCallBudget.js";
 import { RunQueue, type WorkerFilter } from "./runQueue.js";
+import { type StoredRun, StoredRuns } from "./storedRuns.js";
 
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-type Entry = Mutable<RunSummary>;
 type CommandOf<Op extends Command["op"]> = Extract<Command, { op: Op }>;
 
 /** All runs of a directory, as the commands of its log made them. The same commands always give the same table. */
 export class RunTable {
-  readonly #runs = new Map<string, Entry>();
+  readonly #runs: StoredRuns;
   readonly #limits = new Map<string, TenantLimits>();
   readonly #queue = new RunQueue();
   readonly #budget = new ModelCallBudget();
   /** The runs each worker has. */
   readonly #held = new Map<string, Set<string>>();
 
+  /** `idlePath`: see `StoredRuns`. */
+  constructor(idlePath: string) {
+    this.#runs = new StoredRuns(idlePath);
+  }
+
+  get runs(): Pick<StoredRuns, "count" | "facts" | "select"> {
+    return this.#runs;
+  }
+
   get(id: string): RunSummary | undefined {
-    return this.#runs.get(id);
+    return this.#runs.find(id)?.run;
   }
 
-  /** The oldest first. */
-  all(): IterableIterator<RunSummary> {
-    return this.#runs.values();
-  }
-
-  get size(): number {
-    return this.#runs.size;
+  close(): void {
+    this.#runs.close();
   }
 
   limits(tenant: string): TenantLimits {
@@ -46,14 +49,14 @@ export class RunTable {
 
   next(filter: WorkerFilter): RunSummary | undefined {
     const id = this.#queue.next(filter, (tenant) => this.#hasRoom(tenant));
-    return id === undefined ? undefined : this.#runs.get(id);
+    return id === undefined ? undefined : this.get(id);
   }
 
   /** Commands that give this table again. */
   *snapshot(): Iterable<Command> {
     yield { op: "format", version: FORMAT };
     for (const [tenant, limits] of this.#limits) yield { op: "limits", tenant, limits };
-    for (const run of this.#runs.values()) yield { op: "run", run, resumed: this.#queue.isResumed(run.id) };
+    for (const run of this.#runs.all()) yield { op: "run", run, resumed: this.#queue.isResumed(run.id) };
   }
 
   /** Returns whether the command took effect. Throws for one that this version does not know. */
@@ -63,7 +66,7 @@ export class RunTable {
         if (command.version > FORMAT) throw newerFormat(`format ${command.version}`);
         return true;
       case "run":
-        return this.#load(command);
+        return this.#restore(command);
       case "create":
         return this.#create(command);
       case "claim":
@@ -79,8 +82,7 @@ export class RunTable {
       case "retry":
         return this.#retry(command);
       case "forget":
-        for (const id of command.ids)
-          if (isEnded(this.#runs.get(id)?.state ?? "queued")) this.#runs.delete(id);
+        for (const id of command.ids) this.#forget(id);
         return true;
       case "limits":
         this.#limits.set(command.tenant, command.limits);
@@ -94,18 +96,17 @@ export class RunTable {
     }
   }
 
-  #load({ run, resumed }: CommandOf<"run">): boolean {
-    const entry = { ...run };
-    this.#runs.set(run.id, entry);
-    if (run.state === "queued") this.#queue.add(entry, resumed);
-    if (run.state === "running") this.#hold(entry);
+  #restore({ run, resumed }: CommandOf<"run">): boolean {
+    this.#runs.add(run);
+    if (run.state === "queued") this.#queue.add(run, resumed);
+    if (run.state === "running") this.#hold(run);
     return true;
   }
 
-  #create({ at, run }: CommandOf<"create">): boolean {
-    if (this.#runs.has(run.id)) return false;
-    const entry: Entry = {
-      ...run,
+  #create({ at, run: given }: CommandOf<"create">): boolean {
+    if (this.#runs.find(given.id)) return false;
+    const run: RunSummary = {
+      ...given,
       state: "queued",
       epoch: 0,
       crashes: 0,
@@ -113,26 +114,30 @@ export class RunTable {
       approvals: [],
       decisions: [],
     };
-    this.#runs.set(run.id, entry);
-    this.#queue.add(entry, false);
+    this.#runs.add(run);
+    this.#queue.add(run, false);
     return true;
   }
 
   #claim({ id, epoch, worker, at }: CommandOf<"claim">): boolean {
-    const run = this.#runs.get(id);
-    if (run?.state !== "queued" || epoch !== run.epoch + 1 || !this.#hasRoom(run.tenant)) return false;
+    const stored = this.#runs.find(id);
+    if (!stored) return false;
+    const { run } = stored;
+    if (run.state !== "queued" || epoch !== run.epoch + 1 || !this.#hasRoom(run.tenant)) return false;
     this.#queue.remove(run);
     run.state = "running";
     run.epoch = epoch;
     run.worker = worker;
     run.startedAt ??= at;
     this.#hold(run);
+    this.#runs.store(stored);
     return true;
   }
 
   #crash({ id, epoch, maxCrashes, at, reason }: CommandOf<"crash">): boolean {
-    const run = this.#heldRun(id, epoch);
-    if (!run) return false;
+    const stored = this.#findHeld(id, epoch);
+    if (!stored) return false;
+    const { run } = stored;
     this.#letGo(run);
     run.crashes++;
     if (run.cancelReason !== undefined) this.#finishCancelled(run, run.cancelReason, at);
@@ -145,12 +150,14 @@ export class RunTable {
         message: `${run.crashes} workers were lost with it. The last: ${reason}`,
       };
     }
+    this.#runs.store(stored);
     return true;
   }
 
   #end({ id, epoch, state, at, approvals, error, usage, cost }: CommandOf<"end">): boolean {
-    const run = this.#heldRun(id, epoch);
-    if (!run) return false;
+    const stored = this.#findHeld(id, epoch);
+    if (!stored) return false;
+    const { run } = stored;
     this.#letGo(run);
     if (usage) run.usage = usage;
     if (cost !== undefined) run.cost = cost;
@@ -164,39 +171,52 @@ export class RunTable {
       if (error) run.error = error;
       if (isEnded(state)) run.endedAt = at;
     }
+    this.#runs.store(stored);
     return true;
   }
 
   #decide({ id, key, decision }: CommandOf<"decide">): boolean {
-    const run = this.#runs.get(id);
-    const approval = run?.approvals.find((one) => one.key === key);
-    if (run?.state !== "waiting" || !approval) return false;
+    const stored = this.#runs.find(id);
+    if (!stored) return false;
+    const { run } = stored;
+    const approval = run.approvals.find((one) => one.key === key);
+    if (run.state !== "waiting" || !approval) return false;
     run.approvals = run.approvals.filter((one) => one !== approval);
     run.decisions = [...run.decisions, { key, name: approval.name, decision }];
     if (run.approvals.length === 0) this.#enqueue(run);
+    this.#runs.store(stored);
     return true;
   }
 
   #cancel({ id, reason, at }: CommandOf<"cancel">): boolean {
-    const run = this.#runs.get(id);
-    if (!run || isEnded(run.state)) return false;
+    const stored = this.#runs.find(id);
+    if (!stored || isEnded(stored.run.state)) return false;
+    const { run } = stored;
     if (run.state === "running") run.cancelReason ??= reason;
     else this.#finishCancelled(run, reason, at);
+    this.#runs.store(stored);
     return true;
   }
 
   #retry({ id }: CommandOf<"retry">): boolean {
-    const run = this.#runs.get(id);
-    if (!run || !isEnded(run.state) || run.state === "done") return false;
+    const stored = this.#runs.find(id);
+    if (!stored || !isEnded(stored.run.state) || stored.run.state === "done") return false;
+    const { run } = stored;
     run.crashes = 0;
     delete run.error;
     delete run.endedAt;
     delete run.cancelReason;
     this.#enqueue(run);
+    this.#runs.store(stored);
     return true;
   }
 
-  #finishCancelled(run: Entry, reason: string, at: number): void {
+  #forget(id: string): void {
+    const stored = this.#runs.find(id);
+    if (stored && isEnded(stored.run.state)) this.#runs.remove(stored);
+  }
+
+  #finishCancelled(run: StoredRun["run"], reason: string, at: number): void {
     this.#queue.remove(run);
     run.state = "cancelled";
     run.approvals = [];
@@ -204,29 +224,27 @@ export class RunTable {
     run.error = { code: "cancelled", message: reason };
   }
 
-  #enqueue(run: Entry): void {
+  #enqueue(run: StoredRun["run"]): void {
     run.state = "queued";
     this.#queue.add(run, true);
   }
 
-  #heldRun(id: string, epoch: number): Entry | undefined {
-    const run = this.#runs.get(id);
-    return run?.state === "running" && run.epoch === epoch ? run : undefined;
+  #findHeld(id: string, epoch: number): StoredRun | undefined {
+    const stored = this.#runs.find(id);
+    return stored?.run.state === "running" && stored.run.epoch === epoch ? stored : undefined;
   }
 
-  #hold(run: Entry): void {
-    const worker = run.worker ?? "";
+  #hold({ id, worker = "", tenant }: RunSummary): void {
     const held = this.#held.get(worker) ?? new Set();
-    this.#held.set(worker, held.add(run.id));
-    this.#queue.countStarted(run.tenant);
+    this.#held.set(worker, held.add(id));
+    this.#queue.countStarted(tenant);
   }
 
-  #letGo(run: Entry): void {
-    const worker = run.worker ?? "";
+  #letGo({ id, worker = "", tenant }: RunSummary): void {
     const held = this.#held.get(worker);
-    held?.delete(run.id);
+    held?.delete(id);
     if (held?.size === 0) this.#held.delete(worker);
-    this.#queue.countStopped(run.tenant);
+    this.#queue.countStopped(tenant);
   }
 
   #hasRoom(tenant: string): boolean {
