@@ -49,6 +49,7 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
     "headerSecrets",
     "incompleteAnswer",
     "invalidOption",
+    "isRecord",
     "jsonBody",
     "jsonItems",
     "jsonText",
@@ -65,6 +66,7 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
     "runAttempts",
     "statusError",
     "sumTokens",
+    "systemTexts",
   ]);
   expect(Object.keys(await import("./providers/replay.js")).sort()).toEqual([
     "recordProvider",

@@ -4,11 +4,11 @@ import {
   answerPieces,
   callArguments,
   contentParts,
+  isRecord,
   JsonTexts,
   jsonItems,
   TurnList,
 } from "@agent/core/provider";
-import { isRecord } from "@agent/core/toolkit";
 import { CallIds } from "./callIds.js";
 
 // The server refuses a message without any text.

@@ -1,6 +1,5 @@
 import type { JsonSchema } from "@agent/core";
-import { pickKeywords } from "@agent/core/provider";
-import { isRecord } from "@agent/core/toolkit";
+import { isRecord, pickKeywords } from "@agent/core/provider";
 
 /** The keywords that the server enforces in a structured answer. It refuses others; the agent validates them all. */
 const KEYWORDS: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@ import {
   type AdaptedTool,
   type AnswerReader,
   type AttemptError,
-  contentText,
+  isRecord,
   jsonBody,
   jsonItems,
   MediaFitter,
@@ -11,10 +11,10 @@ import {
   Notices,
   objectSchema,
   outputInstruction,
+  systemTexts,
   ToolAdapter,
   type Wire,
 } from "@agent/core/provider";
-import { isRecord } from "@agent/core/toolkit";
 import { MessageReader } from "./answer.js";
 import { cacheControl, withCachePoints, withMark } from "./cache.js";
 import { MessageWriter } from "./messages.js";
@@ -38,6 +38,7 @@ export class MessagesWire implements Wire {
   readonly media = new MediaFitter(MEDIA, this.#notices);
   readonly #tools = new ToolAdapter("Anthropic", objectSchema, this.#notices);
   readonly #messages: MessageWriter;
+  readonly #cacheMark: string | undefined;
   // Changed after a server or a model refused the field.
   #maxTokens: number;
   #takesFormat = true;
@@ -45,16 +46,15 @@ export class MessagesWire implements Wire {
   constructor(settings: AnthropicSettings) {
     this.#settings = settings;
     this.#messages = new MessageWriter(settings.model);
+    this.#cacheMark = cacheControl(settings.cache);
     this.#maxTokens = settings.maxTokens;
   }
 
   request(request: ChatRequest, stream: boolean) {
-    const { model, body: given, cache } = this.#settings;
+    const { model, body: given } = this.#settings;
     const { output, messages } = request;
     const isNative = output !== undefined && this.#takesFormat;
-    const system = messages.flatMap((message) =>
-      message.role === "system" && message.content.trim() !== "" ? [contentText(message.content)] : [],
-    );
+    const system = systemTexts(messages).filter((text) => text.trim() !== "");
     if (output && !isNative) system.push(outputInstruction(output));
     const fields = {
       max_tokens: this.#maxTokens,
@@ -68,7 +68,7 @@ export class MessagesWire implements Wire {
         },
       }),
     };
-    const mark = cacheControl(cache);
+    const mark = this.#cacheMark;
     const tools = this.#tools.texts(request, wireTool).join(",");
     const words = jsonItems(system.map((text) => ({ type: "text", text })));
     const turns = this.#messages.turns(messages);

@@ -5,12 +5,12 @@ import {
   AttemptError,
   bodyError,
   incompleteAnswer,
+  isRecord,
   jsonText,
   readTokenUsage,
   recordsIn,
   sumTokens,
 } from "@agent/core/provider";
-import { isRecord } from "@agent/core/toolkit";
 import type { FunctionNames } from "./functionNames.js";
 
 type Fields = Readonly<Record<string, unknown>>;

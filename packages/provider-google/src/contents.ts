@@ -5,12 +5,12 @@ import {
   callArguments,
   contentParts,
   contentText,
+  isRecord,
   type JsonText,
   JsonTexts,
   jsonItems,
   TurnList,
 } from "@agent/core/provider";
-import { isRecord } from "@agent/core/toolkit";
 import type { FunctionNames } from "./functionNames.js";
 
 // The server refuses a turn without a part.

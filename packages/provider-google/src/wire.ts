@@ -3,16 +3,16 @@ import {
   type AdaptedTool,
   type AnswerReader,
   type CheckedOptions,
-  contentText,
+  isRecord,
   jsonBody,
   MediaFitter,
   type MediaLimits,
   Notices,
   outputInstruction,
+  systemTexts,
   ToolAdapter,
   type Wire,
 } from "@agent/core/provider";
-import { isRecord } from "@agent/core/toolkit";
 import { ContentReader } from "./answer.js";
 import { ContentWriter } from "./contents.js";
 import { FunctionNames } from "./functionNames.js";
@@ -50,7 +50,7 @@ export class GenerateContentWire implements Wire {
     const { messages, output } = request;
     const names = this.#namesOf(request);
     const isNative = output !== undefined && (this.#isSigned || request.tools.length === 0);
-    const system = messages.flatMap(({ role, content }) => (role === "system" ? [contentText(content)] : []));
+    const system = systemTexts(messages);
     if (output && !isNative) system.push(outputInstruction(output));
     const tools = this.#tools.texts(request, declaration, (name) => names.toWire(name)).join(",");
     const fields = {

@@ -1,7 +1,6 @@
 import type { ProviderOptions } from "@agent/core";
-import { type CheckedOptions, invalidOption, readProviderOptions } from "@agent/core/provider";
-import { isRecord, quote } from "@agent/core/toolkit";
-import { describeValue } from "@agent/internal";
+import { type CheckedOptions, invalidOption, isRecord, readProviderOptions } from "@agent/core/provider";
+import { describeValue, quote } from "@agent/internal";
 import type OpenAI from "openai";
 
 const OWNER = "OpenAIProvider";

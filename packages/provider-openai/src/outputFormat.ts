@@ -1,5 +1,5 @@
 import type { OutputFormat } from "@agent/core";
-import { isRecord } from "@agent/core/toolkit";
+import { isRecord } from "@agent/core/provider";
 
 /** Keywords that strict mode refuses, or that make a schema one it cannot enforce. */
 const NOT_STRICT = new Set(["allOf", "not", "if", "then", "else", "oneOf", "patternProperties", "default"]);

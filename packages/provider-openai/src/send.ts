@@ -1,6 +1,5 @@
 import { AttemptError, jsonText, type Send } from "@agent/core/provider";
-import { errorMessage } from "@agent/core/toolkit";
-import { LONGEST_TIMER_MS } from "@agent/internal";
+import { errorMessage, LONGEST_TIMER_MS } from "@agent/internal";
 import type { OpenAIClient } from "./options.js";
 
 /**

@@ -18,7 +18,7 @@ export class OutputBudget {
   constructor(maxBytes: number, results: number) {
     this.#maxBytes = maxBytes;
     this.#share = Math.floor(maxBytes / Math.max(1, results));
-    this.#texts = Array.from({ length: results }, () => "");
+    this.#texts = new Array<string>(results).fill("");
   }
 
   /** Takes a result and returns it as it stands now: it may become shorter once all have arrived. */

@@ -49,6 +49,7 @@ function adaptMessage(
     }
     case "user":
     case "tool": {
+      if (typeof message.content === "string") return message;
       const content = adaptContent(message.content, accepts);
       return content === message.content ? message : { ...message, content };
     }

@@ -164,9 +164,13 @@ async function runInOrder(
     if (exclusive) await Promise.all(running);
     else if (running.size >= MAX_CONCURRENT) await Promise.race(running);
     if (failures.size > 0) break;
-    const ended: Promise<unknown> = run(call, index)
-      .catch((error: unknown) => failures.set(index, { error }))
-      .finally(() => running.delete(ended));
+    const ended: Promise<unknown> = run(call, index).then(
+      () => running.delete(ended),
+      (error: unknown) => {
+        failures.set(index, { error });
+        running.delete(ended);
+      },
+    );
     running.add(ended);
     if (exclusive) await ended;
   }

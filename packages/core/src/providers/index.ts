@@ -1,6 +1,7 @@
 /** What a provider on HTTP needs, ours and yours alike: `@agent/core/provider`. */
 export { adaptContent, contentText } from "../conversation/content.js";
 export { outputInstruction } from "../loop/output.js";
+export { isRecord } from "../toolkit/isRecord.js";
 export { createRedactor } from "../toolkit/text/redact.js";
 export { callArguments } from "./adapt/callArguments.js";
 export { fitCallId } from "./adapt/callIds.js";
@@ -10,6 +11,7 @@ export { MediaFitter, type MediaLimits } from "./adapt/media.js";
 export { Notices } from "./adapt/notices.js";
 export { objectSchema } from "./adapt/objectSchema.js";
 export { contentParts } from "./adapt/parts.js";
+export { systemTexts } from "./adapt/systemTexts.js";
 export { type AdaptedTool, ToolAdapter } from "./adapt/tools.js";
 export { type Turn, TurnList } from "./adapt/turns.js";
 export { AnswerBuilder } from "./answer/builder.js";

@@ -16,7 +16,16 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
     const abort = (): void => reject(abortedError(signal));
     if (signal.aborted) abort();
     const release = onAbort(signal, abort);
-    promise.then(resolve, reject).finally(release);
+    promise.then(
+      (value) => {
+        release();
+        resolve(value);
+      },
+      (error: unknown) => {
+        release();
+        reject(error);
+      },
+    );
   });
 }
 

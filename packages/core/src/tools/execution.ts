@@ -129,15 +129,23 @@ class Execution {
       this.#timer = setTimeout(() => this.#stop("deadline", new Error("deadline passed")), this.#deadlineMs);
     }
     this.#options.onStart?.();
-    // Started inside a promise, so that a tool that throws synchronously ends like one that rejects.
-    new Promise<unknown>((started) => started(this.#tool.execute(input, this.#call())))
-      .then(
-        (text) => this.#returned(text),
-        (error: unknown) => this.#threw(error),
-      )
+    void this.#execute(input).then((ending) => this.#settle(ending));
+  }
+
+  /** Never rejects. */
+  async #execute(input: Record<string, unknown>): Promise<ToolEnding> {
+    try {
+      let text: unknown;
+      try {
+        text = await this.#tool.execute(input, this.#call());
+      } catch (error) {
+        return this.#threw(error);
+      }
+      return this.#returned(text);
+    } catch (error) {
       // The host's `secrets` function may throw: withhold the text, since it may contain a secret.
-      .catch((error: unknown) => this.#unreadable(error))
-      .then((ending) => this.#settle(ending));
+      return this.#unreadable(error);
+    }
   }
 
   #call(): ToolCall {

@@ -5,10 +5,10 @@ import {
   AttemptError,
   bodyError,
   incompleteAnswer,
+  isRecord,
   readTokenUsage,
   recordsIn,
 } from "@agent/core/provider";
-import { isRecord } from "@agent/core/toolkit";
 import { type ChatState, EchoedFields, reasoningOf } from "./echo.js";
 import { ToolCallAssembly } from "./toolCalls.js";
 

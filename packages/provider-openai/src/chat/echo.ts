@@ -1,5 +1,4 @@
-import { type AnswerLimits, jsonText } from "@agent/core/provider";
-import { isRecord } from "@agent/core/toolkit";
+import { type AnswerLimits, isRecord, jsonText } from "@agent/core/provider";
 
 /** Fields of a message that servers want back with it: DeepSeek, OpenRouter, vLLM, LiteLLM and Gemini. */
 const ECHOED_FIELDS = [

@@ -1,6 +1,5 @@
 import type { ChatMessage, ContentPart } from "@agent/core";
-import { contentParts, contentText, JsonTexts } from "@agent/core/provider";
-import { isRecord } from "@agent/core/toolkit";
+import { contentParts, contentText, isRecord, JsonTexts } from "@agent/core/provider";
 import { plainText } from "./completion.js";
 import { readChatState } from "./echo.js";
 

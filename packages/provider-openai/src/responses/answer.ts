@@ -5,10 +5,10 @@ import {
   AttemptError,
   bodyError,
   incompleteAnswer,
+  isRecord,
   readTokenUsage,
   recordsIn,
 } from "@agent/core/provider";
-import { isRecord } from "@agent/core/toolkit";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,12 @@
 import type { ChatMessage, Content, ContentPart } from "@agent/core";
-import { type AnswerPiece, answerPieces, fitCallId, JsonTexts, jsonItems } from "@agent/core/provider";
-import { isRecord } from "@agent/core/toolkit";
+import {
+  type AnswerPiece,
+  answerPieces,
+  fitCallId,
+  isRecord,
+  JsonTexts,
+  jsonItems,
+} from "@agent/core/provider";
 import { dataUrl } from "../chat/messages.js";
 
 const CALL_ID = /^.{1,64}$/s;

@@ -3,15 +3,15 @@ import {
   type AdaptedTool,
   type AnswerReader,
   type AttemptError,
-  contentText,
+  isRecord,
   jsonBody,
   type MediaFitter,
   Notices,
   objectSchema,
+  systemTexts,
   ToolAdapter,
   type Wire,
 } from "@agent/core/provider";
-import { isRecord } from "@agent/core/toolkit";
 import { acceptsMedia, mediaFitter } from "../media.js";
 import type { OpenAISettings } from "../options.js";
 import { jsonSchemaFormat } from "../outputFormat.js";
@@ -45,9 +45,7 @@ export class ResponsesWire implements Wire {
     const { model, body: given } = this.#settings;
     const { messages, output } = request;
     const tools = this.#tools.texts(request, wireTool).join(",");
-    const instructions = messages.flatMap(({ role, content }) =>
-      role === "system" ? [contentText(content)] : [],
-    );
+    const instructions = systemTexts(messages);
     const include = this.#include();
     const fields = {
       store: false,

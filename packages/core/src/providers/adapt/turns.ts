@@ -22,10 +22,10 @@ export class TurnList<Role extends string> {
   /** The turns as a list, with their objects in the field `name`. */
   toJson(name: string): string {
     checkText("name", name);
-    const pieces: string[] = [];
+    let json = "";
     for (const { role, text } of this.turns) {
-      pieces.push(pieces.length === 0 ? "[" : "]},", `{"role":"${role}","${name}":[`, text);
+      json += `${json === "" ? "" : ","}{"role":"${role}","${name}":[${text}]}`;
     }
-    return pieces.length === 0 ? "[]" : `${pieces.join("")}]}]`;
+    return `[${json}]`;
   }
 }

@@ -4,6 +4,7 @@ import { AttemptError } from "./retry.js";
 
 const END_MARK = "[DONE]";
 const SPACE = 0x20;
+const UTF8 = new TextDecoder();
 // Far beyond any answer. In a stream each word comes with some hundred bytes around it.
 const MAX_STREAM_BYTES = 256 * 1024 * 1024;
 const MAX_EVENTS = 1_000_000;
@@ -74,7 +75,7 @@ export async function readText(
     size = checkedSize(reader, size + value.byteLength, MAX_TEXT_BYTES);
     pieces.push(value);
   }
-  return new TextDecoder().decode(pieces.length === 1 ? pieces[0] : concatBytes(pieces));
+  return UTF8.decode(pieces.length === 1 ? pieces[0] : concatBytes(pieces));
 }
 
 function checkBody(body: ReadableStream<Uint8Array>): void {
