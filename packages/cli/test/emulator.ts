@@ -1,19 +1,20 @@
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import headless from "@xterm/headless";
 
 const GIVE_UP_MS = Number(process.env.TERMINAL_TEST_PATIENCE_MS ?? 100_000);
 const SCROLLBACK = 50_000;
 
-/**
- * A program in the terminal emulator of editors and browsers, which breaks rows anew when its width changes. `script`
- * opens the terminal. A window changes its size and the terminal's, which signals, at one moment: nothing that the
- * program writes between the two is read.
- */
+// Not in use by any program: the emulator hands it to the handler below and shows nothing.
+const MARK = 7797;
+
+/** A program in the terminal emulator of editors and browsers, which breaks rows anew when its width changes. */
 export class EmulatedTerminal {
   readonly #emulator: InstanceType<typeof headless.Terminal>;
   readonly #child: ChildProcessWithoutNullStreams;
-  #device: string | undefined;
+  #program: { readonly device: string; readonly pid: number } | undefined;
   #seen = "";
+  #marks = 0;
 
   constructor(
     command: readonly string[],
@@ -26,16 +27,22 @@ export class EmulatedTerminal {
       scrollback: SCROLLBACK,
       allowProposedApi: true,
     });
-    const words = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-    const line = `tty; stty cols ${columns} rows ${rows}; exec ${words}`;
+    this.#emulator.parser.registerOscHandler(MARK, () => {
+      this.#marks += 1;
+      return true;
+    });
+    // `script` opens the terminal. It stops with its child, so the program is the child of a shell between the two.
+    const program = `echo $(tty) $$; stty cols ${columns} rows ${rows}; exec ${command.map(quoted).join(" ")}`;
+    const line = `sh -c ${quoted(program)}; exit $?`;
     this.#child = spawn("script", ["-qfec", line, "/dev/null"], {
       cwd,
       env: { PATH: process.env.PATH ?? "", TERM: "xterm-256color", ...env },
     });
     this.#child.stdout.on("data", (chunk: Buffer) => {
-      if (this.#device === undefined) {
+      if (!this.#program) {
         this.#seen += chunk;
-        this.#device = /^(\/dev\/\S+)\r?\n/.exec(this.#seen)?.[1];
+        const [, device, pid] = /^(\/dev\/\S+) (\d+)\r?\n/.exec(this.#seen) ?? [];
+        if (device && pid) this.#program = { device, pid: Number(pid) };
       }
       this.#emulator.write(chunk);
     });
@@ -45,10 +52,25 @@ export class EmulatedTerminal {
     this.#child.stdin.write(text);
   }
 
-  resize(columns: number, rows: number): void {
-    if (this.#device === undefined) throw new Error("The terminal has not said its name yet.");
-    execFileSync("stty", ["-F", this.#device, "cols", String(columns), "rows", String(rows)]);
+  /**
+   * Changes the size of the window and of its terminal at one moment, as a window does: the program stands still while
+   * what it has written is read, and sees the signal when it goes on. If it is held for `held` ms more, it also finds
+   * timers that are due by then, as a process on a busy machine does.
+   */
+  async resize(columns: number, rows: number, held = 0): Promise<void> {
+    if (!this.#program) throw new Error("The terminal has not said its name yet.");
+    const { device, pid } = this.#program;
+    // Asleep, so that it is not held in the middle of a frame.
+    await until(() => processState(pid) === "S", "The program never waits.");
+    process.kill(pid, "SIGSTOP");
+    await until(() => processState(pid) === "T", "The program does not stop.");
+    const mark = this.#marks + 1;
+    writeFileSync(device, `\x1b]${MARK};\x07`);
+    await until(() => this.#marks === mark, "The emulator does not read on.");
+    if (held > 0) await new Promise((resolve) => setTimeout(resolve, held));
+    execFileSync("stty", ["-F", device, "cols", String(columns), "rows", String(rows)]);
     this.#emulator.resize(columns, rows);
+    process.kill(pid, "SIGCONT");
   }
 
   /** Everything in the scrollback and on the screen; rows that the emulator broke are joined again. */
@@ -63,17 +85,30 @@ export class EmulatedTerminal {
   }
 
   async until(fits: (text: string) => boolean): Promise<string> {
-    const deadline = Date.now() + GIVE_UP_MS;
-    for (;;) {
-      const text = this.text();
-      if (fits(text)) return text;
-      if (Date.now() > deadline) throw new Error(`The emulator never showed it. It shows:\n${text}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await until(
+      () => fits(this.text()),
+      () => `The emulator never showed it. It shows:\n${this.text()}`,
+    );
+    return this.text();
   }
 
   close(): void {
     this.#child.kill("SIGKILL");
     this.#emulator.dispose();
   }
+}
+
+const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+
+async function until(holds: () => boolean, problem: string | (() => string)): Promise<void> {
+  const deadline = Date.now() + GIVE_UP_MS;
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error(typeof problem === "string" ? problem : problem());
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** One letter, as `ps` shows it: `S` sleeps, `R` runs, `T` is stopped. */
+function processState(pid: number): string | undefined {
+  return / (\w) [^)]*$/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1];
 }

@@ -1,5 +1,5 @@
 import type { ReadStream, WriteStream } from "node:tty";
-import { terminalSize } from "../display/terminalKind.js";
+import { refreshSize, terminalSize } from "../display/terminalKind.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { onEndingSignals } from "./endingSignals.js";
 
@@ -44,6 +44,10 @@ export class Terminal {
   readonly write = (text: string): void => {
     this.#output.write(text);
   };
+
+  refreshSize(): void {
+    refreshSize(this.#output);
+  }
 
   open(): void {
     const { input, resize, hangUp } = this.#events;

@@ -42,7 +42,10 @@ export class TerminalView implements ChatView {
   readonly #screen: Screen;
   readonly #region: LiveRegion;
   readonly #activity: Activity;
-  readonly #frames = new Frames(() => this.#draw());
+  readonly #frames = new Frames(
+    () => this.#draw(),
+    () => this.#screen.refreshSize(),
+  );
   #question: Question | undefined;
   #picker: Picker | undefined;
   #menu: Menu | undefined;

@@ -7,14 +7,17 @@ const SETTLE_MS = 50;
 /** Schedules frames: at most about thirty per second, and at least ten while a turn runs, for its clock. */
 export class Frames {
   readonly #draw: () => void;
+  readonly #refreshSize: () => void;
   #ticker: NodeJS.Timeout | undefined;
   #next: NodeJS.Timeout | undefined;
   #settling: { readonly timer: NodeJS.Timeout; readonly settled: () => void } | undefined;
   #lastDrawn = 0;
   #closed = false;
 
-  constructor(draw: () => void) {
+  /** `refreshSize` reads the terminal's size; if it has changed, it must lead to a call of `resized`. */
+  constructor(draw: () => void, refreshSize: () => void) {
     this.#draw = draw;
+    this.#refreshSize = refreshSize;
   }
 
   /** Something has changed: it is drawn soon. */
@@ -26,9 +29,10 @@ export class Frames {
 
   /** Draws at once, unless the terminal is changing its size. */
   draw(): void {
-    if (this.#settling || this.#closed) return;
     clearTimeout(this.#next);
     this.#next = undefined;
+    this.#refreshSize();
+    if (this.#settling || this.#closed) return;
     this.#lastDrawn = performance.now();
     this.#draw();
   }
@@ -47,7 +51,7 @@ export class Frames {
   resized(settled: () => void): void {
     if (this.#closed) return;
     clearTimeout(this.#settling?.timer);
-    this.#settling = { timer: setTimeout(() => this.settle(), SETTLE_MS), settled };
+    this.#settling = { timer: setTimeout(() => this.#settleIfStable(), SETTLE_MS), settled };
   }
 
   /** Ends the pause after a resize at once. */
@@ -58,6 +62,12 @@ export class Frames {
     this.#settling = undefined;
     settled();
     this.draw();
+  }
+
+  #settleIfStable(): void {
+    const waited = this.#settling;
+    this.#refreshSize();
+    if (this.#settling === waited) this.settle();
   }
 
   /** Nothing is drawn any more. */

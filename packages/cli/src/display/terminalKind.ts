@@ -1,3 +1,4 @@
+import type { WriteStream } from "node:tty";
 import { COLOR_STYLE, MONOCHROME_STYLE, type Style } from "./style.js";
 
 /** Whether standard output is a terminal on which rows can be drawn again. `TERM=dumb` says that it cannot. */
@@ -17,4 +18,13 @@ export function terminalSize({ columns, rows }: { readonly columns: number; read
   readonly rows: number;
 } {
   return { columns: Math.max(10, columns || 80), rows: Math.max(4, rows || 24) };
+}
+
+/**
+ * Reads a terminal's size and emits `resize` if it has changed. Node does so when a signal comes, but a process that
+ * was held up runs its timers first, and a frame drawn for the old size erases rows above its own.
+ */
+export function refreshSize(output: WriteStream & { _refreshSize?: () => void }): void {
+  // Not in Node's documentation; Node's own handler of the signal calls it.
+  if (!output.destroyed) output._refreshSize?.();
 }

@@ -1,32 +1,29 @@
+import type { WriteStream } from "node:tty";
 import type { AgentEvent } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { Activity } from "../display/activity.js";
 import { Frames } from "../display/frames.js";
 import { LiveRegion } from "../display/liveRegion.js";
-import type { Screen } from "../display/screen.js";
 import type { Style } from "../display/style.js";
-import { terminalSize } from "../display/terminalKind.js";
+import { refreshSize, terminalSize } from "../display/terminalKind.js";
 import { clipRow, styledWidth } from "../display/width.js";
 import { workingRow } from "../display/workingRow.js";
 import { note } from "../process/output.js";
 import type { Outcome } from "./outcome.js";
 import type { Reporter, RunInfo } from "./reporters.js";
 
-/** The terminal a task is shown on. */
-export interface TaskScreen extends Screen {
-  on(event: "resize", listener: () => void): unknown;
-  off(event: "resize", listener: () => void): unknown;
-}
-
 /**
  * One task on a terminal, shown as the chat shows it: the answer as it is written, words between calls, calls with
  * their output and the reason of a failure, and below them what goes on and for how long.
  */
 export class LiveReporter implements Reporter {
-  readonly #screen: TaskScreen;
+  readonly #screen: WriteStream;
   readonly #style: Style;
   readonly #region: LiveRegion;
-  readonly #frames = new Frames(() => this.#draw());
+  readonly #frames = new Frames(
+    () => this.#draw(),
+    () => refreshSize(this.#screen),
+  );
   #activity: Activity;
   #startedAt = Date.now();
   /** How many of the rows that are drawn, from the first, are the answer, if they are all of it. */
@@ -34,7 +31,7 @@ export class LiveReporter implements Reporter {
   /** Whether a question is open, which prints below the live region. */
   #isLent = false;
 
-  constructor(screen: TaskScreen, style: Style) {
+  constructor(screen: WriteStream, style: Style) {
     this.#screen = screen;
     this.#style = style;
     this.#region = new LiveRegion((text) => screen.write(text));
