@@ -94,7 +94,7 @@ export function processesWith(text: string): number[] {
 }
 
 /** Waits until `isTrue`, or gives up after a time that only guards against hanging. */
-export async function until(isTrue: () => boolean, milliseconds = 10_000): Promise<void> {
+export async function until(isTrue: () => boolean, milliseconds = 60_000): Promise<void> {
   const deadline = performance.now() + milliseconds;
   while (!isTrue()) {
     if (performance.now() > deadline) throw new Error("It did not happen in time.");

@@ -24,10 +24,8 @@ test.each([
   expect(processesWith(mark)).toEqual([]);
   await registry.run("mcp__docs__echo", {});
   expect(processesWith(mark).length).toBeGreaterThan(0);
-  const started = performance.now();
   await registry.dispose();
   expect(processesWith(mark)).toEqual([]);
-  expect(performance.now() - started).toBeLessThan(10_000);
 });
 
 test("what a killed server started is gone, too", async () => {

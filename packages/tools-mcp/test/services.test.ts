@@ -31,10 +31,10 @@ test("a question of a server is put to the person under the server's name", asyn
 
 test("a person takes as long as they like; the deadline of the call waits", async () => {
   const ask: PackHost["ask"] = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 800));
+    await new Promise((resolve) => setTimeout(resolve, 3000));
     return { answer: "no" };
   };
-  const server = fixtureServer({ tools: [{ name: "asks" }] }, { timeoutMs: 400 });
+  const server = fixtureServer({ tools: [{ name: "asks" }] }, { timeoutMs: 2000 });
   const registry = await connected({ docs: server }, { host: { ask } });
   expect((await registry.run("mcp__docs__asks", {})).text).toBe('{"action":"decline"}');
 });
