@@ -8,7 +8,7 @@ import { temporaryDirectory } from "./helpers.js";
 import { REDIS_URL, testSchema, withServers } from "./servers.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const LEASE_MS = 400;
+const LEASE_MS = 1500;
 
 const ENGINES: readonly [string, boolean, () => Promise<() => Promise<RunEngine>>][] = [
   [
