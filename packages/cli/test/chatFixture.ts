@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -17,7 +17,6 @@ import { slashCommands as slash } from "../src/chat/commands/slashCommands.js";
 import { createChat } from "../src/chat/createChat.js";
 import type { ChatSettings } from "../src/chat/types.js";
 import { Grants } from "../src/permissions/grants.js";
-import { MODES } from "../src/permissions/mode.js";
 import { Permissions } from "../src/permissions/permissions.js";
 import { UndoLog } from "../src/undo/undoLog.js";
 
@@ -36,14 +35,6 @@ const provider: ChatProvider = {
     const calls = script.filter((line) => line.startsWith("call "));
     for (const line of script) {
       const [word = "", rest = ""] = [line.split(" ", 1)[0], line.slice(line.indexOf(" ") + 1)];
-      if (word === "think") request.onReasoning?.(decode(rest));
-      if (word === "draft")
-        request.onToolDraft?.({
-          index: 0,
-          name: rest.split(" ", 1)[0] ?? "",
-          delta: rest.slice(rest.indexOf(" ") + 1),
-        });
-      if (word === "wait") request.onRetry?.({ attempt: 1, delayMs: Number(rest), reason: "rate limited" });
       if (word === "write") request.onText?.(decode(rest));
       if (word === "break") request.onRetry?.({ attempt: 1, delayMs: 0, reason: "the stream broke off" });
       if (word === "pause") while (!existsSync(rest)) await wait(20);
@@ -134,20 +125,6 @@ const editFile: ExecutableTool = {
   execute: async (args) => `Edited ${requireString(args, "path")}\n@@ -1,2 +1,2 @@\n same\n-old\n+new`,
 };
 
-const writeFile: ExecutableTool = {
-  name: "write_file",
-  capabilities: ["write"],
-  getSchema: () =>
-    functionTool("write_file", "Write a file.", {
-      path: { type: "string", description: "The file" },
-      content: { type: "string", description: "Its content" },
-    }),
-  execute: async (args) => {
-    writeFileSync(requireString(args, "path"), requireString(args, "content"));
-    return `Wrote ${requireString(args, "path")}`;
-  },
-};
-
 const readNote: ExecutableTool = {
   name: "read_note",
   capabilities: ["read"],
@@ -169,12 +146,11 @@ const registry = createToolRegistry(conversation, [
     register(pack) {
       pack.register(runBash);
       pack.register(editFile);
-      pack.register(writeFile);
       pack.register(readNote, { enabled: process.env.CHAT_NOTES === "on" });
     },
   },
 ]);
-const state = process.env.CHAT_STATE ?? mkdtempSync(join(tmpdir(), "agent-chat-state-"));
+const state = mkdtempSync(join(tmpdir(), "agent-chat-state-"));
 const chat = createChat({
   historyFile: process.env.CHAT_HISTORY,
   imageDirectory: join(state, "images"),
@@ -185,7 +161,7 @@ const permissions = new Permissions({
   confirm,
   rules: { allow: [], ask: [], deny: [] },
   grants: new Grants(join(state, "permissions"), process.cwd()),
-  mode: MODES.find((mode) => mode === process.env.CHAT_MODE) ?? "auto",
+  mode: "auto",
   root: process.cwd(),
   isSandboxed: () => false,
 });

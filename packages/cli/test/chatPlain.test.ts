@@ -31,20 +31,6 @@ describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () =
     expect(terminal.recorded(log)).not.toContain("\x1b");
   });
 
-  test("NO_COLOR removes colour and nothing else", async () => {
-    const terminal = await chats.start({ env: { NO_COLOR: "1" } });
-    const log = join(chats.newFolder(), "raw");
-    terminal.record(log);
-    terminal.send(runBash("printf '\\033[31mred\\033[0m\\n'"));
-    await terminal.until("│ red\n└ ✓");
-    await terminal.until("That is all.");
-    const written = terminal.recorded(log);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are what must not be there
-    expect(written).not.toMatch(/\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m/);
-    expect(written).toContain("\x1b[1m");
-    expect(written).toContain("\x1b[?2026h");
-  });
-
   test("/help names the keys that work where it is shown, and no others", async () => {
     const keysOf = async (env: Record<string, string>): Promise<string> => {
       const terminal = await chats.start({ env, rows: 60 });

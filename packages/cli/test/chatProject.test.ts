@@ -4,6 +4,7 @@ import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { packSource } from "./agent.js";
 import { useBuiltChat } from "./builtChat.js";
 import { hasTmux } from "./terminal.js";
 
@@ -104,6 +105,61 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     without.send("say fine");
     await without.until(/^fine$[\s\S]*tokens in/m);
     expect(model.lastRequest).not.toContain("Use tabs.");
+  });
+
+  test("instructions that are too large are cut, and the question, the banner, /context and doctor say so", async () => {
+    const { run, box, model } = await start();
+    box.write("AGENTS.md", `Use tabs. ${"x".repeat(50_000)} the end\n`);
+    const terminal = run([]);
+    await terminal.until(/AGENTS\.md \(the first 32 KB of 49 KB\)[\s\S]*Use them\?/);
+    terminal.send("y");
+    await terminal.until(/Instructions: \S+AGENTS\.md \(the first 32 KB of 49 KB\)\n\/help/);
+    terminal.send("say ok");
+    await terminal.until(/^ok$[\s\S]*tokens in/m);
+    expect(model.lastRequest).toContain("[cut at 32768 bytes; read the file for the rest]");
+    expect(model.lastRequest).not.toContain("the end");
+    terminal.send("/context");
+    await terminal.until(/Instructions\n {2}\S+AGENTS\.md {2}the first 32 KB of 49 KB\n/);
+    await run(["doctor"]).until(/✓ instructions: \S+AGENTS\.md \(the first 32 KB of 49 KB\), used/);
+  });
+
+  test("a skill and a pack's commands are listed with / and do their work; the model knows the skill", async () => {
+    const { chat, box, model } = await start();
+    box.write(
+      ".agent/skills/greet/SKILL.md",
+      "---\nname: greet\ndescription: Greets a person politely.\n---\nsay Good day.\n",
+    );
+    const commands = `[
+      { name: "deploy", description: "deploys a branch", run: async (input) => ({ send: "say Deployed " + input + "." }) },
+      { name: "where", description: "tells where it runs", run: async () => ({ show: "On the moon." }) },
+    ]`;
+    box.write(
+      "pack.mjs",
+      packSource("land", 'return "landed";', `registry.provide({ commands: ${commands} });`),
+    );
+    box.write("agent.config.json", JSON.stringify({ packs: ["./pack.mjs"] }));
+    const terminal = await chat(["--trust"]);
+    terminal.type("/gre");
+    await terminal.until(/❯ \/greet +.*Greets a person politely\./);
+    terminal.press("Enter");
+    await terminal.until(/^Good day\.$/m);
+    expect(JSON.stringify(model.lastRequest)).toMatch(/- greet: Greets a person politely\. \(\S+SKILL\.md\)/);
+    terminal.type("/dep");
+    await terminal.until(/❯ \/deploy \[TEXT\] +deploys a branch/);
+    terminal.send("loy staging");
+    await terminal.until(/^Deployed staging\.$/m);
+    terminal.send("/where");
+    await terminal.until("On the moon.");
+  });
+
+  test("a command that takes too long tells the model how to ask for more time", async () => {
+    const { chat, model } = await start();
+    const terminal = await chat(["--enable", "run_bash"]);
+    terminal.send(`call run_bash ${JSON.stringify({ command: "echo begun; sleep 600", timeout: 700 })}`);
+    await terminal.until(/│ begun\n[\s\S]*└ ✗ timed out after 700 ms[\s\S]*That is all\./);
+    expect(JSON.parse(String(model.requests.at(-1)?.at(-1)?.content)).stderr).toMatch(
+      /timed out after 700 ms; .* If it needs more time, pass a longer "timeout", such as 2800 \(at most \d+\)/,
+    );
   });
 
   test("in 40 columns a question about instructions, an edit and its question stay readable", async () => {

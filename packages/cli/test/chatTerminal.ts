@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "tsup";
 import { afterAll, afterEach, beforeAll } from "vitest";
+import { type Gate, gateIn } from "./gate.js";
 import { type TerminalOptions, TestTerminal } from "./terminal.js";
 
 /** The message with which the scripted model runs a command. */
@@ -15,13 +16,6 @@ export function runBash(command: string): string {
 /** Waits for the scripted model's answer to a message that is no script. */
 export function answered(terminal: TestTerminal, message: string): Promise<string> {
   return terminal.until(`You said ${JSON.stringify(message)}.`);
-}
-
-/** Something waits, in a shell by `wait`, elsewhere for the file, until the test opens. */
-interface Gate {
-  readonly path: string;
-  readonly wait: string;
-  open(): void;
 }
 
 /** The chat with its scripted agent, compiled for the tests of one file and opened in terminals. */
@@ -46,14 +40,7 @@ export function useChatTerminals() {
     command: program.join(" "),
     /** A new directory for one test. */
     newFolder,
-    gate: (): Gate => {
-      const path = join(newFolder(), "gate");
-      return {
-        path,
-        wait: `while [ ! -e ${path} ]; do sleep 0.05; done`,
-        open: () => writeFileSync(path, ""),
-      };
-    },
+    gate: (): Gate => gateIn(newFolder()),
     /** A terminal in which the chat has started. */
     start: (options: TerminalOptions = {}) =>
       opened(new TestTerminal(program, options), "/help lists the commands."),

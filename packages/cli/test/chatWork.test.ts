@@ -1,43 +1,48 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { runBash, useChatTerminals } from "./chatTerminal.js";
+import { packSource } from "./agent.js";
+import { useBuiltChat } from "./builtChat.js";
+import { runBash } from "./chatTerminal.js";
+import { gateIn } from "./gate.js";
 import { hasTmux } from "./terminal.js";
 
 const write = (path: string, content: string): string =>
   `call write_file ${JSON.stringify({ path, content })}`;
 
-describe.skipIf(!hasTmux)("work in the chat (skipped without tmux)", () => {
-  const chats = useChatTerminals();
+describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () => {
+  const start = useBuiltChat();
 
   test("a file that is replaced is shown as a diff, /undo takes it back and names what changed since", async () => {
-    const cwd = chats.newFolder();
-    writeFileSync(join(cwd, "a.txt"), "one\ntwo\n");
-    writeFileSync(join(cwd, "b.txt"), "old\n");
-    const terminal = await chats.start({ cwd });
+    const { box, chat } = await start();
+    const textOf = (name: string): string => readFileSync(join(box.project, name), "utf8");
+    box.write("a.txt", "one\ntwo\n");
+    box.write("b.txt", "old\n");
+    const terminal = await chat();
     terminal.paste(`${write("a.txt", "one\n2\n")}\n${write("b.txt", "new\n")}\n${write("c.txt", "fresh\n")}`);
     terminal.press("Enter");
     const screen = await terminal.until("That is all.");
     expect(screen).toContain("│  one\n│ -two\n│ +2\n└ ✓");
     expect(screen).toContain("│ +fresh\n└ ✓");
-    writeFileSync(join(cwd, "b.txt"), "mine\n");
+    box.write("b.txt", "mine\n");
     terminal.send("/undo");
     await terminal.until(
       /Took back 2 changes[\s\S]*a\.txt\n {2}c\.txt\nLeft alone:\n {2}b\.txt: it has changed since/,
     );
-    expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("one\ntwo\n");
-    expect(readFileSync(join(cwd, "b.txt"), "utf8")).toBe("mine\n");
-    expect(existsSync(join(cwd, "c.txt"))).toBe(false);
+    expect([textOf("a.txt"), textOf("b.txt")]).toEqual(["one\ntwo\n", "mine\n"]);
+    expect(existsSync(join(box.project, "c.txt"))).toBe(false);
     terminal.send("/redo");
     await terminal.until("Made again 2 changes");
-    expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("one\n2\n");
+    expect([textOf("a.txt"), textOf("c.txt")]).toEqual(["one\n2\n", "fresh\n"]);
   });
 
   test("Shift+Tab switches the mode: plan takes the tools away, ask asks before an edit with its diff", async () => {
-    const cwd = chats.newFolder();
-    writeFileSync(join(cwd, "a.txt"), "old\n");
-    const terminal = await chats.start({ cwd });
-    expect(terminal.status()).toMatch(/^auto \(shift\+tab\).*scripted/);
+    const { box, chat } = await start();
+    box.write("a.txt", "old\n");
+    const terminal = await chat();
+    expect(terminal.status()).toMatch(/^accept edits \(shift\+tab\).*scripted/);
+    terminal.press("BTab");
+    await terminal.until("Mode: auto");
     terminal.press("BTab");
     await terminal.until("Mode: plan");
     expect(terminal.status()).toMatch(/^plan /);
@@ -49,27 +54,29 @@ describe.skipIf(!hasTmux)("work in the chat (skipped without tmux)", () => {
     await terminal.until(
       /\? write_file wants to run with\n│ path: a\.txt\n│ @@ -1,1 \+1,1 @@\n│ -old\n│ \+new[\s\S]*Run it\?/,
     );
-    expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("old\n");
+    expect(readFileSync(join(box.project, "a.txt"), "utf8")).toBe("old\n");
     terminal.press("y");
     await terminal.until("└ ✓");
-    expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("new\n");
+    expect(readFileSync(join(box.project, "a.txt"), "utf8")).toBe("new\n");
   });
 
   test("what is allowed for the project holds in the next chat until it is revoked", async () => {
-    const env = { CHAT_CONFIRM: "run_bash", CHAT_STATE: chats.newFolder() };
-    const cwd = chats.newFolder();
-    const first = await chats.start({ env, cwd });
+    const { chat } = await start();
+    const flags = ["--enable", "run_bash", "--confirm", "run_bash"];
+    const first = await chat(flags);
     first.send(runBash("echo one"));
     await first.until(/Run it\?/);
     first.press("a");
     await first.until("Always, in this session");
     first.press("Tab");
-    await first.until("Always, in this project");
+    await first.until(
+      /Always, in this project.*\n {2}1 exactly this call\n {2}2 echo one \*\n {2}3 every call of run_bash/,
+    );
     first.press("2");
     await first.until("│ one\n└ ✓");
     first.press("C-d");
     await first.until("[status 0]");
-    const next = await chats.start({ env, cwd });
+    const next = await chat(flags);
     next.send(runBash("echo one again"));
     await next.until("│ one again\n└ ✓");
     next.send("/permissions");
@@ -80,60 +87,87 @@ describe.skipIf(!hasTmux)("work in the chat (skipped without tmux)", () => {
     await next.until(/Run it\?/);
   });
 
-  test("a message sent while it works steers the answer", async () => {
-    const terminal = await chats.start();
-    const { wait, open } = chats.gate();
+  test("a message sent while it works steers the answer; ! tells the model what a line printed", async () => {
+    const { box, chat, model } = await start();
+    const { wait, open } = gateIn(box.root);
+    const terminal = await chat(["--enable", "run_bash"]);
     terminal.send(runBash(wait));
     await terminal.until("executing…");
     terminal.send("and be quick");
     await terminal.until("queued: and be quick");
     open();
-    await terminal.until(/› and be quick/);
-    await terminal.until((screen) => !screen.includes("queued:"));
-  });
-
-  test("! runs a line with its colours and tells the model with the next message", async () => {
-    const terminal = await chats.start();
+    await terminal.until('You said "and be quick".');
+    // It came with the result of the command, within the turn.
+    expect(model.requests).toHaveLength(2);
+    expect(terminal.screen()).not.toContain("queued:");
     terminal.send("!printf '\\033[32mgreen\\033[0m\\n'");
-    await terminal.until("● !  printf");
-    await terminal.until("│ green\n└ ✓ exit code 0");
+    await terminal.until(/● ! {2}printf.*\n│ green\n└ ✓ exit code 0/);
     expect(terminal.coloredScreen()).toContain("\x1b[32mgreen");
     terminal.send("hello");
     await terminal.until(/You said .*The person ran this command/s);
+    // Without the colours.
+    expect(model.lastRequest).toContain("<output>\\ngreen\\n</output>");
   });
 
   test("what it does is always shown: the call being written, a rate limit, reasoning folded", async () => {
-    const terminal = await chats.start();
-    const gates = [chats.gate(), chats.gate(), chats.gate()];
-    terminal.paste(
-      [
-        'draft write_file {"path":"src/a.ts","content":"x',
-        `pause ${gates[0]?.path}`,
-        "wait 60000",
-        `pause ${gates[1]?.path}`,
-        "think first I look",
-        `pause ${gates[2]?.path}`,
-        "say done",
-      ].join("\n"),
-    );
-    terminal.press("Enter");
+    const { box, chat } = await start();
+    const gate = gateIn(box.root);
+    const terminal = await chat();
+    const send = (...steps: string[]): void => {
+      terminal.paste(steps.join("\n"));
+      terminal.press("Enter");
+    };
+    send('draft write_file {"path":"src/a.ts","content":"x', "hang");
     await terminal.until(/writing write_file src\/a\.ts… \d/);
-    gates[0]?.open();
-    await terminal.until(/rate limited · attempt 2 in \d+s… /);
-    gates[1]?.open();
+    terminal.press("Escape");
+    await terminal.until("Stopped.");
+    send("limit 50");
+    await terminal.until(/attempt 2 in \d+s… /);
+    terminal.press("Escape");
+    await terminal.until((screen) => screen.match(/Stopped\./g)?.length === 2);
+    send("think first I look", `pause ${gate.path}`, "say done");
     await terminal.until("∴ first I look");
-    gates[2]?.open();
+    gate.open();
     await terminal.until(/∴ thought for .* \(ctrl\+o expands\)/);
     terminal.press("C-o");
     await terminal.until(/Thought for .*\n {2}first I look/);
   });
 
-  test("a large paste collapses and is sent whole; Ctrl+R finds it, Ctrl+_ takes an edit back", async () => {
-    const terminal = await chats.start({ env: { CHAT_HISTORY: join(chats.newFolder(), "history") } });
-    terminal.paste("say first\n".repeat(40));
-    await terminal.until("› [pasted 41 lines]");
+  test("calls stay in the order they were asked for, and many reads fold into one line", async () => {
+    const { box, chat } = await start();
+    const gate = gateIn(box.root);
+    const wait = `const { existsSync } = await import("node:fs"); while (!existsSync(${JSON.stringify(gate.path)})) await new Promise((resolve) => setTimeout(resolve, 20));`;
+    box.write("slow.mjs", packSource("slow", `${wait} return "at last";`));
+    box.write("quick.mjs", packSource("quick"));
+    const packs = ["@agent/preset-default", "./slow.mjs", "./quick.mjs"];
+    box.write("agent.config.json", JSON.stringify({ packs }));
+    for (const name of ["a", "b", "c"]) box.write(`${name}.txt`, `text of ${name}\n`);
+    const terminal = await chat(["--trust"]);
+    terminal.paste("call slow {}\ncall quick {}");
+    terminal.press("Enter");
+    await terminal.until(/● slow\n│ executing….*\n● quick\n│ it ran\n└ ✓/);
+    gate.open();
+    await terminal.until(/● slow\n│ at last\n└ ✓.*\n● quick\n│ it ran\n└ ✓.*\n\nThat is all\./);
+    terminal.paste(["a", "b", "c"].map((name) => `call read_file {"path":"${name}.txt"}`).join("\n"));
+    terminal.press("Enter");
+    await terminal.until(/● 3 reads {2}read_file a\.txt, b\.txt, c\.txt\n└ ✓ .*\(ctrl\+o expands\)/);
+  });
+
+  test("a large paste is sent whole, Ctrl+R finds a message, Ctrl+_ takes an edit back, Ctrl+G opens $EDITOR", async () => {
+    const { box, chat, model } = await start();
+    const editor = join(box.root, "edit");
+    writeFileSync(editor, '#!/bin/sh\necho "say edited" > "$1"\n');
+    chmodSync(editor, 0o755);
+    const terminal = await chat([], { env: { EDITOR: editor, VISUAL: "" } });
+    terminal.paste(`say first\n${"a line\n".repeat(4999)}`);
+    await terminal.until("› [pasted 5001 lines]");
     terminal.press("BSpace");
     await terminal.until(/›$/);
+    terminal.press("C-_");
+    await terminal.until("› [pasted 5001 lines]");
+    terminal.press("Enter");
+    await terminal.until(/^first$/m);
+    expect(model.lastRequest.match(/a line/g)).toHaveLength(4999);
     terminal.send("say needle");
     await terminal.until(/^needle$/m);
     terminal.press("C-r");
@@ -145,15 +179,6 @@ describe.skipIf(!hasTmux)("work in the chat (skipped without tmux)", () => {
     await terminal.until(/›$/);
     terminal.press("C-_");
     await terminal.until(/› say needle$/);
-  });
-
-  test("Ctrl+G opens the person's editor", async () => {
-    const folder = chats.newFolder();
-    const editor = join(folder, "edit");
-    writeFileSync(editor, '#!/bin/sh\necho "say edited" > "$1"\n');
-    chmodSync(editor, 0o755);
-    const terminal = await chats.start({ env: { EDITOR: editor, VISUAL: "" } });
-    terminal.type("draft");
     terminal.press("C-g");
     await terminal.until(/› say edited$/);
     terminal.press("Enter");
@@ -161,10 +186,10 @@ describe.skipIf(!hasTmux)("work in the chat (skipped without tmux)", () => {
   });
 
   test("@ completes files and attaches their content; / lists the commands", async () => {
-    const cwd = chats.newFolder();
-    mkdirSync(join(cwd, "src"));
-    writeFileSync(join(cwd, "src/needle.ts"), "alpha\nbeta\ngamma\n");
-    const terminal = await chats.start({ cwd });
+    const { box, chat, model } = await start();
+    mkdirSync(join(box.project, "src"));
+    box.write("src/needle.ts", "alpha\nbeta\ngamma\n");
+    const terminal = await chat();
     terminal.type("look at @nee");
     await terminal.until("❯ src/needle.ts");
     terminal.press("Tab");
@@ -174,6 +199,8 @@ describe.skipIf(!hasTmux)("work in the chat (skipped without tmux)", () => {
     terminal.press("Enter");
     await terminal.until("attached: src/needle.ts (lines 2-3)");
     await terminal.until(/You said .*beta/s);
+    expect(model.lastRequest).toContain("beta\\ngamma");
+    expect(model.lastRequest).not.toContain("alpha");
     terminal.type("/und");
     await terminal.until(/❯ \/undo +take back/);
     terminal.press("Enter");

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,8 +13,9 @@ interface WireMessage {
 
 /**
  * A model server on this machine that does what the last message says, one step a line: `call TOOL {json}` (all of
- * them in one turn), `say TEXT` (and ends), `write TEXT` (and goes on), `think TEXT`, `pause FILE` (until it exists),
- * `hang`, `status CODE BODY`. `then` before a line keeps it for the turn after the calls. Anything else is echoed.
+ * them in one turn), `draft TOOL {js` (the start of a call, as it is written), `say TEXT` (and ends), `write TEXT` (and
+ * goes on), `think TEXT`, `pause FILE` (until it exists), `hang`, `limit SECONDS` (too many requests: wait so long),
+ * `status CODE BODY`. `then` before a line keeps it for the turn after the calls. Anything else is echoed.
  */
 export class ScriptedModel {
   readonly models: string[];
@@ -31,7 +33,6 @@ export class ScriptedModel {
       } else void this.#respond(JSON.parse(body), response).catch(() => response.destroy());
     });
   });
-  #calls = 0;
   #gate: Promise<void> | undefined;
 
   private constructor(models: readonly string[]) {
@@ -88,6 +89,12 @@ export class ScriptedModel {
       if (word === "think") stream.delta({ reasoning_content: decode(rest) });
       if (word === "pause") while (!existsSync(rest)) await wait(PAUSE_MS);
       if (word === "hang") return stream.begin();
+      if (word === "draft") stream.call(0, rest);
+      if (word === "limit") {
+        response.writeHead(429, { "retry-after": rest });
+        response.end(JSON.stringify({ error: { message: "Too many requests" } }));
+        return;
+      }
       if (word === "status") {
         const [, code = "500", content = ""] = /^(\d+) ?(.*)$/s.exec(rest) ?? [];
         response.writeHead(Number(code), { "content-type": "text/html" });
@@ -97,11 +104,7 @@ export class ScriptedModel {
       if (word === "call") calls.push(rest);
       if (word === "say") break;
     }
-    for (const [index, text] of calls.entries()) {
-      const [, name = "", args = "{}"] = /^(\S+) ?(.*)$/s.exec(text) ?? [];
-      const call = { id: `call_${++this.#calls}`, type: "function", function: { name, arguments: args } };
-      stream.delta({ tool_calls: [{ index, ...call }] });
-    }
+    for (const [index, text] of calls.entries()) stream.call(index, text);
     stream.end(calls.length > 0 ? "tool_calls" : "stop");
   }
 }
@@ -118,7 +121,7 @@ function stepsOf(messages: readonly WireMessage[]): string[] {
   const content = textOf(messages[at]?.content);
   const parts = content.split(/^then (?=\w)/m);
   const lines = (parts[turn] ?? "say That is all.").split("\n").filter((line) => line.trim() !== "");
-  const isScript = lines.some((line) => /^(call|say|write|think|pause|hang|status)\b/.test(line));
+  const isScript = lines.some((line) => /^(call|draft|say|write|think|pause|hang|limit|status)\b/.test(line));
   return isScript ? lines : [`say You said ${JSON.stringify(content)}.`];
 }
 
@@ -149,6 +152,13 @@ class AnswerStream {
   text(text: string): void {
     this.#content += text;
     for (const piece of text.match(/\s*\S+\s*/g) ?? [text]) this.delta({ content: piece });
+  }
+
+  /** A tool's name and its arguments. */
+  call(index: number, text: string): void {
+    const [, name = "", args = "{}"] = /^(\S+) ?(.*)$/s.exec(text) ?? [];
+    const call = { id: `call_${randomUUID()}`, type: "function", function: { name, arguments: args } };
+    this.delta({ tool_calls: [{ index, ...call }] });
   }
 
   delta(delta: object, finish: string | null = null): void {

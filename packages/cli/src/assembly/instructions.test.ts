@@ -8,6 +8,7 @@ import {
   formatInstructions,
   InstructionConsent,
   instructionHooks,
+  instructionSize,
 } from "./instructions.js";
 import { describeSkills, expandOwnCommand, readOwnCommands } from "./ownCommands.js";
 
@@ -48,6 +49,17 @@ describe("instructions for agents", () => {
     expect(cut).toMatchObject({ bytes: 50_000, isCut: true });
     expect(cut && formatInstructions([cut], repo)).toContain("[cut at 32768 bytes");
     expect(findInstructions(join(repo, "leak")).map(({ text }) => text)).toEqual(["mine", "root"]);
+  });
+
+  test("are cut where they are too large together, and each is still named with what is used of it", () => {
+    const nested = ["wide", "wide/a", "wide/a/b", "wide/a/b/c"];
+    for (const path of nested) write(`repo/${path}/AGENTS.md`, "é".repeat(16 * 1024));
+    const found = findInstructions(join(repo, "wide/a/b/c"));
+    expect(found.map(instructionSize)).toEqual([
+      ...["4 bytes", "4 bytes", "32 KB", "32 KB"],
+      ...["the first 32 KB of 32 KB", "the first 0 bytes of 32 KB"],
+    ]);
+    expect(found.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)).toBeLessThanOrEqual(96 * 1024);
   });
 
   test("are not read to the end where that is far, and a pipe is not waited for", () => {

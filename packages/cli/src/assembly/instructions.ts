@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import type { CallHooks } from "@agent/core";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { canonicalPath, isInside, readRegularFile, truncateUtf8 } from "@agent/internal";
+import { sizeText } from "../display/amounts.js";
 import { configDirectory, ensurePrivateDirectory, stateDirectory } from "../process/paths.js";
 import { stopDirectory } from "../settings/config/places.js";
 
@@ -15,10 +16,16 @@ const MOST_IN_ALL = 96 * 1024;
 /** A file with instructions for agents. It is text for the model, not code. */
 export interface Instruction {
   readonly file: string;
+  /** As much of it as the model is told. */
   readonly text: string;
   /** The size of the whole file. */
   readonly bytes: number;
   readonly isCut: boolean;
+}
+
+/** How large a file is, and how much of it is used: `812 bytes`, `the first 32 KB of 49 KB`. */
+export function instructionSize({ text, bytes, isCut }: Instruction): string {
+  return isCut ? `the first ${sizeText(Buffer.byteLength(text))} of ${sizeText(bytes)}` : sizeText(bytes);
 }
 
 /** The person's own instructions, then those from the repository's root down to the working directory. */
@@ -33,9 +40,10 @@ export function findInstructions(cwd: string): Instruction[] {
   let room = MOST_IN_ALL;
   return [own, ...directories.map((directory) => readInstruction(directory, stop))]
     .filter((one) => one !== undefined)
-    .filter(({ text }) => {
-      room -= text.length;
-      return room >= 0;
+    .map((one) => {
+      const text = truncateUtf8(one.text, room);
+      room -= Buffer.byteLength(text);
+      return { ...one, text, isCut: one.isCut || text.length < one.text.length };
     });
 }
 
@@ -63,7 +71,7 @@ export function formatInstructions(instructions: readonly Instruction[], cwd: st
   if (instructions.length === 0) return "";
   const parts = instructions.map(({ file, text, isCut }) => {
     const name = isInside(cwd, file) ? relative(cwd, file) : file;
-    const notice = isCut ? `\n[cut at ${MOST_BYTES} bytes; read the file for the rest]` : "";
+    const notice = isCut ? `\n[cut at ${Buffer.byteLength(text)} bytes; read the file for the rest]` : "";
     return `<instructions file=${JSON.stringify(name)}>\n${text.trim()}${notice}\n</instructions>`;
   });
   return `The person and the project give these instructions; the later ones are about narrower things:\n${parts.join("\n")}`;

@@ -8,7 +8,7 @@ import { PlainView } from "./plainView.js";
 
 const PROMPT = "> ";
 
-/** The chat in plain lines, for `NO_COLOR`, `TERM=dumb` and screen readers: the terminal edits the line. */
+/** The chat in plain lines, for `TERM=dumb` and screen readers: the terminal edits the line. */
 export class PlainChat {
   readonly view: PlainView;
   readonly #lines: Interface;

@@ -48,12 +48,14 @@ async function prepare(
   options: StartOptions,
   chat: Chat,
 ): Promise<ReadyChat> {
-  const [{ assembleAgent }, sessions, { transcriptLines }, { slashCommands: slash }] = await Promise.all([
-    import("../assembly/assembleAgent.js"),
-    import("../assembly/sessions.js"),
-    import("../display/transcript.js"),
-    import("./commands/slashCommands.js"),
-  ]);
+  const [{ assembleAgent }, { instructionSize }, sessions, { transcriptLines }, { slashCommands: slash }] =
+    await Promise.all([
+      import("../assembly/assembleAgent.js"),
+      import("../assembly/instructions.js"),
+      import("../assembly/sessions.js"),
+      import("../display/transcript.js"),
+      import("./commands/slashCommands.js"),
+    ]);
   const resume = options.resume === true ? await pickSession(chat, sessions) : options.resume;
   const { ask, notice, preview, question } = chat;
   const assembled = await assembleAgent(loaded, {
@@ -79,7 +81,7 @@ async function prepare(
         ...chosen.description.split(/(?<=\.) /),
         ...problems,
         ...assembled.instructions.map(
-          ({ file, isCut }) => `Instructions: ${escapeToLine(file)}${isCut ? " (cut)" : ""}`,
+          (one) => `Instructions: ${escapeToLine(one.file)}${one.isCut ? ` (${instructionSize(one)})` : ""}`,
         ),
       ],
       model: chosen.model,
@@ -88,7 +90,7 @@ async function prepare(
       undo,
       ownCommands: assembled.ownCommands,
       instructions: () =>
-        assembled.instructions.map(({ file, bytes, isCut }) => ({ path: file, bytes, isCut })),
+        assembled.instructions.map((one) => ({ path: one.file, size: instructionSize(one) })),
       jobs: agent.registry.services.jobs,
       explain: ({ name }) => tools.reasons.get(name) ?? "",
       contextTokens: () => settings.contextTokens ?? provider.contextTokens,

@@ -26,8 +26,8 @@ export interface ChatSessions {
 /** An instruction file of the project or the person, given to the model at the start. */
 interface ReadInstruction {
   readonly path: string;
-  readonly bytes: number;
-  readonly isCut: boolean;
+  /** How large it is, and how much of it the model is told. */
+  readonly size: string;
 }
 
 /** Information the chat needs besides the agent. */

@@ -34,12 +34,14 @@ export async function mayUseInstructions(
   aside: Aside = atOnce,
 ): Promise<boolean> {
   if (instructions === false) return false;
-  const { findInstructions, InstructionConsent } = await import("../assembly/instructions.js");
+  const { findInstructions, InstructionConsent, instructionSize } = await import(
+    "../assembly/instructions.js"
+  );
   const cwd = process.cwd();
   const found = findInstructions(cwd).filter(({ file }) => !isInside(configDirectory(), file));
   if (found.length === 0) return true;
   const names = found
-    .map(({ file, bytes }) => `${escapeToLine(relative(cwd, file))} (${bytes} bytes)`)
+    .map((one) => `${escapeToLine(relative(cwd, one.file))} (${instructionSize(one)})`)
     .join(", ");
   const consent = new InstructionConsent(cwd);
   if (consent.answer !== undefined) return consent.answer;

@@ -11,6 +11,8 @@ interface ProbeOptions {
   /** Input for file descriptors 3, 4… of the program. */
   readonly inputs?: readonly Uint8Array[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether it gets a session of its own, without a terminal, as every command of a tool does. */
+  readonly detached?: boolean;
 }
 
 interface Probe {
@@ -28,7 +30,7 @@ export function probeProgram(
   program: string,
   args: readonly string[],
   stream: "stdout" | "stderr",
-  { signal, inputs = [], env = HELPER_ENVIRONMENT }: ProbeOptions = {},
+  { signal, inputs = [], env = HELPER_ENVIRONMENT, detached = false }: ProbeOptions = {},
 ): Promise<Probe> {
   return new Promise((resolve, reject) => {
     let output = "";
@@ -42,6 +44,7 @@ export function probeProgram(
       timeout: TIMEOUT_MS,
       killSignal: "SIGKILL",
       env,
+      detached,
     });
     feedInputs(child, inputs);
     // Do not pass `signal` to `spawn`: it adds a listener per run, and Node warns about the eleventh on one signal.

@@ -134,7 +134,7 @@ function makePlace(base: string): Place {
     });
     try {
       const [program = "", ...args] = start.argv;
-      const { output } = await probeProgram(program, args, "stdout", start);
+      const { output } = await probeProgram(program, args, "stdout", { ...start, detached: true });
       if (!output.endsWith("end\n")) throw new Error("the command did not run to its end");
       return output.slice(0, -"end\n".length);
     } finally {

@@ -45,8 +45,6 @@ function contextLines({ agent, settings, usage }: CommandContext): string[] {
     usage.size === 0 ? "No request yet." : `The last request and its answer: ${usage.size} tokens${share}`,
     `${countOf(sessionContext.length, "message")}, a system prompt of ${systemPrompt.length} characters, ${countOf(agent.getTools().length, "tool")}`,
     ...(instructions.length === 0 ? ["No instructions (AGENTS.md) were read."] : ["Instructions"]),
-    ...instructions.map(
-      ({ path, bytes, isCut }) => `  ${escapeToLine(path)}  ${bytes} bytes${isCut ? ", cut" : ""}`,
-    ),
+    ...instructions.map(({ path, size }) => `  ${escapeToLine(path)}  ${size}`),
   ];
 }

@@ -1,6 +1,6 @@
 import type { Diagnosis } from "@agent/core";
 import { isInside } from "@agent/internal";
-import { findInstructions, InstructionConsent } from "../../assembly/instructions.js";
+import { findInstructions, InstructionConsent, instructionSize } from "../../assembly/instructions.js";
 import { configDirectory } from "../../process/paths.js";
 
 /** Each AGENTS.md or the like that a model is told of here, with its size, and what was answered about a project's. */
@@ -8,18 +8,14 @@ export function checkInstructions(cwd: string): Diagnosis[] {
   const { answer } = new InstructionConsent(cwd);
   const found = findInstructions(cwd);
   if (found.length === 0) return [{ subject: "instructions", ok: true, detail: "none (AGENTS.md)" }];
-  return found.map(({ file, bytes, isCut }) => {
-    const isOwn = isInside(configDirectory(), file);
+  return found.map((one) => {
+    const isOwn = isInside(configDirectory(), one.file);
     const use =
       isOwn || answer === true
         ? "used"
         : answer === false
           ? "left out, as you said"
           : "used without a terminal; in one you are asked first";
-    return {
-      subject: "instructions",
-      ok: true,
-      detail: `${file} (${bytes} bytes${isCut ? ", cut" : ""}), ${use}`,
-    };
+    return { subject: "instructions", ok: true, detail: `${one.file} (${instructionSize(one)}), ${use}` };
   });
 }

@@ -28,7 +28,7 @@ async function checkAnswer({ provider, description }: ChosenProvider): Promise<D
     const time = formatDuration(performance.now() - started);
     return { subject: "provider", ok: true, detail: `${description}, answered in ${time}` };
   } catch (error) {
-    const detail = `${description} did not answer: ${reasonOf(error)}`;
+    const detail = `${description}: ${reasonOf(error)}`;
     return {
       subject: "provider",
       ok: false,

@@ -1,0 +1,108 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Sandbox } from "./agent.js";
+import { useBuiltChat } from "./builtChat.js";
+import { runBash } from "./chatTerminal.js";
+import { hasTmux, type TestTerminal } from "./terminal.js";
+
+const FAMILY = "👨‍👩‍👧";
+const edit = (path: string, old_text: string, new_text: string): string =>
+  `call edit_file ${JSON.stringify({ path, old_text, new_text })}`;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of colours
+const COLOR = /\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m/;
+
+describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", () => {
+  const start = useBuiltChat();
+
+  test("an answer has real tables, syntax colours, marked words and whole emoji", async () => {
+    const { box, chat } = await start();
+    const answer = [
+      `| name | n |\\n|---|--:|\\n| 日本 ${FAMILY} | 5 |\\n| b | 12 |\\n`,
+      "\\n```ts\\nconst a = 1; // why\\n```\\n",
+      "_it_, __bold__, ~~struck~~ and snake_case_name",
+    ].join("");
+    box.write(".agent/commands/show.md", `say ${answer}`);
+    const terminal = await chat();
+    const written = recorded(box, terminal);
+    terminal.send("/show");
+    const screen = await terminal.until(/snake_case_name\n.*tokens in/);
+    expect(screen).toContain(
+      ["│ name    │  n │", "├─────────┼────┤", `│ 日本 ${FAMILY} │  5 │`, "│ b       │ 12 │"].join("\n"),
+    );
+    await expect.poll(written).toContain("snake_case_name");
+    expect(written()).toContain("\x1b[35mconst\x1b[39m a = \x1b[33m1\x1b[39m; \x1b[2m// why");
+    for (const marked of ["\x1b[3mit\x1b", "\x1b[1mbold\x1b", "\x1b[9mstruck\x1b"])
+      expect(written()).toContain(marked);
+  });
+
+  test("an edit is coloured where its line changed; what is wider than the window wraps, and Ctrl+O shows all", async () => {
+    const { box, chat } = await start();
+    const long = Array.from({ length: 12 }, (_, index) => `word${index}`).join(" ");
+    box.write("a.ts", `const port = 3000;\n${long}\n`);
+    const terminal = await chat([], { columns: 50 });
+    const written = recorded(box, terminal);
+    terminal.send(edit("a.ts", "port = 3000", "port = 8080"));
+    await terminal.until("That is all.");
+    await expect.poll(written).toContain("\x1b[31m-const port = \x1b[7m3000\x1b[27m;");
+    expect(written()).toContain("\x1b[32m+const port = \x1b[7m8080\x1b[27m;");
+    terminal.send(edit("a.ts", "word11", "the-end"));
+    const wrapped = await terminal.until(/the-end\n└ ✓/);
+    expect(wrapped.replaceAll("\n│ ", "")).toContain(`-${long}`);
+    const path = `${"deep/".repeat(20)}missing.txt`;
+    terminal.send(`call read_file ${JSON.stringify({ path })}`);
+    const failed = await terminal.until(/└ ✗ failed/);
+    expect(failed.replace(/\n(│ | *)/g, "")).toMatch(new RegExp(`Error executing read_file: .*${path}`));
+    const lines = Array.from({ length: 30 }, (_, index) => `new ${index}\n`).join("");
+    terminal.send(`call write_file ${JSON.stringify({ path: "new.txt", content: lines })}`);
+    await terminal.until(/│ \+new 0\n(│ .*\n){9}│ … \+20 lines \(ctrl\+o expands\)\n└ ✓/);
+    terminal.press("C-o");
+    await terminal.until(/│ \+new 28\n│ \+new 29\n└ ✓/);
+  });
+
+  test("a command's colours and progress are shown; the rest is harmless, and the model gets clean text", async () => {
+    const { box, chat, model } = await start();
+    const gate = join(box.root, "gate");
+    const terminal = await chat(["--enable", "run_bash"]);
+    terminal.send(
+      runBash(
+        `printf '\\033]0;title\\007\\033[2J10%%\\r50%%'; while [ ! -e ${gate} ]; do sleep 0.05; done; printf '\\r\\033[32m100%%\\033[0m\\n'`,
+      ),
+    );
+    await terminal.until(/│ 50%\n│ executing…/);
+    writeFileSync(gate, "");
+    const screen = await terminal.until("That is all.");
+    expect(screen).toMatch(/│ 100%\n└ ✓ exit code 0/);
+    expect(terminal.coloredScreen()).toContain("\x1b[32m100%");
+    expect(terminal.format("#{pane_title}")).not.toBe("title");
+    expect(model.requests.at(-1)?.at(-1)?.content).toContain('"stdout":"100%\\n"');
+  });
+
+  test("NO_COLOR removes colour and nothing else", async () => {
+    const { box, chat } = await start();
+    box.write("a.txt", "const a = 1;\n");
+    const terminal = await chat(["--enable", "run_bash"], { env: { NO_COLOR: "1" } });
+    const written = recorded(box, terminal);
+    terminal.paste(
+      [runBash("printf '\\033[1;31mred\\033[0m\\n'"), edit("a.txt", "1", "2"), "then say **bold**"].join(
+        "\n",
+      ),
+    );
+    terminal.press("Enter");
+    await terminal.until(
+      /│ red\n└ ✓[\s\S]*│ -const a = 1;\n│ \+const a = 2;[\s\S]*\*\*bold\*\*\n.*tokens in/,
+    );
+    await expect.poll(written).toContain("\x1b[1mbold");
+    expect(written()).not.toMatch(COLOR);
+    for (const kept of ["\x1b[1mred", "-const a = \x1b[7m1", "\x1b[?2026h"])
+      expect(written()).toContain(kept);
+  });
+});
+
+/** Reads what the program has written since, byte for byte: tmux has codes of its own for what it shows. */
+function recorded(box: Sandbox, terminal: TestTerminal): () => string {
+  const file = join(box.root, "bytes");
+  writeFileSync(file, "");
+  terminal.record(file);
+  return () => terminal.recorded(file);
+}
