@@ -40,8 +40,8 @@ const CHAT_OPTIONS: OptionChecks<AnyChatOptions> = {
 
 /**
  * A conversation with a model that has tools. It runs the loop and reports what happens; it never prints, and knows
- * no tool. `Entries` are the packs it was made with, by which the compiler checks their options and tools; every agent is
- * an `Agent`, whatever it was made with.
+ * no tool. `Entries` is the type of its packs, with which the compiler checks options and tool names; any agent fits
+ * the plain type `Agent`.
  */
 export class Agent<const Entries extends readonly PackEntry[] = readonly PackEntry[]> {
   readonly conversation: Conversation;
@@ -51,7 +51,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   readonly #gate: ApprovalGate | undefined;
   readonly #steering = new SteeringQueue();
   readonly #lock = new ExchangeLock(() => this.#steering.close());
-  /** What happened after the caller was told of the abort. */
+  /** Events that came after the caller was told of the abort. */
   #lateEvents: AgentEvent[] = [];
 
   constructor(provider: ChatProvider, options?: AgentOptions<Entries>);
@@ -82,9 +82,9 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   /**
-   * Sends a message and resolves to the model's final answer, with `output` to a value of that form, or with `details`
-   * to both and what they took. Rejects with an `AgentError`; on abort at once, while `settled` tells when the tools
-   * have ended. Calls that wait for a decision are given up: the model is told that they have not run.
+   * Sends a message and resolves to the text of the model's final answer; with `output`, to a value of that form; with
+   * `details`, to a `ChatResult`. Rejects with an `AgentError`. On abort it rejects at once; `settled` resolves when
+   * the tools have ended. Calls that wait for a decision are given up: the model is told that they have not run.
    */
   chat<const S extends Schema>(
     message: Content,

@@ -49,7 +49,7 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   readonly registry?: ToolRegistry;
   /** Called before each tool call that could run, to allow or deny it. Default: every call runs. */
   readonly approve?: Approve;
-  /** See every call before and after it runs, in this order and after those of packs. */
+  /** Hooks that see every call before and after it runs. They run in this order, after the hooks of packs. */
   readonly hooks?: readonly CallHooks[];
   /** Runs every model answer and tool call as a step. A journal here lets a message survive the process. */
   readonly steps?: Steps;
@@ -136,7 +136,9 @@ export function checkAgentOptions(options: AgentOptions): void {
   }
 }
 
-/** The limits of one exchange: what the options say, then what the model is known for, then the defaults. */
+/**
+ * The limits of one exchange: from the options, else from what the provider says about its model, else the defaults.
+ */
 export function loopLimits(options: AgentOptions, provider: ChatProvider): LoopLimits {
   const contextTokens = options.contextTokens ?? provider.contextTokens;
   const share = (contextTokens ?? Infinity) * TURN_OUTPUT_SHARE * CHARACTERS_PER_TOKEN;

@@ -19,7 +19,9 @@ export interface StreamOptions extends ChatOptions {
   readonly output?: Schema;
 }
 
-/** What `chat` resolves to with `details`: the answer, the value where `output` asked for one, and what they took. */
+/**
+ * What `chat` resolves to with `details`: the answer, the value where `output` asked for one, turns and tokens used.
+ */
 export type ChatResult<Value = undefined> = Omit<DoneEvent, "type" | "output"> & { readonly output: Value };
 
 /** All options of `chat`. */

@@ -95,8 +95,8 @@ export function contentTokens(content: Content): number {
 }
 
 /**
- * The content as a provider can take it: parts it does not accept become words, and what is only text becomes one
- * string, so that a provider that knows no parts never sees any.
+ * The content in a form that a provider accepts: a part it does not accept becomes a description in words, and parts
+ * that are all text become one string, so that a provider that knows no parts never gets any.
  */
 export function adaptContent(content: Content, accepts: (mediaType: string) => boolean): Content {
   checkContent(content);

@@ -204,7 +204,7 @@ export class Conversation implements ToolContext {
 export interface OpenRound {
   /** Passes the result of one call to recorders immediately. */
   addResult(message: ToolMessage): void;
-  /** Adds the answer and all results, in the order of the calls, to the history. Recorders learn of changed ones. */
+  /** Adds the answer and all results, in the order of the calls, to the history. Recorders get the changed results. */
   close(results: readonly ToolMessage[]): void;
   /** Keeps the answer out of the history until these calls are decided. */
   suspend(results: readonly ToolMessage[], calls: readonly PendingCall[]): void;

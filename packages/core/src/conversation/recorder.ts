@@ -28,7 +28,7 @@ function createFlags(): number {
 
 export interface RecorderOptions {
   /**
-   * Told when a change could not be written. The next change, and `flush`, try to write all of it again. Default: a
+   * Called when a change could not be written. The next change, and `flush`, try to write all of it again. Default: a
    * warning of the process.
    */
   readonly onError?: (error: Error) => void;
@@ -77,7 +77,7 @@ export class SessionRecorder {
   /** The lines that could not be written yet. */
   #unwritten: string[] = [];
   #found: Found;
-  /** The size of the file that was found, with a part of a line that is to be cut off. */
+  /** The size of the existing file, including an incomplete last line that will be cut off. */
   #foundSize = 0;
   #descriptor: number | undefined;
   /** The number of bytes in the file that are complete lines of this recorder. */

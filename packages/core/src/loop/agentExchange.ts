@@ -4,13 +4,13 @@ import { DIRECT_STEPS } from "./steps.js";
 import { NO_TELEMETRY } from "./telemetry.js";
 import { UsageMeter } from "./usage.js";
 
-/** What differs from one exchange of an agent to the next, and what the agent itself has. */
+/** The parts of an exchange that do not follow from the agent's options. */
 type Given = Omit<
   Exchange,
   "limits" | "hooks" | "steps" | "telemetry" | "scope" | "label" | "depth" | "meter" | "allowance"
 >;
 
-/** An exchange of an agent, by its options. That of a child agent is made from it. */
+/** Creates the exchange of an agent from its options. The exchange of a child agent is derived from its parent's. */
 export function agentExchange(options: AgentOptions, given: Given): Exchange {
   const limits = loopLimits(options, given.provider);
   return {

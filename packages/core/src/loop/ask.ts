@@ -12,8 +12,8 @@ export interface Answer {
 }
 
 /**
- * Asks the model for its next answer, through the steps. What it had written when the user stopped it stays in the
- * conversation, marked; half an answer that a fault cut off does not.
+ * Asks the model for its next answer, through the steps. If the user stops the model, the text written so far stays in
+ * the conversation, marked as stopped. If the request fails, a partial answer is dropped.
  */
 export async function askModel(exchange: Exchange, turn: number, attempt: number): Promise<Answer> {
   const { provider, conversation, signal, emit, stream, output, scope, steps } = exchange;

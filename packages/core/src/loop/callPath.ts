@@ -25,8 +25,8 @@ export async function runCall(
   const { scope, tools, steps } = exchange;
   // A redirected call is reported under the name of the tool it was redirected to.
   const { name, args } = "outcome" in prepared ? call : prepared;
-  // Refusals go through the steps too: a tool that is not there yet when a message is worked off again must not
-  // change a result that was recorded.
+  // Refusals go through the steps too: when a message is replayed, a tool that is not registered yet must not change a
+  // recorded result.
   const key = {
     scope,
     turn,

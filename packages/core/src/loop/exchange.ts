@@ -23,7 +23,10 @@ export interface LoopLimits {
   readonly maxOutputRetries: number;
   readonly maxChildAgents: number;
   readonly maxChildDepth: number;
-  /** The conversation's budget in tokens, estimated; `undefined` leaves it to the provider to complain. */
+  /**
+   * The conversation's budget in estimated tokens; `undefined` compacts only after the provider refused a request as
+   * too long.
+   */
   readonly contextTokens: number | undefined;
 }
 

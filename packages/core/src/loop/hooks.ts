@@ -4,7 +4,7 @@ import type { CallContext } from "../tools/callContext.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ToolCapability } from "../tools/types.js";
 
-/** A hook decides without a person: one that takes longer is taken as hanging. */
+/** A hook decides without asking a person: one that takes longer is treated as hanging. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /** A hook's own copy of a call: changing it has no effect. */
@@ -21,7 +21,7 @@ export interface HookCall {
 /**
  * `{ deny }` refuses with a reason for the model; `{ args }` changes the arguments, which are validated again;
  * `{ allow: true }` runs the call without asking `approve` (only from hooks in the Agent's own options: a pack cannot
- * decide for a person). Nothing goes on to the next hook.
+ * decide for a person). `undefined` leaves the decision to the next hook.
  */
 export type BeforeDecision =
   | undefined
@@ -29,7 +29,7 @@ export type BeforeDecision =
   | { readonly deny: string }
   | { readonly args: Readonly<Record<string, unknown>> };
 
-/** `{ text }` replaces the result's text, `{ append }` adds to it. Nothing leaves it as it is. */
+/** `{ text }` replaces the result's text, `{ append }` adds to it; `undefined` leaves it as it is. */
 export type AfterDecision = undefined | { readonly text: string } | { readonly append: string };
 
 /** Functions that see every call before and after it runs. One that throws or hangs refuses the call. */

@@ -7,7 +7,10 @@ import type { ApprovalDecisions } from "./approval.js";
 
 const UNDECIDED = "Not run: the user sent another message instead of a decision.";
 
-/** What opens an exchange: a message, or decisions about calls that wait. Checked before the agent is taken, applied once it is. */
+/**
+ * What opens an exchange: a message, or decisions about calls that wait. `check` runs before the exchange takes the
+ * agent's lock, `apply` after it.
+ */
 export interface Opening {
   readonly decisions: ApprovalDecisions;
   check(): void;

@@ -29,7 +29,7 @@ export function readCalls(response: ChatResponse, most: number): { calls: Reques
   return { calls, dropped: response.toolCalls.length - calls.length };
 }
 
-/** A provider may pass on what its server made up: an object for arguments, no name at all. */
+/** A provider may pass on malformed calls of its server: an object as the arguments, no name at all. */
 function asText(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value.toWellFormed() : (JSON.stringify(value) ?? "");
@@ -60,7 +60,7 @@ function readArguments(raw: string, cutOff: boolean): Pick<RequestedCall, "args"
   }
 }
 
-/** The call as it is kept: servers refuse a history with names or arguments they could not have sent. */
+/** The call as the history keeps it, with a valid name and valid arguments: servers refuse a history without them. */
 export function toHistory({ id, name, raw, problem }: RequestedCall): ChatToolCall {
   const readable = problem === undefined && raw.trim() !== "";
   return { id, type: "function", function: { name: asToolName(name), arguments: readable ? raw : "{}" } };

@@ -65,7 +65,7 @@ export class RoundResults {
     return this.#messages[index] !== undefined;
   }
 
-  /** Tells rounds apart that are not the same: the texts, and a sample of each image and file. */
+  /** What two rounds are compared by: the texts, and a sample of each image and file. */
   signatures(): string[] {
     return this.#budget
       .texts()

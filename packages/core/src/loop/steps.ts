@@ -2,7 +2,7 @@ import type { ChatResponse } from "../providers/interface.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ToolCapability } from "../tools/types.js";
 
-/** Names one answer of the model within a message: stable when the message is worked off again. */
+/** Names one answer of the model within a message: the key stays the same when the message is replayed. */
 export interface AnswerKey {
   /** `""` for the agent itself; for a child agent the calls that led to it, as turn, id and number: `2/call_1/0/`. */
   readonly scope: string;
@@ -26,15 +26,15 @@ export interface CallKey {
 }
 
 /**
- * Where every answer and every call goes through. The default runs them. A journal returns what it has recorded for
- * a key instead, so that a message goes on in another process after the last completed step; events of a step
- * that was not run again are marked `replayed`.
+ * Every answer and every call goes through these functions. The default runs them. A journal returns what it has
+ * recorded for a key instead, so that a message goes on in another process after the last completed step; events of a
+ * step that was not run again are marked `replayed`.
  *
  * Contract: `answer` may reject with a recorded `AgentError`. `call` must not record a result whose outcome is
  * `aborted`, and gives `run` an `intent` that is awaited after the call was approved and before the tool starts;
  * a call with an intent and no result is run again if it is `repeatable`, and ends `interrupted` otherwise. To end
- * the message and go on later, or elsewhere, either rejects with an `AgentError` of code `suspended`: no tool can turn
- * that into a result, also not one whose child agent was suspended.
+ * the message and go on later, or elsewhere, either function rejects with an `AgentError` of code `suspended`: no tool
+ * can turn that into a result, also not one whose child agent was suspended.
  */
 export interface Steps {
   answer(key: AnswerKey, ask: () => Promise<ChatResponse>): Promise<ChatResponse>;

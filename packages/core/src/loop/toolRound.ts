@@ -74,7 +74,7 @@ export async function resumeToolRound(
   round.close(results.close([], []));
 }
 
-/** Runs the calls that have no result. Rejects, once all have ended, if one could not get to its end. */
+/** Runs the calls that have no result. Rejects, once all have ended, if one of them failed or was suspended. */
 async function runUnfinished(
   calls: readonly RequestedCall[],
   results: RoundResults,
@@ -115,7 +115,7 @@ function pendingCall(call: RequestedCall, failure: Failure | undefined, { tools 
   return { id, name, args, capabilities: tools.getCapabilities(name), needs: [] };
 }
 
-/** Why a call did not get to its end. */
+/** Why a call failed or was suspended. */
 interface Failure {
   readonly error: unknown;
 }
@@ -125,7 +125,7 @@ function unfinishedText(failure: Failure | undefined): string {
   return isAgentError(failure.error, "suspended") ? SUSPENDED : UNKNOWN;
 }
 
-/** What a message may hold as its text. Half a character would make servers refuse the conversation for ever. */
+/** The text a message may hold. Lone surrogates are replaced: servers would refuse every later request with one. */
 export function textOrNull(content: unknown): string | null {
   return typeof content === "string" && content !== "" ? content.toWellFormed() : null;
 }

@@ -1,6 +1,6 @@
 import type { ChatProvider } from "./interface.js";
 
-/** What every provider of the `@agent/provider-*` packages takes. Each may take more. */
+/** The options that every provider of the `@agent/provider-*` packages takes. Each may take more. */
 export interface ProviderOptions {
   readonly model: string;
   /** Default: the first of the factory's `keyVariables` that is set. */
@@ -25,9 +25,9 @@ export interface ProviderOptions {
 
 /** A model as its server lists it. */
 export interface ModelInfo {
-  /** What `model` has to be. */
+  /** The value for the option `model`. */
   readonly id: string;
-  /** What people call it. */
+  /** The name for people. */
   readonly name?: string;
   /** Its context window in tokens, where the server says. */
   readonly contextTokens?: number;
@@ -38,7 +38,7 @@ export interface ModelInfo {
  * it: `const { provider } = await import("@agent/provider-anthropic")`.
  */
 export interface ProviderFactory<Options extends ProviderOptions = ProviderOptions> {
-  /** What people write: `anthropic`, as in `anthropic/claude-sonnet-5-5`. */
+  /** The provider's name in settings: `anthropic`, as in `anthropic/claude-sonnet-5-5`. */
   readonly name: string;
   /** Environment variables for the key. The first that is set counts; a host offers the first one to the person. */
   readonly keyVariables: readonly string[];

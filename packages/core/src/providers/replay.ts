@@ -101,7 +101,9 @@ type FixedAnswer =
   | { readonly calls: readonly { readonly name: string; readonly args?: unknown }[] }
   | ChatResponse;
 
-/** One answer of a scripted model: a text, tool calls with their arguments, a response, or what decides. */
+/**
+ * One answer of a scripted model: a text, tool calls with their arguments, a response, or a function that returns one.
+ */
 export type ScriptedAnswer =
   | FixedAnswer
   | ((request: ChatRequest) => ScriptedAnswer | Promise<ScriptedAnswer>);

@@ -1,8 +1,8 @@
 import { checkFunction, checkSignal } from "./hostOptions/checks.js";
 
 /**
- * Calls `listener` when the signal fires, unless released before. A signal that has fired calls nobody. Any
- * number of calls may share one signal: Node prints no warning about them.
+ * Calls `listener` when the signal fires, unless released before. If the signal has fired already, `listener` is never
+ * called. Any number of calls may share one signal: Node prints no warning about them.
  *
  * @example
  * ```ts

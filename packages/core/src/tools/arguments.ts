@@ -4,8 +4,8 @@ import { describeValue, isRecord, quote } from "@agent/internal";
 export const MAX_ARGUMENT_DEPTH = 256;
 
 /**
- * A deep copy of JSON-like arguments, so that a tool can do what it likes with them. Throws for what JSON
- * cannot hold, for what is nested too deeply, and for `__proto__`, which only an attacker sends.
+ * A deep copy of JSON-like arguments, so that a tool may change them. Throws for values that JSON cannot hold, for
+ * values nested too deeply, and for `__proto__`, which only an attacker sends.
  */
 export function copyArguments(args: unknown): Record<string, unknown> {
   if (args === undefined) return {};

@@ -1,5 +1,5 @@
 /**
- * Where a program says what it passes as `context` to `chat`, once for all tools, hooks and `approve`.
+ * A program declares here the type of the `context` it passes to `chat`, once for all tools, hooks and `approve`.
  *
  * @example
  * ```ts

@@ -22,7 +22,7 @@ export interface ToolPack {
 export interface RegisterOptions {
   /** `false` declares a tool that stays off until the user opts in. Default `true`. */
   readonly enabled?: boolean;
-  /** Who brings the tool, for messages and listings. Set by `registerPack`; a pack need not. */
+  /** The pack that brings the tool, for messages and listings. `registerPack` sets it; a pack need not. */
   readonly source?: string;
   /**
    * `true` keeps the tool's schema out of what the model is sent with every request. The tool is called through
@@ -60,5 +60,5 @@ export interface PackRegistry<Names extends string = string> {
   registerLater?(description: string, load: LoadTools): void;
 }
 
-/** Registers tools that take time to find out. `signal` aborts when the registry is disposed of. */
+/** Registers tools that must be loaded first. `signal` aborts when the registry is disposed of. */
 export type LoadTools = (registry: PackRegistry, signal: AbortSignal) => Promise<void>;

@@ -36,7 +36,7 @@ export interface PersonQuestion {
   /** Who asks: `the MCP server "github"`. Shown with the question, so that nobody can pretend to be the agent. */
   readonly source: string;
   readonly message: string;
-  /** What the person is to fill in. None: a plain yes or no. */
+  /** The fields of the form that the person fills in. Empty: the question is answered with yes or no. */
   readonly fields: readonly QuestionField[];
   /** An address the person is asked to open. The host shows it whole and opens nothing by itself. */
   readonly url?: string;

@@ -2,8 +2,8 @@ import type { ExecutableTool } from "./interface.js";
 import type { PackRegistry, ToolPack } from "./pack.js";
 
 /**
- * Packs by the name of their package, so that an editor knows options and tools of one that a config only names. A pack
- * adds itself; whoever names it in a typed config has it loaded by `import type {} from "@acme/agent-pack-weather"`.
+ * Packs by the name of their package, so that an editor knows the options and tools of a pack that a config only names.
+ * A pack adds itself. A typed config that names it also needs `import type {} from "@acme/agent-pack-weather"`.
  *
  * @example
  * ```ts
@@ -26,7 +26,7 @@ export interface NamedPacks {}
 /** A pack, a pack with its options, or a single tool: `fs`, `[fs, { root: "." }]`, `defineTool({ … })`. */
 export type PackEntry = ToolPack | readonly [pack: ToolPack, options: unknown] | ExecutableTool;
 
-/** Any text that does not swallow the texts beside it in a union: an editor still completes those. */
+/** `string` that does not absorb the literals beside it in a union, so that an editor still completes those. */
 export type AnyText = string & Record<never, never>;
 
 /** The pack an entry means: a name stands for the pack that added itself under it. */
@@ -40,7 +40,7 @@ export type PackOptions<Pack> =
       : unknown
     : unknown;
 
-/** The tools of an entry, from the registry its `register` declares, or the name of a tool. `string` where it does not say. */
+/** The tool names of an entry: those its `register` declares, or the tool's own. `string` where it declares none. */
 type EntryTools<Entry> = Entry extends readonly [infer Pack, unknown]
   ? PackTools<Named<Pack>>
   : PackTools<Named<Entry>>;
@@ -67,7 +67,7 @@ type KnownTools<Entries extends readonly unknown[]> = {
   [Key in keyof Entries]: string extends EntryTools<Entries[Key]> ? never : EntryTools<Entries[Key]>;
 }[number];
 
-/** The entries as they came, with the options each pack takes in place of any. */
+/** The entries with each pack's options narrowed to the type that the pack takes. */
 export type CheckedPacks<Entries extends readonly unknown[]> = {
   readonly [Key in keyof Entries]: Entries[Key] extends readonly [infer Pack, unknown]
     ? readonly [pack: Pack, options: PackOptions<Pack>]

@@ -39,7 +39,7 @@ export function registerPack(registry: PackRegistry, pack: ToolPack, host?: Pack
   return scope.names();
 }
 
-/** What the host says, with the pack's own secrets: also where a preset registers it, which need not know of them. */
+/** The host's data with the pack's own secrets added. A preset that registers the pack need not know of them. */
 function withSecrets(
   registry: PackRegistry,
   { secrets }: ToolPack,
@@ -114,7 +114,7 @@ function createScope(registry: PackRegistry, source: string) {
       throw new AgentError("pack_invalid", `It may not ${action} ${quote(name)}, which is not its own tool.`);
     }
   };
-  // A tool that is taken back and brought again is on or off as the user left it.
+  // A tool that is unregistered and registered again is on or off as the user left it.
   const leftAs = new Map<string, boolean>();
   const add = (tool: ExecutableTool, options: RegisterOptions): void => {
     const enabled = leftAs.get(tool?.name);
@@ -165,7 +165,7 @@ function createScope(registry: PackRegistry, source: string) {
       else late.push(start);
     },
   };
-  // The same rules, without an end: a server may bring tools, and take them back, for as long as it runs.
+  // The same rules with no time limit: a server may add and remove tools for as long as it runs.
   const lateView: PackRegistry = Object.freeze({
     ...view,
     register(tool: ExecutableTool, options: RegisterOptions = {}) {

@@ -72,7 +72,10 @@ export async function prepareCall(
   }
 }
 
-/** The call that another one stands for. Only once: two tools that redirect to each other must not go round for ever. */
+/**
+ * Prepares the call that another one redirects to. Follows one redirect only: two tools could redirect to each other
+ * for ever.
+ */
 async function prepareTarget(
   name: string,
   target: RedirectedCall,
@@ -86,7 +89,7 @@ async function prepareTarget(
   return await prepareCall(target.name, { ...target.args }, lookUp, limits);
 }
 
-/** Runs the tool, unless what the caller passed along is wrong or the call is aborted already. */
+/** Runs the tool, unless the caller's options are invalid or the call is aborted already. */
 async function runSafely(
   tool: ExecutableTool,
   input: Record<string, unknown>,

@@ -63,7 +63,7 @@ export interface ChildAgentRequest {
   readonly systemPrompt?: string;
   /** The tools it may use, among those the parent has enabled. Default: all of them. */
   readonly tools?: readonly string[];
-  /** How often its model is asked at most; the parent's own limit holds as well. */
+  /** The maximum number of model requests; the parent's own limit holds as well. */
   readonly maxTurns?: number;
   /** A few words for a display: what it is for. */
   readonly label?: string;

@@ -5,8 +5,8 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * A tool call's id in the form a server takes. An id that fits stays; any other, such as one of another provider's, is
- * replaced by a hash, the same for the call and its result in every request.
+ * A tool call's id in the form a server takes. An id that matches `fits` stays; any other, such as one from another
+ * provider, is replaced by its hash: the same for the call and its result in every request.
  */
 export function fitCallId(id: string, fits: RegExp, length = 24): string {
   checkText("id", id);
@@ -21,7 +21,7 @@ export function fitCallId(id: string, fits: RegExp, length = 24): string {
   return digits.slice(0, length);
 }
 
-/** FNV-1a with 32 bits. It tells ids apart, and needs no cryptography, which some runtimes have only as a promise. */
+/** 32-bit FNV-1a. Telling ids apart needs no cryptographic hash, which some runtimes offer only asynchronously. */
 function hash(bytes: Uint8Array, seed: number): number {
   let value = Math.imul(FNV_OFFSET ^ seed, FNV_PRIME);
   for (const byte of bytes) value = Math.imul(value ^ byte, FNV_PRIME);

@@ -1,11 +1,11 @@
-/** What the beginning of an image's bytes tells. */
+/** The format and size that the first bytes of an image give. */
 export interface ImageHeader {
   readonly mediaType: string;
   readonly width: number;
   readonly height: number;
 }
 
-// The size stands in the first bytes, in a JPEG after whatever its camera and programs wrote before it.
+// The size is in the first bytes; in a JPEG it follows metadata of any length that cameras and programs wrote.
 const SHORT_HEADER_BYTES = 64;
 const JPEG_HEADER_BYTES = 1024 * 1024;
 
@@ -61,7 +61,7 @@ function jpegHeader(bytes: DataView): ImageHeader | undefined {
   return undefined;
 }
 
-/** Whether a marker starts a frame; the other three of its row are tables. */
+/** Whether a marker starts a frame (SOF0–SOF15). Three codes in that range are something else: DHT, JPG and DAC. */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }

@@ -1,17 +1,17 @@
 import { arrayOf, checkObject, checkText, invalidArgument } from "../../toolkit/hostOptions/checks.js";
 
 const checkItems = arrayOf("objects");
-// A longer text, such as an image's, is written anew each time: keeping it would hold it in memory twice.
+// A longer text, such as an image, is serialised for each request: caching it would hold it in memory twice.
 const MAX_KEPT_CHARACTERS = 64 * 1024;
 
-/** JSON text with what else its maker wants to know about it later. */
+/** JSON text; a caller extends it with what it wants to remember about the text. */
 export interface JsonText {
   readonly text: string;
 }
 
 /**
- * JSON text of objects that never change, such as messages: each request repeats the whole conversation, and writing
- * all of it anew takes longer the longer it gets. Keeps no object alive.
+ * A cache of the JSON text of objects that never change, such as messages: each request repeats the whole conversation,
+ * and serialising all of it takes longer the longer it gets. Keeps no object alive.
  *
  * @example
  * ```ts
@@ -25,14 +25,17 @@ export interface JsonText {
 export class JsonTexts<Source extends object, Written extends string | JsonText = string> {
   readonly #kept = new WeakMap<Source, { readonly of: string; readonly written: Written }>();
 
-  /** What was kept for `source`, unless what it depends on (`of`) has changed since. */
+  /**
+   * The text kept for `source`. `undefined` if there is none, or if `of`, which names what else it depends on, has
+   * changed.
+   */
   get(source: Source, of = ""): Written | undefined {
     checkSource(source);
     const kept = this.#kept.get(source);
     return kept?.of === of ? kept.written : undefined;
   }
 
-  /** Keeps what was written and returns it. */
+  /** Keeps the text and returns it. */
   keep(source: Source, written: Written, of = ""): Written {
     checkSource(source);
     const text = textOf(written);
@@ -50,7 +53,7 @@ function checkSource(source: object): void {
   if (typeof source !== "object" || source === null) throw invalidArgument("source", "an object", source);
 }
 
-/** The body of a request: `fields`, and after them, in their order, fields that are JSON text already. */
+/** The body of a request: `fields` first, then `texts`, whose values are JSON text already. */
 export function jsonBody(fields: object, texts: Readonly<Record<string, string | undefined>>): string {
   checkObject("fields", fields);
   checkObject("texts", texts);
@@ -61,7 +64,7 @@ export function jsonBody(fields: object, texts: Readonly<Record<string, string |
   return `${body}}`;
 }
 
-/** Objects as JSON text, separated by commas: what stands between the brackets of a list. */
+/** Objects as JSON text, separated by commas: the inside of a JSON array. */
 export function jsonItems(items: readonly object[]): string {
   checkItems("items", items);
   return items.map((item) => JSON.stringify(item)).join(",");

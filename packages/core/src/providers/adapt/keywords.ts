@@ -2,7 +2,7 @@ import { isRecord } from "@agent/internal";
 import { checkObject, invalidArgument } from "../../toolkit/hostOptions/checks.js";
 import type { JsonSchema } from "../../tools/interface.js";
 
-/** A schema in the form a server takes, and the keywords it lost on the way. */
+/** A schema in the form a server takes, and the keywords that were left out. */
 export interface AdaptedSchema {
   readonly schema: JsonSchema;
   readonly leftOut: readonly string[];
@@ -12,7 +12,7 @@ export interface AdaptedSchema {
 const WITH_SCHEMA = new Set(["items", "additionalProperties", "contains", "not"]);
 const WITH_LIST = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
 const WITH_NAMED = new Set(["properties", "$defs", "definitions", "patternProperties"]);
-// Deeper schemas are cut: a pack may declare one that never ends.
+// Deeper schemas are cut: a pack may declare one that contains itself.
 const MAX_DEPTH = 64;
 
 /**

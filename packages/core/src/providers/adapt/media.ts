@@ -4,21 +4,23 @@ import type { ChatMessage, ChatRequest } from "../interface.js";
 import { type ImageHeader, readImageHeader } from "./imageHeader.js";
 import type { Notices } from "./notices.js";
 
-/** What a server takes of images and files. What is left out has no limit. */
+/** The images and files a server takes. An absent limit means there is none. */
 export interface MediaLimits {
-  /** What one image may weigh, decoded. */
+  /** The maximum decoded size of one image. */
   readonly imageBytes?: number;
-  /** What one file may weigh, decoded. */
+  /** The maximum decoded size of one file. */
   readonly fileBytes?: number;
-  /** Media types of images that it takes, for those whose bytes are of another one than they say. */
+  /**
+   * The media types of images it takes, compared with the type that the bytes show: a file name may say another one.
+   */
   readonly imageTypes?: RegExp;
-  /** The longest side of an image, in pixels. */
+  /** The maximum length of an image's longer side, in pixels. */
   readonly imageSide?: number;
-  /** A shorter one for requests with more images than this. */
+  /** A lower `imageSide` for requests with more than `images` images. */
   readonly crowded?: { readonly images: number; readonly imageSide: number };
   /** How many images a request may hold. */
   readonly images?: number;
-  /** What all images and files of a request may weigh, decoded. */
+  /** The maximum decoded size of all images and files of a request together. */
   readonly totalBytes?: number;
 }
 
@@ -27,20 +29,21 @@ type MediaMessage = Extract<ChatMessage, { readonly role: "user" | "tool" }>;
 
 const checkMessages = arrayOf("messages");
 
-// Formats whose header can be read: bytes that have none are refused by every server, in this request and all later ones.
+// Formats whose header we can read. If an image of these formats has no valid header, every server refuses it, in this
+// request and all later ones.
 const READABLE = /^image\/(png|jpeg|gif|webp)$/;
-// Where a request gets too large, so much more is left out at once: else every further image would change the
-// beginning of the next request, which the server then has to read without its cache.
+// When a request gets too large, this share of the limit is freed at once. Freeing just enough would change the
+// beginning of the request with every further image, and the server's prompt cache would never hit.
 const SHARE_LEFT_OUT = 1 / 4;
 
 /**
- * Replaces the images and files that a server would refuse by words that say why and what to do. The model learns what
- * it does not see, the person is told, and the conversation goes on. Of too many, the oldest are left out.
+ * Replaces the images and files that a server would refuse by a text that says why and what to do, so that the
+ * conversation can go on. The model reads the text and the person gets a notice. If there are too many, the oldest go.
  */
 export class MediaFitter {
   readonly #limits: MediaLimits;
   readonly #notices: Notices;
-  // Parts and messages never change, and each request repeats all of them.
+  // Caches: parts and messages never change, and each request repeats all of them.
   readonly #headers = new WeakMap<MediaPart, ImageHeader | "unreadable">();
   readonly #fitted = new WeakMap<ChatMessage, { readonly of: string; readonly message: ChatMessage }>();
 
@@ -51,7 +54,7 @@ export class MediaFitter {
     this.#notices = notices;
   }
 
-  /** The request with what its server takes; the same one if that is all of it. */
+  /** The request with only the parts its server takes; the same object if that is all of them. */
   fit<Request extends Pick<ChatRequest, "messages" | "onNotice">>(request: Request): Request {
     checkObject("request", request);
     checkMessages("request.messages", request.messages);
@@ -121,7 +124,7 @@ export class MediaFitter {
     const parts = message.content.map((part) => this.#fitPart(part, refused));
     const of = parts.map((part) => (part.type === "text" ? part.text : part.mediaType)).join("\0");
     if (parts.every((part, index) => part === message.content[index])) return message;
-    // The same object in each request: whoever writes it keeps what it wrote.
+    // Return the same object for each request: `JsonTexts` keeps the text of a message by its object.
     const known = this.#fitted.get(message);
     if (known?.of === of) return known.message;
     const fitted = { ...message, content: parts };
@@ -156,7 +159,7 @@ function mediaParts({ content }: ChatMessage): MediaPart[] {
   return content.filter((part) => part.type !== "text");
 }
 
-/** The oldest of the parts, as many as have to go so that what stays fits. */
+/** The oldest parts: as many as must be left out so that the others fit. */
 function oldest(
   parts: readonly MediaPart[],
   weigh: (part: MediaPart) => number,

@@ -1,10 +1,10 @@
 import { checkObject, checkText } from "../../toolkit/hostOptions/checks.js";
 import type { ChatRequest } from "../interface.js";
 
-// A hostile pack could declare for ever new schemas; a person reads the first few.
+// A hostile pack could declare new schemas for ever; a person reads the first few notices.
 const MOST_NOTICES = 100;
 
-/** Says each thing once in the life of a provider: every request would say it again. */
+/** Passes each notice on once in the life of a provider; otherwise every request would repeat it. */
 export class Notices {
   readonly #said = new Set<string>();
 

@@ -3,15 +3,15 @@ import { checkObject } from "../../toolkit/hostOptions/checks.js";
 import type { JsonSchema } from "../../tools/interface.js";
 import type { AdaptedSchema } from "./keywords.js";
 
-// Several servers take these anywhere but at the top of a tool's parameters.
+// Several servers accept these keywords anywhere except at the top of a tool's parameters.
 const REFUSED_ON_TOP = ["oneOf", "anyOf", "allOf", "enum", "not"] as const;
 
 type Properties = Record<string, unknown>;
 
 /**
- * A tool's parameters as one object schema, for servers that refuse a choice at its top: the properties of all
- * branches, of which only those stay required that the schema itself requires. The registry still validates each call
- * against the tool's own schema.
+ * A tool's parameters as one object schema, for servers that refuse alternatives at its top. It has the properties of
+ * all branches; required are only those that the schema requires outside of them. The registry still validates each
+ * call against the tool's own schema.
  */
 export function objectSchema(schema: JsonSchema | undefined): AdaptedSchema {
   if (schema !== undefined) checkObject("schema", schema);

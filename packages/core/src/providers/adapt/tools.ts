@@ -17,8 +17,8 @@ export interface AdaptedTool {
 }
 
 /**
- * Adapts the tools of each request to a server, once a tool, and says what a schema lost. `server` names it in the
- * notice.
+ * Adapts tools to a server, each tool once, and gives a notice of what was left out of a schema. `server` is its name
+ * in the notice.
  */
 export class ToolAdapter {
   readonly #server: string;
@@ -42,8 +42,8 @@ export class ToolAdapter {
   }
 
   /**
-   * The tools of a request as JSON text, one after the other; `write` gives the form of one. `nameOf` gives its name
-   * there, if that is another one.
+   * The JSON text of each tool of a request. `write` returns the object to serialise; `nameOf` returns the tool's name
+   * on the server, if that is another one.
    */
   texts(
     request: Pick<ChatRequest, "tools" | "onNotice">,

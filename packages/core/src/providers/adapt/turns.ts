@@ -1,12 +1,12 @@
 import { checkText } from "../../toolkit/hostOptions/checks.js";
 
-/** Everything one side says before the other one speaks: JSON objects, separated by commas. */
+/** Consecutive messages of one role: JSON objects, separated by commas. */
 export interface Turn<Role extends string = string> {
   readonly role: Role;
   text: string;
 }
 
-/** A conversation for servers that want its roles to alternate: what follows in the same role joins its turn. */
+/** A conversation for servers that want its roles to alternate: consecutive messages of one role are one turn. */
 export class TurnList<Role extends string> {
   readonly turns: Turn<Role>[] = [];
 

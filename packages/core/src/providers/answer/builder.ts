@@ -12,8 +12,9 @@ interface OpenCall {
 }
 
 /**
- * Puts an answer together in the order it arrives, tells the caller's callbacks about it, and keeps what the provider
- * wants back: `answerPieces` gives it again. Throws an `AttemptError` for an answer without bounds.
+ * Builds an answer in the order it arrives, calls the request's callbacks, and keeps what the provider wants back with
+ * the next request (`answerPieces` returns it). Throws an `AttemptError` for an answer that exceeds every sensible
+ * size.
  */
 export class AnswerBuilder {
   readonly #model: string;
@@ -39,7 +40,7 @@ export class AnswerBuilder {
     return this.#calls.length;
   }
 
-  /** More text of the answer. Here and below, what is no text adds nothing. */
+  /** Adds text of the answer. Here and below, a value that is not a string adds nothing. */
   addText(text: unknown): void {
     if (typeof text !== "string" || text === "") return;
     this.#limits.addCharacters(text.length);
@@ -47,7 +48,7 @@ export class AnswerBuilder {
     this.#callbacks.onText?.(text);
   }
 
-  /** Ends a piece of text. `companion` goes back beside it, such as its signature. */
+  /** Ends a piece of text. `companion`, such as its signature, is sent back beside it. */
   endText(companion?: unknown): void {
     const length = this.#text.length - this.#textStart;
     if (length === 0) return;
@@ -55,20 +56,20 @@ export class AnswerBuilder {
     this.#pieces.push({ text: length, ...(companion !== undefined && { with: companion }) });
   }
 
-  /** Reasoning, for whoever watches. What has to go back belongs into `addOwn`. */
+  /** Adds reasoning for displays. Reasoning that must be sent back goes to `addOwn`. */
   addReasoning(text: unknown): void {
     if (typeof text !== "string" || text === "") return;
     this.#limits.addCharacters(text.length);
     this.#callbacks.onReasoning?.(text);
   }
 
-  /** Something that only the provider understands and wants back at this place. */
+  /** Adds a value that only the provider understands and wants back at this place. */
   addOwn(value: unknown): void {
     this.endText();
     this.#pieces.push({ own: value });
   }
 
-  /** A tool call; returns its position. `companion` goes back beside it. */
+  /** Adds a tool call and returns its position. `companion` is sent back beside it. */
   addCall(id: unknown, name: unknown, companion?: unknown): number {
     this.endText();
     this.#limits.addCall();
@@ -80,7 +81,7 @@ export class AnswerBuilder {
     return index;
   }
 
-  /** More of the JSON text of a call's arguments. */
+  /** Adds to the JSON text of a call's arguments. */
   addArguments(index: number, text: unknown): void {
     checkNumber("index", index);
     const call = this.#calls[index];
@@ -112,7 +113,7 @@ export class AnswerBuilder {
     };
   }
 
-  /** Whether the layout says more than the text and the calls do. */
+  /** Whether the layout holds more than the text and the calls. */
   get #hasState(): boolean {
     return this.#pieces.some((piece) => "own" in piece || piece.with !== undefined);
   }

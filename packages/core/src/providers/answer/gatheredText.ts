@@ -1,11 +1,11 @@
 import type { ChatRequest } from "../interface.js";
 
 /**
- * Reports the text that came in one read at once. A fast server sends hundreds of pieces in one read; an event for each
- * would cost more than reading it, and nobody would see it any earlier.
+ * Reports all text of one read as one event. A fast server sends hundreds of pieces in one read: an event for each
+ * would cost more than reading them, and no display would show them any earlier.
  */
 export class GatheredText {
-  /** The request for whoever reads the answer: its text and reasoning wait for `report`. The order stays as it was. */
+  /** The request to read the answer with: it holds text and reasoning back until `report`, in their order. */
   readonly request: ChatRequest;
   readonly #given: Pick<ChatRequest, "onText" | "onReasoning">;
   #text = "";
@@ -27,7 +27,7 @@ export class GatheredText {
     };
   }
 
-  /** Reports what has come since the last time. */
+  /** Reports the text and reasoning since the last call. */
   report(): void {
     const [text, reasoning] = [this.#text, this.#reasoning];
     this.#text = "";

@@ -8,7 +8,7 @@ const MAX_NAME_CHARACTERS = 1024;
 // Some gateways carry a signature of several kilobytes in the id.
 const MAX_ID_CHARACTERS = 64 * 1024;
 
-/** Counts what an answer holds and throws an `AttemptError` when it is more than one can have. */
+/** Counts characters and calls of an answer and throws an `AttemptError` beyond the limits above. */
 export class AnswerLimits {
   #characters = 0;
   #calls = 0;
@@ -26,12 +26,12 @@ export class AnswerLimits {
   }
 }
 
-/** The id of a tool call: text, or a number as text, and no more of it than one can have. */
+/** The id of a tool call: text, or a number as text. Throws an `AttemptError` if it is too long. */
 export function callId(value: unknown): string {
   return shortText(value, "an id", MAX_ID_CHARACTERS);
 }
 
-/** The name in a tool call. */
+/** The name in a tool call. Throws as `callId` does. */
 export function callName(value: unknown): string {
   return shortText(value, "a name", MAX_NAME_CHARACTERS);
 }

@@ -4,14 +4,17 @@ import type { ChatMessage, ChatToolCall } from "../interface.js";
 
 type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
 
-/** How an answer was put together. Stored as the provider's state; text and calls are counted, not repeated. */
+/** The order of an answer's pieces. Stored as the provider's state; text and calls are counted, not repeated. */
 export interface AnswerLayout {
   /** State is bound to the model that wrote it: another one refuses the signatures. */
   readonly model: string;
   readonly pieces: readonly LayoutPiece[];
 }
 
-/** What only the provider understands, that many characters of the text, or the next call; `with` goes back beside it. */
+/**
+ * A value that only the provider understands, the next `text` characters of the text, or the next call. `with` is sent
+ * back beside it.
+ */
 export type LayoutPiece =
   | { readonly own: unknown }
   | { readonly text: number; readonly with?: unknown }
@@ -34,7 +37,7 @@ export function answerPieces(message: AssistantMessage, model: string): AnswerPi
   const text = content ?? "";
   const layout = readLayout(message.state?.value, model);
   if (layout !== undefined && fits(layout, text, calls)) return layOut(layout, text, calls);
-  // The answer was changed since, or nothing is known of it: what was signed goes first, as servers expect it.
+  // The layout is missing, or the answer was changed since: send the provider's own values first, as servers expect it.
   const own = layout?.filter((piece) => "own" in piece).map(({ own }) => toOwn(own)) ?? [];
   const companions = layout?.filter((piece) => "call" in piece) ?? [];
   return [
@@ -67,7 +70,7 @@ function companion(piece: { readonly with?: unknown } | undefined): { readonly w
   return piece?.with === undefined ? {} : { with: piece.with };
 }
 
-/** State comes from a file that anybody may have written: what is no layout is left out. */
+/** State comes from a session file, which anybody may have edited: a malformed layout is ignored. */
 function readLayout(value: unknown, model: string): LayoutPiece[] | undefined {
   if (!isRecord(value) || value.model !== model || !Array.isArray(value.pieces)) return undefined;
   return value.pieces.every(isLayoutPiece) ? value.pieces : undefined;

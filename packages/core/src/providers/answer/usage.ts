@@ -1,10 +1,10 @@
 import { checkObject } from "../../toolkit/hostOptions/checks.js";
 import type { TokenUsage } from "../interface.js";
 
-/** The counts of an answer as a server sent them: each may be missing or no number. */
+/** The token counts as a server sent them: each may be missing or not a number. */
 export type ReportedUsage = { readonly [Name in keyof TokenUsage]: unknown };
 
-/** Token counts from what a server reported. A count that is none counts as 0, an optional one is left out. */
+/** Token counts from what a server reported. An invalid count becomes 0; an optional one is left out. */
 export function readTokenUsage(reported: ReportedUsage): TokenUsage {
   checkObject("reported", reported);
   return {
@@ -16,7 +16,7 @@ export function readTokenUsage(reported: ReportedUsage): TokenUsage {
   };
 }
 
-/** The sum of counts of which each may be missing; a server that splits its input needs it. */
+/** The sum of counts of which each may be missing, for a server that reports parts of its input apart. */
 export function sumTokens(...counts: readonly unknown[]): number {
   return counts.reduce<number>((sum, count) => sum + (tokens(count) ?? 0), 0);
 }

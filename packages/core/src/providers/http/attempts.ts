@@ -10,9 +10,9 @@ import { AttemptError, type RetryPolicy, withRetries } from "./retry.js";
 const MAX_MESSAGE_BYTES = 2000;
 
 export interface AttemptOptions {
-  /** Who could not do it, for the error. */
+  /** The model's name, for the error message. */
   readonly model: string;
-  /** What could not be done. Default: `answer`. */
+  /** What the model was to do, for the error message. Default: `answer`. */
   readonly task?: string;
   /** The longest silence of the server before an attempt fails. */
   readonly timeoutMs: number;
@@ -70,7 +70,7 @@ export async function runAttempts<T>(
   }
 }
 
-/** What kind of error it was. The error itself may carry the request, and with it the key. */
+/** The error's kind, for `cause`. The error itself may hold the request, and with it the key. */
 function kindOf(error: unknown): string {
   const cause = error instanceof AttemptError ? (error.cause ?? error) : error;
   if (typeof cause === "string") return cause;

@@ -3,7 +3,7 @@ import { AttemptError, type Retryable } from "./retry.js";
 
 const MOST_CAUSES = 4;
 
-/** Why a connection fails that no repetition can mend: how it shows in a cause, and what to do about it. */
+/** Failures of a connection that a retry does not mend: the sign in an error's cause, and what to do about it. */
 const LASTING: readonly { sign: RegExp; cure: string; retryable?: Retryable }[] = [
   { sign: /^bad port$/, cure: "HTTP clients refuse this port; let the server listen on another one." },
   {
@@ -16,7 +16,7 @@ const LASTING: readonly { sign: RegExp; cure: string; retryable?: Retryable }[] 
     sign: /SELF_SIGNED|CERT_|UNABLE_TO_(GET|VERIFY)|ALTNAME_INVALID|HOSTNAME_MISMATCH|INVALID_CA/,
     cure: "The server's certificate is not trusted. If it should be, name its authority in NODE_EXTRA_CA_CERTS.",
   },
-  // The answer of a name server that has just lost its own connection is the same; so it is asked once more.
+  // A name server that has just lost its own connection answers the same, so one retry is worth it.
   { sign: /ENOTFOUND/, cure: "Check the host in baseURL, and the network.", retryable: "once" },
 ];
 
@@ -38,7 +38,7 @@ export function connectionError(error: unknown): AttemptError {
   return new AttemptError(message, { retryable: true, cause: error });
 }
 
-/** What is below an error. `fetch failed` says nothing; its causes do. */
+/** The causes of an error. `fetch failed` alone says nothing; its causes say what failed. */
 function causesOf(error: unknown): { code: string; text: string }[] {
   const causes: { code: string; text: string }[] = [];
   for (let cause = (error as Error)?.cause; cause instanceof Error; cause = cause.cause) {

@@ -12,7 +12,7 @@ import { AttemptError } from "./retry.js";
 import { readEvents, readText } from "./sse.js";
 import type { AnswerReader } from "./wire.js";
 
-// What is looked through for secrets. Far more than a quotation shows.
+// How much of a text is searched for secrets: far more than a quotation shows.
 const MAX_QUOTED_CHARACTERS = 4096;
 
 /** Sends one request to a path below the base URL: a POST with the JSON text, or without one a GET. */
@@ -71,7 +71,7 @@ export class HttpEndpoint {
   }
 
   /**
-   * Hands each event of a stream to `reader`, and calls `onRead` after those that came together. Resolves to whether the
+   * Passes each event of a stream to `reader`, and calls `onRead` after the events of one read. Resolves to whether the
    * end mark came.
    */
   async readStream(
@@ -95,7 +95,7 @@ export class HttpEndpoint {
       onRead?.();
     };
     const endMarkCame = await readEvents(body, onData, onBytes);
-    // Asked only now: there are servers that call their events a web page.
+    // Check the content type only if no event came: some servers send events labelled as a web page.
     if (!anyData && /html/i.test(contentType)) {
       throw webPage(`its content-type is ${this.#quote(contentType)}`);
     }
@@ -108,12 +108,12 @@ export class HttpEndpoint {
     } catch (error) {
       if (error instanceof AttemptError) throw error;
       if (/^\s*</.test(text)) throw webPage(`it begins with ${this.#quote(text)}`);
-      // Cut off by a proxy, most likely: what came tells.
+      // Most likely a proxy cut the answer off. The message quotes what came.
       throw new AttemptError(`the answer is not JSON: ${this.#quote(text)}`, { retryable: true });
     }
   }
 
-  /** The beginning of a text, without secrets: replaced before the cut, which could leave half of one. */
+  /** The beginning of a text without secrets. Redact before the cut, which could leave half a secret. */
   #quote(text: string): string {
     return quote(this.#redact(text.slice(0, MAX_QUOTED_CHARACTERS)));
   }
@@ -139,7 +139,7 @@ function below(baseURL: string, path: string): string {
   return url.href;
 }
 
-/** A page for people, with a status that says all is well: the address is not that of an API. */
+/** The error for a web page with a status of success: the address is not that of an API. */
 function webPage(sign: string): AttemptError {
   return new AttemptError(
     `the answer is a web page, not JSON: ${sign}. Check baseURL; it often has to end in /v1.`,

@@ -4,20 +4,20 @@ import { jsonText, parseJson } from "./json.js";
 import { AttemptError, retryAfterMs } from "./retry.js";
 
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
-// What servers say when the conversation is too long; only OpenAI's own has a code for it.
+// Messages of servers about a conversation that is too long; only OpenAI's own server has a code for it.
 const OVERFLOW =
   /context[ _](length|window|size)|maximum (context|prompt)|too many tokens|(prompt|input) is too long|exceeds the maximum number of tokens/i;
 const HTML_START = /^\s*(<!--[^>]*-->\s*)*<(!doctype\s+html|html|head|body)\b/i;
 const LONGEST_SUMMARY = 200;
 const TEMPORARY = /server_error|api_error|overloaded|rate_limit|timeout|unavailable/i;
-// The account is used up: asking again only makes it wait longer for nothing.
+// The account has no credit left: a retry cannot help.
 const QUOTA = "insufficient_quota";
 
-/** What an error object of the API, or of a server that resembles it, may carry. */
+/** The fields that an error object of the API, or of a server like it, may have. */
 interface ErrorDetails {
   readonly error?: unknown;
   readonly message?: unknown;
-  /** What some servers say instead of `message`. */
+  /** Some servers send this instead of `message`. */
   readonly detail?: unknown;
   readonly status?: unknown;
   readonly code?: unknown;
@@ -26,7 +26,7 @@ interface ErrorDetails {
 }
 
 /**
- * An answer with a status that is no success, as the error to throw. `cures` says what to do about a status:
+ * The error for an answer with a status that is no success. `cures` says what to do about a status:
  * `{ 401: "Check the API key (apiKey, or MY_API_KEY)." }`.
  */
 export async function statusError(
@@ -46,7 +46,7 @@ export async function statusError(
   });
 }
 
-/** Throws `invalid_argument` for what is no answer of `fetch`. */
+/** Throws `invalid_argument` unless the value is a response of `fetch`. */
 export function checkResponse(response: Response): void {
   if (typeof response?.headers?.get !== "function") throw invalidArgument("response", "a Response", response);
 }
@@ -67,7 +67,7 @@ export function bodyError(content: unknown): AttemptError {
   });
 }
 
-/** The body of an error, but not more of it than an explanation can need. */
+/** The beginning of an error's body: long enough for any explanation. */
 async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -78,7 +78,7 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
       if (size >= MAX_ERROR_BODY_BYTES) break;
     }
   } catch {
-    // The status says enough; what arrived of the body is a bonus.
+    // A body that breaks off is no failure of its own: the status says enough.
   }
   return fromUtf8(concatBytes(parts).subarray(0, MAX_ERROR_BODY_BYTES));
 }
@@ -87,7 +87,7 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
 function readError(text: string, status: number): { error: ErrorDetails; message: string } {
   try {
     const parsed = parseJson(text);
-    // Google answers a stream that fails with a list of one.
+    // Google answers a failed stream with an array of one error.
     const data = (Array.isArray(parsed) ? parsed[0] : parsed) as ErrorDetails | null | undefined;
     return describeError(data?.error ?? data);
   } catch {
@@ -95,7 +95,9 @@ function readError(text: string, status: number): { error: ErrorDetails; message
   }
 }
 
-/** What a page of a proxy or a gateway says, on one line: its title, its heading, or its words, without the status. */
+/**
+ * The text of a proxy's or gateway's HTML page on one line: its title, its heading, or its words, without the status.
+ */
 function pageSummary(html: string, status: number): string {
   const titled = /<(title|h1)\b[^>]*>([^<]*\S[^<]*)<\/\1>/i.exec(html)?.[2];
   const words = titled ?? html.replace(/<(style|script)\b[\s\S]*?<\/\1>|<[^>]*>/gi, " ");
@@ -129,6 +131,6 @@ function isQuota({ code, type }: ErrorDetails): boolean {
 
 function isOverflow(status: number, { code }: ErrorDetails, message: string): boolean {
   if (code === "context_length_exceeded" || status === 413) return true;
-  // A rate limit speaks of tokens too, but of tokens a minute.
+  // A rate limit mentions tokens too, but tokens per minute.
   return status !== 429 && status < 500 && OVERFLOW.test(message);
 }

@@ -1,15 +1,18 @@
 import { LONGEST_TIMER_MS } from "@agent/internal";
 import { linkedController } from "../../toolkit/abort.js";
 
-// How many times `timeoutMs` a server may go on with signs of life that say nothing.
+// How long a server may send only keep-alive signs, as a multiple of `timeoutMs`.
 const KEEP_ALIVE_PATIENCE = 12;
 
-/** Aborts a request that has gone quiet. */
+/** Aborts a request whose server sends nothing for too long. */
 export interface IdleTimeout {
   readonly signal: AbortSignal;
   /** Why the timer ended the request, in words; `undefined` if it did not. */
   readonly expired: string | undefined;
-  /** Something arrived: the wait starts again, for a mere sign of life (a comment, a blank) only so often. */
+  /**
+   * Restarts the wait, because something arrived. A keep-alive sign (a comment, a blank) restarts it for a limited time
+   * only.
+   */
   reset(isData?: boolean): void;
   stop(): void;
 }

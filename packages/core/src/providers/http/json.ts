@@ -5,7 +5,7 @@ import { AttemptError } from "./retry.js";
 // Answers are a dozen levels deep.
 const MAX_DEPTH = 1000;
 
-/** As `JSON.parse`, for a text from a server: throws an `AttemptError` for one that is nested without sense. */
+/** As `JSON.parse`, for a text from a server: throws an `AttemptError` if it is nested too deeply. */
 export function parseJson(text: string): unknown {
   checkText("text", text);
   if (isNestedDeeper(text, MAX_DEPTH)) {
@@ -14,7 +14,10 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text);
 }
 
-/** The JSON text of a value from a server, which may be nested too deeply to have one. */
+/**
+ * The JSON text of a value from a server. Throws an `AttemptError` if the value is nested too deeply for
+ * `JSON.stringify`.
+ */
 export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "";

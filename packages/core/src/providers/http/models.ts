@@ -3,7 +3,7 @@ import { checkFunction, checkObject, checkSignal, checkText } from "../../toolki
 import type { ModelInfo } from "../factory.js";
 import type { HttpEndpoint } from "./endpoint.js";
 
-// Far beyond any list; a server that never ends its pages must not keep anybody waiting.
+// Far beyond any real list; a server may offer a next page for ever.
 const MAX_PAGES = 50;
 
 /** How one server lists its models: which pages there are, and what a page holds. */
@@ -44,7 +44,7 @@ export async function listModelPages(
   return models;
 }
 
-/** The objects of a list that may hold anything, or be none. */
+/** The objects in `list`; other items are left out. Empty if `list` is not an array. */
 export function recordsIn(list: unknown): Record<string, unknown>[] {
   return Array.isArray(list) ? list.filter(isRecord) : [];
 }

@@ -11,12 +11,14 @@ const DEFAULT_TIMEOUT_MS = 5 * 60 * 1000;
 // Headers and parameters that carry a credential, whatever a gateway calls them.
 const SECRET_NAME = /auth|key|token|secret|cookie/i;
 
-/** What a provider tells about itself, to have its options read. */
+/** What `readProviderOptions` needs to know about a provider. */
 export interface OptionRules<Options extends ProviderOptions>
   extends Pick<ProviderFactory, "keyVariables" | "baseURLVariable" | "baseURL"> {
-  /** Who takes the options, for the messages: `AnthropicProvider`. */
+  /** The name in messages: `AnthropicProvider`. */
   readonly owner: string;
-  /** Fields of the body that the conversation decides. In `body` they would be overwritten without a word. */
+  /**
+   * Fields of the body that the conversation decides. They are refused in the option `body`, which could not set them.
+   */
   readonly ownFields: readonly string[];
   /** Checks of the options that only this provider has. */
   readonly checks: Omit<OptionChecks<Options>, keyof ProviderOptions>;
@@ -64,7 +66,7 @@ export function readProviderOptions<Options extends ProviderOptions>(
     maxRetryDelayMs = 60_000,
     body = {},
   } = options;
-  // Once more: these may be absent, or come from the environment.
+  // Check again: these may be absent, or come from the environment.
   common.model("model", model);
   common.apiKey("apiKey", key);
   if (address !== undefined) common.baseURL("baseURL", address);
@@ -97,7 +99,7 @@ function fromEnvironment(names: readonly string[]): string | undefined {
     .find((value) => value !== undefined && value !== "");
 }
 
-/** What follows the scheme in a header that carries a credential; of `Basic` also the password inside. */
+/** The secrets in headers with credentials: the part after the scheme, and for `Basic` also the password inside. */
 export function headerSecrets(headers: Readonly<Record<string, string>>): string[] {
   checkObject("headers", headers);
   return Object.entries(headers)
@@ -118,7 +120,7 @@ function decodeBase64(text: string): string {
   }
 }
 
-/** Gateways take a key in the address, too: `https://host/v1?api-key=…`. */
+/** The secrets in an address: some gateways take a key there, as in `https://host/v1?api-key=…`. */
 function addressSecrets(baseURL: string): string[] {
   return [...new URL(baseURL).searchParams]
     .filter(([name]) => SECRET_NAME.test(name))
@@ -147,7 +149,7 @@ function commonChecks(
     },
     apiKey(name, value) {
       if (typeof value !== "string") throw invalid(`${name} must be a string, got ${typeof value}`);
-      // Said here in plain words: the error of the HTTP client would repeat the key.
+      // Check here: the HTTP client's own error would quote the key.
       if (/^[\x21-\x7e]*$/.test(value.trim())) return;
       throw invalid(`${name} holds a space, a line break or another character that no HTTP header can carry`);
     },

@@ -4,15 +4,15 @@ import { AttemptError } from "./retry.js";
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-// Only these two repeat the request as it is; the others turn it into one without its body.
+// Only these two statuses repeat the request as it is; the others turn it into a GET without a body.
 const REPEATING: ReadonlySet<number> = new Set([307, 308]);
 
 /** The part of `fetch` that is used. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * As `fetch`, but a redirect never leaves the origin: the request carries the conversation and the key, and whoever
- * is named in a header of the answer must not get either. Throws an `AttemptError` for such a redirect.
+ * As `fetch`, but never follows a redirect to another origin, which would get the conversation and the key. Throws an
+ * `AttemptError` for such a redirect.
  */
 export async function fetchSameOrigin(
   url: string,

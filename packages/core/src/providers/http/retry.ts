@@ -2,13 +2,13 @@ import { LONGEST_TIMER_MS } from "@agent/internal";
 import { abortedError, orAborted } from "../../toolkit/abort.js";
 import type { ProviderRetry } from "../interface.js";
 
-/** Whether asking again can help: `once` for a failure that rarely passes. */
+/** Whether a retry can help: `once` for a failure that rarely goes away. */
 export type Retryable = boolean | "once";
 
 /** A failure of one attempt, with what is needed to decide about the next. */
 export class AttemptError extends Error {
   readonly retryable: Retryable;
-  /** What the server asked for, in milliseconds. */
+  /** The wait the server asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /** Whether the conversation is too long for the model. */
   readonly overflow: boolean;
@@ -38,7 +38,7 @@ export interface RetryPolicy {
   readonly maxRetries: number;
   /** The first wait; each further one is twice as long. */
   readonly baseDelayMs: number;
-  /** The longest wait, also for a server that asks for more: then it fails at once and says so. */
+  /** The longest wait. If the server asks for more, the request fails at once and says so. */
   readonly maxDelayMs: number;
 }
 
@@ -89,7 +89,7 @@ function mostRetries({ retryable }: AttemptError, { maxRetries }: RetryPolicy): 
   return retryable ? maxRetries : 0;
 }
 
-/** Doubles each time, with up to a quarter of randomness so that many clients do not return at once. */
+/** Doubles each time, plus up to a quarter at random, so that many clients do not retry at the same moment. */
 function backoff(failures: number, policy: RetryPolicy): number {
   const wait = policy.baseDelayMs * 2 ** (failures - 1);
   return Math.min(policy.maxDelayMs, Math.round(wait * (1 - Math.random() / 4)));
@@ -103,7 +103,7 @@ export function retryAfterMs(headers: Headers | undefined): number | undefined {
   if (!value) return undefined;
   const seconds = Number(value);
   if (seconds >= 0) return seconds * 1000;
-  // Without a time of day it is no date of HTTP, although JavaScript reads one out of "-5" or "soon 5".
+  // An HTTP date has a time of day. `Date.parse` alone would also accept "-5" or "soon 5".
   const date = /\d:\d\d/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }

@@ -5,21 +5,21 @@ import { AttemptError } from "./retry.js";
 const END_MARK = "[DONE]";
 const SPACE = 0x20;
 const UTF8 = new TextDecoder();
-// Far beyond any answer. In a stream each word comes with some hundred bytes around it.
+// Far beyond any answer, although in a stream each word comes with some hundred bytes around it.
 const MAX_STREAM_BYTES = 256 * 1024 * 1024;
 const MAX_EVENTS = 1_000_000;
-// Comments, blanks and empty events in a row: servers send some to keep a connection alive.
+// The limit of comments, blanks and empty events in a row: servers send some to keep a connection alive.
 const MAX_IDLE_CHARACTERS = 1024 * 1024;
 const MAX_TEXT_BYTES = 32 * 1024 * 1024;
-// One event, or a whole answer that came instead of events. Each of its lines counts some characters more.
+// The limit of one event, or of a whole answer sent instead of events. Each line counts some characters extra.
 const MAX_EVENT_CHARACTERS = MAX_TEXT_BYTES;
 const LINE_OVERHEAD = 16;
 const LONGEST_START = "data: ".length;
-// How long a connection may stay open after the end mark: time to become reusable, not time to wait for.
+// How long to read on after the end mark. A connection that ends properly in this time can be reused.
 const END_GRACE_MS = 100;
 
 /**
- * Reads server-sent events and hands on the data of each; `onBytes` is called after those of each read. Resolves to
+ * Reads server-sent events and passes on the data of each; calls `onBytes` after each read. Resolves to
  * whether the end mark came; what follows it is ignored. Understands every line ending, comments, and characters split
  * between two reads. A body that begins like a JSON object or a web page is one event with its end: the whole answer of
  * a server that does not stream.
@@ -58,7 +58,7 @@ export async function readEvents(
   }
 }
 
-/** Reads a whole body as text. Unlike `Response.text`, it tells of every arrival. */
+/** Reads a whole body as text. Unlike `Response.text`, it reports every read. */
 export async function readText(
   body: ReadableStream<Uint8Array>,
   onBytes: (isData: boolean) => void,
@@ -100,19 +100,20 @@ function cancel(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   reader.cancel().catch(() => undefined);
 }
 
-/** Cuts text into lines and lines into events, and hands on the data of each. */
+/** Splits text into lines and events, and passes on the data of each event. */
 class EventParser {
   readonly #onData: (data: string) => void;
   #line = "";
   #endsInReturn = false;
-  // The lines of data of the event that is coming; `undefined` before the first one.
+  // The data lines of the current event so far; `undefined` before the first one.
   #data: string | undefined;
   #dataSize = 0;
   #isData = false;
-  // Kept apart: reading it off a long line copies the line each time.
+  // The beginning of `#line`. Kept apart because slicing a long concatenated string copies all of it.
   #lineStart = "";
   #begun = false;
-  // Whether the body is one piece and no stream. Told by its first character: labels are often wrong.
+  // Whether the body is one JSON or HTML text and no stream. The first character decides: content types are often
+  // wrong.
   #isWhole = false;
   #isEnded = false;
   #count = 0;
@@ -135,7 +136,7 @@ class EventParser {
       this.#isData = /\S/.test(text);
       this.#extendLine(text);
     } else if (!this.#endsInReturn && !/[\r\n]/.test(text)) {
-      // A long line comes in many pieces: what is there already is not searched again with each.
+      // A long line comes in many pieces: do not search the earlier ones again with each new piece.
       this.#extendLine(text);
     } else {
       this.#lines(this.#line + text);
@@ -170,7 +171,7 @@ class EventParser {
 
   /** Reads the lines of a text and keeps its last one, which may go on. */
   #lines(given: string): void {
-    // A carriage return at the very end may be half of a line ending: it waits for what follows.
+    // A carriage return at the very end may be the first half of "\r\n": leave it until more text comes.
     const text = given.includes("\r") ? given.replace(/\r\n|\r(?!$)/g, "\n") : given;
     let start = 0;
     for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
@@ -192,7 +193,7 @@ class EventParser {
     this.#data = this.#data === undefined ? data : `${this.#data}\n${data}`;
   }
 
-  /** Hands on the event that is complete. As the standard has it: an event without data is none. */
+  /** Passes on the complete event. The standard says to ignore an event without data. */
   #dispatch(): void {
     const data = this.#data ?? "";
     this.#data = undefined;

@@ -7,10 +7,10 @@ import type { HttpEndpoint } from "./endpoint.js";
 import type { IdleTimeout } from "./idleTimeout.js";
 import { AttemptError } from "./retry.js";
 
-// A server may refuse several things one after the other; one that refuses for ever must not be asked for ever.
+// A server may refuse several fields one after the other. The limit stops a server that refuses everything.
 const MOST_LESSONS = 4;
 
-/** How one API is spoken: what is sent, and how its answers are read. */
+/** The format of one API: how requests are built and answers are read. */
 export interface Wire {
   /** Keeps images and files that the server would refuse out of `request`. */
   readonly media?: MediaFitter;
@@ -19,8 +19,8 @@ export interface Wire {
   /** A reader for one answer to `request`. */
   reader(request: ChatRequest): AnswerReader;
   /**
-   * Whether this refusal taught the wire to ask differently, such as without a field the server does not know. Then
-   * the request is built and sent once more, at once.
+   * Adapts later requests to a refusal, such as by leaving out a field the server does not know. Returns whether it
+   * did; then the request is built and sent again at once.
    */
   learn?(refusal: AttemptError, request: ChatRequest): boolean;
 }
@@ -32,15 +32,17 @@ export interface AnswerReader {
   /** One event of a stream. */
   add(event: unknown): void;
   /**
-   * Takes an event that is not parsed yet, and returns whether it did; else it is parsed and added. For the one kind of
-   * event that a stream repeats thousands of times: parsing costs more than everything else about it.
+   * Reads an event without parsing it as JSON, and returns whether it could; otherwise the event is parsed and passed
+   * to `add`. For the kind of event that a stream repeats thousands of times: parsing is most of its cost.
    */
   addUnparsed?(data: string): boolean;
   /** The answer after the last event. Throws unless it is complete. */
   end(endMarkCame: boolean): ChatResponse;
 }
 
-/** What `respond` of a provider on HTTP does: asks in the words of a wire and reads the answer, with retries. */
+/**
+ * The `respond` of a provider on HTTP: sends the request in the format of `wire` and reads the answer, with retries.
+ */
 export async function askWire(endpoint: HttpEndpoint, wire: Wire, given: ChatRequest): Promise<ChatResponse> {
   checkObject("endpoint", endpoint);
   checkFunction("endpoint.attempts", endpoint.attempts);

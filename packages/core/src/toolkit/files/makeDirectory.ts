@@ -1,8 +1,8 @@
 import { nodeFs, nodePath } from "./nodeModules.js";
 
 /**
- * Makes a directory and the missing ones above it. Unlike Node's own `recursive`, it ends also where nothing can be
- * made: below /proc that tries for ever.
+ * Makes a directory and the missing ones above it. Node's own `recursive` never returns where no directory can be made,
+ * such as below /proc.
  */
 export function makeDirectory(path: string): void {
   try {

@@ -6,8 +6,8 @@ import { checkObject, type ValueCheck } from "./checks.js";
 export type OptionChecks<Options> = { readonly [Name in keyof Required<Options>]: ValueCheck };
 
 /**
- * Checks a bag of options: each that is given must pass its check, and none may be unknown, so that a misspelt
- * one never silently means the default. `owner` is who takes them, for the message.
+ * Checks an object of options: each option that is given must pass its check, and none may be unknown, so that a
+ * misspelt one never silently means the default. `owner` is the function or class that takes them, for the message.
  *
  * @example
  * ```ts

@@ -67,7 +67,7 @@ function oneOf(alternatives: readonly Check[], work: Work): Check {
   };
 }
 
-/** The alternative that got furthest into the value is the one that was meant. */
+/** The problem of the alternative that matched furthest into the value: most likely the one that was meant. */
 function mostTelling(problems: readonly Problem[]): Problem {
   const deepest = problems.reduce((best, one) => (one.path.length > best.path.length ? one : best));
   if (deepest.path.length > 0) return deepest;

@@ -20,7 +20,7 @@ export function isDeepEqual(a: unknown, b: unknown, work: Work): boolean {
   );
 }
 
-/** A set of JSON values that tells equal ones apart by their text: looking one up costs its own size, not the set's. */
+/** A set of JSON values, compared by their JSON text: a look-up costs the size of the value, not of the set. */
 export class ValueSet {
   readonly #scalars = new Set<unknown>();
   readonly #objects = new Set<string>();

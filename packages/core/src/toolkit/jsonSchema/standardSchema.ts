@@ -90,7 +90,7 @@ function jsonSchemaOf(schema: StandardSchema, where: string): JsonSchema {
       methods.toJSONSchema?.() ??
       methods.toJsonSchema?.();
     if (converted !== undefined) {
-      // The dialect's address says nothing to a model, and some servers refuse it.
+      // `$schema` tells a model nothing, and some servers refuse it.
       const { $schema: _, ...rest } = converted;
       return rest;
     }

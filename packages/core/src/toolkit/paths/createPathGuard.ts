@@ -78,7 +78,10 @@ export function createPathGuard(root?: string): PathGuard {
   };
 }
 
-/** A server that confines an agent to a directory does not work in that directory: a model's "notes.txt" means the one in it. */
+/**
+ * A server may confine an agent to a directory outside its own working directory: the model's "notes.txt" is then in
+ * the root.
+ */
 function baseOf(root: string | undefined): string {
   const cwd = process.cwd();
   return root === undefined || isInside(root, cwd) ? cwd : root;

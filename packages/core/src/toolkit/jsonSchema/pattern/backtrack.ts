@@ -8,8 +8,8 @@ type Span = readonly [start: number, end: number] | undefined;
 type Continue = (position: number) => boolean;
 
 /**
- * Whether a match begins anywhere, by trying one way after the other: the only way to follow a back-reference.
- * It can take exponential time, so that `work` ends it; a text can be too long for the stack, which throws `RangeError`.
+ * Whether the pattern matches anywhere, found by backtracking, which back-references need. Backtracking can take
+ * exponential time, so `work` bounds it; a text that is too long for the stack throws `RangeError`.
  */
 export function isFoundByTrying(root: Node, codes: Codes, work: Work): boolean {
   const captures: Span[] = [];
