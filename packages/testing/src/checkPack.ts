@@ -6,7 +6,7 @@ import { DECLARATION_CHECKS } from "./checks/declarations.js";
 import { LOADING_CHECKS } from "./checks/loading.js";
 import type { SeenTool } from "./probe/messages.js";
 import { type ProbeResult, runProbe } from "./runProbe.js";
-import { type Check, functionOf, Subject } from "./subject.js";
+import { type Check, DEFAULT_SETTLE_MS, functionOf, Subject } from "./subject.js";
 import type { CheckPackOptions, CheckResult, PackLocation, PackReport, PackTool } from "./types.js";
 
 /** All checks of packs, in the order of the report. */
@@ -36,7 +36,7 @@ const OPTIONS: OptionChecks<CheckPackOptions> = {
  */
 export async function checkPack(location: PackLocation, options: CheckPackOptions = {}): Promise<PackReport> {
   const module = checkedModule("checkPack", location, options);
-  const probe = await runInspection(module, options);
+  const probe = await runInspection(module, options, true);
   const inspection = probe.answer?.inspection;
   if (!inspection || inspection.importError !== undefined) return unloadable(module, probe);
 
@@ -57,15 +57,25 @@ export async function inspectPack(
   location: PackLocation,
   options: CheckPackOptions = {},
 ): Promise<{ readonly tools: readonly PackTool[]; readonly problem?: string }> {
-  const probe = await runInspection(checkedModule("inspectPack", location, options), options);
+  const probe = await runInspection(checkedModule("inspectPack", location, options), options, false);
   const first = probe.answer?.inspection?.first;
   const problem = loadProblem(probe) ?? first?.error;
   return { tools: first?.tools.map(packTool) ?? [], ...(problem !== undefined && { problem }) };
 }
 
-function runInspection(module: string, options: CheckPackOptions): Promise<ProbeResult> {
+function runInspection(module: string, options: CheckPackOptions, late: boolean): Promise<ProbeResult> {
+  const { settleMs = DEFAULT_SETTLE_MS } = options;
   return runProbe(
-    { kind: "inspect", module, options: options.options, tool: "", calls: [], abortAfterMs: 0, settleMs: 0 },
+    {
+      kind: "inspect",
+      module,
+      options: options.options,
+      tool: "",
+      calls: [],
+      abortAfterMs: 0,
+      settleMs,
+      late,
+    },
     options,
   );
 }

@@ -4,7 +4,7 @@ import type { Inspection, SeenTool, Task } from "./probe/messages.js";
 import { type ProbeResult, runProbe } from "./runProbe.js";
 import type { CheckPackOptions, Finding, SampleCall } from "./types.js";
 
-const DEFAULT_SETTLE_MS = 10_000;
+export const DEFAULT_SETTLE_MS = 10_000;
 const ABORT_AFTER_MS = 200;
 
 /** The result of one check: what is wrong, and what it could not check. */
@@ -39,7 +39,8 @@ export class Subject {
   }
 
   get tools(): readonly SeenTool[] {
-    return this.inspection.first.tools;
+    const { first, late } = this.inspection;
+    return late ? [...first.tools, ...late.tools] : first.tools;
   }
 
   samples(tool: SeenTool): readonly SampleCall[] {

@@ -235,6 +235,24 @@ export const BAD_PACKS: readonly BadPack[] = [
   },
   {
     check: "leftovers",
+    because: "it cannot be disposed of",
+    source: registering(`
+      registry.register(goodTool());
+      registry.provide?.({ dispose() { throw new Error("the server is gone"); } });`),
+    says: /dispose\(\) ends what the pack started\n.*got: the server is gone/,
+  },
+  {
+    check: "capabilities",
+    because: "a tool that comes later declares none",
+    source: registering(`
+      registry.register(goodTool());
+      registry.registerLater?.("the late tools", async (late) => {
+        late.register(goodTool({ name: "late_echo", capabilities: undefined }));
+      });`),
+    says: /late_echo/,
+  },
+  {
+    check: "leftovers",
     because: "the working directory is changed",
     source: tool(
       `{ execute: async ({ text }) => { if (text === "sample") process.chdir("/"); return text; } }`,
@@ -267,7 +285,7 @@ export const BAD_PACKS: readonly BadPack[] = [
     source: tool(
       `{ execute: async ({ text }) => { if (text === "sample") setInterval(() => {}, 1000); return text; } }`,
     ),
-    says: /a Timeout keeps the process alive/,
+    says: /a Timeout keeps the process alive\n.*unref\(\).*dispose\(\)/,
   },
   {
     check: "leftovers",

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { CHECKS, checkPack, inspectPack } from "../src/checkPack.js";
 import { formatFinding, formatReport } from "../src/formatReport.js";
 import { canFindLeftovers } from "../src/leftovers.js";
@@ -46,6 +46,64 @@ describe("a good pack", () => {
     expect(report.ok).toBe(true);
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen.filter((workspace) => existsSync(workspace))).toEqual([]);
+  });
+});
+
+describe("a pack with more than tools", () => {
+  const SERVICE = `
+    import { spawn } from "node:child_process";
+    import { once } from "node:events";
+    export const secrets = ["GOOD_PACK_TOKEN"];
+    export { packName, packApiVersion } from ${JSON.stringify(GOOD.href)};
+    export function register(registry, host) {
+      packOptions("service-pack", host?.options, { late: { type: "string" } });
+      let server;
+      registry.register(goodTool({
+        name: "service_start",
+        async execute() {
+          if (host?.secrets?.GOOD_PACK_TOKEN !== "a-token-of-the-test") throw new Error("GOOD_PACK_TOKEN is not set.");
+          server ??= spawn("sleep", ["600"], { stdio: "ignore", detached: true });
+          server.unref();
+          return "started";
+        },
+      }));
+      registry.provide?.({
+        async dispose() {
+          if (!server) return;
+          server.kill("SIGKILL");
+          await once(server, "exit");
+        },
+      });
+      registry.registerLater?.("the tools of the server", async (late) => {
+        if (host?.options?.late) throw new Error(host.options.late);
+        late.register(goodTool({ name: "service_late" }));
+      });
+    }`;
+
+  async function servicePack(): Promise<string> {
+    const workspace = await temporaryWorkspace();
+    onTestFinished(() => workspace.remove());
+    return await writeBadPack(workspace.path, { check: "", because: "", source: SERVICE, says: /./ });
+  }
+
+  test("gets its secrets, its late tools are called, and dispose ends its processes", async () => {
+    vi.stubEnv("GOOD_PACK_TOKEN", "a-token-of-the-test");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const samples = { service_start: { text: "x" }, service_late: { text: "later" } };
+    const report = await checkPack(await servicePack(), { samples });
+    expect(formatReport(report)).toContain("All checks passed.");
+    expect(report.tools.map(({ name }) => name)).toEqual(["service_start", "service_late"]);
+  });
+
+  test("a server that is not there is said and does not count against the pack", async () => {
+    const report = await checkPack(await servicePack(), { options: { late: "connection refused" } });
+    expect(report.ok).toBe(true);
+    expect(formatReport(report)).toContain("the tools of the server: connection refused");
+  });
+
+  test("a listing of its tools starts nothing that comes later", async () => {
+    const { tools } = await inspectPack(await servicePack());
+    expect(tools.map(({ name }) => name)).toEqual(["service_start"]);
   });
 });
 

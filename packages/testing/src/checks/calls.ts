@@ -52,7 +52,7 @@ export const CALL_CHECKS: readonly Check[] = [
         problems.push({
           expected: "a misspelt argument is refused",
           got: "the schema accepts any name",
-          cure: "Set additionalProperties: false, as functionTool() does.",
+          cure: "Set additionalProperties: false, as functionTool() does; in zod, use z.strictObject().",
         });
       }
       const [sample] = subject.samples(tool);
@@ -112,9 +112,9 @@ export const CALL_CHECKS: readonly Check[] = [
     title: "leaves no handle and no process behind",
     run: eachSampled((probe) => {
       if (!probe.answer) return [crashProblem(probe)];
-      const moved = moveProblem(probe.answer.movedTo);
+      const others = [...moveProblem(probe.answer.movedTo), ...disposeProblem(probe.answer.disposeError)];
       const left = leftBehind(probe);
-      if (left.length === 0 && moved.length > 0) return moved;
+      if (left.length === 0 && others.length > 0) return others;
       if (left.length === 0) {
         return canFindLeftovers ? [] : "handles are fine; processes cannot be found on this system";
       }
@@ -122,9 +122,9 @@ export const CALL_CHECKS: readonly Check[] = [
         {
           expected: "the process can end after the call",
           got: left.join("; "),
-          cure: "Close what the call opened; unref() what is meant to stay, and end it with the process.",
+          cure: "Close what the call opened; unref() what is meant to stay, and end it in dispose(), which registry.provide() takes.",
         },
-        ...moved,
+        ...others,
       ];
     }),
   },
@@ -194,6 +194,17 @@ function moveProblem(movedTo: string | undefined): Problem[] {
       expected: "the working directory is the same after the call",
       got: describeValue(movedTo),
       cure: "Never call process.chdir(): all tools share it. Resolve paths, and pass cwd to what you start.",
+    },
+  ];
+}
+
+function disposeProblem(error: string | undefined): Problem[] {
+  if (error === undefined) return [];
+  return [
+    {
+      expected: "dispose() ends what the pack started",
+      got: error,
+      cure: "A host calls it once, perhaps before any tool was called: let it resolve soon and never throw.",
     },
   ];
 }

@@ -51,7 +51,7 @@ export const LOADING_CHECKS: readonly Check[] = [
   {
     id: "register",
     title: "registers its tools and starts nothing",
-    run({ inspection: { first, registerEffects }, tools }) {
+    run({ inspection: { first, late, registerEffects }, tools }) {
       if (first.error !== undefined) {
         return {
           findings: [
@@ -68,14 +68,18 @@ export const LOADING_CHECKS: readonly Check[] = [
         got: `it ${effect}`,
         cure: "Start what a tool needs in its first execute(), and end it there.",
       }));
-      if (tools.length === 0) {
+      const missing = late?.failures ?? [];
+      if (tools.length === 0 && missing.length === 0) {
         findings.push({
           expected: "at least one tool",
           got: "none",
           cure: "Call registry.register(tool) in register().",
         });
       }
-      return { findings };
+      return {
+        findings,
+        remarks: missing.map((failure) => `not checked, because it did not load: ${failure}`),
+      };
     },
   },
   {

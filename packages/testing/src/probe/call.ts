@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ExecutableTool, ToolRegistry } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { describeValue } from "@agent/internal";
-import { collectTools } from "./inspect.js";
+import { Collection } from "./collect.js";
 import type { Answer, CallReport, Task } from "./messages.js";
 import { extraResources } from "./snapshot.js";
 
@@ -13,7 +13,9 @@ const POLL_MS = 20;
 /** Calls one tool of a pack through a registry, as an agent would, and watches `execute` itself as well. */
 export async function callTool(task: Task): Promise<Answer> {
   const pack = await import(task.module);
-  const entry = collectTools(pack, task.options).find(({ tool }) => tool.name === task.tool);
+  const collection = new Collection(pack, task.options);
+  if (!collection.find(task.tool)) await collection.loadLate(task.settleMs);
+  const entry = collection.find(task.tool);
   if (!entry) return { calls: [refused(`the pack registers no tool ${task.tool}`)], resources: [] };
   // Resources opened by importing and registering are not counted here: other checks report them.
   const before = process.getActiveResourcesInfo();
@@ -21,9 +23,13 @@ export async function callTool(task: Task): Promise<Answer> {
   const calls: CallReport[] = [];
   for (const args of task.calls) calls.push(await oneCall(entry.tool, args, task));
   const movedTo = process.cwd();
+  // Before dispose(): many programs never call it, and must end all the same.
+  const resources = await remainingResources(before);
+  const disposeError = await collection.dispose(task.settleMs).then(() => undefined, errorMessage);
   return {
     calls,
-    resources: await remainingResources(before),
+    resources,
+    ...(disposeError !== undefined && { disposeError }),
     ...(movedTo !== directory && { movedTo }),
   };
 }

@@ -1,21 +1,15 @@
-import {
-  type ExecutableTool,
-  type PackRegistry,
-  registerPack,
-  type ToolPack,
-  ToolRegistry,
-} from "@agent/core";
+import { type ExecutableTool, type ToolPack, ToolRegistry } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
+import { type CollectedTool, Collection } from "./collect.js";
 import { importDependencies } from "./dependencies.js";
-import { createHost } from "./host.js";
-import type { Inspection, Registration, SeenTool } from "./messages.js";
+import type { Inspection, LateRegistration, Registration, SeenTool, Task } from "./messages.js";
 import { changesSince, takeSnapshot } from "./snapshot.js";
 
 const UNKNOWN_OPTION = "agentTestingUnknownOption";
 const NOTHING: Registration = { tools: [] };
 
 /** Imports the pack and registers it a few times, and records what that changes in the process. */
-export async function inspect(module: string, options: unknown): Promise<Inspection> {
+export async function inspect({ module, options, settleMs, late }: Task): Promise<Inspection> {
   const dependencyEffects = await importDependencies(module);
   const beforeImport = takeSnapshot();
   let pack: ToolPack;
@@ -51,42 +45,29 @@ export async function inspect(module: string, options: unknown): Promise<Inspect
     second,
     registerEffects,
     ...(unknownOptionRefusal !== undefined && { unknownOptionRefusal }),
+    ...(late && first.error === undefined && { late: await lateTools(pack, options, settleMs) }),
   };
 }
 
-/** The tools that a pack registers. This registry refuses nothing, so that one run finds all faults. */
-export function collectTools(pack: ToolPack, options: unknown): { tool: ExecutableTool; enabled: boolean }[] {
-  const found: { tool: ExecutableTool; enabled: boolean }[] = [];
-  const named = (name: string) => found.find(({ tool }) => tool.name === name);
-  const lenient: PackRegistry = {
-    register: (tool, { enabled = true } = {}) => void found.push({ tool, enabled }),
-    unregister: (name) => {
-      const entry = named(name);
-      if (entry) found.splice(found.indexOf(entry), 1);
-    },
-    enable: () => false,
-    disable: (name) => {
-      const entry = named(name);
-      if (entry) entry.enabled = false;
-      return entry !== undefined;
-    },
-    hasTool: (name) => named(name) !== undefined,
-    isToolEnabled: (name) => named(name)?.enabled ?? false,
-    getToolNames: () => found.map(({ tool }) => tool.name),
-  };
-  registerPack(lenient, pack, createHost(options));
-  return found;
+/** The tools that come after `register` has returned, from a registration of their own. */
+async function lateTools(pack: ToolPack, options: unknown, withinMs: number): Promise<LateRegistration> {
+  const collection = new Collection(pack, options);
+  const known = new Set(collection.tools);
+  const failures = await collection.loadLate(withinMs);
+  const tools = collection.tools.filter((entry) => !known.has(entry)).map(describeTool);
+  await collection.dispose(withinMs).catch(() => undefined); // the check of leftovers reports it
+  return { tools, failures };
 }
 
 function registration(pack: ToolPack, options: unknown): Registration {
   try {
-    return { tools: collectTools(pack, options).map(({ tool, enabled }) => describeTool(tool, enabled)) };
+    return { tools: new Collection(pack, options).tools.map(describeTool) };
   } catch (error) {
     return { error: errorMessage(error), tools: [] };
   }
 }
 
-function describeTool(tool: ExecutableTool, enabled: boolean): SeenTool {
+function describeTool({ tool, enabled }: CollectedTool): SeenTool {
   const { schema, schemaProblem } = readSchema(tool);
   const refusal = refusalOf(tool);
   return {

@@ -24,9 +24,7 @@ process.on("message", (task: Task) => {
 
 async function answer(task: Task): Promise<Answer> {
   const result =
-    task.kind === "inspect"
-      ? { inspection: await inspect(task.module, task.options), resources: [] }
-      : await callTool(task);
+    task.kind === "inspect" ? { inspection: await inspect(task), resources: [] } : await callTool(task);
   // Unhandled rejections are raised at the end of an event loop turn: wait for one.
   await setImmediate();
   return result;

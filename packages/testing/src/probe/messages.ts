@@ -17,6 +17,13 @@ export interface Registration {
   readonly tools: readonly SeenTool[];
 }
 
+/** The tools that a pack announced with `registerLater`. */
+export interface LateRegistration {
+  readonly tools: readonly SeenTool[];
+  /** Why some did not come: `the tools of the server: fetch failed`. */
+  readonly failures: readonly string[];
+}
+
 export interface Inspection {
   readonly importError?: string;
   /** What importing changed in the process, in words. */
@@ -31,6 +38,8 @@ export interface Inspection {
   readonly registerEffects: readonly string[];
   /** Why a made-up option was refused; absent if it was accepted. */
   readonly unknownOptionRefusal?: string;
+  /** Absent if the task did not ask for them, or if the pack does not register. */
+  readonly late?: LateRegistration;
 }
 
 export interface CallReport {
@@ -56,6 +65,8 @@ export interface Task {
   readonly abortAfterMs: number;
   /** How long a tool may take to settle. */
   readonly settleMs: number;
+  /** Whether an inspection also loads the tools that come later, which may start what they come from. */
+  readonly late?: boolean;
 }
 
 export interface Answer {
@@ -63,6 +74,8 @@ export interface Answer {
   readonly calls?: readonly CallReport[];
   /** What still keeps the process alive after the work: `Timeout`, `TCPSocketWrap`. */
   readonly resources: readonly string[];
+  /** Why `dispose()` of the pack failed, if it did. */
+  readonly disposeError?: string;
   /** The working directory after the calls, if a call changed it. */
   readonly movedTo?: string;
 }
