@@ -131,7 +131,7 @@ describe("http_fetch", () => {
 
   test("names the reason when a server cannot be reached", async () => {
     expect((await fetchUrl("http://127.0.0.1:1/", { allow: ["127.0.0.1:1"] })).text).toMatch(
-      /Cannot fetch from "127\.0\.0\.1:1": (bad port|.*ECONNREFUSED)/,
+      /Cannot fetch from "127\.0\.0\.1:1": fetch failed: (bad port|.*ECONNREFUSED)/,
     );
   });
 

@@ -86,8 +86,6 @@ async function request(url: URL, signal: AbortSignal): Promise<Response> {
       headers: { accept: "text/*, application/json;q=0.9" },
     });
   } catch (error) {
-    // The message of fetch is only "fetch failed"; the reason is in `cause`.
-    const { cause } = error as { cause?: unknown };
-    throw new Error(`Cannot fetch from ${quote(url.host)}: ${errorMessage(cause ?? error)}`);
+    throw new Error(`Cannot fetch from ${quote(url.host)}: ${errorMessage(error)}`);
   }
 }

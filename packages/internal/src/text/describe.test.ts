@@ -99,6 +99,19 @@ describe("errorMessage", () => {
     ["an Error without a message", new Odd(), "Odd"],
     ["an Error with a name that is none", Object.assign(new Error(""), { name: 42 }), "unknown error"],
     ["an Error with a message that is none", Object.assign(new Error("x"), { message: { a: 1 } }), "Error"],
+    [
+      "a failed fetch",
+      new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") }),
+      "fetch failed: connect ECONNREFUSED",
+    ],
+    [
+      "a failed fetch of a host with two addresses",
+      new TypeError("fetch failed", {
+        cause: Object.assign(new AggregateError([]), { code: "ECONNREFUSED" }),
+      }),
+      "fetch failed: ECONNREFUSED",
+    ],
+    ["a failed fetch without a cause", new TypeError("fetch failed"), "fetch failed"],
     ["a string", "broken", "broken"],
     ["an empty string", "", "unknown error (nothing was thrown)"],
     ["undefined", undefined, "unknown error (nothing was thrown)"],

@@ -43,6 +43,9 @@ function quoteStart(text: string, longest: number): string {
   return escapeInvisible(JSON.stringify(shown.toWellFormed()));
 }
 
+// The whole message of every failure of `fetch`: the reason is in the cause.
+const FETCH_FAILED = "fetch failed";
+
 /**
  * The message of anything that was thrown, an Error or not. Never throws, never returns "".
  */
@@ -51,6 +54,7 @@ export function errorMessage(thrown: unknown): string {
     if (typeof thrown === "object" && thrown !== null) {
       // Read once: a getter may give something else the second time.
       const { message, name } = thrown as { message?: unknown; name?: unknown };
+      if (message === FETCH_FAILED) return fetchFailure(thrown);
       if (typeof message === "string" && message !== "") return message;
       if (thrown instanceof Error) return typeof name === "string" && name !== "" ? name : "unknown error";
     }
@@ -61,4 +65,11 @@ export function errorMessage(thrown: unknown): string {
   } catch {
     return "unknown error (the thrown value cannot be read)";
   }
+}
+
+function fetchFailure({ cause }: { cause?: unknown }): string {
+  if (!(cause instanceof Error)) return FETCH_FAILED;
+  // A host with several addresses fails with an AggregateError, which has a code and no message.
+  const { code } = cause as { code?: unknown };
+  return `${FETCH_FAILED}: ${cause.message || (typeof code === "string" ? code : cause.name)}`;
 }

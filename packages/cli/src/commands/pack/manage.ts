@@ -46,7 +46,7 @@ export async function packAdd(parameters: PackManageParameters): Promise<ExitCod
   for (const { name: tool, enabled, capabilities } of tools) {
     const traits = [
       enabled ? "on" : "off until enabled",
-      capabilities.join(", ") || "says not what it can do",
+      capabilities.join(", ") || "declares no capability",
     ];
     print(`  ${escapeToLine(tool)} (${escapeToLine(traits.join("; "))})\n`);
   }

@@ -24,7 +24,9 @@ const LASTING: readonly { sign: RegExp; cure: string; retryable?: Retryable }[] 
 export function connectionError(error: unknown): AttemptError {
   if (error instanceof AttemptError) return error;
   const causes = causesOf(error);
-  const message = describe([errorMessage(error), ...causes.map(({ text }) => text)]);
+  const failure = errorMessage(error);
+  const reasons = causes.map(({ text }) => text).filter((text) => !failure.includes(text));
+  const message = describe([failure, ...reasons]);
   const lasting = LASTING.find(({ sign }) =>
     causes.some(({ code, text }) => sign.test(code) || sign.test(text)),
   );
@@ -38,7 +40,7 @@ export function connectionError(error: unknown): AttemptError {
   return new AttemptError(message, { retryable: true, cause: error });
 }
 
-/** The causes of an error. `fetch failed` alone says nothing; its causes say what failed. */
+/** The causes of an error, the nearest first. */
 function causesOf(error: unknown): { code: string; text: string }[] {
   const causes: { code: string; text: string }[] = [];
   for (let cause = (error as Error)?.cause; cause instanceof Error; cause = cause.cause) {
