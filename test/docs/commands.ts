@@ -118,6 +118,7 @@ export const RUN_ELSEWHERE: Readonly<Record<string, RegExp>> = {
   "test/toolchains/next.test.ts": /^packages\/web\/README\.md#(on-the-server|in-the-page)$/,
   "test/publish/publish.test.ts": /^docs\/writing-a-pack\.md#/,
   "test/docs/docs.test.ts": /^docs\/fleets\.md#as-systemd-units/,
+  "test/docs/editors.test.ts": /^docs\/mcp-and-editors\.md#(zed|jetbrains|neovim(:2)?)$/,
   "test/docs/kit.test.ts": /^packages\/testing\/README\.md#-agent-testing:2$/,
   "examples/comparison/test/tasks.test.ts": /^docs\/comparison\.md#/,
 };
@@ -135,10 +136,6 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/fleets.md#tenants": "packages/cli/test/runs.test.ts",
   "docs/fleets.md#traces": "packages/cli/test/runsTraces.test.ts",
   "docs/mcp-and-editors.md#connect-a-server-in-one-minute": "test/mcp/add.test.ts",
-  "docs/mcp-and-editors.md#zed": "it needs Zed; test/acp runs another editor's client",
-  "docs/mcp-and-editors.md#jetbrains": "it needs an IDE of JetBrains",
-  "docs/mcp-and-editors.md#neovim": "it needs Neovim and a plugin",
-  "docs/mcp-and-editors.md#neovim:2": "it needs Neovim and a plugin",
   "docs/providers.md#writing-one:2": "its provider is examined by the program under Testing one",
   "docs/mcp-and-editors.md#write-a-server-in-one-minute": "a file of the commands below it",
   "docs/mcp-and-editors.md#write-a-server-in-one-minute:2": "a file of the commands below it",

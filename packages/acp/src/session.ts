@@ -73,6 +73,7 @@ export class AcpSession {
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     if (this.#running)
       throw RequestError.invalidRequest(undefined, "this session is answering another message");
+    if (toContent(blocks).length === 0) throw RequestError.invalidParams(undefined, "the message is empty");
     const running = new AbortController();
     this.#running = running;
     try {

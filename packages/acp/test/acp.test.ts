@@ -53,6 +53,16 @@ test("an answer is streamed", async () => {
   expect(texts(editor, "agent_message_chunk")).toEqual(["Hello."]);
 });
 
+test("an empty message is the editor's mistake, not one of the agent", async () => {
+  const { agent, sessionId } = await started();
+  for (const prompt of [[], [{ type: "text" as const, text: "" }]]) {
+    await expect(agent.request(session.prompt, { sessionId, prompt })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("the message is empty"),
+    });
+  }
+});
+
 test("a permission request holds the whole command", async () => {
   const command = `echo ${"x".repeat(5000)} && echo "\`\`\`" > out`;
   const editor = await started({
