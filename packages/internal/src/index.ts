@@ -9,6 +9,7 @@ export { readRegularFile, withRegularFile } from "./files/readRegularFile.js";
 export { removeAbandoned, temporaryName } from "./files/temporaryName.js";
 export { GitConfigs, type NamedByGit } from "./git/gitConfigs.js";
 export { isRecord } from "./isRecord.js";
+export { lazyConstant } from "./lazyConstant.js";
 export { canonicalPath, canonicalPaths } from "./paths/canonicalPath.js";
 export { foldPath } from "./paths/foldPath.js";
 export { isInside } from "./paths/isInside.js";

@@ -1,3 +1,4 @@
+import { lazyConstant } from "../lazyConstant.js";
 import { toUtf8 } from "../text/bytes.js";
 import { nodeFs, nodeOs } from "./nodeModules.js";
 
@@ -31,9 +32,9 @@ function isRunning(pid: number): boolean {
 }
 
 /** Where process ids mean what they mean here: this boot of this machine, and this container. */
-function home(): string {
-  return shortHash(`${nodeOs.hostname()} ${bootId()} ${processNamespace()}`);
-}
+const home = /* @__PURE__ */ lazyConstant(() =>
+  shortHash(`${nodeOs.hostname()} ${bootId()} ${processNamespace()}`),
+);
 
 function bootId(): string {
   const path = "/proc/sys/kernel/random/boot_id";

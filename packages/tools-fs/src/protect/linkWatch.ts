@@ -1,8 +1,21 @@
-import { lstatSync, statSync } from "node:fs";
-import { dirname, relative, resolve, sep } from "node:path";
+import { lstatSync, opendirSync, statSync } from "node:fs";
+import { basename, dirname, relative, resolve, sep } from "node:path";
+import { foldPath } from "@agent/internal";
 
 // A directory that changed more recently could change again within the same tick of the file system's clock, unnoticed.
 const SETTLED_AFTER_MS = 100;
+// Listing a directory takes as long as looking at this many single entries of it.
+const LIST_FROM = 12;
+// A directory with more entries than this is not listed.
+const MAX_LISTED = 200;
+
+/** A directory with entries that may be links. */
+interface Directory {
+  readonly entries: Set<string>;
+  /** The state of the directory when it was looked at; `undefined` if it may have changed since without a trace. */
+  stamp: string | undefined;
+  links: readonly string[];
+}
 
 /**
  * Knows which of the given paths contain a symbolic link. Checking every path would take longer than the write itself,
@@ -11,45 +24,71 @@ const SETTLED_AFTER_MS = 100;
 export class LinkWatch {
   /** For every path, the path itself and its ancestors. */
   readonly #ways: ReadonlyMap<string, readonly string[]>;
-  /** For every directory, the entries in it that may be links. */
-  readonly #entries = new Map<string, Set<string>>();
-  #stamp: string | undefined;
+  readonly #directories = new Map<string, Directory>();
   #linked: ReadonlySet<string> = new Set();
 
   /** Looks for links below `base`, and from the root of the file system for paths outside `base`. */
   constructor(base: string, paths: readonly string[]) {
     this.#ways = new Map(paths.map((path) => [path, wayTo(path, base)]));
     for (const entry of [...this.#ways.values()].flat()) {
-      const directory = dirname(entry);
-      this.#entries.set(directory, (this.#entries.get(directory) ?? new Set()).add(entry));
+      const path = dirname(entry);
+      const directory = this.#directories.get(path) ?? { entries: new Set(), stamp: undefined, links: [] };
+      directory.entries.add(entry);
+      this.#directories.set(path, directory);
     }
   }
 
   /** The paths that contain a symbolic link now. */
   current(): ReadonlySet<string> {
-    const { stamp, settled, entries } = this.#look();
-    if (stamp === this.#stamp) return this.#linked;
-    const links = new Set(entries().filter(isLink));
+    if (!this.#look()) return this.#linked;
+    const links = new Set([...this.#directories.values()].flatMap((directory) => directory.links));
     const isLinked = (way: readonly string[]): boolean => way.some((entry) => links.has(entry));
-    this.#linked = new Set([...this.#ways].filter(([, way]) => isLinked(way)).map(([path]) => path));
-    this.#stamp = settled ? stamp : undefined;
+    const linked = links.size === 0 ? [] : [...this.#ways].filter(([, way]) => isLinked(way));
+    this.#linked = new Set(linked.map(([path]) => path));
     return this.#linked;
   }
 
-  /** The state of the directories; `entries` lists the paths to check in the directories that exist. */
-  #look(): { stamp: string; settled: boolean; entries: () => string[] } {
+  /** Looks at the directories that changed, and returns whether there were any. */
+  #look(): boolean {
     const latest = Date.now() - SETTLED_AFTER_MS;
-    let [stamp, settled] = ["", true];
-    const existing: ReadonlySet<string>[] = [];
-    for (const [directory, entries] of this.#entries) {
-      const info = ask(() => statSync(directory, { throwIfNoEntry: false, bigint: true }));
-      stamp += info === undefined ? "none," : `${info.dev}:${info.ino}:${info.ctimeNs},`;
-      if (info === undefined) continue;
-      if (Number(info.ctimeMs) > latest) settled = false;
-      existing.push(entries);
+    let hasChanged = false;
+    for (const [path, directory] of this.#directories) {
+      const info = ask(() => statSync(path, { throwIfNoEntry: false, bigint: true }));
+      const stamp = info === undefined ? "none" : `${info.dev}:${info.ino}:${info.ctimeNs}`;
+      if (stamp === directory.stamp) continue;
+      hasChanged = true;
+      directory.links = info === undefined ? [] : findLinks(path, directory.entries);
+      directory.stamp = info !== undefined && Number(info.ctimeMs) > latest ? undefined : stamp;
     }
-    return { stamp, settled, entries: () => existing.flatMap((entries) => [...entries]) };
+    return hasChanged;
   }
+}
+
+/** Which of the entries of a directory are links. */
+function findLinks(directory: string, entries: ReadonlySet<string>): string[] {
+  const names = entries.size < LIST_FROM ? undefined : listLinks(directory);
+  if (names?.size === 0) return [];
+  // The file system may ignore the case of a name: compare folded names, then look at the entry itself.
+  const mayBeLink = (entry: string): boolean => names?.has(foldPath(basename(entry))) ?? true;
+  return [...entries].filter((entry) => mayBeLink(entry) && isLink(entry));
+}
+
+/** The folded names of all links in a directory; `undefined` if it is too long or cannot be listed. */
+function listLinks(directory: string): ReadonlySet<string> | undefined {
+  return ask(() => {
+    const names = new Set<string>();
+    const handle = opendirSync(directory, { bufferSize: MAX_LISTED });
+    try {
+      for (let count = 0; count <= MAX_LISTED; count++) {
+        const entry = handle.readSync();
+        if (entry === null) return names;
+        if (!entry.isFile() && !entry.isDirectory()) names.add(foldPath(entry.name));
+      }
+    } finally {
+      handle.closeSync();
+    }
+    return undefined;
+  });
 }
 
 /** `path` and its ancestors below `base`, or below the root of the file system if `path` is outside `base`. */

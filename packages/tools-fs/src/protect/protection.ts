@@ -58,9 +58,10 @@ export class Protection {
 
   /** Throws if a path may not be changed. The error names the rule and how to lift it. */
   check(change: Change, path: string): void {
+    const linked = this.#links.current();
     const ofHost = [...hostPathRules(this.#hostPaths), ...this.#hostNames];
-    if (this.#find(ofHost, change, path)) throw hostRefusal(showPath(path));
-    const rule = this.#find(this.#rules, change, path) ?? this.#gitRule(change, path);
+    if (this.#find(ofHost, change, path, linked)) throw hostRefusal(showPath(path));
+    const rule = this.#find(this.#rules, change, path, linked) ?? this.#gitRule(change, path);
     if (rule) throw refusal(path, rule);
   }
 
@@ -77,12 +78,16 @@ export class Protection {
 
   /** The access that a person has to grant before a restricted file is changed. */
   findNeed(change: Change, path: string): AccessNeed | undefined {
-    const rule = this.#find(this.#asked, change, path);
+    if (this.#asked.length === 0) return undefined;
+    const rule = this.#find(this.#asked, change, path, this.#links.current());
     return rule && { kind: "write", path, reason: rule.reason };
   }
 
-  /** The first rule that forbids the change: by the rule's own path or, if that contains a link, by its canonical path. */
-  #find(rules: readonly Rule[], change: Change, path: string): Rule | undefined {
+  /**
+   * The first rule that forbids the change: by the rule's own path or, if that contains a link, by its canonical path.
+   * `linked` are the paths that contain one.
+   */
+  #find(rules: readonly Rule[], change: Change, path: string, linked: ReadonlySet<string>): Rule | undefined {
     const folded = foldPath(path);
     const isForbidden = (rule: Rule, real: string): boolean => {
       const exists = (below?: string): boolean => {
@@ -93,9 +98,7 @@ export class Protection {
       return forbids(rule, change, folded, real === rule.path ? rule.folded : foldPath(real), exists);
     };
     const found = rules.find((rule) => isForbidden(rule, rule.path));
-    if (found || rules.length === 0) return found;
-    const linked = this.#links.current();
-    if (linked.size === 0) return undefined;
+    if (found || linked.size === 0) return found;
     return rules.find((rule) => linked.has(rule.path) && isForbidden(rule, canonicalPath(rule.path)));
   }
 

@@ -5,13 +5,14 @@ import {
   readFileSync,
   readlinkSync,
   renameSync,
+  type Stats,
   symlinkSync,
   unlinkSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { foldPath, hasEnded, processTag } from "@agent/internal";
+import { foldPath, hasEnded, lazyConstant, processTag } from "@agent/internal";
 import { errorCode, isMissing } from "../errors/fsError.js";
 import { showPath } from "../paths/pathText.js";
 
@@ -82,7 +83,7 @@ async function acquire(
 /** Takes the lock if it is free or its holder has ended; else returns `undefined`. */
 function tryAcquire(lock: string): HeldLock | undefined {
   const id = randomUUID();
-  const holder = `${processTag()} ${startTime(process.pid)} ${id}`;
+  const holder = `${ownProcess()} ${id}`;
   return tryCreate(lock, holder) || tryTakeOver(lock, holder) ? heldLock(lock, id) : undefined;
 }
 
@@ -147,6 +148,9 @@ function isAbandoned(lock: string, { tag, started }: Holder): boolean {
   return ended || startTime(Number(tag.slice(tag.indexOf("-") + 1))) !== started;
 }
 
+/** How this process begins the holder of its locks. */
+const ownProcess = lazyConstant(() => `${processTag()} ${startTime(process.pid)}`);
+
 /** When a process started, in clock ticks since boot; "-" on systems that do not tell. */
 function startTime(pid: number): string {
   try {
@@ -171,12 +175,9 @@ export function lockDirectory(): string {
 
 /** Makes the lock directory. Returns false if that fails. Throws if another user owns it or can write to it. */
 function prepareDirectory(directory: string): boolean {
-  try {
-    mkdirSync(directory, { mode: 0o700 });
-  } catch (error) {
-    if (errorCode(error) !== "EEXIST") return false;
-  }
-  const info = lstatSync(directory);
+  // Look first: it is there nearly always, and an error of mkdir takes longer than the look.
+  const info = lstatSync(directory, { throwIfNoEntry: false }) ?? makePrivate(directory);
+  if (info === undefined) return false;
   const isPrivate =
     info.isDirectory() && info.uid === (process.geteuid?.() ?? info.uid) && (info.mode & 0o022) === 0;
   if (isPrivate || process.platform === "win32") return true;
@@ -184,6 +185,16 @@ function prepareDirectory(directory: string): boolean {
     `${showPath(directory)}, the directory of locks against other processes, is owned or writable by another user; nothing was changed. ` +
       "Ask the user to remove it.",
   );
+}
+
+/** Makes a directory for this user alone; what is there now if another process was faster; `undefined` if neither works. */
+function makePrivate(directory: string): Stats | undefined {
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") return undefined;
+  }
+  return lstatSync(directory, { throwIfNoEntry: false });
 }
 
 function unlinkQuietly(path: string): void {
