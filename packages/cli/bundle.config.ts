@@ -1,7 +1,7 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { transform } from "esbuild";
+import { build as bundleCommonJs, type Plugin as EsbuildPlugin, transform } from "esbuild";
 import { type OutputChunk, type Plugin, type RollupBuild, rollup } from "rollup";
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
@@ -21,6 +21,12 @@ const BUNDLED: Readonly<Record<string, string>> = {
   "@agent/internal": join(ROOT, "../internal/src/index.ts"),
   "@agent/core/toolkit": join(ROOT, "../core/src/toolkit/index.ts"),
   "get-east-asian-width": fileURLToPath(import.meta.resolve("get-east-asian-width")),
+  commander: fileURLToPath(import.meta.resolve("commander")),
+};
+
+/** Bundled packages that are CommonJS, with the names the command imports: Rollup reads only ES modules. */
+const COMMON_JS: Readonly<Record<string, readonly string[]>> = {
+  [BUNDLED.commander ?? ""]: ["Command", "CommanderError"],
 };
 
 /**
@@ -74,8 +80,14 @@ export async function bundle(): Promise<void> {
 async function licenses(): Promise<string> {
   const texts = Object.entries(BUNDLED)
     .filter(([name]) => !name.startsWith("@agent/"))
-    .map(async ([name, file]) => `${name}\n\n${await readFile(join(dirname(file), "license"), "utf8")}`);
+    .map(async ([name, file]) => `${name}\n\n${await readLicense(dirname(file))}`);
   return (await Promise.all(texts)).join("\n\n");
+}
+
+async function readLicense(directory: string): Promise<string> {
+  const name = (await readdir(directory)).find((entry) => entry.toLowerCase() === "license");
+  if (name === undefined) throw new Error(`${directory} has no license to pass on.`);
+  return await readFile(join(directory, name), "utf8");
 }
 
 /** Reads the sources as they are: TypeScript, with ".js" in the imports. All other packages stay imports. */
@@ -91,6 +103,8 @@ const typescript: Plugin = {
     return importer.endsWith(".ts") ? file.replace(/\.js$/, ".ts") : file;
   },
   async load(file) {
+    const names = COMMON_JS[file];
+    if (names) return await asEsModule(file, names);
     const source = await readFile(file, "utf8");
     const { code, map } = await transform(source, {
       loader: file.endsWith(".ts") ? "ts" : "js",
@@ -101,6 +115,39 @@ const typescript: Plugin = {
       minifyWhitespace: true,
     });
     return { code, map };
+  },
+};
+
+/** A CommonJS package as one ES module with these exports. */
+async function asEsModule(file: string, names: readonly string[]): Promise<string> {
+  const contents = `export { ${names.join(", ")} } from ${JSON.stringify(file)};`;
+  const { outputFiles } = await bundleCommonJs({
+    stdin: { contents, resolveDir: dirname(file) },
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    minifySyntax: true,
+    minifyWhitespace: true,
+    plugins: [requiredBuiltins],
+  });
+  return outputFiles[0]?.text ?? "";
+}
+
+/** An ES module has no `require`, so Node's modules are taken from `process`. */
+const requiredBuiltins: EsbuildPlugin = {
+  name: "required-builtins",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: "required-builtin" }));
+    onLoad({ filter: /.*/, namespace: "required-builtin" }, ({ path }) => {
+      const taken = `process.getBuiltinModule(${JSON.stringify(path)})`;
+      // The parser starts no program unless a command is one, and none is; loading this takes Node 3 ms.
+      const isUnused = path === "node:child_process";
+      return {
+        contents: `module.exports = ${isUnused ? `{ get spawn() { return ${taken}.spawn } }` : taken};`,
+      };
+    });
   },
 };
 

@@ -1,17 +1,12 @@
 import { quote } from "@agent/core/toolkit";
 import { nearestMatch } from "@agent/internal";
-import type { Command } from "commander";
-import { mcpCommands } from "./commands/mcp/program.js";
-import { packCommands } from "./commands/pack/program.js";
-import { runsCommands } from "./commands/runs/program.js";
+import { Command, CommanderError } from "commander";
+import { collect, definedOptions, refuseRepeats, settingsOptions } from "./commands/options.js";
 import type { CrashGuard } from "./process/crash.js";
 import { CliError } from "./process/errors.js";
 import { EXIT, type ExitCode } from "./process/exitCodes.js";
 import { print } from "./process/output.js";
-import { requireCommander } from "./process/requireCjs.js";
 import { readVersion } from "./process/version.js";
-
-const { Command: Program, CommanderError } = requireCommander();
 
 const EXAMPLES = `
 Examples:
@@ -26,15 +21,30 @@ Examples:
 Exit codes: 0 done, 1 model, 2 config, 3 tool, 4 refused, 5 turn limit, 6 timeout, 70 crash,
 74 output not written, 130 interrupted.`;
 
+/** The commands in the order the help lists them. What each takes is defined when it is called. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  tools: "list every tool: on or off and why, its pack, what it can do",
+  tool: "work with one tool",
+  config: "print the settings all layers give together",
+  init: "write an agent.config.ts and trust it",
+  doctor: "check Node, config, packs and provider, and give the cure",
+  models: "list the models the provider's server offers",
+  mcp: "look after MCP servers; serve the tools to MCP clients",
+  acp: "serve an editor that speaks the Agent Client Protocol",
+  pack: "make, check and list tool packs",
+  sessions: "list the conversations kept for this directory",
+  runs: "tasks that survive their process: start, work off, follow, approve",
+  completion: "print a completion script for bash, zsh or fish",
+};
+
 /** Parses a command line and runs its command. Only what that command needs is loaded. */
 export async function runProgram(args: readonly string[], guard: CrashGuard): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.done;
   const program = createProgram(guard, (result) => {
     exitCode = result;
   });
-  refuseRepeats(program);
   try {
-    await program.parseAsync(withoutRunWord(args), { from: "user" });
+    await program.parseAsync(withoutRunWord(helpAsFlag(args)), { from: "user" });
   } catch (error) {
     // The parser has printed its message, or the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.config;
@@ -71,9 +81,15 @@ function withoutRunWord(args: readonly string[]): readonly string[] {
   return isCommand ? ["--print", ...args.slice(1)] : args;
 }
 
+/** `agent help mcp add` is `agent mcp add --help`, for which the command is defined. */
+function helpAsFlag(args: readonly string[]): readonly string[] {
+  const [first, name = "", ...rest] = args;
+  return first === "help" && Object.hasOwn(COMMANDS, name) ? [name, ...rest, "--help"] : args;
+}
+
 /** The whole command line. `done` gets the exit code of the command that ran. */
 function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): Command {
-  const program = new Program("agent")
+  const program = new Command("agent")
     .description("An agent with tools. Without a task: a chat. With one: does it and ends.")
     .version(readVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
@@ -96,169 +112,21 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
     .option("--image <file>", "give the model an image with the task (repeatable)", collect)
     .option("--no-session", "do not keep the conversation")
     .addHelpText("after", EXAMPLES);
-  settingsOptions(program);
+  refuseRepeats(settingsOptions(program));
   program.action(async (task: string[]) => {
     checkCommandName(task, program);
     const { runCommand } = await import("./commands/run.js");
     done(await runCommand(task, program.opts(), guard));
   });
 
-  const flagsOf = (command: Command): Record<string, unknown> => ({
-    ...program.opts(),
-    ...definedOptions(command),
+  for (const [name, description] of Object.entries(COMMANDS)) program.command(name).description(description);
+  program.hook("preSubcommand", async (_, command) => {
+    const { defineCommand } = await import("./commands/subcommands.js");
+    const flagsOf = (given: Command): Record<string, unknown> => ({
+      ...program.opts(),
+      ...definedOptions(given),
+    });
+    defineCommand(command, { guard, flagsOf, done });
   });
-  settingsOptions(
-    program.command("tools").description("list every tool: on or off and why, its pack, what it can do"),
-  )
-    .option("--json", "as JSON")
-    .action(async (_, command: Command) => {
-      const { toolsCommand } = await import("./commands/tools.js");
-      done(await toolsCommand(flagsOf(command)));
-    });
-
-  const tool = program.command("tool").description("work with one tool");
-  toolOptions(tool.command("run"))
-    .description("run one tool without a model; the exit code tells how it went")
-    .argument("<name>", "the tool's name")
-    .argument("[arguments...]", "--key value for each of its arguments")
-    .option("--args <json>", "all arguments as one JSON object")
-    .allowUnknownOption()
-    .helpOption(false)
-    .addHelpText(
-      "after",
-      "\nNAME --help shows the arguments of that tool.\n\nExample:\n  agent tool run search_text --query TODO --paths src --ignore-case",
-    )
-    .action(async (name: string, words: string[], _, command: Command) => {
-      if (name === "--help" || name === "-h") return command.outputHelp();
-      const { toolRunCommand } = await import("./commands/toolRun.js");
-      done(await toolRunCommand(name, words, flagsOf(command), guard));
-    });
-
-  settingsOptions(program.command("config").description("print the settings all layers give together"))
-    .option("--explain", "where each value comes from")
-    .action(async (_, command: Command) => {
-      const { configCommand } = await import("./commands/config.js");
-      done(await configCommand(flagsOf(command)));
-    });
-
-  program
-    .command("init")
-    .description("write an agent.config.ts and trust it")
-    .option("--pack <name>", "a pack to use (repeatable)", collect)
-    .option("--enable <tool>", "a tool to turn on (repeatable)", collect)
-    .option(
-      "--confirm <tool>",
-      "a tool that asks first (repeatable); run_bash does unless --no-confirm",
-      collect,
-    )
-    .option("--no-confirm", "no tool asks first")
-    .option("--force", "replace an existing agent.config.ts")
-    .option("-y, --yes", "ask nothing, take the defaults")
-    .action(async (_, command: Command) => {
-      const { initCommand } = await import("./commands/init.js");
-      done(await initCommand(flagsOf(command)));
-    });
-
-  settingsOptions(
-    program.command("doctor").description("check Node, config, packs and provider, and give the cure"),
-  ).action(async (_, command: Command) => {
-    const { doctorCommand } = await import("./commands/doctor/doctor.js");
-    done(await doctorCommand(flagsOf(command)));
-  });
-
-  settingsOptions(program.command("models").description("list the models the provider's server offers"))
-    .option("--json", "as JSON")
-    .action(async (_, command: Command) => {
-      const { modelsCommand } = await import("./commands/models.js");
-      done(await modelsCommand(flagsOf(command)));
-    });
-
-  mcpCommands(
-    program.command("mcp").description("look after MCP servers; serve the tools to MCP clients"),
-    settingsOptions,
-    flagsOf,
-    done,
-  );
-
-  settingsOptions(
-    program.command("acp").description("serve an editor that speaks the Agent Client Protocol"),
-  ).action(async (_, command: Command) => {
-    const { acpCommand } = await import("./commands/acp.js");
-    done(await acpCommand(flagsOf(command), guard));
-  });
-
-  packCommands(program.command("pack").description("make, check and list tool packs"), done);
-
-  program
-    .command("sessions")
-    .description("list the conversations kept for this directory")
-    .option("--json", "as JSON")
-    .action(async (_, command: Command) => {
-      const { sessionsCommand } = await import("./commands/sessions.js");
-      done(await sessionsCommand(flagsOf(command)));
-    });
-
-  runsCommands(program.command("runs"), settingsOptions, flagsOf, guard, done);
-
-  program
-    .command("completion")
-    .description("print a completion script for bash, zsh or fish")
-    .argument("<shell>", "bash, zsh or fish")
-    .addHelpText("after", '\nExample, in ~/.bashrc:\n  eval "$(agent completion bash)"')
-    .action(async (shell: string) => {
-      const { completionCommand } = await import("./commands/completion.js");
-      done(completionCommand(shell, program));
-    });
   return program;
-}
-
-/** The flags of every command that loads the config. */
-function settingsOptions(command: Command): Command {
-  return toolOptions(command)
-    .option("--cwd <directory>", "work there")
-    .option("--confirm <tool>", "ask before each call of this tool (repeatable)", collect)
-    .option("--agent <name>", "use this agent of the config")
-    .option("--provider <name>", "openai, anthropic, google, offline, or a provider's package")
-    .option("--model <name>", "the model to ask, also with its provider: anthropic/…")
-    .option("--base-url <url>", "another address of the provider, such as an OpenAI-compatible server")
-    .option("--fallback <model>", "a model that answers where the first one fails")
-    .option("--max-turns <number>", "how often the model is asked for one message");
-}
-
-/** The flags that decide which tools there are. */
-function toolOptions(command: Command): Command {
-  return command
-    .option("--enable <tool>", "turn a tool on (repeatable)", collect)
-    .option("--disable <tool>", "turn a tool off (repeatable)", collect)
-    .option("--tools <list>", "turn tools on and off in order: '-*,read_file'")
-    .option("--read-only", "only tools that read")
-    .option("--add-dir <directory>", "let tools write there without asking (repeatable)", collect)
-    .option("--config <file>", "use this config file and no other of the project")
-    .option("--no-config", "use no config file")
-    .option("--trust", "trust the project's config as it is now");
-}
-
-/** Lets every flag with one value be given once, in all commands: of two values, it is not known which was meant. */
-function refuseRepeats(command: Command): void {
-  for (const option of command.options) {
-    if ((!option.required && !option.optional) || option.parseArg) continue;
-    let isGiven = false;
-    option.argParser((value: string) => {
-      if (isGiven)
-        throw new CliError(`${option.long} is given twice, and takes one value. Leave one of them out.`);
-      isGiven = true;
-      return value;
-    });
-  }
-  for (const subcommand of command.commands) refuseRepeats(subcommand);
-}
-
-function collect(value: string, earlier: readonly string[] = []): string[] {
-  return [...earlier, value];
-}
-
-/** What was given after the command's name; what was not must not hide a flag given before it. */
-function definedOptions(command: Command): Record<string, unknown> {
-  const given = Object.entries(command.opts()).filter(([key]) => command.getOptionValueSource(key) === "cli");
-  return Object.fromEntries(given);
 }

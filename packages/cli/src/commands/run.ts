@@ -1,9 +1,9 @@
+import type { JsonSchema } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { createReporter, OUTPUT_FORMATS, type OutputFormat } from "../run/reporters.js";
-import { readSchemaFile } from "../run/schemaFile.js";
 import type { SettingsFlags } from "../settings/flags.js";
 import { loadRunSettings, mayUseInstructions } from "./runSettings.js";
 
@@ -29,7 +29,7 @@ export async function runCommand(
   const record = flags.session !== false;
   const format = checkedFormat(flags.output);
   const timeoutMs = flags.timeout === undefined ? undefined : parseDuration(flags.timeout);
-  const output = flags.schema === undefined ? undefined : readSchemaFile(flags.schema);
+  const output = flags.schema === undefined ? undefined : await readSchema(flags.schema);
   if (task.length === 0 && !flags.print && !output && process.stdin.isTTY) {
     if (format !== "text")
       throw new CliError(`--output ${format} needs a task: agent --output ${format} "do this"`);
@@ -66,6 +66,11 @@ export async function runCommand(
   } finally {
     release();
   }
+}
+
+async function readSchema(file: string): Promise<JsonSchema> {
+  const { readSchemaFile } = await import("../run/schemaFile.js");
+  return readSchemaFile(file);
 }
 
 /** `--resume` takes an id or a file, but a sentence after it is the task. */

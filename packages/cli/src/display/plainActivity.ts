@@ -3,8 +3,7 @@ import { escapeToLine } from "@agent/internal";
 import { callTitle } from "./callTitle.js";
 import { contextText, retryText } from "./notices.js";
 import { PLAIN_STYLE } from "./style.js";
-import { verdictText } from "./toolBlock.js";
-import { judge, type ToolVerdict } from "./toolResult.js";
+import { judge, type ToolVerdict, verdictText } from "./toolResult.js";
 import { cutToWidth } from "./width.js";
 
 const LONGEST_TITLE = 200;

@@ -3,7 +3,7 @@ import { countOf, escapeToLine } from "@agent/internal";
 import { formatDuration } from "./duration.js";
 import type { LiveOutput } from "./liveOutput.js";
 import type { Style } from "./style.js";
-import { judge, type ToolVerdict } from "./toolResult.js";
+import { judge, type ToolVerdict, verdictText } from "./toolResult.js";
 import { clipRow, textWidth, wrapRows, wrapWords } from "./width.js";
 import { paintDiff } from "./wordDiff.js";
 
@@ -119,15 +119,6 @@ export function foldedLines(calls: readonly FinishedCall[], options: BlockOption
     ...headerLines(`${calls.length} reads`, text, options, 3),
     `${style.dim("└")} ${style.green("✓")} ${style.dim(formatDuration(duration))}${hint}`,
   ];
-}
-
-/** `✗ exit code 2 · 1.2s`: the mark, the tool's own words and the time it took. */
-export function verdictText(event: ToolEndEvent, { ok, words }: ToolVerdict, style: Style): string {
-  const mark = ok ? style.green("✓") : style.red("✗");
-  const time = style.dim(formatDuration(event.durationMs));
-  return words === ""
-    ? `${mark} ${time}`
-    : `${mark} ${ok ? words : style.red(words)} ${style.dim("·")} ${time}`;
 }
 
 interface Body {

@@ -1,7 +1,9 @@
 import type { ToolEndEvent } from "@agent/core";
 import { escapeToLine, isRecord } from "@agent/internal";
 import { sizeText } from "./amounts.js";
+import { formatDuration } from "./duration.js";
 import { safeLines } from "./safeText.js";
+import type { Style } from "./style.js";
 
 const OUTCOME_WORDS = {
   ok: "",
@@ -89,4 +91,13 @@ function trimBlankEnds(lines: string[]): string[] {
   while (start < end && lines[start] === "") start++;
   while (end > start && lines[end - 1] === "") end--;
   return lines.slice(start, end);
+}
+
+/** `✗ exit code 2 · 1.2s`: the mark, the tool's own words and the time it took. */
+export function verdictText(event: ToolEndEvent, { ok, words }: ToolVerdict, style: Style): string {
+  const mark = ok ? style.green("✓") : style.red("✗");
+  const time = style.dim(formatDuration(event.durationMs));
+  return words === ""
+    ? `${mark} ${time}`
+    : `${mark} ${ok ? words : style.red(words)} ${style.dim("·")} ${time}`;
 }

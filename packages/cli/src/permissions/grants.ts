@@ -22,19 +22,18 @@ export class Grants {
   readonly #directory: string;
   readonly #project: string;
   #session: Rule[] = [];
-  #kept: Rule[];
+  #kept: Rule[] | undefined;
 
   /** `directory` is where grants of all projects are kept. */
   constructor(directory: string, project: string) {
     this.#directory = directory;
     this.#project = canonicalPath(project);
-    this.#kept = this.#load();
   }
 
   list(): readonly Grant[] {
     return [
       ...this.#session.map((rule) => ({ rule, scope: "session" as const })),
-      ...this.#kept.map((rule) => ({ rule, scope: "project" as const })),
+      ...this.#keptRules().map((rule) => ({ rule, scope: "project" as const })),
     ];
   }
 
@@ -51,7 +50,7 @@ export class Grants {
       this.#kept = [...this.#load(), rule];
       await this.#save();
     } catch (error) {
-      this.#kept.pop();
+      this.#kept?.pop();
       this.#session.push(rule);
       throw error;
     }
@@ -68,6 +67,12 @@ export class Grants {
       await this.#save();
     }
     return this.list().length < before;
+  }
+
+  /** Read with the first call that is decided, not while the command starts. */
+  #keptRules(): readonly Rule[] {
+    this.#kept ??= this.#load();
+    return this.#kept;
   }
 
   get #file(): string {
@@ -88,7 +93,7 @@ export class Grants {
 
   async #save(): Promise<void> {
     ensurePrivateDirectory(this.#directory);
-    const content = { project: this.#project, allow: this.#kept.map(formatRule) };
+    const content = { project: this.#project, allow: this.#keptRules().map(formatRule) };
     await writeFileAtomic(this.#file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   }
 }

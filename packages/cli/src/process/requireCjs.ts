@@ -4,9 +4,8 @@ const require = createRequire(import.meta.url);
 
 /**
  * Loads a CommonJS dependency the CommonJS way. `import` first scans the whole source of such a module for its
- * exports, which for the config loader costs more than running it, and for the argument parser half of its load time.
+ * exports, which for the config loader costs more than running it.
  */
 export const requireCosmiconfig = (): typeof import("cosmiconfig") => require("cosmiconfig");
 export const requireCosmiconfigFile = (path: string): unknown => require(`cosmiconfig/${path}`);
 export const requireJiti = (): typeof import("jiti") => require("jiti");
-export const requireCommander = (): typeof import("commander") => require("commander");

@@ -1,19 +1,22 @@
 import type { AskPerson } from "../assembly/gate.js";
-import { approvalLines, describeNeed, readDecision } from "../chat/approvalQuestion.js";
 import { PLAIN_STYLE } from "../display/style.js";
 import { ask } from "../process/ask.js";
 import { note } from "../process/output.js";
 
 /** Without a terminal, a call that needs approval is denied, and the model is told why. */
-export const refuseWithoutTerminal: AskPerson = async ({ name, needs }) => ({
-  deny:
-    needs.length === 0
-      ? `${name} runs only after a person's yes, and there is no terminal to ask on. Take it out of "confirm", or allow it under "permissions", to run it unattended.`
-      : `${needs.map(describeNeed).join("; ")}. That takes a person's yes, and there is no terminal to ask on. The person can allow it with --add-dir DIR or addDirs in the config.`,
-});
+export const refuseWithoutTerminal: AskPerson = async ({ name, needs }) => {
+  const { describeNeed } = await import("../chat/approvalQuestion.js");
+  return {
+    deny:
+      needs.length === 0
+        ? `${name} runs only after a person's yes, and there is no terminal to ask on. Take it out of "confirm", or allow it under "permissions", to run it unattended.`
+        : `${needs.map(describeNeed).join("; ")}. That takes a person's yes, and there is no terminal to ask on. The person can allow it with --add-dir DIR or addDirs in the config.`,
+  };
+};
 
 /** Shows the call in full, invisible characters made visible, and asks. */
 export const askOnTerminal: AskPerson = async (request, diff) => {
+  const { approvalLines, readDecision } = await import("../chat/approvalQuestion.js");
   note(approvalLines(request, PLAIN_STYLE, diff).join("\n"));
   const answer = await ask("Run it? [y]es, [a]lways in this session, or no with a reason: ", request.signal);
   const decision = readDecision(answer, request.name);

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { AccessRules } from "@agent/core";
 import { canonicalPath, canonicalPaths, isInside } from "@agent/internal";
 import { configDirectory, homeDirectory, stateDirectory, userPackagesDirectory } from "../process/paths.js";
@@ -20,8 +20,9 @@ export function accessRules(cwd: string, added: readonly string[]): AccessRules 
     stateDirectory(),
   ]).filter((place) => !opened.includes(place));
   const project = canonicalPath(projectDirectory(cwd, homes));
+  const around = new Set(withParents(project));
   const isProject =
-    !homes.some((home) => isInside(project, home)) && !secret.some((place) => isInside(place, project));
+    !homes.some((home) => isInside(project, home)) && !secret.some((place) => around.has(place));
   return {
     writable: [...new Set([...(isProject ? [project] : []), ...opened])],
     secret: [...new Set(secret)],
@@ -42,6 +43,12 @@ export function protectedNames(): string[] {
 export function projectDirectory(cwd: string, homes: readonly string[] = homeDirectories()): string {
   const stop = stopDirectory(cwd);
   return homes.includes(canonicalPath(stop)) ? cwd : stop;
+}
+
+/** The directory and all that it lies in. */
+function withParents(directory: string): string[] {
+  const parent = dirname(directory);
+  return parent === directory ? [directory] : [directory, ...withParents(parent)];
 }
 
 /** The home the environment names, and the account's own: a changed HOME must not open the real one. */

@@ -1,18 +1,7 @@
-import { existsSync, realpathSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
-import { CliError } from "../process/errors.js";
-import { configDirectory } from "../process/paths.js";
-import { checkFileSafety } from "./config/fileSafety.js";
-import { USER_PLACES } from "./config/places.js";
-import { type FoundConfig, findProjectConfig, isNarrowing, readConfigFile } from "./config/readFile.js";
+import { findUserConfig, hasPlace, stopDirectory } from "./config/places.js";
 import { environmentLayers } from "./environment.js";
 import type { ConfigLayer } from "./layers.js";
-import { ModuleLoader } from "./modules/moduleLoader.js";
-import { isInstalled } from "./modules/resolveModule.js";
-import { resolvePack } from "./packs/resolve.js";
-import { configFiles } from "./trust/configFiles.js";
-import { type ProjectFiles, readProjectFile } from "./trust/projectFiles.js";
-import { requireTrust, TrustedSources, type TrustPolicy } from "./trust/trust.js";
+import type { TrustPolicy } from "./trust/trust.js";
 
 export interface LoadOptions {
   readonly cwd: string;
@@ -34,74 +23,15 @@ export interface LoadedLayers {
 
 /** Finds, checks and runs the config files. Throws a `CliError` with one message for whatever is wrong. */
 export async function loadLayers(options: LoadOptions): Promise<LoadedLayers> {
-  if (options.none) return { layers: environmentLayers(), projectFile: undefined };
-  const user = options.userConfig === false ? undefined : await loadUserConfig();
-  const project = options.file
-    ? await loadNamedFile(resolve(options.cwd, options.file))
-    : await loadProjectConfig(options.cwd, options.trust);
-  return {
-    layers: [...[user, project].flatMap((found) => (found ? [toLayer(found)] : [])), ...environmentLayers()],
-    // Data that was taken without trust must not decide where packs come from.
-    projectFile: project && !(isNarrowing(project.config) && !options.file) ? project.source.file : undefined,
-  };
+  if (!mayHaveConfig(options)) return { layers: environmentLayers(), projectFile: undefined };
+  // Many directories have no config, and what reads and trusts one is a quarter of the code a task needs.
+  const { loadConfigLayers } = await import("./configLayers.js");
+  const { layers, projectFile } = await loadConfigLayers(options);
+  return { layers: [...layers, ...environmentLayers()], projectFile };
 }
 
-async function loadUserConfig(): Promise<FoundConfig | undefined> {
-  const file = USER_PLACES.map((name) => join(configDirectory(), name)).find((path) => existsSync(path));
-  if (file === undefined) return undefined;
-  checkFileSafety(file);
-  return await readConfigFile(file, admitAnything);
-}
-
-async function loadNamedFile(file: string): Promise<FoundConfig | undefined> {
-  if (!existsSync(file)) throw new CliError(`--config ${file}: there is no such file.`);
-  checkFileSafety(file, { anyOwner: true });
-  return await readConfigFile(file, admitAnything);
-}
-
-/** For a file the person wrote or named: it and what it leads to run without a question. */
-async function admitAnything(file: string, text: string): Promise<ModuleLoader> {
-  const canonical = realpathSync(file);
-  return new ModuleLoader(dirname(canonical), {
-    read: (path) => (path === canonical ? text : readProjectFile(path)),
-  });
-}
-
-async function loadProjectConfig(cwd: string, trust: TrustPolicy): Promise<FoundConfig | undefined> {
-  let files: ProjectFiles | undefined;
-  const found = await findProjectConfig(cwd, async (file, text) => {
-    files = configFiles(file, text);
-    if (!(await requireTrust(file, files, trust))) return undefined;
-    return new ModuleLoader(files.root, new TrustedSources(file, files, trust));
-  });
-  if (!found || !files || isNarrowing(found.config)) return found;
-  // Most packs were seen in the text already; one whose path is put together at run time is seen only now.
-  for (const { file, isInstalled } of selectedPacks(found, files.root)) {
-    if (isInstalled) files.addPackage(file);
-    else files.add(file);
-  }
-  return (await requireTrust(found.source.file, files, trust)) ? found : undefined;
-}
-
-/** The files of selected packs, but of those that came with the command: a path in the project, or an installed package. */
-function selectedPacks(
-  { config, source }: FoundConfig,
-  root: string,
-): { readonly file: string; readonly isInstalled: boolean }[] {
-  return (config.packs ?? []).flatMap((pack) => {
-    const name: unknown = Array.isArray(pack) ? pack[0] : pack;
-    const found = typeof name === "string" ? resolvePack(name, [dirname(source.file)]) : undefined;
-    if (!found || found.own) return [];
-    return [{ file: found.file, isInstalled: !found.local && isInstalled(found.file, root) }];
-  });
-}
-
-function toLayer({ config, source, modules }: FoundConfig): ConfigLayer {
-  const way = relative(process.cwd(), source.file);
-  return {
-    origin: way.startsWith("..") ? source.file : way,
-    config,
-    source,
-    ...(modules && { modules }),
-  };
+function mayHaveConfig({ none, file, userConfig, cwd }: LoadOptions): boolean {
+  if (none) return false;
+  if (file !== undefined || (userConfig !== false && findUserConfig() !== undefined)) return true;
+  return hasPlace(cwd, stopDirectory(cwd));
 }

@@ -5,8 +5,8 @@ import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { ensurePrivateDirectory } from "../process/paths.js";
 import { BlobStore } from "./blobStore.js";
 import { type FileState, isSameState, readState, readTree } from "./fileState.js";
-import { GitTree } from "./gitTree.js";
-import { type Change, type Restored, restore } from "./restore.js";
+import type { GitTree } from "./gitTree.js";
+import type { Change, Restored } from "./restore.js";
 import { touchedPaths } from "./touchedPaths.js";
 import { withUnsaved } from "./unsaved.js";
 
@@ -132,6 +132,7 @@ export class UndoLog {
   async #move(from: Turn[], to: Turn[], direction: "undo" | "redo"): Promise<UndoResult | undefined> {
     const turn = from.pop();
     if (!turn) return undefined;
+    const { restore } = await import("./restore.js");
     const result = await restore(turn.changes, direction, this.#blobs);
     const restored = new Set(result.restored);
     // What was left alone stays with the message: it can be tried again.
@@ -171,7 +172,9 @@ export class UndoLog {
   }
 
   #gitTree(): Promise<GitTree | undefined> {
-    this.#git ??= GitTree.open(this.#cwd, join(this.#directory, "git"), this.#blobs);
+    this.#git ??= import("./gitTree.js").then(({ GitTree }) =>
+      GitTree.open(this.#cwd, join(this.#directory, "git"), this.#blobs),
+    );
     return this.#git;
   }
 

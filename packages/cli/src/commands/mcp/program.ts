@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { CliError } from "../../process/errors.js";
-import type { ExitCode } from "../../process/exitCodes.js";
+import { collect, settingsOptions } from "../options.js";
+import type { CommandRun } from "../subcommands.js";
 
 const ADD_EXAMPLES = `
 Examples:
@@ -13,12 +14,7 @@ Examples:
 Options stand before what is pasted, or after it where that is one word.`;
 
 /** `agent mcp …`: looking after MCP servers, and being one. */
-export function mcpCommands(
-  mcp: Command,
-  settingsOptions: (command: Command) => Command,
-  flagsOf: (command: Command) => Record<string, unknown>,
-  done: (exitCode: ExitCode) => void,
-): void {
+export function mcpCommands(mcp: Command, { flagsOf, done }: CommandRun): void {
   const json = (command: Command): Command => settingsOptions(command).option("--json", "as JSON");
   addOptions(mcp.command("add"))
     .description("add a server: show what it runs and its tools, and write it into the config")
@@ -76,7 +72,6 @@ export function mcpCommands(
 }
 
 function addOptions(command: Command): Command {
-  const collect = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];
   return command
     .option("--name <name>", "what it is called; without it that is guessed")
     .option(

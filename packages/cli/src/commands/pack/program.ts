@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import type { ExitCode } from "../../process/exitCodes.js";
 import { print } from "../../process/output.js";
 import { enterDirectory } from "../../settings/workingDirectory.js";
+import type { CommandRun } from "../subcommands.js";
 
 /** `agent pack …`, for those who write packs. */
-export function packCommands(pack: Command, done: (exitCode: ExitCode) => void): void {
+export function packCommands(pack: Command, { done }: CommandRun): void {
   pack.hook("preAction", (_, command) => enterDirectory(command.optsWithGlobals().cwd));
   pack
     .command("new")

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { CrashGuard } from "../../process/crash.js";
-import type { ExitCode } from "../../process/exitCodes.js";
+import { collect, settingsOptions } from "../options.js";
+import type { CommandRun } from "../subcommands.js";
 
 const EXAMPLES = `
 Examples:
@@ -14,17 +14,8 @@ Runs are kept in a directory of yours, for the processes of this machine. For ma
   export AGENT_RUNS_ENGINE=postgres://agent@db.example/agent AGENT_RUNS_REDIS=redis://queue.example`;
 
 /** `agent runs …`: tasks that survive the process they run in. */
-export function runsCommands(
-  runs: Command,
-  settingsOptions: (command: Command) => Command,
-  flagsOf: (command: Command) => Record<string, unknown>,
-  guard: CrashGuard,
-  done: (exitCode: ExitCode) => void,
-): void {
-  runs
-    .description("tasks that survive their process: start, work off, follow, approve")
-    .addHelpText("after", EXAMPLES);
-  const collect = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value];
+export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun): void {
+  runs.addHelpText("after", EXAMPLES);
   const command = (name: string, description: string): Command =>
     runs
       .command(name)

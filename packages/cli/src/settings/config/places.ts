@@ -1,6 +1,6 @@
 import { existsSync, lstatSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { homeDirectory } from "../../process/paths.js";
+import { configDirectory, homeDirectory } from "../../process/paths.js";
 
 /** Where a project without a config file of its own may have one: under a key of its manifest. */
 export const PACKAGE = "package.json";
@@ -20,6 +20,11 @@ export const PROJECT_PLACES = [
 
 /** The names of the person's own config in the config directory. */
 export const USER_PLACES = ["config.ts", "config.js", "config.mjs", "config.json", "config.yaml"] as const;
+
+/** The person's own config file, if there is one. */
+export function findUserConfig(): string | undefined {
+  return USER_PLACES.map((name) => join(configDirectory(), name)).find((path) => existsSync(path));
+}
 
 /**
  * The last directory that is searched: the repository's root or the home directory, whichever comes first

@@ -1,0 +1,54 @@
+import type { Command } from "commander";
+import { CliError } from "../process/errors.js";
+
+/** The flags of every command that loads the config. */
+export function settingsOptions(command: Command): Command {
+  return toolOptions(command)
+    .option("--cwd <directory>", "work there")
+    .option("--confirm <tool>", "ask before each call of this tool (repeatable)", collect)
+    .option("--agent <name>", "use this agent of the config")
+    .option("--provider <name>", "openai, anthropic, google, offline, or a provider's package")
+    .option("--model <name>", "the model to ask, also with its provider: anthropic/…")
+    .option("--base-url <url>", "another address of the provider, such as an OpenAI-compatible server")
+    .option("--fallback <model>", "a model that answers where the first one fails")
+    .option("--max-turns <number>", "how often the model is asked for one message");
+}
+
+/** The flags that decide which tools there are. */
+export function toolOptions(command: Command): Command {
+  return command
+    .option("--enable <tool>", "turn a tool on (repeatable)", collect)
+    .option("--disable <tool>", "turn a tool off (repeatable)", collect)
+    .option("--tools <list>", "turn tools on and off in order: '-*,read_file'")
+    .option("--read-only", "only tools that read")
+    .option("--add-dir <directory>", "let tools write there without asking (repeatable)", collect)
+    .option("--config <file>", "use this config file and no other of the project")
+    .option("--no-config", "use no config file")
+    .option("--trust", "trust the project's config as it is now");
+}
+
+/** Lets every flag with one value be given once, in all commands: of two values, it is not known which was meant. */
+export function refuseRepeats(command: Command): void {
+  for (const option of command.options) {
+    if ((!option.required && !option.optional) || option.parseArg) continue;
+    let isGiven = false;
+    option.argParser((value: string) => {
+      if (isGiven)
+        throw new CliError(`${option.long} is given twice, and takes one value. Leave one of them out.`);
+      isGiven = true;
+      return value;
+    });
+  }
+  for (const subcommand of command.commands) refuseRepeats(subcommand);
+}
+
+/** For a flag that may be repeated: all its values. */
+export function collect(value: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, value];
+}
+
+/** What was given after the command's name; what was not must not hide a flag given before it. */
+export function definedOptions(command: Command): Record<string, unknown> {
+  const given = Object.entries(command.opts()).filter(([key]) => command.getOptionValueSource(key) === "cli");
+  return Object.fromEntries(given);
+}

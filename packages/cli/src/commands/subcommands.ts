@@ -1,0 +1,117 @@
+import type { Command } from "commander";
+import type { CrashGuard } from "../process/crash.js";
+import type { ExitCode } from "../process/exitCodes.js";
+import { mcpCommands } from "./mcp/program.js";
+import { collect, refuseRepeats, settingsOptions, toolOptions } from "./options.js";
+import { packCommands } from "./pack/program.js";
+import { runsCommands } from "./runs/program.js";
+
+/** What the definition of a command needs to run it. */
+export interface CommandRun {
+  readonly guard: CrashGuard;
+  /** The flags before and after the command's name. */
+  readonly flagsOf: (command: Command) => Record<string, unknown>;
+  /** Gets the exit code of the command that ran. */
+  readonly done: (exitCode: ExitCode) => void;
+}
+
+/** Adds the flags, arguments and action of a command whose name and description the program knows already. */
+type Define = (command: Command, run: CommandRun) => void;
+
+const DEFINITIONS: Readonly<Record<string, Define>> = {
+  tools: (command, { flagsOf, done }) =>
+    settingsOptions(command)
+      .option("--json", "as JSON")
+      .action(async (_, self: Command) => {
+        const { toolsCommand } = await import("./tools.js");
+        done(await toolsCommand(flagsOf(self)));
+      }),
+  tool: toolCommands,
+  config: (command, { flagsOf, done }) =>
+    settingsOptions(command)
+      .option("--explain", "where each value comes from")
+      .action(async (_, self: Command) => {
+        const { configCommand } = await import("./config.js");
+        done(await configCommand(flagsOf(self)));
+      }),
+  init: initOptions,
+  doctor: (command, { flagsOf, done }) =>
+    settingsOptions(command).action(async (_, self: Command) => {
+      const { doctorCommand } = await import("./doctor/doctor.js");
+      done(await doctorCommand(flagsOf(self)));
+    }),
+  models: (command, { flagsOf, done }) =>
+    settingsOptions(command)
+      .option("--json", "as JSON")
+      .action(async (_, self: Command) => {
+        const { modelsCommand } = await import("./models.js");
+        done(await modelsCommand(flagsOf(self)));
+      }),
+  mcp: mcpCommands,
+  acp: (command, { guard, flagsOf, done }) =>
+    settingsOptions(command).action(async (_, self: Command) => {
+      const { acpCommand } = await import("./acp.js");
+      done(await acpCommand(flagsOf(self), guard));
+    }),
+  pack: packCommands,
+  sessions: (command, { flagsOf, done }) =>
+    command.option("--json", "as JSON").action(async (_, self: Command) => {
+      const { sessionsCommand } = await import("./sessions.js");
+      done(await sessionsCommand(flagsOf(self)));
+    }),
+  runs: runsCommands,
+  completion: (command, run) =>
+    command
+      .argument("<shell>", "bash, zsh or fish")
+      .addHelpText("after", '\nExample, in ~/.bashrc:\n  eval "$(agent completion bash)"')
+      .action(async (shell: string, _, self: Command) => {
+        const program = self.parent;
+        if (!program) return;
+        for (const other of program.commands) if (other !== self) defineCommand(other, run);
+        const { completionCommand } = await import("./completion.js");
+        run.done(completionCommand(shell, program));
+      }),
+};
+
+/** Completes a command of the program, so that its part of the command line can be parsed or described. */
+export function defineCommand(command: Command, run: CommandRun): void {
+  DEFINITIONS[command.name()]?.(command, run);
+  refuseRepeats(command);
+}
+
+function toolCommands(tool: Command, { guard, flagsOf, done }: CommandRun): void {
+  toolOptions(tool.command("run"))
+    .description("run one tool without a model; the exit code tells how it went")
+    .argument("<name>", "the tool's name")
+    .argument("[arguments...]", "--key value for each of its arguments")
+    .option("--args <json>", "all arguments as one JSON object")
+    .allowUnknownOption()
+    .helpOption(false)
+    .addHelpText(
+      "after",
+      "\nNAME --help shows the arguments of that tool.\n\nExample:\n  agent tool run search_text --query TODO --paths src --ignore-case",
+    )
+    .action(async (name: string, words: string[], _, command: Command) => {
+      if (name === "--help" || name === "-h") return command.outputHelp();
+      const { toolRunCommand } = await import("./toolRun.js");
+      done(await toolRunCommand(name, words, flagsOf(command), guard));
+    });
+}
+
+function initOptions(init: Command, { flagsOf, done }: CommandRun): void {
+  init
+    .option("--pack <name>", "a pack to use (repeatable)", collect)
+    .option("--enable <tool>", "a tool to turn on (repeatable)", collect)
+    .option(
+      "--confirm <tool>",
+      "a tool that asks first (repeatable); run_bash does unless --no-confirm",
+      collect,
+    )
+    .option("--no-confirm", "no tool asks first")
+    .option("--force", "replace an existing agent.config.ts")
+    .option("-y, --yes", "ask nothing, take the defaults")
+    .action(async (_, command: Command) => {
+      const { initCommand } = await import("./init.js");
+      done(await initCommand(flagsOf(command)));
+    });
+}
