@@ -35,3 +35,12 @@ export function isAgentError(error: unknown, code?: AgentErrorCode): error is Ag
   if (!(error instanceof Error) || error.name !== "AgentError" || !("code" in error)) return false;
   return code === undefined || error.code === code;
 }
+
+/** The error every aborted operation of the core rejects with. */
+export function abortedError(signal: AbortSignal): AgentError {
+  return new AgentError("aborted", "Aborted.", { cause: signal.reason });
+}
+
+export function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw abortedError(signal);
+}

@@ -1,6 +1,7 @@
+import { throwIfAborted } from "../errors.js";
 import type { AgentEvent } from "../events.js";
 import type { ChatRequest, ChatResponse } from "../providers/interface.js";
-import { orAborted, throwIfAborted } from "../toolkit/abort.js";
+import { orAborted } from "../toolkit/abort.js";
 import type { Exchange } from "./exchange.js";
 import { requestMessages } from "./request.js";
 import { respond } from "./respond.js";

@@ -1,7 +1,6 @@
 import { findContentProblem, wellFormed } from "../conversation/content.js";
 import { Conversation } from "../conversation/conversation.js";
-import { AgentError } from "../errors.js";
-import { throwIfAborted } from "../toolkit/abort.js";
+import { AgentError, throwIfAborted } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import { checkPositive, checkText, textsOf } from "../toolkit/hostOptions/checks.js";
 import { unavailable } from "../tools/preparedCall.js";

@@ -1,10 +1,10 @@
 import { truncateMiddle } from "@agent/internal";
 import { contentText, contentTokens } from "../conversation/content.js";
 import type { Conversation } from "../conversation/conversation.js";
-import { isAgentError } from "../errors.js";
+import { isAgentError, throwIfAborted } from "../errors.js";
 import type { ContextEvent } from "../events.js";
 import type { ChatMessage, ProviderState } from "../providers/interface.js";
-import { orAborted, throwIfAborted } from "../toolkit/abort.js";
+import { orAborted } from "../toolkit/abort.js";
 import type { Exchange } from "./exchange.js";
 import { respond } from "./respond.js";
 

@@ -1,7 +1,7 @@
-import { AgentError, isAgentError } from "../errors.js";
+import { AgentError, isAgentError, throwIfAborted } from "../errors.js";
 import type { DoneEvent } from "../events.js";
 import type { ChatResponse } from "../providers/interface.js";
-import { orAborted, throwIfAborted } from "../toolkit/abort.js";
+import { orAborted } from "../toolkit/abort.js";
 import { type Answer, askModel } from "./ask.js";
 import { createChildStarter } from "./children.js";
 import { compactToFit } from "./compact.js";

@@ -1,11 +1,9 @@
 import { describeValue, errorMessage, isRecord, quotePath } from "@agent/internal";
-import { AgentError } from "../errors.js";
-import { throwIfAborted } from "../toolkit/abort.js";
+import { AgentError, throwIfAborted } from "../errors.js";
 import { writeFileAtomic } from "../toolkit/files/writeFileAtomic.js";
-import { checkText, invalidArgument } from "../toolkit/hostOptions/checks.js";
+import { checkRequest, checkText, invalidArgument } from "../toolkit/hostOptions/checks.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
 import { type Exchange, findDifference, formatRecording, readRecording } from "./recording.js";
-import { checkRequest } from "./request.js";
 
 /**
  * Wraps a provider and writes every exchange to a file, for `replayProvider` to answer from later. The file

@@ -1,14 +1,5 @@
-import { AgentError } from "../errors.js";
+import { abortedError } from "../errors.js";
 import { onAbort } from "./onAbort.js";
-
-/** The error every aborted operation of the core rejects with. */
-export function abortedError(signal: AbortSignal): AgentError {
-  return new AgentError("aborted", "Aborted.", { cause: signal.reason });
-}
-
-export function throwIfAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw abortedError(signal);
-}
 
 /** Resolves or rejects with the promise, or rejects on abort without waiting for it. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,6 +1,5 @@
 import { errorMessage, escapeInvisible, truncateUtf8 } from "@agent/internal";
-import { AgentError, isAgentError } from "../../errors.js";
-import { abortedError } from "../../toolkit/abort.js";
+import { AgentError, abortedError, isAgentError } from "../../errors.js";
 import { checkFunction, checkObject, checkPositive, checkSignal } from "../../toolkit/hostOptions/checks.js";
 import type { ChatRequest } from "../interface.js";
 import { connectionError } from "./connection.js";

@@ -1,5 +1,6 @@
 import { LONGEST_TIMER_MS } from "@agent/internal";
-import { abortedError, orAborted } from "../../toolkit/abort.js";
+import { abortedError } from "../../errors.js";
+import { orAborted } from "../../toolkit/abort.js";
 import type { ProviderRetry } from "../interface.js";
 
 /** Whether a retry can help: `once` for a failure that rarely goes away. */

@@ -1,8 +1,7 @@
-import { checkFunction, checkObject } from "../../toolkit/hostOptions/checks.js";
+import { checkFunction, checkObject, checkRequest } from "../../toolkit/hostOptions/checks.js";
 import type { MediaFitter } from "../adapt/media.js";
 import { GatheredText } from "../answer/gatheredText.js";
 import type { ChatRequest, ChatResponse } from "../interface.js";
-import { checkRequest } from "../request.js";
 import type { HttpEndpoint } from "./endpoint.js";
 import type { IdleTimeout } from "./idleTimeout.js";
 import { AttemptError } from "./retry.js";

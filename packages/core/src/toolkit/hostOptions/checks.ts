@@ -1,6 +1,8 @@
-import { describeValue, isRecord } from "@agent/internal";
+import { describeValue } from "@agent/internal";
 import { AgentError } from "../../errors.js";
+import type { ChatRequest } from "../../providers/interface.js";
 import type { PackRegistry } from "../../tools/pack.js";
+import { isRecord } from "../isRecord.js";
 
 /**
  * The error for an argument or option that is not what it must be, with the code `invalid_argument`.
@@ -76,5 +78,20 @@ export const checkSignal: ValueCheck = (name, value) => {
 export function checkRegistry(registry: PackRegistry): void {
   if (typeof registry?.register !== "function") {
     throw invalidArgument("registry", "a ToolRegistry", registry);
+  }
+}
+
+const checkMessages = arrayOf("messages");
+const checkTools = arrayOf("tools");
+const CALLBACKS = ["onText", "onReasoning", "onToolDraft", "onRetry", "onNotice"] as const;
+
+/** Throws `invalid_argument` unless a provider of core was handed a whole request. */
+export function checkRequest(request: ChatRequest): void {
+  checkObject("request", request);
+  checkMessages("request.messages", request.messages);
+  checkTools("request.tools", request.tools);
+  checkSignal("request.signal", request.signal);
+  for (const name of CALLBACKS) {
+    if (request[name] !== undefined) checkFunction(`request.${name}`, request[name]);
   }
 }
