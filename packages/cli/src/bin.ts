@@ -6,7 +6,7 @@ const STDOUT = 1;
 const args = process.argv.slice(2);
 
 if (!(args.length === 1 && (args[0] === "--version" || args[0] === "-V") && printVersion())) {
-  // Without arguments it is a chat, and a person sees its prompt while the rest is loaded.
+  // Without arguments the command is a chat: show its prompt while the rest is loaded.
   const isPromptShown = args.length === 0 && drawFirstPrompt();
   const { main } = await import("./main.js");
   process.exit(await main(args, { isPromptShown, exit: (code) => process.exit(code) }));

@@ -72,7 +72,7 @@ export interface AssembledAgent {
   readonly dispose: () => Promise<void>;
 }
 
-/** Settings → agent: who answers, the conversation to go on with, the packs. */
+/** Creates the agent from the settings: its provider, the conversation to continue, its packs. */
 export async function assembleAgent(
   loaded: LoadedSettings,
   options: AssemblyOptions,
@@ -89,7 +89,7 @@ export async function assembleAgent(
   const { file, session } =
     resume === undefined ? { file: newSessionFile(cwd) } : await openSession(cwd, resume);
   const instructions = options.instructions ? findInstructions(cwd) : [];
-  // The person's own first: a project does not take the place of a command they know.
+  // The person's own commands come first, so that a project cannot replace a command they know.
   const ownCommands = [configDirectory(), join(cwd, ".agent")].flatMap(readOwnCommands);
   const told = [
     settings.systemPrompt ?? defaultSystemPrompt(cwd),

@@ -5,7 +5,9 @@ import { type LoadedPack, loadPacks, registerPacks } from "./packs/load.js";
 import { type PackSecret, PackSecrets } from "./packs/secrets.js";
 import { switchTools } from "./packs/switches.js";
 
-/** The tools of this run, why each is on or off, and which ask first. All three grow with tools that come late. */
+/**
+ * The tools of this run, why each is on or off, and which ask first. All three grow when tools are registered later.
+ */
 export interface AssembledTools {
   readonly registry: ToolRegistry;
   readonly reasons: ReadonlyMap<string, string>;

@@ -7,8 +7,8 @@ import { lineDiff } from "../display/lineDiff.js";
 const LARGEST_FILE = 1024 * 1024;
 
 /**
- * What a call of `write_file` or `edit_file` would change, as the lines of a diff; none for other calls, for a file that
- * is too large or binary, and where the text to replace is not there.
+ * The change a call of `write_file` or `edit_file` would make, as the lines of a diff. Empty for other calls, for a
+ * file that is too large or binary, and if the text to replace is not in the file.
  */
 export function editPreview(
   { name, args }: Pick<ApprovalRequest, "name" | "args">,

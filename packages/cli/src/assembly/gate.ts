@@ -24,8 +24,8 @@ export interface GateOptions {
 }
 
 /**
- * The one place that decides about a call: the rules first, then the person. What may run is noted for `/undo` right
- * before it does, after any waiting, so that a change the person makes meanwhile is not taken for the tool's.
+ * The one place that decides about a call: the rules first, then the person. `/undo` records the files right before the
+ * call runs, after the person has answered, so that a change the person makes meanwhile is not taken for the tool's.
  */
 export function createGate(options: GateOptions): Approve {
   const { permissions, ask, undo, cwd, onPreview, onProblem } = options;
@@ -50,7 +50,7 @@ export function createGate(options: GateOptions): Approve {
   };
 }
 
-/** Asks with a function of core's own form; its "always" is about the tool, in this session. */
+/** Turns core's `Approve` into an `AskPerson`. Its "always" allows the tool for this session. */
 export function askWith(approve: Approve): AskPerson {
   return async (request) => {
     const decision = await approve(request);

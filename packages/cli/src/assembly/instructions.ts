@@ -16,7 +16,7 @@ const MOST_IN_ALL = 96 * 1024;
 /** A file with instructions for agents. It is text for the model, not code. */
 export interface Instruction {
   readonly file: string;
-  /** As much of it as the model is told. */
+  /** The part that the model gets. */
   readonly text: string;
   /** The size of the whole file. */
   readonly bytes: number;
@@ -54,7 +54,7 @@ function readInstruction(directory: string, root: string): Instruction | undefin
     try {
       const real = realpathSync(file);
       if (!isInside(realpathSync(root), real)) continue;
-      // One byte more than is used tells whether it is cut. A huge file is not read to its end.
+      // Read one byte more than is used, to see whether the text is cut. A huge file is not read to its end.
       const start = readRegularFile(real, MOST_BYTES + 1)?.toString("utf8");
       if (start === undefined) continue;
       const text = truncateUtf8(start, MOST_BYTES);
@@ -78,8 +78,8 @@ export function formatInstructions(instructions: readonly Instruction[], cwd: st
 }
 
 /**
- * Adds the instructions of a subdirectory to the result of the first call that touches something in it. `onFound` is
- * told of each.
+ * Adds the instructions of a subdirectory to the result of the first call that touches something in it. Calls `onFound`
+ * for each.
  */
 export function instructionHooks(
   cwd: string,

@@ -29,7 +29,7 @@ export function readOwnCommands(directory: string): OwnCommand[] {
   return [...commands, ...skills].slice(0, MOST_COMMANDS);
 }
 
-/** The message a command stands for. `$ARGUMENTS` and `$1` are what the person wrote behind its name. */
+/** The message a command stands for. `$ARGUMENTS` and `$1` stand for what the person wrote after its name. */
 export function expandOwnCommand({ kind, text, file }: OwnCommand, argument: string): string {
   if (kind === "skill") {
     return `Use this skill, which lies in ${file}:\n\n${text}${argument === "" ? "" : `\n\n${argument}`}`;
@@ -42,7 +42,7 @@ export function expandOwnCommand({ kind, text, file }: OwnCommand, argument: str
   return isUsed || argument === "" ? filled : `${filled}\n\n${argument}`;
 }
 
-/** What a model is told of the skills there are: it reads one when it needs it. */
+/** The list of skills for the system prompt. The model reads a skill's file when it needs it. */
 export function describeSkills(commands: readonly OwnCommand[]): string {
   const skills = commands.filter(({ kind }) => kind === "skill");
   if (skills.length === 0) return "";

@@ -32,7 +32,7 @@ export class SessionRecording {
     return this.#file;
   }
 
-  /** Ends this recording and clears the conversation: what follows is a session of its own, this one stays. */
+  /** Ends this recording and clears the conversation. The next message starts a new session; the old one is kept. */
   async startNew(): Promise<void> {
     await this.#stop();
     const { conversation, cwd } = this.#options;
@@ -42,7 +42,7 @@ export class SessionRecording {
     this.#start();
   }
 
-  /** The conversation so far goes on in a session of its own; the one it comes from stays as it is. */
+  /** Continues the conversation in a copy of its session; the original session stays as it is. */
   async fork(): Promise<void> {
     await this.#stop();
     this.#file = newSessionFile(this.#options.cwd);
@@ -50,7 +50,7 @@ export class SessionRecording {
     this.#start();
   }
 
-  /** Goes on with another session; the one so far stays as it is. */
+  /** Continues another session; the current one stays as it is. */
   async switchTo(file: string, session: Session): Promise<void> {
     await this.#stop();
     const { conversation } = this.#options;

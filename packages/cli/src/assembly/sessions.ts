@@ -64,12 +64,12 @@ export async function listSessions(cwd: string): Promise<SessionInfo[]> {
   return found;
 }
 
-/** Whether a name has the form of a session's: nothing else that a program passes as an id leads to a file. */
+/** Whether `id` has the form of a session id. An id from outside is checked before it becomes part of a path. */
 export function isSessionId(id: string): boolean {
   return SESSION_FILE.test(`${id}${EXTENSION}`);
 }
 
-/** Removes a kept session, of whichever directory, with what it needs for `/undo`. Throws if there is none. */
+/** Removes a kept session of any directory, with its data for `/undo`. Throws if there is none. */
 export function deleteSession(id: string): void {
   const name = `${id}${EXTENSION}`;
   const all = join(stateDirectory(), "sessions");
@@ -85,7 +85,7 @@ export function removeSession(file: string): void {
   rmSync(undoDirectory(file), { recursive: true, force: true });
 }
 
-/** The sessions in this directory that are too many. */
+/** The oldest sessions in this directory, beyond the number that is kept. */
 export function oldSessionFiles(directory: string): string[] {
   return sessionFiles(directory)
     .slice(KEPT_SESSIONS)
@@ -124,7 +124,9 @@ export function idOf(name: string): string {
   return basename(name, EXTENSION);
 }
 
-/** Last used first: somebody may go on with an old one, and two may begin within one second. */
+/**
+ * Last used first. The name does not tell: a person may continue an old session, and two may start within one second.
+ */
 function sessionFiles(directory: string): string[] {
   if (!existsSync(directory)) return [];
   return readdirSync(directory)

@@ -5,7 +5,7 @@ import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
 import type { LoadedPack } from "./packs/load.js";
 
-// A server that is asked for its tools may never answer.
+// How long to wait for tools that load late: a server may never answer.
 const LATE_TOOLS_LIMIT_MS = 15_000;
 
 /** Tools without a conversation, for commands that list or run them. */

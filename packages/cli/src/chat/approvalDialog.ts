@@ -16,8 +16,8 @@ const SCOPES: Readonly<Record<GrantScope, string>> = {
 };
 
 /**
- * A question about a call that is answered with one key: `y` runs it, `n` does not and takes a reason, `a` offers what
- * can be allowed for good. What a person was typing when the question came is not taken for an answer.
+ * A question about a call, answered with one key: `y` runs it, `n` refuses it and asks for a reason, `a` offers what
+ * can be allowed for good. Text that the person was typing when the question came is not taken for an answer.
  */
 export class ApprovalDialog {
   readonly request: ApprovalRequest;
@@ -54,12 +54,12 @@ export class ApprovalDialog {
     }
   }
 
-  /** The reason is written: the answer is no. `no, use npm ci` may be typed as one. */
+  /** Refuses the call with the written reason. The person may also type `no, use npm ci` as one line. */
   deny(reason: string): PersonDecision {
     return { deny: denial(reason.replace(/^o?(?=[\s,:]|$)[\s,:]*/i, "")) };
   }
 
-  /** Back to the question; `false` if this is it. */
+  /** Goes back to the question; returns `false` if the question is shown already. */
   back(): boolean {
     if (this.#stage === "question") return false;
     this.#stage = "question";

@@ -16,8 +16,8 @@ const MOST_DIFF_LINES = 200;
 const CONTINUED = "│   ";
 
 /**
- * The whole call as it will run, and what it needs a yes for. Characters that cannot be seen, or reorder what is seen,
- * are spelled out; those that look like others are named. Of a long value its length is said, and its end is shown.
+ * The whole call as it will run, and what it needs a yes for. Invisible characters, and those that reorder text, are
+ * escaped; characters that look like others are named. A long value is shown with its length, its start and its end.
  */
 export function approvalLines(
   { name, args, needs }: Pick<ApprovalRequest, "name" | "args" | "needs">,
@@ -39,7 +39,7 @@ export function approvalLines(
   return lines;
 }
 
-/** The lines of a question as rows of a terminal. What goes on in the next row stays right of the bar. */
+/** The lines of a question as rows of a terminal. Continued rows are indented to the right of the bar. */
 export function questionRows(lines: readonly string[], width: number): string[] {
   return lines.flatMap((line) => {
     const [first = "", ...rest] = wrapWords(line, width - CONTINUED.length);

@@ -25,8 +25,8 @@ interface Running {
 }
 
 /**
- * One conversation between a person and an agent: takes what the person sends and tells the view what comes of it.
- * What is sent while a message is answered steers that answer, or waits for its turn.
+ * One conversation between a person and an agent: takes the person's input and reports to the view what happens. A
+ * message that is sent while another is answered steers that answer, or waits for its turn.
  */
 export class ChatController {
   readonly finished: Promise<ExitCode>;
@@ -126,7 +126,7 @@ export class ChatController {
     this.#view.print([await moveToBackground(this.#log, this.#running?.settings.jobs)]);
   }
 
-  /** Ends the answer that is being written; what waits behind it goes back to the person. */
+  /** Stops the answer that is being written; waiting messages go back to the person's line. */
   stopTurn(): void {
     if (!this.#turn) return;
     this.#turn.abort();
@@ -135,7 +135,7 @@ export class ChatController {
     if (waiting.length > 0) this.#view.giveBack(waiting.join("\n"));
   }
 
-  /** Ends the chat, after the answer that is being written was stopped. */
+  /** Stops the answer that is being written and ends the chat. */
   quit(code: ExitCode): void {
     this.#exitCode ??= code;
     this.#queue.takeWaiting();
@@ -214,7 +214,9 @@ export class ChatController {
     else if (!this.#turn) this.#view.idle();
   }
 
-  /** The message with what it mentions; `undefined`, and the message back on the line, if that cannot be attached. */
+  /**
+   * The message with what it mentions. If that cannot be attached: `undefined`, and the message goes back on the line.
+   */
   async #compose(
     { text, shown, made }: Message,
     notes: readonly string[],
@@ -237,7 +239,7 @@ export class ChatController {
   }
 
   async #answer(message: Message): Promise<void> {
-    // Taken at once: what is typed while files are read belongs behind this message.
+    // Start the turn before files are read: what is typed meanwhile must wait behind this message.
     const turn = new AbortController();
     this.#turn = turn;
     if (message.made === undefined) this.#view.echo(message.shown);

@@ -12,7 +12,7 @@ import type { ChatView } from "./view.js";
 
 const WELCOME = "/help lists the commands.";
 
-/** A front of the chat: where it is shown and where the person's input comes from. */
+/** The output and input of the chat: a terminal or plain lines. */
 interface ChatFront {
   readonly view: ChatView;
   open(controller: ChatController): void;
@@ -22,14 +22,14 @@ interface ChatFront {
 }
 
 /**
- * The chat on this process's terminal. With `TERM=dumb` or without a terminal it speaks in plain lines and writes no
+ * The chat on this process's terminal. With `TERM=dumb` or without a terminal it prints plain lines and writes no
  * escape code; with `NO_COLOR` it is the same chat without colour.
  */
 export function createChat(places: ChatPlaces): Chat {
   let ready: ReadyChat | undefined;
   let view: ChatView | undefined;
   let shown: ChatFront | undefined;
-  // What a config, a pack or Node itself prints must not get between the rows that are drawn.
+  // Output of a config, a pack or Node itself must not mix with the rows that are drawn.
   const divert = (): (() => void) => divertOutput((lines) => view?.print(lines));
   let release = (): void => undefined;
   return {
@@ -105,7 +105,7 @@ async function plainFront({ historyFile }: ChatPlaces): Promise<ChatFront> {
   return new PlainChat(historyFile, process.stdin, ownStandardOutput());
 }
 
-/** One question after the other: two servers may ask at the same time. */
+/** Asks one question after the other: two servers may ask at the same time. */
 function inTurn(ask: Chat["question"]): Chat["question"] {
   let last: Promise<unknown> = Promise.resolve();
   return (question) => {
@@ -115,7 +115,7 @@ function inTurn(ask: Chat["question"]): Chat["question"] {
   };
 }
 
-/** Resolves to no answer when the one who asked does not want one any more. */
+/** Resolves to `dismissed` when the signal aborts: the pack does not wait for an answer any more. */
 function untilAborted(signal: AbortSignal): { promise: Promise<PersonAnswer>; release: () => void } {
   let release = (): void => undefined;
   const promise = new Promise<PersonAnswer>((resolve) => {

@@ -2,7 +2,7 @@ import type { BackgroundJobs } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
 import type { CallLog } from "./callLog.js";
 
-/** Lets the newest command that runs go on in the background. Resolves to what the person is told. */
+/** Moves the newest running command to the background. Resolves to a message for the person. */
 export async function moveToBackground(log: CallLog, jobs: BackgroundJobs | undefined): Promise<string> {
   const call = log.running.findLast(({ pid }) => pid !== undefined);
   const moved = call?.pid !== undefined && (await jobs?.detachProcess?.(call.pid));

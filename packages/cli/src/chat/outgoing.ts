@@ -15,8 +15,8 @@ export interface Outgoing {
 }
 
 /**
- * Puts a message together: what the person wrote, then what happened since the last message, then the files and other
- * things it mentions. Rejects with what is wrong with one that is there and cannot be attached.
+ * Composes a message: the person's text, then what happened since the last message, then the files and other things it
+ * mentions. Rejects, saying what is wrong, if one of them exists and cannot be attached.
  */
 export async function composeMessage(
   text: string,
@@ -54,7 +54,7 @@ export function withNotes(content: Content, happened: readonly string[]): Conten
   return [...parts, ...happened.map((text) => ({ type: "text", text }) as const)];
 }
 
-/** Takes a message that got no answer out of the conversation: sent again, it would be there twice. */
+/** Removes a message that got no answer from the conversation: when it is sent again, it would be there twice. */
 export function takeBackUnanswered(conversation: Conversation): boolean {
   const { length } = conversation.sessionContext;
   if (conversation.sessionContext.at(-1)?.role !== "user") return false;

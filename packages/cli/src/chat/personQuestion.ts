@@ -12,8 +12,8 @@ const MOST_TRIES = 3;
 type Desk = Pick<ChatView, "print" | "pick" | "style">;
 
 /**
- * Puts the question of a pack to the person, field by field, under the name of who asks. Closing any of it is no
- * answer; what was filled in is sent only after a last yes. An address is shown whole and never opened.
+ * Asks the person a pack's question, field by field, under the name of who asks. If the person closes a field, the
+ * question is dismissed; the values are sent only after a final yes. An address is shown whole and never opened.
  */
 export async function askPersonQuestion(question: PersonQuestion, desk: Desk): Promise<PersonAnswer> {
   const { source, message, fields, url, signal } = question;
@@ -45,7 +45,10 @@ export async function askPersonQuestion(question: PersonQuestion, desk: Desk): P
   return decision === YES ? { answer: "yes", values } : { answer: "no" };
 }
 
-/** What was filled in; nothing in it for an optional field left empty. Undefined if the person closed the question. */
+/**
+ * The field's value in `given`, which is `undefined` for an optional field left empty; `undefined` if the person closed
+ * it.
+ */
 async function askField(
   field: QuestionField,
   desk: Desk,

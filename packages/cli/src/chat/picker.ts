@@ -2,9 +2,9 @@ import type { MenuItem } from "./menu.js";
 
 /** A list from which a person chooses one, narrowed by what is typed. */
 export class Picker {
-  /** Closes the list with a choice, or with none. */
+  /** Closes the list with a choice, or with `undefined`. */
   readonly choose: (value: string | undefined) => void;
-  /** Whether what is typed is an answer by itself. */
+  /** Whether the typed text is accepted as the answer, instead of filtering the list. */
   readonly takesText: boolean;
   readonly #title: string;
   readonly #items: readonly MenuItem[];

@@ -55,7 +55,7 @@ export class PlainChat {
     this.#lines.close();
   }
 
-  /** The person's turn, or the end if there is nobody left to write. */
+  /** Shows the prompt, or ends the chat if the input has ended. */
   #idle(): void {
     if (this.#ended) this.#controller?.quit(EXIT.done);
     else this.#output.write(PROMPT);

@@ -88,7 +88,10 @@ export class PlainView implements ChatView {
 
   notify(): void {}
 
-  /** A numbered list, of which anything but one of its numbers chooses nothing; or a line that is the answer itself. */
+  /**
+   * Prints a numbered list and reads one of its numbers, or the answer itself with `takesText`; anything else chooses
+   * nothing.
+   */
   async pick(
     title: string,
     items: readonly MenuItem[],

@@ -4,7 +4,7 @@ import { PROMPT } from "./firstPrompt.js";
 
 const ASKING = "? ";
 
-/** What stands in front of the line being written, and its columns: a mark, or words such as those of a search. */
+/** The prompt in front of the input line, and its width: a mark, or words such as those of a search. */
 export function promptText(
   words: string | undefined,
   isAsking: boolean,

@@ -5,14 +5,14 @@ import { type Status, statusRow } from "./statusRow.js";
 
 const MOST_HINTS = 6;
 
-/** What can stand below the line being written. */
+/** What can be shown below the input line. */
 interface Below {
   readonly menu: Menu | undefined;
   readonly hints: readonly string[];
   readonly status: Status | undefined;
 }
 
-/** The rows below the line: a list that is open, else hints, else the status. */
+/** The rows below the input line: an open list, else hints, else the status. */
 export function rowsBelow(
   { menu, hints, status }: Below,
   { width, room }: { readonly width: number; readonly room: number },

@@ -8,7 +8,7 @@ const MOST_KEPT = 1024 * 1024;
 
 /**
  * Runs a line the person typed after `!`, in their own shell and with their own rights: no model is involved. Reports
- * it as a call, and resolves to what the model is told of it with the next message.
+ * it as a call, and resolves to a note for the model, sent with the next message.
  */
 export function runShellLine(
   command: string,

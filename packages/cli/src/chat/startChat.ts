@@ -25,7 +25,7 @@ export interface StartOptions {
   readonly isPromptShown?: boolean;
 }
 
-/** What is read from the disk before there is somebody to answer. Questions on the way are asked aside. */
+/** What is read from the disk before the provider is chosen. Questions meanwhile are asked in plain lines. */
 export interface ChatSetup {
   readonly loaded: LoadedSettings;
   /** Whether AGENTS.md and the like are used. */

@@ -65,7 +65,7 @@ function callRow({ number, name, title }: LoggedCall): Pick<Row, "label" | "titl
   return { label: `#${number}  ${escapeToLine(name)}`, title };
 }
 
-/** One line, if it can be: what the call was about gives way, how it went does not. */
+/** One line, if it fits: the call's title is shortened, its result is not. */
 function fit({ label, title, facts }: Row, columns: number): string {
   const room = columns - textWidth(label) - textWidth(facts) - "      ".length;
   return `  ${label}  ${cutToWidth(title, Math.max(SHORTEST_TITLE, room))}  ${facts}`;

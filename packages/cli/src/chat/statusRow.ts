@@ -18,7 +18,7 @@ export interface Status {
   readonly jobs: number;
 }
 
-/** The status as one row; what matters least is left out where there is no room. */
+/** The status as one row. If there is no room, the least important parts are left out. */
 export function statusRow(status: Status, width: number, style: Style): string {
   const { mode, contextShare, tokens, cost, jobs } = status;
   const name =

@@ -10,15 +10,15 @@ const LEAVE = "\x1b[?2004l\x1b[?2026l\x1b[?25h\x1b[0m";
 export interface TerminalEvents {
   readonly input: (chunk: Buffer) => void;
   readonly resize: () => void;
-  /** The chat must end: a signal came, or the terminal is gone. */
+  /** Called when the chat must end: a signal came, or the terminal is gone. */
   readonly hangUp: (code: ExitCode) => void;
-  /** The terminal is about to be handed back: take away what is drawn. */
+  /** Called before the terminal is restored: erase what is drawn. */
   readonly leaving: () => void;
-  /** The process was stopped and goes on: draw again. */
+  /** Called when the stopped process continues: draw again. */
   readonly resumed: () => void;
 }
 
-/** The terminal in raw mode. However the process ends, short of SIGKILL, it is handed back as it was. */
+/** The terminal in raw mode. It is restored however the process ends, except by SIGKILL. */
 export class Terminal {
   readonly #input: ReadStream;
   readonly #output: WriteStream;
@@ -59,7 +59,7 @@ export class Terminal {
     this.#stopWatching = onEndingSignals(["SIGTERM", "SIGHUP", "SIGINT"], hangUp);
     process.on("SIGCONT", this.#resume);
     process.on("exit", this.#leave);
-    // Before Node prints the error, not after: it must be readable.
+    // Restore the terminal before Node prints the error: in raw mode it would not be readable.
     process.on("uncaughtExceptionMonitor", this.#leave);
     this.#enter();
     this.#input.resume();
@@ -83,7 +83,7 @@ export class Terminal {
   /** Stops the process as Ctrl-Z does; the shell takes over until the person continues it. */
   suspend(): void {
     this.#leave();
-    // The group, so that a wrapper such as npx stops too and the shell takes over.
+    // Stop the whole process group, so that a wrapper such as npx stops too and the shell takes over.
     process.kill(0, "SIGTSTP");
     // Without a shell the signal has no effect, and no SIGCONT will come.
     setImmediate(this.#resume);

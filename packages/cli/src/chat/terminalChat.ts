@@ -21,7 +21,7 @@ const ESCAPE_MS = 50;
 const CLEAR_SCREEN = "\x1b[H\x1b[2J";
 const LEAVE_HINT = "Ctrl-C again leaves.";
 
-/** The keyboard's side of the chat: what each key does to the line, the conversation or the view. */
+/** The keyboard of the chat: what each key does to the line, the conversation or the view. */
 export class TerminalChat {
   readonly view: TerminalView;
   readonly #terminal: Terminal;
@@ -177,7 +177,7 @@ export class TerminalChat {
         this.view.editor.set(search.draft);
         return true;
       }
-      // Enter sends what was found; every other key goes on with it on the line.
+      // Escape and Tab leave what was found on the line. Any other key has its usual effect on it: Enter sends it.
       return name === "escape" || name === "tab";
     }
     this.view.editor.set(search.text);

@@ -23,7 +23,7 @@ import { TERMINAL_KEYS } from "./terminalKeys.js";
 import type { ChatView, PickOptions } from "./view.js";
 
 const BELL = "\x07";
-const LOWEST_WITH_STATUS = 8; // Lower than this, every row is needed for what happens.
+const LOWEST_WITH_STATUS = 8; // On a terminal with fewer rows, the conversation needs all of them.
 
 interface Question {
   readonly dialog: ApprovalDialog;
@@ -32,8 +32,8 @@ interface Question {
 }
 
 /**
- * The chat on a terminal: the conversation flows into the scrollback, and at the bottom stand what is
- * happening now and the line being written. Frames are drawn at most about thirty times a second.
+ * The chat on a terminal: the conversation goes into the scrollback; the running turn and the input line are drawn at
+ * the bottom. Frames are drawn at most about thirty times a second.
  */
 export class TerminalView implements ChatView {
   readonly style: Style;
@@ -55,7 +55,7 @@ export class TerminalView implements ChatView {
   #queued: readonly string[] = [];
   #status: Status | undefined;
   #turn: { readonly doing: string | undefined; readonly startedAt: number } | undefined;
-  /** How many of the rows that are drawn, from the first, are an answer, if they are all of it. */
+  /** How many of the drawn rows, from the first, are the answer; 0 unless the rows hold all of it. */
   #answerRows = 0;
 
   constructor(screen: Screen, style: Style) {
@@ -149,7 +149,7 @@ export class TerminalView implements ChatView {
     return this.#question?.dialog;
   }
 
-  /** Text that is typed while the question is not ready for an answer belongs to the line that was being written. */
+  /** Adds text that was typed just after the question appeared to the line the person was writing. */
   typeAhead(text: string): void {
     if (this.#question) this.#question = { ...this.#question, draft: this.#question.draft + text };
   }
@@ -200,7 +200,7 @@ export class TerminalView implements ChatView {
     this.#frames.request();
   }
 
-  /** Puts words in place of the prompt, or takes them away. They must be safe to show. */
+  /** Replaces the prompt by words, or restores it. The words must be safe to show. */
   set prompt(words: string | undefined) {
     this.#prompt = words;
     this.#frames.request();
@@ -222,7 +222,7 @@ export class TerminalView implements ChatView {
     this.#frames.request();
   }
 
-  /** Words below the line being written, until the next key. They must be safe to show. */
+  /** Shows lines below the input line until the next key. They must be safe to show. */
   hint(lines: readonly string[]): void {
     this.#hints = lines;
     this.#frames.request();
@@ -236,14 +236,14 @@ export class TerminalView implements ChatView {
     });
   }
 
-  /** Starts on an empty row; what was drawn is not ours any more. */
+  /** Draws on an empty row, because another program has written to the terminal: erases nothing. */
   redraw(): void {
     this.#region.forget();
     this.#answerRows = 0;
     this.draw();
   }
 
-  /** Takes the live rows away; all that was said stays. `draw` brings them back. */
+  /** Erases the live rows; the conversation stays. `draw` brings them back. */
   hide(): void {
     this.#frames.settle();
     const { above } = this.#activity.frame(this.columns, this.#screen.rows);
@@ -285,7 +285,7 @@ export class TerminalView implements ChatView {
     const before = rowsBefore(above, width, this.style).slice(0, most);
     const room = height - 1 - before.length - inputRows.length - below.length;
     const { rows, answerRows, ...frame } = this.#activity.frame(width, Math.max(1, room));
-    // At the bottom stands what the person types: if the terminal is too low, the rest gives way.
+    // The input line always stays: if the terminal has too few rows, the rows above it are cut.
     const top = lastOf([...rows, ...before], height - 1 - inputRows.length - below.length).map((row) =>
       clipRow(row, width),
     );

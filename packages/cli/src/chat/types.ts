@@ -57,13 +57,13 @@ export interface ChatSettings {
   /** The size of the model's context, where it is known. */
   readonly contextTokens?: () => number | undefined;
   readonly price?: (model: string) => ModelPrice | undefined;
-  /** A turn that took this long ends with a bell; absent: none does. */
+  /** A turn that took this long ends with a bell. Absent: there is no bell. */
   readonly notifyAfterMs?: number;
-  /** The conversation was resumed: it is shown again. */
+  /** The lines of a resumed conversation, to show it again. */
   readonly resumed?: (style: Style) => readonly string[];
 }
 
-/** The slash commands. They come with who answers: the first prompt does not wait for them. */
+/** The slash commands. They are loaded together with the agent: the first prompt does not wait for them. */
 export type SlashCommands = typeof import("./commands/slashCommands.js").slashCommands;
 
 /** Paths of the chat's own files. */
@@ -97,9 +97,9 @@ export interface Chat {
   /** Lets the person choose from a list. */
   readonly pick: (title: string, items: readonly MenuItem[]) => Promise<string | undefined>;
   /**
-   * Talks until the person quits; the terminal is restored whatever happens. What is written while `load` is at
-   * work waits for its end. `isPromptShown` says that the first prompt was drawn by `drawFirstPrompt`. Rejects with what
-   * `load` rejects with.
+   * Runs the chat until the person quits; the terminal is restored whatever happens. Messages written while `load` runs
+   * wait for its end. `isPromptShown` says that `drawFirstPrompt` has drawn the first prompt. Rejects with what `load`
+   * rejects with.
    */
   run(load: () => Promise<ReadyChat>, isPromptShown?: boolean): Promise<ExitCode>;
 }

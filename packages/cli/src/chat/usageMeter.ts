@@ -21,7 +21,7 @@ export class UsageMeter {
     if (price) this.#cost += costOf(event.usage, price);
   }
 
-  /** The conversation is another one: its size is known with the next request. */
+  /** Forgets the size, because the conversation has changed: the next request tells the new one. */
   forgetSize(): void {
     this.#last = 0;
   }

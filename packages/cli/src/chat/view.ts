@@ -5,7 +5,10 @@ import type { MenuItem } from "./menu.js";
 import type { Status } from "./statusRow.js";
 
 export interface PickOptions {
-  /** Whether what is typed is an answer by itself. An empty one is the selected item, or "" without any. */
+  /**
+   * Whether typed text is accepted as the answer. An empty line chooses the selected item, or is "" if there are no
+   * items.
+   */
   readonly takesText?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -13,7 +16,7 @@ export interface PickOptions {
 /** The output of a chat: a terminal with a live region, or plain lines. It displays and decides nothing. */
 export interface ChatView {
   readonly style: Style;
-  /** How wide a line may be to stay one. */
+  /** The width of a line, in columns. */
   readonly columns: number;
   /** What `/help` says about the keys that work here. */
   readonly keys: readonly (readonly [keys: string, does: string])[];
@@ -24,24 +27,24 @@ export interface ChatView {
   preview(id: string, diff: readonly string[]): void;
   /** What the person sent, as it takes effect. */
   echo(input: string): void;
-  /** `doing` says what goes on where no event does. */
+  /** `doing` describes work that reports no events. */
   turnStarted(doing?: string): void;
   /** `problem` says why there is no answer, if there is none. */
   turnEnded(problem: string | undefined): void;
   ask(request: ApprovalRequest, diff: readonly string[]): Promise<PersonDecision>;
   /** Lets the person choose; resolves to nothing if they do not want to, or when the signal aborts. */
   pick(title: string, items: readonly MenuItem[], options?: PickOptions): Promise<string | undefined>;
-  /** What was shown in part, the newest first, and prints one of it by its place. */
+  /** The titles of results that were shown in part, the newest first. `expand` prints one of them by its index. */
   readonly expandable: readonly string[];
   expand(place: number): void;
   /** Messages that wait for their turn, or none. */
   queued(messages: readonly string[]): void;
-  /** What is always visible, where something can be. */
+  /** Updates the status row, where the view has one. */
   status(status: Status): void;
-  /** A long turn has ended: the person may be elsewhere. */
+  /** Draws attention, because a long turn has ended and the person may look elsewhere. */
   notify(): void;
-  /** Nothing is left to answer: it is the person's turn. */
+  /** Called when no message is left to answer: it is the person's turn. */
   idle(): void;
-  /** Puts text that was not sent back where the person can change it. */
+  /** Puts unsent text back on the input line. */
   giveBack(text: string): void;
 }

@@ -44,7 +44,7 @@ async function trustedProject({ config, trust = false }: SettingsFlags): Promise
   if (config === false) return undefined;
   const cwd = process.cwd();
   const options = { cwd, trust: { grant: trust }, ...(config !== undefined && { file: config }) };
-  // What is wrong with a config is told when a session is opened.
+  // A faulty config is reported when a session is opened.
   const { projectFile } = await loadLayers(options).catch(() => ({ projectFile: undefined }));
   return projectFile;
 }

@@ -12,7 +12,7 @@ interface Words {
 
 const SHELLS: Readonly<Record<string, (words: readonly Words[]) => string>> = { bash, zsh, fish };
 
-/** `agent completion`: a script made from the command line as it is, so that it cannot fall behind. */
+/** `agent completion`: generates the script from the commands and flags themselves, so that it is never out of date. */
 export function completionCommand(shell: string, program: Command): ExitCode {
   const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
   if (!script)

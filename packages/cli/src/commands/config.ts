@@ -14,7 +14,7 @@ export interface ConfigFlags extends SettingsFlags {
 
 const DEFAULT = "default";
 
-/** `agent config`: what all layers together say; with `--explain` where each value comes from. */
+/** `agent config`: the settings of all layers merged; with `--explain`, where each value comes from. */
 export async function configCommand(flags: ConfigFlags): Promise<ExitCode> {
   return await withTools(flags, (tools) => printSettings(tools, flags.explain ?? false));
 }

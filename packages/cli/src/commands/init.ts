@@ -17,7 +17,7 @@ const LONGER_LIMIT_MS = 600_000;
 /** The tools of the default packs that are off until somebody opts in, and what each can do. */
 const OPT_INS = { run_bash: "run shell commands", remove: "delete files and directories" } as const;
 
-/** What is asked about the shell, where run_bash is on. */
+/** The answers about the shell, if run_bash is on. */
 interface ShellChoices {
   readonly shell?: string;
   readonly timeoutMs?: number;
@@ -59,7 +59,7 @@ export async function initCommand(flags: InitFlags): Promise<ExitCode> {
   return EXIT.done;
 }
 
-/** A shell that runs what a model wrote asks first unless the person says otherwise. */
+/** The tools that ask first: run_bash, if it is on, unless the person says otherwise. */
 function confirmedBy(flag: InitFlags["confirm"], enable: readonly string[]): readonly string[] {
   if (flag === false) return [];
   const named = Array.isArray(flag) ? flag : [];

@@ -8,9 +8,9 @@ import { userPackagesDirectory } from "../process/paths.js";
 import { resolvePack } from "../settings/packs/resolve.js";
 
 /**
- * Loads a package that the command does not carry: from one of `directories`, which must be trusted, since it is code
- * (see `trustedDirectories`), or from beside the command. Without it one line says what to install; in a terminal it is
- * offered, for this person alone.
+ * Loads a package that the command does not depend on: from one of `directories`, which must be trusted because it is
+ * code (see `trustedDirectories`), or from beside the command. If it is missing, one line says what to install; in a
+ * terminal the person is offered to install it for themselves.
  */
 export async function loadOptional<T>(
   command: string,
@@ -37,15 +37,15 @@ export async function loadOptional<T>(
 }
 
 /**
- * The directory through whose links the command was started: whoever ran the command from there trusts it. pnpm keeps the
- * command itself elsewhere, where it does not see the packages that are installed beside it.
+ * The directory whose link started the command: the person who ran the command from there trusts it. pnpm stores the
+ * command's own files elsewhere, from where the packages installed beside the link are not found.
  */
 function startDirectory(): string[] {
   const [, started] = process.argv;
   return started === undefined ? [] : [dirname(started)];
 }
 
-/** Beside the command: in the project if that is where it is installed, else for all projects. */
+/** npm's arguments to install beside the command: in the project if the command is installed there, else globally. */
 function installArguments(name: string): string[] {
   const isOfProject = isInside(process.cwd(), fileURLToPath(import.meta.url));
   return ["install", ...(isOfProject ? [] : ["--global"]), name];

@@ -9,7 +9,7 @@ import { ensurePrivateDirectory } from "../../process/paths.js";
 const MANIFEST = `${JSON.stringify({ private: true, description: "Packages of the agent command" }, undefined, 2)}\n`;
 const MAX_OUTPUT = 8 * 1024 * 1024;
 
-/** Installs packages with npm into a directory, which is made with a package.json of its own where there is none. */
+/** Installs packages with npm into a directory. Makes the directory and its package.json if they are missing. */
 export async function installPackages(directory: string, names: readonly string[]): Promise<void> {
   if (!existsSync(join(directory, "package.json"))) {
     ensurePrivateDirectory(directory);
@@ -24,8 +24,8 @@ export async function uninstallPackages(directory: string, names: readonly strin
 }
 
 /**
- * The person's own npm, and an environment in which it is run by this very Node: it is a script that would take the
- * first `node` on the PATH, which may be one of a project. Throws a `CliError` if there is none.
+ * The person's own npm, and an environment in which this same Node runs it: npm is a script and would take the first
+ * `node` on the PATH, which may belong to a project. Throws a `CliError` if there is no npm.
  */
 function ownNpm(): { readonly program: string; readonly env: NodeJS.ProcessEnv } {
   const program = ownProgram("npm");

@@ -20,8 +20,8 @@ const KNOWN_BY: readonly (readonly [name: string, program: OtherManager["program
 ];
 
 /**
- * Who installs the packages of a project, if it is not npm: known by the nearest lock file, up to the repository's root.
- * None of them is run for the person: each loads code of the project, which nobody may have trusted.
+ * The package manager of a project, if it is not npm, found by the nearest lock file up to the repository's root. We
+ * never run it for the person: each of them loads code of the project, which the person may not have trusted.
  */
 export function findOtherManager(directory: string): OtherManager | undefined {
   for (let folder = directory; ; folder = dirname(folder)) {
@@ -34,7 +34,7 @@ export function findOtherManager(directory: string): OtherManager | undefined {
   }
 }
 
-/** What a person runs to install a package in a project. */
+/** The command line that installs a package in a project. */
 export function installCommand(name: string, directory: string): string {
   const other = findOtherManager(directory);
   return other === undefined ? `npm install ${name}` : `${other.program} add ${name}`;

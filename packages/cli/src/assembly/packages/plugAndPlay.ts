@@ -12,8 +12,8 @@ interface PnpApi {
 }
 
 /**
- * The folders of what the package in `directory` depends on, by name, where Yarn Plug'n'Play is at work: it has no
- * `node_modules`. None elsewhere.
+ * The folders of the dependencies of the package in `directory`, by name, under Yarn Plug'n'Play, which has no
+ * `node_modules`. Empty without it.
  */
 export function plugAndPlayFolders(directory: string): ReadonlyMap<string, string> {
   const folders = new Map<string, string>();
@@ -21,7 +21,7 @@ export function plugAndPlayFolders(directory: string): ReadonlyMap<string, strin
   const self = api?.findPackageLocator(join(directory, "/"));
   if (!api || !self) return folders;
   for (const [name, reference] of api.getPackageInformation(self).packageDependencies) {
-    // A peer dependency that nobody provides has none.
+    // A peer dependency that no package provides has no folder.
     if (reference === null) continue;
     folders.set(name, api.getPackageInformation(api.getLocator(name, reference)).packageLocation);
   }

@@ -26,8 +26,8 @@ export interface LoadedPack {
 }
 
 /**
- * Loads the selected packs. A pack that is not installed is an error, since the config asks for something that
- * is not there; one that is there and breaks is reported in `problem`, and the rest works.
+ * Loads the selected packs. Throws for a pack that is not installed. A pack that is installed and fails to load is
+ * reported in its `problem`; the others work.
  */
 export async function loadPacks(
   packs: readonly SelectedPack[],
@@ -91,7 +91,9 @@ async function loadPack(pack: SelectedPack, projectFile: string | undefined): Pr
   }
 }
 
-/** A file of the project runs as it was trusted with the config that names the pack; Node loads what is installed. */
+/**
+ * Runs a file of the project in the version that was trusted with its config; an installed package is loaded by Node.
+ */
 async function importPack(
   { source, modules }: SelectedPack,
   { file, local, own }: ResolvedPack,
@@ -103,14 +105,14 @@ async function importPack(
 
 async function importPackage(file: string): Promise<Record<string, unknown>> {
   const module: Record<string, unknown> = await withinTime(file, () => import(pathToFileURL(file).href));
-  // Node finds the named exports of most CommonJS modules; where it does not, they are all in the default.
+  // Node does not find the named exports of every CommonJS module; then all of them are in the default export.
   const isCommonJs = createRequire(import.meta.url).cache[file] !== undefined;
   return isCommonJs && typeof module.register !== "function"
     ? (module.default as Record<string, unknown>)
     : module;
 }
 
-/** Names the pack if it ends the process while it is loaded. */
+/** Reports the pack's name if its code ends the process while it is loaded. */
 async function namedIfItEnds<T>(name: string, load: () => Promise<T>): Promise<T> {
   const tell = (): void => {
     process.stderr.write(`agent: the pack ${quote(name)} ended the process while it was loaded.\n`);
@@ -131,7 +133,7 @@ function missing({ name, origin, source }: SelectedPack): string {
   const place = source ? locate(source.file, source.text, valuePattern(name)) : origin;
   if (isLocal(name)) return `${place}: the pack ${quote(name)} does not exist, or is not a file.`;
   const directory = source ? dirname(source.file) : process.cwd();
-  // Outside Yarn nothing of such a project can be found, installed or not.
+  // The packages of such a project can be found only by a program that Yarn started.
   if (findOtherManager(directory)?.plugAndPlay && process.versions.pnp === undefined) {
     return `${place}: the pack ${quote(name)} cannot be found, because Yarn Plug'n'Play installs this project and Yarn did not start this command. Run: yarn agent`;
   }
@@ -142,7 +144,7 @@ function withoutPreset(): string {
   return `${DEFAULT_PACK} is not installed, so there are no tools for files, search and commands. Run: npm install ${DEFAULT_PACK}`;
 }
 
-/** The collision may be inside a pack of packs, so the whole chain of causes is looked at. */
+/** Whether two packs want the same tool name. Searches all causes, because the collision may be inside a preset. */
 function isCollision(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (isAgentError(cause, "tool_duplicate")) return true;

@@ -9,7 +9,7 @@ export interface PackSecret {
   readonly isSet: boolean;
 }
 
-/** The secrets of all packs, those inside presets included, out of reach of tools and commands. Its lists are live. */
+/** The secrets of all packs, also of packs inside presets, kept away from tools and commands. Its lists are live. */
 export class PackSecrets {
   readonly declared: PackSecret[] = [];
   /** All variables no command may see, those of the providers included. */
@@ -26,12 +26,14 @@ export class PackSecrets {
     this.values = [...keys.values];
   }
 
-  /** Takes what loaded packs declare out of the environment, before the code of any of them runs again. */
+  /** Removes the variables that loaded packs declare from the environment, before any code of the packs runs again. */
   take(packs: readonly LoadedPack[]): void {
     for (const { name, module } of packs) this.#take(name, declaredSecrets(module));
   }
 
-  /** The values of the variables that a pack declares, those that are set. A pack inside a preset is new to us here. */
+  /**
+   * The values of the variables that a pack declares, where they are set. A pack inside a preset is first seen here.
+   */
   claim(pack: string, variables: readonly string[]): Readonly<Record<string, string>> {
     const isKnown = (variable: string): boolean => this.declared.some((one) => one.variable === variable);
     this.#take(

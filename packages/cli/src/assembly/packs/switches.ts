@@ -7,7 +7,7 @@ import type { Settings, ToolSwitch } from "../../settings/layers.js";
 
 type SwitchSettings = Pick<Settings, "switches" | "confirm" | "readOnly">;
 
-/** What the switches gave: why each tool is on or off, and which tools ask first. */
+/** The result of the switches: why each tool is on or off, and which tools ask first. */
 export interface SwitchedTools {
   readonly reasons: ReadonlyMap<string, string>;
   readonly confirm: ReadonlySet<string>;
@@ -42,7 +42,7 @@ export function switchTools(
   return { reasons, confirm };
 }
 
-/** Follows the switches in order; read-only comes last and takes away whatever can change anything. */
+/** Applies the switches in order. Read-only comes last and turns every tool off that can change anything. */
 function decideTool(tool: ToolInfo, settings: SwitchSettings): { on: boolean; reason: string } {
   let on = tool.enabled;
   let reason = on ? "on by default" : "off by default";

@@ -2,8 +2,8 @@ import { dirname } from "node:path";
 import { userPackagesDirectory } from "../../process/paths.js";
 
 /**
- * Where code may come from besides the command itself: beside the configs that are in use, which were trusted, and the
- * person's own packages. Never the working directory as such: anybody may have put packages there.
+ * The directories that code is loaded from, besides the command's own: those of the configs in use, which were trusted,
+ * and the person's own packages. Never the working directory as such: anybody may have put packages there.
  */
 export function trustedDirectories(...configFiles: readonly (string | undefined)[]): string[] {
   const besideConfigs = configFiles.flatMap((file) => (file === undefined ? [] : [dirname(file)]));

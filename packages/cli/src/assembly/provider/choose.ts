@@ -24,16 +24,16 @@ export interface ChosenProvider {
   readonly model: string;
   /** One line for the person: which model, where, and why. */
   readonly description: string;
-  /** The same place with another model; absent where there is only one. */
+  /** Creates the provider with another model of the same server; absent where there is only one model. */
   readonly withModel?: (model: string) => Promise<ChatProvider>;
   /** Lists the server's models, where it has a list; also proves the key. */
   readonly listModels?: (signal?: AbortSignal) => Promise<readonly ModelInfo[]>;
 }
 
 /**
- * Decides who answers: what flags and config say; then a provider's key or `OPENAI_BASE_URL`; then a model server on
- * this machine that the person agreed to, if the person is there; else the offline provider. Throws if a model was
- * asked for and nobody can serve it.
+ * Chooses the provider: the one that flags and config name; else by a provider's key or `OPENAI_BASE_URL`; else a model
+ * server on this machine that the person agreed to, if the chat is interactive; else the offline provider. Throws if a
+ * model was named and no provider can serve it.
  */
 export async function chooseProvider(
   settings: ProviderChoice,
@@ -108,7 +108,7 @@ function missingKey({ name, keyVariables }: ProviderFactory): string {
   return `There is no API key for ${name}. Set ${variable}, or provider.apiKey or provider.baseURL in the config.`;
 }
 
-/** `/model anthropic/x` where anthropic answers already means its model `x`. */
+/** With the provider anthropic, `/model anthropic/x` means its model `x`. */
 function ownModel(model: string, provider: string): string {
   const split = splitModel(model);
   return split.provider === provider ? split.model : model;

@@ -11,8 +11,8 @@ import { errorMessage, isRecord } from "@agent/core/toolkit";
 const RETRY_FIRST_AFTER_MS = 60_000;
 
 /**
- * Asks a second model where the first one fails, and says so each time: the retry event names both. What only one of
- * the two can do is not offered. Each gets back only the state of its own answers.
+ * Asks a second model when the first one fails, and reports it each time in a retry event that names both. Offers only
+ * what both models can do. Each model gets back only the state of its own answers.
  */
 export class FallbackProvider implements ChatProvider {
   readonly #first: ChatProvider;
@@ -85,7 +85,7 @@ function nameOf({ model }: ChatProvider): string {
   return model ?? "the model";
 }
 
-/** How the state of the second one's answers is kept. */
+/** Wraps the state of the second model's answers. */
 interface FallbackState {
   readonly fallback: true;
   readonly state: unknown;

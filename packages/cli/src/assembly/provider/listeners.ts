@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 const LISTENING = "0A";
-// Local addresses that take a connection to 127.0.0.1, as the tables write them.
+// Local addresses that accept a connection to 127.0.0.1, as the tables of /proc/net write them.
 const REACHED_BY_LOOPBACK = new Set([
   "0100007F",
   "00000000",
@@ -12,12 +12,12 @@ const REACHED_BY_LOOPBACK = new Set([
 ]);
 const SYSTEM_ACCOUNTS_BELOW = 1000;
 
-/** Who listens on a port, seen from the person who runs this program. */
+/** Whose process listens on a port, relative to the user who runs this program. */
 export type OwnerKind = "self" | "system" | "other";
 
 /**
- * The user whose process takes connections to this port of 127.0.0.1. `undefined` if nobody listens, several users do,
- * or this system does not say: only Linux does.
+ * The user whose process accepts connections to this port of 127.0.0.1. `undefined` if no process listens, if several
+ * users listen, or if the system is not Linux, which alone lists the owners.
  */
 export function listenerOwner(port: number): number | undefined {
   const owners = new Set(TABLES.flatMap((table) => ownersIn(readTable(table), port)));

@@ -31,7 +31,10 @@ export async function loadFactory(name: string, projectFile: string | undefined)
   );
 }
 
-/** The file of a provider's package, or `undefined` if it is not installed. A project without trust brings none. */
+/**
+ * The file of a provider's package, or `undefined` if it is not installed. Packages of an untrusted project do not
+ * count.
+ */
 export function findProvider(name: string, projectFile: string | undefined): string | undefined {
   return resolvePack(providerPackage(name), trustedDirectories(projectFile))?.file;
 }

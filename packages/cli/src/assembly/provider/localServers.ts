@@ -23,7 +23,7 @@ interface KnownServer {
   readonly port: number;
 }
 
-/** A server that listens on this machine, and whose process it is. */
+/** A server that listens on this machine, and the user whose process it is. */
 interface ListeningServer extends KnownServer {
   readonly owner: number;
 }
@@ -39,9 +39,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Decisions = Readonly<Record<string, boolean>>;
 
 /**
- * Servers on well-known ports of this machine that the person may be asked about. One that another person runs is
- * never among them: whoever answers decides what the tools do. `AGENT_LOCAL_PORTS` replaces the ports; set and empty,
- * there are none.
+ * Servers on well-known ports of this machine that the person may be asked about. A server that another person runs is
+ * left out, because a model decides what the tools do. `AGENT_LOCAL_PORTS` replaces the ports; set and empty, there are
+ * none.
  */
 export function listeningServers(env: Environment): ListeningServer[] {
   const self = process.getuid?.();
@@ -64,8 +64,8 @@ export async function findLocalServer(env: Environment): Promise<LocalServer | u
 }
 
 /**
- * Asks about a model server nobody has decided about yet, and remembers the answer for this address and owner. Stops
- * at the first one that may answer.
+ * Asks the person about each model server without a recorded decision, and remembers the answer for this address and
+ * owner. Stops at the first server the person agrees to.
  */
 export async function askAboutLocalServer(
   env: Environment,

@@ -14,8 +14,8 @@ interface Request {
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
- * As `fetch` with `redirect: "manual"`, for a provider. Node's own `fetch` is loaded with its first call, which takes
- * longer than the whole start of this program; here that happens while the server thinks about its answer. Failures look
+ * As `fetch` with `redirect: "manual"`, for a provider. Node loads its own `fetch` with the first call, which takes
+ * longer than the whole start of this program; here that happens while the server works on its answer. Failures look
  * like those of `fetch`, with the reason as their cause.
  */
 export async function nodeFetch(address: string, init: RequestInit): Promise<Response> {
@@ -39,7 +39,7 @@ export async function nodeFetch(address: string, init: RequestInit): Promise<Res
   }
 }
 
-/** Sends, once more where the server had closed a kept connection before the request reached it. */
+/** Sends the request. Sends it again if the server had closed a kept-alive connection before the request reached it. */
 async function open(url: URL, request: Request): Promise<IncomingMessage> {
   const { request: send } = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
   const attempt = (): Promise<IncomingMessage> =>
@@ -71,7 +71,7 @@ async function bodyOf(message: IncomingMessage): Promise<ReadableStream<Uint8Arr
   return Readable.toWeb(await decoded(message)) as ReadableStream<Uint8Array>;
 }
 
-/** Nobody asked for a compressed answer; some gateways send one all the same. */
+/** Decompresses the body: some gateways compress an answer although the request does not accept it. */
 async function decoded(message: IncomingMessage): Promise<Readable> {
   const encoding = message.headers["content-encoding"]?.toLowerCase();
   if (encoding === undefined || encoding === "identity") return message;

@@ -3,7 +3,10 @@ import { userPackagesDirectory } from "../../process/paths.js";
 import { providerPackage } from "../../settings/providerCatalog.js";
 import { installPackages } from "../packages/npm.js";
 
-/** Asks whether to install a provider that was named and is not there. Without a yes the run says what to do. */
+/**
+ * Asks whether to install a provider that was named and is not installed. Without a yes, the run fails and says what to
+ * do.
+ */
 export async function offerProvider(name: string): Promise<void> {
   const packageName = providerPackage(name);
   const question = `The provider ${name} is not installed. Install ${packageName} with npm, for you alone?`;

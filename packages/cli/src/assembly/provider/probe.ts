@@ -18,7 +18,7 @@ export async function probeServer({
   readonly port: number;
 }): Promise<ProbedServer | undefined> {
   const baseURL = `http://127.0.0.1:${port}/v1`;
-  // Loaded for a server that is there: the first prompt does not wait for it.
+  // Loaded only if a server listens, so that the first prompt does not wait for it.
   const { get } = await import("node:http");
   return await new Promise((resolve) => {
     const finish = (model?: string): void => {
@@ -41,7 +41,7 @@ export async function probeServer({
   });
 }
 
-/** Something else may listen there: only the answer of a model server counts. */
+/** The first model in the answer; `undefined` if something other than a model server answered. */
 function firstModel(text: string): string | undefined {
   try {
     const id: unknown = JSON.parse(text)?.data?.[0]?.id;

@@ -29,7 +29,7 @@ export function selectByName(
   if (provider === "offline" || isProvider(provider)) return undefined;
   const settings: ProviderSettings = typeof provider === "object" ? provider : {};
   const named = typeof provider === "string" ? provider : settings.name;
-  // Behind an address of one's own, "anthropic/…" is what that server calls its model.
+  // With a base URL, "anthropic/…" is the name of a model on that server.
   const isAddressed = settings.baseURL !== undefined || (named === undefined && Boolean(env.OPENAI_BASE_URL));
   const split = model === undefined || isAddressed ? { model } : splitModel(model);
   if ("provider" in split && split.provider !== undefined && split.provider !== named) {
@@ -43,7 +43,7 @@ export function selectByName(
   return { name: variable.provider, settings: {}, model: split.model, why: `by ${variable.name}` };
 }
 
-/** The first variable that is set and says whom to ask. */
+/** The first key variable that is set, and its provider. */
 function keyVariable(env: Environment): { readonly name: string; readonly provider: string } | undefined {
   if (env.OPENAI_API_KEY) return { name: "OPENAI_API_KEY", provider: "openai" };
   if (env.OPENAI_BASE_URL) return { name: "OPENAI_BASE_URL", provider: "openai" };

@@ -19,7 +19,7 @@ export interface CommandContext {
   readonly tellModel: (text: string) => void;
   /** Sends a message as if the person had written it. */
   readonly send: (content: Content, shown: string) => void;
-  /** Runs what takes a while as a turn: it is shown in these words, Esc stops it, and messages wait for its end. */
+  /** Runs slow work as a turn: `doing` is shown meanwhile, Esc stops it, and messages wait for its end. */
   readonly work: <T>(doing: string, run: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   readonly updateStatus: () => void;
   readonly model: { name: string };

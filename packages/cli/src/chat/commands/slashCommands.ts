@@ -34,7 +34,7 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   },
 };
 
-/** The names by which other agents call these commands: they work here too, and are listed nowhere. */
+/** Names of these commands in other agents. They work here too, but are not listed. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["/exit", "/quit"],
   ["/new", "/clear"],
@@ -61,7 +61,7 @@ async function runSlashCommand(input: string, context: CommandContext): Promise<
 function isSlashCommand(input: string, context: CommandContext): boolean {
   const name = /^\/[\w:-]*(?=\s|$)/.exec(input)?.[0];
   if (name === undefined) return false;
-  // What one of the person's own commands takes may well be several lines.
+  // A known command may be followed by several lines: the person's own commands take any text.
   return allCommands(context).has(name) || (/^\/[a-z]*$/i.test(name) && !input.includes("\n"));
 }
 
@@ -82,7 +82,7 @@ async function completeSlashCommand(
   }
 }
 
-/** All commands for a list; the value of one that takes something more ends with a blank. */
+/** All commands for a list. The value of a command that takes an argument ends with a space. */
 function commandItems(context: CommandContext): MenuItem[] {
   return [...allCommands(context)].map(([name, { usage, help }]) => ({
     value: usage.includes(" ") && !usage.includes(" [") ? `${name} ` : name,

@@ -73,7 +73,7 @@ async function status(argument: string, context: CommandContext): Promise<readon
     if (call.pid !== undefined && (await settings.jobs.endProcess?.(call.pid))) {
       return [`Ended #${call.number} ${escapeToLine(call.name)}. The answer goes on.`];
     }
-    // Otherwise only the answer as a whole can be stopped: its calls share one signal.
+    // A single call cannot be stopped, because the calls of an answer share one signal: stop the whole answer.
     stopTurn();
     return [`Ending #${call.number} ${escapeToLine(call.name)}, and with it the answer it was for.`];
   }

@@ -6,7 +6,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Text that is only text in an HTML page, also inside an attribute in quotes. */
+/** Escapes text for an HTML page, also for an attribute in quotes. */
 export function escapeHtml(text: string): string {
   return text.toWellFormed().replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

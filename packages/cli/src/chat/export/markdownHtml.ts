@@ -74,7 +74,10 @@ function tableHtml(lines: readonly string[]): string {
   return `<table>${cells(table.head, "th")}${table.rows.map((row) => cells(row, "td")).join("")}</table>`;
 }
 
-/** Code first: nothing inside it is a mark. Every second piece is a run of backticks; two of them enclose code. */
+/**
+ * Inline marks. Code spans come first, because nothing inside them is a mark: `split` makes every second piece a run of
+ * backticks, and two runs enclose code.
+ */
 function inline(text: string): string {
   const pieces = text.split(/(`+)/);
   const parts: string[] = [];

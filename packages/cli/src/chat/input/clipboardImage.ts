@@ -37,7 +37,7 @@ export async function saveClipboardImage(
   return undefined;
 }
 
-/** The image a pasted text is the path of: terminals paste that for a file that is dropped on them. */
+/** The path, if a pasted text is the path of an image: terminals paste it when a file is dropped on them. */
 export function pastedImagePath(text: string): string | undefined {
   const line = text.trim();
   if (line === "" || line.includes("\n")) return undefined;

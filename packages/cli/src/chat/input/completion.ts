@@ -3,11 +3,11 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
 const MOST_CANDIDATES = 200;
-// A path that was begun in quotes may hold blanks; an apostrophe inside a word begins nothing.
+// A path that starts with a quote may hold spaces. An apostrophe inside a word is not a quote.
 const QUOTED_START = /(?<=^|\s)(["'])([^"']*)$/;
 const CONTROL = /\p{Cc}/u;
 
-/** What could stand in place of `text.slice(start, cursor)`. */
+/** Candidates to replace `text.slice(start, cursor)`. */
 export interface Completion {
   readonly start: number;
   readonly candidates: readonly string[];
@@ -44,11 +44,11 @@ export function commonStart(candidates: readonly string[]): string {
     while (length < common.length && common[length] === candidate[length]) length++;
     common = common.slice(0, length);
   }
-  // Never half a character.
+  // Do not cut between the two halves of a surrogate pair.
   return common.isWellFormed() ? common : common.slice(0, -1);
 }
 
-/** A path with blanks goes in quotes, or it would be several words; that of a directory is still open. */
+/** Puts a path with spaces in quotes. The quote of a directory stays open, so that the path can be continued. */
 function withQuotes(path: string, begun?: string): string {
   if (begun === undefined && !/\s/.test(path)) return path;
   const mark = begun ?? (path.includes('"') ? "'" : '"');

@@ -33,7 +33,7 @@ export class CompletionMenu {
     this.#sources = sources;
   }
 
-  /** The line has changed: shows what fits now. */
+  /** Shows what fits the line now that it has changed. */
   update(): void {
     const { editor } = this.#place;
     if (editor.text !== this.#closedFor) this.#closedFor = undefined;
@@ -56,7 +56,7 @@ export class CompletionMenu {
       return;
     }
     this.#showFiles(word);
-    // Read in the background: what is new shows as soon as it is known.
+    // Read the files in the background and show new ones as soon as they are known.
     void this.#files.refresh().then(() => {
       const now = FILE_WORD.exec(editor.text.slice(0, editor.cursor))?.[1];
       if (now === word && this.#closedFor === undefined) this.#showFiles(now);
@@ -89,7 +89,7 @@ export class CompletionMenu {
     }
   }
 
-  /** Enter completes; what is complete already, or a command that takes nothing more, is sent as well. */
+  /** Completes on Enter, and also sends the line if it was complete already or is a command without arguments. */
   #enter(value: string): boolean {
     const { editor } = this.#place;
     if (!value.startsWith("/")) {
@@ -104,7 +104,7 @@ export class CompletionMenu {
     const isTyped = this.#commands().some((item) => item.value.trim() === editor.text);
     if (!isTyped) editor.set(value);
     this.#place.menu = undefined;
-    // With an argument to follow, the person goes on writing.
+    // The command takes an argument: let the person continue typing.
     return !isTyped && value.endsWith(" ");
   }
 
@@ -134,7 +134,9 @@ export class CompletionMenu {
     ]);
   }
 
-  /** What a source has, once it has answered. One that cannot be asked shows nothing: sending the message says why. */
+  /**
+   * Shows what a source offers, once it has answered. A source that fails shows nothing: sending the message says why.
+   */
   async #showMentions(source: MentionSource, word: string): Promise<void> {
     const listing = new AbortController();
     this.#listing = listing;
@@ -160,7 +162,7 @@ export class CompletionMenu {
   }
 }
 
-/** Whether more follows: the files of a directory, what a source has. */
+/** Whether the completed value can be continued: with a file of the directory, or an item of the source. */
 function isOpen(value: string): boolean {
   return value.endsWith("/") || value.endsWith(":");
 }

@@ -1,10 +1,10 @@
 import { graphemes } from "../../display/width.js";
 
-// Far enough to find the border of any grapheme, near enough to cost nothing in a pasted book.
+// How far to look for the border of a grapheme: more than any grapheme has, and cheap in a very long text.
 const GRAPHEME_REACH = 64;
 const MOST_UNDO = 100;
 
-/** The text being written and the place in it. The place is always between two characters as people see them. */
+/** The text being written and the cursor. The cursor is always between two graphemes. */
 export class Editor {
   #text = "";
   #cursor = 0;
@@ -26,7 +26,7 @@ export class Editor {
     this.#cursor = cursor;
   }
 
-  /** Takes the text away and starts anew. */
+  /** Returns the text and clears the line. */
   take(): string {
     const text = this.#text;
     this.set("");
@@ -34,7 +34,7 @@ export class Editor {
     return text;
   }
 
-  /** Takes the last edit back; letters typed in a row are one. */
+  /** Undoes the last edit; letters typed in a row count as one edit. */
   undo(): void {
     const last = this.#past.pop();
     if (!last) return;
@@ -42,7 +42,7 @@ export class Editor {
     this.#cursor = last.cursor;
   }
 
-  /** A letter after a letter joins the edit before it. */
+  /** Saves the state for `undo`. A letter after a letter belongs to the same edit. */
   #remember(next: string): void {
     const typed = next.length - this.#text.length === 1 && /\S/.test(next[this.#cursor] ?? " ");
     const last = this.#past.at(-1);
@@ -62,7 +62,7 @@ export class Editor {
     this.set(this.#text.slice(0, start) + text + this.#text.slice(end), start + text.length);
   }
 
-  /** Does what an editing key stands for; `false` if this is not one, or has nothing to do here. */
+  /** Applies an editing key. Returns `false` if the key is no editing key or has no effect here. */
   press(name: string): boolean {
     const action = ACTIONS[name];
     return action !== undefined && action(this) !== false;
@@ -81,7 +81,7 @@ export class Editor {
     this.#cursor = this.#place(to);
   }
 
-  /** Deletes up to a place; what more than one character holds can be put back with `yank`. */
+  /** Deletes up to a place. `yank` inserts the last deleted word or line again. */
   kill(to: "left" | "right" | "home" | "end" | "word-left" | "word-right"): void {
     const place = this.#place(to);
     const [start, end] = place < this.#cursor ? [place, this.#cursor] : [this.#cursor, place];
@@ -93,7 +93,7 @@ export class Editor {
     this.insert(this.#killed);
   }
 
-  /** To the line above or below, at the same column if it has one; `false` at the edge of the text. */
+  /** Moves to the line above or below, to the same column if it exists. Returns `false` at the edge of the text. */
   moveLine(direction: -1 | 1): boolean {
     const column = graphemes(this.#text.slice(this.#lineStart, this.#cursor)).length;
     const edge = direction < 0 ? this.#lineStart - 1 : this.#lineEnd + 1;

@@ -9,7 +9,7 @@ export interface EditorView {
 
 /**
  * The rows of a text around its cursor, at most `maxRows` of them. Long lines are broken; control characters
- * are visible. Only what can be seen is looked at, so that a large paste costs no more than a short line.
+ * are visible. Only the visible part is computed, so that a large paste costs no more than a short line.
  */
 export function viewEditor(text: string, cursor: number, width: number, maxRows: number): EditorView {
   const reach = width * maxRows;

@@ -10,8 +10,8 @@ const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn", "__pycache__", "
 const CONTROL = /\p{Cc}/u;
 
 /**
- * The files and directories of a project, for completion. Read in the background on first use and again when it is
- * older than a few seconds; a query looks at what is known by then.
+ * The files and directories of a project, for completion. They are read in the background on first use, and again when
+ * the list is older than a few seconds. A query searches the list as it is at that time.
  */
 export class FileIndex {
   readonly #root: string;

@@ -1,4 +1,4 @@
-/** A text prepared to be searched: its lower-case form and where its last name begins. */
+/** A path prepared for search: its lower-case form and where its last segment begins. */
 export interface Candidate {
   readonly text: string;
   readonly lower: string;
@@ -11,8 +11,8 @@ export function toCandidate(text: string): Candidate {
 }
 
 /**
- * How well a query in lower case fits, or -1 if its letters do not occur in this order. A whole match in the last name
- * counts most, then one anywhere, then letters close together.
+ * How well a query in lower case fits, or -1 if its letters do not occur in this order. A whole match in the last
+ * segment counts most, then a whole match anywhere, then letters close together.
  */
 function fuzzyScore({ lower, nameStart }: Candidate, query: string): number {
   if (query === "") return 0;
@@ -21,7 +21,7 @@ function fuzzyScore({ lower, nameStart }: Candidate, query: string): number {
   if (inName !== -1) return (isBoundary(lower, inName) ? 3500 : 3000) - lower.length;
   const whole = lower.indexOf(query);
   if (whole !== -1) return (isBoundary(lower, whole) ? 2500 : 2000) - lower.length;
-  // Letters in the last name first: people type the name, not the way to it.
+  // Search the last segment first: people type the name of a file, not the directories before it.
   const scattered = subsequenceSpan(lower, query, nameStart);
   if (scattered !== -1) {
     const starts = lower[nameStart] === query[0] ? 300 : 0;
@@ -53,7 +53,7 @@ export function bestMatches(
   return { best: top.map(({ text }) => text), matching };
 }
 
-/** How far apart the letters lie at least when taken from the left; -1 if they are not all there. */
+/** The length of the span that holds the letters in order, matched greedily from the left; -1 if one is missing. */
 function subsequenceSpan(text: string, query: string, from: number): number {
   let at = from - 1;
   let first = -1;

@@ -9,8 +9,8 @@ const COMPACT_AT = MOST_ENTRIES * 2;
 const LONGEST_ENTRY = 64 * 1024;
 
 /**
- * What was sent before, also in other sessions. One JSON string a line, added by a single append, so that
- * several chats can share the file; a line that cannot be read is skipped. Only its owner can read it.
+ * The person's earlier input, also of other sessions. One JSON string per line, added by a single append, so that
+ * several chats can share the file; a malformed line is skipped. Only its owner can read it.
  */
 export class History {
   readonly #path: string | undefined;
@@ -25,7 +25,7 @@ export class History {
     this.#position = this.#entries.length;
   }
 
-  /** Remembers an input. One that starts with a space, repeats the last or is very long is not. */
+  /** Remembers an input, unless it starts with a space, repeats the last one or is very long. */
   add(entry: string): void {
     const worth = !entry.startsWith(" ") && entry !== this.#entries.at(-1) && entry.length <= LONGEST_ENTRY;
     if (worth) {
@@ -36,7 +36,7 @@ export class History {
     this.#position = this.#entries.length;
   }
 
-  /** The entry before the one shown; `current` is kept and comes back after the newest. */
+  /** The entry before the one shown. `current`, the unsent line, is kept and comes back after the newest entry. */
   older(current: string): string | undefined {
     if (this.#position === 0) return undefined;
     if (this.#position === this.#entries.length) this.#draft = current;

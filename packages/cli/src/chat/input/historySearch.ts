@@ -8,7 +8,7 @@ export class HistorySearch {
   #found: { readonly entry: string; readonly at: number } | undefined;
   #failed = false;
 
-  /** `draft` is what was on the line, and comes back if the search is given up. */
+  /** `draft` is the line before the search. It comes back if the search is cancelled. */
   constructor(history: History, draft: string) {
     this.#history = history;
     this.#draft = draft;
@@ -18,7 +18,7 @@ export class HistorySearch {
     return `${this.#failed ? "nothing found" : "search"} "${this.#words}": `;
   }
 
-  /** What stands on the line: what was found, or what was there before. */
+  /** The text to show on the line: the entry that was found, or the draft. */
   get text(): string {
     return this.#found?.entry ?? this.#draft;
   }

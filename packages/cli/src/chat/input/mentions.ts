@@ -31,7 +31,7 @@ interface FileMention {
 
 /** A file, or something of a pack, that a message names with `@`. */
 export interface Mention extends FileMention {
-  /** All that stands behind the `@`, without quotes. */
+  /** The text after the `@`, without quotes. */
   readonly whole: string;
 }
 
@@ -51,7 +51,7 @@ export interface Attachment {
 
 /**
  * The content of what a message mentions. A name that is no file adds nothing: it may be a user or a package. Throws an
- * `Error` for a file that is there and cannot be attached, because the person believes it is.
+ * `Error` for a file that exists and cannot be attached, because the person expects that it is sent.
  */
 export async function attach(mention: FileMention, cwd: string): Promise<Attachment | undefined> {
   const path = resolve(
@@ -69,8 +69,8 @@ export async function attach(mention: FileMention, cwd: string): Promise<Attachm
 }
 
 /**
- * Throws for a name of the project that is a link out of it: a person who mentions README.md does not mean to send the
- * key that a stranger's repository has it point to.
+ * Throws for a path in the project that is a link to a file outside: a stranger's repository could make README.md a
+ * link to a private key, and the person who mentions README.md does not mean to send that.
  */
 async function assertLeadsNowhereElse(name: string, path: string, cwd: string): Promise<void> {
   const root = canonicalPath(projectDirectory(cwd));

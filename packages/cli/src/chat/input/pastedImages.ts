@@ -3,14 +3,14 @@ import type { Editor } from "./editor.js";
 
 const NONE = "There is no image on the clipboard that can be read here.";
 
-/** The line an image is put on, and where the person is told that there is none. */
+/** The line that an image is inserted into, and the place for a hint that there is no image. */
 interface ImagePlace {
   readonly editor: Editor;
   hint(lines: readonly string[]): void;
   draw(): void;
 }
 
-/** Images that a person pastes. On the line each is the mention of its file. */
+/** Images that a person pastes. Each becomes a mention of its file on the line. */
 export class PastedImages {
   readonly #place: ImagePlace;
   readonly #directory: string;
@@ -21,7 +21,9 @@ export class PastedImages {
     this.#directory = directory;
   }
 
-  /** Takes a paste that is an image: the path of a dropped file, or nothing, which terminals send for an image. */
+  /**
+   * Takes a paste that is an image: the path of a dropped file, or an empty paste, which terminals send for an image.
+   */
   take(text: string): boolean {
     const path = pastedImagePath(text);
     if (path !== undefined) this.#mention(path);

@@ -6,7 +6,7 @@ const TOKEN = /\[pasted \d+ (?:lines|characters)(?: #\d+)?\]/g;
 export class Pastes {
   readonly #contents = new Map<string, string>();
 
-  /** What to put on the line for a paste: the text itself, or a short stand-in for a long one. */
+  /** The text for the line: the paste itself, or a short placeholder for a long one. */
   collapse(text: string): string {
     const lines = text.split("\n").length;
     if (lines <= LONG_LINES && text.length <= LONG_TEXT) return text;
@@ -24,7 +24,7 @@ export class Pastes {
     return text.replace(TOKEN, (token) => this.#contents.get(token) ?? token);
   }
 
-  /** The stand-in that ends at a place: one key removes it whole. */
+  /** The placeholder that ends at the cursor: one key removes it whole. */
   endingAt(text: string, cursor: number): string | undefined {
     return [...text.slice(0, cursor).matchAll(TOKEN)]
       .filter(([token, ...rest]) => rest.length === 0 && this.#contents.has(token))

@@ -3,7 +3,10 @@ import { isInside } from "@agent/internal";
 import { findInstructions, InstructionConsent, instructionSize } from "../../assembly/instructions.js";
 import { configDirectory } from "../../process/paths.js";
 
-/** Each AGENTS.md or the like that a model is told of here, with its size, and what was answered about a project's. */
+/**
+ * Each instruction file (AGENTS.md or the like) that a model gets here, with its size and the person's consent for a
+ * project's.
+ */
 export function checkInstructions(cwd: string): Diagnosis[] {
   const { answer } = new InstructionConsent(cwd);
   const found = findInstructions(cwd);

@@ -46,7 +46,7 @@ async function askOneWord(provider: ChatProvider): Promise<void> {
   });
 }
 
-/** Many servers list no models, and answer all the same: that is no failure. */
+/** Checks the list of models. A server without one is no failure: many answer all the same. */
 async function checkModels({ listModels, model }: ChosenProvider): Promise<Diagnosis | undefined> {
   try {
     const models = (await listModels?.(AbortSignal.timeout(LIMIT_MS))) ?? [];

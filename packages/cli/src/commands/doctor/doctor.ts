@@ -72,12 +72,12 @@ function secretDiagnosis({ pack, variable, isSet }: PackSecret): Diagnosis {
   };
 }
 
-/** Tools that were announced and did not come. What is wrong with a pack is said of the pack. */
+/** Problems of tools that were announced and did not load. Problems of packs are listed with each pack. */
 function lateProblems({ problems, packs }: ToolsInUse): string[] {
   return problems.filter((problem) => !packs.some((pack) => pack.problem === problem));
 }
 
-/** What the packs found out about this machine. One that takes too long is a finding too. */
+/** The packs' diagnoses of this machine. A pack that takes too long is listed as a problem. */
 async function diagnose({ registry }: ToolsInUse): Promise<readonly Diagnosis[]> {
   const detail = `no result after ${countOf(DIAGNOSIS_LIMIT_MS / 1000, "second")}`;
   return await withTimeout<readonly Diagnosis[]>(registry.services.diagnose(), DIAGNOSIS_LIMIT_MS, () => [

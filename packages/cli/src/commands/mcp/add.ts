@@ -15,13 +15,13 @@ import { DEFAULT_PACK } from "../../settings/layers.js";
 import { type EditableServers, editableServers, type McpFlags, PACK } from "./servers.js";
 import { showTools } from "./update.js";
 
-/** Where other tools keep the servers of a project. Their content is offered, never used by itself. */
+/** Files in which other programs list a project's MCP servers. We offer to add them; they are never used unasked. */
 const FOREIGN_FILES = [".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"];
 
 // Launchers such as npx download the server when it is started for the first time.
 const FIRST_START_MS = 120_000;
 
-/** `enable` are tools of the server to turn on; `*` is all of them. */
+/** `enable` lists the server's tools to turn on; `*` means all of them. */
 export interface AddFlags extends McpFlags {
   readonly name?: string;
   readonly env?: readonly string[];
@@ -39,8 +39,8 @@ interface AddedServer {
 }
 
 /**
- * `agent mcp add …`: understands what was pasted, shows what would run, starts it after a yes, shows its tools, and
- * writes config and lock after another.
+ * `agent mcp add …`: parses what was pasted, shows what would run, starts it after a yes, shows its tools, and writes
+ * config and lock after a second yes.
  */
 export async function mcpAdd(words: readonly string[], flags: AddFlags): Promise<ExitCode> {
   const place = await editableServers(flags, flags.user === true);
@@ -107,7 +107,7 @@ async function addServer(
   note(describe(pasted));
   if (Object.hasOwn(servers, name)) note(`  It replaces the server ${name} of the config.`);
   if (!flags.yes && !(await askYesNo("Start it and look at its tools?"))) return left;
-  // What was pasted holds for this look; the config has the names only.
+  // Pasted secrets are set for this process only; the config names the variables, not their values.
   for (const [variable, value] of Object.entries(pasted.secrets)) process.env[variable] ??= value;
   let locked: Awaited<ReturnType<typeof manage.inspectServer>>["locked"] | undefined;
   let problem: string | undefined;
@@ -147,7 +147,7 @@ async function addServer(
   };
 }
 
-/** Which tools are on: those that were named, or all after a yes. Without one all are off, as everywhere. */
+/** The tools to turn on: those that were named, or all after a yes. Without a yes all are off, as everywhere. */
 async function toolsToEnable(flags: AddFlags, count: number): Promise<true | readonly string[] | undefined> {
   if (flags.enable?.includes("*")) return true;
   if (flags.enable) return flags.enable;

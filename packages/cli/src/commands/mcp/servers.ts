@@ -16,7 +16,7 @@ export interface McpFlags extends SettingsFlags {
   readonly yes?: boolean;
 }
 
-/** The servers of the config, and what is needed to look after them. */
+/** The servers of the config, and what is needed to manage them. */
 export interface ConfiguredServers {
   readonly manage: typeof Manage;
   readonly options: McpOptions;

@@ -37,7 +37,7 @@ export async function mcpUpdate(name: string | undefined, flags: McpFlags): Prom
   return EXIT.done;
 }
 
-/** What a server's tools are, or how they differ from what was agreed to. */
+/** Prints a server's tools, or how they differ from what was agreed to. */
 export function showTools(
   server: string,
   { added, removed, changed }: ToolDifferences,

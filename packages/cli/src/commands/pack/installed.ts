@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { plugAndPlayFolders } from "../../assembly/packages/plugAndPlay.js";
 
-/** By this word in `keywords` of its package.json a package says that it is a pack. */
+/** The entry in `keywords` of package.json that marks a package as a pack. */
 export const PACK_KEYWORD = "agent-pack";
 
 export interface InstalledPack {
@@ -11,7 +11,7 @@ export interface InstalledPack {
   readonly version: string;
   /** The package's folder. */
   readonly directory: string;
-  /** Installed where this CLI is: whoever runs the CLI runs what is there. */
+  /** Whether it is installed beside this CLI: then it is trusted as the CLI itself is. */
   readonly besideCli: boolean;
 }
 
@@ -58,7 +58,7 @@ function entries(folder: string): string[] {
   try {
     return readdirSync(folder).filter((name) => !name.startsWith("."));
   } catch {
-    // Not a directory after all, or not for us to read.
+    // Not a directory, or not readable.
     return [];
   }
 }

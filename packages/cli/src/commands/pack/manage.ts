@@ -13,7 +13,7 @@ import { DEFAULT_PACK } from "../../settings/layers.js";
 import { entryOf } from "../../settings/packs/entry.js";
 import { installedFolder } from "./installed.js";
 
-// A package's name, with a version or a tag if one is wanted. Nothing else is handed to npm.
+// A package's name, optionally with a version or a tag. Nothing else is passed to npm.
 const SPECIFIER = /^((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[\w.^~*-]+)?$/i;
 
 export interface PackManageParameters {
@@ -60,7 +60,9 @@ export async function packAdd(parameters: PackManageParameters): Promise<ExitCod
   return EXIT.done;
 }
 
-/** Installs a package and returns its folder. What another program than npm manages has to be installed by that first. */
+/**
+ * Installs a package with npm and returns its folder. With another package manager the person has to install it first.
+ */
 async function install(specifier: string, name: string, place: string, user: boolean): Promise<string> {
   const other = user ? undefined : findOtherManager(place);
   if (other === undefined) await installPackages(place, [specifier]);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-// npm leaves out ".gitignore" and reads every "package.json", so these wait under another name.
+// npm does not publish ".gitignore" and reads every "package.json", so the template has these under other names.
 const HIDDEN = /^_(github|gitignore|changeset)$/;
 const RENAMED = /^_(package|tsconfig)\.json$/;
 
