@@ -71,6 +71,38 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
     after: 'console.log(await new GreetTool().execute({ who: "Ada" }));',
     prints: "Hello, Ada!\n",
   },
+  "docs/writing-a-pack.md#more-than-tools": {
+    before: `
+      import { createServer } from "node:http";
+      import { Agent } from "@agent/core";
+      import { scriptedProvider } from "@agent/core/replay";`,
+    after: `
+      process.env.ACME_TOKEN = "a-token-of-the-docs";
+      const asked = [];
+      const server = createServer((request, response) => {
+        asked.push(request.headers.authorization);
+        response.end('["Oslo"]');
+      });
+      await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+      const url = "http://127.0.0.1:" + server.address().port;
+      const agent = new Agent(
+        scriptedProvider([
+          { calls: [{ name: "tides_watch", args: { harbour: "Oslo" } }] },
+          { calls: [{ name: "tides_describe", args: { harbour: "Oslo" } }] },
+          "High.",
+        ]),
+        { packs: [[{ packName, secrets, register }, { url }]], enable: ["tides_watch"] },
+      );
+      await agent.registry.services.loaded();
+      const [command] = agent.registry.services.commands;
+      const { send } = await command.run("Oslo", new AbortController().signal);
+      console.log(send, await agent.chat(send), asked);
+      ${PRINT_RESULTS}
+      await agent.dispose();
+      server.close();`,
+    prints:
+      "How is the tide in Oslo? High. [ 'Bearer a-token-of-the-docs' ]\nWatching Oslo.\nOslo is deep.\n",
+  },
   "packages/acp/README.md#-agent-acp:2": { input: ACP_EDITOR, prints: /"agentInfo":\{"name":"my-agent"/ },
   "packages/core/README.md#-agent-core:2": { prints: "It said HELLO.\n" },
   "packages/durable/README.md#a-program-that-runs": {
