@@ -163,6 +163,7 @@ const permissions = new Permissions({
   grants: new Grants(join(state, "permissions"), process.cwd()),
   mode: "auto",
   root: process.cwd(),
+  cwd: process.cwd(),
   isSandboxed: () => false,
 });
 const undoLog = new UndoLog(join(state, "undo"), process.cwd());

@@ -7,12 +7,14 @@ import {
   type Telemetry,
   terminateOnSignals,
 } from "@agent/core";
+import { canonicalPath } from "@agent/internal";
 import { Grants } from "../permissions/grants.js";
 import { type Mode, modeOf } from "../permissions/mode.js";
 import { Permissions, usesSandbox } from "../permissions/permissions.js";
 import { parseRule } from "../permissions/rule.js";
 import type { CrashGuard } from "../process/crash.js";
 import { configDirectory, stateDirectory } from "../process/paths.js";
+import { projectDirectory } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { UndoLog } from "../undo/undoLog.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
@@ -160,18 +162,20 @@ export async function assembleAgent(
 }
 
 function createPermissions(
-  { settings, access }: LoadedSettings,
+  { settings }: LoadedSettings,
   { registry, confirm }: AssembledTools,
   packs: readonly LoadedPack[],
   mode: Mode | undefined,
 ): Permissions {
-  const root = access.writable?.[0] ?? process.cwd();
+  const cwd = process.cwd();
+  const root = canonicalPath(projectDirectory(cwd));
   const { allow, ask, deny } = settings.permissions;
   const sandboxed = settings.packs.some(({ options }) => usesSandbox(options)) && packs.length > 0;
   return new Permissions({
     registry,
     confirm,
     root,
+    cwd,
     rules: { allow: allow.map(parseRule), ask: ask.map(parseRule), deny: deny.map(parseRule) },
     grants: new Grants(join(stateDirectory(), "permissions"), root),
     mode: settings.mode ?? mode ?? modeOf(registry.describeTools(), confirm),

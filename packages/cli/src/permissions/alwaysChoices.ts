@@ -8,8 +8,22 @@ export interface AlwaysChoice {
 }
 
 // Programs that run whatever they are given: a rule for their first words would allow everything.
-const LAUNCHERS =
-  /^(?:.*\/)?(sh|bash|dash|zsh|fish|ksh|env|sudo|su|doas|xargs|eval|exec|nohup|timeout|nice|time|ssh|find|awk|sed|perl|python[\d.]*|ruby|node|deno|bun|npx|docker|podman|kubectl|make)$/;
+const LAUNCHERS: ReadonlySet<string> = new Set(
+  [
+    "sh bash dash zsh fish ksh mksh ash csh tcsh busybox toybox pwsh nu",
+    "env sudo su doas runuser pkexec xargs parallel eval exec command builtin source . nohup setsid timeout nice ionice",
+    "time chrt taskset stdbuf unbuffer script expect flock watch entr strace ltrace gdb unshare nsenter chroot bwrap",
+    "firejail systemd-run at batch ssh mosh find fd awk gawk mawk nawk sed ed ex vi vim nvim emacs perl php lua luajit",
+    "tclsh irb nodejs deno bun bunx npx pnpx tsx ts-node uvx osascript docker podman kubectl make gmake just tar rsync",
+  ]
+    .join(" ")
+    .split(" "),
+);
+const INTERPRETER = /^(?:python|pypy|ruby|perl|php|lua|node)[\d.]*$/;
+// Subcommands that do the same, and programs that do so by an option in front of the subcommand.
+const LAUNCHING_SUBCOMMAND =
+  /^(?:(?:npm|pnpm|yarn|corepack) (?:exec|x|dlx)|(?:uv|poetry|pipenv|pipx|rye|hatch|pdm|conda|mamba|nix|mise|asdf|rustup|bundle|composer|dotnet|go) (?:run|exec|x|tool|shell|develop))$/;
+const LAUNCHES_BY_OPTION = /^(?:git|npm|pnpm|yarn)$/;
 const SUBCOMMAND = /^[a-z][\w:-]*$/;
 const LONGEST_LABEL = 60;
 
@@ -34,9 +48,22 @@ function commandPrefix({ args }: RuledCall): string | undefined {
   const commands = simpleCommands(args.command);
   const [words] = commands ?? [];
   const [program, second] = words ?? [];
-  if (commands?.length !== 1 || program === undefined || LAUNCHERS.test(program) || program.includes("=")) {
+  if (commands?.length !== 1 || program === undefined || program.includes("=") || /\s/.test(program)) {
     return undefined;
   }
   const prefix = second !== undefined && SUBCOMMAND.test(second) ? `${program} ${second}` : program;
-  return prefix.length > LONGEST_LABEL || /[*?]/.test(prefix) ? undefined : prefix;
+  if (prefix.length > LONGEST_LABEL || /[*?]/.test(prefix)) return undefined;
+  return runsAnything(prefix) ? undefined : prefix;
+}
+
+/** Whether a command that starts so may run any other. */
+function runsAnything(prefix: string): boolean {
+  const start = prefix.slice(prefix.lastIndexOf("/") + 1);
+  const [program = ""] = start.split(" ");
+  return (
+    LAUNCHERS.has(program) ||
+    INTERPRETER.test(program) ||
+    LAUNCHING_SUBCOMMAND.test(start) ||
+    LAUNCHES_BY_OPTION.test(start)
+  );
 }

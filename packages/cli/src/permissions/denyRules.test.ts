@@ -21,6 +21,7 @@ function ruling(
     mode: "auto",
     isSandboxed: () => false,
     root: "/",
+    cwd: "/",
     ...options,
   }).type;
 }

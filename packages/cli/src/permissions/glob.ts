@@ -5,6 +5,16 @@
  */
 export function matchesGlob(pattern: string, text: string, separator?: string): boolean {
   const tokens = tokenize(pattern, separator !== undefined);
+  return placesAfter(tokens, text, separator).has(tokens.length);
+}
+
+/** Whether more text could follow so that the pattern matches the whole. */
+export function mayMatchLonger(pattern: string, start: string, separator?: string): boolean {
+  const tokens = tokenize(pattern, separator !== undefined);
+  return [...placesAfter(tokens, start, separator)].some((place) => place < tokens.length);
+}
+
+function placesAfter(tokens: readonly Token[], text: string, separator: string | undefined): Set<number> {
   // The places in the pattern that the text so far can lead to.
   let places = closure(new Set([0]), tokens);
   for (const character of text) {
@@ -17,9 +27,9 @@ export function matchesGlob(pattern: string, text: string, separator?: string): 
       else if (token.kind === "text" && token.character === character) next.add(place + 1);
     }
     places = closure(next, tokens);
-    if (places.size === 0) return false;
+    if (places.size === 0) break;
   }
-  return places.has(tokens.length);
+  return places;
 }
 
 type Token =

@@ -16,6 +16,7 @@ const root = join(folder, "project");
 mkdirSync(join(root, "src"), { recursive: true });
 writeFileSync(join(root, "src/a.ts"), "");
 symlinkSync("/etc", join(root, "src/etc"));
+const places = { root, cwd: root };
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the simple commands of a script", () => {
@@ -103,6 +104,9 @@ describe("rules", () => {
     ["run_bash(npm test *)", bash("npm test", { env: { PATH: "/evil" } }), false, true],
     ["run_bash(npm test *)", bash("npm test", { arguments: ["x"] }), false, true],
     ["run_bash(npm test *)", bash("npm test", { timeout: 5 }), true, true],
+    ["run_bash(npm test *)", bash("npm test\u00a0"), false, true],
+    ["run_bash(./run test *)", bash('"./run test" x'), false, true],
+    ["run_bash(./run test *)", bash("./run test x", { cwd: "lib" }), false, true],
     ["run_bash(rm *)", bash("ls && rm -rf x"), false, true],
     ["run_bash(rm *)", bash("x=$(rm -rf x)"), false, true],
     ["run_bash(=make all)", bash("make all"), true, true],
@@ -125,11 +129,14 @@ describe("rules", () => {
       false,
       false,
     ],
+    // An argument beside the one that the tool obeys hides nothing.
+    ["write_file(src/**)", { name: "write_file", args: { path: "src/a.ts", command: "x" } }, false, true],
+    ["fetch(*evil*)", { name: "fetch", args: { url: "https://a.org", uri: "https://evil" } }, false, true],
     ["query(*users*)", { name: "query", args: { sql: { table: "users" } } }, true, true],
   ])("%s on %j", (text, call, allows, catches) => {
     const one = parseRule(text);
     expect(formatRule(one)).toBe(text);
-    expect([matchesRule(one, call, root, true), matchesRule(one, call, root, false)]).toEqual([
+    expect([matchesRule(one, call, places, true), matchesRule(one, call, places, false)]).toEqual([
       allows,
       catches,
     ]);
@@ -163,7 +170,7 @@ describe("the policy", () => {
         confirm: new Set(),
         mode: "ask",
         isSandboxed: () => false,
-        root,
+        ...places,
         ...options,
       },
     ).type;
@@ -259,7 +266,7 @@ describe("the policy", () => {
           confirm: new Set(),
           mode: "auto",
           isSandboxed: () => false,
-          root,
+          ...places,
         },
       ),
     ).toEqual({ type: "deny", reason: "the rule rem* of the configuration denies it." });
@@ -320,7 +327,7 @@ describe("what was allowed for good", () => {
     expect(choices.map(({ label }) => label)).toEqual(labels);
     const [first] = choices;
     expect(
-      first && matchesRule(first.rule, { name: "run_bash", args: { command, ...more } }, root, true),
+      first && matchesRule(first.rule, { name: "run_bash", args: { command, ...more } }, places, true),
     ).toBe(true);
   });
 });

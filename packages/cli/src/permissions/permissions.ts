@@ -18,6 +18,7 @@ export interface PermissionsOptions {
   readonly confirm: ReadonlySet<string>;
   readonly mode: Mode;
   readonly root: string;
+  readonly cwd: string;
   readonly isSandboxed: (name: string) => boolean;
 }
 
@@ -67,9 +68,9 @@ export class Permissions {
   }
 
   decide(call: PolicyCall): Ruling {
-    const { rules, confirm, isSandboxed, root } = this.#options;
+    const { rules, confirm, isSandboxed, root, cwd } = this.#options;
     const granted = this.grants.map((one) => one.rule);
-    return rule(call, { rules, granted, confirm, mode: this.#mode, isSandboxed, root });
+    return rule(call, { rules, granted, confirm, mode: this.#mode, isSandboxed, root, cwd });
   }
 
   #turnOff(): void {

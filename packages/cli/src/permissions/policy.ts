@@ -1,6 +1,6 @@
 import type { AccessNeed, ToolCapability } from "@agent/core";
 import { type Mode, onlyEdits, onlyReads } from "./mode.js";
-import { formatRule, matchesRule, mayHold, type Rule } from "./rule.js";
+import { formatRule, matchesRule, mayHold, mayReach, type Rule, type RulePlaces } from "./rule.js";
 
 /** The rules of the configuration, of this session and of the project. */
 export interface RuleSet {
@@ -16,7 +16,7 @@ export interface PolicyCall {
   readonly needs: readonly AccessNeed[];
 }
 
-export interface PolicyOptions {
+export interface PolicyOptions extends RulePlaces {
   readonly rules: RuleSet;
   /** What the person allowed for good, in this session or this project. */
   readonly granted: readonly Rule[];
@@ -25,8 +25,6 @@ export interface PolicyOptions {
   readonly mode: Mode;
   /** Whether calls of this tool run inside a sandbox, where "auto" need not ask. */
   readonly isSandboxed: (name: string) => boolean;
-  /** The project: relative patterns are about paths below it. */
-  readonly root: string;
 }
 
 export type Ruling =
@@ -43,8 +41,8 @@ const ASK: Ruling = { type: "ask" };
  * then the mode.
  */
 export function rule(call: PolicyCall, options: PolicyOptions): Ruling {
-  const { rules, granted, mode, root } = options;
-  const denying = rules.deny.find((one) => matchesRule(one, call, root, false));
+  const { rules, granted, mode } = options;
+  const denying = rules.deny.find((one) => matchesRule(one, call, options, false));
   if (denying) {
     return { type: "deny", reason: `the rule ${formatRule(denying)} of the configuration denies it.` };
   }
@@ -55,10 +53,11 @@ export function rule(call: PolicyCall, options: PolicyOptions): Ruling {
     };
   }
   if (call.needs.length > 0) return ASK;
-  const holds = (one: Rule): boolean => matchesRule(one, call, root, true);
+  const holds = (one: Rule): boolean => matchesRule(one, call, options, true);
   if (granted.some(holds)) return ALLOW;
-  if (rules.deny.some((one) => mayHold(one, call))) return ASK;
-  if (rules.ask.some((one) => matchesRule(one, call, root, false))) return ASK;
+  if (rules.deny.some((one) => mayHold(one, call, options))) return ASK;
+  if (rules.ask.some((one) => matchesRule(one, call, options, false) || mayReach(one, call, options)))
+    return ASK;
   if (rules.allow.some(holds)) return ALLOW;
   return byMode(call, options);
 }

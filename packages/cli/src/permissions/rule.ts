@@ -1,13 +1,20 @@
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { isRecord, quote } from "@agent/core/toolkit";
 import { canonicalPath } from "@agent/internal";
-import { matchesGlob } from "./glob.js";
+import { matchesGlob, mayMatchLonger } from "./glob.js";
 import { simpleCommands } from "./shellWords.js";
 
 /** A call as rules see it. */
 export interface RuledCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** Where relative paths begin: those of a call in the working directory, those of a rule in the project. */
+export interface RulePlaces {
+  readonly cwd: string;
+  readonly root: string;
 }
 
 /**
@@ -47,55 +54,95 @@ export function formatRule({ tool, exact, pattern }: Rule): string {
  * Whether a rule holds for a call. `every` is for rules that allow: all of the call must be covered, each command of a
  * script and each path. Without it, one of them is enough: for rules that ask or deny.
  */
-export function matchesRule(rule: Rule, call: RuledCall, root: string, every: boolean): boolean {
+export function matchesRule(rule: Rule, call: RuledCall, places: RulePlaces, every: boolean): boolean {
   if (!matchesGlob(rule.tool, call.name)) return false;
   if (rule.pattern === undefined) return true;
   const { pattern } = rule;
   if (rule.exact) return exactSubject(call) === pattern;
   const { command } = call.args;
-  if (typeof command === "string") return matchesCommand(pattern, command, call, every);
-  const paths = PATHS.flatMap((key) => texts(call.args[key]));
-  const test = (path: string): boolean => matchesPath(pattern, path, root);
-  if (paths.length > 0) return every ? paths.every(test) : paths.some(test);
-  const subject = SUBJECTS.map((key) => call.args[key]).find((value) => typeof value === "string");
-  return matchesGlob(pattern, typeof subject === "string" ? subject : JSON.stringify(call.args));
+  const paths = pathsOf(call);
+  const subjects = SUBJECTS.map((key) => call.args[key]).filter((value) => typeof value === "string");
+  const isCommand = (): boolean =>
+    typeof command === "string" && matchesCommand(pattern, command, call, every);
+  const isPath = (path: string): boolean => matchesPath(pattern, path, places);
+  const isSubject = (text: string): boolean => matchesGlob(pattern, text);
+  const whole = JSON.stringify(call.args);
+  if (every) {
+    if (typeof command === "string") return isCommand();
+    return paths.length > 0 ? paths.every(isPath) : isSubject(subjects[0] ?? whole);
+  }
+  // An argument that the tool does not know may stand beside the one it obeys, so each of them counts.
+  if (isCommand() || paths.some(isPath) || subjects.some(isSubject)) return true;
+  return typeof command !== "string" && paths.length + subjects.length === 0 && isSubject(whole);
 }
 
 /** What "exactly this" compares: all arguments that make a difference, in a fixed order. */
 export function exactSubject({ args }: RuledCall): string {
   const { command, timeout: _, ...rest } = args;
-  if (typeof command === "string" && Object.keys(rest).length === 0) return command;
+  // A command that looks like the arguments of another call is written as arguments itself.
+  if (typeof command === "string" && !command.startsWith("{") && Object.keys(rest).length === 0)
+    return command;
   return stable(command === undefined ? rest : { command, ...rest });
 }
 
 function matchesCommand(pattern: string, command: string, { args }: RuledCall, every: boolean): boolean {
   const commands = simpleCommands(command);
-  const test = (words: readonly string[]): boolean => matchesWords(pattern, words.join(" "));
+  const test = (words: readonly string[]): boolean => matchesWords(pattern, words);
   if (every) {
     const isPlain = Object.keys(args).every((key) => COMMAND_ARGUMENTS.has(key));
-    return isPlain && commands?.every(test) === true;
+    return isPlain && !isElsewhere(pattern, args) && commands?.every(test) === true;
   }
   // A script that cannot be taken apart is looked through as text: better to ask or deny once too often.
   if (!commands) return mentions(pattern, command);
-  return commands.some((words) => test(words) || test(plainCommand(words)));
+  return commands.some((words) => [words, plainCommand(words), words.join(" ").split(" ")].some(test));
+}
+
+/** Whether a program named by a relative path is another one, because the call names a directory to run in. */
+function isElsewhere(pattern: string, args: RuledCall["args"]): boolean {
+  const [program = ""] = pattern.split(" ");
+  const isRelative = program.includes("/") && !program.startsWith("/");
+  return isRelative && (args.cwd !== undefined || args.working_directory !== undefined);
 }
 
 /**
- * Whether a rule that denies a command may turn out to hold for a call that it does not match: another program is given
- * the command (`env rm x`, `sh -c "rm x"`), or the script cannot be taken apart.
+ * Whether a rule that denies or asks may turn out to hold for a call that it does not match: another program is given
+ * the command (`env rm x`, `sh -c "rm x"`), the script cannot be taken apart, or the call is about a directory with
+ * something in it that the rule is about.
  */
-export function mayHold(rule: Rule, { name, args }: RuledCall): boolean {
+export function mayHold(rule: Rule, call: RuledCall, places: RulePlaces): boolean {
   const { pattern } = rule;
+  if (!matchesGlob(rule.tool, call.name) || pattern === undefined || rule.exact) return false;
+  return mayRun(pattern, call) || mayReach(rule, call, places);
+}
+
+/**
+ * Whether a call is about a directory with something in it that a rule may be about: who removes, moves or searches the
+ * directory does so with that too.
+ */
+export function mayReach(rule: Rule, call: RuledCall, { cwd, root }: RulePlaces): boolean {
+  const { pattern } = rule;
+  if (!matchesGlob(rule.tool, call.name) || pattern === undefined || rule.exact) return false;
+  return pathsOf(call).some((path) => {
+    const real = canonicalPath(resolve(cwd, path));
+    if (statSync(real, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
+    const below = real === "/" ? "/" : `${real}/`;
+    if (pattern.startsWith("/")) return mayMatchLonger(pattern, below, "/");
+    const base = `${canonicalPath(root)}/`;
+    if (base.startsWith(below)) return true;
+    return below.startsWith(base) && mayMatchLonger(relativePattern(pattern), below.slice(base.length), "/");
+  });
+}
+
+function mayRun(pattern: string, { args }: RuledCall): boolean {
   const { command } = args;
-  if (!matchesGlob(rule.tool, name) || pattern === undefined || rule.exact || typeof command !== "string")
-    return false;
+  if (typeof command !== "string") return false;
   const commands = simpleCommands(command);
   if (!commands || !Object.keys(args).every((key) => COMMAND_ARGUMENTS.has(key))) return true;
   return commands.some((words) => {
     if (EXPANDS.test(plainCommand(words)[0] ?? "")) return true;
     const texts = words.filter((word) => /\s/.test(word)).map((text) => text.split(/[\s;|&(){}"'`]+/));
     return [words, ...texts].some((parts) =>
-      parts.some((_, index) => matchesWords(pattern, plainCommand(parts.slice(index)).join(" "))),
+      parts.some((_, index) => matchesWords(pattern, plainCommand(parts.slice(index)))),
     );
   });
 }
@@ -115,20 +162,31 @@ function mentions(pattern: string, text: string): boolean {
   return matchesGlob(`*${pattern.replace(/ \*$/, "")}*`, text);
 }
 
-/** `npm test *` also means `npm test` alone. */
-function matchesWords(pattern: string, text: string): boolean {
+/**
+ * `npm test *` also means `npm test` alone. A blank of the pattern is the end of a word: `"./run test" x` runs a program
+ * with a blank in its name, and is not `./run test *`.
+ */
+function matchesWords(pattern: string, words: readonly string[]): boolean {
+  const text = words.map((word) => word.replaceAll(" ", "\0")).join(" ");
   return matchesGlob(pattern, text) || (pattern.endsWith(" *") && text === pattern.slice(0, -2));
 }
 
 /** A relative pattern is about paths below the project; links are followed first, so that none leads out. */
-function matchesPath(pattern: string, path: string, root: string): boolean {
-  const real = canonicalPath(resolve(root, path));
+function matchesPath(pattern: string, path: string, { cwd, root }: RulePlaces): boolean {
+  const real = canonicalPath(resolve(cwd, path));
   const base = canonicalPath(root);
   if (pattern.startsWith("/")) return matchesGlob(pattern, real, "/");
   return real === base
     ? matchesGlob(pattern, ".", "/")
-    : real.startsWith(`${base}/`) &&
-        matchesGlob(pattern.replace(/^\.\//, ""), real.slice(base.length + 1), "/");
+    : real.startsWith(`${base}/`) && matchesGlob(relativePattern(pattern), real.slice(base.length + 1), "/");
+}
+
+function relativePattern(pattern: string): string {
+  return pattern.replace(/^\.\//, "");
+}
+
+function pathsOf({ args }: RuledCall): string[] {
+  return PATHS.flatMap((key) => texts(args[key]));
 }
 
 function texts(value: unknown): string[] {

@@ -1,5 +1,6 @@
 /** A plain word character outside quotes: nothing the shell expands into another command. */
 const PLAIN = /[\p{L}\p{N}_@%+=:,./^~*?[\]{}!#-]/u;
+const BLANKS: ReadonlySet<string> = new Set([" ", "\t", "\n"]);
 const SEPARATOR = /&&|\|\||[;|]/y;
 const ERROR_TO_OUTPUT = /2>&1(?=\s|$|[;|&])/y;
 
@@ -10,7 +11,7 @@ const ERROR_TO_OUTPUT = /2>&1(?=\s|$|[;|&])/y;
  */
 export function simpleCommands(script: string): string[][] | undefined {
   const commands: string[][] = [[]];
-  const text = script.trim();
+  const text = withoutOuterBlanks(script);
   for (let at = 0; at < text.length; ) {
     if (text[at] === " " || text[at] === "\t") {
       at += 1;
@@ -30,6 +31,14 @@ export function simpleCommands(script: string): string[][] | undefined {
     }
   }
   return commands.some((words) => words.length === 0) ? undefined : commands;
+}
+
+/** Without what a shell passes over. Other blanks, such as a no-break space, are part of a word: of another command's name. */
+function withoutOuterBlanks(script: string): string {
+  let [start, end] = [0, script.length];
+  while (start < end && BLANKS.has(script[start] ?? "")) start++;
+  while (end > start && BLANKS.has(script[end - 1] ?? "")) end--;
+  return script.slice(start, end);
 }
 
 function readWord(text: string, start: number): { text: string; end: number } | undefined {

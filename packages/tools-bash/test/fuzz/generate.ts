@@ -106,9 +106,37 @@ function continued(random: Random, script: string): string {
   return [...script].map((character) => (random() < 0.06 ? `\\\n${character}` : character)).join("");
 }
 
+/** The start of one script and the end of another: a quote, a group or a here-document of the first is left open. */
+function spliced(random: Random): string {
+  const [first, second] = [pick(random, SEEDS), nested(random, 1)];
+  const cut = Math.floor(random() * (first.length + 1));
+  return first.slice(0, cut) + second.slice(Math.floor(random() * (second.length + 1)));
+}
+
+const WRAPS = pieces([
+  '\'X\'¦"X"¦$\'X\'¦$"X"¦`X`¦$(X)¦${x:-X}¦"${x:+X}"¦${x%X}¦$((X))¦((X))¦[[ X ]]¦(X)¦{ X; }¦<(X)¦\\X¦{X,ok_1}¦\'X"¦"X\'',
+]);
+
+/** The script with a part of it between quotes or brackets, or with two parts exchanged. */
+function rearranged(random: Random, script: string): string {
+  const [a = 0, b = 0, c = 0] = Array.from({ length: 3 }, () =>
+    Math.floor(random() * (script.length + 1)),
+  ).sort((left, right) => left - right);
+  const [before, one, two, after] = [
+    script.slice(0, a),
+    script.slice(a, b),
+    script.slice(b, c),
+    script.slice(c),
+  ];
+  if (random() < 0.4) return before + two + one + after;
+  return before + pick(random, WRAPS).replace("X", () => one) + two + after;
+}
+
 /** A script of commands that only record that they ran, put together to be read in more than one way. */
 export function generateScript(random: Random): string {
   const kind = random();
+  if (kind < 0.04) return spliced(random);
+  if (kind < 0.08) return rearranged(random, pick(random, SEEDS));
   if (kind < 0.1) return nested(random, 1 + Math.floor(random() * 3));
   if (kind < 0.15) return mutate(random, nested(random, 1 + Math.floor(random() * 2)));
   if (kind < 0.2) return continued(random, nested(random, Math.floor(random() * 3)));
