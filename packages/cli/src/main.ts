@@ -7,9 +7,9 @@ import { flush, note, reserveStandardOutput, watchOutput } from "./process/outpu
 const FIRST_SIGNAL = 128;
 
 interface Start {
-  /** The first prompt of a chat is on the terminal already. */
+  /** Whether the first prompt of a chat is on the terminal already. */
   readonly isPromptShown: boolean;
-  /** For what cannot be waited for: an error nobody caught. */
+  /** Ends the process at once, after an uncaught error. */
   readonly exit: (code: number) => never;
 }
 
@@ -39,7 +39,7 @@ export async function main(args: readonly string[], start: Start): Promise<ExitC
   return exitCode;
 }
 
-/** Without arguments there is nothing to parse, and the first prompt need not wait for the parser. */
+/** Without arguments the parser is not loaded, so that the first prompt does not wait for it. */
 async function run(args: readonly string[], guard: CrashGuard, { isPromptShown }: Start): Promise<ExitCode> {
   if (args.length === 0 && process.stdin.isTTY) {
     const { chatCommand } = await import("./commands/chat.js");

@@ -27,7 +27,7 @@ export function toolOptions(command: Command): Command {
     .option("--trust", "trust the project's config as it is now");
 }
 
-/** Lets every flag with one value be given once, in all commands: of two values, it is not known which was meant. */
+/** Refuses a repeated flag with one value, in all commands: it is not clear which value was meant. */
 export function refuseRepeats(command: Command): void {
   for (const option of command.options) {
     if ((!option.required && !option.optional) || option.parseArg) continue;
@@ -47,7 +47,7 @@ export function collect(value: string, earlier: readonly string[] = []): string[
   return [...earlier, value];
 }
 
-/** What was given after the command's name; what was not must not hide a flag given before it. */
+/** The options given after the command's name. Absent ones are left out, so that they do not hide a flag before it. */
 export function definedOptions(command: Command): Record<string, unknown> {
   const given = Object.entries(command.opts()).filter(([key]) => command.getOptionValueSource(key) === "cli");
   return Object.fromEntries(given);

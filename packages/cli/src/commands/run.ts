@@ -39,7 +39,7 @@ export async function runCommand(
   }
   const quiet = flags.quiet ?? false;
   const reporter = await createReporter({ format, quiet, isStructured: output !== undefined });
-  // A caller that reads JSON gets the reason as JSON too, whatever it is.
+  // A caller that reads JSON gets every failure as JSON too.
   const fail = (exitCode: ExitCode, error: string): void => {
     if (format !== "text") reporter.finish({ exitCode, error });
   };

@@ -6,7 +6,10 @@ import { configDirectory } from "../process/paths.js";
 import type { SettingsFlags } from "../settings/flags.js";
 import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
 
-/** Loads the settings; where only a model server on this machine could answer, asks about one it does not know. */
+/**
+ * Loads the settings. If only a model server on this machine could answer, asks the person about servers not decided on
+ * yet.
+ */
 export async function loadRunSettings(flags: SettingsFlags, aside: Aside = atOnce): Promise<LoadedSettings> {
   const loaded = await loadSettings(flags, aside);
   const { env } = loaded.keys;
@@ -25,8 +28,8 @@ export async function loadRunSettings(flags: SettingsFlags, aside: Aside = atOnc
 }
 
 /**
- * Whether the project's instructions are used: a person is asked once for a project; where nobody can be asked they
- * are used and named.
+ * Whether the project's instructions are used. The person is asked once per project; if nobody can be asked, they are
+ * used and a note names them.
  */
 export async function mayUseInstructions(
   { instructions }: { readonly instructions?: boolean },

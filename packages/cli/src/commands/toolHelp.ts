@@ -37,7 +37,7 @@ export function toolProperties(name: string, registry: ToolRegistry): Record<str
   return isRecord(properties) ? (properties as Record<string, JsonSchema>) : {};
 }
 
-/** Also of a tool that is off: it is turned on only for the look. */
+/** The schema of a tool, also of one that is off: it is turned on only to read the schema. */
 function schemaOf(name: string, registry: ToolRegistry): ChatTool | undefined {
   const isOn = registry.isToolEnabled(name);
   if (!isOn) registry.enable(name);

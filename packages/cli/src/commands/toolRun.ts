@@ -51,7 +51,7 @@ async function callTool(
   const finished = guard.running(name);
   try {
     const call = await registry.prepare(name, args);
-    // The person wrote this very call: that is the yes to whatever it needs.
+    // The person wrote this call, so everything it needs is granted.
     const result =
       "outcome" in call ? call : await call.run({ signal: interruption.signal, granted: call.needs });
     printLine(result.text);

@@ -18,7 +18,7 @@ const MOST_REASONING = 64 * 1024;
 // Tools that only read. Several such calls in a row are folded into one line.
 const READS = /^(read|list|search|find|glob|grep|view)(_|$)/;
 
-/** Parts of the conversation, set apart by a blank line. */
+/** The kinds of parts of a conversation; a blank line separates two of different kinds. */
 type Section = "answer" | "calls" | "chat";
 
 export interface ActivityOptions {
@@ -28,12 +28,12 @@ export interface ActivityOptions {
   readonly price?: ModelPrice;
 }
 
-/** What is shown of an activity at one moment. */
+/** What is shown at one moment. */
 export interface ActivityFrame {
-  /** Rows that leave for the scrollback. */
+  /** Rows that go into the scrollback and are not drawn again. */
   readonly above: readonly string[];
   readonly rows: readonly string[];
-  /** How many of the rows, from the first, are the answer that is being written, if they are all of it. */
+  /** How many of the rows, from the first, are the answer being written; 0 unless the rows hold all of it. */
   readonly answerRows: number;
 }
 
@@ -49,7 +49,7 @@ export class Activity {
   readonly #calls = new OpenCalls();
   readonly #expand = new ExpandStore();
   readonly #drafts = new Map<number, CallDraft>();
-  /** Reads that have ended and may still be joined by another. */
+  /** Finished calls that only read. They are folded into one line with further reads that follow. */
   #reads: FinishedCall[] = [];
   #reasoning: { text: string; readonly startedAt: number } | undefined;
   #retryAt: { readonly at: number; readonly attempt: number; readonly reason: string } | undefined;
@@ -136,7 +136,7 @@ export class Activity {
     }
   }
 
-  /** The call a person is being asked about, or none. */
+  /** Sets the call that the person is being asked about, or none. */
   asking(id: string | undefined): void {
     this.#calls.asking(id);
   }
@@ -146,25 +146,25 @@ export class Activity {
     this.#calls.preview(id, diff.map(escapeToLine));
   }
 
-  /** Puts lines of the chat itself into the flow, in order with the events. They must be safe to show. */
+  /** Adds lines of the chat itself, in order with the events. They must be safe to show. */
   print(lines: readonly string[]): void {
     this.#flushReads();
     this.#section("chat");
-    // An answer that is being written goes on below: it is not broken in the middle of a line.
+    // An answer being written continues below these lines; it is not broken in the middle of a line.
     this.#push(({ width }) => {
       const rows = lines.flatMap((line) => wrapWords(line, width, /^ */.exec(line)?.[0].length));
       return this.writing ? [...rows, ""] : rows;
     });
   }
 
-  /** A line about what was just shown. */
+  /** Adds a line about what was just shown. */
   note(text: string): void {
     this.#flushReads();
     this.#lastSection = undefined;
     this.#push(({ width }) => wrapWords(this.#options.style.dim(text), width));
   }
 
-  /** The turn is over, however it ended: nothing stays on the screen that still seems to run. */
+  /** Ends the turn, however it ended: nothing on the screen looks as if it were still running. */
   end(): void {
     this.#endReasoning();
     this.#drafts.clear();
@@ -176,12 +176,12 @@ export class Activity {
     for (const { name, title } of lost) this.note(`● ${escapeToLine(name)}  ${title}  ✗ no result`);
   }
 
-  /** What was shown in part and can be expanded, the newest first. */
+  /** The labels of what was shown in part and can be expanded, the newest first. */
   get expandable(): readonly string[] {
     return this.#expand.labels;
   }
 
-  /** Prints one of what can be expanded, by its place; without one the newest, then the one before it. */
+  /** Prints one of the expandable items in full, by its index; without an index the newest, then the one before it. */
   expand(place?: number): boolean {
     const lines = place === undefined ? this.#expand.next() : this.#expand.at(place);
     if (!lines) return false;
@@ -190,7 +190,9 @@ export class Activity {
     return true;
   }
 
-  /** The terminal changes its size: what is shown of the answer stays where it is, and the answer goes on below. */
+  /**
+   * Called when the terminal changes its size: the shown part of the answer stays, and the answer continues below it.
+   */
   keepShown(): void {
     this.#shownAnswer?.keepShown();
   }
@@ -246,7 +248,7 @@ export class Activity {
     return lines;
   }
 
-  /** Nothing joins them any more: they leave, one as a block of its own and several on one line. */
+  /** Prints the finished reads when nothing more can be folded into them: one as its own block, several on one line. */
   #flushReads(): void {
     const reads = this.#reads.splice(0);
     const [only] = reads;
@@ -265,7 +267,7 @@ export class Activity {
     return this.#reads.length === 1 ? finishedLines(only, options).lines : foldedLines(this.#reads, options);
   }
 
-  /** The end of what the model thinks, on one row. */
+  /** The end of the model's reasoning, on one row. */
   #reasoningRows(width: number): string[] {
     if (!this.#reasoning) return [];
     const line = this.#reasoning.text.trimEnd().split("\n").at(-1) ?? "";

@@ -14,9 +14,9 @@ import { expandTabs, wrapRows, wrapWords } from "./width.js";
 /** A line that has ended. */
 interface AnswerLine {
   readonly text: string;
-  /** How far in its rows after the first begin; none for code, which is shown as it is, to be copied. */
+  /** The indentation of its rows after the first; none for code, which is shown unchanged so that it can be copied. */
   readonly indent: number | undefined;
-  /** Whether its start has left already: its first row begins as far in as the others. */
+  /** Whether its start has left already: its first row is indented like the others. */
   readonly goesOn: boolean;
   /** A whole table, in place of `text`. */
   readonly table?: Table;
@@ -46,19 +46,19 @@ const MOST_TABLE_ROWS = 500;
 // A longer unfinished line is shown without inline marks: they are parsed again with every frame.
 const LONGEST_MARKED = 4096;
 
-// Half of a line end, or of an emoji, waits for the rest of it.
+// A text that ends in the first half of a line ending or of an emoji: it waits for the second half.
 const HALF_AT_END = /(?:\r|\u200d|\u200d?[\ud800-\udbff])$/;
 
 /**
- * One answer while it is written. What cannot change any more leaves with the next frame, so that a terminal whose
- * size changes has next to nothing that must be drawn again: of the line being written only its last row stays, and a
- * table until it has ended.
+ * One answer while it is written. Rows that cannot change any more "leave": they go into the scrollback with the next
+ * frame. So little has to be drawn again when the terminal changes its size: the last row of the line being written,
+ * and a table until it has ended.
  */
 export class AnswerStream {
   readonly #style: Style;
   #waiting: string[] = [];
   #incoming = "";
-  /** The line being written, as far as it has not left. */
+  /** The part of the line being written that has not left. */
   #partial = "";
   #start: LineStart | undefined;
   #state: MarkdownState = MARKDOWN_START;
@@ -80,7 +80,7 @@ export class AnswerStream {
     this.#incoming = "";
   }
 
-  /** Whether a part of an answer was added, also where all of it has left. */
+  /** Whether any text was added, even if all of it has left. */
   get hasBegun(): boolean {
     return this.#hasLeft || !this.#isEmpty;
   }
@@ -97,7 +97,7 @@ export class AnswerStream {
     return { above, rows: all.slice(-maxRows), isWhole: all.length <= maxRows };
   }
 
-  /** What the last frame showed, which was all, stays as it is, as if it had left; the answer goes on below it. */
+  /** Treats everything as having left, because the last frame showed all of it; the answer continues below. */
   keepShown(): void {
     if (this.#tableRows.length > 0) {
       this.#tableRows = [];
@@ -110,7 +110,7 @@ export class AnswerStream {
     this.#hasLeft = true;
   }
 
-  /** Nothing is added any more: everything that has not left yet, as it stays at a given width. */
+  /** Ends the answer: returns all rows that have not left yet, for the given width. */
   finish(width: number): string[] {
     this.#digest();
     if (this.#partial !== "") this.#complete(safeProse(this.#partial));
@@ -119,7 +119,7 @@ export class AnswerStream {
     return this.#lines.splice(0).flatMap((line) => finalRows(line, width, this.#style));
   }
 
-  /** Whether part of it is in the scrollback already and cannot be taken back. */
+  /** Whether a part has left and cannot be erased any more. */
   get hasLeft(): boolean {
     return this.#hasLeft;
   }
@@ -130,7 +130,7 @@ export class AnswerStream {
     return !hasText && length + this.#tableRows.length === 0;
   }
 
-  /** Takes in what arrived since the last time, all its lines at once. */
+  /** Processes the text that arrived since the last frame. */
   #digest(): void {
     const incoming = this.#waiting.length === 0 ? this.#incoming : this.#waiting.join("") + this.#incoming;
     this.#waiting = [];
@@ -161,7 +161,7 @@ export class AnswerStream {
     this.#addLine(line);
   }
 
-  /** The table has ended: it is drawn from now on, or its lines stay as they were written if it is none. */
+  /** Ends the table: it becomes a drawn table, or its lines stay as they were written if they are no valid table. */
   #endTable(): void {
     if (this.#tableRows.length === 0) return;
     const rows = this.#tableRows;
@@ -189,13 +189,13 @@ export class AnswerStream {
     return { indent: hangingIndent(line, this.#state, state), next: state };
   }
 
-  /** The line being written, safe to show, and what of it waits for its other half. */
+  /** The line being written, safe to show, and its end if that waits for a second half. */
   #readPartial(): { readonly half: string; readonly line: string } {
     const half = HALF_AT_END.exec(this.#partial)?.[0] ?? "";
     return { half, line: safeProse(this.#partial.slice(0, this.#partial.length - half.length)) };
   }
 
-  /** The rows of the line being written. Of prose all but the last leave: what follows does not change them. */
+  /** The rows of the line being written. All rows of prose but the last leave: later text does not change them. */
   #partialRows(width: number): { readonly leaving: readonly string[]; readonly rows: readonly string[] } {
     const { half, line: written } = this.#readPartial();
     if (written === "") return { leaving: [], rows: [] };
@@ -207,7 +207,7 @@ export class AnswerStream {
     const line = expandTabs(written.trimEnd());
     const rows = brokenRows(this.#marked(line, indent, goesOn), indent, width, goesOn);
     if (rows.length === 1) return { leaving: [], rows };
-    // The same breaks without the marks: where the last row begins in the text.
+    // Break the line without styles in the same way, to find where the last row begins in the text.
     const last = (brokenRows(line, indent, width, goesOn).at(-1) ?? "").slice(marginOf(indent, width));
     this.#partial = line.slice(line.length - last.length) + written.slice(written.trimEnd().length) + half;
     this.#start = start;
@@ -219,13 +219,15 @@ export class AnswerStream {
     return goesOn ? this.#inline(line, indent) : renderMarkdownLine(line, this.#state, this.#style).text;
   }
 
-  /** The rest of a line whose start has left: prose with its marks, or code. */
+  /** The rest of a line whose start has left: prose with its inline marks, or code. */
   #inline(line: string, indent: number | undefined): string {
     return indent === undefined ? this.#style.cyan(line) : renderInline(line, this.#style);
   }
 }
 
-/** What stays in the scrollback. Code is left to the terminal to break: it is copied as it was written. */
+/**
+ * The rows for the scrollback. Long lines of code are left for the terminal to wrap, so that they are copied unchanged.
+ */
 function finalRows({ text, indent, goesOn, table }: AnswerLine, width: number, style: Style): string[] {
   if (table) return tableLines(table, width, style);
   return indent === undefined ? [text] : brokenRows(text, indent, width, goesOn);

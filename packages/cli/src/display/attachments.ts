@@ -2,13 +2,13 @@ import { type Content, contentText } from "@agent/core";
 
 const ATTACHED = /^<(?:file|directory) path=("(?:[^"\\]|\\.)*")/;
 
-/** What a person attached to a message, as the model got it. */
+/** A file or other thing attached to a message, as the model got it. */
 interface Attachment {
   readonly name: string;
   readonly text: string;
 }
 
-/** A message as the person wrote it, and apart from that what was attached to it. Images are left out. */
+/** Splits a message into the person's text and what was attached to it. Images are left out. */
 export function splitAttachments(content: Content): {
   readonly text: string;
   readonly attachments: readonly Attachment[];

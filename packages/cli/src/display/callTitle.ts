@@ -1,6 +1,6 @@
 import { escapeToLine, isRecord } from "@agent/internal";
 
-// What a call is about, in the order tried; a tool with none of these is described by its first argument.
+// Arguments that say what a call is about, in the order tried; without one of these the first argument is shown.
 const SUBJECTS = ["command", "path", "query", "pattern", "source", "url", "name"];
 /** Arguments with text for a file, which a diff shows better. */
 export const FILE_TEXTS: readonly string[] = ["content", "old_text", "new_text", "edits"];

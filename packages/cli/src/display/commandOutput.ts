@@ -35,7 +35,7 @@ export function renderOutput(text: string, look: OutputLook): string[] {
   return screen.lines();
 }
 
-/** A sheet of lines with a cursor, growing downwards. */
+/** Lines with a cursor, growing downwards: the screen a command writes to. */
 class OutputScreen {
   readonly #sgr: SgrState;
   readonly #lines: Cell[][] = [[]];
@@ -137,7 +137,7 @@ class OutputScreen {
     }
   }
 
-  /** Half of a wide character cannot stay: both become blanks. */
+  /** Replaces both halves of a wide character by blanks, if one of them is overwritten. */
   #breakWide(line: Cell[], at: number): void {
     if (line[at]?.text !== "" || at === 0) return;
     line[at - 1] = { text: " ", look: "" };

@@ -3,7 +3,7 @@ import type { ModelPrice } from "../settings/config/types.js";
 
 const MILLION = 1_000_000;
 
-/** What the tokens cost in dollars. Cached input counts at its own price, or as any other. */
+/** The cost of the tokens in dollars. Cached input has its own price; without one it costs as much as other input. */
 export function costOf(usage: TokenUsage, price: ModelPrice): number {
   const cached = usage.cachedTokens ?? 0;
   const written = usage.cacheWriteTokens ?? 0;
@@ -17,7 +17,7 @@ export function costOf(usage: TokenUsage, price: ModelPrice): number {
   );
 }
 
-/** `$0.0123`, `$1.20`: two digits that say something, also of small amounts. */
+/** `$0.0123`, `$1.20`: at least two significant digits, also of small amounts. */
 export function formatCost(dollars: number): string {
   if (dollars === 0) return "$0";
   const digits = dollars >= 1 ? 2 : Math.min(6, 1 - Math.floor(Math.log10(dollars)));

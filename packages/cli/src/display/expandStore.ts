@@ -15,7 +15,7 @@ interface Entry {
 /** Remembers the last things that were shown in part. Bounded, because a session has no end. */
 export class ExpandStore {
   readonly #entries: Entry[] = [];
-  /** How many of the newest were expanded one after the other. */
+  /** How many items, from the newest, were expanded by consecutive calls of `next`. */
   #expanded = 0;
 
   add(call: FinishedCall): void {
@@ -39,7 +39,10 @@ export class ExpandStore {
     });
   }
 
-  /** The newest, then the one before it, ready to be drawn; after the oldest there is none once. */
+  /**
+   * The newest item, with the next call the one before it, and so on; after the oldest `undefined`, then the newest
+   * again.
+   */
   next(): ((options: BlockOptions) => string[]) | undefined {
     this.#expanded += 1;
     const entry = this.#entries.at(-this.#expanded);

@@ -20,7 +20,7 @@ export class Frames {
     this.#refreshSize = refreshSize;
   }
 
-  /** Something has changed: it is drawn soon. */
+  /** Requests a frame, because something has changed. */
   request(): void {
     if (this.#next || this.#settling || this.#closed) return;
     const wait = Math.max(0, FRAME_MS - (performance.now() - this.#lastDrawn));
@@ -37,7 +37,7 @@ export class Frames {
     this.#draw();
   }
 
-  /** Draws again and again, until `rest`. */
+  /** Draws repeatedly, until `rest`. */
   tick(): void {
     clearInterval(this.#ticker);
     this.#ticker = setInterval(() => this.request(), TICK_MS);
@@ -70,7 +70,7 @@ export class Frames {
     if (this.#settling === waited) this.settle();
   }
 
-  /** Nothing is drawn any more. */
+  /** Stops drawing for good. */
   close(): void {
     this.settle();
     this.rest();

@@ -5,7 +5,7 @@ const WORD_OR_MARK = /[\w*~]/;
 const BLANK = /\s/;
 // Longer lines are not parsed for inline marks: they are generated, not prose.
 const LONGEST_INLINE = 2000;
-// A mark inside a word, as in snake_case, closes nothing. This many further marks are tried.
+// A mark inside a word, as in snake_case, closes nothing. At most this many further marks are tried.
 const MOST_CLOSINGS = 8;
 
 /** A marked part of a text: where it ends, and how it is shown. */
@@ -15,8 +15,8 @@ interface Span {
 }
 
 /**
- * Marks up code, bold, italic and struck words and links in a line. Each mark looks a bounded number of times for its
- * end: a text made of nothing but marks takes no longer than any other.
+ * Styles code, bold, italic and struck-through words and links in a line. The search for a closing mark is bounded: a
+ * text made of nothing but marks takes no longer than any other.
  */
 export function renderInline(text: string, style: Style): string {
   if (text.length > LONGEST_INLINE) return text;
@@ -56,7 +56,7 @@ class InlineScanner {
     return mark === "~" ? undefined : this.#marked(at, mark, italic);
   }
 
-  /** As many backticks as it was opened with close it, and none stand between. */
+  /** A code span: closed by as many backticks as it was opened with, with none inside. */
   #code(at: number): Span | undefined {
     const open = this.#ticksAt(at);
     if (this.#text[at - 1] === "`") return undefined;
@@ -70,7 +70,7 @@ class InlineScanner {
   #marked(at: number, mark: string, paint: (text: string) => string): Span | undefined {
     const text = this.#text;
     const start = at + mark.length;
-    // Two stars may stand inside a word, as in CommonMark; anything else marks whole words.
+    // Two stars may be inside a word, as in CommonMark; every other mark is around whole words.
     const wholeWords = mark !== "**";
     if (BLANK.test(text[start] ?? " ") || (wholeWords && this.#isJoined(at - 1))) return undefined;
     let close = text.indexOf(mark, start + 1);

@@ -1,5 +1,5 @@
 const CONTEXT = 3;
-// Comparing takes the product of both numbers of lines; larger changes are shown as removed and added.
+// Comparing takes time by the product of the two line counts; larger changes are shown as all removed and all added.
 const MOST_PRODUCT = 4_000_000;
 
 interface Entry {

@@ -39,7 +39,7 @@ export class LiveOutput {
   }
 }
 
-/** A text that was cut begins with half a line, perhaps inside a sequence: that is left out. */
+/** Drops the first line of a text that was cut: it is incomplete, and may begin inside an escape sequence. */
 function fromLineStart(text: string, isWhole: boolean): string {
   if (isWhole) return text;
   const start = text.search(/[\r\n]/);

@@ -49,7 +49,7 @@ export class LiveRegion {
     this.#cursor = end;
   }
 
-  /** Takes the region away; what is drawn next starts where it was. */
+  /** Erases the region; the next frame starts where it was. */
   clear(): void {
     this.#write(`${this.#erased()}${SHOW_CURSOR}`);
     this.forget();
@@ -62,8 +62,9 @@ export class LiveRegion {
   }
 
   /**
-   * The terminal has another size: rows may have broken into more, and into the scrollback. The first `kept` rows are
-   * left where they are, because they may be out of reach and would be there twice; the others are taken away.
+   * Called when the terminal has another size: rows may have wrapped, and moved into the scrollback. The first `kept`
+   * rows stay where they are, because rows in the scrollback cannot be erased and would appear twice; the others are
+   * erased.
    */
   resized(columns: number, kept = 0): void {
     const broken = (width: number): number => Math.max(1, Math.ceil(width / columns));
@@ -82,7 +83,7 @@ export class LiveRegion {
   }
 
   #printAbove(above: readonly string[], rows: readonly string[]): string {
-    // After lines only, the cursor must leave the last of them: the region starts on a row of its own.
+    // End the last line with a line break even if there are no rows: the region starts on a row of its own.
     return `${this.#erased()}${above.join("\r\n")}\r\n${rows.join("\r\n")}`;
   }
 
@@ -96,7 +97,7 @@ export class LiveRegion {
       if (index > 0) text += "\r\n";
       if (!same(index)) text += `${row}${CLEAR_ROW}`;
     });
-    // Below the last row, not from the cursor on: that row may stand there unchanged.
+    // Clear below the last row, not from the cursor on: the last row may be unchanged.
     if (old.length > rows.length) text += `\r\n${CLEAR_BELOW}\x1b[1A`;
     return text;
   }

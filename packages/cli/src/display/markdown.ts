@@ -3,7 +3,7 @@ import type { Style } from "./style.js";
 import { highlightLine, type OpenToken } from "./syntax/highlight.js";
 import { findLanguage, type Language } from "./syntax/languages.js";
 
-/** What the lines before decide about the next one. */
+/** The state that earlier lines leave for the next one. */
 export interface MarkdownState {
   /** The fence that opened the code block this line is in. */
   readonly fence: string | undefined;
@@ -26,8 +26,8 @@ const DIFF_INFO = /^\s*(?:diff|patch)\b/i;
 const RULE = /^\s{0,3}([-*_])(\s*\1){2,}\s*$/;
 
 /**
- * Marks up one line of Markdown. Nothing is added or taken away: the marks stay, in a fainter tone, so that
- * what is copied from the screen is the text the model wrote. The line must be free of control characters.
+ * Styles one line of Markdown. Adds and removes no characters: the marks stay, dimmed, so that text copied from the
+ * screen is the text the model wrote. The line must be free of control characters.
  */
 export function renderMarkdownLine(
   line: string,
@@ -45,7 +45,7 @@ export function renderMarkdownLine(
     const closes = mark.startsWith(state.fence) && fence?.[2]?.trim() === "";
     return closes ? { text: style.dim(line), state: MARKDOWN_START } : codeLine(line, state, style);
   }
-  // A backtick after the fence makes it code inside a sentence.
+  // With a backtick after it, this is no fence but inline code.
   if (fence?.[1] && !fence[2]?.includes("`")) {
     const info = fence[2] ?? "";
     return {
@@ -82,8 +82,8 @@ export function isTableRow(line: string, state: MarkdownState): boolean {
 }
 
 /**
- * How far in the rows of a broken line go on, so that they stand below its text. `undefined` for code and tables, which
- * are not broken between words. `state` is that before the line, `next` that after it.
+ * The indentation of a wrapped line's further rows, which puts them below its text. `undefined` for code and tables,
+ * which are not wrapped between words. `state` is the state before the line, `next` the state after it.
  */
 export function hangingIndent(line: string, state: MarkdownState, next: MarkdownState): number | undefined {
   if (state.fence !== undefined || next.fence !== undefined || TABLE_ROW.test(line)) return undefined;

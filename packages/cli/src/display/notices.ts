@@ -3,7 +3,7 @@ import { countOf, escapeToLine } from "@agent/internal";
 import type { ModelPrice } from "../settings/config/types.js";
 import { costOf, formatCost } from "./cost.js";
 
-/** `1,204 tokens in, 310 out · 2 requests · $0.012`, or nothing where the provider did not count. */
+/** `1,204 tokens in, 310 out · 2 requests · $0.012`, or `undefined` if the provider reported no usage. */
 export function usageText({ usage, turns }: DoneEvent, price?: ModelPrice): string | undefined {
   const { inputTokens, outputTokens } = usage;
   if (inputTokens === 0 && outputTokens === 0) return undefined;
@@ -12,12 +12,12 @@ export function usageText({ usage, turns }: DoneEvent, price?: ModelPrice): stri
   return `${count(inputTokens)} tokens in, ${count(outputTokens)} out · ${countOf(turns, "request")}${cost}`;
 }
 
-/** Whether the model neither did nor said anything. One that only did something may well leave it at that. */
+/** Whether the model wrote no text and called no tool. After tool calls an empty answer is fine. */
 export function isEmptyAnswer({ text, turns }: DoneEvent): boolean {
   return text.trim() === "" && turns === 1;
 }
 
-/** Why an answer is not whole, if it is not. */
+/** Why an answer is incomplete, if it is. */
 export function cutOffText(done: DoneEvent): string | undefined {
   const { finishReason } = done;
   if (finishReason === "length") return "… the answer reached the model's length limit and is cut off";
@@ -26,7 +26,7 @@ export function cutOffText(done: DoneEvent): string | undefined {
   return undefined;
 }
 
-/** `voidAbove`: part of the broken answer can be seen and cannot be taken back. */
+/** `voidAbove`: a part of the failed answer is on the screen and cannot be erased. */
 export function retryText({ reason }: RetryEvent, voidAbove: boolean): string {
   return `↻ ${escapeToLine(reason)}: asking again${voidAbove ? "; the unfinished answer above is void" : ""}`;
 }

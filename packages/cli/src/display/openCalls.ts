@@ -4,7 +4,7 @@ import { type BlockOptions, type FinishedCall, finishedLines, openLines } from "
 
 const TAIL_LINES = 4;
 
-/** A call from the moment it was asked for until it and all that were asked for before it have ended. */
+/** A call from the model's request until this call and all requested before it have ended. */
 interface TrackedCall {
   readonly name: string;
   readonly live: LiveOutput;
@@ -15,7 +15,7 @@ interface TrackedCall {
   ended: ToolEndEvent | undefined;
 }
 
-/** The calls of a round, shown and let go in the order in which the model asked for them. */
+/** The calls of a round, shown and released in the order in which the model requested them. */
 export class OpenCalls {
   readonly #calls = new Map<string, TrackedCall>();
   #asking: string | undefined;
@@ -55,7 +55,7 @@ export class OpenCalls {
     this.#asking = id;
   }
 
-  /** Notes an end, and returns the calls that can leave: all up to the first that still runs. */
+  /** Records the end of a call and returns the finished calls up to the first that still runs. */
   end(event: ToolEndEvent): FinishedCall[] {
     const call = this.#calls.get(event.id);
     if (!call) return [{ title: "", event }];
@@ -69,7 +69,7 @@ export class OpenCalls {
     return leaving;
   }
 
-  /** The turn is over: what has ended, and the names and titles of what never did. */
+  /** Ends the turn: returns the calls that have ended, and the names and titles of those that have not. */
   clear(): { readonly ended: FinishedCall[]; readonly lost: { name: string; title: string }[] } {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
@@ -81,7 +81,7 @@ export class OpenCalls {
 
   /** The calls as rows, at most `maxRows`. */
   rows(options: BlockOptions, maxRows: number, now: number): string[] {
-    // The question shows the call it is about.
+    // The open question already shows its call.
     const calls = [...this.#calls].filter(([id]) => id !== this.#asking);
     const render = (tailLines: number): string[][] =>
       calls.map(([, { name, title, startedAt, live, ended, diff }]) => {
@@ -106,7 +106,7 @@ export class OpenCalls {
     }
     const compact = render(0).map((block) => [block[0] ?? "", block.at(-1) ?? ""]);
     if (compact.flat().length <= maxRows) return compact.flat();
-    // How it goes matters more than what it is about.
+    // If there is room for one row only, show the call's state rather than its title.
     if (compact.length === 1) return compact.flat().slice(-maxRows);
     const fitting = Math.max(0, Math.floor((maxRows - 1) / 2));
     const more = options.style.dim(`… and ${calls.length - fitting} more calls (/status lists them)`);

@@ -9,13 +9,13 @@ import { cutToWidth } from "./width.js";
 const LONGEST_TITLE = 200;
 const LONGEST_REASON = 500;
 const MOST_REASON_LINES = 3;
-// The other outcomes are told by the verdict alone.
+// For the other outcomes the verdict says enough.
 const HAS_REASON: ReadonlySet<string> = new Set(["error", "denied"]);
 
 /**
- * Prints the work of tools in plain lines, for a pipe or a log: one when a call starts, one when it ends, above it the
- * reason of a failure; a call that never started has only the last. No escape code reaches `write`, whatever a tool or a
- * model prints. It does not print the answer.
+ * Prints the work of tools in plain lines, for a pipe or a log: one when a call starts, and one when it ends, after the
+ * reason if it failed. A call that never started has only the second. No escape code reaches `write`, whatever a tool
+ * or a model prints. The answer is not printed.
  */
 export function plainActivity(write: (text: string) => void): (event: AgentEvent) => void {
   const titles = new Map<string, string>();

@@ -3,6 +3,6 @@ export interface Screen {
   readonly columns: number;
   readonly rows: number;
   write(text: string): void;
-  /** Reads the size anew. If it has changed, those who listen for a new size are told before this returns. */
+  /** Reads the size again. If it has changed, the listeners for a new size are called before this returns. */
   refreshSize(): void;
 }

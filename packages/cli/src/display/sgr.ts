@@ -1,4 +1,4 @@
-/** The look of one character, as far as a command may choose it. */
+/** The look of one character: the attributes that a command may set. */
 interface Look {
   readonly bold: boolean;
   readonly dim: boolean;
@@ -6,7 +6,7 @@ interface Look {
   readonly underline: boolean;
   readonly inverse: boolean;
   readonly strike: boolean;
-  /** The colour as it stands in a code: `31`, `38;5;208`, or "" for the terminal's own. */
+  /** The parameters of the colour code: `31`, `38;5;208`, or "" for the terminal's default. */
   readonly foreground: string;
   readonly background: string;
 }
@@ -45,7 +45,7 @@ const MOST_PARAMETERS = 32;
 /** How much of a command's own styling is shown. */
 export type OutputLook = "colour" | "monochrome" | "plain";
 
-/** Follows the style codes of a command's output and says which code stands for the look they add up to. */
+/** Applies the style codes of a command's output and returns one code for the resulting look. */
 export class SgrState {
   #look = PLAIN;
   readonly #shown: OutputLook;
@@ -54,7 +54,7 @@ export class SgrState {
     this.#shown = shown;
   }
 
-  /** Takes the parameters of one `ESC [ … m`; what is not understood changes nothing. */
+  /** Applies the parameters of one `ESC [ … m`; unknown parameters change nothing. */
   apply(parameters: string): void {
     const numbers = parameters.split(/[;:]/).slice(0, MOST_PARAMETERS).map(Number);
     for (let at = 0; at < numbers.length; at++) {
@@ -84,7 +84,7 @@ export class SgrState {
     this.#look = { ...this.#look, ...change };
   }
 
-  /** Text in the colour of its background would be invisible: it loses both. */
+  /** The colours. Text in the colour of its background would be invisible, so it loses both. */
   #colors(): string[] {
     const { foreground, background } = this.#look;
     const same = foreground !== "" && asForeground(background) === foreground;

@@ -2,7 +2,7 @@ import type { OutputLook } from "./sgr.js";
 
 type Paint = (text: string) => string;
 
-/** How text is marked up on a terminal. Every function returns its text unchanged where there is no such mark. */
+/** How text is styled on a terminal. Every function returns its text unchanged where the style is not available. */
 export interface Style {
   readonly bold: Paint;
   readonly dim: Paint;

@@ -24,7 +24,7 @@ export function readTable(lines: readonly string[]): Table | undefined {
   if (!delimiters.every((cell) => DELIMITER_CELL.test(cell))) return undefined;
   return {
     head,
-    // Cells that are missing are empty and those that are too many are kept, in the last column.
+    // Missing cells are empty; surplus cells are joined in the last column.
     rows: rows.map((row) =>
       head.map((_, at) => (at === head.length - 1 ? row.slice(at).join(" | ") : (row[at] ?? ""))),
     ),
@@ -63,14 +63,14 @@ export function tableLines({ head, rows, alignments }: Table, width: number, sty
   return [rule("┌", "┬", "┐"), ...first, rule("├", "┼", "┤"), ...rest.flat(), rule("└", "┴", "┘")];
 }
 
-/** The widest columns give way until all fit; `undefined` if they cannot. */
+/** Shrinks the widest columns until all fit; `undefined` if they cannot. */
 function fitColumns(natural: readonly number[], room: number): number[] | undefined {
   const least = natural.map((columns) => Math.min(columns, NARROWEST_COLUMN));
   if (sum(least) > room) return undefined;
   let limit = Math.max(...natural);
   while (sum(natural.map((columns) => Math.min(columns, limit))) > room) limit -= 1;
   const widths = natural.map((columns) => Math.min(columns, limit));
-  // The rest of the division goes to the first columns that could use it.
+  // The remainder of the division goes to the first columns that are narrower than their content.
   let spare = room - sum(widths);
   return widths.map((columns, at) => {
     const more = Math.min(spare, (natural[at] ?? 0) > columns ? 1 : 0);
@@ -97,7 +97,7 @@ function align(text: string, columns: number, alignment: Alignment | undefined):
   return " ".repeat(before) + text + " ".repeat(missing - before);
 }
 
-/** The cells of a line. A bar behind a backslash, or inside code, separates nothing. */
+/** The cells of a line. A bar after a backslash, or inside code, does not separate cells. */
 function splitCells(line: string): string[] {
   const trimmed = line
     .trim()

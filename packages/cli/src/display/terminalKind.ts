@@ -12,7 +12,10 @@ export function terminalStyle(): Style {
   return (process.env.NO_COLOR ?? "") === "" ? COLOR_STYLE : MONOCHROME_STYLE;
 }
 
-/** The size to draw for. A terminal that does not say is taken for a common one, and none is too small to draw on. */
+/**
+ * The size to draw for. A terminal that does not report its size gets a common one, and tiny sizes are raised to a
+ * minimum.
+ */
 export function terminalSize({ columns, rows }: { readonly columns: number; readonly rows: number }): {
   readonly columns: number;
   readonly rows: number;

@@ -8,7 +8,7 @@ import { clipRow, textWidth, wrapRows, wrapWords } from "./width.js";
 import { paintDiff } from "./wordDiff.js";
 
 const COLLAPSED_ROWS = 5;
-// Of output that is too long to be kept whole, the beginning is shown as well: it says what the end belongs to.
+// If output is too long to be kept whole, its first rows are shown besides the last: they say what the end belongs to.
 const HEAD_ROWS = 3;
 const DIFF_ROWS = 40;
 const CREATED_ROWS = 10;
@@ -44,7 +44,7 @@ export interface BlockOptions {
   readonly maxLines?: number;
 }
 
-/** `● run_bash  npm test`: the first rows of a call, which no answer of a model looks like. Long titles wrap. */
+/** `● run_bash  npm test`: the first rows of a call, styled unlike any answer of a model. Long titles wrap. */
 export function headerLines(
   name: string,
   title: string,
@@ -95,7 +95,7 @@ export function finishedLines(
   };
 }
 
-/** A finished call with all its output, however long its lines are: the terminal breaks them. */
+/** A finished call with all its output. Long lines are left for the terminal to wrap. */
 export function expandedLines(call: FinishedCall, options: BlockOptions): string[] {
   const verdict = judge(call.event);
   const body = bodyOf(call, verdict, options.style, true);
@@ -126,7 +126,7 @@ interface Body {
   readonly kind: ToolVerdict["kind"] | "created" | "error";
 }
 
-/** What to show of a call: what it changed, what it printed with its colours, or what the model got. */
+/** The body to show for a call: its diff, or its output with colours, or the text the model got. */
 function bodyOf(
   { event, live, diff }: FinishedCall,
   verdict: ToolVerdict,
@@ -176,7 +176,7 @@ function collapse(
 ): { shown: readonly string[]; hidden: number; hiddenFirst: boolean } {
   const limits = { diff: DIFF_ROWS, created: CREATED_ROWS, error: ERROR_ROWS, command: 0, text: 0 };
   const limit = Math.max(limits[kind], maxLines);
-  // One row more costs no more room than the notice that it is missing.
+  // Show one row more rather than a notice that one row is hidden: both take one row.
   if (rows.length <= limit + 1) return { shown: rows, hidden: 0, hiddenFirst: false };
   const hidden = rows.length - limit;
   return kind === "command"

@@ -15,7 +15,7 @@ const OUTCOME_WORDS = {
   interrupted: "interrupted",
 } as const;
 
-// A diff says so within its first lines, after at most a few words about the file.
+// A diff is recognised within its first lines, after at most a few words about the file.
 const DIFF_START = 6;
 const DIFF_HEADER = /^@@ .*@@/;
 
@@ -27,11 +27,11 @@ export interface ToolVerdict {
   readonly output: readonly string[];
   /** Where all of a command's output is, if the model got only its beginning and its end. Safe to show. */
   readonly wholeOutput: readonly string[];
-  /** Of a command, the end matters more than the start; of a diff, every line does. */
+  /** Decides which lines are shown: of a command its end, of a text its start, of a diff all. */
   readonly kind: "command" | "diff" | "text";
 }
 
-/** Reads a finished call. Whether it succeeded is its outcome's business alone. */
+/** Reads the result of a finished call. Only its outcome decides whether it succeeded. */
 export function judge(event: ToolEndEvent): ToolVerdict {
   const command = asCommandResult(event.text);
   const ok = event.outcome === "ok";
@@ -43,7 +43,7 @@ export function judge(event: ToolEndEvent): ToolVerdict {
     words: safeLines(summary).join(" "),
     output,
     wholeOutput: command?.wholeOutput ?? [],
-    // A line the person ran is a command without the JSON that tells a model about one.
+    // A shell line of the person is a command too, although its result is not a command tool's JSON.
     kind: command || event.name === "!" ? "command" : diff ? "diff" : "text",
   };
 }

@@ -12,7 +12,7 @@ const SHOWN_MESSAGES = 200;
 const LONGEST_MESSAGE = 4000;
 const WIDTH = Number.MAX_SAFE_INTEGER;
 
-/** A conversation that goes on, folded: what was said, and each call on one line. */
+/** A resumed conversation in short: what was said, and each call on one line. */
 export function transcriptLines(messages: readonly ChatMessage[], style: Style): string[] {
   const hidden = Math.max(0, messages.length - SHOWN_MESSAGES);
   const lines = messages.slice(hidden).flatMap((message) => messageLines(message, style));

@@ -1,14 +1,14 @@
 import { eastAsianWidth } from "get-east-asian-width";
 
 const PLAIN_ASCII = /^[\x20-\x7e]*$/;
-// Letters of which each is one character by itself: nothing in here joins with another.
+// Letters that are each one grapheme: none of them combines with another.
 const SINGLE_LETTERS =
   /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u0370-\u0482\u048a-\u058f\u3041-\u3096\u30a0-\u30ff\u4e00-\u9fff\uac00-\ud7a3]*$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the colour codes this display writes itself
 const STYLE_CODE = /\x1b\[[0-9;]*m/y;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const STYLE_CODES = /\x1b\[[0-9;]*m/g;
-/** What each closing code ends. */
+/** The opening codes that each closing code ends. */
 const CLOSED_BY: Readonly<Record<string, RegExp>> = {
   "\x1b[0m": /./,
   "\x1b[22m": /\[[12]m$/,
@@ -22,7 +22,7 @@ const COMBINING = /^\p{M}/u;
 // Drawn as a picture, two columns wide, whatever the first character alone would take: ❤️, 👩‍💻, 🇪🇺.
 const PICTURE = /\p{Emoji_Presentation}|\ufe0f|\u200d/u;
 const TAB_STOP = 8;
-// Longer than any paragraph a person would read: not worth the time that words take.
+// Longer lines are not wrapped between words: no person reads such a paragraph, and finding words takes time.
 const LONGEST_PROSE = 20_000;
 
 // Segmenting takes time by the square of the length on Node 20, so a long text is segmented in slices.
@@ -46,11 +46,11 @@ export function graphemes(text: string): readonly string[] {
   if (SINGLE_LETTERS.test(text)) return text.split("");
   const found: string[] = [];
   for (let start = 0; start < text.length; ) {
-    // Not between the two halves of a character: half of one joins with nothing.
+    // Do not cut between the two halves of a surrogate pair.
     const slice =
       text.slice(start, start + SLICE).replace(HALF_AT_END, "") || text.slice(start, start + SLICE);
     const parts = SEGMENTER.split(slice);
-    // The last one may go on behind the slice: it is left for the next, unless it fills a slice alone.
+    // The last grapheme may continue after the slice: leave it for the next one, unless it fills a slice alone.
     const last = start + slice.length < text.length && parts.length > 1 ? (parts.pop() ?? "") : "";
     for (const part of parts) found.push(part);
     start += slice.length - last.length;
@@ -148,7 +148,7 @@ export function wrapWords(line: string, width: number, indent = 0): string[] {
     const { end, next } = rowEnd(cells, start, width - margin);
     let row = " ".repeat(margin) + open.codes;
     for (const cell of cells.slice(start, end)) row += cell.styles + cell.text;
-    // Styles that change between the rows, with the blanks that were dropped, hold for the next.
+    // Style codes among the dropped blanks apply to the next row.
     for (const cell of cells.slice(start, next)) open.add(cell.styles);
     rows.push(open.codes === "" ? row : `${row}\x1b[0m`);
     start = next;
@@ -156,7 +156,7 @@ export function wrapWords(line: string, width: number, indent = 0): string[] {
   return rows;
 }
 
-/** The style codes that hold at a place in a line: one that was closed again, or opens what is open, is dropped. */
+/** The style codes in effect at a place in a line. A code that was closed again, or repeats an open one, is dropped. */
 class OpenStyles {
   #held: string[] = [];
 
@@ -196,7 +196,7 @@ function rowEnd(cells: readonly Cell[], start: number, width: number): { end: nu
   let end = next;
   while (end > start && isBlank(end - 1)) end--;
   while (isBlank(next)) next++;
-  // No row can hold the word whole, so it may as well begin on this one.
+  // The word is longer than a row, so it has to be broken anyway: begin it on this row.
   if (end === start || isWider(cells, next, width)) return { end: fits, next: fits };
   return { end, next };
 }

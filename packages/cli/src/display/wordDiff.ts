@@ -1,9 +1,9 @@
 import type { Style } from "./style.js";
 
 const WORDS = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
-// Comparing takes the product of both lengths; longer lines are coloured as a whole.
+// Comparing takes time by the product of both lengths; longer lines are coloured as a whole.
 const MOST_WORDS = 200;
-// Lines that share less than this part were rewritten, not changed: marking single words would only confuse.
+// Lines that share a smaller part than this were rewritten: marking single words would only confuse.
 const LEAST_SHARED = 0.3;
 
 /** Colours a unified diff: added lines green, removed ones red, and inside a changed line what changed in inverse. */

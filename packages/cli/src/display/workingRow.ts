@@ -4,7 +4,10 @@ import { cutToWidth } from "./width.js";
 
 const SHORTEST_DOING = 8;
 
-/** `working… 1.2s · esc stops`: what goes on, for how long, and how to end it. Of these the first gives way. */
+/**
+ * `working… 1.2s · esc stops`: the current work, its time, and how to stop it. If there is no room, the first is
+ * shortened.
+ */
 export function workingRow(
   { doing, startedAt, hint }: { readonly doing: string; readonly startedAt: number; readonly hint: string },
   width: number,

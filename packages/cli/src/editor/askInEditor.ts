@@ -31,11 +31,11 @@ export function askInEditor(choose: OpenSessionRequest["choose"]): AskPerson {
 }
 
 function answersFor(request: ApprovalRequest): Answer[] {
-  // What goes beyond the access rules is asked each time.
+  // Access beyond the rules is asked about each time.
   if (request.needs.length > 0) return [ALLOW, REJECT];
   const choices = alwaysChoices(request);
   const whole = choices.at(-1);
-  // Of a command the narrowest rule that is of use again: its first words, or exactly this one.
+  // For a command, offer the narrowest rule that is useful again: its first words, or exactly this command.
   const narrow = typeof request.args.command === "string" ? choices.at(-2) : undefined;
   const always = (choice: typeof whole, scope: "session" | "project"): Answer[] =>
     choice

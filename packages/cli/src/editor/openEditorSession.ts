@@ -20,7 +20,7 @@ export async function openEditorSession(
   guard: CrashGuard,
 ): Promise<HostSession> {
   const { cwd, resume, choose, ask, editorFiles } = request;
-  // An editor keeps ids. A path would let a file of the project be taken for a session, and written to.
+  // An editor sends ids. With a path, a file of the project could be opened and written as a session.
   if (resume !== undefined && !isSessionId(resume)) throw new Error(`there is no session ${quote(resume)}`);
   const loaded = await loadSettings({
     ...flags,
@@ -80,7 +80,7 @@ function modelChoice({ chosen, provider }: AssembledAgent): ModelChoice {
   };
 }
 
-/** The message with what the model must know besides: what the person did since the last one, and the mode. */
+/** The message with notes for the model: what the person did since the last message, and the mode. */
 function withNotes(content: Content, notes: readonly string[]): Content {
   if (notes.length === 0) return content;
   const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;

@@ -6,8 +6,8 @@ import { trustedDirectories } from "../assembly/packs/trustedDirectories.js";
 import { loadOptional } from "../commands/optionalPackage.js";
 
 /**
- * The editor's own MCP servers, through our pack, which may be that of a trusted project. Resolves to what is wrong with
- * them; without the pack, to what to install.
+ * Connects the editor's own MCP servers through our pack, which may come from a trusted project. Resolves to the
+ * problems with them, or, without the pack, to what to install.
  */
 export async function connectEditorServers(
   agent: Agent,

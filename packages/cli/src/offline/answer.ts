@@ -26,17 +26,17 @@ const EXAMPLES: readonly (readonly [tool: string, example: string])[] = [
   ["run_bash", 'run "git status"'],
   ["save_session_context", "save the session"],
 ];
-// The words of the search tools: a heading above them would announce what is not there.
+// The search tools' text for no results: it gets no heading, which would announce results.
 const FOUND_NOTHING = /^No (?:matches for|files match) /;
 const FAILURES = /^(?:Error executing [\w-]+: |Tool not (?:found|available): |Tool call denied: )/;
 
-/** Whether a tool's text tells of a failure, also that of a command that ran and failed. */
+/** Whether a tool's text reports a failure, including a command that ran and failed. */
 export function hasFailed({ call, result }: Finished): boolean {
   if (FAILURES.test(result)) return true;
   return call.tool === "run_bash" && (readCommand(result)?.exit_code ?? 0) !== 0;
 }
 
-/** What one call brought, in words. */
+/** The result of one call, in words. */
 export function reportCall(finished: Finished): string {
   const { call, result } = finished;
   const { args, tool } = call;
@@ -93,7 +93,7 @@ function withHeading(heading: string, result: string): string {
   return FOUND_NOTHING.test(result) ? result : `${heading}\n${result}`;
 }
 
-/** What can be asked for with the tools that are there. */
+/** Lists what can be asked for with the given tools. */
 export function help(tools: readonly ChatTool[]): string {
   const names = new Set(tools.map((tool) => tool.function.name));
   const known = EXAMPLES.filter(([tool]) => names.has(tool)).map(([, example]) => `  ${example}`);
@@ -109,7 +109,7 @@ export function help(tools: readonly ChatTool[]): string {
   return lines.join("\n");
 }
 
-/** What is said to a request that is not understood. */
+/** The answer to a request that is not understood. */
 export function decline(part: string, hint: string | undefined, tools: readonly ChatTool[]): string {
   const shown = part.length > 200 ? `${part.slice(0, 200)}…` : part;
   const understood = `I did not do anything, because I do not understand: ${shown.trim()}`;

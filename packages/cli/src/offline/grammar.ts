@@ -1,7 +1,7 @@
 import { QUOTE_MARKS, QUOTED, type Quotes } from "./quotes.js";
 import type { Rule, Words } from "./types.js";
 
-// A full stop or question mark after the last word belongs to the sentence; the dots of ".." do not.
+// A full stop or question mark after the last word ends the sentence; the dots of ".." are a path.
 const END = String.raw`(?:,? (?:please|for me|now|thanks|thank you))*(?:(?<=[^.\s])\.|(?<=\S)[!?])?\s*$`;
 
 /** A word or a quoted text that names a file or directory. */
@@ -9,7 +9,7 @@ export function path(group: string): string {
   return `(?<${group}>${QUOTED}|[^\\s${QUOTE_MARKS}]+?)`;
 }
 
-/** Anything, as short as possible; quotes around it are taken off. */
+/** Any text, as short as possible; quotes around it are removed. */
 export function text(group: string): string {
   return `(?<${group}>${QUOTED}|\\S[\\s\\S]*?)`;
 }

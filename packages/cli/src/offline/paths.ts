@@ -1,6 +1,6 @@
 import type { Words } from "./types.js";
 
-// Words of English that stand where a path could stand, but never name one.
+// English words that occur where a path could be, but never name one.
 const NOT_PATHS = new Set(
   (
     "a all an and any anything both each every everything file files folder folders for from here how i if in is it " +
@@ -24,7 +24,7 @@ const VERBS = new Set(
   ),
 );
 
-/** Whether a further place after "and" can be taken as one: it is a path, and no verb of a next step. */
+/** Whether a word after "and" is a further path and not the verb of a next step. */
 export function isFurtherPath(words: Words, group: string): boolean {
   return isPath(words, group) && (words.quoted(group) || !VERBS.has(words.get(group).toLowerCase()));
 }

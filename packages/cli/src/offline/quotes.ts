@@ -3,14 +3,14 @@ const OPEN = "\u{e000}";
 const CLOSE = "\u{e001}";
 const HIDDEN = new RegExp(`${OPEN}(\\d+)${CLOSE}`, "g");
 
-/** What a quoted text looks like while a request is read. */
+/** Matches the placeholder of a quoted text while a request is read. */
 export const QUOTED = `${OPEN}\\d+${CLOSE}`;
-/** What no bare word contains. */
+/** Characters that no unquoted word contains. */
 export const QUOTE_MARKS = `"'\`${OPEN}${CLOSE}`;
 
 /**
- * The quoted texts of a request. While it is read each is replaced by a short mark, so that nothing inside quotes
- * is ever taken for a word of the sentence, and a long text costs no more than a short one.
+ * The quoted texts of a request. While it is read, each is replaced by a short placeholder, so that nothing inside
+ * quotes is taken for a word of the sentence, and a long text costs no more than a short one.
  */
 export class Quotes {
   readonly #texts: string[] = [];

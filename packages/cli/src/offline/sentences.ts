@@ -1,4 +1,4 @@
-// What may stand before a request without changing it.
+// Words before a request that do not change its meaning.
 const POLITENESS =
   /^(?:(?:please|now|ok|okay|hey|so|first|next|finally|also|just|agent|and|then)\b[,:]?\s+|(?:can|could|would|will) you(?: please)?\s+|(?:i want you to|i'd like you to|i would like you to|i need you to|go ahead and|let's|let us)\s+)+/i;
 const THEN = /(?:\s*[,;.]?\s+(?:and\s+)?|\s*[,;.]\s*)(?:then|after that|afterwards)[,:]?\s+|\s*\n\s*/i;
@@ -7,7 +7,7 @@ const NUMBERED = /^1[.)]\s/;
 const NUMBER = /(?:^|[\s,;.]+)\d{1,2}[.)]\s+/;
 const AND = /\s*,\s*(?:and\s+)?|\s+and\s+/gi;
 
-/** The request without its polite beginning, on one line's ends. */
+/** The request without its polite beginning and without white space around it. */
 export function withoutPoliteness(text: string): string {
   return text.trim().replace(POLITENESS, "").trim();
 }

@@ -2,7 +2,8 @@ import type { JsonSchema } from "@agent/core";
 
 /**
  * A text as the value its schema asks for: `5` for an integer, `true` for a boolean, JSON for an object or an
- * array (a plain text becomes an array of one). What does not fit stays a text, and the tool's own check says so.
+ * array (a plain text becomes an array of one). A text that does not fit stays a text, and the tool's validation
+ * reports it.
  */
 export function parseArgument(text: string, schema: JsonSchema | undefined): unknown {
   const types = typesOf(schema);

@@ -2,25 +2,27 @@
 export interface PlannedCall {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** What the person asked the number of, where that is the answer. */
+  /** Set if the person asked for a number: what is to be counted. */
   readonly count?: "lines" | "files";
 }
 
 /** One step: its calls run together, the next step only after all of them succeeded. */
 export type Step = readonly PlannedCall[];
 
-/** What a request means, or that it is not understood: never something in between. */
+/** The plan of a request that is understood as a whole, or the reason why it is not. */
 export type Plan =
   | { readonly kind: "steps"; readonly steps: readonly Step[] }
   | { readonly kind: "help" }
   | { readonly kind: "declined"; readonly part: string; readonly hint?: string };
 
-/** Why a request that looks like one of ours is not carried out, with what to say instead. */
+/** A request that is recognised but ambiguous, with a hint how to say it. */
 export interface Declined {
   readonly hint: string;
 }
 
-/** A way to say something. `build` sees the named groups, unquoted; `undefined` means "not this after all". */
+/**
+ * One form of a sentence. `build` gets the named groups, unquoted; it returns `undefined` if the rule does not apply.
+ */
 export interface Rule {
   readonly pattern: RegExp;
   readonly build: (words: Words) => Step | PlannedCall | Declined | undefined;

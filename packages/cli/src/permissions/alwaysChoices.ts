@@ -27,7 +27,7 @@ const LAUNCHES_BY_OPTION = /^(?:git|npm|pnpm|yarn)$/;
 const SUBCOMMAND = /^[a-z][\w:-]*$/;
 const LONGEST_LABEL = 60;
 
-/** What can be offered as "always", the narrowest first. */
+/** The rules that can be offered as "always", the narrowest first. */
 export function alwaysChoices(call: RuledCall): AlwaysChoice[] {
   const { name } = call;
   const exact = exactSubject(call);
@@ -42,7 +42,10 @@ export function alwaysChoices(call: RuledCall): AlwaysChoice[] {
   return choices;
 }
 
-/** The program and its subcommand: `npm test` of `npm test -- --watch`. None where it would allow anything. */
+/**
+ * The program and its subcommand: `npm test` of `npm test -- --watch`. `undefined` where this prefix would allow
+ * anything.
+ */
 function commandPrefix({ args }: RuledCall): string | undefined {
   if (typeof args.command !== "string" || "env" in args || "arguments" in args) return undefined;
   const commands = simpleCommands(args.command);

@@ -1,7 +1,7 @@
 /**
- * A pattern in which `*` stands for any text, and `?` for one character. With `separator` a star stays between two of
- * those, and two stars cross them. Matched without backtracking into time that grows exponentially: each star is tried
- * once per place.
+ * Whether a text matches a pattern in which `*` stands for any text and `?` for one character. With `separator`, `*`
+ * does not cross a separator and `**` does. Simulates all positions in the pattern at once, without backtracking, so
+ * that no pattern takes exponential time.
  */
 export function matchesGlob(pattern: string, text: string, separator?: string): boolean {
   const tokens = tokenize(pattern, separator !== undefined);

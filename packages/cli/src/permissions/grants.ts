@@ -6,7 +6,7 @@ import { canonicalPath } from "@agent/internal";
 import { ensurePrivateDirectory } from "../process/paths.js";
 import { formatRule, parseRule, type Rule } from "./rule.js";
 
-/** How long something is allowed: until the chat ends, or in this project until it is taken back. */
+/** How long a grant lasts: until the chat ends, or in this project until it is revoked. */
 export type GrantScope = "session" | "project";
 
 export interface Grant {
@@ -15,8 +15,8 @@ export interface Grant {
 }
 
 /**
- * What a person allowed for good. Grants for a project are kept in the person's own state, bound to the project's path:
- * a project cannot bring its own, and a copy of it elsewhere has none.
+ * What a person allowed for good. Grants for a project are kept in the person's own state, under the project's path: a
+ * project cannot contain grants, and a copy of it elsewhere has none.
  */
 export class Grants {
   readonly #directory: string;
@@ -37,7 +37,7 @@ export class Grants {
     ];
   }
 
-  /** Rejects if a grant for the project cannot be kept; it then holds for the session. */
+  /** Rejects if a grant for the project cannot be stored; the grant then holds for the session. */
   async add(rule: Rule, scope: GrantScope): Promise<void> {
     const text = formatRule(rule);
     if (this.list().some((grant) => grant.scope === scope && formatRule(grant.rule) === text)) return;
@@ -56,7 +56,7 @@ export class Grants {
     }
   }
 
-  /** Takes a grant back. Resolves to whether there was one. */
+  /** Revokes a grant. Resolves to whether there was one. */
   async revoke({ rule, scope }: Grant): Promise<boolean> {
     const text = formatRule(rule);
     const others = (rules: readonly Rule[]): Rule[] => rules.filter((one) => formatRule(one) !== text);

@@ -18,7 +18,7 @@ export const MODE_HELP: Readonly<Record<Mode, string>> = {
   auto: "asks only what the configuration says",
 };
 
-/** Told to the model while the mode lasts, because its tools alone do not say why they are gone. */
+/** Sent to the model in plan mode: the missing tools alone do not tell it why they are missing. */
 export const PLAN_NOTE =
   "You are in plan mode: only tools that read are available. Find out what is needed, then answer with a plan. The person leaves plan mode when it is to be carried out.";
 
@@ -35,8 +35,8 @@ export function onlyEdits(capabilities: readonly ToolCapability[]): boolean {
 }
 
 /**
- * The mode that says what the configuration means: "accept edits" if everything that does more than edit asks first,
- * "auto" if the person configured a tool to run without a question.
+ * The mode that matches the configuration: "accept edits" if every tool that does more than edit asks first, "auto" if
+ * the person configured such a tool to run without a question.
  */
 export function modeOf(tools: readonly ToolInfo[], confirm: ReadonlySet<string>): Mode {
   const runs = tools.some(

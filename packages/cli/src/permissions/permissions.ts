@@ -5,7 +5,7 @@ import { type Mode, nextMode, onlyReads } from "./mode.js";
 import { type PolicyCall, type RuleSet, type Ruling, rule } from "./policy.js";
 import type { Rule } from "./rule.js";
 
-/** What a person answers when asked about a call. */
+/** A person's answer to a question about a call. */
 export type PersonDecision =
   | "allow"
   | { readonly always: Rule; readonly scope: GrantScope }
@@ -58,7 +58,7 @@ export class Permissions {
     return this.#options.grants.list();
   }
 
-  /** Rejects if it cannot be kept for the project; it then holds for the session. */
+  /** Rejects if the grant cannot be stored for the project; it then holds for the session. */
   async grant(one: Rule, scope: GrantScope): Promise<void> {
     await this.#options.grants.add(one, scope);
   }
@@ -83,7 +83,7 @@ export class Permissions {
   }
 }
 
-/** Whether a pack was told to run its commands in a sandbox: and nowhere else. `"auto"` may run without one. */
+/** Whether a pack's options require the sandbox for all commands. `"auto"` does not: it may run without one. */
 export function usesSandbox(options: unknown): boolean {
   if (!isRecord(options)) return false;
   const { sandbox } = options;

@@ -36,9 +36,9 @@ const ALLOW: Ruling = { type: "allow" };
 const ASK: Ruling = { type: "ask" };
 
 /**
- * Decides about a call: what a rule denies is denied; plan mode denies what does more than read; what goes beyond the
- * access rules is always asked; then what was granted, what may turn out to be denied, rules that ask, rules that allow;
- * then the mode.
+ * Decides about a call, in this order: `deny` rules; plan mode, which denies everything that does more than read;
+ * access beyond the rules, which is always asked about; grants; commands that a `deny` rule may cover, which are asked
+ * about; `ask` rules; `allow` rules; the mode.
  */
 export function rule(call: PolicyCall, options: PolicyOptions): Ruling {
   const { rules, granted, mode } = options;

@@ -18,9 +18,9 @@ export interface RulePlaces {
 }
 
 /**
- * A rule about calls: a tool, or a tool with a pattern for what the call is about. `run_bash(npm test *)` is about
- * commands that start with these words, `write_file(src/**)` about paths below the project, `web_*` about tools by
- * name, and `run_bash(=make all)` about exactly this.
+ * A rule about calls: a tool, or a tool with a pattern for its command or path. `run_bash(npm test *)` matches commands
+ * that start with these words, `write_file(src/**)` paths below the project, `web_*` tools by name, and
+ * `run_bash(=make all)` exactly this command.
  */
 export interface Rule {
   readonly tool: string;
@@ -32,10 +32,11 @@ export interface Rule {
 const RULE = /^([\w*?.-]+)(?:\((=?)(.*)\))?$/s;
 const PATHS = ["path", "paths", "source", "destination", "file_path", "file"];
 const SUBJECTS = ["url", "uri", "query", "name", "pattern"];
-// What a command may take along without becoming another one. Its environment and arguments could make it one.
+// Arguments that do not change what a command does. A call with any other argument, such as its environment, matches no
+// rule that allows.
 const COMMAND_ARGUMENTS = new Set(["command", "timeout", "cwd", "working_directory", "background"]);
 
-/** Reads a rule as it stands in the config. Throws an `Error` that says how one looks. */
+/** Parses a rule of the config. Throws an `Error` that shows the form of a rule. */
 export function parseRule(text: string): Rule {
   const [, tool, equals, pattern] = RULE.exec(text.trim()) ?? [];
   if (tool === undefined || pattern === "") {
@@ -51,8 +52,8 @@ export function formatRule({ tool, exact, pattern }: Rule): string {
 }
 
 /**
- * Whether a rule holds for a call. `every` is for rules that allow: all of the call must be covered, each command of a
- * script and each path. Without it, one of them is enough: for rules that ask or deny.
+ * Whether a rule matches a call. With `every`, for rules that allow, the rule must match each command of a script and
+ * each path. Without it, for rules that ask or deny, one of them is enough.
  */
 export function matchesRule(rule: Rule, call: RuledCall, places: RulePlaces, every: boolean): boolean {
   if (!matchesGlob(rule.tool, call.name)) return false;
@@ -76,7 +77,7 @@ export function matchesRule(rule: Rule, call: RuledCall, places: RulePlaces, eve
   return typeof command !== "string" && paths.length + subjects.length === 0 && isSubject(whole);
 }
 
-/** What "exactly this" compares: all arguments that make a difference, in a fixed order. */
+/** The text that an exact rule (`=…`) compares: all arguments that make a difference, in a fixed order. */
 export function exactSubject({ args }: RuledCall): string {
   const { command, timeout: _, ...rest } = args;
   // A command that looks like the arguments of another call is written as arguments itself.
@@ -92,7 +93,7 @@ function matchesCommand(pattern: string, command: string, { args }: RuledCall, e
     const isPlain = Object.keys(args).every((key) => COMMAND_ARGUMENTS.has(key));
     return isPlain && !isElsewhere(pattern, args) && commands?.every(test) === true;
   }
-  // A script that cannot be taken apart is looked through as text: better to ask or deny once too often.
+  // Search a script that cannot be parsed as text: asking or denying too often is the safe error.
   if (!commands) return mentions(pattern, command);
   return commands.some((words) => [words, plainCommand(words), words.join(" ").split(" ")].some(test));
 }
@@ -147,7 +148,7 @@ function mayRun(pattern: string, { args }: RuledCall): boolean {
   });
 }
 
-/** The shell makes another name of these. */
+/** Characters that the shell may expand into another word. */
 const EXPANDS = /[*?[{~]/;
 const ASSIGNMENT = /^\w+\+?=/;
 

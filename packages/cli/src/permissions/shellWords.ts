@@ -5,9 +5,9 @@ const SEPARATOR = /&&|\|\||[;|]/y;
 const ERROR_TO_OUTPUT = /2>&1(?=\s|$|[;|&])/y;
 
 /**
- * The simple commands of a script, each as its words, or `undefined` if the script holds anything whose effect its words
- * do not show: substitutions, redirections, groups, background, escapes, several lines. A rule for a prefix may then
- * not decide.
+ * The simple commands of a script, each as its words. `undefined` if the words do not show the whole effect of the
+ * script: substitutions, redirections, groups, background jobs, escapes, several lines. Then no rule for a prefix
+ * allows it.
  */
 export function simpleCommands(script: string): string[][] | undefined {
   const commands: string[][] = [[]];

@@ -3,20 +3,20 @@ import { createInterface } from "node:readline";
 import { escapeInvisible, onAbort } from "@agent/core/toolkit";
 import { wrapWords } from "../display/width.js";
 
-/** Whether a person is there to be asked. */
+/** Whether a person can be asked on the terminal. */
 export function canAsk(): boolean {
   return Boolean(process.stdin.isTTY && process.stderr.isTTY);
 }
 
-/** Lets something that asks have the terminal to itself, wherever else the person is writing. */
+/** Gives `work` the terminal to itself while it asks, even if the person is writing in a chat. */
 export type Aside = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** For a terminal on which nothing else goes on. */
+/** The `Aside` for a terminal that nothing else uses. */
 export const atOnce: Aside = (work) => work();
 
 /**
- * Asks on the terminal and resolves to the line, without its ends; "" if the person closed the input, or the
- * signal took the question back. What was typed before the question appeared is no answer to it, and is dropped.
+ * Asks on the terminal and resolves to the trimmed line; "" if the person closed the input or the signal aborted. Text
+ * typed before the question appeared is no answer to it and is dropped.
  */
 export function ask(question: string, signal?: AbortSignal): Promise<string> {
   if (signal?.aborted) return Promise.resolve("");
@@ -32,8 +32,8 @@ export function ask(question: string, signal?: AbortSignal): Promise<string> {
       release();
       resolve(answer);
     });
-    // Ctrl-C at a question means no, and is left to the process as everywhere else. A signal is not there at once:
-    // where one will take the question back, closing it now would let the run go on, and end, with a no.
+    // Ctrl-C at a question means no, and is passed on to the process as everywhere else. It arrives there later: if it
+    // will abort `signal`, closing the question now would let the run continue, and end, with a no.
     lines.on("SIGINT", () => {
       if (!signal) lines.close();
       process.kill(process.pid, "SIGINT");
@@ -49,7 +49,7 @@ export function ask(question: string, signal?: AbortSignal): Promise<string> {
 function asRows(question: string): string {
   const width = process.stderr.columns || Number.POSITIVE_INFINITY;
   const lines = escapeInvisible(question).split("\n");
-  // A blank at the end keeps the answer apart from the question.
+  // Keep a space at the end: it separates the answer from the question.
   return lines
     .map((line) => wrapWords(line.trimEnd(), width).join("\n") + (/\s*$/.exec(line)?.[0] ?? ""))
     .join("\n");
@@ -67,7 +67,7 @@ export async function askYesNo(question: string, fallback = false): Promise<bool
   return false;
 }
 
-/** Takes everything out of the terminal's input that is there already, a line that was not ended yet included. */
+/** Discards all pending input of the terminal, including an unfinished line. */
 function dropTypedAhead(): void {
   const { stdin } = process;
   while (stdin.read() !== null);
@@ -82,7 +82,7 @@ function dropTypedAhead(): void {
   stdin.setRawMode(false);
 }
 
-/** The terminal opened once more, so that reading it does not wait. */
+/** Opens the terminal again, in non-blocking mode. */
 function openTerminal(): number | undefined {
   for (const path of ["/proc/self/fd/0", "/dev/tty"]) {
     try {

@@ -5,8 +5,8 @@ const STDERR = 2;
 const CONTROL = /[^\P{Cc}\n\t]/gu;
 
 /**
- * Handles what no caller can catch: an error in a timer of some pack, a promise nobody awaited, a tool that ends the
- * process. It says which tools were running and ends the process with an exit code of its own.
+ * Handles what no caller can catch: an error in a pack's timer, an unhandled rejection, a tool that ends the process.
+ * Says which tools were running and ends the process with its own exit code.
  */
 export class CrashGuard {
   readonly #running = new Map<symbol, string>();
@@ -28,7 +28,7 @@ export class CrashGuard {
     });
   }
 
-  /** The program ends on purpose. */
+  /** Called when the program ends on purpose: an exit is no crash from now on. */
   release(): void {
     this.#released = true;
   }

@@ -15,7 +15,7 @@ export const EXIT = {
   timeout: 6,
   /** An uncaught error, in the program itself or in a pack's timer. */
   crashed: 70,
-  /** Standard output could not be written: a full disk. What was printed is not all. */
+  /** Standard output could not be written, as on a full disk: the output is incomplete. */
   output: 74,
   hungUp: 129,
   interrupted: 130,

@@ -1,6 +1,6 @@
 import { escapeInvisible } from "@agent/core/toolkit";
 
-/** Writes to standard output. On a terminal nothing in the text can control it; in a pipe it stays as it is. */
+/** Writes to standard output. For a terminal, control characters are escaped; in a pipe the text is unchanged. */
 export function print(text: string): void {
   writeOut(process.stdout.isTTY ? escapeInvisible(text) : text);
 }
@@ -15,22 +15,22 @@ export function note(text: string): void {
 }
 
 /**
- * Keeps standard output for what the command itself prints, where a program may read it: what a tool, a pack or a
- * config prints there goes to standard error from now on.
+ * Reserves standard output for the command's own output, which a program may read: from now on, anything a tool, a pack
+ * or a config prints there goes to standard error.
  */
 export function reserveStandardOutput(): void {
   const { stdout, stderr } = process;
   if (!stdout.isTTY) stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
 }
 
-/** Standard output as a stream that is written also while it is reserved. */
+/** Standard output as a stream that works also while it is reserved. */
 export function ownStandardOutput(): NodeJS.WriteStream {
   return Object.create(process.stdout, { write: { value: writeOut } });
 }
 
 /**
- * Hands on what anybody else writes to the terminal, as whole lines that are safe to show, until the returned function
- * is called. Whoever draws there writes to `ownStandardOutput`.
+ * Passes everything that other code writes to the terminal to `onLines`, as whole lines that are safe to show, until
+ * the returned function is called. Code that draws on the terminal writes to `ownStandardOutput`.
  */
 export function divertOutput(onLines: (lines: string[]) => void): () => void {
   const releases = [process.stdout, process.stderr].map((stream) => {
@@ -59,12 +59,12 @@ export function divertOutput(onLines: (lines: string[]) => void): () => void {
   };
 }
 
-/** Writes by the stream's own method, which a reservation has replaced. */
+/** Writes with the stream's original method, which a reservation has replaced. */
 function writeOut(text: string, done?: () => void): boolean {
   return Object.getPrototypeOf(process.stdout).write.call(process.stdout, text, done);
 }
 
-/** Resolves when everything written so far has left the process. */
+/** Resolves when everything written so far is flushed. */
 export async function flush(): Promise<void> {
   await Promise.all([process.stdout, process.stderr].map(drained));
 }
@@ -81,8 +81,8 @@ function drained(stream: NodeJS.WriteStream): Promise<void> {
 }
 
 /**
- * Lets writing fail without ending the program: a reader that went away ("agent … | head") is no error, and a
- * full disk is told at the end. The result says, in words, why standard output could not be written, if so.
+ * Keeps a failed write from ending the program: a closed pipe ("agent … | head") is no error, and a full disk is
+ * reported at the end. The returned function says why standard output could not be written, or returns `undefined`.
  */
 export function watchOutput(): () => string | undefined {
   let failure: NodeJS.ErrnoException | undefined;

@@ -4,9 +4,9 @@ import { canonicalPath, isInside } from "@agent/internal";
 import { homeDirectory } from "./paths.js";
 
 /**
- * The path of a program on the person's PATH that no project brings. Package runners put `node_modules/.bin` of a
- * project first, where a `git` of the project, or of a model that writes files, would run unasked. `undefined` if there
- * is none.
+ * The path of a program on the person's PATH that does not belong to a project. Package runners put a project's
+ * `node_modules/.bin` first: a `git` in there, from the project or written by a model, would run unasked. `undefined`
+ * if there is no such program.
  */
 export function ownProgram(
   name: string,
@@ -17,7 +17,7 @@ export function ownProgram(
   for (const directory of path.split(delimiter)) {
     if (!isAbsolute(directory) || isPackageBin(directory)) continue;
     const file = join(directory, process.platform === "win32" ? `${name}.exe` : name);
-    // Both the name and what it leads to: either may be a link into the project.
+    // Check both the directory and the file a link leads to: either may be in the project.
     const places = [canonicalPath(directory), executable(file)];
     if (places.every((place) => place !== undefined && !foreign.some((one) => isInside(one, place))))
       return file;
@@ -25,7 +25,10 @@ export function ownProgram(
   return undefined;
 }
 
-/** A directory and the root of its repository. Not a directory that holds the whole home: the person's own programs are there. */
+/**
+ * A directory and the root of its repository. A directory that contains the whole home is left out: the person's own
+ * programs are below it.
+ */
 function foreignDirectories(cwd: string): string[] {
   const home = canonicalPath(homeDirectory());
   return [cwd, repositoryRoot(cwd)].map(canonicalPath).filter((directory) => !isInside(directory, home));
@@ -42,7 +45,7 @@ function isPackageBin(directory: string): boolean {
   return basename(directory) === ".bin" && basename(dirname(directory)) === "node_modules";
 }
 
-/** What an executable file really is; `undefined` if it is none. */
+/** The canonical path of an executable file; `undefined` if it is none. */
 function executable(file: string): string | undefined {
   try {
     accessSync(file, constants.X_OK);

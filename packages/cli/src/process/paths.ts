@@ -8,7 +8,7 @@ import { EXIT } from "./exitCodes.js";
 const PRIVATE_DIRECTORY = 0o700;
 const WRITABLE_BY_OTHERS = 0o022;
 const OPEN_TO_OTHERS = 0o077;
-// In a user namespace, the owner of files that the outside made may be shown so.
+// In a user namespace, files of users outside of it appear with this owner.
 const UNMAPPED_USER = 65_534;
 // A path below a file: every write there fails with an error that names it.
 const NO_HOME = "/dev/null";
@@ -32,16 +32,16 @@ export function userPackagesDirectory(env: Environment = process.env): string {
 }
 
 /**
- * The person's home: `$HOME`, or the account's where that is empty or relative. Never a relative path: what is kept
- * there would get into the project.
+ * The person's home: `$HOME`, or the account's home if that is empty or relative. Never a relative path: files kept
+ * there would end up in the project.
  */
 export function homeDirectory(env: Environment = process.env): string {
   return absolute(env.HOME) ?? accountHome() ?? NO_HOME;
 }
 
 /**
- * Makes a directory that only its owner can enter, and the missing ones above it. Not by `recursive`, which never
- * comes back where nothing can be made at all, such as below `/proc`.
+ * Makes a directory that only its owner can enter, and the missing ones above it. Node's own `recursive` never returns
+ * where no directory can be made, such as below `/proc`.
  */
 export function ensurePrivateDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
@@ -55,8 +55,8 @@ export function ensurePrivateDirectory(path: string): void {
 }
 
 /**
- * Returns a directory that is the person's own, or is not there yet. Throws for one that another user made before, in a
- * shared place: what it holds would decide what may run. Takes from others the rights they should not have.
+ * Returns the path if the directory is the person's own or does not exist yet. Throws for one that another user made in
+ * a shared place: its content would decide what may run. Removes `unwanted` permissions of other users.
  */
 function assertOwn(path: string, unwanted: number): string {
   const me = process.getuid?.();
@@ -74,7 +74,7 @@ function assertOwn(path: string, unwanted: number): string {
     try {
       chmodSync(path, info.mode & ~unwanted);
     } catch {
-      // On a disk that cannot be written nobody else writes either.
+      // The disk is read-only: no other user can write there either.
     }
   }
   return path;
@@ -92,7 +92,7 @@ function base(env: Environment, name: string, fallback: string): string {
   return absolute(env[name]) ?? join(homeDirectory(env), fallback);
 }
 
-/** What the system says of the account. Not `homedir()`, which believes an empty HOME. */
+/** The home directory in the system's account database. `homedir()` would return an empty HOME. */
 function accountHome(): string | undefined {
   try {
     return absolute(userInfo().homedir);

@@ -16,7 +16,7 @@ export interface Interruption {
   release(): void;
 }
 
-/** The first signal aborts and lets the run clean up; the second ends the process at once, as if nobody listened. */
+/** The first signal aborts and lets the run clean up; the second ends the process at once, as without a handler. */
 export function watchInterruption(timeoutMs: number | undefined): Interruption {
   const controller = new AbortController();
   let stop: Stop | undefined;
@@ -35,8 +35,8 @@ export function watchInterruption(timeoutMs: number | undefined): Interruption {
     process.on(name, handler);
     return [name, handler] as const;
   });
-  // The pipe is closed. A reader that has all it wants ("agent … | head") is not a failure; whether this
-  // is one is decided when the program ends.
+  // The pipe is closed. A reader that stops early ("agent … | head") is no failure; whether this is one is decided when
+  // the program ends.
   const onError = (): void => halt({ exitCode: EXIT.done, message: "" });
   process.stdout.on("error", onError);
   const timer =

@@ -13,8 +13,8 @@ import type { Outcome } from "./outcome.js";
 import type { Reporter, RunInfo } from "./reporters.js";
 
 /**
- * One task on a terminal, shown as the chat shows it: the answer as it is written, words between calls, calls with
- * their output and the reason of a failure, and below them what goes on and for how long.
+ * One task on a terminal, shown as in the chat: the answer as it is written, text between calls, calls with their
+ * output and the reason of a failure, and below them the current work and its time.
  */
 export class LiveReporter implements Reporter {
   readonly #screen: WriteStream;
@@ -26,7 +26,7 @@ export class LiveReporter implements Reporter {
   );
   #activity: Activity;
   #startedAt = Date.now();
-  /** How many of the rows that are drawn, from the first, are the answer, if they are all of it. */
+  /** How many of the drawn rows, from the first, are the answer; 0 unless the rows hold all of it. */
   #answerRows = 0;
   /** Whether a question is open, which prints below the live region. */
   #isLent = false;
@@ -88,7 +88,7 @@ export class LiveReporter implements Reporter {
 
   #draw(): void {
     if (this.#isLent) return;
-    // One column less than there are: a terminal that is full to its edge may break the row.
+    // Leave one column free: some terminals wrap a row that fills the whole width.
     const { columns, rows: height } = terminalSize(this.#screen);
     const width = columns - 1;
     const { above, rows, answerRows } = this.#activity.frame(width, Math.max(1, height - 3));
@@ -100,7 +100,7 @@ export class LiveReporter implements Reporter {
     this.#region.draw({ above, rows: shown, cursor });
   }
 
-  /** Takes away what is drawn; all that was said stays. */
+  /** Erases the live rows; the conversation stays. */
   #hide(): void {
     this.#frames.settle();
     const { columns, rows } = terminalSize(this.#screen);

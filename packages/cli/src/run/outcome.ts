@@ -17,8 +17,8 @@ export interface Outcome {
 }
 
 /**
- * Watches a run and says how it ended. A call that failed counts only if none succeeded after it: what the model
- * made good is no failure. A call that was denied always counts, since the run did less than it was asked to.
+ * Watches a run and decides how it ended. A failed call counts only if no call succeeded after it: the model may have
+ * recovered. A denied call always counts, because the run did less than it was asked to.
  */
 export class OutcomeWatcher {
   #lastCall: ToolEndEvent | undefined;

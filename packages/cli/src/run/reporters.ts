@@ -24,7 +24,7 @@ export interface RunInfo {
   readonly session: string | undefined;
 }
 
-/** Tells the caller of the command what happens, in the form it asked for. */
+/** Reports what happens to the caller of the command, in the requested format. */
 export interface Reporter {
   start(info: RunInfo): void;
   event(event: AgentEvent): void;
@@ -33,13 +33,13 @@ export interface Reporter {
   preview?(id: string, diff: readonly string[]): void;
   /** Shows a warning. Default: standard error. */
   notice?(message: string): void;
-  /** Leaves the terminal to a question. */
+  /** Leaves the terminal to a question while `work` runs. */
   whileAsking?<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface ReporterOptions {
   readonly format: OutputFormat;
-  /** Says nothing on standard error but what is wrong. */
+  /** Whether only errors and warnings go to standard error. */
   readonly quiet: boolean;
   /** Whether the answer is one value, which is printed alone. */
   readonly isStructured: boolean;
@@ -89,7 +89,7 @@ interface CallRecord {
   readonly summary?: string;
 }
 
-/** One JSON object at the end, or with `stream` one a line for everything that happens. */
+/** Prints one JSON object at the end, or with `stream` one per line for every event. */
 class JsonReporter implements Reporter {
   readonly #stream: boolean;
   readonly #calls: CallRecord[] = [];

@@ -22,7 +22,7 @@ export interface TaskOptions {
   readonly record: boolean;
   readonly reporter: Reporter;
   readonly timeoutMs: number | undefined;
-  /** Says nothing on standard error but what is wrong. */
+  /** Whether only errors and warnings go to standard error. */
   readonly quiet: boolean;
   readonly guard: CrashGuard;
   /** Whether AGENTS.md and the like are used. */
@@ -48,7 +48,7 @@ export async function runTask(
     resume,
     record,
     instructions,
-    // What the settings do not ask for runs: there may be nobody to switch the mode.
+    // "auto": calls that the settings do not ask about run, because nobody may be there to switch the mode.
     mode: "auto",
     ask: canAsk() ? askingOn(reporter) : refuseWithoutTerminal,
     guard,
@@ -71,7 +71,7 @@ export async function runTask(
   });
 }
 
-/** The question comes when what is drawn is out of its way. */
+/** Asks after the live rows are erased, so that the question does not mix with them. */
 function askingOn(reporter: Reporter): AskPerson {
   return (request, diff) => {
     const asked = (): ReturnType<AskPerson> => askOnTerminal(request, diff);

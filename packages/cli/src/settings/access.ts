@@ -6,9 +6,9 @@ import { PACKAGE, PACKAGE_KEY, PROJECT_PLACES, stopDirectory } from "./config/pl
 import { SECRET_PLACES, SYSTEM_SECRETS } from "./secretPlaces.js";
 
 /**
- * Where tools may go without asking: they write in the project and in the directories the person added, and read
- * everywhere but in places where secrets are kept. The project is the repository around the working directory, or
- * the directory itself. A directory that holds the whole home, or lies in a secret place, is no project.
+ * What tools may do without asking: write in the project and in the directories the person added, and read everywhere
+ * except in places where secrets are kept. The project is the repository around the working directory, or the directory
+ * itself. A directory that contains the whole home, or lies in a secret place, is no project.
  */
 export function accessRules(cwd: string, added: readonly string[]): AccessRules {
   const homes = homeDirectories();
@@ -51,7 +51,7 @@ function withParents(directory: string): string[] {
   return parent === directory ? [directory] : [directory, ...withParents(parent)];
 }
 
-/** The home the environment names, and the account's own: a changed HOME must not open the real one. */
+/** The home of the environment, and the account's own: a changed HOME must not give access to the real one. */
 function homeDirectories(): string[] {
   return [...new Set([homeDirectory(), homeDirectory({})].map(canonicalPath))];
 }

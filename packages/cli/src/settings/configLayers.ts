@@ -21,7 +21,7 @@ export async function loadConfigLayers(options: LoadOptions): Promise<LoadedLaye
     : await loadProjectConfig(options.cwd, options.trust);
   return {
     layers: [user, project].flatMap((found) => (found ? [toLayer(found)] : [])),
-    // Data that was taken without trust must not decide where packs come from.
+    // A config that was accepted without trust must not decide where packs come from.
     projectFile: project && !(isNarrowing(project.config) && !options.file) ? project.source.file : undefined,
   };
 }
@@ -39,7 +39,7 @@ async function loadNamedFile(file: string): Promise<FoundConfig | undefined> {
   return await readConfigFile(file, admitAnything);
 }
 
-/** For a file the person wrote or named: it and what it leads to run without a question. */
+/** Admits a file the person wrote or named: it and the files it imports run without a question. */
 async function admitAnything(file: string, text: string): Promise<ModuleLoader> {
   const canonical = realpathSync(file);
   return new ModuleLoader(dirname(canonical), {
@@ -55,7 +55,7 @@ async function loadProjectConfig(cwd: string, trust: TrustPolicy): Promise<Found
     return new ModuleLoader(files.root, new TrustedSources(file, files, trust));
   });
   if (!found || !files || isNarrowing(found.config)) return found;
-  // Most packs were seen in the text already; one whose path is put together at run time is seen only now.
+  // Most packs were found in the text already; one whose path is built at run time is known only now.
   for (const { file, isInstalled } of selectedPacks(found, files.root)) {
     if (isInstalled) files.addPackage(file);
     else files.add(file);
@@ -63,7 +63,7 @@ async function loadProjectConfig(cwd: string, trust: TrustPolicy): Promise<Found
   return (await requireTrust(found.source.file, files, trust)) ? found : undefined;
 }
 
-/** The files of selected packs, but of those that came with the command: a path in the project, or an installed package. */
+/** The files of selected packs, in the project or installed. Packs that came with the command are left out. */
 function selectedPacks(
   { config, source }: FoundConfig,
   root: string,

@@ -18,7 +18,7 @@ const VARIABLES: Readonly<Record<string, (value: string, name: string) => AgentC
   AGENT_MAX_TURNS: (value, name) => ({ maxTurns: positiveNumber(value, name) }),
 };
 
-/** The layers the environment gives, one for each variable that is set. */
+/** The layers of the environment, one for each variable that is set. */
 export function environmentLayers(env: Environment = process.env): ConfigLayer[] {
   return Object.entries(VARIABLES).flatMap(([name, read]) => {
     const value = env[name];

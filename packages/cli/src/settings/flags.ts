@@ -22,7 +22,7 @@ export interface SettingsFlags {
   readonly maxTurns?: string;
 }
 
-/** The layers the flags give, each named after its flag. */
+/** The layers of the flags, each named after its flag. */
 export function flagLayers(flags: SettingsFlags): ConfigLayer[] {
   const layers: ConfigLayer[] = [];
   const add = (origin: string, layer: Omit<ConfigLayer, "origin">): void =>

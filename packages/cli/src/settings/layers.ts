@@ -10,7 +10,7 @@ export interface ConfigLayer {
   /** For `agent config --explain` and messages: `agent.config.ts`, `AGENT_MODEL`, `--model`. */
   readonly origin: string;
   readonly config: AgentConfig;
-  /** The file, where it is one. */
+  /** The file, if the layer is one. */
   readonly source?: ConfigSource;
   /** Runs the project's files that the config names. */
   readonly modules?: ModuleLoader;
@@ -18,7 +18,7 @@ export interface ConfigLayer {
   readonly tools?: readonly string[];
 }
 
-/** One instruction to turn tools on or off, in the order in which they hold. */
+/** One instruction to turn tools on or off. Instructions are applied in order. */
 export interface ToolSwitch {
   readonly action: "enable" | "disable" | "only";
   readonly names: readonly string[];
@@ -37,7 +37,7 @@ export interface SelectedPack {
   readonly modules?: ModuleLoader;
 }
 
-/** What all layers together say. */
+/** The merged settings of all layers. */
 export interface Settings {
   readonly packs: readonly SelectedPack[];
   readonly switches: readonly ToolSwitch[];
@@ -69,8 +69,8 @@ export const DEFAULT_PACK = "@agent/preset-default";
 type Values = { -readonly [Key in keyof AgentConfig]: AgentConfig[Key] };
 
 /**
- * Puts the layers together, lowest first. `flags` come last, after the chosen profile, so that what the person
- * types always has the last word. Throws for a profile that does not exist.
+ * Merges the layers, lowest first. `flags` come last, after the chosen profile, so that what the person types always
+ * wins. Throws for a profile that does not exist.
  */
 export function mergeLayers(
   files: readonly ConfigLayer[],

@@ -5,7 +5,7 @@ import type { TrustPolicy } from "./trust/trust.js";
 
 export interface LoadOptions {
   readonly cwd: string;
-  /** `--config`: this file instead of the project's. Naming it is trusting it. */
+  /** `--config`: this file instead of the project's. A file that the person names is trusted. */
   readonly file?: string;
   /** `--no-config`: neither the project's config nor the person's own. */
   readonly none?: boolean;

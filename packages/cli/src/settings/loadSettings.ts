@@ -16,12 +16,15 @@ export interface LoadedSettings {
   readonly settings: Settings;
   readonly layers: readonly ConfigLayer[];
   readonly projectFile: string | undefined;
-  /** Taken out of the environment, so that no tool finds them there. */
+  /** The providers' keys, removed from the environment so that no tool finds them there. */
   readonly keys: ProviderKeys;
   readonly access: AccessRules;
 }
 
-/** Goes to the working directory and loads the settings. Apart from the tools, which the first prompt need not wait for. */
+/**
+ * Changes to the working directory and loads the settings. The tools are loaded apart: the first prompt does not wait
+ * for them.
+ */
 export async function loadSettings(flags: SettingsFlags, aside: Aside = atOnce): Promise<LoadedSettings> {
   enterDirectory(flags.cwd);
   const loaded: LoadedLayers = await loadLayers({
@@ -42,7 +45,9 @@ export async function loadSettings(flags: SettingsFlags, aside: Aside = atOnce):
   };
 }
 
-/** A misspelt directory would widen nothing, and a link that leads nowhere could lead anywhere later. */
+/**
+ * Refuses a missing directory, which is probably misspelt, and a dangling link, whose target could be created later.
+ */
 function checkAdded(path: string): void {
   if (existsSync(path)) return;
   throw new CliError(`${quotePath(path)} (--add-dir, addDirs): there is no such directory.`);

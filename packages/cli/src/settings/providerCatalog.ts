@@ -1,13 +1,15 @@
 /** A provider that can be chosen by a short name. */
 export interface KnownProvider {
-  /** What people write: `provider: "anthropic"`, `--model anthropic/…`. */
+  /** The name in settings: `provider: "anthropic"`, `--model anthropic/…`. */
   readonly name: string;
   readonly package: string;
-  /** Where its key is looked for. Known here too, so that a key alone can choose a provider that is not loaded yet. */
+  /**
+   * The variables that may hold its key. Listed here too, so that a key can choose a provider that is not loaded yet.
+   */
   readonly keyVariables: readonly string[];
 }
 
-/** The order decides which key counts if several are set and nothing else was said. */
+/** The known providers. Their order decides which key counts if several are set and no provider is named. */
 export const KNOWN_PROVIDERS: readonly KnownProvider[] = [
   { name: "openai", package: "@agent/provider-openai", keyVariables: ["OPENAI_API_KEY"] },
   { name: "anthropic", package: "@agent/provider-anthropic", keyVariables: ["ANTHROPIC_API_KEY"] },
@@ -18,10 +20,10 @@ export const KNOWN_PROVIDERS: readonly KnownProvider[] = [
   },
 ];
 
-/** What `provider` may be, besides the name of a package. */
+/** The values of `provider`, besides the name of a package. */
 export const PROVIDER_NAMES: readonly string[] = ["offline", ...KNOWN_PROVIDERS.map(({ name }) => name)];
 
-/** The package behind a name: a known one's, or the name itself where it is a package of somebody else. */
+/** The package of a provider: that of a known one, else the name itself. */
 export function providerPackage(name: string): string {
   return KNOWN_PROVIDERS.find((known) => known.name === name)?.package ?? name;
 }

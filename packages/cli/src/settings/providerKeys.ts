@@ -3,7 +3,7 @@ import type { AgentConfig } from "./config/types.js";
 import { isSecretName } from "./secrets.js";
 import { wipeEnvironment } from "./wipeEnvironment.js";
 
-/** Variables in which people keep the keys of model providers. */
+/** Variables that commonly hold the keys of model providers. */
 const KEY_VARIABLES: readonly string[] = [
   "OPENAI_API_KEY",
   "OPENAI_ADMIN_KEY",
@@ -39,24 +39,25 @@ const KEY_VARIABLES: readonly string[] = [
   "AI_GATEWAY_API_KEY",
   "LITELLM_API_KEY",
 ];
-// A shorter text occurs by chance: hiding it would damage results and hide nothing.
+// A shorter text may occur by chance: hiding it would damage results and protect nothing.
 const SHORTEST_SECRET = 8;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The keys of model providers, out of reach of tools. */
+/** The keys of model providers, kept away from tools. */
 export interface ProviderKeys {
-  /** The environment as it was, for whoever builds the provider. */
+  /** The original environment, to create the provider with. */
   readonly env: Environment;
-  /** Names of the variables that held a key, and of those that would: no command gets them. */
+  /** Names of all variables that held or could hold a key: no command gets them. */
   readonly variables: readonly string[];
   /** The keys themselves, to be hidden in results. */
   readonly values: readonly string[];
 }
 
 /**
- * Takes the keys out of the environment that tools and their children see: the known variables, and every other one
- * with the same value as a known one or as a key of the config. Called after the config was loaded, which may read one.
+ * Removes the keys from the environment that tools and their children see: the known variables, and every other one
+ * with the same value as a known one or as a key of the config. Called after the config was loaded, which may read a
+ * key.
  */
 export function takeProviderKeys(env: NodeJS.ProcessEnv, provider: AgentConfig["provider"]): ProviderKeys {
   const before = { ...env };

@@ -1,6 +1,6 @@
 /**
- * Files and directories below a home where secrets are kept. Reading one needs a yes. One table for all: whoever misses
- * a place adds it here.
+ * Files and directories below a home where secrets are kept. Reading one needs a yes. This is the only table: add a
+ * missing place here.
  */
 export const SECRET_PLACES: readonly string[] = [
   // Keys and key rings.
@@ -70,7 +70,7 @@ export const SECRET_PLACES: readonly string[] = [
   ".config/vercel",
   ".local/share/com.vercel.cli",
   ".config/stripe",
-  // What a person typed may hold a password.
+  // Input histories: they may hold a password.
   ".bash_history",
   ".zsh_history",
   ".local/share/fish/fish_history",
@@ -131,7 +131,9 @@ export const SECRET_PLACES: readonly string[] = [
   ".config/io.datasette.llm",
 ];
 
-/** Secrets of the system, of a container and of services, which a program that runs as root, or inside, could read. */
+/**
+ * Secrets of the system, of a container and of services, which a program could read as root or inside the container.
+ */
 export const SYSTEM_SECRETS: readonly string[] = [
   "/etc/shadow",
   "/etc/gshadow",
@@ -140,7 +142,7 @@ export const SYSTEM_SECRETS: readonly string[] = [
   "/etc/ssl/private",
   "/etc/krb5.keytab",
   "/etc/kubernetes",
-  // Where Docker, Podman, Kubernetes and systemd mount what a service may know.
+  // Docker, Podman, Kubernetes and systemd mount a service's secrets here.
   "/run/secrets",
   "/var/run/secrets",
   "/run/credentials",

@@ -1,19 +1,19 @@
 const HIDDEN = "[hidden]";
 const SECRET_KEY = /key|token|secret|passw|auth|credential|cookie/i;
 
-/** A text in which the user names, passwords and parameters of URLs are hidden, whether it is a valid URL or not. */
+/** Hides user names, passwords and parameters of URLs in a text, also of invalid ones. */
 export function hideCredentials(text: string): string {
   return text
     .replace(/(:\/\/)[^/@\s"']*@/g, `$1${HIDDEN}@`)
     .replace(/([?&][^=&#\s"']+=)[^&#\s"']+/g, `$1${HIDDEN}`);
 }
 
-/** Whether what is called so is a key, a token or the like. */
+/** Whether a value with this name is a key, a token or the like. */
 export function isSecretName(name: string): boolean {
   return SECRET_KEY.test(name);
 }
 
-/** A value as it may be shown: whatever is called a key, a token or the like is hidden, and a cycle ends. */
+/** A value for display: everything named like a key or a token is hidden, and cycles are cut. */
 export function hideSecrets(value: unknown, above: readonly unknown[] = []): unknown {
   if (typeof value === "string") return hideCredentials(value);
   if (typeof value === "function") return "[function]";

@@ -5,8 +5,8 @@ const ENV_START = 50 - 3;
 const ENV_END = 51 - 3;
 
 /**
- * Overwrites these variables where `/proc/PID/environ` shows them: a variable that is deleted stays there, for every
- * process of the same user. Call it once they are deleted from `process.env`. Elsewhere than on Linux nothing is done.
+ * Overwrites these variables in the memory that `/proc/PID/environ` shows: a deleted variable stays readable there for
+ * every process of the same user. Call it after deleting them from `process.env`. Does nothing except on Linux.
  */
 export function wipeEnvironment(names: readonly string[]): void {
   if (process.platform !== "linux") return;
@@ -15,11 +15,11 @@ export function wipeEnvironment(names: readonly string[]): void {
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const [start, end] = [Number(fields[ENV_START]), Number(fields[ENV_END])];
     const block = readFileSync("/proc/self/environ", "latin1");
-    // A program may have moved its environment; then these are not the addresses of what was read.
+    // The process may have moved its environment; then these are not the addresses of the block that was read.
     if (!(start > 0) || block.length !== end - start) return;
     overwrite(start, block, names);
   } catch {
-    // Without /proc there is nothing to see either.
+    // Without /proc no other process can read the variables either.
   }
 }
 

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { CliError } from "../process/errors.js";
 
-/** `--cwd`: goes there, so that everything else counts from it. Without one it stays. */
+/** `--cwd`: changes the working directory, so that everything else is relative to it. */
 export function enterDirectory(path: string | undefined): void {
   if (path === undefined) return;
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {

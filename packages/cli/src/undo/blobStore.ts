@@ -15,7 +15,7 @@ export class BlobStore {
     this.directory = directory;
   }
 
-  /** Keeps a content and resolves to its name. Rejects if the disk does not take it. */
+  /** Stores a content and resolves to its name. Rejects if it cannot be written. */
   async add(content: Uint8Array): Promise<string> {
     const name = createHash("sha256").update(content).digest("hex");
     const path = join(this.directory, name);
@@ -35,7 +35,7 @@ export class BlobStore {
     return await readFile(join(this.directory, name));
   }
 
-  /** Removes what no one in `used` names. Returns the bytes that are left. */
+  /** Removes every content that is not in `used`. Returns the size of the rest in bytes. */
   prune(used: ReadonlySet<string>): number {
     let bytes = 0;
     for (const name of listNames(this.directory)) {

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import type { BlobStore } from "./blobStore.js";
 
 const PERMISSIONS = 0o7777;
-// What is larger is named by /undo as not kept: copying it before each call would stop the work.
+// /undo does not keep larger files, and says so: copying them before each call would take too long.
 const LARGEST_FILE = 64 * 1024 * 1024;
 const MOST_ENTRIES = 20_000;
 const MOST_TREE_BYTES = 256 * 1024 * 1024;
 
-/** What is at a path: enough to put it there again. */
+/** The state of a path, with everything that is needed to restore it. */
 export type FileState =
   | { readonly kind: "missing" }
   | { readonly kind: "file"; readonly mode: number; readonly blob: string }
@@ -26,7 +26,7 @@ export function isSameState(a: FileState, b: FileState): boolean {
   return a.kind === b.kind && a.kind === "missing";
 }
 
-/** Looks at one path and keeps its content in `blobs`. Never rejects. */
+/** Reads the state of one path and stores its content in `blobs`. Never rejects. */
 export async function readState(path: string, blobs: BlobStore): Promise<FileState> {
   try {
     const stats = await lstat(path);

@@ -15,9 +15,9 @@ const EXECUTABLE = 0o111;
 const ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n";
 
 /**
- * Sees what a shell command changed in a git work tree. It keeps trees in a repository of its own beside the session,
- * which borrows the project's objects; the project's own repository, its index and its configuration stay untouched.
- * What git ignores, submodules and files over 32 MB are not seen.
+ * Finds what a shell command changed in a git work tree. It keeps trees in its own repository beside the session, which
+ * uses the project's objects as alternates; the project's repository, index and configuration stay untouched. Ignored
+ * files, submodules and files over 32 MB are not covered.
  */
 export class GitTree {
   readonly root: string;
@@ -36,7 +36,7 @@ export class GitTree {
       const wanted = ["--show-toplevel", "--git-common-dir", "--git-dir"];
       const answer = await run(["rev-parse", ...wanted], cwd, ownEnvironment());
       const [root = "", common = "", own = ""] = answer.toString().split("\n");
-      // A configuration can name any directory as the work tree, such as the whole home.
+      // Git's configuration can name any directory as the work tree, such as the whole home.
       if (root === "" || !existsSync(join(root, ".git"))) return undefined;
       prepare(directory, resolve(cwd, common), resolve(cwd, own));
       return new GitTree(root, directory, blobs);
@@ -50,7 +50,7 @@ export class GitTree {
     try {
       return await this.#capture();
     } catch {
-      // The project's index may refer to parts beside it: an own one is slower the first time, and whole.
+      // The copied index may be split and refer to other files: a new index is slower the first time, but complete.
       rmSync(join(this.#directory, "index"), { force: true });
       return await this.#capture();
     }
@@ -65,7 +65,7 @@ export class GitTree {
     return (await this.#git(["write-tree"])).toString().trim();
   }
 
-  /** What changed from one tree to the files as they are now. */
+  /** The changes from one tree to the current files. */
   async changesSince(before: string): Promise<Change[]> {
     const after = await this.capture();
     if (after === before) return [];
@@ -81,7 +81,9 @@ export class GitTree {
     return [...(await this.#directoriesOf(changes, before)), ...changes];
   }
 
-  /** Git knows whether a file is executable; the other bits are those of the file that is there now, or usual. */
+  /**
+   * Git stores only whether a file is executable; the other mode bits are those of the current file, or the default.
+   */
   async #oldState(mode: string, blob: string, now: FileState): Promise<FileState> {
     if (mode === "000000") return MISSING;
     if (mode === "160000") return { kind: "other", reason: "it is a repository of its own" };
@@ -107,7 +109,7 @@ export class GitTree {
             ? now
             : { kind: "directory", mode }
           : MISSING;
-        // A directory that is there on both sides is nobody's change.
+        // A directory that exists on both sides has not changed.
         if (old.kind !== now.kind) found.set(parent, { path: parent, before: old, after: now });
       }
     }
@@ -155,7 +157,7 @@ function prepare(directory: string, common: string, own: string): void {
   copyRegular(join(own, "index"), join(directory, "index"));
 }
 
-/** Copies a file of bounded size, if it is one: a pipe put in its place would be waited for for ever. */
+/** Copies a regular file of limited size. Anything else is skipped: reading a FIFO would never end. */
 function copyRegular(from: string, to: string): void {
   const content = readRegularFile(from, LARGEST_INDEX);
   if (content !== undefined) writeFileSync(to, content, { mode: 0o600 });

@@ -4,13 +4,13 @@ import type { UndoLog, UndoResult } from "./undoLog.js";
 
 const MOST_SHOWN = 20;
 
-/** What happened, in lines for the person, and what the model is told of it with the next message. */
+/** The result, as lines for the person, and a note for the model that is sent with the next message. */
 export interface MovedChanges {
   readonly lines: readonly string[];
   readonly told?: string;
 }
 
-/** Takes back the file changes of the last message, or makes them again. */
+/** Undoes the file changes of the last message, or redoes them. */
 export async function moveChanges(
   log: UndoLog,
   direction: "undo" | "redo",

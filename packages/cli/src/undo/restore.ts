@@ -5,12 +5,12 @@ import { pinDirectory } from "@agent/internal";
 import type { BlobStore } from "./blobStore.js";
 import { type FileState, isSameState, MISSING, readState } from "./fileState.js";
 
-/** What a path held before and after a change. */
+/** The state of a path before and after a change. */
 export interface Change {
   readonly path: string;
   readonly before: FileState;
   readonly after: FileState;
-  /** Somebody else changed the path between two calls: taking the change back would lose that. */
+  /** Another program or person changed the path between two calls: undoing would lose that change. */
   readonly mixed?: boolean;
 }
 
@@ -21,8 +21,8 @@ export interface Restored {
 }
 
 /**
- * Turns every path that still is in its state `from` to its state `to`. A path that is in any other state belongs to
- * somebody else by now: it is left alone and named.
+ * Restores every path that is still in its state `from` to its state `to`. A path in any other state was changed since:
+ * it is left alone and reported.
  */
 export async function restore(
   changes: readonly Change[],
@@ -48,7 +48,7 @@ export async function restore(
     }
   };
   const failed = new Set<Step>();
-  // What must go, the innermost first; then directories from the outside in; then what lies in them.
+  // First remove, the innermost paths first; then make directories from the outside in; then write the files in them.
   for (const step of [...steps].sort(innermostFirst)) {
     if (isRemoved(step) && !(await attempt(step, (one) => removeOld(one, blobs)))) failed.add(step);
   }
@@ -56,7 +56,7 @@ export async function restore(
     if (failed.has(step)) continue;
     if (step.to.kind !== "missing" && !(await attempt(step, (one) => create(one, blobs)))) failed.add(step);
   }
-  // A directory may forbid writing: its mode comes last.
+  // Set the modes of directories last: one may forbid writing.
   for (const step of [...steps].sort(innermostFirst)) {
     if (failed.has(step)) continue;
     const { to } = step;
@@ -89,7 +89,7 @@ async function findObstacle(
   if (from.kind === "other") return from.reason;
   const now = await readState(path, blobs);
   if (!isSameState(now, from)) return "it has changed since";
-  // A directory on the way may have been replaced by a link that leads elsewhere.
+  // A parent directory may have been replaced by a link to another place.
   const parent = dirname(path);
   const real = await realpath(parent).catch(() => undefined);
   return real === undefined || real === parent ? undefined : `${parent} leads elsewhere now`;
@@ -113,7 +113,7 @@ async function create(step: Step, blobs: BlobStore): Promise<void> {
     await assertState(place, isRemoved(step) ? MISSING : from, blobs);
     if (to.kind === "directory") {
       await mkdir(place, { recursive: true });
-      // Room to work; the real mode comes last.
+      // Allow writing for now; the real mode is set last.
       await setMode(place, to.mode | 0o700);
     } else if (to.kind === "link") {
       await rm(place, { force: true });
@@ -126,8 +126,8 @@ async function create(step: Step, blobs: BlobStore): Promise<void> {
 }
 
 /**
- * Does something to a path while its directory is held open, so that a link put in the place of that meanwhile, by a
- * command that still runs in its sandbox, leads nowhere.
+ * Works on a path relative to its open directory: a command that still runs could replace the directory by a link
+ * meanwhile, and that must have no effect.
  */
 async function inPlace(path: string, work: (place: string) => Promise<void>): Promise<void> {
   const parent = dirname(path);
@@ -143,13 +143,13 @@ async function assertState(place: string, expected: FileState, blobs: BlobStore)
   if (!isSameState(await readState(place, blobs), expected)) throw new Error("it has changed since");
 }
 
-/** Sets a mode, but never that of what a link leads to. */
+/** Sets the mode of a path, never that of a link's target. */
 async function setMode(path: string, mode: number): Promise<void> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     await file.chmod(mode).finally(() => file.close());
   } catch (error) {
-    // A file of one's own that one may not read can be changed only by its name.
+    // A file without read permission cannot be opened: its owner can change the mode only by its name.
     if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
     if (!(await lstat(path)).isSymbolicLink()) await chmod(path, mode);
   }

@@ -9,8 +9,8 @@ const INTO = /^(destination|dest|to|target|new_?path)$/i;
 const FROM = /^(source|src|from|old_?path|path)$/i;
 
 /**
- * The paths a call of a file tool may change, by its arguments: those it names, the file behind a link, a directory it
- * would have to make, and the name inside a directory that something is moved into. Canonical up to the last name.
+ * The paths a call of a file tool may change, by its arguments: those it names, a link's target, a directory it would
+ * create, and the new path inside a directory that something is moved into. Canonical except for the last segment.
  */
 export function touchedPaths(args: Readonly<Record<string, unknown>>, cwd: string): string[] {
   const found = new Set<string>();
@@ -21,7 +21,7 @@ export function touchedPaths(args: Readonly<Record<string, unknown>>, cwd: strin
     const isDirectory = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
     const sources = named.filter((other) => FROM.test(other.key) && other.path !== path);
     if (INTO.test(key) && isDirectory && sources.length > 0) {
-      // Only what is put into the directory changes, not all the rest of it.
+      // Only the moved file changes in the directory, not its other files.
       for (const source of sources) add(found, join(path, basename(source.path)));
     } else add(found, path);
   }

@@ -39,8 +39,8 @@ interface OpenCall {
 }
 
 /**
- * Remembers what each message changed in files, so that it can be taken back and done again. Calls of file tools are
- * seen by the paths they name; calls that run commands, by comparing git trees. Lives beside the session's file.
+ * Records the file changes of each message, for undo and redo. Calls of file tools are tracked by the paths they name;
+ * calls that run commands, by comparing git trees. Stored beside the session's file.
  */
 export class UndoLog {
   readonly #directory: string;
@@ -54,7 +54,7 @@ export class UndoLog {
   #done: Turn[] = [];
   #undone: Turn[] = [];
 
-  /** `editorFiles` are those of the editor the person works in: what is not saved there belongs to the state before. */
+  /** `editorFiles` are those of the editor the person works in: its unsaved text is part of the state before a call. */
   constructor(directory: string, cwd: string, editorFiles?: EditorFiles) {
     this.#directory = directory;
     this.#cwd = cwd;
@@ -63,14 +63,14 @@ export class UndoLog {
     this.#load();
   }
 
-  /** A new message is answered: changes from now on are its own. */
+  /** Starts a new message: changes from now on belong to it. */
   beginTurn(message: string): void {
     this.#message = message.slice(0, 200).toWellFormed();
     this.#current = new Map();
     this.#open.clear();
   }
 
-  /** Called right before a call runs. Never rejects: a call must not fail because it cannot be taken back. */
+  /** Called right before a call runs. Never rejects: a call must not fail because it cannot be undone. */
   async before(call: LoggedCall): Promise<void> {
     try {
       const { capabilities } = call;
@@ -105,11 +105,11 @@ export class UndoLog {
         if (!isSameState(change.before, change.after)) this.#add(change);
       }
     } catch {
-      // The disk is full, or git failed: this call cannot be taken back, and /undo says what it can.
+      // The disk is full, or git failed: this call cannot be undone; /undo lists what it can undo.
     }
   }
 
-  /** The message is answered, or was stopped. Keeps its changes; never rejects. */
+  /** Ends the message, answered or stopped, and stores its changes. Never rejects. */
   async endTurn(): Promise<void> {
     const changes = [...this.#current.values()];
     this.#current = new Map();
@@ -120,7 +120,7 @@ export class UndoLog {
     await this.#save();
   }
 
-  /** Takes back the last message that changed files; `undefined` if there is none. */
+  /** Undoes the last message that changed files; `undefined` if there is none. */
   undo(): Promise<UndoResult | undefined> {
     return this.#move(this.#done, this.#undone, "undo");
   }
@@ -135,7 +135,7 @@ export class UndoLog {
     const { restore } = await import("./restore.js");
     const result = await restore(turn.changes, direction, this.#blobs);
     const restored = new Set(result.restored);
-    // What was left alone stays with the message: it can be tried again.
+    // Paths that were left alone stay with the message, so that undo can be tried again.
     const moved = turn.changes.filter(({ path }) => restored.has(path));
     const left = turn.changes.filter(({ path }) => !restored.has(path));
     if (moved.length > 0) to.push({ ...turn, changes: moved });
@@ -163,7 +163,7 @@ export class UndoLog {
     return states;
   }
 
-  /** A path that was not looked at: it was missing, or lies below something that could not be kept. */
+  /** The state of a path that was not recorded: it was missing, or is below something that could not be stored. */
   async #hidden(path: string, states: ReadonlyMap<string, FileState>): Promise<FileState> {
     for (const [above, state] of states) {
       if (state.kind === "other" && path.startsWith(`${above}/`)) return state;
@@ -190,7 +190,7 @@ export class UndoLog {
       this.#done = saved.done as Turn[];
       this.#undone = saved.undone as Turn[];
     } catch {
-      // Half a file, of a crash: the changes stay as they are.
+      // A crash left an incomplete file: the changes stay as they are.
     }
   }
 
@@ -202,7 +202,7 @@ export class UndoLog {
         mode: 0o600,
       });
     } catch {
-      // A full disk: what is known in memory still works.
+      // The disk is full: undo still works from memory.
     }
   }
 

@@ -3,8 +3,8 @@ import type { BlobStore } from "./blobStore.js";
 import type { FileState } from "./fileState.js";
 
 /**
- * The states with what the person's editor has not saved yet. A tool writes such a file from the editor's text: taking
- * that back to what was on disk would lose the person's own changes.
+ * The states with the unsaved text of the person's editor. A tool edits such a file from the editor's text: undoing to
+ * the content on disk would lose the person's own changes.
  */
 export async function withUnsaved(
   states: ReadonlyMap<string, FileState>,
@@ -23,7 +23,7 @@ export async function withUnsaved(
   return found;
 }
 
-/** Editors keep line breaks apart from the text. */
+/** Whether two texts are equal except for line endings, which editors keep apart from the text. */
 function sameLines(a: string, b: string): boolean {
   return a.replaceAll("\r\n", "\n") === b.replaceAll("\r\n", "\n");
 }

@@ -13,7 +13,7 @@ Examples:
 
 Options stand before what is pasted, or after it where that is one word.`;
 
-/** `agent mcp …`: looking after MCP servers, and being one. */
+/** `agent mcp …`: manages MCP servers, and serves our tools as one. */
 export function mcpCommands(mcp: Command, { flagsOf, done }: CommandRun): void {
   const json = (command: Command): Command => settingsOptions(command).option("--json", "as JSON");
   addOptions(mcp.command("add"))

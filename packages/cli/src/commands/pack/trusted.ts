@@ -23,8 +23,8 @@ export function packFiles(entry: string): ProjectFiles {
 }
 
 /**
- * Whether a pack of a trusted project may be loaded for a mere list: an installed one may, one that is linked into the
- * project only as it was trusted by `agent pack check`.
+ * Whether a pack of a trusted project may be loaded just to list its tools: an installed pack may; a pack linked into
+ * the project only in the version that `agent pack check` was trusted with.
  */
 export function isPackTrusted(entry: string, directory: string): boolean {
   try {

@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const LONGEST_MINUTES = 7 * 24 * 60;
 const RUN_PATH = /^\/api\/runs\/([\w-]{1,100})(?:\/(events|decide|cancel|retry))?$/;
 
-/** A request that is answered with a status and words. */
+/** A failure that is answered with an HTTP status and a message. */
 export class HttpError extends Error {
   readonly status: number;
 
@@ -31,7 +31,7 @@ export interface ApiRequest {
 
 export type ApiAnswer = { readonly json: unknown } | { readonly stream: AsyncIterable<unknown> };
 
-/** What the page asks for and does. Throws `HttpError`. */
+/** Answers a request of the page. Throws `HttpError`. */
 export async function answerApi(engine: RunEngine, request: ApiRequest): Promise<ApiAnswer> {
   const { pathname, searchParams } = request.url;
   if (pathname === "/api/runs") return { json: await listRuns(engine, searchParams, request.options) };
@@ -52,7 +52,7 @@ export async function answerApi(engine: RunEngine, request: ApiRequest): Promise
   return { json: { ok: true } };
 }
 
-/** Each call that waits, with its question in words: what cannot be seen is spelled out. */
+/** The run with each waiting call as a question in words; invisible characters are escaped. */
 function withQuestions({ approvals, ...run }: Run): unknown {
   return {
     ...run,
@@ -75,7 +75,7 @@ async function listRuns(
     engine.list({ ...filter, ...(state && { state }), limit: LIST_LIMIT }),
     engine.count(filter),
   ]);
-  // Arguments and decisions can be long: the page asks for those of one run.
+  // Arguments and decisions can be long: the page requests them for one run at a time.
   const rows = runs.map(({ decisions: _, approvals, ...run }) => ({
     ...run,
     waitsFor: approvals.map(({ name }) => name),

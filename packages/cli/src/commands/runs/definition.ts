@@ -11,14 +11,16 @@ import { note } from "../../process/output.js";
 import { readVersion } from "../../process/version.js";
 import type { LoadedSettings } from "../../settings/loadSettings.js";
 
-/** What a run of the command is about. */
+/** The input of a run of this command. */
 export interface TaskInput {
   readonly task: string;
 }
 
 export const TASK = "task";
 
-/** Runs are given only to workers in the directory they were started in: a journal moves words, not files. */
+/**
+ * The label of this directory. Only workers in the same directory take a run, because a journal does not carry files.
+ */
 export function directoryLabel(): string {
   return `dir:${realpathSync(process.cwd())}`;
 }
@@ -36,7 +38,7 @@ export function taskDefinition(
       const { agent, chosen, dispose } = await assembleAgent(loaded, {
         resume: undefined,
         record: false,
-        // What the settings do not ask for runs: there may be nobody to switch the mode.
+        // "auto": calls that the settings do not ask about run, because nobody may be there to switch the mode.
         mode: "auto",
         instructions: true,
         ask: askWith(run.approve),
@@ -60,8 +62,8 @@ export function taskDefinition(
 }
 
 /**
- * Tells workers with other settings apart: a run that goes on with another model, prompt or set of tools says so.
- * Functions in a config count by their text.
+ * A digest of the settings, so that a run that continues with another model, prompt or set of tools reports it.
+ * Functions in a config count by their source text.
  */
 function settingsDigest({ settings }: LoadedSettings): string {
   const { packs, switches, confirm, permissions, provider, model, systemPrompt, agents, ...rest } = settings;
@@ -82,7 +84,7 @@ function settingsDigest({ settings }: LoadedSettings): string {
   const seen = new Set<unknown>();
   const text = JSON.stringify(relevant, (_, value) => {
     if (typeof value === "function") return String(value);
-    // A provider that a config brings may hold anything, itself included.
+    // A provider object of a config may contain cycles.
     if (typeof value !== "object" || value === null) return value;
     if (seen.has(value)) return undefined;
     seen.add(value);

@@ -16,8 +16,8 @@ export interface EngineFlags {
 const POSTGRES = /^postgres(ql)?:\/\//;
 
 /**
- * Opens where runs are kept, does something with them and closes it. `--engine`, or `$AGENT_RUNS_ENGINE`, is a
- * directory or the address of a Postgres; without it, a directory of the person's own.
+ * Opens the engine that keeps runs, calls `work` and closes it. `--engine`, or `$AGENT_RUNS_ENGINE`, is a directory or
+ * the address of a Postgres database. Default: a directory of the person's own.
  */
 export async function withEngine<T>(flags: EngineFlags, work: (engine: RunEngine) => Promise<T>): Promise<T> {
   const where = flags.engine ?? (process.env.AGENT_RUNS_ENGINE || join(stateDirectory(), "runs"));
@@ -37,7 +37,7 @@ async function openEngine(where: string, { redis }: EngineFlags): Promise<RunEng
           `--engine must be a directory or a postgres:// address, got "${hideCredentials(where)}".`,
         );
       }
-      // From the environment it may be meant for other commands; on the command line it is a mistake.
+      // An unused --redis is an error; an unused environment variable is not, since it may be meant for other commands.
       if (redis !== undefined) {
         throw new CliError("--redis goes with a Postgres: add --engine postgres://…, or leave it out.");
       }

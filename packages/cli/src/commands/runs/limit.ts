@@ -10,7 +10,7 @@ export interface LimitFlags extends EngineFlags {
   readonly json?: boolean;
 }
 
-/** `agent runs limit`: sets what a tenant's runs may use together; without a number it says what holds. */
+/** `agent runs limit`: sets what a tenant's runs may use together; without a number it prints the current limits. */
 export async function limitCommand(tenant: string, flags: LimitFlags): Promise<ExitCode> {
   const concurrency = parseLimit(flags.concurrency, "--concurrency");
   const modelCallsPerMinute = parseLimit(flags.modelCalls, "--model-calls");

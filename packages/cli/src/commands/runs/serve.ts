@@ -12,7 +12,7 @@ export interface ServeFlags extends EngineFlags {
   readonly json?: boolean;
 }
 
-/** `agent runs serve`: the page, on loopback, for whoever has the address with its token. */
+/** `agent runs serve`: serves the page on loopback, to anybody who has the address with its token. */
 export async function serveCommand(flags: ServeFlags): Promise<ExitCode> {
   const port = Number(flags.port ?? 0);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
@@ -32,7 +32,7 @@ export async function serveCommand(flags: ServeFlags): Promise<ExitCode> {
       server.listen(port, "127.0.0.1", resolve);
     });
     const { port: actual } = server.address() as AddressInfo;
-    // After the "#": a browser sends it to nobody, so it is in no log.
+    // The token is in the fragment, which a browser never sends: it appears in no log.
     const url = `http://127.0.0.1:${actual}/#token=${token}`;
     if (flags.json) print(`${JSON.stringify({ v: 1, url })}\n`);
     else {

@@ -8,7 +8,7 @@ import type { RunEngine } from "@agent/durable";
 import { answerApi, HttpError } from "./api.js";
 
 const MAX_BODY_BYTES = 64 * 1024;
-// Stands for whichever loopback name the page was asked for by: only the path counts.
+// A base to parse request paths with: the host in it does not matter.
 const ORIGIN = "http://127.0.0.1";
 const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/;
 
@@ -17,12 +17,12 @@ export interface ServerOptions {
   readonly board?: string;
 }
 
-/** The page and its data. The page itself is nobody's secret; data goes only to whoever sends the token. */
+/** Serves the page and its data. Anybody may load the page, which holds no data; data requests need the token. */
 export function createRunsServer(engine: RunEngine, token: string, options: ServerOptions): Server {
   const page = readPage();
   const policy = contentPolicy(page);
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    // A page elsewhere can make a browser send requests here under a name of its own: those are not for us.
+    // DNS rebinding: a foreign page can make a browser send requests here under the page's own host name.
     if (!LOOPBACK.test(request.headers.host ?? ""))
       throw new HttpError(403, "This page is served on loopback only.");
     const path = request.url ?? "/";
@@ -74,7 +74,7 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
   response.end(JSON.stringify(value));
 }
 
-/** One JSON value a line, as they come. */
+/** Sends each value as one line of JSON as it comes. */
 async function sendStream(response: ServerResponse, values: AsyncIterable<unknown>): Promise<void> {
   response.writeHead(200, { ...HEADERS, "content-type": "application/x-ndjson" });
   response.flushHeaders();

@@ -8,7 +8,7 @@ import { shellWord } from "../../process/shellWord.js";
 import { type EngineFlags, withEngine } from "./engine.js";
 import { ageText, costText, stateText, tokensText, unknownRun } from "./text.js";
 
-/** `agent runs show`: everything about one run but its events. */
+/** `agent runs show`: everything about one run except its events. */
 export async function showCommand(
   id: string,
   flags: EngineFlags & { readonly json?: boolean },

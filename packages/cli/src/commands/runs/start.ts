@@ -33,7 +33,7 @@ export async function startCommand(words: readonly string[], flags: StartFlags):
       labels,
       priority,
       title: titleOf(task),
-      // Where pipelines and instrumented programs hand over the trace they are in.
+      // Pipelines and instrumented programs pass their current trace in this variable.
       trace: process.env.TRACEPARENT || undefined,
       ...(flags.id !== undefined && { id: flags.id }),
       ...(flags.tenant !== undefined && { tenant: flags.tenant }),

@@ -4,7 +4,7 @@ import { formatCost } from "../../display/cost.js";
 import { formatDuration } from "../../display/duration.js";
 import { CliError } from "../../process/errors.js";
 
-/** What became of a run, in one line. */
+/** The state of a run, in one line. */
 export function stateText({ state, approvals, error }: RunSummary): string {
   const calls = approvals.map(({ name }) => name).join(", ");
   if (state === "waiting") return `waiting for a decision about ${calls}`;

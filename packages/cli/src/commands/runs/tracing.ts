@@ -3,7 +3,7 @@ import { errorMessage } from "@agent/core/toolkit";
 import type { RunTracing } from "@agent/durable";
 import { note } from "../../process/output.js";
 
-// Where @opentelemetry/api keeps what an SDK has registered, for every copy of it in the process.
+// The global key under which @opentelemetry/api keeps what an SDK has registered, for every copy of it in the process.
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 
 export interface Tracing {

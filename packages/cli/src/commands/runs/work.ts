@@ -25,7 +25,7 @@ export interface WorkFlags extends SettingsFlags, EngineFlags {
 const DRAIN_CHECK_MS = 200;
 const DRAIN_CHECK_SHARE = 20;
 
-/** `agent runs work`: works off runs until it is interrupted, or with `--drain` until none is left. */
+/** `agent runs work`: processes runs until it is interrupted, or with `--drain` until none is left. */
 export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<ExitCode> {
   const loaded = await loadSettings(flags);
   const concurrency = parseCount(flags.concurrency ?? "4", "--concurrency");
@@ -64,7 +64,7 @@ const tellText: Tell = (what, { id, text }) =>
 const tellJson: Tell = (what, { id, text }) =>
   print(`${JSON.stringify({ v: 1, type: what, id, state: text })}\n`);
 
-/** The engine, with a line for each run that is taken and let go of. */
+/** The engine, with a line printed for each run that the worker claims and releases. */
 function watched(engine: RunEngine, tell: Tell): RunEngine {
   const told: Partial<RunEngine> = {
     work: (handle, options) =>
@@ -93,7 +93,10 @@ function watched(engine: RunEngine, tell: Tell): RunEngine {
   });
 }
 
-/** Until no run is left that a worker with these labels could take. Others may wait for ever for a worker elsewhere. */
+/**
+ * Resolves when no run is left that a worker with these labels could take. Other runs may wait for other workers for
+ * ever.
+ */
 async function untilDrained(
   engine: RunEngine,
   labels: readonly string[],
@@ -109,7 +112,7 @@ async function untilDrained(
     const isOurs = (run: RunSummary): boolean =>
       run.definition === TASK && run.labels.every((label) => labels.includes(label));
     if (!open.flat().some(isOurs)) return;
-    // Where many runs are queued, looking at them must not keep the worker from them.
+    // With many queued runs, listing them must not take the time that processing them needs.
     const tookMs = performance.now() - before;
     await sleep(Math.max(DRAIN_CHECK_MS, DRAIN_CHECK_SHARE * tookMs));
   }

@@ -1,7 +1,7 @@
 import type { Style } from "../style.js";
 import type { Language } from "./languages.js";
 
-/** What ends the comment or string that was open where a line ended, or nothing. */
+/** A comment or string that is still open at the end of a line, with the mark that closes it; or `undefined`. */
 export type OpenToken = { readonly kind: "comment" | "string"; readonly close: string } | undefined;
 
 // Longer lines are not highlighted: they are minified code.
@@ -12,7 +12,7 @@ const CALL = /\s*\(/y;
 const KEY = /\s*[:=](?!=)/y;
 const TYPE_NAME = /^[A-Z][\p{L}\p{N}]*\p{Ll}/u;
 
-/** Colours one line of code; adds and removes nothing but styles. `open` is what the lines before left open. */
+/** Colours one line of code; the text itself is unchanged. `open` is the token that earlier lines left open. */
 export function highlightLine(
   line: string,
   language: Language,
@@ -70,7 +70,7 @@ class LinePainter {
     if (this.#language.multiline.includes(quote)) return this.#closing(token, quote.length);
     const end = findClose(this.#line, this.#at + quote.length, token);
     if (end === -1) {
-      // An apostrophe in prose or in a lifetime: nothing was opened.
+      // An apostrophe in prose or in a Rust lifetime opens no string.
       this.#take(this.#at + quote.length, (text) => text);
       return undefined;
     }
@@ -115,7 +115,7 @@ class LinePainter {
   }
 }
 
-/** Where the token ends, behind its closing mark; -1 if not on this line. In strings a backslash escapes. */
+/** The position after the token's closing mark; -1 if it is not on this line. In strings a backslash escapes. */
 function findClose(line: string, from: number, { kind, close }: NonNullable<OpenToken>): number {
   for (let at = from; at < line.length; at++) {
     if (kind === "string" && line[at] === "\\") at++;

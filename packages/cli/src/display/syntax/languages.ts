@@ -1,7 +1,7 @@
 /** What the highlighter knows of a language: enough to tell words, strings and comments apart. */
 export interface Language {
   readonly keywords: ReadonlySet<string>;
-  /** What starts a comment that ends with the line. */
+  /** The marks that start a comment up to the end of the line. */
   readonly lineComments: readonly string[];
   readonly blockComment?: readonly [open: string, close: string];
   /** Quotes, longest first. Those in `multiline` may span lines. */
@@ -83,7 +83,7 @@ const GO: Language = {
 
 const RUST: Language = {
   ...C_STYLE,
-  // A single quote may be a lifetime, which ends nowhere.
+  // A single quote may start a lifetime, which has no closing quote.
   quotes: ['"'],
   multiline: ['"'],
   keywords: words(

@@ -63,7 +63,7 @@ export const LIST_RULES: readonly Rule[] = [
       return isPath(words, "path") ? list(words, words.get("path")) : undefined;
     },
   ),
-  // The size of a file stands beside its name in its directory.
+  // The listing of its directory shows the size of a file beside its name.
   rule(`(?:how (?:big|large) is|what(?:'s| is) the size of|what size is)${FILE} ${path("path")}`, (words) =>
     looksLikePath(words, "path") && looksLikeFile(words.get("path"))
       ? { tool: "list_dir", args: { path: dirname(words.get("path")), details: true } }
@@ -234,7 +234,7 @@ function write(words: Words): PlannedCall | undefined {
   return { tool: "write_file", args: { path: words.get("path"), content: words.get("content") } };
 }
 
-/** Without quotes, a second "with" or "to" leaves open where the old text ends: that is not guessed. */
+/** Without quotes, a second "with" or "to" makes it ambiguous where the old text ends: decline instead of guessing. */
 function edit(words: Words): PlannedCall | { hint: string } | undefined {
   if (!isPath(words, "path") || words.get("old") === "") return undefined;
   const unclear = (["old", "new"] as const).some(

@@ -167,11 +167,14 @@ interface Extra {
   readonly filesOnly?: boolean;
 }
 
-/** Without quotes, an "and", or an "in" that leads to no path, leaves open where the text ends: that is not guessed. */
+/**
+ * Without quotes, an "and", or an "in" without a path, makes it ambiguous where the text ends: decline instead of
+ * guessing.
+ */
 function matches(words: Words, extra: Extra = {}): PlannedCall | Declined | undefined {
   const query = words.get("query");
   if (query === "" || (words.has("path") && !isPath(words, "path"))) return undefined;
-  // People also say this about the internet, which is not here.
+  // People also say this about the internet, which the offline assistant cannot search.
   if (!words.quoted("query") && /\b(?:web|internet|online|google)\b/i.test(query)) return undefined;
   if (!words.quoted("query") && /\s(?:in|under|inside|within|everywhere|anywhere|and)\s/i.test(query)) {
     return {
@@ -192,7 +195,7 @@ function matches(words: Words, extra: Extra = {}): PlannedCall | Declined | unde
   };
 }
 
-/** Asks for the number of what a call finds, with a cap that is far away. */
+/** Makes a call report the number of its results, with a very high cap. */
 function count<Call extends PlannedCall | Declined | undefined>(
   call: Call,
   what: "lines" | "files",

@@ -45,13 +45,13 @@ function findSchemaProblem(config: Readonly<Record<string, unknown>>): Problem |
       .replace(/(\[\d+\])+$/, "")
       .split(".")
       .at(-1) ?? path;
-  // What stands where the provider's key belongs may well be one.
+  // Do not quote a value in the place of the provider's key: it may be a key.
   const message =
     path === "provider.apiKey" ? sentence.replace(/, got .*$/s, ".") : hideCredentials(sentence);
   return { key, message };
 }
 
-/** What a schema cannot say: functions, names that have to be known, and keys that contradict each other. */
+/** Finds what a schema cannot express: functions, unknown names, and keys that contradict each other. */
 function findOtherProblem({
   packs,
   provider,

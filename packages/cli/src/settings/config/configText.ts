@@ -10,13 +10,13 @@ import { bracketParts, indentOf, maskLiterals, type Range } from "./sourceText.j
 export interface ConfigText {
   readonly text: string;
   readonly kind: ConfigKind;
-  /** What trust is given to. Of package.json only the config counts, in the form in which it is looked at when it is read. */
+  /** The text that trust is bound to. Of package.json only the config counts, in the same form as when it is read. */
   readonly trusted: (text: string) => string;
   /** The whole file with another text of the config. Everything around it stays byte for byte. */
   readonly withText: (text: string) => string;
 }
 
-/** Reads the config in a file; that of a file which is not there is empty. */
+/** Reads the config in a file; the config of a missing file is empty. */
 export function readConfigText(file: string): ConfigText {
   const whole = existsSync(file) ? readProjectFile(file) : "{}\n";
   const part = basename(file) === PACKAGE ? packageConfig(whole) : undefined;
@@ -34,11 +34,11 @@ export function hasPackageConfig(file: string): boolean {
   return packageConfig(readProjectFile(file)) !== undefined;
 }
 
-/** Where the config stands in the text of a package.json. */
+/** The place of the config in the text of a package.json. */
 function packageConfig(text: string): Range | undefined {
   if (!isManifest(text)) return undefined;
   const mask = maskLiterals(text);
-  // The last one counts where a key is there twice, as in JSON.parse.
+  // If a key appears twice, the last one counts, as in JSON.parse.
   const member = bracketParts(mask, mask.indexOf("{"))?.findLast(({ start, end }) => {
     const [key = ""] = /^"(?:[^"\\]|\\.)*"/.exec(text.slice(start, end)) ?? [];
     return key !== "" && JSON.parse(key) === PACKAGE_KEY;
@@ -58,7 +58,7 @@ function isManifest(text: string): boolean {
   }
 }
 
-/** JSON as the lines around it are written: their indentation, their line breaks. */
+/** JSON in the style of the lines around it: their indentation and line breaks. */
 function indented(text: string, whole: string, { start }: Range): string {
   const unit = indentOf(whole);
   const line = whole.slice(whole.lastIndexOf("\n", start) + 1, start);

@@ -19,14 +19,14 @@ export function configFile(directory: string, user: boolean): string | undefined
   return name === undefined ? undefined : join(base, name);
 }
 
-/** Where a config is made that is not there yet. */
+/** The path for a new config. */
 export function newConfigFile(directory: string, user: boolean): string {
   return user ? join(configDirectory(), "config.json") : join(directory, "agent.config.json");
 }
 
 /**
- * Changes a config's text; one that was trusted, or is new, is trusted as it is then. `edit` returns `undefined` for a
- * text that only a person can edit; `byHand` tells them what to write.
+ * Changes a config's text. If the config was trusted before, or is new, the new text is trusted. `edit` returns
+ * `undefined` for a text that only a person can edit; `byHand` tells them what to write.
  */
 export async function editConfig(
   file: string,

@@ -105,7 +105,7 @@ function setInCode(text: string, { pack, group, key }: OptionPlace, value: strin
   }
   const values = propertyObject(text, options, group);
   if (values === undefined) {
-    // What a spread or a shorthand brings is not in this text.
+    // Entries from a spread or a shorthand are not in this text.
     const isWhole = !/(?:^|[\s,{])\.\.\./.test(
       maskLiterals(text).slice(options, closingBracket(maskLiterals(text), options)),
     );
@@ -116,7 +116,7 @@ function setInCode(text: string, { pack, group, key }: OptionPlace, value: strin
   return part ? text.slice(0, part.start) + named + text.slice(part.end) : insertPart(text, values, named);
 }
 
-/** Where the options of a pack open: `["name", {`. */
+/** The position of the brace that opens a pack's options: `["name", {`. */
 function optionsObject(text: string, pack: string): number | undefined {
   const open = packsList(text);
   const entry = open === undefined ? undefined : packEntry(text, open, pack);
@@ -132,7 +132,7 @@ function property(text: string, open: number, key: string): Range | undefined {
   });
 }
 
-/** Where the object that is a property's value opens. */
+/** The position of the brace that opens the object in a property. */
 function propertyObject(text: string, open: number, key: string): number | undefined {
   const part = property(text, open, key);
   if (!part) return undefined;

@@ -63,7 +63,7 @@ export function hasPack(text: string, name: string, kind: ConfigKind): boolean {
   return open !== undefined && packEntry(text, open, name) !== undefined;
 }
 
-/** Where the list of packs opens in a program's text. */
+/** The position of the bracket that opens the list of packs in a program's text. */
 export function packsList(text: string): number | undefined {
   const match = /\bpacks\s*:\s*\[/.exec(maskLiterals(text));
   return match ? match.index + match[0].length - 1 : undefined;
@@ -104,7 +104,7 @@ export function yamlLine(text: string, name: string): Range | undefined {
   return undefined;
 }
 
-/** JSON is YAML: an entry is one line of it, which can be found and read again. */
+/** Adds an entry as one line of JSON, which is valid YAML and can be found and parsed again. */
 function addYamlLine(
   text: string,
   name: string,
@@ -138,12 +138,12 @@ function isText(text: string, { start, end }: Range, value: string): boolean {
   return /^["'`]/.test(text.charAt(start)) && text.slice(start + 1, end - 1) === value;
 }
 
-/** A text that does not name the pack stays as it is; one that does is a person's to edit. */
+/** Returns a text that does not name the pack unchanged; `undefined` for one that does: a person has to edit it. */
 function untouched(text: string, name: string): string | undefined {
   return text.includes(JSON.stringify(name)) || text.includes(`'${name}'`) ? undefined : text;
 }
 
-/** Without the byte order mark some editors write. */
+/** Removes the byte order mark that some editors write. */
 function withoutMark(text: string): string {
   return text.replace(/^\ufeff/, "");
 }

@@ -24,7 +24,7 @@ interface SearchedDirectory {
 type ExplorerClass = new (options: Readonly<Record<string, unknown>>) => ConfigExplorer;
 
 /**
- * cosmiconfig's explorer with our places and loaders, and nothing else of it. `stop` is the last directory of a search.
+ * cosmiconfig's explorer with our places and loaders. `stop` is the last directory of a search.
  *
  * The class itself is used, not the function `cosmiconfig()`: that one first reads, and runs, `.config/config.js` and
  * others below the working directory to configure itself, which an untrusted project must not get to do. The version of
@@ -36,8 +36,8 @@ export function createExplorer(loaders: Loaders, stop?: string): ConfigExplorer 
   const { Explorer } = requireCosmiconfigFile("dist/Explorer.js") as { Explorer: ExplorerClass };
   class CheckedExplorer extends Explorer {
     /**
-     * The file to read in a directory, if there is one. It is looked at before it is opened: reading a FIFO would wait for
-     * ever, and a search passes over a file that cannot be read, so that the run would go on without it.
+     * The file to read in a directory, if there is one. It is checked before it is opened: reading a FIFO would never
+     * return, and cosmiconfig skips a file that cannot be read, so that the run would continue without it.
      */
     override getSearchPlacesForDir(directory: SearchedDirectory): string[] {
       if (directory.isGlobalConfig) return [];
@@ -49,7 +49,7 @@ export function createExplorer(loaders: Loaders, stop?: string): ConfigExplorer 
       return [first];
     }
 
-    /** An empty package.json is passed over like one without the key; any other empty file is an error. */
+    /** Skips an empty package.json like one without the key; any other empty file is an error. */
     override toCosmiconfigResult(file: string, config: unknown): CosmiconfigResult {
       if (config === undefined && basename(file) === PACKAGE) return null;
       return super.toCosmiconfigResult(file, config);

@@ -2,7 +2,7 @@ import { existsSync, lstatSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { configDirectory, homeDirectory } from "../../process/paths.js";
 
-/** Where a project without a config file of its own may have one: under a key of its manifest. */
+/** A project may also have its config under a key of this file. */
 export const PACKAGE = "package.json";
 
 /** The key of a config in package.json. */
@@ -28,7 +28,7 @@ export function findUserConfig(): string | undefined {
 
 /**
  * The last directory that is searched: the repository's root or the home directory, whichever comes first
- * on the way up. Outside of both it is the working directory itself: a config in `/tmp` is nobody's project.
+ * on the way up. Outside of both it is the working directory itself: a config in `/tmp` belongs to no project.
  */
 export function stopDirectory(cwd: string, home: string = homeDirectory()): string {
   const start = resolve(cwd);
@@ -46,7 +46,7 @@ export function hasPlace(cwd: string, stop: string): boolean {
   }
 }
 
-/** Also true for a link that leads nowhere: it is refused, not overlooked. */
+/** Whether the path exists. True also for a dangling link, so that it is refused and not overlooked. */
 export function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

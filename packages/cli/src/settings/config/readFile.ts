@@ -19,11 +19,14 @@ const CODE = new Set([".ts", ".js", ".mjs"]);
 export interface FoundConfig {
   readonly config: AgentConfig;
   readonly source: ConfigSource;
-  /** Runs what the config names; absent for data that only narrows, since nothing of it runs. */
+  /** Runs the files that the config names. Absent for data that only narrows permissions: it runs nothing. */
   readonly modules?: ModuleLoader;
 }
 
-/** Asked with the very text that would run, before any of it does. Resolves to its loader; `undefined` leaves it out. */
+/**
+ * Called with the exact text that would run, before it runs. Resolves to its loader, or to `undefined` to skip the
+ * file.
+ */
 export type Admit = (file: string, text: string) => Promise<ModuleLoader | undefined>;
 
 class LeftOut extends Error {}
@@ -31,7 +34,7 @@ class LeftOut extends Error {}
 /** Finds the project's config with cosmiconfig. Resolves to `undefined` if there is none, or it may not run. */
 export async function findProjectConfig(cwd: string, admit: Admit): Promise<FoundConfig | undefined> {
   const stop = stopDirectory(cwd);
-  // Most directories have no config: loading cosmiconfig to find none would cost a fifth of the start.
+  // Most directories have no config: loading cosmiconfig only to find none would take a fifth of the start.
   if (!hasPlace(cwd, stop)) return undefined;
   return await readWith((explorer) => explorer.search(cwd), cwd, admit, stop);
 }
@@ -104,7 +107,7 @@ async function runConfig(file: string, content: string, modules: ModuleLoader): 
   throw new CliError(`${file}: it has no default export. Write: export default defineConfig({ … })`);
 }
 
-/** Data that only takes away what the person allowed needs no trust: it can do no harm. */
+/** Whether a config only restricts what the person allowed. Such data needs no trust: it can do no harm. */
 export function isNarrowing(config: unknown): boolean {
   const narrowing = ["$schema", "disable", "confirm", "readOnly"];
   return isRecord(config) && Object.keys(config).every((key) => narrowing.includes(key));
@@ -115,9 +118,9 @@ async function parseJson(file: string, content: string): Promise<unknown> {
   try {
     value = JSON.parse(content.replace(/^\ufeff/, ""));
   } catch (error) {
-    // A package.json that cannot be parsed is not ours to judge: it is passed over like one without the key.
+    // Skip a package.json that cannot be parsed, like one without the key: it is not our file to report on.
     if (basename(file) === PACKAGE) return {};
-    // Not every version of Node tells the position. YAML includes JSON, and its parser does.
+    // Not every version of Node reports the position of an error. The YAML parser does, and YAML includes JSON.
     await parseYaml(file, content);
     throw new CliError(`${file}: ${errorMessage(error).replace(/\s*\n\s*/g, " ")}`);
   }

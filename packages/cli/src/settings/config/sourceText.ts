@@ -5,7 +5,7 @@ export interface Range {
 }
 
 const CLOSING: Readonly<Record<string, string>> = { "[": "]", "{": "}", "(": ")" };
-// A string, or a comment. What stands in them is no code.
+// A string, or a comment: their content is no code.
 const LITERAL = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
 
 /**
@@ -18,7 +18,7 @@ export function maskLiterals(text: string): string {
   );
 }
 
-/** Where the bracket at `open` is closed, in a masked text. */
+/** The position of the bracket that closes the one at `open`, in a masked text. */
 export function closingBracket(mask: string, open: number): number | undefined {
   const expected: string[] = [];
   for (let at = open; at < mask.length; at++) {
@@ -56,7 +56,7 @@ function trimmed(mask: string, from: number, to: number): Range {
   return { start, end: Math.max(start, from + inner.trimEnd().length) };
 }
 
-/** The text with one more part at the end of the brackets that open at `open`: in a line of its own where the others are. */
+/** Adds a part at the end of the brackets that open at `open`; on its own line if the other parts are. */
 export function insertPart(text: string, open: number, part: string): string {
   const mask = maskLiterals(text);
   const close = closingBracket(mask, open) ?? open;
@@ -92,7 +92,7 @@ export function removePart(text: string, open: number, part: Range): string {
   return `${text.slice(0, start)}${hadComma ? "," : ""}${rest}`;
 }
 
-/** What one level of a JSON text is indented by; nothing if all of it stands in one line. */
+/** The indentation of one level of a JSON text; "" if the text is on one line. */
 export function indentOf(text: string): string {
   return /^\ufeff?\s*[[{][^\S\n]*\n([^\S\n]+)/.exec(text)?.[1] ?? "";
 }

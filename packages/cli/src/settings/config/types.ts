@@ -9,7 +9,7 @@ import type {
 } from "@agent/core";
 import type { PresetToolName } from "@agent/preset-default";
 
-/** The tools that are there where a config selects no packs. */
+/** The tools of a config that selects no packs. */
 export type BuiltInTool = "save_session_context" | PresetToolName;
 
 /**
@@ -21,7 +21,7 @@ export type ToolName<Packs extends readonly PackReference[] = readonly PackRefer
 
 /**
  * The name of a package, a path relative to the config file (a file, or a folder with a package.json), or an imported pack.
- * Packs that are known to the compiler complete.
+ * An editor completes packs that the compiler knows.
  */
 type PackSource = keyof NamedPacks | AnyText | ToolPack;
 
@@ -60,7 +60,7 @@ export interface ModelPrice {
   readonly cacheWrite?: number;
 }
 
-/** A named role for `--agent`. It draws on the same registered tools as every other one. */
+/** A named role for `--agent`. All roles use the same registered tools. */
 export interface AgentProfile<Packs extends readonly PackReference[] = readonly PackReference[]> {
   readonly systemPrompt?: string;
   /** Only these tools are on, if they are available at all. */
@@ -102,7 +102,7 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
   readonly provider?: ProviderName | ProviderSettings | ChatProvider;
   /** The model's name, with its provider if you like: `"anthropic/claude-sonnet-5-5"`. */
   readonly model?: string;
-  /** A model that answers where the first one fails: `"openai/gpt-5-mini"`. It is announced whenever it does. */
+  /** A model that answers if the first one fails: `"openai/gpt-5-mini"`. A notice says so each time. */
   readonly fallback?: string;
   /** What models cost, so that the cost is shown: `{ "gpt-5-mini": { input: 0.25, output: 2 } }`. */
   readonly prices?: Readonly<Record<string, ModelPrice>>;
@@ -110,9 +110,9 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
   readonly agents?: Readonly<Record<string, AgentProfile<Packs>>>;
   /** After how many milliseconds the end of a turn rings the terminal's bell; `false` for never. Default 20000. */
   readonly notify?: number | false;
-  /** How often the model is asked for one message. */
+  /** The maximum number of model requests for one message. */
   readonly maxTurns?: number;
-  /** How often the same calls may give the same results in a row before the run ends. */
+  /** The maximum number of identical rounds in a row (same calls, same results) before the run ends. */
   readonly maxRepeats?: number;
   /** The conversation's budget in tokens, estimated. */
   readonly contextTokens?: number;

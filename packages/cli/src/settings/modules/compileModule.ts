@@ -14,7 +14,7 @@ const MODULE_SYNTAX = /\b(?:import|export)\b/;
 const PRIVATE_FILE = 0o600;
 const PARAMETERS = "exports, require, module, __filename, __dirname, jitiImport, jitiESMResolve";
 
-/** A module's code as a function. The names of its parameters are those the compiler writes. */
+/** A module's code as a function. The compiler chooses the names of its parameters. */
 export type ModuleFunction = (
   exports: unknown,
   require: unknown,
@@ -25,7 +25,7 @@ export type ModuleFunction = (
   resolveUrl: (specifier: string) => string,
 ) => unknown;
 
-/** Turns a module, TypeScript or not, into a function; an imported one may wait at its top level. */
+/** Turns a module, TypeScript or not, into a function. A module that is imported may use `await` at its top level. */
 export function compileModule(file: string, source: string, kind: ModuleKind): ModuleFunction {
   const isAsync = kind === "import";
   const code = needsCompiler(file, source) ? compiled(file, source, isAsync) : source.replace(/^#!/, "//");
@@ -41,8 +41,8 @@ function needsCompiler(file: string, source: string): boolean {
 }
 
 /**
- * The compiled code. Starting the compiler takes longer than everything else together, so its results are kept beside
- * the trust store: whoever can write there can trust anything anyway. Each is bound to the source it was made of.
+ * The compiled code. Starting the compiler takes longer than everything else together, so its results are cached beside
+ * the trust store: anybody who can write there can trust any file anyway. Each result is bound to its source.
  */
 function compiled(file: string, source: string, isAsync: boolean): string {
   const { version } = createRequire(import.meta.url)("jiti/package.json") as { version: string };
@@ -52,7 +52,7 @@ function compiled(file: string, source: string, isAsync: boolean): string {
     checkFileSafety(kept);
     return readFileSync(kept, "utf8");
   } catch {
-    // Not there, or not to be believed: it is made anew.
+    // Missing or invalid: compile again.
   }
   const code = transform(file, source, isAsync);
   if (!code.includes("__JITI_ERROR__")) keep(kept, code);
@@ -73,7 +73,7 @@ function keep(path: string, code: string): void {
   try {
     ensurePrivateDirectory(compiledDirectory());
   } catch {
-    // A home that cannot be written only costs time.
+    // The home is not writable: the next run compiles again.
     return;
   }
   writeFileAtomic(path, code, { mode: PRIVATE_FILE }).catch(() => undefined);

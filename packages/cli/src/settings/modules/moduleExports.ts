@@ -18,13 +18,16 @@ export class CommonJsModule {
   }
 }
 
-/** A module's exports as an import sees them: those of CommonJS are the default, and its properties are named ones. */
+/**
+ * A module's exports as `import` returns them: CommonJS exports are the default, and their properties are named
+ * exports.
+ */
 export function asNamespace(exports: unknown): Record<string, unknown> {
   if (hasNames(exports) && exports.__esModule) return exports;
   return { ...(hasNames(exports) ? exports : {}), default: exports };
 }
 
-/** The compiler writes an error into the code it returns: here it becomes one. */
+/** Throws the syntax error that the compiler wrote into the code it returned. */
 export function throwCompileError(exports: unknown): void {
   const problem = isRecord(exports) ? exports.__JITI_ERROR__ : undefined;
   if (!isRecord(problem)) return;

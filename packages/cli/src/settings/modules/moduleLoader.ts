@@ -8,7 +8,7 @@ import { compileModule } from "./compileModule.js";
 import { asNamespace, CommonJsModule, throwCompileError } from "./moduleExports.js";
 import { type ModuleKind, type ResolvedModule, resolveModule } from "./resolveModule.js";
 
-/** Gives the content of a project's file that may run, and throws for one that may not. */
+/** Returns the content of a project's file that may run, and throws for one that may not. */
 export interface ModuleSources {
   read(file: string): string;
   /** Called when a module and all it imports have been loaded. */
@@ -18,16 +18,16 @@ export interface ModuleSources {
 /** A module whose code runs or has run. */
 interface StartedModule {
   readonly commonJs: CommonJsModule;
-  /** When its code has run. */
+  /** Resolves when its code has run. */
   done: Promise<void>;
-  /** Modules whose code has to run before its own goes on. */
+  /** Modules whose code has to run before its own continues. */
   readonly waitsFor: Set<StartedModule>;
 }
 
 /**
- * Runs files of a project, TypeScript or not. Every file comes through `sources`, by whatever name it is reached:
- * relative, through a link, as a package's `imports`, by `require` or by a name put together at run time. Packages in
- * `node_modules` are loaded by Node.
+ * Runs files of a project, TypeScript or not. Every file is read through `sources`, however it is imported: by a
+ * relative path, through a link, by a package's `imports`, by `require` or by a name built at run time. Node loads
+ * packages in `node_modules`.
  */
 export class ModuleLoader {
   readonly #root: string;
@@ -58,7 +58,7 @@ export class ModuleLoader {
   async #importFile(file: string, parent: StartedModule | undefined): Promise<Record<string, unknown>> {
     const module = this.#modules.get(file) ?? this.#start(file);
     if (parent === undefined) await module.done;
-    // In a cycle nobody can wait: the importer sees what has been exported so far, as everywhere.
+    // In a cycle waiting would never end: the importer sees what has been exported so far, as in Node.
     else if (!leadsTo(module, parent)) {
       parent.waitsFor.add(module);
       await module.done.finally(() => parent.waitsFor.delete(module));
@@ -72,7 +72,7 @@ export class ModuleLoader {
       await this.#evaluate(module, "import");
       throwCompileError(module.commonJs.exports);
     })();
-    // Whoever imported it gets the error; one that nobody waits for must not end the process.
+    // The importer gets the error. Without this handler, an unhandled rejection could end the process.
     module.done.catch(() => this.#modules.delete(file));
     return module;
   }
@@ -101,7 +101,7 @@ export class ModuleLoader {
     return module;
   }
 
-  /** Runs a module's code. What comes back is a promise if the code was asked for by an import. */
+  /** Runs a module's code. Returns a promise if the module was imported. */
   #evaluate(module: StartedModule, kind: ModuleKind): unknown {
     const { commonJs } = module;
     const { filename } = commonJs;
@@ -151,7 +151,7 @@ export class ModuleLoader {
     return Object.assign((specifier: string) => this.#require(specifier, file), { resolve, cache: {} });
   }
 
-  /** Node's own module; the one that makes other loaders makes this one. */
+  /** Returns Node's own module. In `node:module`, `createRequire` is replaced by one that uses this loader. */
   #builtin(name: string, module: object): unknown {
     if (name !== "module" && name !== "node:module") return module;
     const create = (from: string | URL): unknown => {
@@ -168,7 +168,7 @@ export class ModuleLoader {
   }
 }
 
-/** Whether a module, directly or not, waits for another: waiting for it in turn would never end. */
+/** Whether a module waits for another, directly or not: if the other waited for it, neither would end. */
 function leadsTo(module: StartedModule, wanted: StartedModule, seen = new Set<StartedModule>()): boolean {
   if (module === wanted) return true;
   if (seen.has(module)) return false;

@@ -8,13 +8,15 @@ import { requireJiti } from "../../process/requireCjs.js";
 const ENDINGS = [".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx", ".json"];
 const COMPILED = /\.([mc]?)js(x?)$/;
 
-/** What the CLI itself depends on. A project that did not install it gets the CLI's copy. */
+/** Packages that the CLI depends on. A project that did not install one gets the CLI's copy. */
 const OWN_PACKAGES = ["@agent/core/toolkit", "@agent/core", "@agent/cli/config"];
 
 /** How a module is asked for: the two use different entries of a package. */
 export type ModuleKind = "import" | "require";
 
-/** Where a module is. `project` files run only if they were trusted; `installed` ones and Node's own run as they are. */
+/**
+ * A module's place. `project` files run only if they were trusted; `installed` ones and Node's own run without a check.
+ */
 export type ResolvedModule =
   | { readonly from: "node"; readonly name: string }
   | { readonly from: "project" | "installed"; readonly file: string };
@@ -90,7 +92,7 @@ function fromPackage(specifier: string, parent: string, kind: ModuleKind): strin
       const file = way();
       if (file !== undefined && isAbsolute(file)) return file;
     } catch {
-      // The other way may know: a package may have an entry for import alone.
+      // Try the other way: a package may have an entry for `import` only.
     }
   }
   return undefined;
@@ -111,7 +113,7 @@ function mainOf(directory: string): string | undefined {
   }
 }
 
-/** Also false where a part of the path is a file: "a.ts/index.ts". */
+/** Whether the path is a file. Also false if a parent is a file: "a.ts/index.ts". */
 function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();

@@ -4,7 +4,7 @@ import { CliError } from "../../process/errors.js";
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** Loads a module; rejects with the file's name if that never ends. */
+/** Loads a module; rejects with the file's name if that takes too long. */
 export async function withinTime<T>(file: string, load: () => Promise<T>): Promise<T> {
   const limit = Number(process.env.AGENT_LOAD_TIMEOUT_MS) || DEFAULT_TIMEOUT_MS;
   return await withTimeout(load(), limit, () => {
@@ -14,7 +14,7 @@ export async function withinTime<T>(file: string, load: () => Promise<T>): Promi
   });
 }
 
-/** What went wrong in a file, on one line, with the line number if the loader gave one. */
+/** The problem with a file, on one line, with the line number if the loader gave one. */
 export function loadProblem(file: string, error: unknown): string {
   if (error instanceof CliError) return error.message;
   const message = escapeInvisible(errorMessage(error))

@@ -2,10 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isRecord } from "@agent/core/toolkit";
 
-// The conditions under which Node imports a module; "types" and the like come first in a file and are passed over.
+// The conditions under which Node imports a module; others, such as "types", are skipped.
 const CONDITIONS = ["node", "import", "module-sync", "default"];
 
-/** The file a package is imported by, as its `exports` or `main` say. It need not be there: it may not be built. */
+/**
+ * The file that importing a package loads, by its `exports` or `main`. It may be missing if the package is not built.
+ */
 export function entryOf(directory: string): string {
   const { exports, main } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
   return join(directory, importTarget(exports) ?? (typeof main === "string" ? main : "index.js"));

@@ -18,8 +18,8 @@ export interface ResolvedPack {
 }
 
 /**
- * Where packs may come from: the directories are tried in order, then the CLI's own dependencies, and those of its
- * preset: not every package manager puts them where the CLI could see them.
+ * Finds a pack: in the directories in order, then among the CLI's own dependencies and those of its preset, which not
+ * every package manager installs where the CLI finds them.
  */
 export function resolvePack(name: string, directories: readonly string[]): ResolvedPack | undefined {
   if (isLocal(name)) {
@@ -34,7 +34,7 @@ export function resolvePack(name: string, directories: readonly string[]): Resol
   return file === undefined ? undefined : { file, local: false, own: true };
 }
 
-/** A package as one of the directories sees it. The CLI's own dependencies are not looked through. */
+/** Finds an installed package from one of the directories. The CLI's own dependencies are not searched. */
 export function resolveInstalled(name: string, directories: readonly string[]): ResolvedPack | undefined {
   for (const directory of directories) {
     const file = resolvePackage(name, join(directory, "_"));
@@ -60,15 +60,12 @@ function localPath(name: string): string {
   return name.startsWith(FILE_PREFIX) ? name.slice(FILE_PREFIX.length) : name;
 }
 
-/** A folder with a package.json is imported by what that says. */
+/** The entry of a folder with a package.json; any other path is the file itself. */
 function localEntry(path: string): string {
   return existsSync(join(path, "package.json")) ? entryOf(path) : path;
 }
 
-/**
- * The file a pack would be imported by if it were built: its package.json is there, and that file is not. `undefined` if
- * there is no such package either.
- */
+/** The missing entry file of a pack that is installed but not built. `undefined` if there is no such package. */
 export function unbuiltEntry(name: string, directories: readonly string[]): string | undefined {
   const folders = isLocal(name)
     ? directories.map((directory) => resolve(directory, localPath(name)))
@@ -84,7 +81,7 @@ function resolvePackage(name: string, base: string): string | undefined {
     return realpathSync(createRequire(base).resolve(name));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") return undefined;
-    // It exists, but only for import: Node resolves that from another directory only through a helper.
+    // The package has an entry for `import` only. Node cannot resolve that from another directory, but jiti can.
     const url = requireJiti().createJiti(pathToFileURL(base).href).esmResolve(name, { try: true });
     return url === undefined ? undefined : realpathSync(fileURLToPath(url));
   }

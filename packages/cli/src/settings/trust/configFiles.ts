@@ -7,8 +7,8 @@ import { ProjectFiles } from "./projectFiles.js";
 const PACKAGE_NAME = /(["'`])((?:@[\w-][\w.-]*\/)?[\w-][\w.-]*)\1/g;
 
 /**
- * What a config with this text runs: its own file, the project's files it leads to, and the files by which installed
- * packages that it names are loaded. One question covers them all.
+ * The files that a config with this text runs: its own file, the project's files it imports, and the entry files of
+ * installed packages it names. One question covers them all.
  */
 export function configFiles(file: string, text?: string): ProjectFiles {
   const files = new ProjectFiles(file);
@@ -19,8 +19,8 @@ export function configFiles(file: string, text?: string): ProjectFiles {
 }
 
 /**
- * The entries of the installed packages that a text names, but of those that came with the command. Any quoted word may
- * be one, so a word costs one look-up, and only the name of a package costs more.
+ * The entry files of the installed packages that a text names, except those that came with the command. Any quoted word
+ * may name one, so each word costs one look-up, and only the name of a package costs more.
  */
 function mentionedPackages(text: string, root: string): string[] {
   const names = new Set([...text.matchAll(PACKAGE_NAME)].map((match) => match[2] ?? ""));

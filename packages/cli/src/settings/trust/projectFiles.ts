@@ -9,12 +9,12 @@ import { filesFor, resolveModule } from "../modules/resolveModule.js";
 // Anything that looks like a relative path, quoted or bare: imports and packs alike.
 const QUOTED = /(["'`])(\.{1,2}\/[^"'`\n]{1,500})\1/g;
 const BARE = /\.{1,2}\/[^\s"'`,\])}]{1,500}/g;
-// Whatever is imported or required by a plain string.
+// Anything that is imported or required by a plain string.
 const IMPORTED = /\b(?:from|import|require(?:\.resolve)?)\s*\(?\s*(["'`])([^"'`\n]{1,500})\1/g;
 const CODE = /\.[mc]?[jt]sx?$/;
 const MAX_FILES = 500;
 const MAX_PACKAGE_FILES = 20;
-// Longer ones are bundles: what they lead to is in them.
+// Longer files are bundles: they contain what they need.
 const MAX_FOLLOWED = 1024 * 1024;
 const MAX_BYTES = 16 * 1024 * 1024;
 
@@ -27,8 +27,8 @@ interface ReadFile {
 }
 
 /**
- * The files that a config leads to. Each is read once: the content that was hashed and asked about is the content
- * that runs. Paths are canonical, so a link that is pointed elsewhere is another file.
+ * The files that a config runs. Each is read once: the content that was hashed and asked about is the content that
+ * runs. Paths are canonical, so a link that is changed later means another file.
  */
 export class ProjectFiles {
   /** The directory of the config. */
@@ -45,12 +45,14 @@ export class ProjectFiles {
     return Object.fromEntries([...this.#files].map(([path, { hash }]) => [path, hash]));
   }
 
-  /** The content as it was read, or `undefined` for a file nothing led to. */
+  /** The content as it was read, or `undefined` for a file that is not in the set. */
   text(path: string): string | undefined {
     return this.#files.get(path)?.text;
   }
 
-  /** Reads a file and every file of the project that its text leads to, and so on. `text` stands for its content. */
+  /**
+   * Adds a file and, recursively, every file of the project that its text mentions. `text` replaces the file's content.
+   */
   add(file: string, text?: string): void {
     const first = realpathSync(file);
     if (text !== undefined) this.#files.set(first, { text, hash: hashOf(text) });
@@ -64,8 +66,8 @@ export class ProjectFiles {
   }
 
   /**
-   * Takes in a file that an installed package is loaded by, and what its text leads to within the package. Its
-   * dependencies are not followed, and of a package in many files the first ones count.
+   * Adds the entry file of an installed package and the files that it mentions within the package. Dependencies are not
+   * followed, and of a package with many files only the first ones are added.
    */
   addPackage(entry: string): void {
     const queue = [realpathSync(entry)];
@@ -93,7 +95,9 @@ export class ProjectFiles {
     return text;
   }
 
-  /** It rather takes in too much than too little: what is left out is refused when it is loaded. */
+  /**
+   * The files a text may mention. Rather too many than too few: a file that is left out is refused when it is loaded.
+   */
   #mentionedFiles(file: string, text: string): string[] {
     const found = relativeFiles(file, text);
     if (CODE.test(file)) {
@@ -108,7 +112,7 @@ export class ProjectFiles {
   }
 }
 
-/** The files that a text may mean by a relative path. */
+/** The files that a text may mention by a relative path. */
 function relativeFiles(file: string, text: string): string[] {
   const mentions = new Set<string>();
   for (const match of text.matchAll(QUOTED)) mentions.add(match[2] ?? "");
@@ -129,7 +133,9 @@ export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Reads a regular file of bounded size. A file too large to be looked at is an error: it could change unseen. */
+/**
+ * Reads a regular file of limited size. Throws for a larger one: it could not be hashed, and would change unnoticed.
+ */
 export function readProjectFile(path: string): string {
   try {
     return withRegularFile(path, (descriptor, size) => {

@@ -12,16 +12,16 @@ import { type FileHashes, hashOf, type ProjectFiles, readProjectFile } from "./p
 
 const PRIVATE_FILE = 0o600;
 
-/** What kind of code wants to run. */
+/** The kind of code that is to run. */
 export type TrustSubject = "config" | "pack";
 
 /** What the person is asked about. */
 interface TrustRequest {
   readonly subject: TrustSubject;
   readonly file: string;
-  /** Everything that would run, and was never trusted in this form. */
+  /** The files that would run and were never trusted with this content. */
   readonly untrusted: readonly string[];
-  /** It was trusted before, and has changed since. */
+  /** Whether it was trusted before and has changed since. */
   readonly changed: boolean;
 }
 
@@ -35,8 +35,8 @@ export interface TrustPolicy {
 }
 
 /**
- * Whether these files may run. Without an earlier trust of exactly this content it asks; where it cannot ask it
- * throws, with an exit code of its own. Resolves to `false` if the person says no.
+ * Whether these files may run. Asks the person unless exactly this content was trusted before. Throws, with its own
+ * exit code, if nobody can be asked. Resolves to `false` if the person says no.
  */
 export async function requireTrust(
   file: string,
@@ -64,8 +64,8 @@ export function isTrusted(file: string, { hashes }: Pick<ProjectFiles, "hashes">
 }
 
 /**
- * Remembers that exactly this content is trusted, in a file only its owner can read. Where that cannot be written
- * it says so, and the trust holds for this run.
+ * Remembers that exactly this content is trusted, in a file only its owner can read. If that cannot be written, prints
+ * a note, and the trust holds for this run.
  */
 export async function grantTrust(file: string, hashes: FileHashes): Promise<void> {
   const path = storePath();
@@ -81,8 +81,8 @@ export async function grantTrust(file: string, hashes: FileHashes): Promise<void
 }
 
 /**
- * The files that may run after a yes, as they were when it was asked for. A file the config reaches under a name that
- * is put together at run time is not among them: it runs if `--trust` covered this very content, and is refused else.
+ * The files that may run after a yes, with the content they had when the question was asked. A file that the config
+ * imports by a name built at run time is not among them: it runs only if `--trust` covered exactly this content.
  */
 export class TrustedSources implements ModuleSources {
   readonly #config: string;
@@ -124,7 +124,7 @@ function trustedHashes(config: string): FileHashes {
   return Object.hasOwn(store, config) ? (store[config] ?? {}) : {};
 }
 
-/** Why the run stops, for a run nobody watches. */
+/** The error message for a run without a person to ask. */
 function refusal({ subject, file, untrusted, changed }: TrustRequest): string {
   const why = changed ? "has changed since it was trusted" : "has not been trusted on this machine";
   const others = untrusted.filter((path) => path !== file).map(escapeToLine);
@@ -150,7 +150,7 @@ function readStore(): Record<string, FileHashes> {
     checkFileSafety(path);
     text = readFileSync(path, "utf8");
   } catch (error) {
-    // Also where a part of the path is a file: nothing was ever kept there.
+    // Nothing was ever stored. ENOTDIR: a parent of the path is a file.
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return {};
     throw error;
   }
