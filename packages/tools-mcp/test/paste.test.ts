@@ -33,6 +33,69 @@ test.each([
     ["claude mcp add air -e AIRTABLE_API_KEY=abc -s user -- npx -y airtable-mcp-server --a"],
     { air: { command: "npx", args: ["-y", "airtable-mcp-server", "--a"], env: ["AIRTABLE_API_KEY"] } },
   ],
+  [
+    ['claude mcp add-json w \'{"type":"http","url":"https://w.example/mcp"}\''],
+    { w: { url: "https://w.example/mcp" } },
+  ],
+  [
+    ["codex mcp add figma --url https://mcp.figma.com/mcp --bearer-token-env-var FIGMA_TOKEN"],
+    { figma: { url: "https://mcp.figma.com/mcp", headers: { Authorization: "Bearer ${FIGMA_TOKEN}" } } },
+  ],
+  [
+    ["gemini mcp add mine python server.py --port 8080"],
+    { mine: { command: "python", args: ["server.py", "--port", "8080"] } },
+  ],
+  [
+    [`code --add-mcp '{"name":"fetch","command":"uvx","args":["mcp-server-fetch"]}'`],
+    { fetch: { command: "uvx", args: ["mcp-server-fetch"] } },
+  ],
+  [
+    ["GITHUB_TOKEN=ghp_abcdefgh12345678 npx -y @modelcontextprotocol/server-github"],
+    {
+      github: {
+        command: "npx",
+        args: ["-y", "@modelcontextprotocol/server-github"],
+        env: ["GITHUB_TOKEN"],
+      },
+    },
+  ],
+  [
+    ["env", "API_KEY=abc", "LEVEL=info", "npx", "some-mcp"],
+    { some: { command: "npx", args: ["some-mcp"], env: { API_KEY: "${API_KEY}", LEVEL: "info" } } },
+  ],
+  [
+    [
+      "docker run -i --rm -e GITHUB_TOKEN -e LEVEL=info --env=API_KEY=abc -v /a:/b ghcr.io/github/github-mcp-server stdio",
+    ],
+    {
+      github: {
+        command: "docker",
+        args: [
+          ...["run", "-i", "--rm", "-e", "GITHUB_TOKEN", "-e", "LEVEL=info", "--env=API_KEY", "-v", "/a:/b"],
+          ...["ghcr.io/github/github-mcp-server", "stdio"],
+        ],
+        env: ["GITHUB_TOKEN", "API_KEY"],
+      },
+    },
+  ],
+  [["$ npx @playwright/mcp@latest"], { playwright: { command: "npx", args: ["@playwright/mcp@latest"] } }],
+  [["`npx -y x-mcp`"], { x: { command: "npx", args: ["-y", "x-mcp"] } }],
+  [["npx -y x-mcp \\\n  --root /a"], { x: { command: "npx", args: ["-y", "x-mcp", "--root", "/a"] } }],
+  [["<https://mcp.sentry.dev/mcp>"], { sentry: { url: "https://mcp.sentry.dev/mcp" } }],
+  [
+    ["cursor://anysphere.cursor-deeplink/mcp/install?name=c&config=eyJjb21tYW5kIjoibnB4IC15IHgifQ=="],
+    { c: { command: "npx", args: ["-y", "x"] } },
+  ],
+  [
+    [
+      `https://insiders.vscode.dev/redirect/mcp/install?name=p&config=${encodeURIComponent('{"command":"npx","args":["p"]}')}`,
+    ],
+    { p: { command: "npx", args: ["p"] } },
+  ],
+  [
+    [`vscode:mcp/install?${encodeURIComponent('{"name":"v","url":"https://v.example/mcp"}')}`],
+    { v: { url: "https://v.example/mcp" } },
+  ],
 ])("%j is understood", (words, expected) => {
   expect(Object.assign({}, ...readPasted(words).map(brief))).toEqual(expected);
 });
@@ -72,6 +135,21 @@ test.each([
         b: { type: "remote", url: "https://b.example" },
       },
     }),
+  ],
+  [
+    "Codex's block",
+    '[mcp_servers.a]\ncommand = "npx"\nargs = [\n  "-y", # yes\n  \'x\',\n]\n\n[mcp_servers."b"]\nurl = "https://b.example"',
+  ],
+  [
+    "a list",
+    JSON.stringify([
+      { name: "a", ...ENTRY },
+      { name: "b", url: "https://b.example" },
+    ]),
+  ],
+  [
+    "a block between fences",
+    `\`\`\`json\n${JSON.stringify({ mcpServers: { a: ENTRY, b: { url: "https://b.example" } } })}\n\`\`\``,
   ],
   ["entries without braces", `"a": ${JSON.stringify(ENTRY)},\n"b": {"httpUrl": "https://b.example"},`],
 ])("%s is understood", (_, text) => {
@@ -122,6 +200,31 @@ test("secrets become names of variables; plain settings and references stay", ()
   ]);
 });
 
+test("Codex's names of variables become ours, and a secret of its block is in no config", () => {
+  const text = `# of ~/.codex/config.toml
+[mcp_servers.docs]
+command = "docs-mcp"
+args = ["stdio"]
+env_vars = ["HOME_PAGE"]
+startup_timeout_sec = 20
+[mcp_servers.docs.env]
+API_KEY = "abc"
+[mcp_servers.figma]
+url = "https://mcp.figma.com/mcp"
+bearer_token_env_var = "FIGMA_TOKEN"
+http_headers = { "X-Region" = "us-east-1" }
+env_http_headers = { X-Team = "TEAM" }`;
+  const servers = readPasted([text]);
+  expect(Object.assign({}, ...servers.map(brief))).toEqual({
+    docs: { command: "docs-mcp", args: ["stdio"], env: ["HOME_PAGE", "API_KEY"] },
+    figma: {
+      url: "https://mcp.figma.com/mcp",
+      headers: { "X-Region": "us-east-1", "X-Team": "${TEAM}", Authorization: "Bearer ${FIGMA_TOKEN}" },
+    },
+  });
+  expect(servers[0]).toMatchObject({ secrets: { API_KEY: "abc" }, ignored: ["startup_timeout_sec"] });
+});
+
 test("a placeholder is no value", () => {
   const [server] = readPasted(['{"x":{"command":"c","args":["a"],"env":{"API_KEY":"<YOUR_KEY>"}}}']);
   expect(server).toMatchObject({ options: { env: ["API_KEY"] }, variables: ["API_KEY"], secrets: {} });
@@ -135,6 +238,13 @@ test.each([
   ['{"a":{"type":"sse","url":"https://x.example/sse"}}', /streamable HTTP/],
   ['{"a": }', /not JSON/],
   ['{"a": 1}', /holds no server/],
+  ["claude mcp add --transport sse a https://a.example/sse", /streamable HTTP/],
+  ["export API_KEY=abc; npx x-mcp", /^"export" needs a shell/],
+  ["npx x-mcp && echo hi", /^"&&" needs a shell/],
+  ["@scope/some-mcp", /Paste the command that starts it: npx -y @scope\/some-mcp/],
+  ["mcpServers:\n  - name: x", /These lines are not understood/],
+  ["[mcp_servers.a]\ncommand = npx", /line 2 needs a value/],
+  ['[mcp_servers.a]\ncommand = "x" args', /line 2 needs a new line/],
   ['"unclosed', /quote/],
   ["", /Nothing was pasted/],
 ])("%s is refused in words", (text, message) => {

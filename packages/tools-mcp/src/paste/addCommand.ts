@@ -1,13 +1,15 @@
 import type { PasteOptions } from "./pastedServers.js";
 
 // Options of other tools' `mcp add` that take a value, by what they are called here; the others are dropped.
-const WITH_VALUE: Readonly<Record<string, "env" | "header" | "dropped">> = {
+const WITH_VALUE: Readonly<Record<string, "env" | "header" | "transport" | "url" | "bearer" | "dropped">> = {
   "-e": "env",
   "--env": "env",
   "-H": "header",
   "--header": "header",
-  "-t": "dropped",
-  "--transport": "dropped",
+  "-t": "transport",
+  "--transport": "transport",
+  "--url": "url",
+  "--bearer-token-env-var": "bearer",
   "-s": "dropped",
   "--scope": "dropped",
   "--timeout": "dropped",
@@ -19,13 +21,18 @@ export interface AddCommand {
   readonly options: PasteOptions;
 }
 
-/** Reads `claude mcp add NAME -e KEY=value -- npx …` and its like of other tools; undefined for anything else. */
+/**
+ * Reads `claude mcp add NAME -e KEY=value -- npx …`, `code --add-mcp '{…}'` and their like of other tools; undefined
+ * for anything else.
+ */
 export function readAddCommand(line: readonly string[]): AddCommand | undefined {
   const [tool = "", mcp, verb = ""] = line;
+  if (mcp === "--add-mcp" && line.length === 3) return { words: [verb], options: {} };
   if (!/^[a-z]+$/.test(tool) || mcp !== "mcp" || !["add", "add-json"].includes(verb)) return undefined;
   const env: Record<string, string> = {};
   const headers: Record<string, string> = {};
   const plain: string[] = [];
+  let transport: string | undefined;
   const rest = line.slice(3);
   while (rest.length > 0) {
     const word = rest.shift() ?? "";
@@ -43,10 +50,13 @@ export function readAddCommand(line: readonly string[]): AddCommand | undefined 
     const value = inline ?? rest.shift() ?? "";
     if (kind === "env") Object.assign(env, keyValue(value, "="));
     if (kind === "header") Object.assign(headers, keyValue(value, ":"));
+    if (kind === "bearer") headers.Authorization = `Bearer \${${value}}`;
+    if (kind === "transport") transport = value;
+    if (kind === "url") plain.push(value);
   }
   const [name, ...words] = plain;
   if (words.length === 0) return undefined;
-  return { words, options: { name, env: orNone(env), headers: orNone(headers) } };
+  return { words, options: { name, env: orNone(env), headers: orNone(headers), transport } };
 }
 
 /** `KEY=value` or `Key: value` as an entry; a name alone stands for the variable of that name. */

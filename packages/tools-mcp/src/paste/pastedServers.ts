@@ -2,8 +2,12 @@ import { isRecord, quote } from "@agent/core/toolkit";
 import { splitCommandLine } from "../config/commandLine.js";
 import { checkServerOptions, type ServerOptions } from "../config/options.js";
 import { readAddCommand } from "./addCommand.js";
+import { containerVariables, isContainer } from "./container.js";
+import { readInstallLink } from "./installLink.js";
 import { parseLooseJson } from "./looseJson.js";
+import { assertNoShell, leadingVariables, oneLine, withoutDecoration } from "./pastedText.js";
 import { allowedName, nameOfAddress, nameOfCommand } from "./serverName.js";
+import { parseToml } from "./toml.js";
 import {
   assertNoSecretAddress,
   assertNoSecretArguments,
@@ -28,20 +32,26 @@ export interface PasteOptions {
   readonly name?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** How another tool's command says that the server is reached. */
+  readonly transport?: string | undefined;
 }
 
-/** Where tools keep their servers: Claude, Cursor, Windsurf; VS Code; Zed; opencode. */
-const GROUPS = ["mcpServers", "servers", "context_servers", "mcp"];
+/** Where tools keep their servers: Claude, Cursor, Windsurf; VS Code; Zed; Codex; opencode. */
+const GROUPS = ["mcpServers", "servers", "context_servers", "mcp_servers", "mcp"];
 const KNOWN_KEYS = new Set([
   "command",
   "args",
   "env",
+  "env_vars",
   "environment",
   "cwd",
   "url",
   "httpUrl",
   "serverUrl",
   "headers",
+  "http_headers",
+  "env_http_headers",
+  "bearer_token_env_var",
   "type",
   "transport",
   "source",
@@ -51,14 +61,16 @@ const KNOWN_KEYS = new Set([
 ]);
 
 /**
- * Understands what people paste: a command line, an address, a JSON block of another tool, or another tool's command
- * to add a server. Secrets in it become names of variables. Throws with what is wrong and what would be understood.
+ * Understands what people paste: a command line, an address, a block of another tool's settings, a link that installs
+ * a server in an editor, or another tool's command to add one. Secrets in it become names of variables. Throws with
+ * what is wrong and what would be understood.
  */
 export function readPasted(words: readonly string[], options: PasteOptions = {}): PastedServer[] {
   const [first = "", second] = words;
-  const text = words.length === 1 ? first.trim().replace(/,$/, "") : "";
-  if (/^[{"]/.test(text) && text.endsWith("}")) return readBlock(parseLooseJson(text), options);
-  const line = words.length === 1 ? splitCommandLine(first) : [...words];
+  const text = words.length === 1 ? withoutDecoration(first) : "";
+  const block = blockIn(text);
+  if (block !== undefined) return readBlock(block, options);
+  const line = words.length === 1 ? splitCommandLine(oneLine(text)) : [...words];
   const added = readAddCommand(line);
   if (added) return readPasted(added.words, { ...added.options, ...defined(options) });
   if (line.length === 0) throw new Error("Nothing was pasted.");
@@ -67,12 +79,30 @@ export function readPasted(words: readonly string[], options: PasteOptions = {})
   if (words.length === 2 && second !== undefined && isAddress(second)) {
     return readPasted([second], { name: first, ...defined(options) });
   }
-  const [program = "", ...args] = line;
-  const raw =
-    line.length === 1 && isAddress(program)
-      ? { url: program, headers: options.headers }
-      : { command: program, args, env: options.env };
-  return [toServer(options.name, raw)];
+  const [program = ""] = line;
+  if (line.length === 1 && isAddress(program)) {
+    return [toServer(options.name, { url: program, headers: options.headers, transport: options.transport })];
+  }
+  return [toServer(options.name, commandOf(line, options))];
+}
+
+/** The settings that a text holds; undefined for a text that is none. */
+function blockIn(text: string): unknown {
+  if (/^\[(?!\s*[{"])[^\]\n]+\]/m.test(text) && text.includes("=")) return parseToml(text);
+  if (/^[{["]/.test(text) && /[}\]]$/.test(text)) return parseLooseJson(text);
+  return readInstallLink(text);
+}
+
+function commandOf(line: readonly string[], options: PasteOptions): Record<string, unknown> {
+  assertNoShell(line);
+  const { env, rest } = leadingVariables(line);
+  const [command = "", ...args] = rest;
+  if (/^@[\w.-]+\/[\w.-]+/.test(command)) {
+    throw new Error(
+      `${quote(command)} is a package, not a program. Paste the command that starts it: npx -y ${command}`,
+    );
+  }
+  return { command, args, env: { ...env, ...options.env } };
 }
 
 function defined(options: PasteOptions): PasteOptions {
@@ -84,6 +114,7 @@ function isAddress(text: string): boolean {
 }
 
 function readBlock(block: unknown, options: PasteOptions): PastedServer[] {
+  if (Array.isArray(block)) return block.flatMap((one) => readBlock(one, options));
   if (!isRecord(block)) throw new Error("The JSON holds no server.");
   if (isServer(block)) return [toServer(options.name ?? textOf(block.name), withOptions(block, options))];
   for (const key of GROUPS) {
@@ -139,7 +170,7 @@ function toHttp(
   const url = new URL(address);
   assertNoSecretAddress(url);
   const name = allowedName(wanted ?? nameOfAddress(url));
-  const { value, variables, secrets } = withoutSecretHeaders(name, textMap(raw.headers));
+  const { value, variables, secrets } = withoutSecretHeaders(name, headersOf(raw));
   const options = { url: address, ...(Object.keys(value).length > 0 && { headers: value }) };
   return { name, options, variables, secrets };
 }
@@ -151,9 +182,13 @@ function toProgram(wanted: string | undefined, raw: Record<string, unknown>): Om
   const args = [...list.slice(1), ...(Array.isArray(nested.args) ? nested.args.map(String) : [])];
   const [first = ""] = list;
   const [command = "", ...more] = args.length === 0 ? splitCommandLine(first) : [first];
-  const words = [...more, ...args].map(withoutFolder);
+  const { words, env } = isContainer(command)
+    ? containerVariables([...more, ...args].map(withoutFolder))
+    : { words: [...more, ...args].map(withoutFolder), env: {} };
   assertNoSecretArguments(words);
   const { value, variables, secrets } = withoutSecretVariables({
+    ...env,
+    ...namesOf(raw.env_vars),
     ...textMap(nested.env),
     ...textMap(raw.environment),
   });
@@ -166,6 +201,27 @@ function toProgram(wanted: string | undefined, raw: Record<string, unknown>): Om
     ...(cwd !== undefined && { cwd: withoutFolder(cwd) }),
   };
   return { name: allowedName(wanted ?? nameOfCommand([command, ...words])), options, variables, secrets };
+}
+
+/** The headers of an entry, with those that Codex writes as names of variables. */
+function headersOf(raw: Record<string, unknown>): Record<string, string> {
+  const named = Object.entries(textMap(raw.env_http_headers)).map(([name, variable]) => [
+    name,
+    `\${${variable}}`,
+  ]);
+  const token = textOf(raw.bearer_token_env_var);
+  return {
+    ...textMap(raw.headers),
+    ...textMap(raw.http_headers),
+    ...Object.fromEntries(named),
+    ...(token !== undefined && { Authorization: `Bearer \${${token}}` }),
+  };
+}
+
+/** A list of names as variables to pass on. */
+function namesOf(value: unknown): Record<string, string> {
+  const names = Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+  return Object.fromEntries(names.map((name) => [name, `\${${name}}`]));
 }
 
 /** Editors' variable for the project's directory, where the agent runs anyway. */

@@ -1,3 +1,5 @@
+import { imageOf, isContainer } from "./container.js";
+
 const MAX_LENGTH = 32;
 /** Words that say nothing about which server it is. */
 const EMPTY_WORDS = new Set([
@@ -27,7 +29,6 @@ const LAUNCHERS = new Set([
   "python",
   "python3",
   "uv",
-  "docker",
   "pnpm",
   "yarn",
   "npm",
@@ -50,16 +51,14 @@ export function allowedName(name: string): string {
 export function nameOfCommand(words: readonly string[]): string {
   const [program = "", ...rest] = words;
   const base = program.split(/[\\/]/).at(-1) ?? program;
-  if (!LAUNCHERS.has(base)) return fromWords(base);
+  if (!LAUNCHERS.has(base) && !isContainer(base)) return fromWords(base);
   const named = rest.filter((word) => !word.startsWith("-") && !word.includes("=") && !VERBS.has(word));
-  const subject = base === "docker" ? named.at(-1) : named[0];
-  // Without scope, version, tag, directory and extension.
-  const last =
-    (subject ?? base)
-      .replace(/^(@[^/]+\/[^@]+|[^@]+)@.*$/, "$1")
-      .split(/[\\/]/)
-      .at(-1) ?? base;
-  return fromWords(last.replace(/:[^:]*$/, "").replace(/\.[cm]?[jt]s$|\.py$/, ""));
+  const subject = (isContainer(base) ? imageOf(rest) : named[0]) ?? base;
+  // Without version, tag, directory and extension; the scope names the server where the rest says nothing.
+  const path = subject.replace(/^(@[^/]+\/[^@]+|[^@]+)@.*$/, "$1").split(/[\\/]/);
+  const last = (path.at(-1) ?? base).replace(/:[^:]*$/, "").replace(/\.[cm]?[jt]s$|\.py$/, "");
+  const [scope = ""] = path;
+  return fromWords(scope.startsWith("@") && tellingWords(last).length === 0 ? scope : last);
 }
 
 /** A name for an address: `https://mcp.linear.app/mcp` is `linear`. */
@@ -69,10 +68,17 @@ export function nameOfAddress(url: URL): string {
 }
 
 function fromWords(text: string): string {
-  const words = text
+  const telling = tellingWords(text);
+  return allowedName((telling.length > 0 ? telling : wordsOf(text)).join("-"));
+}
+
+function tellingWords(text: string): string[] {
+  return wordsOf(text).filter((word) => !EMPTY_WORDS.has(word));
+}
+
+function wordsOf(text: string): string[] {
+  return text
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter(Boolean);
-  const telling = words.filter((word) => !EMPTY_WORDS.has(word));
-  return allowedName((telling.length > 0 ? telling : words).join("-"));
 }

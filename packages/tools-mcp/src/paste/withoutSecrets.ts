@@ -91,7 +91,8 @@ export function assertNoSecretAddress(url: URL): void {
   }
 }
 
-function isSecret(name: string, value: string): boolean {
+/** Whether a value must not be in a file or an argument list, by its name or its look. */
+export function isSecret(name: string, value: string): boolean {
   return SECRET_NAME.test(name) || SECRET_START.test(value) || LONG_RANDOM.test(value);
 }
 

@@ -75,13 +75,13 @@ async function readWords(
   const [first = foreignFile()] = words;
   if (first === undefined) {
     throw new CliError(
-      `agent mcp add: paste a command line, an address or the JSON block of another tool: agent mcp add npx -y @modelcontextprotocol/server-filesystem .`,
+      `agent mcp add: paste a command line, an address or a block of another tool's settings: agent mcp add npx -y @modelcontextprotocol/server-filesystem .`,
     );
   }
   try {
     if (words.length <= 1 && first === "-")
       return manage.readPasted([await readText(process.stdin)], options);
-    const isFile = words.length <= 1 && first.endsWith(".json") && isRegularFile(first);
+    const isFile = words.length <= 1 && /\.(json|toml)$/.test(first) && isRegularFile(first);
     return manage.readPasted(isFile ? [readFileSync(first, "utf8")] : words, options);
   } catch (error) {
     throw new CliError(`agent mcp add: ${errorMessage(error)}`);

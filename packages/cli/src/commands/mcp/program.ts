@@ -18,7 +18,10 @@ export function mcpCommands(mcp: Command, { flagsOf, done }: CommandRun): void {
   const json = (command: Command): Command => settingsOptions(command).option("--json", "as JSON");
   addOptions(mcp.command("add"))
     .description("add a server: show what it runs and its tools, and write it into the config")
-    .argument("[pasted...]", "a command line, an address, a JSON block of another tool, or a file with one")
+    .argument(
+      "[pasted...]",
+      "a command line, an address, a block of another tool's settings (JSON or TOML), or a file with one",
+    )
     .passThroughOptions()
     .addHelpText("after", ADD_EXAMPLES)
     .action(async (pasted: string[], _, command: Command) => {
