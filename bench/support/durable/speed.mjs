@@ -12,7 +12,7 @@ const TICK_MS = 10;
 /** Two worker processes, 400 runs of ten turns and no model to wait for. */
 export async function throughput({ report, stores }) {
   for (const { who, address } of stores()) {
-    const { perSecond, cpuMs } = await workOff(address, { workers: 2, concurrency: 8, runs: 400, turns: 10 });
+    const { perSecond, cpuMs } = await execute(address, { workers: 2, concurrency: 8, runs: 400, turns: 10 });
     report.add({
       work: "steps with two workers",
       who,
@@ -29,7 +29,7 @@ export async function scaling({ report, stores }) {
   for (const workers of [1, 2, 4, 8]) {
     for (const { who, address } of stores()) {
       const work = { workers, concurrency: 4, runs: 24 * workers, turns: 10, thinkMs: 50 };
-      const { perSecond } = await workOff(address, work);
+      const { perSecond } = await execute(address, work);
       report.add({
         work: `steps with ${workers} ${workers === 1 ? "worker" : "workers"} of 4 runs at a time, a model of 50 ms`,
         who,
@@ -41,7 +41,7 @@ export async function scaling({ report, stores }) {
 }
 
 /** Measured between the first and the last sixth of the runs, which leaves out the start of the processes and the tail. */
-async function workOff(address, { workers, concurrency, runs, ...input }) {
+async function execute(address, { workers, concurrency, runs, ...input }) {
   const engine = await openEngine(address);
   await Promise.all(Array.from({ length: runs }, () => startRun(engine, BENCH, input)));
   const processes = await Promise.all(

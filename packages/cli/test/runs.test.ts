@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
 import { finished, Sandbox } from "./agent.js";
 
@@ -38,9 +39,20 @@ async function start(sandbox: Sandbox, task = "look at a.txt"): Promise<string> 
   return JSON.parse(stdout).id;
 }
 
+/** Resolves as soon as the text has come. */
+async function said(stream: Readable, text: string): Promise<void> {
+  let all = "";
+  await new Promise<void>((resolve) => {
+    stream.on("data", (chunk: Buffer) => {
+      all += chunk.toString();
+      if (all.includes(text)) resolve();
+    });
+  });
+}
+
 const work = (sandbox: Sandbox) => sandbox.run(["runs", "work", "--drain", "--trust"]);
 
-test("a run is started, worked off by another process, listed, shown and followed", async () => {
+test("a run is started, executed by another process, listed, shown and followed", async () => {
   const sandbox = project();
   const id = await start(sandbox);
   expect((await sandbox.run(["runs", "list"])).stdout).toContain("queued");
@@ -99,6 +111,43 @@ export default {
   const answer = await fetch(`${url.origin}/api/runs/${id}`, { headers: { authorization } });
   const { run } = (await answer.json()) as { run: { approvals: { question: string }[] } };
   expect(run.approvals[0]?.question).toContain("│ path: a\\u202etxt.sh\n│ content: x\\u200b");
+});
+
+test("what people see of a run: its title, when it was queued, that it waits for a worker, why it was cancelled", async () => {
+  const sandbox = project();
+  const started = await sandbox.run([
+    "runs",
+    "start",
+    "look at a.txt",
+    "--title",
+    "Friday's look",
+    "--id",
+    "friday",
+  ]);
+  expect(started.stdout).toBe("friday\n");
+  expect(started.stderr).toContain("Start a worker: agent runs work.");
+  expect(started.stderr).toContain("agent runs follow friday");
+  const again = await sandbox.run(["runs", "start", "look at a.txt", "--id", "friday"]);
+  expect(again).toMatchObject({ code: 0, stdout: "friday\n" });
+  expect(again.stderr).toContain("There is a run with this id already: queued");
+  expect((await sandbox.run(["runs", "list"])).stdout).toContain("Friday's look");
+  const none = await sandbox.run(["runs", "list", "--state", "waiting"]);
+  expect(none.stdout).toBe("No such runs. All of them: agent runs list\n");
+  const follower = sandbox.start(["runs", "follow", "friday"]);
+  onTestFinished(() => void follower.kill("SIGKILL"));
+  const followed = finished(follower);
+  await said(follower.stderr, "It waits for a worker (dir:");
+  expect((await sandbox.run(["runs", "cancel", "friday"])).stdout).toBe("friday: cancelled\n");
+  expect(await followed).toMatchObject({ code: 4 });
+  const shown = (await sandbox.run(["runs", "show", "friday"])).stdout;
+  expect(shown).toMatch(/title: +Friday's look\ntask: +look at a.txt/);
+  expect(shown).toMatch(/state: +cancelled: no reason was given/);
+  expect(shown).toMatch(/queued at: +2/);
+  expect(shown).not.toContain("begun at");
+  const refused = await sandbox.run(["runs", "cancel", "friday"]);
+  expect(refused.stderr).toContain("Nothing to do: run friday is cancelled: no reason was given.\n");
+  const wrong = await sandbox.run(["runs", "start", "x", "--priority", "high"]);
+  expect(wrong.stderr).toContain('--priority must be a whole number from -1000 to 1000, got "high".');
 });
 
 test("a run can be cancelled and retried, from any process", async () => {
@@ -197,11 +246,7 @@ test("runs go only to workers in the directory they were started in", async () =
   const id = await start(sandbox);
   const elsewhere = sandbox.start(["runs", "work", "--trust"], { cwd: join(sandbox.project, "other") });
   onTestFinished(() => void elsewhere.kill("SIGKILL"));
-  await new Promise<void>((resolve) => {
-    elsewhere.stderr.on("data", (chunk: Buffer) => {
-      if (chunk.toString().includes("Working on runs")) resolve();
-    });
-  });
+  await said(elsewhere.stderr, "Working on runs");
   elsewhere.kill("SIGINT");
   expect((await finished(elsewhere)).code).toBe(0);
   await work(sandbox);
@@ -286,7 +331,12 @@ test.skipIf(!CHROMIUM)(
     };
     await pressTabUntil("look at <b>a.txt</b>");
     await page.keyboard.press("Enter");
-    await page.waitForSelector(".ask button");
+    await page.waitForSelector(".ask input");
+    // A reason that is being typed stays when the page hears of the run again.
+    await page.type(".ask input", "not yet");
+    await page.waitForFunction("document.querySelector('#status').textContent === 'run is waiting'");
+    expect(await page.$eval(".ask input", (input) => input.value)).toBe("not yet");
+    await page.focus("main");
     if (process.env.AGENT_SCREENSHOTS)
       await page.screenshot({
         path: join(process.env.AGENT_SCREENSHOTS, "waiting.png") as `${string}.png`,

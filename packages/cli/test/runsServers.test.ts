@@ -39,7 +39,7 @@ async function isWorking({ stderr }: { readonly stderr: Readable }): Promise<voi
 }
 
 test.skipIf(!withServers)(
-  "what the units and containers of the docs start works off runs of other processes, and ends on SIGTERM",
+  "what the units and containers of the docs start executes runs of other processes, and ends on SIGTERM",
   { timeout: 120_000 },
   async () => {
     const sandbox = new Sandbox();

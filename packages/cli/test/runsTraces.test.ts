@@ -21,7 +21,7 @@ const CONFIG = `export default {
 };
 `;
 
-test("a run that is started within a trace is worked off within it, by a worker with OpenTelemetry", async () => {
+test("a run that is started within a trace is executed within it, by a worker with OpenTelemetry", async () => {
   const sandbox = new Sandbox();
   sandbox.write("agent.config.mjs", CONFIG);
   sandbox.write("a.txt", "hello\n");

@@ -44,7 +44,7 @@ class Journal implements Steps {
 const script = [call("write", { n: 1 }), call("write", { n: 2 }), "Done."];
 
 describe("a journal under the agent", () => {
-  test("a message that is worked off again runs no completed call and asks for no answer again", async () => {
+  test("a message that is run again runs no completed call and asks for no answer again", async () => {
     const steps = new Journal();
     const write = vi.fn(({ n }: Record<string, unknown>) => `wrote ${n}`);
     const tool = fakeTool("write", write, { capabilities: ["write"] });

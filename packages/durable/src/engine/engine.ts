@@ -98,7 +98,7 @@ export interface EngineWorker {
   close(): Promise<void>;
 }
 
-/** Works a claim off. What it resolves to is written if the claim still holds; a rejection gives the run back. */
+/** Executes a claimed run. What it resolves to is written if the claim still holds; a rejection gives the run back. */
 export type ClaimHandler = (claim: RunClaim) => Promise<ClaimEnding>;
 
 /** Why `RunClaim.signal` aborted: its reason is a `StoppedError` with this `stop`. */

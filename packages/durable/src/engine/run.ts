@@ -23,7 +23,7 @@ export function isEnded(state: RunState): boolean {
 export interface NewRun {
   /** 1 to 100 letters, digits, `_` or `-`. Creating a run whose id exists does nothing. */
   readonly id: string;
-  /** The name of the definition that works it off. */
+  /** The name of its definition. */
   readonly definition: string;
   /** The version of the definition's code where the run was started. */
   readonly version: string;
@@ -42,7 +42,7 @@ export interface NewRun {
 
 /** A call that waits for somebody's decision. */
 export interface Approval {
-  /** Names the call within the run: stable while the run is worked off again. */
+  /** Names the call within the run: stable when another worker goes on with the run. */
   readonly key: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -104,7 +104,7 @@ export interface RunResult {
 
 /** What a tenant's runs may use together, on all workers. Absent: no limit. */
 export interface TenantLimits {
-  /** How many runs are worked off at one time. */
+  /** How many runs at one time. */
   readonly concurrency?: number;
   /** How often a model may be asked in a minute. */
   readonly modelCallsPerMinute?: number;

@@ -51,7 +51,7 @@ const OPTIONS: OptionChecks<StartOptions> = {
 
 /**
  * Queues a run of a definition and resolves to its id, once it is stored. The input must be a JSON value: it is what
- * the definition gets, in whichever process works the run off.
+ * the definition gets, in whichever process executes the run.
  */
 export async function startRun<Input>(
   engine: RunEngine,

@@ -8,7 +8,7 @@ const MESSAGES: Readonly<Record<StopCode, string>> = {
 
 /**
  * Stops the work on a run without ending the run. For the agent it is an `AgentError` of code `suspended`: no tool
- * makes a result of it, and the message can be worked off again.
+ * makes a result of it, and the message can be continued later.
  */
 export class StoppedError extends Error {
   override readonly name = "AgentError";

@@ -41,7 +41,7 @@ export interface PreparedRun {
 }
 
 /**
- * How runs of one name are worked off. `create` is called again whenever a run goes on in another process: with the
+ * How runs of one name are executed. `create` is called again whenever a run goes on in another process: with the
  * same input it must give an agent with the same conversation to start from.
  */
 export interface RunDefinition<Input = unknown> {

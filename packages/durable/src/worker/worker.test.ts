@@ -18,7 +18,7 @@ function tool(name: string, execute: () => unknown, capabilities: ("read" | "wri
 }
 
 describe("a worker", () => {
-  test("works a run off and logs what the agent does", async () => {
+  test("executes a run and logs what the agent does", async () => {
     const engine = openEngine();
     const definition = scripted([call("write"), "All done."], [tool("write", () => "wrote")]);
     await workWith(engine, definition);

@@ -55,7 +55,7 @@ const OPTIONS: OptionChecks<WorkerOptions> = {
 };
 
 /**
- * Works off runs of these definitions until it is closed. Any number of workers, in any number of processes, share
+ * Claims and executes runs of these definitions until it is closed. Any number of workers, in any number of processes, share
  * the runs of an engine.
  */
 export async function startWorker(engine: RunEngine, options: WorkerOptions): Promise<EngineWorker> {

@@ -94,7 +94,7 @@ async function activity(engine: RunEngine, query: URLSearchParams): Promise<unkn
 
 async function change(engine: RunEngine, id: string, part: string, body: unknown): Promise<boolean> {
   const given = isRecord(body) ? body : {};
-  if (part === "cancel") return await engine.cancel(id, textOf(given.reason) || "cancelled on the page.");
+  if (part === "cancel") return await engine.cancel(id, textOf(given.reason) || "on the page of runs");
   if (part === "retry") {
     const { state } = (await engine.get(id)) ?? {};
     return state !== undefined && isEnded(state) && (await engine.retry(id));

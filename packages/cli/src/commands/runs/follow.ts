@@ -61,6 +61,8 @@ function showText(): (one: FollowedEvent) => void {
     if ("run" in one) {
       note(`run ${one.run.id}: ${stateText(one.run)}`);
       if (one.run.state === "waiting") note(`Decide with: agent runs approve ${one.run.id}`);
+      if (one.run.state === "queued")
+        note(`It waits for a worker (${one.run.labels.join(", ")}): agent runs work`);
       return;
     }
     const { event } = one;

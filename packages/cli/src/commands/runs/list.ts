@@ -29,7 +29,12 @@ export async function listCommand(flags: ListFlags): Promise<ExitCode> {
       return EXIT.done;
     }
     if (runs.length === 0) {
-      print('No runs. Start one: agent runs start "run the checks"\n');
+      const isFiltered = Object.keys(query).length > 0;
+      print(
+        isFiltered
+          ? "No such runs. All of them: agent runs list\n"
+          : 'No runs. Start one: agent runs start "run the checks"\n',
+      );
       return EXIT.done;
     }
     const rows = runs.map((run) => [

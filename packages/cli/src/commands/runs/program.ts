@@ -27,11 +27,12 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
   command("start", "queue a task")
     .argument("<task...>", "what to do, in words")
     .option("--cwd <directory>", "the directory it works in")
+    .option("--title <text>", "what lists call it; default: the task")
     .option("--id <id>", "the same id twice is one run")
     .option("--tenant <name>", "whose limits it counts against")
     .option("--label <label>", "only workers with it take the run (repeatable)", collect)
     .option("--anywhere", "also workers in other directories take it")
-    .option("--priority <number>", "higher is taken first, among runs of the tenant")
+    .option("--priority <number>", "from -1000 to 1000: higher is taken first, among runs of the tenant")
     .option("--follow", "show it until it ends")
     .action(async (words: string[], _, self: Command) => {
       const { startCommand } = await import("./start.js");
@@ -73,7 +74,7 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
     .argument("[reason...]")
     .action(async (id: string, reason: string[], _, self: Command) => {
       const { cancelCommand } = await import("./change.js");
-      done(await cancelCommand(id, reason.join(" ") || "cancelled by the person.", flagsOf(self)));
+      done(await cancelCommand(id, reason.join(" ") || "no reason was given", flagsOf(self)));
     });
   command("retry", "queue a run again that failed, was cancelled or set aside")
     .argument("<id>")
@@ -89,7 +90,7 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
     });
   command("limit", "what a tenant's runs may use together, on all workers")
     .argument("<tenant>")
-    .option("--concurrency <number>", 'runs that are worked off at one time, or "none"')
+    .option("--concurrency <number>", 'runs at one time, or "none"')
     .option("--model-calls <number>", 'questions to a model in a minute, or "none"')
     .action(async (tenant: string, _, self: Command) => {
       const { limitCommand } = await import("./limit.js");
@@ -102,7 +103,7 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
       const { serveCommand } = await import("./serve.js");
       done(await serveCommand(flagsOf(self)));
     });
-  settingsOptions(command("work", "work off runs started in this directory"))
+  settingsOptions(command("work", "run a worker for the runs that were started in this directory"))
     .option("--concurrency <number>", "how many at a time", "4")
     .option("--label <label>", "take runs that ask for it, too (repeatable)", collect)
     .option("--name <name>", "who works, for people; default: the machine's name")

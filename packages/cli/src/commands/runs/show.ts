@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns, print } from "../../process/output.js";
 import { shellWord } from "../../process/shellWord.js";
 import { type EngineFlags, withEngine } from "./engine.js";
-import { ageText, costText, stateText, tokensText, unknownRun } from "./text.js";
+import { ageText, costText, stateText, titleOf, tokensText, unknownRun } from "./text.js";
 
 /** `agent runs show`: everything about one run except its events. */
 export async function showCommand(
@@ -28,11 +28,15 @@ function describe(run: Run): string {
   const facts: [string, string][] = [
     ["run", run.id],
     ["state", stateText(run)],
+    ["title", run.title === titleOf(String(task)) ? "" : (run.title ?? "")],
     ["task", typeof task === "string" ? task : JSON.stringify(input)],
     ["definition", `${run.definition} (version ${run.version})`],
     ["tenant", run.tenant],
     ["labels", run.labels.join(", ")],
-    ["started", new Date(run.createdAt).toISOString()],
+    ["priority", run.priority === 0 ? "" : String(run.priority)],
+    ["queued at", timeText(run.createdAt)],
+    ["begun at", timeText(run.startedAt)],
+    ["ended at", timeText(run.endedAt)],
     [run.endedAt === undefined ? "age" : "took", ageText(run)],
     ["worker", run.worker ?? ""],
     ["claims", `${run.epoch}${run.crashes > 0 ? `, ${run.crashes} lost` : ""}`],
@@ -50,4 +54,8 @@ function describe(run: Run): string {
   }
   if (result) lines.push(`\n${escapeInvisible(result.text)}\n`);
   return lines.join("");
+}
+
+function timeText(time: number | undefined): string {
+  return time === undefined ? "" : new Date(time).toISOString();
 }
