@@ -1,53 +1,46 @@
 // What @agent/core costs beside a hand-written loop over `openai`. Run, after `pnpm build` and `npm install` in
 // bench/: node bench/core.mjs [rounds] [json|streaming|json4k|streaming4k|deltas|seam|import|packages|parallel|abort …]
-// Everything is measured side by side in one run. In each round every contestant is paired with the hand-written
-// loop, one right after the other and in turn first or second, each on a heap just swept; the figure is the median of
-// the ratios of all pairs. So no contestant is charged for another's garbage, or for a processor that is slower at
-// that moment.
+// Everything is measured side by side in one run. Each contestant runs in a process of its own, so that none pays for what
+// another left behind. In each round every contestant is paired with the hand-written loop, one right after the other and
+// in turn first or second, over several conversations; the figure is the median of the ratios of all pairs. No heap is
+// swept in between: that throws compiled code away, and the first conversation after it takes three times as long.
 import { execFileSync, fork } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
-import { contestants, ours } from "./support/coreContestants.mjs";
+import { BY_HAND, CONTESTANTS, OURS, ours } from "./support/coreContestants.mjs";
+import { cpuTime } from "./support/measure.mjs";
 import { createReport } from "./support/report.mjs";
 import { median } from "./support/statistics.mjs";
 
-const [rounds = "21", ...wanted] = process.argv.slice(2);
+const [rounds = "15", ...wanted] = process.argv.slice(2);
 const ROUNDS = Number(rounds);
-const WARM_UP = 10;
+// Conversations before the first measurement, until their code is compiled, and those that are measured together.
+const WARM_UP = { turns: 40, deltas: 60, parallel: 5 };
+const TOGETHER = { turns: 4, deltas: 12, parallel: 1 };
 const TURNS = 50;
 const SEAMS = 100;
 /** A program that takes longer for its first conversation does not take part. */
 const ANSWER_MS = 30_000;
-const BASELINE = "hand-written loop over openai";
 const CORE = fileURLToPath(new URL("../packages/core/", import.meta.url));
-
-setFlagsFromString("--expose-gc");
-const sweep = runInNewContext("gc");
-
-// openai's runTools adds a listener to one signal in every turn, and Node warns about it each time.
-process.removeAllListeners("warning");
 
 const server = fork(new URL("support/coreServer.mjs", import.meta.url));
 const [port] = await once(server, "message");
 const at = (conversation) => `http://127.0.0.1:${port}/${conversation}/v1`;
 
 const small = async ({ path, limit }) => `${path}: ${limit} lines`;
-const FILLER = "x".repeat(4096);
-const large = async ({ path }) => `${path}\n${FILLER}`;
 
 const report = createReport("core", "@agent/core beside a hand-written loop over openai");
 const parts = {
-  json: () => compareCpu("CPU per turn, JSON", "turns", small, { stream: false, reach: 1.1 }),
-  streaming: () => compareCpu("CPU per turn, streaming", "turns", small, { stream: true, reach: 1.1 }),
-  json4k: () => compareCpu("CPU per turn, JSON, 4 KB results", "turns", large, { stream: false, reach: 1.1 }),
+  json: () => compareCpu("CPU per turn, JSON", "turns", "small", { stream: false, reach: 1.1 }),
+  streaming: () => compareCpu("CPU per turn, streaming", "turns", "small", { stream: true, reach: 1.1 }),
+  json4k: () =>
+    compareCpu("CPU per turn, JSON, 4 KB results", "turns", "large", { stream: false, reach: 1.1 }),
   streaming4k: () =>
-    compareCpu("CPU per turn, streaming, 4 KB results", "turns", large, { stream: true, reach: 1.1 }),
-  deltas: () => compareCpu("CPU, 2000 streamed deltas", "deltas", small, { stream: true, reach: 0.6 }),
+    compareCpu("CPU per turn, streaming, 4 KB results", "turns", "large", { stream: true, reach: 1.1 }),
+  deltas: () => compareCpu("CPU, 2000 streamed deltas", "deltas", "small", { stream: true, reach: 0.6 }),
   seam: measureSeam,
   import: compareImports,
   packages: comparePackages,
@@ -59,15 +52,6 @@ for (const [name, run] of Object.entries(parts)) {
 }
 server.disconnect();
 report.save({ isPartial: wanted.length > 0 });
-
-async function cpuOf(run, stream) {
-  sweep();
-  const before = process.cpuUsage();
-  const text = await run({ stream });
-  const { user, system } = process.cpuUsage(before);
-  if (!/^(All done\.|word )/.test(text)) throw new Error(`answered ${JSON.stringify(text)}`);
-  return user + system;
-}
 
 /**
  * What the journal interface (`steps`) costs an agent without a journal. The loop always calls it, and one call costs
@@ -83,13 +67,20 @@ async function measureSeam() {
       call: (key, run) => inner.call(key, run),
     };
   }
-  const [one, many] = [ours(at("turns"), small), ours(at("turns"), small, { steps })];
+  const task = { baseURL: at("turns"), tool: small };
+  const [one, many] = [await ours(task), await ours(task, { steps })];
+  const measure = (run) =>
+    cpuTime(async () => {
+      for (let time = 0; time < TOGETHER.turns; time++) await run({ stream: false });
+    });
+  for (let time = 0; time < WARM_UP.turns; time++)
+    for (const run of [one, many]) await run({ stream: false });
   const values = [];
-  for (let round = -WARM_UP; round < ROUNDS * 2; round++) {
-    const first = await cpuOf(round % 2 === 0 ? one : many, false);
-    const second = await cpuOf(round % 2 === 0 ? many : one, false);
+  for (let round = 0; round < ROUNDS * 2; round++) {
+    const first = await measure(round % 2 === 0 ? one : many);
+    const second = await measure(round % 2 === 0 ? many : one);
     const ratio = round % 2 === 0 ? second / first : first / second;
-    if (round >= 0) values.push(1 + (ratio - 1) / SEAMS);
+    values.push(1 + (ratio - 1) / SEAMS);
   }
   add({
     work: "CPU per turn with a journal seam that is not used",
@@ -101,54 +92,67 @@ async function measureSeam() {
   });
 }
 
-/** The contestants that complete the conversation. A failure of one must not remove the rows of the others. */
-async function answering(conversation, tool, { stream }) {
-  const found = await contestants(at(conversation), tool, report);
-  for (const [name, run] of Object.entries(found)) {
-    if (name === BASELINE || name === "@agent/core") continue;
-    const problem = await firstAnswer(run, stream);
-    if (problem === undefined) continue;
+/**
+ * A process for each contestant that completes the conversation, warmed up. A failure of one must not remove the rows of
+ * the others.
+ */
+async function startContestants(conversation, tool, stream) {
+  const workers = new Map();
+  for (const name of CONTESTANTS) {
+    const file = new URL("support/coreWorker.mjs", import.meta.url);
+    const worker = fork(file, [at(conversation), name, tool]);
+    const { problem } = await Promise.race([
+      send(worker, { stream, times: 1 }),
+      sleep(ANSWER_MS, { problem: "it does not answer" }, { ref: false }),
+    ]);
+    if (problem === undefined) {
+      await send(worker, { stream, times: WARM_UP[conversation] });
+      workers.set(name, worker);
+      continue;
+    }
+    if (name === OURS || name === BY_HAND) throw new Error(`${name}: ${problem}`);
     report.leaveOut(name, problem);
-    delete found[name];
+    worker.kill();
   }
-  return found;
+  return workers;
 }
 
-/** What is wrong with the first conversation of a contestant, if anything is. */
-async function firstAnswer(run, stream) {
-  const answered = cpuOf(run, stream).then(
-    () => undefined,
-    (error) => `it fails (${error.message})`,
-  );
-  return await Promise.race([answered, sleep(ANSWER_MS, "it does not answer", { ref: false })]);
+/** Lets a contestant hold conversations. Resolves to the time they took, or to what is wrong. */
+async function send(worker, work) {
+  worker.send(work);
+  const [answer] = await once(worker, "message");
+  return answer;
 }
 
 async function compareCpu(title, conversation, tool, { stream, reach }) {
-  const { [BASELINE]: byHand, ...others } = await answering(conversation, tool, { stream });
-  const measure = (run) => cpuOf(run, stream);
+  const workers = await startContestants(conversation, tool, stream);
+  const byHand = workers.get(BY_HAND);
+  const times = TOGETHER[conversation];
+  const cpuOf = async (worker) => (await send(worker, { stream, times })).cpu;
   const baseline = [];
-  const ratios = new Map(Object.keys(others).map((name) => [name, []]));
-  for (let round = -WARM_UP; round < ROUNDS; round++) {
-    for (const [name, run] of Object.entries(others)) {
-      const first = await measure(round % 2 === 0 ? byHand : run);
-      const second = await measure(round % 2 === 0 ? run : byHand);
+  for (const [name, worker] of workers) {
+    if (worker === byHand) continue;
+    const values = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const first = await cpuOf(round % 2 === 0 ? byHand : worker);
+      const second = await cpuOf(round % 2 === 0 ? worker : byHand);
       const [own, base] = round % 2 === 0 ? [second, first] : [first, second];
-      if (round < 0) continue;
-      baseline.push(base);
-      ratios.get(name).push(own / base);
+      baseline.push(base / times);
+      values.push(own / base);
     }
+    const base = median(baseline);
+    const note =
+      conversation === "turns"
+        ? `the loop by hand takes ${Math.round(base / TURNS)} µs a turn`
+        : `the loop by hand takes ${Math.round(base)} µs`;
+    add({ work: title, unit: "× by hand", reach, name, values, note });
   }
-  const base = median(baseline);
-  const note =
-    conversation === "turns"
-      ? `the loop by hand takes ${Math.round(base / TURNS)} µs a turn`
-      : `the loop by hand takes ${Math.round(base)} µs`;
-  for (const [name, values] of ratios) add({ work: title, unit: "× by hand", reach, name, values, note });
+  for (const worker of workers.values()) worker.disconnect();
 }
 
 /** Adds one row; only our own rows have a `reach`. */
 function add({ work, unit, reach, name, values, note }) {
-  const isOurs = name === "@agent/core";
+  const isOurs = name === OURS;
   report.add({
     work,
     unit,
@@ -215,31 +219,21 @@ function packageFolder(name, from) {
 }
 
 async function measureParallel() {
-  const tool = async () => {
-    await sleep(100);
-    return "done";
-  };
-  for (const [name, run] of Object.entries(await answering("parallel", tool, { stream: false }))) {
-    const times = [];
-    for (let round = -WARM_UP; round < ROUNDS; round++) {
-      const before = performance.now();
-      await run({ stream: false });
-      if (round >= 0) times.push(performance.now() - before);
+  const workers = await startContestants("parallel", "slow", false);
+  for (const [name, worker] of workers) {
+    const values = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      values.push((await send(worker, { stream: false, times: TOGETHER.parallel })).wall);
     }
-    add({
-      work: "8 calls of 100 ms in one turn, whole conversation",
-      unit: "ms",
-      reach: 112,
-      name,
-      values: times,
-    });
+    add({ work: "8 calls of 100 ms in one turn, whole conversation", unit: "ms", reach: 112, name, values });
+    worker.disconnect();
   }
 }
 
 /** The time from `abort()` until the promise rejects, while a tool runs that ignores the abort. */
 async function measureAbort() {
   const times = [];
-  for (let round = -WARM_UP; round < ROUNDS; round++) {
+  for (let round = -ROUNDS; round < ROUNDS; round++) {
     const controller = new AbortController();
     const events = new EventEmitter();
     const tool = async () => {
@@ -247,7 +241,8 @@ async function measureAbort() {
       await sleep(100);
       return "done";
     };
-    const chat = ours(at("once"), tool)({ stream: false, signal: controller.signal });
+    const agent = await ours({ baseURL: at("once"), tool });
+    const chat = agent({ stream: false, signal: controller.signal });
     await once(events, "running");
     const before = performance.now();
     controller.abort();

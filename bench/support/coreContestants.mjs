@@ -1,29 +1,36 @@
-// The same conversation by hand over `openai`, with openai's own runner, with @agent/core, and with its peers.
-import OpenAI from "openai";
-import { Agent } from "../../packages/core/dist/index.js";
-import { functionTool } from "../../packages/core/dist/toolkit.js";
-import { OpenAIProvider } from "../../packages/provider-openai/dist/index.js";
-import { peers } from "./corePeers.mjs";
+// The same conversation by hand over `openai`, with openai's own runner, with @agent/core, and with its peers. Each loads
+// only what it needs, when it is made.
+import { PEERS } from "./corePeers.mjs";
 
-const PROPERTIES = { path: { type: "string" }, limit: { type: "integer", minimum: 1 } };
-const SCHEMA = functionTool("lookup", "Looks something up.", PROPERTIES);
+export const BY_HAND = "hand-written loop over openai";
+export const OURS = "@agent/core";
+
 const QUESTION = "Look everything up.";
 const MODEL = "m";
+const FUNCTION = {
+  name: "lookup",
+  description: "Looks something up.",
+  parameters: {
+    type: "object",
+    properties: { path: { type: "string" }, limit: { type: "integer", minimum: 1 } },
+    required: ["path", "limit"],
+  },
+};
+const SCHEMA = { type: "function", function: FUNCTION };
+const MAKERS = { [BY_HAND]: byHand, [OURS]: ours, "openai runTools": runTools, ...PEERS };
+
+export const CONTESTANTS = Object.keys(MAKERS);
 
 /**
- * Each makes a function `({ stream }) => Promise<string>` that holds one whole conversation with the server at
- * `baseURL`, running `tool(args)` for every call. Frameworks that do not load are left out of the report.
+ * A function `({ stream }) => Promise<string>` that holds one whole conversation with the server at `baseURL`, running
+ * `tool(args)` for every call. Rejects for a framework that does not load.
  */
-export async function contestants(baseURL, tool, report) {
-  return {
-    "hand-written loop over openai": byHand(baseURL, tool),
-    "@agent/core": ours(baseURL, tool),
-    "openai runTools": runTools(baseURL, tool),
-    ...(await peers({ baseURL, tool, model: MODEL, schema: SCHEMA.function, question: QUESTION }, report)),
-  };
+export async function makeContestant(name, baseURL, tool) {
+  return await MAKERS[name]({ baseURL, tool, model: MODEL, schema: FUNCTION, question: QUESTION });
 }
 
-function byHand(baseURL, tool) {
+async function byHand({ baseURL, tool }) {
+  const { default: OpenAI } = await import("openai");
   const client = new OpenAI({ apiKey: "k", baseURL, maxRetries: 0 });
   return async ({ stream }) => {
     const messages = [{ role: "user", content: QUESTION }];
@@ -64,7 +71,9 @@ async function streamed(client, request) {
 }
 
 /** An agent of core, with more options where a measurement needs them. */
-export function ours(baseURL, tool, options) {
+export async function ours({ baseURL, tool }, options) {
+  const { Agent } = await import("../../packages/core/dist/index.js");
+  const { OpenAIProvider } = await import("../../packages/provider-openai/dist/index.js");
   const provider = new OpenAIProvider({ apiKey: "k", baseURL, model: MODEL, maxRetries: 0 });
   const lookup = { name: "lookup", capabilities: ["read"], getSchema: () => SCHEMA, execute: tool };
   return async ({ stream, signal }) => {
@@ -78,12 +87,10 @@ export function ours(baseURL, tool, options) {
   };
 }
 
-function runTools(baseURL, tool) {
+async function runTools({ baseURL, tool }) {
+  const { default: OpenAI } = await import("openai");
   const client = new OpenAI({ apiKey: "k", baseURL, maxRetries: 0 });
-  const { name, description, parameters } = SCHEMA.function;
-  const tools = [
-    { type: "function", function: { name, description, parameters, parse: JSON.parse, function: tool } },
-  ];
+  const tools = [{ type: "function", function: { ...FUNCTION, parse: JSON.parse, function: tool } }];
   return async ({ stream }) => {
     const messages = [{ role: "user", content: QUESTION }];
     const runner = client.chat.completions.runTools(

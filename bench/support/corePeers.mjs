@@ -1,24 +1,8 @@
 // The same conversation with the frameworks a user would otherwise pick, each as its own documentation shows it.
 const MAX_TURNS = 100;
 
-const PEERS = { "AI SDK": aiSdk, "OpenAI Agents SDK": agentsSdk, LangChain: langChain };
-
-/** Those that are installed and load here: some want a newer Node, or a package that the registry does not have. */
-export async function peers(task, report) {
-  const made = {};
-  for (const [name, make] of Object.entries(PEERS)) {
-    try {
-      made[name] = await make(task);
-    } catch (error) {
-      report.leaveOut(name, notLoaded(error));
-    }
-  }
-  return made;
-}
-
-function notLoaded({ code, message }) {
-  return code === "ERR_MODULE_NOT_FOUND" ? "not installed" : `it does not load (${message})`;
-}
+/** Some want a newer Node, or a package that the registry does not have: those do not load everywhere. */
+export const PEERS = { "AI SDK": aiSdk, "OpenAI Agents SDK": agentsSdk, LangChain: langChain };
 
 async function aiSdk({ baseURL, tool, model, schema, question }) {
   const { generateText, streamText, stepCountIs, tool: defineTool, jsonSchema } = await import("ai");
