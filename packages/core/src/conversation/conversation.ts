@@ -63,7 +63,8 @@ const OPTIONS: OptionChecks<ConversationOptions> = {
  */
 export class Conversation implements ToolContext {
   readonly #messages: ChatMessage[] = [];
-  readonly #listeners = new Set<(change: ConversationChange) => void>();
+  // Made with the first listener: a program may hold thousands of idle conversations, and most have none.
+  #listeners: Set<(change: ConversationChange) => void> | undefined;
   #systemPrompt: string;
   #filePath: string | undefined;
   #recording: Recording | undefined;
@@ -120,10 +121,11 @@ export class Conversation implements ToolContext {
   onChange(listener: (change: ConversationChange) => void, recording?: Recording): () => void {
     checkFunction("listener", listener);
     if (recording !== undefined) checkObject("recording", recording);
+    this.#listeners ??= new Set();
     this.#listeners.add(listener);
     if (recording) this.#recording = recording;
     return () => {
-      this.#listeners.delete(listener);
+      this.#listeners?.delete(listener);
       if (this.#recording === recording) this.#recording = undefined;
     };
   }
@@ -196,7 +198,7 @@ export class Conversation implements ToolContext {
   }
 
   #tell(change: ConversationChange): void {
-    for (const listener of this.#listeners) listener(change);
+    for (const listener of this.#listeners ?? []) listener(change);
   }
 }
 

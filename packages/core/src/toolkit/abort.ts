@@ -20,7 +20,7 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** Creates the AbortSignal on first use: most tools never read it, and creating one is slow. */
+/** Creates the AbortSignal on first use: most are never read, and creating one is slow and takes a kilobyte. */
 export class LazySignal {
   #controller: AbortController | undefined;
   #fired: { readonly reason: unknown } | undefined;
@@ -33,7 +33,11 @@ export class LazySignal {
     return this.#controller.signal;
   }
 
-  abort(reason: unknown): void {
+  get aborted(): boolean {
+    return this.#fired !== undefined;
+  }
+
+  abort(reason?: unknown): void {
     this.#fired = { reason };
     this.#controller?.abort(reason);
   }

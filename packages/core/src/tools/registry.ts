@@ -76,7 +76,8 @@ export class ToolRegistry implements PackRegistry {
   readonly #packSecrets: string[] = [];
   readonly secretVariables: string[] = [];
   #disposed = false;
-  readonly #onRegister = new Set<(tool: ToolInfo) => void>();
+  // Made with the first listener: a program may hold thousands of idle agents, and most have none.
+  #onRegister: Set<(tool: ToolInfo) => void> | undefined;
 
   constructor(options: ToolRegistryOptions = {}) {
     checkOptions("ToolRegistry", options, REGISTRY_OPTIONS);
@@ -104,14 +105,15 @@ export class ToolRegistry implements PackRegistry {
       );
     }
     this.#tools.set(tool.name, entry);
-    for (const listener of this.#onRegister) listener(describe(tool.name, entry));
+    for (const listener of this.#onRegister ?? []) listener(describe(tool.name, entry));
   }
 
   /** Calls `listener` for every tool registered from now on, before the tool can be used. */
   onRegister(listener: (tool: ToolInfo) => void): () => void {
     checkFunction("listener", listener);
+    this.#onRegister ??= new Set();
     this.#onRegister.add(listener);
-    return () => void this.#onRegister.delete(listener);
+    return () => void this.#onRegister?.delete(listener);
   }
 
   /** Removes a tool. An unknown name does nothing. */

@@ -1,5 +1,6 @@
 import { errorMessage, withTimeout } from "@agent/internal";
 import type { CallHooks } from "../loop/hooks.js";
+import { LazySignal } from "../toolkit/abort.js";
 import {
   checkFunction,
   checkObject,
@@ -19,13 +20,20 @@ export interface PendingTools {
   readonly problem?: string;
 }
 
+/** Tools that are loading, or failed to. */
+interface Loading {
+  readonly description: string;
+  problem?: string;
+  done: Promise<void>;
+}
+
 /** The services of all packs of one registry, and the tools that are still loading. */
 export class PackServiceList {
   readonly #services: PackServices[] = [];
   /** Those with a warm-up that was not called yet. */
   readonly #cold: PackServices[] = [];
-  readonly #pending = new Map<object, PendingTools & { readonly done: Promise<void> }>();
-  readonly #ended = new AbortController();
+  readonly #pending: Loading[] = [];
+  readonly #ended = new LazySignal();
 
   /** Throws `invalid_argument` for invalid services. Services added after disposal are disposed of at once. */
   add(services: PackServices): void {
@@ -36,34 +44,33 @@ export class PackServiceList {
     if (services.warmUp !== undefined) checkFunction("services.warmUp", services.warmUp);
     this.#services.push(services);
     if (services.warmUp) this.#cold.push(services);
-    if (this.#ended.signal.aborted) this.dispose().catch(() => undefined);
+    if (this.#ended.aborted) this.dispose().catch(() => undefined);
   }
 
   /** Starts loading tools and keeps track of it. A failure stays listed with its reason. */
   load(description: string, load: (signal: AbortSignal) => Promise<void>): void {
-    if (this.#ended.signal.aborted) return;
-    const key = {};
-    const done = Promise.resolve()
+    if (this.#ended.aborted) return;
+    const loading: Loading = { description, done: Promise.resolve() };
+    loading.done = loading.done
       .then(() => load(this.#ended.signal))
       .then(
-        () => void this.#pending.delete(key),
+        () => void this.#pending.splice(this.#pending.indexOf(loading), 1),
         (error: unknown) => {
-          const problem = errorMessage(error);
-          this.#pending.set(key, { description, problem, done: Promise.resolve() });
+          loading.problem = errorMessage(error);
         },
       );
-    this.#pending.set(key, { description, done });
+    this.#pending.push(loading);
   }
 
   /** The tools that are still loading, and those that failed to load. */
   pending(): PendingTools[] {
-    return [...this.#pending.values()].map(({ done: _, ...about }) => about);
+    return this.#pending.map(({ done: _, ...about }) => about);
   }
 
   /** Resolves once nothing is loading any more. */
   async loaded(): Promise<void> {
-    while ([...this.#pending.values()].some(({ problem }) => problem === undefined)) {
-      await Promise.all([...this.#pending.values()].map(({ done }) => done));
+    while (this.#pending.some(({ problem }) => problem === undefined)) {
+      await Promise.all(this.#pending.map(({ done }) => done));
     }
   }
 
