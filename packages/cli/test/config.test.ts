@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Sandbox } from "./agent.js";
@@ -54,6 +54,22 @@ describe("layers", () => {
     expect(stdout).toMatch(new RegExp(`^systemPrompt +mine +${own}$`, "m"));
     expect(stdout).toMatch(/^tool remove +off +disabled by agent\.config\.json$/m);
     expect(stdout).toMatch(/^tool run_bash +on +enabled by --enable$/m);
+  });
+
+  test("the mode comes from the config, the environment or a flag; a wrong one is named with those there are", async () => {
+    const box = new Sandbox();
+    box.write("agent.config.json", '{"mode":"auto"}');
+    const explain = async (args: string[], env = {}): Promise<string> =>
+      (await box.run(["config", "--explain", "--trust", ...args], { env })).stdout;
+    expect(await explain([])).toMatch(/^mode +auto +agent\.config\.json$/m);
+    expect(await explain([], { AGENT_MODE: "ask" })).toMatch(/^mode +ask +AGENT_MODE$/m);
+    expect(await explain(["--mode", "plan"], { AGENT_MODE: "ask" })).toMatch(/^mode +plan +--mode$/m);
+    const wrong = await box.run(["--trust", "--mode", "yolo", "write x to y"]);
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('--mode must be one of plan, ask, edits, auto, got string "yolo".');
+    const planned = await box.run(["--trust", "--mode", "plan", "write hello to a.txt"]);
+    expect(planned.code).not.toBe(0);
+    expect(existsSync(join(box.project, "a.txt"))).toBe(false);
   });
 
   test("--tools applies in order, and --read-only takes away whatever can change something", async () => {

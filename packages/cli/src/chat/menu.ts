@@ -3,7 +3,8 @@ import type { Style } from "../display/style.js";
 import { cutToWidth, textWidth } from "../display/width.js";
 
 const MOST_ROWS = 8;
-const WIDEST_LABEL = 40;
+// With fewer rows, each is needed for an item.
+const LEAST_ROWS_WITH_NOTICE = 4;
 
 export interface MenuItem {
   readonly value: string;
@@ -33,19 +34,32 @@ export class Menu {
     if (length > 0) this.#selected = (this.#selected + by + length) % length;
   }
 
-  /** The rows around the selected item, at most `maxRows`. */
+  /** The rows around the selected item, at most `maxRows`. The last says how many there are, if not all are shown. */
   rows(width: number, maxRows: number, style: Style): string[] {
-    const count = Math.max(1, Math.min(MOST_ROWS, maxRows));
-    const first = Math.max(0, Math.min(this.#selected - Math.floor(count / 2), this.items.length - count));
-    const shown = this.items.slice(first, first + count);
-    const widest = Math.min(WIDEST_LABEL, Math.max(...this.items.map(({ label }) => textWidth(label))));
-    return shown.map(({ label, detail }, at) => {
+    const room = Math.max(1, Math.min(MOST_ROWS, maxRows));
+    const { length } = this.items;
+    const hasNotice = length > room && room >= LEAST_ROWS_WITH_NOTICE;
+    const count = hasNotice ? room - 1 : room;
+    const first = Math.max(0, Math.min(this.#selected - Math.floor(count / 2), length - count));
+    const labelWidth = this.#labelWidth(width);
+    const rows = this.items.slice(first, first + count).map(({ label, detail }, at) => {
       const isSelected = first + at === this.#selected;
-      const name = escapeToLine(label);
-      const padding = " ".repeat(Math.max(0, widest - textWidth(name)));
+      const name = cutToWidth(escapeToLine(label), labelWidth);
+      const padding = " ".repeat(Math.max(0, labelWidth - textWidth(name)));
       const about = detail === undefined ? "" : `${padding}  ${escapeToLine(detail)}`;
       const text = cutToWidth(`${isSelected ? "❯" : " "} ${name}${about}`, width);
       return isSelected ? style.bold(text) : style.dim(text);
     });
+    return hasNotice ? [...rows, style.dim(`  ${first + 1}–${first + count} of ${length}`)] : rows;
+  }
+
+  /** A long label leaves half of the row to the details, if they need it. */
+  #labelWidth(width: number): number {
+    const widest = (texts: readonly string[]): number =>
+      texts.reduce((most, text) => Math.max(most, textWidth(escapeToLine(text))), 0);
+    const details = widest(this.items.map(({ detail = "" }) => detail));
+    const half = Math.floor(width / 2) - 2;
+    const room = details === 0 ? width - 2 : Math.max(half, width - 4 - details);
+    return Math.min(room, widest(this.items.map(({ label }) => label)));
   }
 }

@@ -64,6 +64,32 @@ describe("Activity", () => {
     expect(expandable).toBeLessThanOrEqual(50);
   });
 
+  test("lines that come while a call runs stand apart from it, and it stays in its place when it ends", () => {
+    const subject = activity();
+    subject.event({ ...start("1"), name: "run_bash" } as AgentEvent);
+    expect(subject.frame(WIDTH, ROWS)).toMatchObject({
+      above: [""],
+      rows: ["● run_bash  file-1", "│ executing… 0.0s"],
+    });
+    subject.print(["? a question"]);
+    const asked = subject.frame(WIDTH, ROWS);
+    expect([...asked.above, ...asked.rows].slice(0, 3)).toEqual(["? a question", "", "● run_bash  file-1"]);
+    subject.event({ ...end("1"), name: "run_bash" });
+    expect(subject.frame(WIDTH, ROWS).above.slice(0, 2)).toEqual(["", "● run_bash  file-1"]);
+  });
+
+  test("while a question about a call is open, the calls behind it take one row", () => {
+    const subject = activity();
+    const request = (id: string): AgentEvent =>
+      ({ ...start(id), type: "tool_requested", name: "run_bash" }) as AgentEvent;
+    for (const id of ["1", "2", "3"]) subject.event(request(id));
+    expect(subject.frame(WIDTH, ROWS).rows).toHaveLength(6);
+    subject.asking("1");
+    expect(subject.frame(WIDTH, ROWS).rows).toEqual(["… 2 more calls waiting"]);
+    subject.asking(undefined);
+    expect(subject.frame(WIDTH, ROWS).rows).toHaveLength(6);
+  });
+
   test("an answer breaks between words, under way as at the end; code stays as it was written", () => {
     const subject = activity();
     const code = "x = [1, 2, 3, 4, 5]";

@@ -202,8 +202,10 @@ export class Activity {
     const finished = this.#final.flatMap((render) => render(options));
     this.#final = [];
     const reads = this.#readRows(options).slice(0, maxRows);
-    const blocks = this.#calls.rows(options, Math.max(1, maxRows - reads.length), this.#options.now());
-    const last = [...reads, ...(this.#calls.size > 0 ? blocks : []), ...this.#reasoningRows(width)];
+    const gap = this.#callsGap();
+    const room = Math.max(1, maxRows - reads.length - gap.length);
+    const blocks = this.#calls.size > 0 ? this.#calls.rows(options, room, this.#options.now()) : [];
+    const last = [...reads, ...(blocks.length > 0 ? gap : []), ...blocks, ...this.#reasoningRows(width)];
     const answer = this.#answer.frame(width, Math.max(1, maxRows - last.length));
     this.#shownAnswer = this.#answer;
     return {
@@ -211,6 +213,11 @@ export class Activity {
       rows: [...answer.rows, ...last],
       answerRows: answer.isWhole ? answer.rows.length : 0,
     };
+  }
+
+  /** Lines that came while calls run, such as a question, end with a blank row, as when the calls have ended. */
+  #callsGap(): string[] {
+    return this.#lastSection === "calls" || this.#afterBlank ? [] : [""];
   }
 
   #section(section: Section): void {

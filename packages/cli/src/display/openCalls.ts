@@ -1,4 +1,5 @@
 import type { ToolEndEvent } from "@agent/core";
+import { countOf } from "@agent/internal";
 import { LiveOutput } from "./liveOutput.js";
 import { type BlockOptions, type FinishedCall, finishedLines, openLines } from "./toolBlock.js";
 
@@ -81,10 +82,23 @@ export class OpenCalls {
 
   /** The calls as rows, at most `maxRows`. */
   rows(options: BlockOptions, maxRows: number, now: number): string[] {
-    // The open question already shows its call.
-    const calls = [...this.#calls].filter(([id]) => id !== this.#asking);
+    if (this.#asking !== undefined) return this.#rowsBesideQuestion(options, maxRows, now);
+    return this.#blockRows([...this.#calls.values()], options, maxRows, now);
+  }
+
+  /** The question shows the call it is about and needs the room: the calls that wait behind it take one row. */
+  #rowsBesideQuestion(options: BlockOptions, maxRows: number, now: number): string[] {
+    const others = [...this.#calls].filter(([id]) => id !== this.#asking).map(([, call]) => call);
+    const begun = others.filter(({ startedAt, ended }) => startedAt !== undefined || ended !== undefined);
+    const waiting = others.length - begun.length;
+    const notice = waiting === 0 ? [] : [options.style.dim(`… ${countOf(waiting, "more call")} waiting`)];
+    return [...this.#blockRows(begun, options, Math.max(1, maxRows - notice.length), now), ...notice];
+  }
+
+  /** Each call as a block, shortened until all fit. */
+  #blockRows(calls: readonly TrackedCall[], options: BlockOptions, maxRows: number, now: number): string[] {
     const render = (tailLines: number): string[][] =>
-      calls.map(([, { name, title, startedAt, live, ended, diff }]) => {
+      calls.map(({ name, title, startedAt, live, ended, diff }) => {
         if (ended)
           return finishedLines(
             { title, event: ended, live, ...(diff && { diff }) },

@@ -1,5 +1,6 @@
 import { didYouMean } from "@agent/core/toolkit";
 import { describeValue } from "@agent/internal";
+import { MODES, type Mode } from "../permissions/mode.js";
 import { CliError } from "../process/errors.js";
 import type { AgentConfig } from "./config/types.js";
 import type { ConfigLayer } from "./layers.js";
@@ -11,6 +12,7 @@ const VARIABLES: Readonly<Record<string, (value: string, name: string) => AgentC
   AGENT_PROVIDER: (value, name) => ({ provider: providerName(value, name) }),
   AGENT_MODEL: (value) => ({ model: value }),
   AGENT_FALLBACK: (value) => ({ fallback: value }),
+  AGENT_MODE: (value, name) => ({ mode: modeName(value, name) }),
   AGENT_ENABLE: (value) => ({ enable: splitNames(value) }),
   AGENT_DISABLE: (value) => ({ disable: splitNames(value) }),
   AGENT_CONFIRM: (value) => ({ confirm: splitNames(value) }),
@@ -36,6 +38,13 @@ export function positiveNumber(value: string, name: string): number {
   const number = Number(value);
   if (value.trim() !== "" && number > 0) return number;
   throw new CliError(`${name} must be a number greater than 0, got ${describeValue(value)}.`);
+}
+
+/** Throws, naming the flag or variable, unless the text names a mode. */
+export function modeName(value: string, name: string): Mode {
+  const mode = MODES.find((one) => one === value);
+  if (mode) return mode;
+  throw new CliError(`${name} must be one of ${MODES.join(", ")}, got ${describeValue(value)}.`);
 }
 
 /** Throws, naming the flag or variable, unless the text names a provider. */

@@ -1,5 +1,5 @@
 import { CliError } from "../process/errors.js";
-import { positiveNumber, providerName, splitNames } from "./environment.js";
+import { modeName, positiveNumber, providerName, splitNames } from "./environment.js";
 import type { ConfigLayer } from "./layers.js";
 import { hideCredentials } from "./secrets.js";
 
@@ -13,6 +13,7 @@ export interface SettingsFlags {
   readonly disable?: readonly string[];
   readonly confirm?: readonly string[];
   readonly tools?: string;
+  readonly mode?: string;
   readonly readOnly?: boolean;
   readonly addDir?: readonly string[];
   readonly provider?: string;
@@ -44,6 +45,7 @@ export function flagLayers(flags: SettingsFlags): ConfigLayer[] {
   if (flags.enable) add("--enable", { config: { enable: flags.enable.flatMap(splitNames) } });
   if (flags.disable) add("--disable", { config: { disable: flags.disable.flatMap(splitNames) } });
   if (flags.confirm) add("--confirm", { config: { confirm: flags.confirm.flatMap(splitNames) } });
+  if (flags.mode !== undefined) add("--mode", { config: { mode: modeName(flags.mode, "--mode") } });
   if (flags.readOnly) add("--read-only", { config: { readOnly: true } });
   if (flags.addDir) add("--add-dir", { config: { addDirs: flags.addDir } });
   return layers;

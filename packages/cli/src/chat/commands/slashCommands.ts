@@ -123,8 +123,11 @@ function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand>
 }
 
 function helpLines(context: CommandContext): string[] {
+  const { columns } = context.view;
+  // In a narrow window the text goes on below its name.
+  const indent = columns < 3 * NAME_COLUMN ? 4 : NAME_COLUMN + 3;
   const row = (name: string, text: string): string[] =>
-    wrapWords(`  ${escapeToLine(name).padEnd(NAME_COLUMN)} ${escapeToLine(text)}`, context.view.columns, 4);
+    wrapWords(`  ${escapeToLine(name).padEnd(NAME_COLUMN)} ${escapeToLine(text)}`, columns, indent);
   return [
     ...[...allCommands(context).values()].flatMap(({ usage, help }) => row(usage, help)),
     "",

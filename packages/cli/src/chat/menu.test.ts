@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import { PLAIN_STYLE } from "../display/style.js";
+import { textWidth } from "../display/width.js";
+import { Menu, type MenuItem } from "./menu.js";
+
+const items = (count: number): MenuItem[] =>
+  Array.from({ length: count }, (_, at) => ({ value: `${at}`, label: `item ${at}` }));
+
+describe("a list to choose from", () => {
+  test("a long label leaves room for the details, and short ones line up", () => {
+    const sessions = [
+      {
+        value: "1",
+        label: "a first message of many words about servers and tests",
+        detail: "just now · 2 KB",
+      },
+      { value: "2", label: "日本", detail: "5 min ago · 12 KB" },
+    ];
+    const rows = new Menu(sessions).rows(40, 8, PLAIN_STYLE);
+    expect(rows).toEqual([
+      "❯ a first message of…  just now · 2 KB",
+      "  日本                 5 min ago · 12 KB",
+    ]);
+    for (const row of new Menu(sessions).rows(12, 8, PLAIN_STYLE))
+      expect(textWidth(row)).toBeLessThanOrEqual(12);
+  });
+
+  test("labels without details have the whole row", () => {
+    const [row] = new Menu([{ value: "", label: "x".repeat(50) }]).rows(30, 8, PLAIN_STYLE);
+    expect(row).toBe(`❯ ${"x".repeat(27)}…`);
+  });
+
+  test("one that is not shown whole says where it stands", () => {
+    const menu = new Menu(items(22));
+    expect(menu.rows(40, 20, PLAIN_STYLE)).toEqual([
+      "❯ item 0",
+      ...[1, 2, 3, 4, 5, 6].map((at) => `  item ${at}`),
+      "  1–7 of 22",
+    ]);
+    menu.move(-1);
+    expect(menu.rows(40, 5, PLAIN_STYLE)).toEqual([
+      ...[18, 19, 20].map((at) => `  item ${at}`),
+      "❯ item 21",
+      "  19–22 of 22",
+    ]);
+    expect(new Menu(items(8)).rows(40, 20, PLAIN_STYLE)).toHaveLength(8);
+    expect(menu.rows(40, 1, PLAIN_STYLE)).toEqual(["❯ item 21"]);
+  });
+});
