@@ -24,20 +24,23 @@ export interface Step {
 /** The part of a pack's host that the file tools use. */
 export type WorkspaceHost = Pick<PackHost, "access" | "protectedPaths" | "protectedNames" | "editorFiles">;
 
-/** The state that the tools of one registry share: the root, protected paths, and which files were read. */
+/**
+ * The state that the tools of one registry share: the root, protected paths, and which files were read. What grows is
+ * created on first use: a server has many agents that never touch a file.
+ */
 export class Workspace {
   readonly limits: Limits;
   readonly guard: PathGuard;
-  readonly seen = new SeenFiles();
-  readonly lineIndexes = new LineIndexes();
   /** The files of the editor the person works in, if there is one. */
   readonly editorFiles: EditorFiles | undefined;
   readonly #access: AccessRules | undefined;
   /** Whether paths are confined or under rules, so that directories are opened and checked before they are used. */
   readonly pins: boolean;
-  readonly #locks = new PathLocks();
   readonly #protectionOptions: ProtectionOptions;
   #protection: Protection | undefined;
+  #seen: SeenFiles | undefined;
+  #lineIndexes: LineIndexes | undefined;
+  #locks: PathLocks | undefined;
 
   /** Throws on an unknown or mistyped option, and if `root` does not exist. */
   constructor(given?: FsOptions, host: WorkspaceHost = {}) {
@@ -64,10 +67,19 @@ export class Workspace {
     };
   }
 
-  /** Created on first use: its rules take 12 KB, and a server has many agents that never change a file. */
   get protection(): Protection {
     this.#protection ??= new Protection(this.#protectionOptions);
     return this.#protection;
+  }
+
+  get seen(): SeenFiles {
+    this.#seen ??= new SeenFiles();
+    return this.#seen;
+  }
+
+  get lineIndexes(): LineIndexes {
+    this.#lineIndexes ??= new LineIndexes();
+    return this.#lineIndexes;
   }
 
   /** The canonical path of a path argument, with links followed. The path need not exist yet. */
@@ -149,6 +161,7 @@ export class Workspace {
 
   /** Runs `work` while no other call, and no other process with these tools, changes any of the canonical paths. */
   async change<T>(paths: readonly string[], work: () => Promise<T>, call?: ToolCall): Promise<T> {
+    this.#locks ??= new PathLocks();
     return await this.#locks.run(paths, () => withProcessLocks(paths, work, call), call);
   }
 }

@@ -38,44 +38,49 @@ export interface PathGuard {
  * ```
  */
 export function createPathGuard(root?: string): PathGuard {
-  const canonicalRoot = root === undefined ? undefined : canonicalDirectory(root);
-  const contains = (path: string): boolean => {
+  return new RootGuard(root === undefined ? undefined : canonicalDirectory(root));
+}
+
+class RootGuard implements PathGuard {
+  readonly root: string | undefined;
+
+  constructor(root: string | undefined) {
+    this.root = root;
+  }
+
+  get base(): string {
+    return baseOf(this.root);
+  }
+
+  contains(path: string): boolean {
     checkText("canonicalPath", path);
-    return canonicalRoot === undefined || isInside(canonicalRoot, path);
-  };
-  return {
-    root: canonicalRoot,
-    get base() {
-      return baseOf(canonicalRoot);
-    },
-    contains,
-    resolve(path, options = {}) {
-      checkText("path", path);
-      checkObject("options", options);
-      if (path.includes("\0")) throw new Error(`The path ${quote(path)} contains a NUL character.`);
-      if (!path.isWellFormed()) {
-        // A lone surrogate would become U+FFFD in the system call: another file name.
-        throw new Error(`The path ${quote(path)} contains half a character (an unpaired surrogate).`);
-      }
-      if (FILE_URL.test(path)) {
-        throw new Error(`${quote(path)} is a URL, not a path. Pass the plain path instead.`);
-      }
-      const absolute = nodePath.isAbsolute(path)
-        ? nodePath.resolve(path)
-        : nodePath.resolve(baseOf(canonicalRoot), path);
-      if (canonicalRoot === undefined) return absolute;
-      const canonical =
-        options.follow === false
-          ? nodePath.resolve(canonicalPath(nodePath.dirname(absolute)), nodePath.parse(absolute).base)
-          : canonicalPath(absolute);
-      if (!contains(canonical)) {
-        throw new Error(
-          `${quotePath(path)} is outside ${quotePath(canonicalRoot)}, and only paths inside it are allowed.`,
-        );
-      }
-      return canonical;
-    },
-  };
+    return this.root === undefined || isInside(this.root, path);
+  }
+
+  resolve(path: string, options: { readonly follow?: boolean } = {}): string {
+    checkText("path", path);
+    checkObject("options", options);
+    if (path.includes("\0")) throw new Error(`The path ${quote(path)} contains a NUL character.`);
+    if (!path.isWellFormed()) {
+      // A lone surrogate would become U+FFFD in the system call: another file name.
+      throw new Error(`The path ${quote(path)} contains half a character (an unpaired surrogate).`);
+    }
+    if (FILE_URL.test(path)) {
+      throw new Error(`${quote(path)} is a URL, not a path. Pass the plain path instead.`);
+    }
+    const absolute = nodePath.isAbsolute(path) ? nodePath.resolve(path) : nodePath.resolve(this.base, path);
+    if (this.root === undefined) return absolute;
+    const canonical =
+      options.follow === false
+        ? nodePath.resolve(canonicalPath(nodePath.dirname(absolute)), nodePath.parse(absolute).base)
+        : canonicalPath(absolute);
+    if (!this.contains(canonical)) {
+      throw new Error(
+        `${quotePath(path)} is outside ${quotePath(this.root)}, and only paths inside it are allowed.`,
+      );
+    }
+    return canonical;
+  }
 }
 
 /**
