@@ -53,6 +53,15 @@ test("an answer is streamed", async () => {
   expect(texts(editor, "agent_message_chunk")).toEqual(["Hello."]);
 });
 
+test("how full the context is comes with each answer", async () => {
+  const usage = { inputTokens: 300, outputTokens: 20 };
+  const editor = await started({
+    answers: [{ content: "Hello.", toolCalls: [], finishReason: "stop", usage }],
+  });
+  await editor.prompt("Hi");
+  expect(editor.updates).toContainEqual({ sessionUpdate: "usage_update", used: 320, size: 1000 });
+});
+
 test("an empty message is the editor's mistake, not one of the agent", async () => {
   const { agent, sessionId } = await started();
   for (const prompt of [[], [{ type: "text" as const, text: "" }]]) {

@@ -32,6 +32,31 @@ test("a server's tools can be used after somebody agreed to them", async () => {
   expect(JSON.parse(readFileSync(join(sandbox.project, "mcp.lock.json"), "utf8")).lockVersion).toBe(1);
 });
 
+test("update shows what differs in a tool, wherever it is in a long text, and agrees to it after a yes", async () => {
+  const schema = (type: string) => ({ type: "object", properties: { path: { type } } });
+  const long = "reads a file. ".repeat(100);
+  const tools = (tool: object) => ({ tools: [{ name: "echo", ...tool }] });
+  const sandbox = project(tools({ description: `${long}Nothing else.`, inputSchema: schema("string") }));
+  expect((await sandbox.run(["mcp", "update", "--yes", "--trust"])).code).toBe(0);
+  const call = ["tool", "run", "mcp__docs__echo", "--args", '{"path":"a"}'];
+  const changed = { description: `${long}Sends it away.`, inputSchema: schema("array") };
+  const config = readFileSync(join(sandbox.project, "agent.config.json"), "utf8");
+  const { packs } = JSON.parse(config);
+  packs[1][1].servers.docs.args[1] = JSON.stringify(tools(changed));
+  sandbox.write("agent.config.json", JSON.stringify({ packs }));
+  // The lock holds for the server it was made for.
+  expect((await sandbox.run([...call, "--trust"])).code).not.toBe(0);
+  const refused = await sandbox.run(["mcp", "update", "--json"]);
+  expect(refused.code).toBe(4);
+  expect(refused.stderr).toMatch(
+    /description was: ….*Nothing else\.\n.*description is now: ….*Sends it away\./,
+  );
+  expect(refused.stderr).toMatch(/inputSchema was: .*"string".*\n.*inputSchema is now: .*"array"/);
+  const agreed = await sandbox.run(["mcp", "update", "--yes", "--json"]);
+  expect(JSON.parse(agreed.stdout)).toMatchObject({ v: 1, updated: ["docs"] });
+  expect((await sandbox.run([...call.slice(0, 4), '{"path":["a"]}'])).stdout.trim()).toBe('{"path":["a"]}');
+});
+
 test("check says what works and what was set aside, and fails for a server that does not start", async () => {
   const good = project({
     raw: [

@@ -25,6 +25,8 @@ export interface McpHttpBehaviour {
   authorizationEndpoint?: string;
   /** The issuer that the answer to a login names, in place of itself; `null` for none. */
   answeringIssuer?: string | null;
+  /** The client that it knows without a registration: one registered by hand, or the address of a metadata document. */
+  client?: { readonly id: string; readonly secret?: string };
   /** The person refuses. */
   refuse?: boolean;
   /** No token is good enough. */
@@ -50,6 +52,7 @@ interface Seen {
     readonly params: unknown;
     readonly headers: IncomingMessage["headers"];
   }[];
+  registrations: number;
   readonly authorizations: Fields[];
   readonly tokenRequests: Fields[];
   refreshes: number;
@@ -73,7 +76,14 @@ interface Grant {
  */
 export class McpHttpServer {
   readonly behaviour: McpHttpBehaviour;
-  readonly seen: Seen = { requests: [], authorizations: [], tokenRequests: [], refreshes: 0, reused: 0 };
+  readonly seen: Seen = {
+    requests: [],
+    registrations: 0,
+    authorizations: [],
+    tokenRequests: [],
+    refreshes: 0,
+    reused: 0,
+  };
   readonly #clients = new Map<string, readonly string[]>();
   readonly #codes = new Map<string, Fields>();
   readonly #accessTokens = new Map<string, Grant>();
@@ -149,12 +159,14 @@ export class McpHttpServer {
       registration_endpoint: `${this.origin}/register`,
       response_types_supported: ["code"],
       code_challenge_methods_supported: ["S256"],
-      token_endpoint_auth_methods_supported: ["none"],
+      token_endpoint_auth_methods_supported: ["none", "client_secret_post"],
+      client_id_metadata_document_supported: this.behaviour.client !== undefined,
       authorization_response_iss_parameter_supported: true,
     });
   }
 
   #register(client: { readonly redirect_uris: readonly string[] }, response: ServerResponse): void {
+    this.seen.registrations++;
     const id = randomUUID();
     this.#clients.set(id, client.redirect_uris);
     json(response, 201, { ...client, client_id: id });
@@ -163,7 +175,8 @@ export class McpHttpServer {
   #authorize(given: Fields, response: ServerResponse): void {
     this.seen.authorizations.push(given);
     const { client_id = "", redirect_uri = "", state, code_challenge_method } = given;
-    const isKnown = this.#clients.get(client_id)?.includes(redirect_uri) ?? false;
+    const isKnown =
+      client_id === this.behaviour.client?.id || this.#clients.get(client_id)?.includes(redirect_uri);
     if (!isKnown || !state || code_challenge_method !== "S256") {
       json(response, 400, {});
       return;
@@ -181,13 +194,19 @@ export class McpHttpServer {
 
   async #token(given: Fields, response: ServerResponse): Promise<void> {
     this.seen.tokenRequests.push(given);
+    if (given.client_secret !== this.behaviour.client?.secret) {
+      return json(response, 401, { error: "invalid_client" });
+    }
     if (given.grant_type === "refresh_token") return await this.#refresh(given.refresh_token ?? "", response);
     const asked = this.#codes.get(given.code ?? "");
     this.#codes.delete(given.code ?? "");
     const challenge = createHash("sha256")
       .update(given.code_verifier ?? "")
       .digest("base64url");
-    const fits = asked?.code_challenge === challenge && asked.resource === given.resource;
+    const fits =
+      asked?.code_challenge === challenge &&
+      asked.resource === given.resource &&
+      asked.client_id === given.client_id;
     if (!asked || !fits) return json(response, 400, { error: "invalid_grant" });
     this.#issue({ scope: asked.scope ?? "" }, this.behaviour.firstExpiresIn ?? SECONDS, response);
   }

@@ -127,7 +127,9 @@ test("differences name what changed", async () => {
   expect(found.added.map(({ tool }) => tool)).toEqual(["c"]);
   expect(found.removed.map(({ tool }) => tool)).toEqual(["a"]);
   const [changed] = found.changed;
-  expect(changed && differingParts(changed.before, changed.after)).toBe("description");
+  expect(changed && differingParts(changed.before, changed.after)).toEqual([
+    { part: "description", before: "does b", after: "new" },
+  ]);
 });
 
 test("a server sees the safe list and what the user named, and nothing else", async () => {

@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { type McpHttpBehaviour, McpHttpServer } from "@agent/test-support";
 import { expect, onTestFinished, test } from "vitest";
+import type { OAuthOptions } from "../src/config/options.js";
 import { createConnectionHost } from "../src/connection/connectionHost.js";
 import { inspectServer } from "../src/manage/inspect.js";
 import { loginServer } from "../src/manage/login.js";
@@ -29,11 +30,19 @@ async function agree(address: URL): Promise<void> {
 function login(
   { url }: McpHttpServer,
   directory: string,
-  options: { scope?: string; openBrowser?: (url: URL) => Promise<void>; signal?: AbortSignal } = {},
+  {
+    oauth = {},
+    ...options
+  }: {
+    oauth?: OAuthOptions;
+    scope?: string;
+    openBrowser?: (url: URL) => Promise<void>;
+    signal?: AbortSignal;
+  } = {},
 ) {
   const host = createConnectionHost({ loginFile: "logins.json" }, directory, undefined);
   const signal = options.signal ?? AbortSignal.timeout(60_000);
-  return loginServer("docs", { url }, host, { openBrowser: agree, ...options, signal });
+  return loginServer("docs", { url, oauth }, host, { openBrowser: agree, ...options, signal });
 }
 
 const call = { name: "mcp__docs__echo", args: { a: 1 } };
@@ -51,6 +60,30 @@ test("a login goes through discovery, registration and PKCE, is bound to the ser
   const registry = await connected({ docs: { url: fixture.url, enable: true } }, { directory });
   expect((await registry.run(call.name, call.args)).text).toBe('{"a":1}');
   expect(fixture.seen.authorizations).toHaveLength(1);
+});
+
+test("a client metadata document is the client: its address is the id, and nothing is registered", async () => {
+  const clientMetadataUrl = "https://agent.example/client.json";
+  const fixture = await serverWith({ client: { id: clientMetadataUrl } });
+  await login(fixture, temporaryDirectory(), { oauth: { clientMetadataUrl } });
+  expect(fixture.seen.authorizations[0]).toMatchObject({ client_id: clientMetadataUrl });
+  expect(fixture.seen.registrations).toBe(0);
+});
+
+test("a client that was registered by hand logs in and refreshes with the secret of a variable, which is in no file", async () => {
+  process.env.FIXTURE_CLIENT_SECRET = "secret-of-the-client";
+  onTestFinished(() => void delete process.env.FIXTURE_CLIENT_SECRET);
+  const client = { id: "by-hand", secret: "secret-of-the-client" };
+  const fixture = await serverWith({ client, firstExpiresIn: 30 });
+  const directory = temporaryDirectory();
+  const oauth = { clientId: "by-hand", clientSecretVariable: "FIXTURE_CLIENT_SECRET" };
+  await login(fixture, directory, { oauth });
+  expect(fixture.seen.authorizations[0]).toMatchObject({ client_id: "by-hand" });
+  expect(fixture.seen.registrations).toBe(0);
+  const registry = await connected({ docs: { url: fixture.url, oauth, enable: true } }, { directory });
+  expect((await registry.run(call.name, call.args)).text).toBe('{"a":1}');
+  expect(fixture.seen.refreshes).toBe(1);
+  expect(readFileSync(join(directory, "logins.json"), "utf8")).not.toContain("secret-of-the-client");
 });
 
 test("logins are in one file that only the user can read, keyed by server and issuer", async () => {

@@ -1,6 +1,7 @@
 import { Conversation, createToolRegistry, defineTool, type ToolRegistry } from "@agent/core";
 import { Client, InMemoryTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { Confirmations } from "../src/server/confirmation.js";
 import { type McpServerOptions, toMcpServer } from "../src/server/index.js";
 
 function registryWithTools(): ToolRegistry {
@@ -96,6 +97,22 @@ test("a call that needs a yes is denied after a no, and where nobody can be aske
       content: [{ text: "Tool call denied: nobody said yes to it." }],
     });
   }
+});
+
+test("a yes counts for the call it was asked for, and until its time is over", () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const confirmations = new Confirmations(1000);
+  const call = { name: "wipe", args: { path: "a" } };
+  const asked = confirmations.check(call, undefined, undefined);
+  if (typeof asked === "string") throw new Error(`Nobody was asked: ${asked}`);
+  const yes = { confirm: { action: "accept", content: { allow: true } } };
+  const answer = (to: typeof call) => confirmations.check(to, yes, asked.requestState);
+  expect(answer(call)).toBe("yes");
+  expect(answer({ name: "wipe", args: { path: "b" } })).toBe("no");
+  expect(confirmations.check(call, yes, undefined)).toBe("no");
+  vi.setSystemTime(Date.now() + 1001);
+  expect(answer(call)).toBe("no");
 });
 
 test("over a connection of the older era the question comes within the call", async () => {

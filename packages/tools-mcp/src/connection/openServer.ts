@@ -28,7 +28,7 @@ export async function openServer(request: OpenServerRequest): Promise<Session> {
   const { guard, logins, directory, ask, redact, secrets } = host;
   ended.throwIfAborted();
   const log = new ErrorLog(redact);
-  const auth = isHttp(options) ? new LoginProvider(name, options.url, logins, secrets) : undefined;
+  const auth = isHttp(options) ? new LoginProvider(name, options, logins, secrets) : undefined;
   const timer = AbortSignal.timeout(START_MS);
   const signal = AbortSignal.any([timer, ended]);
   const link = await openLink(options, { name, guard, log, directory, secrets, auth });

@@ -20,10 +20,18 @@ export function compareTools(before: readonly LockedTool[], after: readonly Lock
   };
 }
 
-/** Which parts of a tool differ, in words: `description and inputSchema`. */
-export function differingParts(before: LockedTool, after: LockedTool): string {
-  const parts = (["title", "description", "inputSchema", "annotations"] as const).filter(
-    (part) => JSON.stringify(before[part]) !== JSON.stringify(after[part]),
-  );
-  return parts.join(" and ") || "order of its fields";
+/** A part of a tool as it was agreed to and as it is now, as text. */
+export interface DifferingPart {
+  readonly part: "title" | "description" | "inputSchema" | "annotations";
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The parts in which a tool differs. */
+export function differingParts(before: LockedTool, after: LockedTool): DifferingPart[] {
+  const textOf = (value: unknown): string =>
+    typeof value === "string" ? value : JSON.stringify(value ?? null);
+  return (["title", "description", "inputSchema", "annotations"] as const)
+    .map((part) => ({ part, before: textOf(before[part]), after: textOf(after[part]) }))
+    .filter((found) => found.before !== found.after);
 }

@@ -1,7 +1,7 @@
 /** What a program needs to look after MCP servers: look into them, agree to their tools, log in. */
 export { checkedOptions, checkServerOptions, isHttp } from "../config/options.js";
 export { type ConnectionHost, createConnectionHost } from "../connection/connectionHost.js";
-export { compareTools, differingParts, type ToolDifferences } from "../lock/compare.js";
+export { compareTools, type DifferingPart, differingParts, type ToolDifferences } from "../lock/compare.js";
 export type { Lock, LockedEra, LockedPrompt, LockedServer, LockedTool, SetAside } from "../lock/lock.js";
 export { lockPath, readLock, sourceHash, writeLock } from "../lock/lockFile.js";
 export { LoginNeededError } from "../oauth/provider.js";

@@ -38,8 +38,7 @@ export async function inspectServer(
   options: InspectOptions = {},
 ): Promise<InspectedServer> {
   const auth =
-    options.auth ??
-    (isHttp(server) ? new LoginProvider(name, server.url, host.logins, host.secrets) : undefined);
+    options.auth ?? (isHttp(server) ? new LoginProvider(name, server, host.logins, host.secrets) : undefined);
   try {
     return await inspectIn(undefined, name, server, host, auth, options);
   } catch (error) {

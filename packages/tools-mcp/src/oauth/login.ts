@@ -15,6 +15,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { OAuthOptions } from "../config/options.js";
 import { assertLoginAddress, issuerFetch } from "./issuerFetch.js";
+import { ownClient } from "./ownClient.js";
 import { expiry } from "./provider.js";
 import type { LoginStore } from "./store.js";
 
@@ -125,13 +126,7 @@ class LoginFlow implements OAuthClientProvider {
   }
 
   clientInformation(): StoredOAuthClientInformation | undefined {
-    const { clientId, clientSecretVariable } = this.#options.oauth;
-    if (clientId === undefined) return this.#client;
-    const secret = clientSecretVariable === undefined ? undefined : process.env[clientSecretVariable];
-    if (clientSecretVariable !== undefined && secret === undefined) {
-      throw new Error(`The environment variable ${clientSecretVariable} with the client secret is not set.`);
-    }
-    return { client_id: clientId, ...(secret !== undefined && { client_secret: secret }) };
+    return ownClient(this.#options.oauth) ?? this.#client;
   }
 
   saveClientInformation(client: StoredOAuthClientInformation): void {
@@ -145,7 +140,8 @@ class LoginFlow implements OAuthClientProvider {
   async saveTokens(tokens: StoredOAuthTokens, context?: { issuer?: string }): Promise<void> {
     const { store, url, oauth } = this.#options;
     const issuer = tokens.issuer ?? context?.issuer ?? "";
-    const client = this.#client ?? (oauth.clientId === undefined ? undefined : { client_id: oauth.clientId });
+    // A client of the options stays there: its secret must be in no file.
+    const client = oauth.clientId === undefined ? this.#client : undefined;
     // Take the lock only now, not while the person logs in: chats that refresh the old login must not wait for that.
     await store.exclusively(() =>
       store.write(url, issuer, {

@@ -1,6 +1,8 @@
 import { quote } from "@agent/core/toolkit";
 import type { AuthProvider } from "@modelcontextprotocol/client";
+import type { HttpServerOptions, OAuthOptions } from "../config/options.js";
 import { issuerFetch } from "./issuerFetch.js";
+import { ownClient } from "./ownClient.js";
 import type { Login, LoginStore } from "./store.js";
 
 /** A token is refreshed this long before it ends, so that no request is made with one that ends on its way. */
@@ -33,14 +35,21 @@ export class LoginNeededError extends Error {
 export class LoginProvider implements AuthProvider {
   readonly #name: string;
   readonly #url: string;
+  readonly #oauth: OAuthOptions;
   readonly #store: LoginStore;
   readonly #secrets: string[];
   #used: string | undefined;
 
   /** Tokens are added to `secrets`, which are never shown. */
-  constructor(name: string, url: string, store: LoginStore, secrets: string[]) {
+  constructor(
+    name: string,
+    { url, oauth = {} }: Pick<HttpServerOptions, "url" | "oauth">,
+    store: LoginStore,
+    secrets: string[],
+  ) {
     this.#name = name;
     this.#url = url;
+    this.#oauth = oauth;
     this.#store = store;
     this.#secrets = secrets;
   }
@@ -77,7 +86,8 @@ export class LoginProvider implements AuthProvider {
 
   async #requestTokens({ ...login }: Login): Promise<Login | undefined> {
     const { refreshAuthorization, OAuthError } = await import("@modelcontextprotocol/client");
-    const { tokens, client, discovery, issuer, resource } = login;
+    const { tokens, discovery, issuer, resource } = login;
+    const client = ownClient(this.#oauth) ?? login.client;
     if (!tokens?.refresh_token || !client || !discovery) return undefined;
     try {
       const fresh = await refreshAuthorization(discovery.authorizationServerUrl, {

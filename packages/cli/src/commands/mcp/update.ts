@@ -7,6 +7,8 @@ import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, print } from "../../process/output.js";
 import { configuredServers, type McpFlags, selectServers } from "./servers.js";
 
+const SHOWN_BEFORE_DIFFERENCE = 60;
+
 /** `agent mcp update [server]`: shows how the tools differ from what was agreed to, and agrees after a yes. */
 export async function mcpUpdate(name: string | undefined, flags: McpFlags): Promise<ExitCode> {
   const { manage, servers, host, lockFile } = await configuredServers(flags);
@@ -46,11 +48,24 @@ export function showTools(
   for (const { tool, description } of added) note(`+ ${server} ${escapeToLine(tool)}: ${shown(description)}`);
   for (const { tool } of removed) note(`- ${server} ${escapeToLine(tool)}`);
   for (const { before, after } of changed) {
-    note(`~ ${server} ${escapeToLine(after.tool)}: ${differingParts(before, after)}`);
-    note(`    was: ${shown(before.description)}\n    now: ${shown(after.description)}`);
+    note(`~ ${server} ${escapeToLine(after.tool)}`);
+    for (const one of differingParts(before, after)) {
+      const from = firstDifference(one.before, one.after);
+      note(
+        `    ${one.part} was: ${shown(one.before, from)}\n    ${one.part} is now: ${shown(one.after, from)}`,
+      );
+    }
   }
 }
 
-function shown(description: string): string {
-  return escapeToLine(truncateUtf8(description, 300));
+/** A text on one line, cut to where it differs: a person must see what they agree to. */
+function shown(text: string, from = 0): string {
+  const start = Math.max(0, from - SHOWN_BEFORE_DIFFERENCE);
+  return escapeToLine(truncateUtf8(start > 0 ? `…${text.slice(start)}` : text, 300));
+}
+
+function firstDifference(before: string, after: string): number {
+  let at = 0;
+  while (at < before.length && before[at] === after[at]) at++;
+  return at;
 }
