@@ -174,6 +174,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     await terminal.until("/help lists the commands.");
     const edit = { path: "src/app.ts", old_text: "3000", new_text: "Number(process.env.PORT ?? 3000)" };
     terminal.send(`call edit_file ${JSON.stringify(edit)}`);
+    await terminal.until(/^› call edit_file.*\n {2}\S/m);
     await terminal.until(
       /│ -const port = 3000;\n│ \+const port =\n│ {3}Number\(process\.env\.PORT \?\? 3000\);[\s\S]*Run it\?/,
     );

@@ -160,11 +160,11 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     chmodSync(editor, 0o755);
     const terminal = await chat([], { env: { EDITOR: editor, VISUAL: "" } });
     terminal.paste(`say first\n${"a line\n".repeat(4999)}`);
-    await terminal.until("› [pasted 5001 lines]");
+    await terminal.until("› [pasted 5000 lines]");
     terminal.press("BSpace");
     await terminal.until(/›$/);
     terminal.press("C-_");
-    await terminal.until("› [pasted 5001 lines]");
+    await terminal.until("› [pasted 5000 lines]");
     terminal.press("Enter");
     await terminal.until(/^first$/m);
     expect(model.lastRequest.match(/a line/g)).toHaveLength(4999);

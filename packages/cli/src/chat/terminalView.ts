@@ -69,8 +69,8 @@ export class TerminalView implements ChatView {
     return this.#screen.columns - 1;
   }
 
-  print(lines: readonly string[]): void {
-    this.#activity.print(lines);
+  print(lines: readonly string[], indent?: number): void {
+    this.#activity.print(lines, indent);
     this.#frames.request();
   }
 
@@ -85,7 +85,11 @@ export class TerminalView implements ChatView {
 
   echo(input: string): void {
     const [first = "", ...rest] = escapeInvisible(input).split("\n");
-    this.print([this.style.bold(PROMPT + first), ...rest.map((line) => this.style.bold(`  ${line}`))]);
+    const lines = [PROMPT + first, ...rest.map((line) => `  ${line}`)];
+    this.print(
+      lines.map((line) => this.style.bold(line)),
+      PROMPT.length,
+    );
   }
 
   turnStarted(doing?: string): void {

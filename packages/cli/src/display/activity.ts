@@ -146,13 +146,16 @@ export class Activity {
     this.#calls.preview(id, diff.map(escapeToLine));
   }
 
-  /** Adds lines of the chat itself, in order with the events. They must be safe to show. */
-  print(lines: readonly string[]): void {
+  /**
+   * Adds lines of the chat itself, in order with the events. They must be safe to show. The rows of a long line begin at
+   * `indent`, or where the line does.
+   */
+  print(lines: readonly string[], indent?: number): void {
     this.#flushReads();
     this.#section("chat");
     // An answer being written continues below these lines; it is not broken in the middle of a line.
     this.#push(({ width }) => {
-      const rows = lines.flatMap((line) => wrapWords(line, width, /^ */.exec(line)?.[0].length));
+      const rows = lines.flatMap((line) => wrapWords(line, width, indent ?? /^ */.exec(line)?.[0].length));
       return this.writing ? [...rows, ""] : rows;
     });
   }

@@ -112,7 +112,7 @@ describe("large pastes", () => {
     const text = "x\n".repeat(5000);
     const other = "y\n".repeat(5000);
     const tokens = [pastes.collapse(text), pastes.collapse(other), pastes.collapse(text)];
-    expect(tokens).toEqual(["[pasted 5001 lines]", "[pasted 5001 lines #2]", "[pasted 5001 lines]"]);
+    expect(tokens).toEqual(["[pasted 5000 lines]", "[pasted 5000 lines #2]", "[pasted 5000 lines]"]);
     expect(pastes.expand(`a ${tokens[0]} b ${tokens[1]}`)).toBe(`a ${text} b ${other}`);
     expect(pastes.collapse("short\npaste")).toBe("short\npaste");
     expect(pastes.collapse("z".repeat(3000))).toBe("[pasted 3000 characters]");

@@ -8,7 +8,8 @@ export class Pastes {
 
   /** The text for the line: the paste itself, or a short placeholder for a long one. */
   collapse(text: string): string {
-    const lines = text.split("\n").length;
+    // A newline ends the last line; it does not begin another.
+    const lines = text.replace(/\n$/, "").split("\n").length;
     if (lines <= LONG_LINES && text.length <= LONG_TEXT) return text;
     const size = lines > LONG_LINES ? `${lines} lines` : `${text.length} characters`;
     let token = `[pasted ${size}]`;
