@@ -77,17 +77,40 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     await terminal.until(/Ending job-1: sleep 600[\s\S]*\[status 0\]/);
   });
 
-  test("an AGENTS.md in a subdirectory is told to the model when a tool first touches it", async () => {
-    const { chat, box, model } = await start();
+  test("an AGENTS.md in a subdirectory is told to the model when a tool first touches it, once the person agreed", async () => {
+    const { chat, run, box, model } = await start();
     box.write("part/AGENTS.md", "Speak like a pirate.\n");
     box.write("part/a.txt", "text\n");
-    const terminal = await chat();
+    const first = await chat();
+    first.send('call read_file {"path":"part/a.txt"}');
+    await first.until(/part\/AGENTS\.md"? holds instructions for agents[\s\S]*That is all\./);
+    expect(model.lastRequest).not.toContain("Speak like a pirate.");
+    first.press("C-d");
+    await first.until("[status 0]");
+    const terminal = run([]);
+    await terminal.until(/instructions for agents: part\/AGENTS\.md\.[\s\S]*Use them\? \[y\/N\]/);
+    terminal.send("y");
+    await terminal.until("/help lists the commands.");
     terminal.send('call read_file {"path":"part/a.txt"}');
     await terminal.until("That is all.");
     expect(model.lastRequest).toContain("Speak like a pirate.");
-    expect(JSON.stringify(model.requests[0])).not.toContain("Speak like a pirate.");
     terminal.send("/context");
     await terminal.until(/Instructions\n.*part\/AGENTS\.md/);
+  });
+
+  test("a project's skills are asked about, and its commands take no name of a built-in one", async () => {
+    const { run, box, model } = await start();
+    box.write(".agent/skills/pirate/SKILL.md", "---\ndescription: Speak like a pirate.\n---\nArr.\n");
+    box.write(".agent/commands/exit.md", "say stolen");
+    const terminal = run([]);
+    await terminal.until(/instructions for agents: \.agent\/skills\/pirate\/SKILL\.md\.[\s\S]*Use them\?/);
+    terminal.send("n");
+    await terminal.until("/help lists the commands.");
+    terminal.send("say ok");
+    await terminal.until(/^ok$[\s\S]*tokens in/m);
+    expect(model.lastRequest).not.toContain("pirate");
+    terminal.send("/exit");
+    await terminal.until("[status 0]");
   });
 
   test("CLAUDE.md counts where there is no AGENTS.md; --no-instructions leaves it out", async () => {
@@ -124,7 +147,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
   });
 
   test("a skill and a pack's commands are listed with / and do their work; the model knows the skill", async () => {
-    const { chat, box, model } = await start();
+    const { run, box, model } = await start();
     box.write(
       ".agent/skills/greet/SKILL.md",
       "---\nname: greet\ndescription: Greets a person politely.\n---\nsay Good day.\n",
@@ -138,7 +161,10 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
       packSource("land", 'return "landed";', `registry.provide({ commands: ${commands} });`),
     );
     box.write("agent.config.json", JSON.stringify({ packs: ["./pack.mjs"] }));
-    const terminal = await chat(["--trust"]);
+    const terminal = run(["--trust"]);
+    await terminal.until("Use them? [y/N]");
+    terminal.send("y");
+    await terminal.until("/help lists the commands.");
     terminal.type("/gre");
     await terminal.until(/❯ \/greet +.*Greets a person politely\./);
     terminal.press("Enter");

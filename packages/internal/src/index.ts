@@ -13,6 +13,7 @@ export { lazyConstant } from "./lazyConstant.js";
 export { canonicalPath, canonicalPaths } from "./paths/canonicalPath.js";
 export { foldPath } from "./paths/foldPath.js";
 export { isInside } from "./paths/isInside.js";
+export { readRegularFileInside } from "./paths/readInside.js";
 export { findProgram } from "./processes/findProgram.js";
 export { HELPER_ENVIRONMENT } from "./processes/helperEnvironment.js";
 export { Watchdog } from "./processes/watchdog.js";

@@ -1,17 +1,19 @@
 import { join } from "node:path";
 import {
   Agent,
+  type CallHooks,
   Conversation,
   type PackHost,
   type Steps,
   type Telemetry,
   terminateOnSignals,
 } from "@agent/core";
-import { canonicalPath } from "@agent/internal";
+import { canonicalPath, escapeToLine, quotePath } from "@agent/internal";
 import { Grants } from "../permissions/grants.js";
 import { type Mode, modeOf } from "../permissions/mode.js";
 import { Permissions, usesSandbox } from "../permissions/permissions.js";
 import { parseRule } from "../permissions/rule.js";
+import { canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import { configDirectory, stateDirectory } from "../process/paths.js";
 import { projectDirectory } from "../settings/access.js";
@@ -19,8 +21,14 @@ import type { LoadedSettings } from "../settings/loadSettings.js";
 import { UndoLog } from "../undo/undoLog.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
 import { type AskPerson, createGate, undoHooks } from "./gate.js";
-import { findInstructions, formatInstructions, type Instruction, instructionHooks } from "./instructions.js";
-import { describeSkills, type OwnCommand, readOwnCommands } from "./ownCommands.js";
+import {
+  findInstructions,
+  formatInstructions,
+  type Instruction,
+  InstructionConsent,
+  instructionHooks,
+} from "./instructions.js";
+import { describeSkills, type OwnCommand, projectCommands, readOwnCommands } from "./ownCommands.js";
 import type { LoadedPack } from "./packs/load.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
@@ -92,7 +100,7 @@ export async function assembleAgent(
     resume === undefined ? { file: newSessionFile(cwd) } : await openSession(cwd, resume);
   const instructions = options.instructions ? findInstructions(cwd) : [];
   // The person's own commands come first, so that a project cannot replace a command they know.
-  const ownCommands = [configDirectory(), join(cwd, ".agent")].flatMap(readOwnCommands);
+  const ownCommands = [...readOwnCommands(configDirectory()), ...projectCommands(cwd)];
   const told = [
     settings.systemPrompt ?? defaultSystemPrompt(cwd),
     formatInstructions(instructions, cwd),
@@ -132,7 +140,7 @@ export async function assembleAgent(
     }),
     hooks: [
       undoHooks(undo),
-      ...(options.instructions ? [instructionHooks(cwd, instructions, (one) => instructions.push(one))] : []),
+      ...(options.instructions ? [subdirectoryInstructions(cwd, instructions, onProblem)] : []),
     ],
     steps: notedSteps(guard, options.steps),
     ...(options.telemetry && { telemetry: options.telemetry }),
@@ -159,6 +167,26 @@ export async function assembleAgent(
       await recording?.close();
     },
   };
+}
+
+/** The person may have been asked about nothing yet: a project can have its instructions only further below. */
+function subdirectoryInstructions(
+  cwd: string,
+  instructions: Instruction[],
+  onProblem: (message: string) => void,
+): CallHooks {
+  const consent = new InstructionConsent(cwd);
+  return instructionHooks(cwd, instructions, {
+    isAgreed: () => consent.answer ?? !canAsk(),
+    onFound: (one) => instructions.push(one),
+    onLeftOut: ({ file }) => {
+      if (consent.answer === false) return;
+      onProblem(
+        `${escapeToLine(quotePath(file))} holds instructions for agents. They are not used: the next start asks about them.`,
+      );
+      void consent.rememberLeftOut(file);
+    },
+  });
 }
 
 function createPermissions(

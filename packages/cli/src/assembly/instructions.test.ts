@@ -76,7 +76,11 @@ describe("instructions for agents", () => {
 
   test("of a subdirectory are added when a tool first touches it, once", async () => {
     const found: string[] = [];
-    const hooks = instructionHooks(repo, findInstructions(repo), ({ text }) => found.push(text));
+    const hooks = instructionHooks(repo, findInstructions(repo), {
+      isAgreed: () => true,
+      onFound: ({ text }) => found.push(text),
+      onLeftOut: () => expect.unreachable(),
+    });
     const call = { args: { path: "pkg/deep/file.ts" } } as never;
     const result = {} as never;
     expect(await hooks.afterCall?.(call, result)).toEqual({

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { CallHooks } from "@agent/core";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
-import { canonicalPath, isInside, readRegularFile, truncateUtf8 } from "@agent/internal";
+import { canonicalPath, isInside, readRegularFileInside, truncateUtf8 } from "@agent/internal";
 import { sizeText } from "../display/amounts.js";
 import { configDirectory, ensurePrivateDirectory, stateDirectory } from "../process/paths.js";
 import { stopDirectory } from "../settings/config/places.js";
@@ -52,13 +52,11 @@ function readInstruction(directory: string, root: string): Instruction | undefin
   for (const name of NAMES) {
     const file = join(directory, name);
     try {
-      const real = realpathSync(file);
-      if (!isInside(realpathSync(root), real)) continue;
       // Read one byte more than is used, to see whether the text is cut. A huge file is not read to its end.
-      const start = readRegularFile(real, MOST_BYTES + 1)?.toString("utf8");
+      const start = readRegularFileInside(root, file, MOST_BYTES + 1)?.toString("utf8");
       if (start === undefined) continue;
       const text = truncateUtf8(start, MOST_BYTES);
-      return { file, text, bytes: statSync(real).size, isCut: text.length < start.length };
+      return { file, text, bytes: statSync(file).size, isCut: text.length < start.length };
     } catch {
       // Missing or not readable: try the next name.
     }
@@ -77,14 +75,22 @@ export function formatInstructions(instructions: readonly Instruction[], cwd: st
   return `The person and the project give these instructions; the later ones are about narrower things:\n${parts.join("\n")}`;
 }
 
+export interface InstructionHookOptions {
+  /** Whether those of a subdirectory may be used. */
+  readonly isAgreed: () => boolean;
+  readonly onFound: (found: Instruction) => void;
+  /** Told of each that nobody agreed to. */
+  readonly onLeftOut: (found: Instruction) => void;
+}
+
 /**
- * Adds the instructions of a subdirectory to the result of the first call that touches something in it. Calls `onFound`
- * for each.
+ * Adds the instructions of a subdirectory to the result of the first call that touches something in it, if the person
+ * agreed to the project's.
  */
 export function instructionHooks(
   cwd: string,
   known: readonly Instruction[],
-  onFound: (found: Instruction) => void,
+  { isAgreed, onFound, onLeftOut }: InstructionHookOptions,
 ): CallHooks {
   const root = canonicalPath(stopDirectory(cwd));
   const seen = new Set(known.map(({ file }) => canonicalPath(dirname(file))));
@@ -101,8 +107,10 @@ export function instructionHooks(
           if (one) found.unshift(one);
         }
       }
-      for (const one of found) onFound(one);
-      return found.length === 0 ? undefined : { append: `\n${formatInstructions(found, cwd)}` };
+      if (found.length === 0) return undefined;
+      const isUsed = isAgreed();
+      for (const one of found) (isUsed ? onFound : onLeftOut)(one);
+      return isUsed ? { append: `\n${formatInstructions(found, cwd)}` } : undefined;
     },
   };
 }
@@ -120,21 +128,39 @@ export class InstructionConsent {
 
   /** The recorded answer, or `undefined` if the person was never asked. */
   get answer(): boolean | undefined {
-    try {
-      const saved: unknown = JSON.parse(readFileSync(this.#file, "utf8"));
-      return isRecord(saved) && saved.project === this.#project && typeof saved.use === "boolean"
-        ? saved.use
-        : undefined;
-    } catch {
-      return undefined;
-    }
+    const { use } = this.#saved;
+    return typeof use === "boolean" ? use : undefined;
+  }
+
+  /** A file in a subdirectory that an earlier run came across and left out. */
+  get leftOut(): string | undefined {
+    const { leftOut } = this.#saved;
+    return typeof leftOut === "string" ? leftOut : undefined;
   }
 
   /** Never rejects: if the answer cannot be stored, the next run asks again. */
   async remember(use: boolean): Promise<void> {
+    await this.#save({ use });
+  }
+
+  /** Makes the next run ask. Never rejects. */
+  async rememberLeftOut(leftOut: string): Promise<void> {
+    if (this.answer === undefined) await this.#save({ leftOut });
+  }
+
+  get #saved(): { readonly use?: unknown; readonly leftOut?: unknown } {
+    try {
+      const saved: unknown = JSON.parse(readFileSync(this.#file, "utf8"));
+      return isRecord(saved) && saved.project === this.#project ? saved : {};
+    } catch {
+      return {};
+    }
+  }
+
+  async #save(content: { readonly use: boolean } | { readonly leftOut: string }): Promise<void> {
     try {
       ensurePrivateDirectory(dirname(this.#file));
-      await writeFileAtomic(this.#file, `${JSON.stringify({ project: this.#project, use })}\n`, {
+      await writeFileAtomic(this.#file, `${JSON.stringify({ project: this.#project, ...content })}\n`, {
         mode: 0o600,
       });
     } catch {

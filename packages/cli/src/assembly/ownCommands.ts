@@ -1,9 +1,13 @@
-import { readdirSync, realpathSync } from "node:fs";
+import { opendirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { isInside, readRegularFile } from "@agent/internal";
+import { escapeToLine, readRegularFileInside } from "@agent/internal";
+import { projectDirectory } from "../settings/access.js";
 
 const LARGEST_FILE = 64 * 1024;
 const MOST_COMMANDS = 200;
+const MOST_ENTRIES = 1000;
+const LONGEST_DESCRIPTION = 300;
+const KEY = /^[\w-]+$/;
 const NAME = /^[a-z][\w-]{0,63}$/i;
 
 /** A command or a skill that a person or a project wrote: text for the model, not code. */
@@ -16,17 +20,30 @@ export interface OwnCommand {
 }
 
 /**
- * Reads `commands/*.md` and `skills/<name>/SKILL.md` below a directory, such as `.agent`. Links that lead out of it,
+ * Reads `commands/*.md` and `skills/<name>/SKILL.md` below a directory, such as `.agent`. Links that lead out of `root`,
  * large files and names that cannot be typed are left out.
  */
-export function readOwnCommands(directory: string): OwnCommand[] {
+export function readOwnCommands(directory: string, root = directory): OwnCommand[] {
   const commands = list(join(directory, "commands"))
     .filter((name) => name.endsWith(".md"))
-    .flatMap((name) => read(directory, join(directory, "commands", name), basename(name, ".md"), "command"));
-  const skills = list(join(directory, "skills")).flatMap((name) =>
-    read(directory, join(directory, "skills", name, "SKILL.md"), name, "skill"),
+    .map((name) => ({
+      file: join(directory, "commands", name),
+      name: basename(name, ".md"),
+      kind: "command" as const,
+    }));
+  const skills = list(join(directory, "skills")).map((name) => ({
+    file: join(directory, "skills", name, "SKILL.md"),
+    name,
+    kind: "skill" as const,
+  }));
+  return [commands, skills].flatMap((found) =>
+    found.slice(0, MOST_COMMANDS).flatMap(({ file, name, kind }) => read(root, file, name, kind)),
   );
-  return [...commands, ...skills].slice(0, MOST_COMMANDS);
+}
+
+/** The commands and skills of the project. */
+export function projectCommands(cwd: string): OwnCommand[] {
+  return readOwnCommands(join(cwd, ".agent"), projectDirectory(cwd));
 }
 
 /** The message a command stands for. `$ARGUMENTS` and `$1` stand for what the person wrote after its name. */
@@ -46,48 +63,63 @@ export function expandOwnCommand({ kind, text, file }: OwnCommand, argument: str
 export function describeSkills(commands: readonly OwnCommand[]): string {
   const skills = commands.filter(({ kind }) => kind === "skill");
   if (skills.length === 0) return "";
-  const lines = skills.map(({ name, description, file }) => `- ${name}: ${description} (${file})`);
+  const lines = skills.map(
+    ({ name, description, file }) => `- ${name}: ${description} (${escapeToLine(file)})`,
+  );
   return `Skills are instructions for special tasks. Read the file of one before you use it:\n${lines.join("\n")}`;
 }
 
-function read(directory: string, file: string, fallback: string, kind: OwnCommand["kind"]): OwnCommand[] {
-  try {
-    const real = realpathSync(file);
-    if (!isInside(realpathSync(directory), real)) return [];
-    const content = readRegularFile(real, LARGEST_FILE + 1);
-    if (content === undefined || content.length > LARGEST_FILE) return [];
-    const { fields, body } = splitFrontMatter(content.toString("utf8"));
-    const name = fields.name ?? fallback;
-    if (!NAME.test(name)) return [];
-    const description =
-      fields.description ??
-      body
-        .trim()
-        .split("\n")[0]
-        ?.replace(/^#+\s*/, "") ??
-      "";
-    return [{ name, description: description.slice(0, 300), kind, file, text: body.trim() }];
-  } catch {
-    return [];
-  }
+function read(root: string, file: string, fallback: string, kind: OwnCommand["kind"]): OwnCommand[] {
+  const content = readRegularFileInside(root, file, LARGEST_FILE + 1);
+  if (content === undefined || content.length > LARGEST_FILE) return [];
+  const { fields, body } = splitFrontMatter(content.toString("utf8"));
+  const name = fields.get("name") ?? fallback;
+  if (!NAME.test(name)) return [];
+  const text = body.trim();
+  const described = fields.get("description") ?? firstLine(text).replace(/^#+\s*/, "");
+  const description = escapeToLine(described.slice(0, LONGEST_DESCRIPTION));
+  return [{ name, description, kind, file, text }];
 }
 
 /** The `key: value` lines between two `---` at the start of a file, and the rest. */
-function splitFrontMatter(text: string): { fields: Record<string, string>; body: string } {
+function splitFrontMatter(text: string): { fields: ReadonlyMap<string, string>; body: string } {
   const match = /^---\r?\n(.*?)\r?\n---\r?\n?(.*)$/s.exec(text);
-  if (!match) return { fields: {}, body: text };
-  const fields: Record<string, string> = {};
-  for (const line of (match[1] ?? "").split(/\r?\n/)) {
-    const [, key, value] = /^([\w-]+):\s*(.*?)\s*$/.exec(line) ?? [];
-    if (key !== undefined && value !== undefined) fields[key] = value.replace(/^(["'])(.*)\1$/, "$2");
+  const fields = new Map<string, string>();
+  if (!match) return { fields, body: text };
+  const [, head = "", body = ""] = match;
+  for (const line of head.split(/\r?\n/)) {
+    const colon = line.indexOf(":");
+    const key = line.slice(0, Math.max(0, colon));
+    if (KEY.test(key)) fields.set(key, unquoted(line.slice(colon + 1).trim()));
   }
-  return { fields, body: match[2] ?? "" };
+  return { fields, body };
 }
 
+function unquoted(value: string): string {
+  const [first] = value;
+  const isQuoted = value.length > 1 && (first === '"' || first === "'") && value.endsWith(first);
+  return isQuoted ? value.slice(1, -1) : value;
+}
+
+function firstLine(text: string): string {
+  const end = text.indexOf("\n");
+  return end === -1 ? text : text.slice(0, end);
+}
+
+/** The first names in a directory, in order. Not all: a stranger's repository may have a million. */
 function list(directory: string): string[] {
+  const names: string[] = [];
   try {
-    return readdirSync(directory).sort();
+    const entries = opendirSync(directory);
+    try {
+      for (let entry = entries.readSync(); entry && names.length < MOST_ENTRIES; entry = entries.readSync()) {
+        names.push(entry.name);
+      }
+    } finally {
+      entries.closeSync();
+    }
   } catch {
-    return [];
+    // Missing or not readable.
   }
+  return names.sort();
 }

@@ -6,6 +6,8 @@ import { configDirectory } from "../process/paths.js";
 import type { SettingsFlags } from "../settings/flags.js";
 import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
 
+const MOST_NAMED = 10;
+
 /**
  * Loads the settings. If only a model server on this machine could answer, asks the person about servers not decided on
  * yet.
@@ -40,20 +42,29 @@ export async function mayUseInstructions(
   const { findInstructions, InstructionConsent, instructionSize } = await import(
     "../assembly/instructions.js"
   );
+  const { projectCommands } = await import("../assembly/ownCommands.js");
   const cwd = process.cwd();
-  const found = findInstructions(cwd).filter(({ file }) => !isInside(configDirectory(), file));
-  if (found.length === 0) return true;
-  const names = found
-    .map((one) => `${escapeToLine(relative(cwd, one.file))} (${instructionSize(one)})`)
-    .join(", ");
   const consent = new InstructionConsent(cwd);
+  const found = findInstructions(cwd).filter(({ file }) => !isInside(configDirectory(), file));
+  const names = [
+    ...found.map((one) => `${nameFrom(cwd, one.file)} (${instructionSize(one)})`),
+    ...projectCommands(cwd).flatMap(({ kind, file }) => (kind === "skill" ? [nameFrom(cwd, file)] : [])),
+    ...(consent.leftOut === undefined ? [] : [nameFrom(cwd, consent.leftOut)]),
+  ];
+  if (names.length === 0) return true;
   if (consent.answer !== undefined) return consent.answer;
+  const shown = names.slice(0, MOST_NAMED).join(", ");
+  const all = names.length > MOST_NAMED ? `${shown} and ${names.length - MOST_NAMED} more` : shown;
   if (!canAsk()) {
-    if (!quiet) note(`agent: follows ${names}; --no-instructions leaves that out`);
+    if (!quiet) note(`agent: follows ${all}; --no-instructions leaves that out`);
     return true;
   }
-  const question = `This project has instructions for agents: ${names}.\nThey are text for the model, not code.\nUse them?`;
+  const question = `This project has instructions for agents: ${all}.\nThey are text for the model, not code.\nUse them?`;
   const use = await aside(() => askYesNo(question));
   await consent.remember(use);
   return use;
+}
+
+function nameFrom(cwd: string, file: string): string {
+  return escapeToLine(relative(cwd, file));
 }

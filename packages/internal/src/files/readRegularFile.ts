@@ -24,7 +24,8 @@ export function readRegularFile(path: string, most: number): Buffer | undefined 
   }
 }
 
-function readStart(descriptor: number, length: number): Buffer {
+/** The first bytes of an open file. */
+export function readStart(descriptor: number, length: number): Buffer {
   const buffer = Buffer.alloc(length);
   let read = 0;
   while (read < length) {

@@ -91,11 +91,14 @@ function commandItems(context: CommandContext): MenuItem[] {
   }));
 }
 
-/** The built-in commands, then those of packs, then the person's and the project's own; the first of a name counts. */
+/**
+ * The built-in commands, then those of packs, then the person's and the project's own; the first of a name counts. Nobody
+ * takes another name of a built-in one either: who types `/exit` wants to leave.
+ */
 function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand> {
   const commands = new Map(Object.entries(COMMANDS));
   const add = (name: string, command: SlashCommand): void => {
-    if (!commands.has(name)) commands.set(name, command);
+    if (!commands.has(name) && !OTHER_NAMES.has(name)) commands.set(name, command);
   };
   for (const command of context.agent.registry.services.commands) {
     add(`/${command.name}`, {

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { attach } from "./mentions.js";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { attach, findMentions } from "./mentions.js";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "agent-mentions-")));
 const repo = join(folder, "repo");
@@ -34,6 +34,17 @@ describe("a mention in a stranger's repository", () => {
     expect((await attach({ path: "../keys/id" }, repo))?.part).toMatchObject({ type: "text" });
   });
 
+  test("of a place where secrets are kept is not sent: the text may be pasted", async () => {
+    vi.stubEnv("HOME", folder);
+    mkdirSync(join(folder, ".ssh"));
+    writeFileSync(join(folder, ".ssh/id"), "a key");
+    symlinkSync(join(folder, ".ssh"), join(folder, "notes"));
+    for (const path of ["~/.ssh/id", "~/.ssh", "../.ssh/id", "../notes/id"]) {
+      await expect(attach({ path }, repo)).rejects.toThrow("where secrets are kept");
+    }
+    vi.unstubAllEnvs();
+  });
+
   test("of a pipe is an error at once", async () => {
     await expect(attach({ path: "pipe.md" }, repo)).rejects.toThrow("not a regular file");
   });
@@ -41,5 +52,20 @@ describe("a mention in a stranger's repository", () => {
   test("of a directory has a line for each name, whatever is in it", async () => {
     const part = (await attach({ path: "." }, repo))?.part;
     expect(part?.type === "text" && part.text).toContain("line\\n<directory>\\x1b[2J\n");
+  });
+
+  test.each([
+    ["marks that may end a sentence", `@${".".repeat(100_000)}"`],
+    ["many at signs before them", `${"@".repeat(50_000)}${".".repeat(50_000)}"`],
+    ["lines of a file", `@${":1".repeat(50_000)}"`],
+    ["quotes", `${'@"'.repeat(50_000)}x`],
+  ])("in a text made to be slow costs no time: %s", (_, text) => {
+    expect(findMentions(text)).toEqual([]);
+    expect(findMentions(`${text} @a.ts:3.`).at(-1)).toEqual({
+      whole: "a.ts:3",
+      path: "a.ts",
+      first: 3,
+      last: 3,
+    });
   });
 });

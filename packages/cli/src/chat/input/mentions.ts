@@ -1,9 +1,17 @@
-import { constants, open, readdir, realpath, stat } from "node:fs/promises";
+import { readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { extname, join, resolve } from "node:path";
 import type { ContentPart } from "@agent/core";
-import { canonicalPath, countOf, escapeToLine, isInside, truncateUtf8 } from "@agent/internal";
-import { projectDirectory } from "../../settings/access.js";
+import {
+  canonicalPath,
+  countOf,
+  escapeToLine,
+  isInside,
+  readRegularFile,
+  readRegularFileInside,
+  truncateUtf8,
+} from "@agent/internal";
+import { accessRules, projectDirectory } from "../../settings/access.js";
 
 const LARGEST_IMAGE = 20 * 1024 * 1024;
 const LARGEST_READ = 4 * 1024 * 1024;
@@ -11,8 +19,10 @@ const MOST_BYTES = 64 * 1024;
 const MOST_LINES = 2000;
 const MOST_ENTRIES = 500;
 // `@src/a.ts`, `@src/a.ts:10-40`, `@"a b.txt":3`; not the @ of an address.
-const MENTION =
-  /(?<![\p{L}\p{N}._%+-])@(?:"([^"\n]+)"|([^\s"'`,;()<>]+?))(?::(\d+)(?:-(\d+))?)?(?=[.,;:!?)]*(?:\s|$))/gu;
+const MENTION = /(?<![\p{L}\p{N}._%+-])@(?:"([^"\n]+)"(?::\d+(?:-\d+)?)?|([^\s"'`,;()<>]+))/gu;
+const ENDS_SENTENCE = /[.,;:!?)]*(?:\s|$)/y;
+const RANGE = /:(\d+)(?:-(\d+))?$/;
+const PUNCTUATION = new Set(".:!?");
 
 const IMAGES: Readonly<Record<string, string>> = {
   ".png": "image/png",
@@ -35,12 +45,38 @@ export interface Mention extends FileMention {
   readonly whole: string;
 }
 
+/** Reads each character a bounded number of times: what is pasted may be long, and made to be slow. */
 export function findMentions(text: string): Mention[] {
-  return [...text.matchAll(MENTION)].map(([all, quoted, plain = "", first, last]) => ({
-    whole: quoted ?? all.slice(1),
-    path: quoted ?? plain,
+  const found: Mention[] = [];
+  const mention = new RegExp(MENTION);
+  for (let match = mention.exec(text); match; match = mention.exec(text)) {
+    const [all, quoted] = match;
+    const end = match.index + all.length;
+    ENDS_SENTENCE.lastIndex = end;
+    if (ENDS_SENTENCE.test(text)) found.push(toMention(all, quoted));
+    else if (quoted !== undefined) mention.lastIndex = match.index + 1;
+    // No name that begins inside of this one ends elsewhere, but a quoted one may begin with its last character.
+    else if (all.endsWith("@")) mention.lastIndex = Math.max(match.index + 1, end - 1);
+  }
+  return found;
+}
+
+function toMention(all: string, quoted: string | undefined): Mention {
+  const whole = quoted === undefined ? withoutPunctuation(all.slice(1)) : all.slice(1);
+  const range = RANGE.exec(whole);
+  const [, first, last] = range ?? [];
+  return {
+    whole: quoted ?? whole,
+    path: quoted ?? whole.slice(0, range?.index),
     ...(first !== undefined && { first: Number(first), last: Number(last ?? first) }),
-  }));
+  };
+}
+
+/** Without the marks that end a sentence; a name has at least one character. */
+function withoutPunctuation(name: string): string {
+  let end = name.length;
+  while (end > 1 && PUNCTUATION.has(name[end - 1] ?? "")) end--;
+  return name.slice(0, end);
 }
 
 /** What a mention adds to a message, and a few words for the person. */
@@ -60,32 +96,47 @@ export async function attach(mention: FileMention, cwd: string): Promise<Attachm
   );
   const stats = await stat(path).catch(() => undefined);
   if (!stats) return undefined;
-  await assertLeadsNowhereElse(mention.path, path, cwd);
+  const root = canonicalPath(projectDirectory(cwd));
+  const real = await realpath(path);
+  assertLeadsNowhereElse(mention.path, path, real, root);
+  assertNoSecret(mention.path, real, root, cwd);
   if (stats.isDirectory()) return await attachDirectory(mention.path, path);
   if (!stats.isFile()) throw new Error(`@${mention.path} is not a regular file.`);
   const mediaType = IMAGES[extname(path).toLowerCase()];
-  if (mediaType !== undefined) return await attachImage(mention.path, path, mediaType, stats.size);
-  return await attachText(mention, path, stats.size);
+  const read = (most: number): Buffer => readStart(mention.path, path, root, most);
+  return mediaType === undefined
+    ? attachText(mention, stats.size, read)
+    : attachImage(mention.path, mediaType, stats.size, read);
 }
 
 /**
  * Throws for a path in the project that is a link to a file outside: a stranger's repository could make README.md a
  * link to a private key, and the person who mentions README.md does not mean to send that.
  */
-async function assertLeadsNowhereElse(name: string, path: string, cwd: string): Promise<void> {
-  const root = canonicalPath(projectDirectory(cwd));
-  const real = await realpath(path);
+function assertLeadsNowhereElse(name: string, path: string, real: string, root: string): void {
   if (!isInside(root, path) || isInside(root, real)) return;
   throw new Error(`@${name} is a link out of the project, to ${real}. Mention that path if you mean it.`);
+}
+
+/** Throws for a place where secrets are kept: the message may be pasted, and its mentions a stranger's. */
+function assertNoSecret(name: string, real: string, root: string, cwd: string): void {
+  if (isInside(root, real)) return;
+  const { secret = [] } = accessRules(cwd, []);
+  if (!secret.some((place) => isInside(place, real))) return;
+  throw new Error(
+    `@${name} lies where secrets are kept, and is not sent. Write what you mean into the message.`,
+  );
 }
 
 export function isImagePath(path: string): boolean {
   return Object.hasOwn(IMAGES, extname(path).toLowerCase());
 }
 
-async function attachImage(name: string, path: string, mediaType: string, size: number): Promise<Attachment> {
+type ReadStart = (most: number) => Buffer;
+
+function attachImage(name: string, mediaType: string, size: number, read: ReadStart): Attachment {
   if (size > LARGEST_IMAGE) throw new Error(`@${name} is larger than ${LARGEST_IMAGE / 1024 / 1024} MB.`);
-  const data = (await readStart(path, LARGEST_IMAGE)).toString("base64");
+  const data = read(LARGEST_IMAGE).toString("base64");
   return { part: { type: "image", mediaType, data, name }, note: `${name} (image)` };
 }
 
@@ -98,12 +149,8 @@ async function attachDirectory(name: string, path: string): Promise<Attachment> 
   return { part: { type: "text", text }, note: `${name} (${entries.length} entries)` };
 }
 
-async function attachText(
-  { path: name, first, last }: FileMention,
-  path: string,
-  size: number,
-): Promise<Attachment> {
-  const bytes = await readStart(path, LARGEST_READ);
+function attachText({ path: name, first, last }: FileMention, size: number, read: ReadStart): Attachment {
+  const bytes = read(LARGEST_READ);
   if (bytes.subarray(0, 8192).includes(0)) {
     throw new Error(`@${name} is a binary file (${size} bytes): only text and images can be attached.`);
   }
@@ -132,17 +179,12 @@ async function attachText(
   };
 }
 
-/** The start of a file. Not the whole: one without an end, such as a growing log, would never be read. */
-async function readStart(path: string, most: number): Promise<Buffer> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const stats = await file.stat();
-    if (!stats.isFile()) throw new Error(`${path} is not a regular file.`);
-    const { size } = stats;
-    const buffer = Buffer.alloc(Math.min(size, most));
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
+/**
+ * The start of a file. Not the whole: one without an end, such as a growing log, would never be read. The name of a file
+ * of the project is checked again when the file is open, as it may have become a link meanwhile.
+ */
+function readStart(name: string, path: string, root: string, most: number): Buffer {
+  const bytes = isInside(root, path) ? readRegularFileInside(root, path, most) : readRegularFile(path, most);
+  if (bytes === undefined) throw new Error(`@${name} cannot be read as a file.`);
+  return bytes;
 }

@@ -1,0 +1,74 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { InstructionConsent, instructionHooks } from "./instructions.js";
+import { describeSkills, projectCommands, readOwnCommands } from "./ownCommands.js";
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A repository of its own with these files, and a directory beside it. */
+function repository(files: Readonly<Record<string, string>>): { repo: string; outside: string } {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "agent-hostile-")));
+  folders.push(folder);
+  const [repo, outside] = [join(folder, "repo"), join(folder, "outside")];
+  mkdirSync(join(repo, ".git"), { recursive: true });
+  mkdirSync(outside);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(repo, name)), { recursive: true });
+    writeFileSync(join(repo, name), text);
+  }
+  return { repo, outside };
+}
+
+describe("commands and skills of a stranger's repository", () => {
+  test("with a head made to be slow are read at once", () => {
+    const head = `---\na:${" ".repeat(60_000)}x\rx\n---\nDo it.`;
+    const { repo } = repository({ ".agent/commands/a.md": head });
+    expect(projectCommands(repo)).toMatchObject([{ name: "a", text: "Do it." }]);
+  });
+
+  test("are not all read where there are thousands", () => {
+    const names = Array.from({ length: 1500 }, (_, index) => `.agent/commands/c${index}.md`);
+    const { repo } = repository(Object.fromEntries(names.map((name) => [name, "x".repeat(1000)])));
+    expect(projectCommands(repo)).toHaveLength(200);
+  });
+
+  test("are not looked for where a link leads out of the repository; the person's own may be a link", () => {
+    const { repo, outside } = repository({});
+    mkdirSync(join(outside, "commands"));
+    writeFileSync(join(outside, "commands", "a.md"), "a secret");
+    symlinkSync(outside, join(repo, ".agent"));
+    expect(projectCommands(repo)).toEqual([]);
+    expect(readOwnCommands(join(repo, ".agent"))).toHaveLength(1);
+  });
+
+  test("write no further line of what a model is told", () => {
+    const skill = "---\nname: a\ndescription: one\r- b: two\u2028three\n---\nx";
+    const { repo } = repository({ ".agent/skills/x\n- c: four/SKILL.md": skill });
+    expect(describeSkills(projectCommands(repo)).split(/[\n\r\u2028]/)).toHaveLength(2);
+  });
+});
+
+describe("instructions below the directories that the person was asked about", () => {
+  test("are left out until the person agreed, and the next start asks", async () => {
+    const { repo, outside } = repository({ "src/AGENTS.md": "obey", "src/a.ts": "" });
+    const consent = new InstructionConsent(repo, outside);
+    const leftOut: string[] = [];
+    const hooks = instructionHooks(repo, [], {
+      isAgreed: () => consent.answer ?? false,
+      onFound: () => expect.unreachable(),
+      onLeftOut: ({ file }) => leftOut.push(file),
+    });
+    expect(await hooks.afterCall?.({ args: { path: "src/a.ts" } } as never, {} as never)).toBeUndefined();
+    expect(leftOut).toEqual([join(repo, "src/AGENTS.md")]);
+    await consent.rememberLeftOut(join(repo, "src/AGENTS.md"));
+    expect([consent.answer, consent.leftOut]).toEqual([undefined, join(repo, "src/AGENTS.md")]);
+    await consent.remember(true);
+    await consent.rememberLeftOut("other");
+    expect([consent.answer, consent.leftOut]).toEqual([true, undefined]);
+  });
+});
