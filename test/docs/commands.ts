@@ -133,6 +133,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/fleets.md#as-containers": "a file of variables for the containers below",
   "docs/fleets.md#as-containers:2":
     "it needs Docker; its command runs in packages/cli/test/runsServers.test.ts",
+  "docs/fleets.md#backup-and-retention":
+    "addresses of servers: packages/cli/test/runsServers.test.ts; files: packages/durable/src/files/faults.test.ts",
   "docs/fleets.md#tenants": "packages/cli/test/runs.test.ts",
   "docs/fleets.md#traces": "packages/cli/test/runsTraces.test.ts",
   "docs/mcp-and-editors.md#connect-a-server-in-one-minute": "test/mcp/add.test.ts",

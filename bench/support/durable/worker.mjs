@@ -1,5 +1,6 @@
 // A worker process: node worker.mjs ADDRESS CONCURRENCY LEASE_MS. Says "ready", tells what its tools do if TELL is set, and
 // answers "memory" with what it holds.
+import { setImmediate } from "node:timers/promises";
 import { startWorker } from "../../../packages/durable/dist/index.js";
 import { definition, openEngine } from "./runs.mjs";
 
@@ -12,12 +13,17 @@ await startWorker(engine, {
   leaseMs: Number(leaseMs),
   maxCrashes: 100,
 });
-process.on("message", (question) => {
-  if (question === "memory") {
+process.on("message", async (question) => {
+  if (question !== "memory") return;
+  // Several collections: the memory of buffers is freed some time after the first that finds them unused.
+  let bytes = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 10; round++) {
     globalThis.gc();
+    await setImmediate();
     const { heapUsed, arrayBuffers } = process.memoryUsage();
-    process.send({ bytes: heapUsed + arrayBuffers });
+    bytes = Math.min(bytes, heapUsed + arrayBuffers);
   }
+  process.send({ bytes });
 });
 // It ends with the bench, however that ends.
 process.once("disconnect", () => process.exit());

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { on } from "node:events";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
 import { finished, Sandbox } from "./agent.js";
@@ -18,6 +19,20 @@ const CONFIG = `export default {
     model: "scripted",
     async respond() {
       return { content: "All done.", toolCalls: [], finishReason: "stop" };
+    },
+  },
+};
+`;
+
+/** Its model reads a file, which a person has to allow, and then answers. */
+const ASKING_CONFIG = `export default {
+  confirm: ["read_file"],
+  provider: {
+    model: "scripted",
+    async respond({ messages }) {
+      if (messages.some(({ role }) => role === "tool")) return { content: "All done.", toolCalls: [], finishReason: "stop" };
+      const call = { id: "c1", type: "function", function: { name: "read_file", arguments: '{"path":"a.txt"}' } };
+      return { content: null, toolCalls: [call], finishReason: "tool_calls" };
     },
   },
 };
@@ -62,5 +77,32 @@ test.skipIf(!withServers)(
       expect((await ended).code).toBe(0);
     }
     expect((await sandbox.run(["runs", "prune", "--older", "0s"], { env })).stdout).toBe("2 runs removed.\n");
+  },
+);
+
+test.skipIf(!withServers)(
+  "a run goes on in a database that was restored from a dump, with a queue that never heard of it",
+  { timeout: 120_000 },
+  async () => {
+    const sandbox = new Sandbox();
+    sandbox.write("agent.config.mjs", ASKING_CONFIG);
+    sandbox.write("a.txt", "hello\n");
+    const [engine, restored] = [createDatabase(), createDatabase()];
+    const env = { AGENT_RUNS_ENGINE: engine, AGENT_RUNS_REDIS: REDIS };
+    await sandbox.run(["runs", "start", "--id", "kept", "look at a.txt"], { env });
+    await sandbox.run(["runs", "work", "--drain", "--trust"], { env });
+    const dump = join(sandbox.project, "runs.dump");
+    execFileSync("pg_dump", ["--schema=agent_runs", "--format=custom", `--file=${dump}`, engine]);
+    execFileSync("pg_restore", [`--dbname=${restored}`, dump]);
+    // Without Redis: the queue is in the restored database, and empty.
+    const later = { AGENT_RUNS_ENGINE: restored, AGENT_RUNS_REDIS: "" };
+    expect((await sandbox.run(["runs", "approve", "kept"], { env: later })).stdout).toBe(
+      "read_file: allowed\n",
+    );
+    await sandbox.run(["runs", "work", "--drain", "--trust"], { env: later });
+    const shown = JSON.parse((await sandbox.run(["runs", "show", "kept", "--json"], { env: later })).stdout);
+    expect(shown.run).toMatchObject({ state: "done", epoch: 2, result: { text: "All done." } });
+    const before = JSON.parse((await sandbox.run(["runs", "show", "kept", "--json"], { env })).stdout);
+    expect(before.run).toMatchObject({ state: "waiting", epoch: 1 });
   },
 );
