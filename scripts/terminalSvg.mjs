@@ -1,5 +1,5 @@
 // Turns a captured terminal screen into an SVG, for the docs:
-//   tmux capture-pane -ep | node scripts/terminalSvg.mjs "A chat with the agent" > docs/images/chat.svg
+//   tmux capture-pane -ep | node scripts/terminalSvg.mjs "A chat with the agent" > picture.svg
 import { readFileSync } from "node:fs";
 
 const CELL = { width: 8.4, height: 18 };
@@ -9,7 +9,7 @@ const TEXT = "#d8dee9";
 const COLOURS = ["#3b4252", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d8dee9"];
 const BRIGHT = ["#7f848e", "#ff7b86", "#b5e890", "#ffd68a", "#7fc4ff", "#dd92f0", "#6fd6e3", "#ffffff"];
 
-const lines = readFileSync(0, "utf8").replace(/\s+$/, "").split("\n").map(readLine);
+const lines = readLines(readFileSync(0, "utf8").replace(/\s+$/, "").split("\n"));
 const columns = Math.max(...lines.map((spans) => spans.reduce((sum, { text }) => sum + [...text].length, 0)));
 const width = Math.ceil(columns * CELL.width + 2 * MARGIN);
 const height = lines.length * CELL.height + 2 * MARGIN;
@@ -22,18 +22,23 @@ ${lines.map(drawLine).join("\n")}
 </svg>
 `);
 
-/** Splits a line into pieces of one style. Only colours, bold, dim, inverse and their resets occur in what tmux prints. */
-function readLine(line) {
-  const spans = [];
+/**
+ * Splits each line into pieces of one style, which goes on in the next line. Only colours, bold, dim, inverse and their
+ * resets occur in what tmux prints.
+ */
+function readLines(texts) {
   let style = {};
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what this reads
-  for (const piece of line.split(/(\u001b\[[\d;]*m)/)) {
+  return texts.map((text) => {
+    const spans = [];
     // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what this reads
-    const codes = /^\u001b\[([\d;]*)m$/.exec(piece)?.[1];
-    if (codes !== undefined) style = codes.split(";").reduce(applyCode, style);
-    else if (piece !== "") spans.push({ text: piece, style });
-  }
-  return spans;
+    for (const piece of text.split(/(\u001b\[[\d;]*m)/)) {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what this reads
+      const codes = /^\u001b\[([\d;]*)m$/.exec(piece)?.[1];
+      if (codes !== undefined) style = codes.split(";").reduce(applyCode, style);
+      else if (piece !== "") spans.push({ text: piece, style });
+    }
+    return spans;
+  });
 }
 
 function applyCode(style, text) {
