@@ -1,4 +1,13 @@
 import { AgentError, type ChatProvider, type ChatRequest } from "@agent/core";
+import {
+  AnswerBuilder,
+  type AnswerReader,
+  askWire,
+  HttpEndpoint,
+  incompleteAnswer,
+  readProviderOptions,
+  type Wire,
+} from "@agent/core/provider";
 import { OpenAIProvider } from "@agent/provider-openai";
 import { checkProvider, formatReport, type ProviderSubject, type ProviderTarget } from "@agent/testing";
 import { expect, test } from "vitest";
@@ -184,3 +193,75 @@ test.each(Object.entries(FAULTS))(
     expect(checks.filter(({ status }) => status === "failed").map((check) => check.id)).toEqual([id]);
   },
 );
+
+test("the kit says how to tell it what a request for a stream is", async () => {
+  const { isStream: _, ...dialect } = chat;
+  const subject: ProviderSubject = {
+    name: "asks in another way",
+    dialect,
+    create: (target) => {
+      const good = new OpenAIProvider({ ...target, api: "chat", model: "m" });
+      return { respond: ({ onText: _onText, ...request }) => good.respond(request) };
+    },
+  };
+  const report = formatReport(await checkProvider(subject));
+  expect(report).toMatch(
+    /FAIL answers:[^\n]*\n +expected a request for a stream.*isStream\(\) of the dialect/,
+  );
+});
+
+test("the kit finds a reader that takes JSON instead of a stream for the end of an answer", async () => {
+  const endpointOf = ({ baseURL, apiKey, ...limits }: ProviderTarget) =>
+    new HttpEndpoint({
+      ...readProviderOptions({ baseURL, apiKey, ...limits, model: "m" }, HASTY),
+      headers: {},
+      cures: {},
+    });
+  const subject: ProviderSubject = {
+    name: "hasty",
+    dialect: {
+      whole: ({ text, calls }) => ({ text, calls, end: true }),
+      events: ({ text }) => [{ say: text }, { end: true }].map((one) => `data: ${JSON.stringify(one)}\n\n`),
+      error: (message) => ({ error: { message } }),
+    },
+    create: (target) => {
+      const endpoint = endpointOf(target);
+      const wire: Wire = {
+        request: (_request, stream) => ({ path: "/talk", body: JSON.stringify({ stream }) }),
+        reader: (request) => hastyReader(new AnswerBuilder("m", request)),
+      };
+      return { respond: (request) => askWire(endpoint, wire, request) };
+    },
+  };
+  const report = formatReport(await checkProvider(subject));
+  expect(report).toMatch(/FAIL whole-or-nothing:[^\n]*\n +expected [^\n]*JSON instead of events/);
+});
+
+const HASTY = {
+  owner: "HastyProvider",
+  keyVariables: ["HASTY_KEY"],
+  baseURLVariable: "HASTY_URL",
+  baseURL: "https://hasty.example",
+  ownFields: ["stream"],
+  checks: {},
+};
+
+/** Looks only for what an event of its stream holds. */
+function hastyReader(answer: AnswerBuilder): AnswerReader {
+  let ended = false;
+  return {
+    whole: (given) => {
+      answer.addText((given as { text?: string }).text);
+      return answer.finish("stop");
+    },
+    add: (event) => {
+      const { say, end } = event as { say?: string; end?: boolean };
+      answer.addText(say);
+      ended ||= end === true;
+    },
+    end: () => {
+      if (!ended) throw incompleteAnswer();
+      return answer.finish("stop");
+    },
+  };
+}

@@ -36,8 +36,14 @@ export const ANSWER_CHECKS: readonly ProviderCheck[] = [
       inBothModes((mode) =>
         examination.with(
           [examination.reply(asksFor), examination.reply({ text: "Cut", finish: "length" })],
-          async (provider) => {
+          async (provider, server) => {
             const first = await ask(provider, mode, { tools: TOOLS });
+            const [request] = server.requests;
+            if (mode === "streaming" && request && !examination.isStream(request)) {
+              return [
+                { expected: `a request for a stream, by ${streamSign(examination)}`, got: request.text },
+              ];
+            }
             const second = await ask(provider, mode);
             return [
               ...differences(examination, first.response, outcome(first)),
@@ -183,6 +189,12 @@ function continued(response: ChatResponse, id: string | undefined): ChatMessage[
     ),
   ];
   return JSON.parse(JSON.stringify(messages));
+}
+
+function streamSign({ subject }: Examination): string {
+  return subject.dialect.isStream
+    ? "isStream() of the dialect"
+    : "stream: true in its body. If this API asks in another way, tell the kit with isStream() of the dialect";
 }
 
 function differences({ subject }: Examination, response: ChatResponse | undefined, got: string): Problem[] {

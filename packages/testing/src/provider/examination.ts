@@ -2,7 +2,7 @@ import type { ChatMessage, ChatProvider, ChatRequest, ChatResponse, ProviderRetr
 import { errorMessage } from "@agent/core/toolkit";
 import { withTimeout } from "@agent/internal";
 import type { Finding } from "../types.js";
-import { jsonReply, type Reply, ScriptedServer, streamReply } from "./server.js";
+import { jsonReply, type ReceivedRequest, type Reply, ScriptedServer, streamReply } from "./server.js";
 import type { ProviderSubject, ProviderTarget, SampleAnswer } from "./types.js";
 
 export type Mode = "JSON" | "streaming";
@@ -46,10 +46,15 @@ export class Examination {
   reply(answer: SampleAnswer): Reply {
     const { dialect } = this.subject;
     return (request, response) => {
-      const isStream = dialect.isStream?.(request) ?? request.body.stream === true;
-      const reply = isStream ? streamReply(dialect.events(answer)) : jsonReply(dialect.whole(answer));
+      const reply = this.isStream(request)
+        ? streamReply(dialect.events(answer))
+        : jsonReply(dialect.whole(answer));
       return reply(request, response);
     };
+  }
+
+  isStream(request: ReceivedRequest): boolean {
+    return this.subject.dialect.isStream?.(request) ?? request.body.stream === true;
   }
 
   errorReply(status: number, message: string, headers: Record<string, string> = {}): Reply {

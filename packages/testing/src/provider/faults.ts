@@ -18,10 +18,23 @@ export const FAULT_CHECKS: readonly ProviderCheck[] = [
   {
     id: "whole-or-nothing",
     title: "never resolves to half an answer, wherever the stream is cut",
-    cure: "Resolve only after the event that ends an answer; reject when the stream ends before it.",
+    cure: "Resolve only after the event that ends an answer; reject when the stream ends before it. askWire passes JSON that comes instead of a stream to add(), as one event.",
     run: async (examination) => {
-      const events = examination.subject.dialect.events(CALLING);
+      const { dialect } = examination.subject;
+      const events = dialect.events(CALLING);
       const problems: Problem[] = [];
+      const unstreamed = await examination.with(
+        [jsonReply(dialect.whole(CALLING))],
+        (provider) => ask(provider, "streaming"),
+        { maxRetries: 0 },
+      );
+      if (unstreamed.response && !isWhole(unstreamed)) {
+        problems.push({
+          expected:
+            "the whole answer or a rejection when a server that does not stream sends JSON instead of events",
+          got: outcome(unstreamed),
+        });
+      }
       for (let count = 0; count < events.length; count++) {
         const reply = streamReply(events.slice(0, count), count % 2 === 0 ? "cut" : "clean");
         const asked = await examination.with([reply], (provider) => ask(provider, "streaming"), {

@@ -28,7 +28,7 @@ export interface Wire {
 export interface AnswerReader {
   /** The answer of a request that does not stream. */
   whole(answer: unknown): ChatResponse;
-  /** One event of a stream. */
+  /** One event of a stream. A server that does not stream sends its whole answer instead, as the only event. */
   add(event: unknown): void;
   /**
    * Reads an event without parsing it as JSON, and returns whether it could; otherwise the event is parsed and passed
