@@ -4,6 +4,7 @@ import { shellHasUlimit } from "./processes/limits.js";
 import { ProcessTable } from "./processes/processTable.js";
 import { Sandbox } from "./sandbox/sandbox.js";
 import { testSandbox } from "./sandbox/selfTest.js";
+import { resolveSandbox } from "./sandbox/settings.js";
 
 const ANY_LIMITS = { memoryMb: 1024, processes: 1024 };
 
@@ -13,7 +14,7 @@ export async function diagnose(shell = "/bin/sh"): Promise<Diagnosis[]> {
   const ulimit = shellHasUlimit(shell);
   const group = canGroup();
   const limitsMemory = group && canLimitMemory();
-  const sandbox = await new Sandbox("auto").status();
+  const sandbox = await new Sandbox(resolveSandbox("auto")).status();
   return [
     { subject: "timeout", ok: true, detail: "the command and its process group are ended" },
     {

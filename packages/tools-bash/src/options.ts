@@ -1,7 +1,7 @@
 import { packOptions } from "@agent/core/toolkit";
 import type { PolicyRule } from "./policy/rules.js";
 import type { LimitOptions } from "./processes/limits.js";
-import type { SandboxMode, SandboxOptions } from "./sandbox/sandbox.js";
+import type { SandboxMode, SandboxOptions } from "./sandbox/settings.js";
 
 export const packName = "@agent/tools-bash";
 

@@ -4,11 +4,12 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { commandsLike } from "../../test/processes.js";
 import { Sandbox } from "../sandbox/sandbox.js";
+import { resolveSandbox } from "../sandbox/settings.js";
 import type { RunBashResult } from "./result.js";
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL("../../test/agent.mjs", import.meta.url));
-const { program: bwrap, problem } = await new Sandbox("auto").status();
+const { program: bwrap, problem } = await new Sandbox(resolveSandbox("auto")).status();
 const FLOOD = "head -c 5000000 /dev/zero; exit 3";
 
 /** What a command returns to an agent that runs in a world of its own, made by bubblewrap with `world`. */

@@ -15,9 +15,10 @@ import {
 } from "../../test/processes.js";
 import type { BashOptions } from "../options.js";
 import { Sandbox } from "../sandbox/sandbox.js";
+import { resolveSandbox } from "../sandbox/settings.js";
 
 leaveNoProcessBehind();
-const hasSandbox = (await new Sandbox("auto").status()).program !== undefined;
+const hasSandbox = (await new Sandbox(resolveSandbox("auto")).status()).program !== undefined;
 const newest = () => jobs.list().at(-1);
 
 describe("work in the background", () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { leaveNoProcessBehind, makeTool, runBash, runWith } from "../../test/processes.js";
 import { Sandbox } from "../sandbox/sandbox.js";
+import { resolveSandbox } from "../sandbox/settings.js";
 import { ControlGroup } from "./controlGroup.js";
 import { limitPrelude, resolveLimits } from "./limits.js";
 
@@ -12,7 +13,7 @@ leaveNoProcessBehind();
 const directory = mkdtempSync(join(tmpdir(), "tools-bash-limits-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const hasPython = spawnSync("python3", ["-c", ""]).status === 0;
-const hasSandbox = (await new Sandbox("auto").status()).program !== undefined;
+const hasSandbox = (await new Sandbox(resolveSandbox("auto")).status()).program !== undefined;
 const group = ControlGroup.create({ memoryMb: 1024, processes: 100 });
 group?.remove();
 const canGroup = group !== undefined;

@@ -18,9 +18,10 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
 import { useWorkspace } from "../../test/workspace.js";
 import { Sandbox } from "./sandbox.js";
+import { resolveSandbox } from "./settings.js";
 
 leaveNoProcessBehind();
-const { program, problem } = await new Sandbox("auto").status();
+const { program, problem } = await new Sandbox(resolveSandbox("auto")).status();
 const required = { sandbox: "require" } as const;
 const home = process.cwd();
 const at = useWorkspace();

@@ -5,9 +5,10 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { leaveNoProcessBehind, makeTool, runBash, runWith } from "../../test/processes.js";
 import { useWorkspace } from "../../test/workspace.js";
 import { Sandbox } from "./sandbox.js";
+import { resolveSandbox } from "./settings.js";
 
 leaveNoProcessBehind();
-const { program, problem } = await new Sandbox("auto").status();
+const { program, problem } = await new Sandbox(resolveSandbox("auto")).status();
 const required = { sandbox: "require" } as const;
 const at = useWorkspace();
 

@@ -18,9 +18,10 @@ import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
 import { useWorkspace } from "../../test/workspace.js";
 import { RunBashTool } from "../tools/bash.js";
 import { Sandbox } from "./sandbox.js";
+import { resolveSandbox } from "./settings.js";
 
 leaveNoProcessBehind();
-const { program, problem } = await new Sandbox("auto").status();
+const { program, problem } = await new Sandbox(resolveSandbox("auto")).status();
 /** The user id of the account "nobody". */
 const NOBODY = 65534;
 const required = { sandbox: "require" } as const;

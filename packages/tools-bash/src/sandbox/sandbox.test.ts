@@ -14,9 +14,10 @@ import {
 } from "../../test/processes.js";
 import { RunBashTool } from "../tools/bash.js";
 import { Sandbox } from "./sandbox.js";
+import { resolveSandbox } from "./settings.js";
 
 leaveNoProcessBehind();
-const status = await new Sandbox("auto").status();
+const status = await new Sandbox(resolveSandbox("auto")).status();
 const home = process.cwd();
 const base = realpathSync(mkdtempSync(join(tmpdir(), "tools-bash-sandbox-")));
 const workspace = join(base, "workspace");

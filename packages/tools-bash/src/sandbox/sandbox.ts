@@ -1,24 +1,11 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import { canonicalPath, HELPER_ENVIRONMENT, isInside, quotePath } from "@agent/internal";
 import { FileGuard } from "./guard.js";
 import type { RefusedFile } from "./inspect.js";
 import { listeningSockets, mountArguments, privatePlaces } from "./mounts.js";
 import { seccompFilter } from "./seccomp.js";
+import type { SandboxMode, SandboxSettings } from "./settings.js";
 import { findSandbox, type SandboxStatus } from "./status.js";
-
-/** `off`: no sandbox. `auto`: one if the system has it. `require`: nothing runs without. */
-export type SandboxMode = "off" | "auto" | "require";
-
-export interface SandboxOptions {
-  readonly mode: SandboxMode;
-  /** `false` cuts commands off from the network. Default `true`. */
-  readonly network?: boolean;
-  /** `true` lets commands use unix sockets, also of programs outside that listen in the open. Default `false`. */
-  readonly unixSockets?: boolean;
-  /** Directories that may be written besides the agent's working directory. */
-  readonly writable?: readonly string[];
-}
 
 /** The level in force for a command. */
 export type SandboxLevel = "none" | "bubblewrap";
@@ -72,13 +59,11 @@ export class Sandbox {
   readonly #guard = new FileGuard();
   #status: Promise<SandboxStatus> | undefined;
 
-  constructor(options: SandboxMode | SandboxOptions = "off", surroundings: SandboxSurroundings = {}) {
-    const given = typeof options === "string" ? { mode: options } : options;
-    this.mode = given.mode;
-    this.#network = given.network ?? true;
-    this.#unixSockets = given.unixSockets ?? false;
-    // Resolved before the first command: a command could put a link in the place of a directory.
-    this.#writable = (given.writable ?? []).map((path) => canonicalPath(resolve(path)));
+  constructor(settings: SandboxSettings, surroundings: SandboxSurroundings = {}) {
+    this.mode = settings.mode;
+    this.#network = settings.network;
+    this.#unixSockets = settings.unixSockets;
+    this.#writable = settings.writable;
     this.#surroundings = surroundings;
   }
 

@@ -6,6 +6,7 @@ import { errorMessage } from "@agent/core/toolkit";
 import { canonicalPath, HELPER_ENVIRONMENT } from "@agent/internal";
 import { probeProgram } from "../helpers/probe.js";
 import { Sandbox } from "./sandbox.js";
+import { resolveSandbox } from "./settings.js";
 
 /** A scratch directory with a workspace in it, and a way to run commands in a sandbox for that workspace. */
 interface Place {
@@ -120,7 +121,10 @@ function makePlace(base: string): Place {
   mkdirSync(join(workspace, ".git/hooks"), { recursive: true });
   writeFileSync(join(workspace, ".git/config"), "");
   const make = (network: boolean): Sandbox =>
-    new Sandbox({ mode: "require", network }, { secretPaths: [secret], protectedNames: [HOST_FILE] });
+    new Sandbox(resolveSandbox({ mode: "require", network }), {
+      secretPaths: [secret],
+      protectedNames: [HOST_FILE],
+    });
   const sandboxes = { open: make(true), closed: make(false) };
   const run: Place["run"] = async (command, { env = {}, network = true, isFresh = false } = {}) => {
     const sandbox = isFresh ? make(network) : network ? sandboxes.open : sandboxes.closed;
