@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { CallHooks } from "@agent/core";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
@@ -51,6 +51,7 @@ export function findInstructions(cwd: string): Instruction[] {
 function readInstruction(directory: string, root: string): Instruction | undefined {
   for (const name of NAMES) {
     const file = join(directory, name);
+    if (!existsSync(file)) continue;
     try {
       // Read one byte more than is used, to see whether the text is cut. A huge file is not read to its end.
       const start = readRegularFileInside(root, file, MOST_BYTES + 1)?.toString("utf8");

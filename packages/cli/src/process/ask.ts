@@ -1,5 +1,4 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { escapeInvisible, onAbort } from "@agent/core/toolkit";
 import { wrapWords } from "../display/width.js";
 
@@ -18,10 +17,11 @@ export const atOnce: Aside = (work) => work();
  * Asks on the terminal and resolves to the trimmed line; "" if the person closed the input or the signal aborted. Text
  * typed before the question appeared is no answer to it and is dropped.
  */
-export function ask(question: string, signal?: AbortSignal): Promise<string> {
-  if (signal?.aborted) return Promise.resolve("");
+export async function ask(question: string, signal?: AbortSignal): Promise<string> {
+  const { createInterface } = await import("node:readline");
+  if (signal?.aborted) return "";
   dropTypedAhead();
-  return new Promise((resolve) => {
+  return await new Promise((resolve) => {
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     let answer = "";
     const release = onAbort(signal, () => {

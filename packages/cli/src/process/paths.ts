@@ -60,7 +60,8 @@ export function ensurePrivateDirectory(path: string): void {
  */
 function assertOwn(path: string, unwanted: number): string {
   const me = process.getuid?.();
-  const [info, link] = [look(path, statSync), look(path, lstatSync)];
+  const link = look(path, lstatSync);
+  const info = link && look(path, statSync);
   if (me === undefined || !info || !link) return path;
   for (const { uid } of [info, link]) {
     if (uid === me || uid === 0 || uid === UNMAPPED_USER) continue;
@@ -80,9 +81,9 @@ function assertOwn(path: string, unwanted: number): string {
   return path;
 }
 
-function look(path: string, how: (path: string) => Stats): Stats | undefined {
+function look(path: string, how: typeof lstatSync): Stats | undefined {
   try {
-    return how(path);
+    return how(path, { throwIfNoEntry: false });
   } catch {
     return undefined;
   }

@@ -32,6 +32,8 @@ export function packOptions<Options extends object>(
       `${packName}: options must be an object, got ${describeValue(options)}.`,
     );
   }
+  // A preset hands on a block for each pack, and most are empty: there is nothing to compile a schema for.
+  if (Object.keys(options).length === 0) return {} as Options;
   const check = compileSchema({ type: "object", properties, additionalProperties: false });
   const problem = check(options);
   if (problem !== undefined) throw new AgentError("invalid_argument", `${packName}: option ${problem}`);
