@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   fdatasyncSync,
   fstatSync,
   linkSync,
@@ -18,6 +19,10 @@ import { writeAllSync } from "./writeAll.js";
 
 const LOG_NAME = /^log\.(\d+)\.jsonl$/;
 const NEWLINE = 0x0a;
+// The tasks are private, also in a directory that others can read.
+const FILE_MODE = 0o600;
+// A link in the place of the log would have commands written to whatever it leads to.
+const OPEN_LOG = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 const READ_BYTES = 1024 * 1024;
 // A log below this size is read in a few milliseconds; a larger one is rewritten once most of its commands are outdated.
 const COMPACT_AT_BYTES = 4 * 1024 * 1024;
@@ -127,7 +132,7 @@ export class CommandLog {
   }
 
   #open(number: number): void {
-    const fd = openSync(this.#path(number), "a+");
+    const fd = openSync(this.#path(number), OPEN_LOG, FILE_MODE);
     this.close();
     this.#fd = fd;
     this.#number = number;
@@ -144,7 +149,7 @@ export class CommandLog {
   #publish(number: number, commands: Iterable<Command>): void {
     const temporary = join(this.#directory, `.log.${this.#tag}`);
     const lines = Array.from(commands, (command) => `${JSON.stringify(command)}\n`);
-    writeFileSync(temporary, lines.join(""), { flush: true });
+    writeFileSync(temporary, lines.join(""), { flush: true, mode: FILE_MODE });
     try {
       linkSync(temporary, this.#path(number));
     } catch (error) {
