@@ -1,9 +1,9 @@
 import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { packSource, Sandbox } from "./agent.js";
@@ -73,6 +73,40 @@ describe("agent pack search, add and remove", () => {
     expect(stdout).toContain(`${NAME}  1.2.3  Says hello\n`);
     expect(stdout).not.toContain("left-pad");
   });
+
+  test.each(["add", "remove"])(
+    "%s runs nothing of a stranger's project: no install script of its dependencies, no git that its .npmrc names",
+    async (action) => {
+      const box = new Sandbox();
+      const env = await registryWith(box, PACK);
+      const folder = box.write(
+        "evil/package.json",
+        JSON.stringify({
+          name: "evil",
+          version: "1.0.0",
+          scripts: { postinstall: `touch ${box.root}/script-ran` },
+        }),
+      );
+      execFileSync("tar", [
+        ...["-czf", join(box.project, "evil.tgz"), "--transform", "s,^,package/,"],
+        ...["-C", dirname(folder), "package.json"],
+      ]);
+      chmodSync(box.write("git.sh", `#!/bin/sh\ntouch ${box.root}/git-ran\nexit 1\n`), 0o755);
+      box.write(`node_modules/${NAME}/package.json`, JSON.stringify({ name: NAME, version: "1.2.3" }));
+      const project = (dependencies: object): void => {
+        box.write("package.json", JSON.stringify({ dependencies: { [NAME]: "1.2.3", ...dependencies } }));
+      };
+      const args = ["pack", action, NAME, ...(action === "add" ? ["--yes"] : [])];
+      project({ evil: "file:./evil.tgz" });
+      await box.run(args, { env });
+      expect(existsSync(join(box.project, "node_modules/evil"))).toBe(true);
+      box.write(".npmrc", `git=${box.project}/git.sh\nignore-scripts=false\n`);
+      project({ other: `git+file://${box.project}/nowhere` });
+      box.write(`node_modules/${NAME}/package.json`, JSON.stringify({ name: NAME, version: "1.2.3" }));
+      expect((await box.run(args, { env })).stderr).toContain("npm error");
+      expect(["script-ran", "git-ran"].filter((name) => existsSync(join(box.root, name)))).toEqual([]);
+    },
+  );
 
   test("add installs, shows the tools, and selects the pack; remove undoes it", async () => {
     const box = new Sandbox();

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
+import { devNull } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { CliError } from "../../process/errors.js";
 import { EXIT } from "../../process/exitCodes.js";
@@ -15,8 +16,7 @@ export async function installPackages(directory: string, names: readonly string[
     ensurePrivateDirectory(directory);
     writeFileSync(join(directory, "package.json"), MANIFEST, { flag: "wx" });
   }
-  // No install scripts: they would run with the person's rights before the pack was approved.
-  await runNpm(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--", ...names], directory);
+  await runNpm(["install", "--no-audit", "--no-fund", "--", ...names], directory);
 }
 
 export async function uninstallPackages(directory: string, names: readonly string[]): Promise<void> {
@@ -35,11 +35,25 @@ function ownNpm(): { readonly program: string; readonly env: NodeJS.ProcessEnv }
   return { program, env: { ...process.env, PATH } };
 }
 
+/**
+ * What the `.npmrc` and the package.json of a project must not decide, because nobody trusted them: no install scripts,
+ * neither of a pack before it was approved nor of whatever else npm installs or completes meanwhile, and the person's own
+ * git for dependencies that are repositories.
+ */
+function safeOptions(): string[] {
+  return ["--ignore-scripts", `--git=${ownProgram("git") ?? devNull}`];
+}
+
 /** Runs npm and resolves to what it printed. Its messages go to standard error. Throws a `CliError` if it fails. */
 export async function runNpm(args: readonly string[], cwd: string): Promise<string> {
   return await new Promise((resolve, reject) => {
     const { program, env } = ownNpm();
-    const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+    const [command = "", ...rest] = args;
+    const child = spawn(program, [command, ...safeOptions(), ...rest], {
+      cwd,
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     let output = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       if (output.length < MAX_OUTPUT) output += chunk;
