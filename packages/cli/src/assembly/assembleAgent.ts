@@ -34,7 +34,7 @@ import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
 import { notedSteps } from "./runningCalls.js";
 import { SessionRecording } from "./sessionRecording.js";
-import { newSessionFile, openSession, undoDirectory } from "./sessions.js";
+import { newSessionFile, type OpenSession, openSession, undoDirectory } from "./sessions.js";
 import { defaultSystemPrompt } from "./systemPrompt.js";
 
 /** Options of a single run, set by the command rather than by the settings. */
@@ -96,8 +96,8 @@ export async function assembleAgent(
     loadSelectedPacks(loaded),
   ]);
   const [chosen, packs] = [fulfilled(loading[0]), fulfilled(loading[1])];
-  const { file, session } =
-    resume === undefined ? { file: newSessionFile(cwd) } : await openSession(cwd, resume);
+  const { file, session, isKept }: OpenSession =
+    resume === undefined ? { file: newSessionFile(cwd), isKept: true } : await openSession(cwd, resume);
   const instructions = options.instructions ? findInstructions(cwd) : [];
   // The person's own commands come first, so that a project cannot replace a command they know.
   const ownCommands = [...readOwnCommands(configDirectory()), ...projectCommands(cwd)];
@@ -107,9 +107,9 @@ export async function assembleAgent(
     options.instructions ? describeSkills(ownCommands) : "",
   ];
   const conversation = new Conversation({
-    // A resumed session contains its instructions already.
+    // A resumed session contains its instructions already. Those of a file from elsewhere may be a stranger's.
     systemPrompt:
-      settings.systemPrompt === undefined && session
+      settings.systemPrompt === undefined && session && isKept
         ? session.systemPrompt
         : told.filter((part) => part !== "").join("\n\n"),
     sessionContextFilePath: file,

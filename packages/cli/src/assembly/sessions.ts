@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, extname, join, resolve, sep } from "node:path";
 import { contentText, loadSession, type Session } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
-import { nearestMatch } from "@agent/internal";
+import { canonicalPath, isInside, nearestMatch } from "@agent/internal";
 import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
 
@@ -16,6 +16,8 @@ const SESSION_FILE = /^\d{8}-\d{6}-[0-9a-f]{4}\.jsonl$/;
 export interface OpenSession {
   readonly file: string;
   readonly session?: Session;
+  /** Whether the file is one of those that the agent keeps. Any other may be a stranger's. */
+  readonly isKept: boolean;
 }
 
 /** One line of `agent sessions`. */
@@ -36,10 +38,14 @@ export function newSessionFile(cwd: string): string {
   return join(sessionDirectory(cwd), `${stamp}-${randomBytes(2).toString("hex")}${EXTENSION}`);
 }
 
-/** The session `wanted` names: an id or the start of one, a file, or with `true` the last used of this directory. */
+/**
+ * The session `wanted` names: an id or the start of one, the path of a file, or with `true` the last used of this
+ * directory. What looks like an id is never a file: a stranger's project may have one of that name.
+ */
 export async function openSession(cwd: string, wanted: string | true): Promise<OpenSession> {
   const file = wanted === true ? latest(cwd) : byName(cwd, wanted);
-  return { file, session: await loadSession(file) };
+  const isKept = isInside(canonicalPath(allSessions()), canonicalPath(file));
+  return { file, session: await loadSession(file), isKept };
 }
 
 /** The sessions of this directory, last used first. Files that are no sessions are left out. */
@@ -72,7 +78,7 @@ export function isSessionId(id: string): boolean {
 /** Removes a kept session of any directory, with its data for `/undo`. Throws if there is none. */
 export function deleteSession(id: string): void {
   const name = `${id}${EXTENSION}`;
-  const all = join(stateDirectory(), "sessions");
+  const all = allSessions();
   const directories = isSessionId(id) && existsSync(all) ? readdirSync(all) : [];
   const file = directories.map((directory) => join(all, directory, name)).find((path) => existsSync(path));
   if (file === undefined) throw new CliError(`There is no session ${quote(id)}. See: agent sessions`);
@@ -108,14 +114,16 @@ function byName(cwd: string, wanted: string): string {
   const names = sessionFiles(directory);
   const [match, ...others] = names.filter((name) => name.startsWith(wanted));
   if (match !== undefined && (others.length === 0 || idOf(match) === wanted)) return join(directory, match);
-  if (existsSync(resolve(cwd, wanted))) return resolve(cwd, wanted);
+  const isPath = wanted.includes("/") || wanted.includes(sep) || extname(wanted) !== "";
+  if (isPath && existsSync(resolve(cwd, wanted))) return resolve(cwd, wanted);
   if (match !== undefined) {
     const ids = [match, ...others].map(idOf).join(", ");
     throw new CliError(`--resume ${quote(wanted)}: several sessions start so: ${ids}. Write more of it.`);
   }
+  const isFile = !isPath && existsSync(resolve(cwd, wanted));
   const meant = nearestMatch(wanted, names.map(idOf));
   throw new CliError(
-    `--resume ${quote(wanted)}: there is no such session.${meant ? ` Did you mean ${meant}?` : ""} See: agent sessions`,
+    `--resume ${quote(wanted)}: there is no such session.${isFile ? ` For the file of that name write ./${wanted}.` : ""}${meant ? ` Did you mean ${meant}?` : ""} See: agent sessions`,
   );
 }
 
@@ -147,5 +155,9 @@ function sessionDirectory(cwd: string): string {
     basename(resolve(cwd))
       .replace(/[^\w.-]/g, "_")
       .slice(0, 40) || "root";
-  return join(stateDirectory(), "sessions", `${name}-${hash}`);
+  return join(allSessions(), `${name}-${hash}`);
+}
+
+function allSessions(): string {
+  return join(stateDirectory(), "sessions");
 }
