@@ -7,6 +7,7 @@ import {
   isAgentError,
 } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
+import { withTimeout } from "@agent/internal";
 import {
   type ContentBlock,
   type PromptResponse,
@@ -23,8 +24,8 @@ import { BuiltInPermissions, choosePermission } from "./permission.js";
 import { toContent } from "./prompt.js";
 import { replayEvents } from "./replay.js";
 import { type TextReader, textReader } from "./textReader.js";
+import { unlessAborted } from "./unlessAborted.js";
 import { chunk, UpdateWriter, type UpdateWriterOptions } from "./updates.js";
-import { unlessAborted, wait } from "./waiting.js";
 
 /** How long a cancelled message waits for its tools before the editor gets its response. Tools may end after it. */
 const CANCEL_WAIT_MS = 20;
@@ -194,11 +195,13 @@ export class AcpSession {
     const { host, writer } = this.#parts();
     const settled = host.agent.settled();
     const over = settled.then(() => host.afterMessage?.()).catch(() => undefined);
-    const events = await (isCancelled ? Promise.race([settled, wait(CANCEL_WAIT_MS)]) : settled);
-    for (const event of events ?? []) await this.#show(event);
+    const inTime = isCancelled
+      ? await withTimeout<readonly AgentEvent[] | undefined>(settled, CANCEL_WAIT_MS, () => undefined)
+      : await settled;
+    for (const event of inTime ?? []) await this.#show(event);
     if (!isCancelled) return await over;
     for (const update of writer.unfinished(STILL_ENDING)) await this.#editor.update(update);
-    this.#settling = Promise.all([events ? [] : settled, over]).then(([late]) => late);
+    this.#settling = Promise.all([inTime ? [] : settled, over]).then(([late]) => late);
   }
 
   async #announceCommands(): Promise<void> {

@@ -1,5 +1,5 @@
 import { quote } from "@agent/core/toolkit";
-import { nearestMatch } from "@agent/internal";
+import { didYouMean } from "@agent/internal";
 import { Command, CommanderError } from "commander";
 import { collect, definedOptions, refuseRepeats, settingsOptions } from "./commands/options.js";
 import type { CrashGuard } from "./process/crash.js";
@@ -60,14 +60,10 @@ export async function runProgram(args: readonly string[], guard: CrashGuard): Pr
 function checkCommandName(task: readonly string[], program: Command): void {
   const [word = "", ...rest] = task;
   if (rest.length > 0 || !/^[a-z-]{3,}$/i.test(word) || program.opts().print) return;
-  const meant = nearestMatch(
-    word,
-    program.commands.map((command) => command.name()),
-  );
-  if (meant === undefined) return;
-  throw new CliError(
-    `There is no command ${quote(word)}. Did you mean: agent ${meant}? To give it as a task: agent -p ${word}`,
-  );
+  const names = program.commands.map((command) => command.name());
+  const hint = didYouMean(word, names, { show: (name) => `"agent ${name}"`, otherwise: "" });
+  if (hint === "") return;
+  throw new CliError(`There is no command ${quote(word)}. ${hint} To give it as a task: agent -p ${word}`);
 }
 
 /**

@@ -172,7 +172,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     terminal.send("/enable read_nte");
     await terminal.until('There is no tool "read_nte". Did you mean "read_note"?');
     terminal.send("/statsu");
-    await terminal.until('There is no command "/statsu". Did you mean /status?');
+    await terminal.until('There is no command "/statsu". Did you mean "/status"?');
     terminal.send("/model");
     await terminal.until("scripted answers.");
     terminal.send("/model other");

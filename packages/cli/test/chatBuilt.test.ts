@@ -90,7 +90,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     await terminal.until("scripted-large answers from the next message on.");
     await expect.poll(() => terminal.status()).toContain("scripted-large");
     terminal.send("/model scripted-lrage");
-    await terminal.until('The server has no model "scripted-lrage". Did you mean scripted-large?');
+    await terminal.until('The server has no model "scripted-lrage". Did you mean "scripted-large"?');
     terminal.send("/model");
     await terminal.until(/Which model · type to filter/);
     terminal.type("oth");

@@ -9,7 +9,7 @@ describe.skipIf(!hasTmux)("the built commands in a terminal (skipped without tmu
 
   test("a misspelt command is corrected, and no model is asked", async () => {
     const { run, model } = await start();
-    await run(["dcotor"]).until(/Did you mean: agent doctor\?[\s\S]*\[status 2\]/);
+    await run(["dcotor"]).until(/Did you mean "agent doctor"\?[\s\S]*\[status 2\]/);
     expect(model.requests).toEqual([]);
   });
 

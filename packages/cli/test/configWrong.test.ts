@@ -133,7 +133,7 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     const { code, stderr } = await box.run(["tools", "--no-config", "--enable", "xyzzy"]);
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /^agent: --enable: there is no tool "xyzzy"\. Known: save_session_context, read_file/,
+      /^agent: --enable: there is no tool "xyzzy"\. Known: "save_session_context", "read_file"/,
     );
   });
 

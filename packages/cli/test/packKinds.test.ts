@@ -136,7 +136,7 @@ describe("the command line says what is wrong with it", () => {
   ])("a misspelt command is corrected: %s", async (word, meant) => {
     const { code, stderr } = await new Sandbox().run([word]);
     expect(code).toBe(2);
-    expect(stderr).toContain(`Did you mean: ${meant}?`);
+    expect(stderr).toContain(`Did you mean "${meant}"?`);
   });
 
   test("any other word is a task, and a misspelt one with -p", async () => {

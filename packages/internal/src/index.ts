@@ -29,8 +29,8 @@ export { concatBytes, fromUtf8, toBase64, toUtf8, utf8Length } from "./text/byte
 export { countOf } from "./text/countOf.js";
 export { describeValue, errorMessage, quote, quotePath } from "./text/describe.js";
 export { fenced } from "./text/fenced.js";
-export { didYouMean, nearestMatch } from "./text/nearest.js";
+export { didYouMean } from "./text/nearest.js";
 export { findConfusables, misreadings, spellOut } from "./text/spellOut.js";
 export { truncateMiddle, truncateUtf8, truncateUtf8Start, utf8Boundary } from "./text/truncate.js";
 export { escapeInvisible, escapeToLine, hasHiddenTags, revealHiddenTags } from "./text/visible.js";
-export { LONGEST_TIMER_MS, withTimeout } from "./timer.js";
+export { delay, LONGEST_TIMER_MS, withTimeout } from "./timer.js";

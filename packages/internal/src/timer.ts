@@ -17,3 +17,10 @@ export async function withTimeout<T>(work: Promise<T>, ms: number, onTimeout: ()
     clearTimeout(timer);
   }
 }
+
+/** Resolves to `undefined` after `ms`. (`node:timers/promises` would add to the cost of importing a package.) */
+export function delay(ms: number): Promise<undefined> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms, undefined);
+  });
+}

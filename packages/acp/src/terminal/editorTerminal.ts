@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { withTimeout } from "@agent/internal";
 import { type CreateTerminalResponse, methods } from "@agentclientprotocol/sdk";
 import type { Editor } from "../editor.js";
 import type { CommandTerminal } from "./commandTerminal.js";
@@ -72,7 +73,7 @@ export async function openEditorTerminal(
       try {
         writeFileSync(status, `${exitCode}\n`, { mode: 0o600 });
         await writer.end();
-        await Promise.race([exited, new Promise((resolve) => setTimeout(resolve, EXIT_WAIT_MS).unref())]);
+        await withTimeout<unknown>(exited, EXIT_WAIT_MS, () => undefined);
       } finally {
         remove();
       }

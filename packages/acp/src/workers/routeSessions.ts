@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isRecord } from "@agent/core/toolkit";
+import { withTimeout } from "@agent/internal";
 import { type AnyMessage, methods, RequestError, type Stream } from "@agentclientprotocol/sdk";
-import { wait } from "../waiting.js";
 import { RequestIds } from "./requestIds.js";
 import { type PendingRequest, Worker, type WorkerProcess } from "./worker.js";
 
@@ -55,7 +55,7 @@ class Router {
     this.#isOver = true;
     for (const worker of this.#workers.keys()) worker.close();
     const ended = Promise.all(this.#workers.values());
-    await Promise.race([ended, wait(END_MS)]);
+    await withTimeout<unknown>(ended, END_MS, () => undefined);
     for (const worker of this.#workers.keys()) worker.process.kill();
     await ended;
   }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, extname, join, resolve, sep } from "node:path";
 import { contentText, loadSession, type Session } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
-import { canonicalPath, isInside, nearestMatch } from "@agent/internal";
+import { canonicalPath, didYouMean, isInside } from "@agent/internal";
 import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
 
@@ -121,10 +121,10 @@ function byName(cwd: string, wanted: string): string {
     throw new CliError(`--resume ${quote(wanted)}: several sessions start so: ${ids}. Write more of it.`);
   }
   const isFile = !isPath && existsSync(resolve(cwd, wanted));
-  const meant = nearestMatch(wanted, names.map(idOf));
-  throw new CliError(
-    `--resume ${quote(wanted)}: there is no such session.${isFile ? ` For the file of that name write ./${wanted}.` : ""}${meant ? ` Did you mean ${meant}?` : ""} See: agent sessions`,
-  );
+  const hint = isFile
+    ? `For the file of that name write ./${wanted}.`
+    : didYouMean(wanted, names.map(idOf), { otherwise: "See: agent sessions" });
+  throw new CliError(`--resume ${quote(wanted)}: there is no such session. ${hint}`);
 }
 
 /** The name of a session, by its file. */

@@ -1,6 +1,6 @@
 import type { JsonSchema, ToolRegistry } from "@agent/core";
-import { didYouMean, errorMessage, isRecord, quote } from "@agent/core/toolkit";
-import { describeValue, nearestMatch } from "@agent/internal";
+import { errorMessage, isRecord, quote } from "@agent/core/toolkit";
+import { describeValue, didYouMean } from "@agent/internal";
 import { withTools } from "../assembly/withTools.js";
 import { parseArgument, typesOf } from "../offline/toolArguments.js";
 import type { CrashGuard } from "../process/crash.js";
@@ -128,9 +128,6 @@ function unknownTool(name: string, registry: ToolRegistry): string {
 }
 
 function unknownArgument(flag: string, known: readonly string[]): string {
-  const meant = nearestMatch(flag, known);
-  const hint = meant
-    ? `Did you mean --${meant}?`
-    : `It takes: ${known.map((name) => `--${name}`).join(", ") || "nothing"}.`;
+  const hint = didYouMean(flag, known, { show: (name) => `--${name}` });
   return `--${flag} is not an argument of the tool. ${hint}`;
 }

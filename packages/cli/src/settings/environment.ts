@@ -1,5 +1,4 @@
-import { didYouMean } from "@agent/core/toolkit";
-import { describeValue } from "@agent/internal";
+import { describeValue, didYouMean } from "@agent/internal";
 import { MODES, type Mode } from "../permissions/mode.js";
 import { CliError } from "../process/errors.js";
 import type { AgentConfig } from "./config/types.js";

@@ -87,7 +87,7 @@ describe("what register refuses", () => {
   test("an unknown capability, naming the known ones", () => {
     const tool = { ...fakeTool("a"), capabilities: ["delete"] } as unknown as ExecutableTool;
     expect(() => registryWith(tool)).toThrow(
-      '"delete" is not a capability. Known: read, write, destroy, execute, network',
+      '"delete" is not a capability. Known: "read", "write", "destroy", "execute", "network".',
     );
   });
 });

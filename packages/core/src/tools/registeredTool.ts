@@ -1,4 +1,4 @@
-import { describeValue, errorMessage, quote } from "@agent/internal";
+import { describeValue, didYouMean, errorMessage, quote } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import { checkBoolean, checkText } from "../toolkit/hostOptions/checks.js";
@@ -33,7 +33,7 @@ export function examineTool(tool: ExecutableTool, options: RegisterOptions): Reg
   const name = checkedName(tool);
   checkOptions("register", options, OPTIONS);
   const fail = (problem: string): never => {
-    const sentence = problem.endsWith("?") ? problem : `${problem}.`;
+    const sentence = /[.?]$/.test(problem) ? problem : `${problem}.`;
     throw new AgentError("tool_invalid", `Tool ${quote(name)}: ${sentence}`);
   };
   if (typeof tool.execute !== "function") fail("it has no execute(args) method");
@@ -91,7 +91,8 @@ function checkedCapabilities(tool: ExecutableTool, fail: (problem: string) => ne
   if (!Array.isArray(capabilities)) fail(`capabilities must be an array, got ${describeValue(capabilities)}`);
   const unknown = capabilities.find((one) => !TOOL_CAPABILITIES.includes(one));
   if (unknown !== undefined) {
-    fail(`${quote(String(unknown))} is not a capability. Known: ${TOOL_CAPABILITIES.join(", ")}`);
+    const name = String(unknown);
+    fail(`${quote(name)} is not a capability. ${didYouMean(name, TOOL_CAPABILITIES)}`);
   }
   return [...capabilities];
 }

@@ -12,6 +12,7 @@ test.each([
   ["mvoe", "move"],
   ["mov", "move"],
   ["remove", "remove"],
+  ["Remove", "remove"],
 ])("%s is meant as %s", (name, meant) => {
   expect(nearestMatch(name, TOOLS)).toBe(meant);
 });
@@ -31,6 +32,12 @@ test("the first of two equally near is taken", () => {
   expect(nearestMatch("cat", ["bat", "rat"])).toBe("bat");
 });
 
+test("the name itself is nearest, however long it is and whatever differs only in case", () => {
+  const long = "r".repeat(200);
+  expect(nearestMatch(long, [long.toUpperCase(), long])).toBe(long);
+  expect(nearestMatch("b", ["B", "b"])).toBe("b");
+});
+
 test.each([
   ["run_bsh", ["run_bash", "mkdir"], 'Did you mean "run_bash"?'],
   ["xyzzy", ["run_bash", "mkdir"], 'Known: "run_bash", "mkdir".'],
@@ -38,4 +45,11 @@ test.each([
   ["a\u202e", ["a\u202eb"], 'Did you mean "a\\u202eb"?'],
 ])("after the unknown name %j, %j helps with %j", (name, known, help) => {
   expect(didYouMean(name, known)).toBe(help);
+});
+
+test("a caller may write the names in its own way, and say something else if none is close", () => {
+  const show = (name: string) => `--${name}`;
+  expect(didYouMean("pth", ["path", "query"], { show })).toBe("Did you mean --path?");
+  expect(didYouMean("xyzzy", ["path", "query"], { show })).toBe("Known: --path, --query.");
+  expect(didYouMean("xyzzy", ["path"], { otherwise: "See the list." })).toBe("See the list.");
 });

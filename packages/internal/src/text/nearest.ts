@@ -5,21 +5,34 @@ const LONGEST_COMPARED = 100;
 // How many known names a message lists.
 const MOST_LISTED = 50;
 
+interface HintOptions {
+  /** How a known name is written: `--path`, `agent doctor`. It must be safe to show. Default: in quotes, escaped. */
+  readonly show?: (name: string) => string;
+  /** The sentence if no name is close. Default: the list of known names. */
+  readonly otherwise?: string;
+}
+
 /**
- * The sentence that helps after an unknown name: `Did you mean "run_bash"?`, or what there is if nothing is
- * close: `Known: "read_file", "mkdir".`
+ * The sentence that helps after an unknown name: `Did you mean "run_bash"?`, or the known names if none is close:
+ * `Known: "read_file", "mkdir".`
  */
-export function didYouMean(name: string, known: Iterable<string>): string {
+export function didYouMean(
+  name: string,
+  known: Iterable<string>,
+  { show = quote, otherwise }: HintOptions = {},
+): string {
   const names = [...known];
   const meant = nearestMatch(name, names);
-  if (meant !== undefined) return `Did you mean ${quote(meant)}?`;
+  if (meant !== undefined) return `Did you mean ${show(meant)}?`;
+  if (otherwise !== undefined) return otherwise;
   const hidden = names.length - MOST_LISTED;
-  const listed = names.slice(0, MOST_LISTED).map(quote).join(", ");
+  const listed = names.slice(0, MOST_LISTED).map(show).join(", ");
   return `Known: ${listed || "none"}${hidden > 0 ? ` (and ${hidden} more)` : ""}.`;
 }
 
-/** The candidate most like `name`, for "did you mean"; `undefined` if none is close. */
-export function nearestMatch(name: string, candidates: Iterable<string>): string | undefined {
+/** The candidate most like `name`; `undefined` if none is close. */
+export function nearestMatch(name: string, candidates: readonly string[]): string | undefined {
+  if (candidates.includes(name)) return name;
   if (name.length > LONGEST_COMPARED) return undefined;
   const wanted = name.toLowerCase();
   let best: string | undefined;

@@ -1,4 +1,4 @@
-import { delay } from "../helpers/delay.js";
+import { withTimeout } from "@agent/internal";
 import type { CommandHost } from "../host/commandHost.js";
 import { captureOutput } from "../output/commandOutput.js";
 import type { Limits } from "../processes/limits.js";
@@ -68,7 +68,9 @@ export async function runCommand(options: RunOptions, host: CommandHost): Promis
     }
     const stoppedBy = isExit(first) ? undefined : first;
     if (stoppedBy !== undefined) await tree.end(typeof stoppedBy === "object" ? 0 : GRACE_MS);
-    const exit = isExit(first) ? first : await Promise.race([exited, delay(REAP_MS)]);
+    const exit = isExit(first)
+      ? first
+      : await withTimeout<ShellExit | undefined>(exited, REAP_MS, () => undefined);
     const hasSurvivors = () => host.survivors.hasSurvivors(tree);
     // End them now: the kernel is about to do so, but until then they would be reported as still running.
     if (options.endsWithShell && (await hasSurvivors())) await tree.end(0);

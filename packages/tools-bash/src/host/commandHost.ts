@@ -1,4 +1,4 @@
-import { Watchdog } from "@agent/internal";
+import { delay, Watchdog } from "@agent/internal";
 import { PipePool } from "../output/pipes.js";
 import { SpillStore } from "../output/spill.js";
 import { ControlGroup } from "../processes/controlGroup.js";
@@ -113,7 +113,7 @@ export class CommandHost {
     this.#isDisposed = true;
     this.running.endAll();
     await this.jobs.endAll();
-    while (this.running.size > 0) await new Promise((resolve) => setTimeout(resolve, END_POLL_MS));
+    while (this.running.size > 0) await delay(END_POLL_MS);
     this.terminate();
     this.#alive.clear();
     this.#rest();

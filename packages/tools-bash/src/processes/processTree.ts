@@ -1,4 +1,4 @@
-import { delay } from "../helpers/delay.js";
+import { delay } from "@agent/internal";
 import { ControlGroup, type GroupLimits } from "./controlGroup.js";
 import type { ProcessEntry, ProcessTable } from "./processTable.js";
 

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { nearestMatch } from "@agent/internal";
+import { didYouMean } from "@agent/internal";
 import { showPath } from "../paths/pathText.js";
 import { errorCode, fsError, isMissing } from "./fsError.js";
 
@@ -25,11 +25,12 @@ export async function missingError(
     });
     if (names === undefined) continue;
     const candidates = names.slice(0, MAX_CANDIDATES);
-    const nearest = sameLook(basename(wanted), candidates) ?? nearestMatch(basename(wanted), candidates);
-    const missing = wanted === target ? "" : ` ${showPath(wanted)} does not exist.`;
-    const offer =
-      nearest === undefined ? "" : ` Did you mean ${unmistakable(offered(path, target, parent, nearest))}?`;
-    return new Error(`${error.message}${missing}${offer}`, { cause: thrown });
+    const missing = wanted === target ? "" : `${showPath(wanted)} does not exist.`;
+    const hint = didYouMean(sameLook(basename(wanted), candidates) ?? basename(wanted), candidates, {
+      show: (name) => unmistakable(offered(path, target, parent, name)),
+      otherwise: "",
+    });
+    return new Error([error.message, missing, hint].filter(Boolean).join(" "), { cause: thrown });
   }
   return error;
 }

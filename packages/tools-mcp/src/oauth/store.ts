@@ -1,9 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
-import { hasEnded, processTag, quotePath } from "@agent/internal";
+import { delay, hasEnded, processTag, quotePath } from "@agent/internal";
 import type {
   OAuthDiscoveryState,
   StoredOAuthClientInformation,

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { delay } from "@agent/internal";
 
 const POLL_MS = 10;
 /** How long a server has after its input ended, and again after SIGTERM. Together with the kill below two seconds. */
@@ -132,8 +133,4 @@ async function within(milliseconds: number, isDone: () => boolean): Promise<bool
     await delay(POLL_MS);
   }
   return true;
-}
-
-function delay(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -1,4 +1,5 @@
 import { isRecord, quote } from "@agent/core/toolkit";
+import { delay } from "@agent/internal";
 import type {
   ClientEvents,
   ConnectRequest,
@@ -103,7 +104,7 @@ export class StdioClient implements ProtocolClient {
     signal: AbortSignal = new AbortController().signal,
   ): Promise<Record<string, unknown>> {
     const questions = Object.entries(isRecord(inputRequests) ? inputRequests : {});
-    if (questions.length === 0) await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+    if (questions.length === 0) await delay(ROUND_MS);
     const responses: Record<string, unknown> = {};
     // One after the other: a person answers one question at a time.
     for (const [key, question] of questions) {

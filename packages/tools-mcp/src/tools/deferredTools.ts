@@ -1,6 +1,6 @@
 import type { ChatTool, ExecutableTool, RedirectedCall } from "@agent/core";
 import { functionTool, isRecord, optionalInteger, quote, requireString } from "@agent/core/toolkit";
-import { nearestMatch } from "@agent/internal";
+import { didYouMean } from "@agent/internal";
 import type { McpTool } from "./mcpTool.js";
 
 const DEFAULT_RESULTS = 5;
@@ -91,9 +91,8 @@ export class CallToolTool implements ExecutableTool {
 
   async execute(args: Record<string, unknown>): Promise<string> {
     const tool = requireString(args, "tool", { allowEmpty: true });
-    const near = nearestMatch(tool, [...this.#names]);
-    const hint = near === undefined ? "" : ` Did you mean ${quote(near)}?`;
-    throw new Error(`there is no tool ${quote(tool)} to call.${hint} Find tools with ${FIND_TOOLS}.`);
+    const hint = didYouMean(tool, this.#names, { otherwise: `Find tools with ${FIND_TOOLS}.` });
+    throw new Error(`there is no tool ${quote(tool)} to call. ${hint}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ToolInfo, ToolRegistry } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
-import { nearestMatch } from "@agent/internal";
+import { didYouMean } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { locate, valuePattern } from "../../settings/config/locate.js";
 import type { Settings, ToolSwitch } from "../../settings/layers.js";
@@ -66,9 +66,7 @@ function includes(names: readonly string[], name: string): boolean {
 function checkNames(registry: ToolRegistry, { names, origin, source }: ToolSwitch, key: string): void {
   for (const [index, name] of names.entries()) {
     if (name === "*" || registry.hasTool(name)) continue;
-    const known = registry.getToolNames();
-    const meant = nearestMatch(name, known);
-    const hint = meant ? `Did you mean ${quote(meant)}?` : `Known: ${known.join(", ")}.`;
+    const hint = didYouMean(name, registry.getToolNames());
     const problem = source
       ? `${locate(source.file, source.text, valuePattern(name))}: ${key}[${index}] is ${quote(name)}`
       : `${origin}: there is no tool ${quote(name)}`;

@@ -1,5 +1,5 @@
 import { quote } from "@agent/core/toolkit";
-import { escapeToLine, nearestMatch } from "@agent/internal";
+import { didYouMean, escapeToLine } from "@agent/internal";
 import { MODE_HELP, MODE_NAMES, MODES, type Mode } from "../../permissions/mode.js";
 import { formatRule } from "../../permissions/rule.js";
 import type { CommandContext, SlashCommand } from "./context.js";
@@ -60,12 +60,7 @@ function switchMode(name: string, { settings, updateStatus }: CommandContext): s
     return MODES.map((mode) => `${mode === current.mode ? "❯" : " "} ${mode.padEnd(6)} ${MODE_HELP[mode]}`);
   }
   const mode = MODES.find((one): one is Mode => one === name || MODE_NAMES[one] === name);
-  if (!mode) {
-    const nearest = nearestMatch(name, MODES);
-    return [
-      `There is no mode ${quote(name)}. ${nearest ? `Did you mean ${nearest}?` : `Modes: ${MODES.join(", ")}.`}`,
-    ];
-  }
+  if (!mode) return [`There is no mode ${quote(name)}. ${didYouMean(name, MODES)}`];
   current.mode = mode;
   updateStatus();
   return [`Mode: ${MODE_NAMES[mode]} – ${MODE_HELP[mode]}.`];

@@ -1,5 +1,5 @@
 import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
-import { escapeToLine, nearestMatch } from "@agent/internal";
+import { didYouMean, escapeToLine } from "@agent/internal";
 import { expandOwnCommand } from "../../assembly/ownCommands.js";
 import { wrapWords } from "../../display/width.js";
 import type { MenuItem } from "../menu.js";
@@ -46,8 +46,7 @@ async function runSlashCommand(input: string, context: CommandContext): Promise<
   const commands = allCommands(context);
   const command = commands.get(name) ?? commands.get(OTHER_NAMES.get(name) ?? "");
   if (!command) {
-    const nearest = nearestMatch(name, [...commands.keys()]);
-    const hint = nearest === undefined ? "/help lists the commands." : `Did you mean ${nearest}?`;
+    const hint = didYouMean(name, commands.keys(), { otherwise: "/help lists the commands." });
     return [`There is no command ${quote(name)}. ${hint}`];
   }
   try {
@@ -155,12 +154,7 @@ async function switchModel(name: string, context: CommandContext): Promise<strin
   }
   if (!settings.switchModel) return ["The model cannot be switched in this chat. Start again with --model."];
   if (known && known.length > 0 && !known.includes(wanted)) {
-    const nearest = nearestMatch(wanted, [...known]);
-    const hint =
-      nearest === undefined
-        ? `It has: ${known.slice(0, 20).map(escapeToLine).join(", ")}`
-        : `Did you mean ${escapeToLine(nearest)}?`;
-    return [`The server has no model ${quote(wanted)}. ${hint}`];
+    return [`The server has no model ${quote(wanted)}. ${didYouMean(wanted, known)}`];
   }
   model.name = await settings.switchModel(wanted);
   updateStatus();

@@ -1,6 +1,6 @@
 import type { Agent } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
-import { escapeToLine, nearestMatch } from "@agent/internal";
+import { didYouMean, escapeToLine } from "@agent/internal";
 import { endableIds, statusLines } from "../status.js";
 import { toolLines } from "../toolLines.js";
 import type { CommandContext, SlashCommand } from "./context.js";
@@ -55,8 +55,7 @@ function switchTool(name: string, on: boolean, { agent, switched }: CommandConte
   if (name === "") return [`Which tool? ${on ? "/enable" : "/disable"} NAME; /tools lists them.`];
   const exists = on ? agent.enableTool(name) : agent.disableTool(name);
   if (!exists) {
-    const nearest = nearestMatch(name, agent.registry.getToolNames());
-    const hint = nearest === undefined ? "/tools lists them." : `Did you mean ${quote(nearest)}?`;
+    const hint = didYouMean(name, agent.registry.getToolNames(), { otherwise: "/tools lists them." });
     return [`There is no tool ${quote(name)}. ${hint}`];
   }
   switched.set(name, on);

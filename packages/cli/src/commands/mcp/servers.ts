@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { didYouMean } from "@agent/core/toolkit";
+import { didYouMean } from "@agent/internal";
 import type { McpOptions, ServerOptions } from "@agent/tools-mcp";
 import type * as Manage from "@agent/tools-mcp/manage";
 import { trustedDirectories } from "../../assembly/packs/trustedDirectories.js";

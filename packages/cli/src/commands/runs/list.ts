@@ -1,6 +1,5 @@
-import { didYouMean } from "@agent/core/toolkit";
 import { RUN_STATES, type RunState } from "@agent/durable";
-import { escapeToLine } from "@agent/internal";
+import { didYouMean, escapeToLine } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns, print } from "../../process/output.js";
@@ -56,5 +55,5 @@ export async function listCommand(flags: ListFlags): Promise<ExitCode> {
 function checkedState(text: string): RunState {
   const state = RUN_STATES.find((one) => one === text);
   if (state) return state;
-  throw new CliError(`--state has no "${text}". ${didYouMean(text, [...RUN_STATES])}`);
+  throw new CliError(`--state has no "${text}". ${didYouMean(text, RUN_STATES)}`);
 }

@@ -1,4 +1,4 @@
-import { describeValue, isRecord, nearestMatch, quote } from "@agent/internal";
+import { describeValue, didYouMean, isRecord, quote } from "@agent/internal";
 import type { JsonSchema } from "../../tools/interface.js";
 import { isDeepEqual, ValueSet } from "./deepEqual.js";
 import { arrayOf, patternOf, SchemaError, sizeOf, stringsOf } from "./keywords.js";
@@ -36,9 +36,10 @@ function typeCheck(keywords: JsonSchema, where: string): Check {
   const types = names.map((name) => {
     const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
     if (type) return type;
-    const meant = COMMON_MISTAKES[name] ?? nearestMatch(name, Object.keys(TYPES));
-    const hint = meant === undefined ? "" : `. Did you mean "${meant}"?`;
-    throw new SchemaError(`${where}.type is ${quote(name)}, which is not a JSON Schema type${hint}`);
+    const hint = didYouMean(COMMON_MISTAKES.get(name) ?? name, Object.keys(TYPES), { otherwise: "" });
+    throw new SchemaError(
+      `${where}.type is ${quote(name)}, which is not a JSON Schema type${hint && `. ${hint}`}`,
+    );
   });
   if (types.length === 0) throw new SchemaError(`${where}.type must name at least one type`);
   const words = expectedWords(keywords, types.map((type) => type.words).join(" or "));
@@ -49,17 +50,17 @@ function typeCheck(keywords: JsonSchema, where: string): Check {
 }
 
 // What other type systems call these, seen in real-world tool definitions.
-const COMMON_MISTAKES: Readonly<Record<string, string>> = {
-  dict: "object",
-  map: "object",
-  float: "number",
-  double: "number",
-  int: "integer",
-  list: "array",
-  tuple: "array",
-  bool: "boolean",
-  str: "string",
-};
+const COMMON_MISTAKES: ReadonlyMap<string, string> = new Map([
+  ["dict", "object"],
+  ["map", "object"],
+  ["float", "number"],
+  ["double", "number"],
+  ["int", "integer"],
+  ["list", "array"],
+  ["tuple", "array"],
+  ["bool", "boolean"],
+  ["str", "string"],
+]);
 
 /** "an array" becomes "an array of strings" where the schema says so. */
 function expectedWords(keywords: JsonSchema, words: string): string {
