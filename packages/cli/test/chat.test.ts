@@ -24,7 +24,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     expect(terminal.scrollback().match(/› hello/g)).toHaveLength(1);
   });
 
-  test("an answer without a word is named as one", async () => {
+  test("an empty answer is reported as empty", async () => {
     const terminal = await chats.start();
     terminal.send("say ");
     await terminal.until("… the model gave an empty answer");

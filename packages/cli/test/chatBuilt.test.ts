@@ -191,7 +191,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     await terminal.until("There is no image on the clipboard that can be read here.");
   });
 
-  test("--image gives a task its images; what is none is refused", async () => {
+  test("--image attaches images to a task; a file that is no image is refused", async () => {
     const { box, run, model } = await start();
     writeFileSync(join(box.project, "shot.png"), PNG);
     const terminal = run(["--image", "shot.png", "say seen"]);

@@ -94,7 +94,7 @@ describe("exit codes tell the real outcome", () => {
     expect(stdout).toContain("The command failed with exit code 7");
   });
 
-  test("0: a failure the model made good is no failure", async () => {
+  test("0: a failed call counts as no failure if a later call succeeds", async () => {
     const box = new Sandbox();
     box.write(
       "agent.config.mjs",

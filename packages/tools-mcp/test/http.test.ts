@@ -106,7 +106,7 @@ test("a page in place of an answer is an error in words", async () => {
   expect(text).toContain("text/html");
 });
 
-test("an answer after the cancellation disturbs nobody", async () => {
+test("an answer after the cancellation is ignored", async () => {
   const fixture = await serverWith();
   const registry = await connected({ docs: { url: fixture.url, enable: true } });
   await registry.run("mcp__docs__echo", {});

@@ -22,7 +22,7 @@ const messages: ChatMessage[] = [
 ];
 
 describe("saving and loading", () => {
-  test("a damaged file is named whole: somebody has to find it", async () => {
+  test("the error about a damaged file has its whole path, so that a person can find it", async () => {
     const path = join(temporaryDirectory(), `${"long-name-".repeat(15)}.json`);
     writeFileSync(path, "{");
     await expect(loadSession(path)).rejects.toThrow(`"${path}" is not an intact session`);

@@ -69,7 +69,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     },
   );
 
-  test("abort before the start asks nobody", async () => {
+  test("a message that is aborted before its start sends no request", async () => {
     const respond = vi.fn();
     const agent = new Agent({ respond });
     await expect(exchange(agent, "go", mode, AbortSignal.abort())).rejects.toMatchObject({ code: "aborted" });

@@ -132,7 +132,7 @@ test("a result may hold images and files besides its text", async () => {
   expect(await registry.run("draw")).toMatchObject({ outcome: "ok", text: "Here it is.", parts: [image] });
 });
 
-test("a result that is none is the tool's error", async () => {
+test("an invalid result is an error of the tool", async () => {
   const execute = (() => 42) as never;
   const registry = registryWith(
     defineTool({ name: "bad", description: "Test.", input: { type: "object" }, execute }),

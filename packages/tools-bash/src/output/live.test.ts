@@ -54,7 +54,7 @@ test("a display that throws gets no more, and nothing else happens", () => {
   expect(calls).toBe(1);
 });
 
-test("a chunk may be used again by whoever handed it over", () => {
+test("the caller may reuse a chunk after passing it", () => {
   const { chunks, live } = collect();
   const lent = Buffer.from("first");
   live.write("stdout", lent);

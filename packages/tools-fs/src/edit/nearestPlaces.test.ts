@@ -53,7 +53,7 @@ test("in a very long line the place itself is shown, not the start of the line",
   expect(found.length).toBeLessThan(2000);
 });
 
-test("a mistake in every word does not hide the place", () => {
+test("the place is found although every word has a mistake", () => {
   expect(nearest(PROGRAM, "exprot functoin secnod(itmes) {")).toContain(
     "line 9: export function second(items) {",
   );

@@ -42,7 +42,7 @@ describe("what is found", () => {
     );
   });
 
-  test("a display is told how much was found", async () => {
+  test("the number of matches is reported as the summary of the call", async () => {
     const root = makeTree({ "a.txt": "foo\nbar\nbar\n" });
     const summaries: unknown[] = [];
     const call = {

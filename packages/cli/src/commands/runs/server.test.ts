@@ -45,7 +45,7 @@ function ask(path: string, headers: Record<string, string> = {}, method = "GET",
 const withToken = { authorization: `Bearer ${TOKEN}` };
 
 describe("the page of runs", () => {
-  test.each(["//", "http://", "//:0/"])("refuses the address %j, which is none", async (path) => {
+  test.each(["//", "http://", "//:0/"])("refuses %j, which is not a valid address", async (path) => {
     expect(await ask(path, withToken)).toMatchObject({ status: 400 });
   });
 
