@@ -77,7 +77,7 @@ function withoutRunWord(args: readonly string[]): readonly string[] {
   return isCommand ? ["--print", ...args.slice(1)] : args;
 }
 
-/** `agent help mcp add` is `agent mcp add --help`, for which the command is defined. */
+/** Turns `agent help mcp add` into `agent mcp add --help`, which defines the command first. */
 function helpAsFlag(args: readonly string[]): readonly string[] {
   const [first, name = "", ...rest] = args;
   return first === "help" && Object.hasOwn(COMMANDS, name) ? [name, ...rest, "--help"] : args;

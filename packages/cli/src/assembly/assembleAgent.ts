@@ -107,7 +107,7 @@ export async function assembleAgent(
     options.instructions ? describeSkills(ownCommands) : "",
   ];
   const conversation = new Conversation({
-    // A resumed session contains its instructions already. Those of a file from elsewhere may be a stranger's.
+    // A resumed session contains its instructions already. Those in a file from elsewhere may be a stranger's.
     systemPrompt:
       settings.systemPrompt === undefined && session && isKept
         ? session.systemPrompt

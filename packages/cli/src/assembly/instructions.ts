@@ -80,7 +80,7 @@ export interface InstructionHookOptions {
   /** Whether those of a subdirectory may be used. */
   readonly isAgreed: () => boolean;
   readonly onFound: (found: Instruction) => void;
-  /** Told of each that nobody agreed to. */
+  /** Called for each file that the person has not agreed to. */
   readonly onLeftOut: (found: Instruction) => void;
 }
 

@@ -106,7 +106,7 @@ function firstLine(text: string): string {
   return end === -1 ? text : text.slice(0, end);
 }
 
-/** The first names in a directory, in order. Not all: a stranger's repository may have a million. */
+/** The first names in a directory, in order. Only some: a stranger's repository may have a million. */
 function list(directory: string): string[] {
   const names: string[] = [];
   try {

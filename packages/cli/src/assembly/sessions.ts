@@ -118,7 +118,9 @@ function byName(cwd: string, wanted: string): string {
   if (isPath && existsSync(resolve(cwd, wanted))) return resolve(cwd, wanted);
   if (match !== undefined) {
     const ids = [match, ...others].map(idOf).join(", ");
-    throw new CliError(`--resume ${quote(wanted)}: several sessions start so: ${ids}. Write more of it.`);
+    throw new CliError(
+      `--resume ${quote(wanted)}: several sessions start with it: ${ids}. Write more of the id.`,
+    );
   }
   const isFile = !isPath && existsSync(resolve(cwd, wanted));
   const hint = isFile

@@ -3,7 +3,7 @@ import type { Style } from "../display/style.js";
 import { cutToWidth, textWidth } from "../display/width.js";
 
 const MOST_ROWS = 8;
-// With fewer rows, each is needed for an item.
+// A menu with fewer rows needs all of them for items.
 const LEAST_ROWS_WITH_NOTICE = 4;
 
 export interface MenuItem {

@@ -86,7 +86,9 @@ export class OpenCalls {
     return this.#blockRows([...this.#calls.values()], options, maxRows, now);
   }
 
-  /** The question shows the call it is about and needs the room: the calls that wait behind it take one row. */
+  /**
+   * While a question is open, which shows its own call and needs the room, the calls that wait behind it take one row.
+   */
   #rowsBesideQuestion(options: BlockOptions, maxRows: number, now: number): string[] {
     const others = [...this.#calls].filter(([id]) => id !== this.#asking).map(([, call]) => call);
     const begun = others.filter(({ startedAt, ended }) => startedAt !== undefined || ended !== undefined);

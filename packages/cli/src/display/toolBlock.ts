@@ -143,7 +143,7 @@ function bodyOf(
     return { kind: "command", lines: live.lines(style.output) };
   }
   if (verdict.kind === "diff") return { kind: "diff", lines: paintDiff(verdict.output, style) };
-  // The mark says it all: `✗ aborted`.
+  // The mark says enough: `✗ aborted`.
   if (event.outcome === "aborted" && verdict.kind === "text") return { kind: "text", lines: [] };
   const failed = !verdict.ok && verdict.kind === "text" && event.outcome !== "ok";
   return { kind: failed ? "error" : verdict.kind, lines: verdict.output };

@@ -59,7 +59,7 @@ function commandPrefix({ args }: RuledCall): string | undefined {
   return runsAnything(prefix) ? undefined : prefix;
 }
 
-/** Whether a command that starts so may run any other. */
+/** Whether a command that starts with these words may run any other command. */
 function runsAnything(prefix: string): boolean {
   const start = prefix.slice(prefix.lastIndexOf("/") + 1);
   const [program = ""] = start.split(" ");

@@ -72,7 +72,7 @@ export function matchesRule(rule: Rule, call: RuledCall, places: RulePlaces, eve
     if (typeof command === "string") return isCommand();
     return paths.length > 0 ? paths.every(isPath) : isSubject(subjects[0] ?? whole);
   }
-  // An argument that the tool does not know may stand beside the one it obeys, so each of them counts.
+  // A call may have arguments that the tool ignores beside the one it uses, so each of them counts.
   if (isCommand() || paths.some(isPath) || subjects.some(isSubject)) return true;
   return typeof command !== "string" && paths.length + subjects.length === 0 && isSubject(whole);
 }
@@ -106,9 +106,9 @@ function isElsewhere(pattern: string, args: RuledCall["args"]): boolean {
 }
 
 /**
- * Whether a rule that denies or asks may turn out to hold for a call that it does not match: another program is given
- * the command (`env rm x`, `sh -c "rm x"`), the script cannot be taken apart, or the call is about a directory with
- * something in it that the rule is about.
+ * Whether a rule that denies or asks may cover a call that it does not match: the command is passed to another program
+ * (`env rm x`, `sh -c "rm x"`), the script cannot be parsed, or the call is about a directory that contains something
+ * the rule is about.
  */
 export function mayHold(rule: Rule, call: RuledCall, places: RulePlaces): boolean {
   const { pattern } = rule;

@@ -33,7 +33,7 @@ export function simpleCommands(script: string): string[][] | undefined {
   return commands.some((words) => words.length === 0) ? undefined : commands;
 }
 
-/** Without what a shell passes over. Other blanks, such as a no-break space, are part of a word: of another command's name. */
+/** Trims the characters that a shell ignores. Other white space, such as a no-break space, is part of a word. */
 function withoutOuterBlanks(script: string): string {
   let [start, end] = [0, script.length];
   while (start < end && BLANKS.has(script[start] ?? "")) start++;

@@ -45,7 +45,7 @@ export function projectDirectory(cwd: string, homes: readonly string[] = homeDir
   return homes.includes(canonicalPath(stop)) ? cwd : stop;
 }
 
-/** The directory and all that it lies in. */
+/** The directory and all its parents. */
 function withParents(directory: string): string[] {
   const parent = dirname(directory);
   return parent === directory ? [directory] : [directory, ...withParents(parent)];

@@ -24,7 +24,7 @@ export interface LoadedLayers {
 /** Finds, checks and runs the config files. Throws a `CliError` with one message for whatever is wrong. */
 export async function loadLayers(options: LoadOptions): Promise<LoadedLayers> {
   if (!mayHaveConfig(options)) return { layers: environmentLayers(), projectFile: undefined };
-  // Many directories have no config, and what reads and trusts one is a quarter of the code a task needs.
+  // Many directories have no config, and the code that reads and trusts one is a quarter of what a task loads.
   const { loadConfigLayers } = await import("./configLayers.js");
   const { layers, projectFile } = await loadConfigLayers(options);
   return { layers: [...layers, ...environmentLayers()], projectFile };

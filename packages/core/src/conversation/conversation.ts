@@ -63,7 +63,7 @@ const OPTIONS: OptionChecks<ConversationOptions> = {
  */
 export class Conversation implements ToolContext {
   readonly #messages: ChatMessage[] = [];
-  // Made with the first listener: a program may hold thousands of idle conversations, and most have none.
+  // Created with the first listener: a program may hold thousands of idle conversations, and most have no listener.
   #listeners: Set<(change: ConversationChange) => void> | undefined;
   #systemPrompt: string;
   #filePath: string | undefined;

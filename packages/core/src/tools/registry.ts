@@ -76,7 +76,7 @@ export class ToolRegistry implements PackRegistry {
   readonly #packSecrets: string[] = [];
   readonly secretVariables: string[] = [];
   #disposed = false;
-  // Made with the first listener: a program may hold thousands of idle agents, and most have none.
+  // Created with the first listener: a program may hold thousands of idle agents, and most have no listener.
   #onRegister: Set<(tool: ToolInfo) => void> | undefined;
 
   constructor(options: ToolRegistryOptions = {}) {

@@ -36,9 +36,9 @@ function ownNpm(): { readonly program: string; readonly env: NodeJS.ProcessEnv }
 }
 
 /**
- * What the `.npmrc` and the package.json of a project must not decide, because nobody trusted them: no install scripts,
- * neither of a pack before it was approved nor of whatever else npm installs or completes meanwhile, and the person's own
- * git for dependencies that are repositories.
+ * Settings that the `.npmrc` and the package.json of an untrusted project must not change: npm runs no install scripts,
+ * neither of a pack before it was approved nor of anything else it installs, and uses the person's own git for
+ * dependencies that are repositories.
  */
 function safeOptions(): string[] {
   return ["--ignore-scripts", `--git=${ownProgram("git") ?? devNull}`];

@@ -91,8 +91,8 @@ function commandItems(context: CommandContext): MenuItem[] {
 }
 
 /**
- * The built-in commands, then those of packs, then the person's and the project's own; the first of a name counts. Nobody
- * takes another name of a built-in one either: who types `/exit` wants to leave.
+ * The built-in commands, then those of packs, then the person's and the project's own; the first of a name counts. None
+ * of them can take the other names of built-in commands: a person who types `/exit` wants to leave.
  */
 function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand> {
   const commands = new Map(Object.entries(COMMANDS));
@@ -126,7 +126,7 @@ function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand>
 
 function helpLines(context: CommandContext): string[] {
   const { columns } = context.view;
-  // In a narrow window the text goes on below its name.
+  // In a narrow window the text is on the row below its name.
   const indent = columns < 3 * NAME_COLUMN ? 4 : NAME_COLUMN + 3;
   const row = (name: string, text: string): string[] =>
     wrapWords(`  ${escapeToLine(name).padEnd(NAME_COLUMN)} ${escapeToLine(text)}`, columns, indent);

@@ -45,7 +45,7 @@ export interface Mention extends FileMention {
   readonly whole: string;
 }
 
-/** Reads each character a bounded number of times: what is pasted may be long, and made to be slow. */
+/** Reads each character a limited number of times: a pasted text may be long, and written to be slow to parse. */
 export function findMentions(text: string): Mention[] {
   const found: Mention[] = [];
   const mention = new RegExp(MENTION);
@@ -55,7 +55,8 @@ export function findMentions(text: string): Mention[] {
     ENDS_SENTENCE.lastIndex = end;
     if (ENDS_SENTENCE.test(text)) found.push(toMention(all, quoted));
     else if (quoted !== undefined) mention.lastIndex = match.index + 1;
-    // No name that begins inside of this one ends elsewhere, but a quoted one may begin with its last character.
+    // A name that begins inside this one ends where this one ends; only a quoted name may begin with its last
+    // character.
     else if (all.endsWith("@")) mention.lastIndex = Math.max(match.index + 1, end - 1);
   }
   return found;
@@ -72,7 +73,7 @@ function toMention(all: string, quoted: string | undefined): Mention {
   };
 }
 
-/** Without the marks that end a sentence; a name has at least one character. */
+/** The name without the punctuation that ends a sentence; at least one character stays. */
 function withoutPunctuation(name: string): string {
   let end = name.length;
   while (end > 1 && PUNCTUATION.has(name[end - 1] ?? "")) end--;
@@ -118,7 +119,7 @@ function assertLeadsNowhereElse(name: string, path: string, real: string, root: 
   throw new Error(`@${name} is a link out of the project, to ${real}. Mention that path if you mean it.`);
 }
 
-/** Throws for a place where secrets are kept: the message may be pasted, and its mentions a stranger's. */
+/** Throws for a place where secrets are kept: the message may be pasted from a stranger's text. */
 function assertNoSecret(name: string, real: string, root: string, cwd: string): void {
   if (isInside(root, real)) return;
   const { secret = [] } = accessRules(cwd, []);
@@ -180,8 +181,8 @@ function attachText({ path: name, first, last }: FileMention, size: number, read
 }
 
 /**
- * The start of a file. Not the whole: one without an end, such as a growing log, would never be read. The name of a file
- * of the project is checked again when the file is open, as it may have become a link meanwhile.
+ * The start of a file: reading the whole of an endless one, such as a growing log, would never end. A file of the
+ * project is checked again after it is opened, because it may have become a link meanwhile.
  */
 function readStart(name: string, path: string, root: string, most: number): Buffer {
   const bytes = isInside(root, path) ? readRegularFileInside(root, path, most) : readRegularFile(path, most);

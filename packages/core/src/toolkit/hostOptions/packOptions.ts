@@ -32,7 +32,7 @@ export function packOptions<Options extends object>(
       `${packName}: options must be an object, got ${describeValue(options)}.`,
     );
   }
-  // A preset hands on a block for each pack, and most are empty: there is nothing to compile a schema for.
+  // A preset passes an options block to each pack, and most are empty: then no schema is compiled.
   if (Object.keys(options).length === 0) return {} as Options;
   const check = compileSchema({ type: "object", properties, additionalProperties: false });
   const problem = check(options);
