@@ -31,13 +31,46 @@ beforeAll(async () => {
   expect(built).toContain("Compiled successfully");
   expect(built).not.toMatch(/warn|⚠/i);
   model = await startChatServer();
-  server = await startNext(app.directory, { OPENAI_API_KEY: "key", OPENAI_BASE_URL: model.baseURL });
+  server = await startNext(app.directory, modelVariables());
 });
 afterAll(async () => {
   await server?.stop();
   await model?.close();
   app?.remove();
 });
+
+function modelVariables() {
+  return { OPENAI_API_KEY: "key", OPENAI_BASE_URL: model.baseURL };
+}
+
+type Post = (action: unknown) => Promise<number>;
+
+/** Follows the events of a visitor, who leaves when `talk` is over. */
+async function visit(
+  chat: string,
+  talk: (events: AsyncGenerator<StreamedEvent>, post: Post) => Promise<void>,
+): Promise<void> {
+  const url = `${server.address}/api/chat`;
+  const headers = { cookie: `chat=${chat}`, "content-type": "application/json" };
+  const leave = new AbortController();
+  const stream = await fetch(url, { headers, signal: leave.signal });
+  const post = async (action: unknown) =>
+    (await fetch(url, { method: "POST", headers, body: JSON.stringify(action) })).status;
+  try {
+    await talk(eventsOf(stream), post);
+  } finally {
+    leave.abort();
+  }
+}
+
+/** The next event of this type. Reads with `next()`: a loop that is left would end the stream. */
+async function firstEvent(events: AsyncGenerator<StreamedEvent>, type: string): Promise<StreamedEvent> {
+  for (;;) {
+    const { done, value } = await events.next();
+    if (done) throw new Error(`The stream ended without ${type}.`);
+    if (value.type === type) return value;
+  }
+}
 
 /** The model reads the plan, then answers. */
 function scriptPlan(text: string): void {
@@ -68,6 +101,22 @@ describe.skipIf(!isInstalled)(`the Next.js app of the README of @agent/web${why}
     );
     expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("Rest.");
     expect(server.said()).toBe("");
+  });
+
+  test("asks again after a restart about a call that waited for a decision", async () => {
+    scriptPlan("To rest, as before.");
+    await visit("9", async (events, post) => {
+      expect(await post({ type: "send", content: "What is the plan?" })).toBe(202);
+      await firstEvent(events, "approval");
+    });
+    await server.stop();
+    server = await startNext(app.directory, modelVariables());
+    await visit("9", async (events, post) => {
+      const { request } = await firstEvent(events, "approval");
+      expect(await post({ type: "decide", id: request.id, decision: "allow" })).toBe(202);
+      expect(await firstEvent(events, "done")).toMatchObject({ text: "To rest, as before." });
+    });
+    expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("Rest.");
   });
 
   test("refuses a request without the cookie", async () => {
