@@ -1,6 +1,6 @@
 // What MCP servers cost: starting the command with ten of them, a first call, a warm call, memory, and whether anything
 // is left of them. Build first: pnpm exec turbo run build. Then: pnpm bench mcp [rounds] [part…], where a part is one of
-// start, import, cold, warm, memory, endings; endings are repeated as often as `rounds` says, 100 times without it.
+// start, import, cold, warm, abort, memory, endings; endings are repeated as often as `rounds` says, 100 times without it.
 import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -120,20 +120,26 @@ async function startOfTheCommand() {
   for (const cwd of [withServers, without]) {
     execFileSync(NODE, [BIN, "tools", "--trust"], { cwd, env: environment, stdio: "ignore" });
   }
-  const times = await inTurn(
-    () => timed([BIN, "tools"], withServers),
-    () => timed([BIN, "tools"], without),
-  );
-  report.add({
-    work: "agent tools, ten servers in the config",
-    unit: "× without",
-    reach: "≤ 1.02",
-    values: ratios(times),
-  });
   await firstPrompt(withServers, without);
+  const commands = [
+    ["a task, answered without a model", ["--provider", "offline", "list the files here"]],
+    ["agent tools, which lists those of the servers", ["tools"]],
+  ];
+  for (const [name, args] of commands) {
+    const times = await inTurn(
+      () => timed([BIN, ...args], withServers),
+      () => timed([BIN, ...args], without),
+    );
+    report.add({
+      work: `${name}, ten servers in the config`,
+      unit: "× without",
+      reach: "≤ 1.02",
+      values: ratios(times),
+    });
+  }
 }
 
-/** The chat reads its packs after it has shown where a person can type. */
+/** What a person waits for before they can type. The chat reads its packs after that. */
 async function firstPrompt(withServers, without) {
   if (spawnSync("python3", ["-c", "import pty"]).status !== 0) return;
   const terminals = spawn("python3", [TERMINALS], { stdio: ["pipe", "pipe", "inherit"] });
@@ -191,6 +197,12 @@ async function warmCall() {
   });
 }
 
+async function abortOfACall() {
+  const servers = { docs: fixture({ tools: [{ name: "echo" }, { name: "hangs" }] }) };
+  const { milliseconds } = await measured("abort", await project("abort", servers), servers);
+  report.add({ work: "abort of a call", unit: "ms", reach: "≤ 10", values: milliseconds });
+}
+
 async function idleMemory() {
   const many = Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`server${n}`, fixture()]));
   const memory = await measured("memory", await project("memory", many), many, ["--expose-gc"]);
@@ -198,16 +210,29 @@ async function idleMemory() {
 }
 
 async function importOfThePack() {
-  const pack = JSON.stringify(path("../packages/tools-mcp/dist/index.js"));
-  const times = await inTurn(
-    () => timed(["--input-type=module", "-e", `await import(${pack})`], root),
-    () => timed(["--input-type=module", "-e", "0"], root),
+  const importing = (file) => `await import(${JSON.stringify(path(file))});`;
+  const pack = importing("../packages/tools-mcp/dist/index.js");
+  const core = importing("../packages/core/dist/index.js");
+  const run = (code) => timed(["--input-type=module", "-e", code], root);
+  const alone = await inTurn(
+    () => run(pack),
+    () => run("0"),
   );
   report.add({
     work: "import of the pack",
     unit: "ms over bare node",
     reach: "≤ 10",
-    values: differences(times),
+    values: differences(alone),
+  });
+  // A program that registers a pack has core.
+  const besides = await inTurn(
+    () => run(core + pack),
+    () => run(core),
+  );
+  report.add({
+    work: "import of the pack in a program with @agent/core",
+    unit: "ms over @agent/core",
+    values: differences(besides),
   });
 }
 
@@ -271,6 +296,7 @@ const PARTS = {
   import: importOfThePack,
   cold: coldCall,
   warm: warmCall,
+  abort: abortOfACall,
   memory: idleMemory,
   endings,
 };

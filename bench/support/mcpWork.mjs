@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const PACKAGE = new URL("../../packages/tools-mcp/package.json", import.meta.url);
@@ -45,6 +46,26 @@ async function alone() {
   const milliseconds = performance.now() - started;
   child.stdin.end();
   await once(child, "exit");
+  return { milliseconds };
+}
+
+/** From the abort of a call that the server never answers to its end. */
+async function abort() {
+  const registry = await createRegistry();
+  await registry.run("mcp__docs__echo", {});
+  const milliseconds = [];
+  for (let round = 0; round < 25; round++) {
+    const controller = new AbortController();
+    const running = registry.run("mcp__docs__hangs", {}, { signal: controller.signal });
+    // The call is at the server by then.
+    await delay(20);
+    const started = performance.now();
+    controller.abort();
+    const { outcome } = await running;
+    milliseconds.push(performance.now() - started);
+    if (outcome !== "aborted") throw new Error(`the call ended with ${outcome}`);
+  }
+  await registry.dispose();
   return { milliseconds };
 }
 
@@ -102,4 +123,4 @@ async function memory() {
   return { megabytes: [megabytes] };
 }
 
-process.stdout.write(JSON.stringify(await { cold, alone, warm, memory }[work]()));
+process.stdout.write(JSON.stringify(await { cold, alone, warm, abort, memory }[work]()));
