@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
-import { packSource, Sandbox } from "./agent.js";
+import { hasTerminal, packSource, Sandbox } from "./agent.js";
 
 const NAME = "agent-pack-greeter";
 const servers: Server[] = [];
@@ -105,6 +105,32 @@ describe("agent pack search, add and remove", () => {
       box.write(`node_modules/${NAME}/package.json`, JSON.stringify({ name: NAME, version: "1.2.3" }));
       expect((await box.run(args, { env })).stderr).toContain("npm error");
       expect(["script-ran", "git-ran"].filter((name) => existsSync(join(box.root, name)))).toEqual([]);
+    },
+  );
+
+  test.runIf(hasTerminal())(
+    "add asks before code of the pack runs, and says that the project may have another registry",
+    async () => {
+      const box = new Sandbox();
+      const ran = join(box.root, "ran");
+      const code = `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(ran)}, "");\n`;
+      const { npm_config_registry: registry } = await registryWith(box, {
+        "index.js": code + PACK["index.js"],
+      });
+      box.write("package.json", "{}");
+      box.write(".npmrc", `registry=${registry}\nupdate-notifier=false\n`);
+      const no = await box.runInTerminal(["pack", "add", NAME], [["Load it?", "n"]]);
+      expect(no.stdout).toMatch(/\.npmrc"? may say where npm takes packages from\./);
+      expect(no.stdout).toContain("nothing of it ran");
+      expect(existsSync(ran)).toBe(false);
+      await box.runInTerminal(
+        ["pack", "add", NAME],
+        [
+          ["Load it?", "y"],
+          ["Select it in", "n"],
+        ],
+      );
+      expect(existsSync(ran)).toBe(true);
     },
   );
 

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { quote } from "@agent/core/toolkit";
 import { escapeToLine, quotePath } from "@agent/internal";
 import { installPackages, uninstallPackages } from "../../assembly/packages/npm.js";
@@ -35,6 +37,10 @@ export async function packAdd(parameters: PackManageParameters): Promise<ExitCod
   }
   const place = user ? userPackagesDirectory() : directory;
   const folder = await install(specifier, name, place, user);
+  if (!yes && !(await askYesNo(loadQuestion(name, folder, place)))) {
+    print(`It is installed, and nothing of it ran. ${undoHint(name, user)}\n`);
+    return EXIT.done;
+  }
   const { inspectPack } = await import("@agent/testing");
   const { tools, problem } = await inspectPack(entryOf(folder));
   if (problem !== undefined) {
@@ -51,13 +57,27 @@ export async function packAdd(parameters: PackManageParameters): Promise<ExitCod
     print(`  ${escapeToLine(tool)} (${escapeToLine(traits.join("; "))})\n`);
   }
   const file = configFile(directory, user) ?? newConfigFile(directory, user);
-  if (!yes && !(await askYesNo(`Select it in ${file}?`))) {
-    print(`It is installed, and not selected. Undo: agent pack remove ${name}${user ? " --user" : ""}\n`);
+  if (!yes && !(await askYesNo(`Select it in ${escapeToLine(file)}?`))) {
+    print(`It is installed, and not selected. ${undoHint(name, user)}\n`);
     return EXIT.done;
   }
   await editConfig(file, (text, kind) => addPack(text, name, kind, [DEFAULT_PACK]), JSON.stringify(name));
   print(`Selected in ${file}. See: agent tools\n`);
   return EXIT.done;
+}
+
+/** A project may bring the package along, or have npm fetch it elsewhere: the person decides before its code runs. */
+function loadQuestion(name: string, folder: string, place: string): string {
+  const lines = [`${name} is installed in ${escapeToLine(quotePath(folder))}.`];
+  const settings = join(place, ".npmrc");
+  if (existsSync(settings)) {
+    lines.push(`${escapeToLine(quotePath(settings))} may say where npm takes packages from.`);
+  }
+  return [...lines, "Its code runs with your rights to show what it brings.", "Load it?"].join("\n");
+}
+
+function undoHint(name: string, user: boolean): string {
+  return `Undo: agent pack remove ${name}${user ? " --user" : ""}`;
 }
 
 /**
