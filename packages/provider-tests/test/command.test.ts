@@ -14,6 +14,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createRedactor } from "@agent/core/provider";
 import { describe, expect, onTestFinished, test } from "vitest";
+import * as dialects from "./dialects.js";
+import { scriptedServer } from "./scriptedServer.js";
 import { type StrictServer, type StrictWire, startStrictServer } from "./strict/server.js";
 import { STRICT_CHAT, STRICT_GENERATE_CONTENT, STRICT_MESSAGES } from "./strict/wires.js";
 import { KEY } from "./strictWires.js";
@@ -215,4 +217,48 @@ test.each(OTHERS)("a fallback of $name is announced each time it answers", async
     expect(fallen.stderr).toMatch(/failed \(.*\); the fallback .* answers/);
     expect(fallen.stderr).not.toContain(WRONG);
   }
+});
+
+describe("prices in the config are shown as cost, cached input at its own price", () => {
+  // One call and one answer, the second request with most of its input from the server's cache.
+  const ANSWERS = [
+    {
+      calls: [{ id: "c1", name: "read_file", args: { path: "file0" } }],
+      usage: { input: 1000, output: 100, cached: 0 },
+    },
+    { text: "Found.", usage: { input: 1200, output: 50, cached: 900 } },
+  ];
+  const PRICE = { input: 2, output: 10, cachedInput: 0.5 };
+  // 1300 fresh, 900 cached and 150 written tokens.
+  const COST = (1300 * 2 + 900 * 0.5 + 150 * 10) / 1e6;
+  const wired = (name: string): Wired => WIRED.find((one) => one.name === name) ?? expect.unreachable();
+
+  test.each([
+    ["openai chat", wired("openai"), dialects.chat, { api: "chat" }],
+    ["openai responses", wired("openai"), dialects.responses, { api: "responses" }],
+    ["anthropic", wired("anthropic"), dialects.messages, {}],
+    ["google", wired("google"), dialects.generateContent, {}],
+  ] as const)("%s", async (_name, { name, model, keyVariable, addressVariable, path }, dialect, more) => {
+    for (const output of ["json", "text"]) {
+      const server = await scriptedServer(dialect, ANSWERS);
+      onTestFinished(() => server.close());
+      const { run, write } = createHome();
+      write(
+        "agent.config.json",
+        JSON.stringify({ provider: { name, model, ...more }, prices: { [model]: PRICE } }),
+      );
+      const { code, stdout, stderr } = await run(["--trust", "--output", output, "hello"], {
+        [keyVariable]: KEY,
+        [addressVariable]: `${server.baseURL}${path}`,
+      });
+      expect({ code, stderr }).toMatchObject({ code: 0 });
+      if (output === "text") {
+        expect(stderr).toContain("2,200 tokens in, 150 out · 2 requests · $0.0046");
+        continue;
+      }
+      const { usage, cost } = JSON.parse(stdout);
+      expect(usage).toMatchObject({ inputTokens: 2200, outputTokens: 150, cachedTokens: 900 });
+      expect(cost).toBeCloseTo(COST, 10);
+    }
+  });
 });
