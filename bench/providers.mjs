@@ -1,8 +1,9 @@
 // What a provider costs beside a hand-written loop over the vendor's own SDK, on each wire; what installing and importing
 // one costs. Run, after `pnpm build`: pnpm bench providers [rounds] [json|streaming|deltas|install|import …]
 // Each contestant runs in a process of its own, so that neither pays for what the other one left behind. In each round both
-// are measured one right after the other, in turn first or second, over several conversations; the figure is the median
-// of the ratios of all rounds.
+// are measured one right after the other, in turn first or second, over several conversations. What the engine compiles,
+// and when, differs from process to process: so the rounds are shared out among several pairs of processes, and the figure
+// is the median of the ratios of all rounds.
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -15,6 +16,7 @@ const ROUNDS = Number(rounds);
 // conversations of 50 turns, or of one answer in 2000 pieces.
 const WARM_UP = { turns: 40, deltas: 60 };
 const TOGETHER = { turns: 4, deltas: 12 };
+const PAIRS = 3;
 const PACKAGES = ["core", "provider-anthropic"];
 
 const server = fork(new URL("support/providersServer.mjs", import.meta.url));
@@ -39,19 +41,25 @@ report.save({ isPartial: wanted.length > 0 });
 
 async function compare(title, conversation, { stream }, reach) {
   for (const wire of WIRES) {
-    const [byHand, ours] = ["byHand", "ours"].map((who) => startWorker(conversation, wire, who));
-    for (const worker of [byHand, ours]) await cpuOf(worker, { stream, times: WARM_UP[conversation] });
     const values = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      const cpu = new Map();
-      for (const worker of round % 2 === 0 ? [byHand, ours] : [ours, byHand]) {
-        cpu.set(worker, await cpuOf(worker, { stream, times: TOGETHER[conversation] }));
-      }
-      values.push(cpu.get(ours) / cpu.get(byHand));
-    }
-    for (const worker of [byHand, ours]) worker.disconnect();
+    for (let pair = 0; pair < PAIRS; pair++) values.push(...(await ratiosOfPair(conversation, wire, stream)));
     report.add({ work: `${title}, ${wire}`, unit: "× by hand", reach, values });
   }
+}
+
+async function ratiosOfPair(conversation, wire, stream) {
+  const [byHand, ours] = ["byHand", "ours"].map((who) => startWorker(conversation, wire, who));
+  for (const worker of [byHand, ours]) await cpuOf(worker, { stream, times: WARM_UP[conversation] });
+  const ratios = [];
+  for (let round = 0; round < Math.ceil(ROUNDS / PAIRS); round++) {
+    const cpu = new Map();
+    for (const worker of round % 2 === 0 ? [byHand, ours] : [ours, byHand]) {
+      cpu.set(worker, await cpuOf(worker, { stream, times: TOGETHER[conversation] }));
+    }
+    ratios.push(cpu.get(ours) / cpu.get(byHand));
+  }
+  for (const worker of [byHand, ours]) worker.disconnect();
+  return ratios;
 }
 
 function startWorker(conversation, wire, who) {
