@@ -25,7 +25,7 @@ const FRAMES = 150;
 const EVENTS = 10_000;
 const FILES = 100_000;
 const MEGABYTE_DELTAS = 200_000;
-const SCREEN = { columns: 100, rows: 30, write: () => undefined };
+const SCREEN = { columns: 100, rows: 30, write: () => undefined, refreshSize: () => undefined };
 
 const report = createReport("chat", "The chat's display");
 

@@ -260,12 +260,13 @@ export class Activity {
 
   /** Prints the finished reads when nothing more can be folded into them: one as its own block, several on one line. */
   #flushReads(): void {
+    // Called with every piece of an answer, where there is hardly ever a read.
+    if (this.#reads.length === 0) return;
     const reads = this.#reads.splice(0);
-    const [only] = reads;
-    if (!only) return;
     this.#section("calls");
     this.#push((options) => {
-      if (reads.length === 1) return this.#callLines(only, options);
+      const [only] = reads;
+      if (only && reads.length === 1) return this.#callLines(only, options);
       for (const call of reads) this.#expand.add(call);
       return foldedLines(reads, options);
     });
