@@ -6,7 +6,7 @@ import type { Style } from "../display/style.js";
 import type { Aside } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import type { ExitCode } from "../process/exitCodes.js";
-import { stateDirectory } from "../process/paths.js";
+import { imageDirectory, stateDirectory } from "../process/paths.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { createChat } from "./createChat.js";
 import type { Chat, ChatSessions, ReadyChat } from "./types.js";
@@ -38,7 +38,7 @@ export async function startChat(
   setUp: (aside: Aside) => Promise<ChatSetup>,
 ): Promise<ExitCode> {
   const state = stateDirectory();
-  const chat = createChat({ historyFile: join(state, "history"), imageDirectory: join(state, "images") });
+  const chat = createChat({ historyFile: join(state, "history"), imageDirectory: imageDirectory() });
   const load = async (): Promise<ReadyChat> => prepare(await setUp(chat.aside), options, chat);
   return await chat.run(load, options.isPromptShown);
 }

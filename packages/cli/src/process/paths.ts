@@ -26,6 +26,11 @@ export function stateDirectory(env: Environment = process.env): string {
   return assertOwn(join(base(env, "XDG_STATE_HOME", ".local/state"), "agent"), OPEN_TO_OTHERS);
 }
 
+/** Where images that the person pasted are kept. */
+export function imageDirectory(): string {
+  return join(stateDirectory(), "images");
+}
+
 /** Where packages the person installed for every project are: `$XDG_DATA_HOME/agent` or `~/.local/share/agent`. */
 export function userPackagesDirectory(env: Environment = process.env): string {
   return assertOwn(join(base(env, "XDG_DATA_HOME", ".local/share"), "agent"), WRITABLE_BY_OTHERS);

@@ -11,6 +11,7 @@ import {
   readRegularFileInside,
   truncateUtf8,
 } from "@agent/internal";
+import { imageDirectory } from "../../process/paths.js";
 import { accessRules, projectDirectory } from "../../settings/access.js";
 
 const LARGEST_IMAGE = 20 * 1024 * 1024;
@@ -119,9 +120,12 @@ function assertLeadsNowhereElse(name: string, path: string, real: string, root: 
   throw new Error(`@${name} is a link out of the project, to ${real}. Mention that path if you mean it.`);
 }
 
-/** Throws for a place where secrets are kept: the message may be pasted from a stranger's text. */
+/**
+ * Throws for a place where secrets are kept: the message may be pasted from a stranger's text. Images that the person
+ * pasted lie in one, and are meant to be sent.
+ */
 function assertNoSecret(name: string, real: string, root: string, cwd: string): void {
-  if (isInside(root, real)) return;
+  if (isInside(root, real) || isInside(canonicalPath(imageDirectory()), real)) return;
   const { secret = [] } = accessRules(cwd, []);
   if (!secret.some((place) => isInside(place, real))) return;
   throw new Error(
