@@ -162,6 +162,20 @@ test("a fallback answers where the first model fails, and is announced each time
   expect(stderr).toMatch(/↻ first failed \(.*bad key.*\); the fallback claude-x answers/);
 });
 
+test("a fallback costs its own price, and no cost is told where it has none", async () => {
+  const box = new Sandbox();
+  installProvider(box);
+  const env = { ...KEY, OPENAI_API_KEY: "sk-wrong-key" };
+  const first = { input: 1000, output: 1000 };
+  const args = ["--base-url", await refusingServer(), "--model", "first", "--fallback", "anthropic/claude-x"];
+  const run = async (prices: object): Promise<{ cost?: number }> => {
+    box.write("agent.config.json", JSON.stringify({ prices }));
+    return JSON.parse((await box.run([...args, "--trust", "--output", "json", "hi"], { env })).stdout);
+  };
+  expect(await run({ first, "anthropic/claude-x": { input: 3, output: 10 } })).toMatchObject({ cost: 0.004 });
+  expect(await run({ first })).not.toHaveProperty("cost");
+});
+
 test("prices in the config are shown as cost", async () => {
   const box = new Sandbox();
   box.write(

@@ -302,8 +302,7 @@ export class ChatController {
       this.#showWaiting();
     }
     this.#view.event(event);
-    const { settings, commands } = this.#running ?? {};
-    this.#usage.see(event, settings?.price?.(commands?.model.name ?? ""));
+    this.#usage.see(event);
     if (event.type === "usage" || event.type === "tool_end") this.#updateStatus();
   }
 

@@ -9,7 +9,6 @@ export function currentStatus(
   usage: UsageMeter,
 ): Status {
   const room = settings.contextTokens?.();
-  const price = settings.price?.(commands.model.name);
   return {
     mode: settings.permissions.mode,
     model: commands.model.name,
@@ -17,6 +16,6 @@ export function currentStatus(
     tokens: usage.tokens,
     jobs: settings.jobs.list().filter(({ ended }) => ended === undefined).length,
     ...(room !== undefined && usage.size > 0 && { contextShare: usage.size / room }),
-    ...(price && { cost: usage.cost }),
+    ...(usage.cost !== undefined && { cost: usage.cost }),
   };
 }

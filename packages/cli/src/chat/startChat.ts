@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { escapeToLine } from "@agent/internal";
-import { priceOf } from "../assembly/provider/price.js";
 import type { SessionRecording } from "../assembly/sessionRecording.js";
 import type { Style } from "../display/style.js";
 import type { Aside } from "../process/ask.js";
@@ -94,7 +93,6 @@ async function prepare(
       jobs: agent.registry.services.jobs,
       explain: ({ name }) => tools.reasons.get(name) ?? "",
       contextTokens: () => settings.contextTokens ?? provider.contextTokens,
-      price: (model) => priceOf({ kind: chosen.kind, model }, settings.prices),
       ...(settings.notify !== false && { notifyAfterMs: settings.notify ?? NOTIFY_AFTER_MS }),
       ...(recording && { sessions: chatSessions(recording, sessions) }),
       ...(sessionContext.length > 0 && { resumed: (style: Style) => transcriptLines(sessionContext, style) }),

@@ -6,7 +6,6 @@ import type { Style } from "../display/style.js";
 import type { Permissions } from "../permissions/permissions.js";
 import type { Aside } from "../process/ask.js";
 import type { ExitCode } from "../process/exitCodes.js";
-import type { ModelPrice } from "../settings/config/types.js";
 import type { UndoLog } from "../undo/undoLog.js";
 import type { MenuItem } from "./menu.js";
 
@@ -56,7 +55,6 @@ export interface ChatSettings {
   readonly ownCommands?: readonly OwnCommand[];
   /** The size of the model's context, where it is known. */
   readonly contextTokens?: () => number | undefined;
-  readonly price?: (model: string) => ModelPrice | undefined;
   /** A turn that took this long ends with a bell. Absent: there is no bell. */
   readonly notifyAfterMs?: number;
   /** The lines of a resumed conversation, to show it again. */

@@ -1,24 +1,23 @@
 import type { AgentEvent } from "@agent/core";
-import { costOf } from "../display/cost.js";
-import type { ModelPrice } from "../settings/config/types.js";
 
 /** The sum of token usage and cost of a session. */
 export class UsageMeter {
   #input = 0;
   #cached = 0;
   #output = 0;
-  #cost = 0;
+  /** Known if that of every request is. */
+  #cost: number | undefined = 0;
   #last = 0;
 
-  see(event: AgentEvent, price: ModelPrice | undefined): void {
-    if (event.type === "child") this.see(event.event, price);
+  see(event: AgentEvent): void {
+    if (event.type === "child") this.see(event.event);
     if (event.type !== "usage" || event.replayed) return;
-    const { inputTokens, outputTokens, cachedTokens = 0 } = event.usage;
+    const { inputTokens, outputTokens, cachedTokens = 0, cost } = event.usage;
     this.#input += inputTokens;
     this.#cached += cachedTokens;
     this.#output += outputTokens;
     this.#last = inputTokens + outputTokens;
-    if (price) this.#cost += costOf(event.usage, price);
+    this.#cost = this.#cost === undefined || cost === undefined ? undefined : this.#cost + cost;
   }
 
   /** Forgets the size, because the conversation has changed: the next request tells the new one. */
@@ -30,8 +29,9 @@ export class UsageMeter {
     return { input: this.#input, cached: this.#cached, output: this.#output };
   }
 
-  get cost(): number {
-    return this.#cost;
+  /** In dollars; `undefined` if a request did not tell, or none was sent. */
+  get cost(): number | undefined {
+    return this.#input + this.#output === 0 ? undefined : this.#cost;
   }
 
   /** How many tokens the conversation took with the last request. */

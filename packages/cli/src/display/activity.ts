@@ -1,6 +1,5 @@
 import type { AgentEvent, ToolRequestedEvent } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
-import type { ModelPrice } from "../settings/config/types.js";
 import { AnswerStream } from "./answerStream.js";
 import { callTitle } from "./callTitle.js";
 import { CallDraft } from "./draft.js";
@@ -24,8 +23,6 @@ type Section = "answer" | "calls" | "chat";
 export interface ActivityOptions {
   readonly style: Style;
   readonly now: () => number;
-  /** The model's price, if the cost is shown at the end of an exchange. */
-  readonly price?: ModelPrice;
 }
 
 /** What is shown at one moment. */
@@ -128,8 +125,7 @@ export class Activity {
       case "done":
         this.#flushReads();
         this.#finishAnswer();
-        for (const text of [cutOffText(event), usageText(event, this.#options.price)])
-          if (text !== undefined) this.note(text);
+        for (const text of [cutOffText(event), usageText(event)]) if (text !== undefined) this.note(text);
         return;
       default:
         return;

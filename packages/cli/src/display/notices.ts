@@ -1,14 +1,13 @@
 import type { ContextEvent, DoneEvent, RetryEvent } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
-import type { ModelPrice } from "../settings/config/types.js";
-import { costOf, formatCost } from "./cost.js";
+import { formatCost } from "./cost.js";
 
 /** `1,204 tokens in, 310 out · 2 requests · $0.012`, or `undefined` if the provider reported no usage. */
-export function usageText({ usage, turns }: DoneEvent, price?: ModelPrice): string | undefined {
+export function usageText({ usage, turns }: DoneEvent): string | undefined {
   const { inputTokens, outputTokens } = usage;
   if (inputTokens === 0 && outputTokens === 0) return undefined;
   const count = (tokens: number): string => tokens.toLocaleString("en-US");
-  const cost = price ? ` · ${formatCost(costOf(usage, price))}` : "";
+  const cost = usage.cost === undefined ? "" : ` · ${formatCost(usage.cost)}`;
   return `${count(inputTokens)} tokens in, ${count(outputTokens)} out · ${countOf(turns, "request")}${cost}`;
 }
 

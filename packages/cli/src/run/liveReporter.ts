@@ -10,7 +10,7 @@ import { clipRow, styledWidth } from "../display/width.js";
 import { workingRow } from "../display/workingRow.js";
 import { note } from "../process/output.js";
 import type { Outcome } from "./outcome.js";
-import type { Reporter, RunInfo } from "./reporters.js";
+import type { Reporter } from "./reporters.js";
 
 /**
  * One task on a terminal, shown as in the chat: the answer as it is written, text between calls, calls with their
@@ -24,7 +24,7 @@ export class LiveReporter implements Reporter {
     () => this.#draw(),
     () => refreshSize(this.#screen),
   );
-  #activity: Activity;
+  readonly #activity: Activity;
   #startedAt = Date.now();
   /** How many of the drawn rows, from the first, are the answer; 0 unless the rows hold all of it. */
   #answerRows = 0;
@@ -38,8 +38,7 @@ export class LiveReporter implements Reporter {
     this.#activity = new Activity({ style, now: Date.now });
   }
 
-  start({ price }: RunInfo): void {
-    this.#activity = new Activity({ style: this.#style, now: Date.now, ...(price && { price }) });
+  start(): void {
     this.#startedAt = Date.now();
     this.#screen.on("resize", this.#resized);
     this.#frames.tick();

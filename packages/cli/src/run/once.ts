@@ -7,7 +7,7 @@ import type { Reporter, RunInfo } from "./reporters.js";
 export interface OnceOptions {
   readonly reporter: Reporter;
   readonly timeoutMs: number | undefined;
-  readonly info: Pick<RunInfo, "model" | "provider" | "session" | "price">;
+  readonly info: Pick<RunInfo, "model" | "provider" | "session">;
   /** The form the answer must have: a JSON Schema. */
   readonly output?: JsonSchema | undefined;
   /** Ends what the tools left running, and closes the session. */

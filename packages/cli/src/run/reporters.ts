@@ -1,10 +1,8 @@
 import type { AgentEvent, DoneEvent, TokenUsage, ToolOutcome } from "@agent/core";
-import { costOf } from "../display/cost.js";
 import { usageText } from "../display/notices.js";
 import { plainActivity } from "../display/plainActivity.js";
 import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
 import { note, print, printLine } from "../process/output.js";
-import type { ModelPrice } from "../settings/config/types.js";
 import type { Outcome } from "./outcome.js";
 
 /** The version of the JSON the command prints. It rises only when a reader of the old form would break. */
@@ -15,8 +13,6 @@ export const OUTPUT_FORMATS: readonly OutputFormat[] = ["text", "json", "stream-
 
 /** Information that is known before the first answer. */
 export interface RunInfo {
-  /** What the model costs, where that is configured. */
-  readonly price: ModelPrice | undefined;
   readonly model: string;
   readonly provider: string;
   readonly cwd: string;
@@ -57,15 +53,13 @@ export async function createReporter({ format, quiet, isStructured }: ReporterOp
 class TextReporter implements Reporter {
   readonly #quiet: boolean;
   #activity: (event: AgentEvent) => void = () => undefined;
-  #price: ModelPrice | undefined;
   #done: DoneEvent | undefined;
 
   constructor(quiet: boolean) {
     this.#quiet = quiet;
   }
 
-  start({ price }: RunInfo): void {
-    this.#price = price;
+  start(): void {
     if (!this.#quiet) this.#activity = plainActivity((text) => process.stderr.write(text));
   }
 
@@ -77,7 +71,7 @@ class TextReporter implements Reporter {
   finish({ error }: Outcome): void {
     const answer = this.#done && answerText(this.#done);
     if (answer) printLine(answer);
-    if (this.#done && this.#price && !this.#quiet) note(`agent: ${usageText(this.#done, this.#price)}`);
+    if (this.#done?.usage.cost !== undefined && !this.#quiet) note(`agent: ${usageText(this.#done)}`);
     if (error !== undefined) note(`agent: ${error}`);
   }
 }
@@ -106,8 +100,7 @@ class JsonReporter implements Reporter {
 
   start(info: RunInfo): void {
     this.#info = info;
-    const { price: _, ...facts } = info;
-    if (this.#stream) this.#write({ type: "start", ...facts });
+    if (this.#stream) this.#write({ type: "start", ...info });
   }
 
   event(event: AgentEvent): void {
@@ -136,7 +129,7 @@ class JsonReporter implements Reporter {
       session: this.#info?.session,
       turns: this.#turns,
       usage: this.#usage,
-      ...(this.#info?.price && { cost: costOf(this.#usage, this.#info.price) }),
+      ...(this.#usage.cost !== undefined && { cost: this.#usage.cost }),
       toolCalls: this.#calls,
       durationMs: performance.now() - this.#started,
     });

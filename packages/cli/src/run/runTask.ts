@@ -2,7 +2,6 @@ import type { Content, ContentPart, JsonSchema } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { assembleAgent } from "../assembly/assembleAgent.js";
 import type { AskPerson } from "../assembly/gate.js";
-import { priceOf } from "../assembly/provider/price.js";
 import { attach, isImagePath } from "../chat/input/mentions.js";
 import { composeMessage } from "../chat/outgoing.js";
 import { canAsk } from "../process/ask.js";
@@ -61,12 +60,7 @@ export async function runTask(
     reporter,
     timeoutMs,
     output,
-    info: {
-      model: chosen.model,
-      provider: chosen.kind,
-      session: recording?.file,
-      price: priceOf(chosen, loaded.settings.prices),
-    },
+    info: { model: chosen.model, provider: chosen.kind, session: recording?.file },
     dispose,
   });
 }

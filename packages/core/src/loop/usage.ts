@@ -30,5 +30,9 @@ function sum(a: TokenUsage, b: TokenUsage): TokenUsage {
   for (const key of OPTIONAL) {
     if (a[key] !== undefined || b[key] !== undefined) total[key] = (a[key] ?? 0) + (b[key] ?? 0);
   }
+  // Not the known part of it: that would look like all of it.
+  const cost =
+    a === NONE ? b.cost : a.cost !== undefined && b.cost !== undefined ? a.cost + b.cost : undefined;
+  if (cost !== undefined) total.cost = cost;
   return total;
 }

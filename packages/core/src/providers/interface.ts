@@ -45,6 +45,8 @@ export interface TokenUsage {
   readonly cacheWriteTokens?: number;
   /** The part of `outputTokens` that was reasoning. */
   readonly reasoningTokens?: number;
+  /** What the request cost in dollars, where the provider knows. A sum of requests has it if all of them have it. */
+  readonly cost?: number;
 }
 
 /** Why the model stopped. `length` means its answer was cut off, also inside a tool call. */

@@ -112,7 +112,7 @@ async function chat(
 }
 
 function spent(usage: TokenUsage | undefined, cost: PreparedRun["cost"]): Spent {
-  const dollars = usage && cost?.(usage);
+  const dollars = usage && (cost ? cost(usage) : usage.cost);
   return { ...(usage && { usage }), ...(Number.isFinite(dollars) && { cost: dollars as number }) };
 }
 

@@ -35,6 +35,16 @@ describe("a definition", () => {
     expect(all).toContainEqual({ type: "version", from: "1.0+a", to: "1.0+b" });
   });
 
+  test("what a run cost is kept with it, where the provider knows", async () => {
+    const engine = openEngine();
+    const usage = { inputTokens: 100, outputTokens: 20, cost: 0.3 };
+    const definition = scripted([{ content: "Done.", toolCalls: [], finishReason: "stop", usage }]);
+    await workWith(engine, definition);
+    const id = await startRun(engine, definition, {});
+    await follow(engine, id);
+    expect(await engine.get(id)).toMatchObject({ cost: 0.3 });
+  });
+
   test("what a run cost is kept with it, where the definition knows", async () => {
     const engine = openEngine();
     const usage = { inputTokens: 100, outputTokens: 20 };

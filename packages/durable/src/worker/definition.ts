@@ -36,7 +36,7 @@ export interface PreparedRun {
   /** As in `agent.chat`. */
   readonly output?: Schema;
   readonly context?: unknown;
-  /** Computes what tokens cost in dollars; the cost is stored with the run. */
+  /** Computes what tokens cost in dollars, for a provider whose usage has no `cost`. It is stored with the run. */
   readonly cost?: (usage: TokenUsage) => number;
 }
 

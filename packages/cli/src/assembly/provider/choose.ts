@@ -3,11 +3,13 @@ import { escapeToLine } from "@agent/internal";
 import { canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { splitModel } from "../../settings/providerCatalog.js";
+import { described } from "./described.js";
 import { FallbackProvider } from "./fallback.js";
 import { describeOwner } from "./listeners.js";
 import { loadFactory } from "./loadFactory.js";
 import { checkSameOwner, findLocalServer, type LocalServer, listeningServers } from "./localServers.js";
 import { nodeFetch } from "./nodeFetch.js";
+import { type Prices, withPrice } from "./price.js";
 import {
   type ChooseOptions,
   isProvider,
@@ -39,21 +41,32 @@ export async function chooseProvider(
   settings: ProviderChoice,
   options: ChooseOptions,
 ): Promise<ChosenProvider> {
-  const chosen = await chooseFirst(settings, options);
+  const chosen = priced(await chooseFirst(settings, options), settings.prices);
   if (settings.fallback === undefined || chosen.kind === "offline") return chosen;
   const { provider: name = chosen.kind, model } = splitModel(settings.fallback);
   const why = `fallback by ${settings.origins.fallback}`;
   const second =
     name === chosen.kind && chosen.withModel
       ? await chosen.withModel(model)
-      : (await byName({ name, settings: {}, model, why }, options)).provider;
-  const { withModel } = chosen;
-  const wrap = (provider: ChatProvider): ChatProvider => new FallbackProvider(provider, second);
+      : priced(await byName({ name, settings: {}, model, why }, options), settings.prices).provider;
+  const description = `${chosen.description}, ${escapeToLine(settings.fallback)} if it fails`;
+  return { ...wrapped(chosen, (provider) => new FallbackProvider(provider, second)), description };
+}
+
+function priced(chosen: ChosenProvider, prices: Prices): ChosenProvider {
+  return wrapped(chosen, (provider, model) => withPrice(provider, chosen.kind, model, prices));
+}
+
+/** The choice with `wrap` around its provider, for every model of it. */
+function wrapped(
+  chosen: ChosenProvider,
+  wrap: (provider: ChatProvider, model: string) => ChatProvider,
+): ChosenProvider {
+  const { provider, model, withModel } = chosen;
   return {
     ...chosen,
-    provider: wrap(chosen.provider),
-    description: `${chosen.description}, ${escapeToLine(settings.fallback)} if it fails`,
-    ...(withModel && { withModel: async (wanted: string) => wrap(await withModel(wanted)) }),
+    provider: wrap(provider, model),
+    ...(withModel && { withModel: async (other: string) => wrap(await withModel(other), other) }),
   };
 }
 
@@ -131,24 +144,7 @@ async function localServer(
       return await provider.respond(request);
     },
   });
-  const { withModel } = chosen;
-  return {
-    ...chosen,
-    provider: guarded(chosen.provider),
-    ...(withModel && { withModel: async (model: string) => guarded(await withModel(model)) }),
-  };
-}
-
-/** The provider's own properties, for a wrapper that only changes `respond`. */
-function described(provider: ChatProvider): Omit<ChatProvider, "respond"> {
-  const { id, model, contextTokens, nativeOutput } = provider;
-  return {
-    id,
-    model,
-    contextTokens,
-    nativeOutput,
-    accepts: (mediaType) => provider.accepts?.(mediaType) ?? false,
-  };
+  return wrapped(chosen, guarded);
 }
 
 /** A hint about a local server that could be meant. */

@@ -5,7 +5,7 @@ import { KNOWN_PROVIDERS, splitModel } from "../../settings/providerCatalog.js";
 import { findProvider } from "./loadFactory.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
-export type ProviderChoice = Pick<Settings, "provider" | "model" | "fallback" | "origins">;
+export type ProviderChoice = Pick<Settings, "provider" | "model" | "fallback" | "prices" | "origins">;
 
 export interface ChooseOptions {
   readonly env: Environment;
@@ -23,7 +23,7 @@ export interface Selection {
 
 /** The provider that settings, the model's name or a key in the environment name; `undefined` if nothing does. */
 export function selectByName(
-  { provider, model, origins }: Omit<ProviderChoice, "fallback">,
+  { provider, model, origins }: Pick<ProviderChoice, "provider" | "model" | "origins">,
   env: Environment,
 ): Selection | undefined {
   if (provider === "offline" || isProvider(provider)) return undefined;

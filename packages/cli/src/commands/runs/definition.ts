@@ -4,8 +4,6 @@ import type { Telemetry } from "@agent/core";
 import type { RunDefinition } from "@agent/durable";
 import { assembleAgent } from "../../assembly/assembleAgent.js";
 import { askWith } from "../../assembly/gate.js";
-import { priceOf } from "../../assembly/provider/price.js";
-import { costOf } from "../../display/cost.js";
 import type { CrashGuard } from "../../process/crash.js";
 import { note } from "../../process/output.js";
 import { readVersion } from "../../process/version.js";
@@ -35,7 +33,7 @@ export function taskDefinition(
     name: TASK,
     version: `${readVersion()}+${settingsDigest(loaded)}`,
     async create(run) {
-      const { agent, chosen, dispose } = await assembleAgent(loaded, {
+      const { agent, dispose } = await assembleAgent(loaded, {
         resume: undefined,
         record: false,
         // "auto": calls that the settings do not ask about run, because nobody may be there to switch the mode.
@@ -47,7 +45,6 @@ export function taskDefinition(
         guard,
         onProblem: (message) => note(`agent: ${message}`),
       });
-      const price = priceOf(chosen, loaded.settings.prices);
       return {
         agent: {
           streamChat: (message, options) => agent.streamChat(message, options),
@@ -55,7 +52,6 @@ export function taskDefinition(
           dispose,
         },
         message: run.input.task,
-        ...(price && { cost: (usage) => costOf(usage, price) }),
       };
     },
   };

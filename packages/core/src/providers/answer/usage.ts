@@ -4,7 +4,7 @@ import type { TokenUsage } from "../interface.js";
 /** The token counts as a server sent them: each may be missing or not a number. */
 export type ReportedUsage = { readonly [Name in keyof TokenUsage]: unknown };
 
-/** Token counts from what a server reported. An invalid count becomes 0; an optional one is left out. */
+/** Token counts from what a server reported. An invalid count becomes 0; an optional figure is left out. */
 export function readTokenUsage(reported: ReportedUsage): TokenUsage {
   checkObject("reported", reported);
   return {
@@ -13,6 +13,7 @@ export function readTokenUsage(reported: ReportedUsage): TokenUsage {
     ...optional("cachedTokens", reported.cachedTokens),
     ...optional("cacheWriteTokens", reported.cacheWriteTokens),
     ...optional("reasoningTokens", reported.reasoningTokens),
+    ...optional("cost", reported.cost),
   };
 }
 

@@ -1,0 +1,13 @@
+import type { ChatProvider } from "@agent/core";
+
+/** The provider's own properties, for a wrapper that only changes `respond`. */
+export function described(provider: ChatProvider): Omit<ChatProvider, "respond"> {
+  const { id, model, contextTokens, nativeOutput } = provider;
+  return {
+    id,
+    model,
+    contextTokens,
+    nativeOutput,
+    accepts: (mediaType) => provider.accepts?.(mediaType) ?? false,
+  };
+}
