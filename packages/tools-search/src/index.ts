@@ -1,5 +1,6 @@
 import type { PackHost, PackRegistry, PackServices } from "@agent/core";
 import { check } from "@agent/core/toolkit";
+import { sharedPool } from "./host/pool/shared.js";
 import type { SearchOptions } from "./options.js";
 import { SearchFilesTool } from "./tools/searchFiles.js";
 import { SearchTextTool } from "./tools/searchText.js";
@@ -21,24 +22,15 @@ declare module "@agent/core" {
 // The request to the model goes first: starting threads takes the processor for some milliseconds.
 const START_DELAY_MS = 20;
 
-/** Loads the engine and starts its threads while the model thinks, so that the first search does not wait for them. */
+/** Starts the threads while the model thinks, so that the first search does not wait for them. */
 function threadStart(workers: number | undefined): PackServices {
   let timer: NodeJS.Timeout | undefined;
-  let isDisposed = false;
-  const start = async (): Promise<void> => {
-    const { sharedPool } = await import("./host/engine.js");
-    if (!isDisposed) sharedPool({ workers }).warmUp();
-  };
   return {
     warmUp() {
-      // A failure is left to the first search to report.
-      timer = setTimeout(() => void start().catch(() => undefined), START_DELAY_MS);
+      timer = setTimeout(() => sharedPool({ workers }).warmUp(), START_DELAY_MS);
       timer.unref();
     },
-    dispose() {
-      isDisposed = true;
-      clearTimeout(timer);
-    },
+    dispose: () => clearTimeout(timer),
   };
 }
 

@@ -2,11 +2,12 @@ import { basename } from "node:path";
 import type { BackgroundJobs, ChatTool, ExecutableTool, PackHost, PackServices, ToolCall } from "@agent/core";
 import { functionTool, quote } from "@agent/core/toolkit";
 import { DEFAULT_TIMEOUT_MS } from "../command/arguments.js";
+import { diagnose } from "../diagnose.js";
 import { type BashOptions, checkedOptions, packName } from "../options.js";
 import { createPolicy } from "../policy/policy.js";
 import { resolveLimits } from "../processes/limits.js";
 import { resolveSandbox } from "../sandbox/settings.js";
-import type { CommandRunner, RunnerSettings } from "./commandRunner.js";
+import { CommandRunner, type RunnerSettings } from "./commandRunner.js";
 
 const DEFAULT_SHELL = "/bin/sh";
 /** The host's secrets and protected files. */
@@ -24,8 +25,7 @@ export class RunBashTool implements ExecutableTool {
   readonly deadlineMs = Number.POSITIVE_INFINITY;
 
   readonly #settings: RunnerSettings;
-  /** Loaded with the first command: what runs one is most of this package, and a model is asked without it. */
-  #loading: Promise<CommandRunner> | undefined;
+  /** Created with the first command: an agent that runs none has nothing to keep and nothing to end. */
   #runner: CommandRunner | undefined;
   #isDisposed = false;
 
@@ -86,20 +86,20 @@ export class RunBashTool implements ExecutableTool {
   get services(): Required<Pick<PackServices, "jobs" | "diagnose" | "dispose" | "terminate">> {
     return {
       jobs: this.#jobs,
-      diagnose: async () => (await this.#load()).diagnose(),
+      diagnose: () => diagnose(this.#settings.shell),
       dispose: async () => {
         this.#isDisposed = true;
-        // Without a command there is no runner, and nothing to end.
-        const runner = await this.#loading?.catch(() => undefined);
-        await runner?.host.dispose();
+        await this.#runner?.host.dispose();
       },
       terminate: () => this.#runner?.host.terminate(),
     };
   }
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
-    const runner = await this.#load();
-    return await runner.run(args, call);
+    this.#runner ??= new CommandRunner(this.#settings);
+    // Its agent ended before the first command: the host refuses this one.
+    if (this.#isDisposed) await this.#runner.host.dispose();
+    return await this.#runner.run(args, call);
   }
 
   /** The jobs of the commands so far. */
@@ -110,17 +110,6 @@ export class RunBashTool implements ExecutableTool {
       endProcess: async (pid) => (await this.#runner?.host.jobs.endProcess(pid)) ?? false,
       detachProcess: async (pid) => (await this.#runner?.host.jobs.detachProcess(pid)) ?? false,
     };
-  }
-
-  #load(): Promise<CommandRunner> {
-    this.#loading ??= import("./commandRunner.js").then(async ({ CommandRunner }) => {
-      const runner = new CommandRunner(this.#settings);
-      // A tool whose agent has ended before its first command refuses every command.
-      if (this.#isDisposed) await runner.host.dispose();
-      this.#runner = runner;
-      return runner;
-    });
-    return this.#loading;
   }
 
   #backgroundAdvice(): string {

@@ -1,4 +1,4 @@
-import type { Diagnosis, ToolCall } from "@agent/core";
+import type { ToolCall } from "@agent/core";
 import {
   checkedCommand,
   checkedDirectory,
@@ -20,7 +20,6 @@ import { presentOutcome, summarize } from "../command/result.js";
 import { runCommand } from "../command/run.js";
 import { prepareScript, type Script } from "../command/script.js";
 import { findSyntaxError, isKnownShell, needsCheckFirst } from "../command/syntax.js";
-import { diagnose } from "../diagnose.js";
 import { CommandHost } from "../host/commandHost.js";
 import type { Policy } from "../policy/policy.js";
 import { type Limits, limitPrelude } from "../processes/limits.js";
@@ -50,11 +49,6 @@ export class CommandRunner {
   constructor(settings: RunnerSettings) {
     this.#settings = settings;
     this.#sandbox = new Sandbox(settings.sandbox, settings.surroundings);
-  }
-
-  /** Says which limits and protections work on this system. */
-  diagnose(): Promise<Diagnosis[]> {
-    return diagnose(this.#settings.shell);
   }
 
   /** Runs the command of a call. Rejects only if nothing was run. */

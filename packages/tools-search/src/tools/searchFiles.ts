@@ -2,6 +2,9 @@ import { join } from "node:path";
 import type { AccessNeed, AccessRules, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { functionTool, optionalString, requireString } from "@agent/core/toolkit";
 import { countOf } from "@agent/internal";
+import { searchFiles } from "../host/fileSearch.js";
+import { sharedPool } from "../host/pool/shared.js";
+import { formatFilesResult } from "../host/report.js";
 import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { GlobQuery } from "../protocol.js";
 import { readMaxResults, readNeeds, readScope, type Settings, settingsOf } from "../settings.js";
@@ -63,7 +66,6 @@ export class SearchFilesTool implements ExecutableTool {
       maxCharacters: MAX_OUTPUT_CHARACTERS,
     };
     const { workers, timeoutMs } = this.#settings;
-    const { formatFilesResult, searchFiles, sharedPool } = await import("../host/engine.js");
     const result = await searchFiles(sharedPool({ workers }), query, { timeoutMs, signal: call?.signal });
     call?.report?.({ ok: true, summary: countOf(result.total, "file") });
     return formatFilesResult(result, query);

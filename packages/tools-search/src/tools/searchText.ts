@@ -9,7 +9,9 @@ import {
   requireString,
 } from "@agent/core/toolkit";
 import { countOf } from "@agent/internal";
-import type { TextResult, TextSearch } from "../host/textSearch.js";
+import { sharedPool } from "../host/pool/shared.js";
+import { formatTextResult } from "../host/report.js";
+import { searchText, type TextResult, type TextSearch } from "../host/textSearch.js";
 import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { OutputMode, TextQuery } from "../protocol.js";
 import { readMaxResults, readNeeds, readScope, type Settings, settingsOf } from "../settings.js";
@@ -91,7 +93,6 @@ export class SearchTextTool implements ExecutableTool {
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
     const search = this.#readArguments(args, call);
     const { autoContext, timeoutMs, workers } = this.#settings;
-    const { formatTextResult, searchText, sharedPool } = await import("../host/engine.js");
     const run = (one: TextSearch): Promise<TextResult> =>
       searchText(sharedPool({ workers }), one, { timeoutMs, signal: call?.signal });
     let result = await run(search);
