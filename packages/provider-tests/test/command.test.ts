@@ -137,7 +137,7 @@ describe.each(WIRED)("agent on $name", (one) => {
     expect(right.stdout).toContain("✓ models: 1 model listed");
     const wrong = await run(["doctor", "--model", model], environment(one, server, WRONG));
     expect(wrong.code).toBe(2);
-    expect(wrong.stdout).toMatch(/✗ provider: .* did not answer: .*Check the API key/);
+    expect(wrong.stdout).toMatch(/✗ provider: .* could not answer: .*Check the API key/);
     const none = await run(["doctor", "--model", model], { [one.addressVariable]: "" });
     expect(none.code).toBe(2);
     expect(none.stdout + none.stderr).toContain(one.keyVariable);
