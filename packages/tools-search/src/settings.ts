@@ -15,6 +15,9 @@ import type { Scope } from "./protocol.js";
 /** The registry's deadline is only a safety net behind the pack's own. */
 const REGISTRY_GRACE_MS = 15_000;
 
+/** The capabilities of both tools; frozen, so that all instances and their registries share one list. */
+export const READS = Object.freeze(["read"] as const);
+
 /** The settings of both tools: the pack's options with their defaults. */
 export interface Settings {
   /** Confines every search; absolute and canonical. */

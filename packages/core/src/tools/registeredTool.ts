@@ -86,7 +86,10 @@ function readSchema(tool: ExecutableTool, fail: (problem: string) => never): Sha
   }
 }
 
-function checkedCapabilities(tool: ExecutableTool, fail: (problem: string) => never): ToolCapability[] {
+function checkedCapabilities(
+  tool: ExecutableTool,
+  fail: (problem: string) => never,
+): readonly ToolCapability[] {
   const { capabilities = [] } = tool;
   if (!Array.isArray(capabilities)) fail(`capabilities must be an array, got ${describeValue(capabilities)}`);
   const unknown = capabilities.find((one) => !TOOL_CAPABILITIES.includes(one));
@@ -94,7 +97,7 @@ function checkedCapabilities(tool: ExecutableTool, fail: (problem: string) => ne
     const name = String(unknown);
     fail(`${quote(name)} is not a capability. ${didYouMean(name, TOOL_CAPABILITIES)}`);
   }
-  return [...capabilities];
+  return Object.isFrozen(capabilities) ? capabilities : Object.freeze([...capabilities]);
 }
 
 /** A tool without declared capabilities is not treated as a reader. */

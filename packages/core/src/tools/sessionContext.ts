@@ -6,12 +6,14 @@ import { requireString } from "../toolkit/modelArguments/arguments.js";
 import type { ChatTool, ExecutableTool } from "./interface.js";
 import type { ToolContext } from "./types.js";
 
+// Frozen, so that all instances and their registries share it.
+const CAPABILITIES = Object.freeze(["write"] as const);
 const CONTEXT_KEYS = ["systemPrompt", "sessionContext", "sessionContextFilePath"];
 
 /** Saves the conversation so far, so that it can be loaded and resumed later. */
 export class SaveSessionContextTool implements ExecutableTool {
   readonly name = "save_session_context";
-  readonly capabilities = ["write"] as const;
+  readonly capabilities = CAPABILITIES;
   readonly #context: ToolContext;
 
   /** Throws unless the context has everything a session holds. */

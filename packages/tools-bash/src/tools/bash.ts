@@ -10,6 +10,8 @@ import { resolveSandbox } from "../sandbox/settings.js";
 import { CommandRunner, type RunnerSettings } from "./commandRunner.js";
 
 const DEFAULT_SHELL = "/bin/sh";
+// Frozen, so that all instances and their registries share it.
+const CAPABILITIES = Object.freeze(["execute"] as const);
 /** The host's secrets and protected files. */
 type HostRules = Pick<PackHost, "protectedPaths" | "protectedNames" | "secretVariables" | "access">;
 const POLICY_SHELLS = new Set(["sh", "ash", "dash", "bash"]);
@@ -20,7 +22,7 @@ const POLICY_SHELLS = new Set(["sh", "ash", "dash", "bash"]);
  */
 export class RunBashTool implements ExecutableTool {
   readonly name = "run_bash";
-  readonly capabilities = ["execute"] as const;
+  readonly capabilities = CAPABILITIES;
   /** The tool keeps its own time: see `timeout`. */
   readonly deadlineMs = Number.POSITIVE_INFINITY;
 
@@ -85,7 +87,7 @@ export class RunBashTool implements ExecutableTool {
   /** Owns the background jobs and everything else this tool started, and ends them. */
   get services(): Required<Pick<PackServices, "jobs" | "diagnose" | "dispose" | "terminate">> {
     return {
-      jobs: this.#jobs,
+      jobs: new RunnerJobs(() => this.#runner),
       diagnose: () => diagnose(this.#settings.shell),
       dispose: async () => {
         this.#isDisposed = true;
@@ -102,19 +104,38 @@ export class RunBashTool implements ExecutableTool {
     return await this.#runner.run(args, call);
   }
 
-  /** The jobs of the commands so far. */
-  get #jobs(): BackgroundJobs {
-    return {
-      list: () => this.#runner?.host.jobs.list() ?? [],
-      end: async (id) => (await this.#runner?.host.jobs.end(id)) ?? false,
-      endProcess: async (pid) => (await this.#runner?.host.jobs.endProcess(pid)) ?? false,
-      detachProcess: async (pid) => (await this.#runner?.host.jobs.detachProcess(pid)) ?? false,
-    };
-  }
-
   #backgroundAdvice(): string {
     return this.#settings.sandbox.mode === "off"
       ? 'For a server or watcher append " &": it keeps running after the call.'
       : "Nothing runs on in the background: a sandbox ends it with the command.";
+  }
+}
+
+/** The jobs of the commands so far. */
+class RunnerJobs implements BackgroundJobs {
+  readonly #runner: () => CommandRunner | undefined;
+
+  constructor(runner: () => CommandRunner | undefined) {
+    this.#runner = runner;
+  }
+
+  list(): ReturnType<BackgroundJobs["list"]> {
+    return this.#jobs?.list() ?? [];
+  }
+
+  async end(id: string): Promise<boolean> {
+    return (await this.#jobs?.end(id)) ?? false;
+  }
+
+  async endProcess(pid: number): Promise<boolean> {
+    return (await this.#jobs?.endProcess(pid)) ?? false;
+  }
+
+  async detachProcess(pid: number): Promise<boolean> {
+    return (await this.#jobs?.detachProcess(pid)) ?? false;
+  }
+
+  get #jobs(): CommandRunner["host"]["jobs"] | undefined {
+    return this.#runner()?.host.jobs;
   }
 }

@@ -11,6 +11,7 @@ import { readWhole } from "../read/readWhole.js";
 import type { Step } from "../workspace.js";
 import { replaceFile } from "../write/replaceFile.js";
 import { requireWellFormedText } from "../write/wellFormedText.js";
+import { WRITES } from "./capabilities.js";
 import { FileTool } from "./fileTool.js";
 
 const OLD_TEXT = { type: "string", description: "Text to replace; it must occur exactly once" };
@@ -20,7 +21,7 @@ const REPLACE_ALL = { type: "boolean", description: "Replace every occurrence (d
 /** Replaces text in a file. Either every edit of a call applies or the file stays as it was. */
 export class EditFileTool extends FileTool {
   readonly name = "edit_file";
-  readonly capabilities = ["write"] as const;
+  readonly capabilities = WRITES;
 
   getSchema(): ChatTool {
     return functionTool(

@@ -14,6 +14,7 @@ import { missingError } from "../errors/missing.js";
 import { showPath } from "../paths/pathText.js";
 import { kindOf } from "../read/regularFile.js";
 import type { Step } from "../workspace.js";
+import { READS } from "./capabilities.js";
 import { FileTool } from "./fileTool.js";
 
 // Nearly every name needs no escaping, and this test is much cheaper than escaping.
@@ -22,7 +23,7 @@ const PLAIN_NAME = /^[ -~]*$/;
 /** Lists one directory: one entry a line, sorted by name, whatever the names contain. */
 export class ListDirTool extends FileTool {
   readonly name = "list_dir";
-  readonly capabilities = ["read"] as const;
+  readonly capabilities = READS;
 
   getSchema(): ChatTool {
     return functionTool(

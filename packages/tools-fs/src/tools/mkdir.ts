@@ -6,12 +6,13 @@ import { showPath } from "../paths/pathText.js";
 import { kindOf } from "../read/regularFile.js";
 import type { Step } from "../workspace.js";
 import { makeDirectories } from "../write/makeDirectories.js";
+import { WRITES } from "./capabilities.js";
 import { FileTool } from "./fileTool.js";
 
 /** Creates a directory and any missing parents. Succeeds if it already exists. */
 export class MkdirTool extends FileTool {
   readonly name = "mkdir";
-  readonly capabilities = ["write"] as const;
+  readonly capabilities = WRITES;
 
   getSchema(): ChatTool {
     return functionTool(

@@ -11,6 +11,7 @@ import { kindOf } from "../read/regularFile.js";
 import { type Move, performMove } from "../tree/move.js";
 import { assertNotRootOrHome } from "../tree/rootOrHome.js";
 import type { Step, Workspace } from "../workspace.js";
+import { WRITES } from "./capabilities.js";
 import { FileTool } from "./fileTool.js";
 
 /** The arguments of a call, as the caller wrote them. */
@@ -23,7 +24,7 @@ interface Asked {
 /** Moves or renames a file, a link or a directory, also to another device. Replaces nothing without `overwrite`. */
 export class MoveTool extends FileTool {
   readonly name = "move";
-  readonly capabilities = ["write"] as const;
+  readonly capabilities = WRITES;
 
   getSchema(): ChatTool {
     return functionTool(

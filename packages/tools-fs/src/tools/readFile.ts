@@ -27,6 +27,7 @@ import {
   type TextEncoding,
 } from "../read/textEncoding.js";
 import type { Step, Workspace } from "../workspace.js";
+import { READS } from "./capabilities.js";
 import { FileTool } from "./fileTool.js";
 
 const HEAD_BYTES = 8 * 1024;
@@ -54,7 +55,7 @@ interface Reading {
  */
 export class ReadFileTool extends FileTool {
   readonly name = "read_file";
-  readonly capabilities = ["read"] as const;
+  readonly capabilities = READS;
 
   getSchema(): ChatTool {
     const { maxReadBytes, maxReadLines } = this.workspace.limits;

@@ -8,12 +8,13 @@ import { kindOf } from "../read/regularFile.js";
 import { type Removal, removeTree } from "../tree/remove.js";
 import { assertNotRootOrHome } from "../tree/rootOrHome.js";
 import type { Step } from "../workspace.js";
+import { DESTROYS } from "./capabilities.js";
 import { FileTool } from "./fileTool.js";
 
 /** Removes a file, a link (never its target) or a directory with everything in it. */
 export class RemoveTool extends FileTool {
   readonly name = "remove";
-  readonly capabilities = ["destroy"] as const;
+  readonly capabilities = DESTROYS;
 
   getSchema(): ChatTool {
     return functionTool(

@@ -9,12 +9,13 @@ import { kindOf } from "../read/regularFile.js";
 import type { Step } from "../workspace.js";
 import { replaceFile } from "../write/replaceFile.js";
 import { requireWellFormedText } from "../write/wellFormedText.js";
+import { WRITES } from "./capabilities.js";
 import { FileTool } from "./fileTool.js";
 
 /** Writes a whole file, atomically: a crash or a full disk leaves the old content or the new, never a part. */
 export class WriteFileTool extends FileTool {
   readonly name = "write_file";
-  readonly capabilities = ["write"] as const;
+  readonly capabilities = WRITES;
 
   getSchema(): ChatTool {
     return functionTool(

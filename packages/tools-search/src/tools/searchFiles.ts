@@ -7,14 +7,14 @@ import { sharedPool } from "../host/pool/shared.js";
 import { formatFilesResult } from "../host/report.js";
 import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { GlobQuery } from "../protocol.js";
-import { readMaxResults, readNeeds, readScope, type Settings, settingsOf } from "../settings.js";
+import { READS, readMaxResults, readNeeds, readScope, type Settings, settingsOf } from "../settings.js";
 
 const ORDERS = ["path", "newest"] as const;
 
 /** Finds files by a glob, with the pattern rules of fast-glob. */
 export class SearchFilesTool implements ExecutableTool {
   readonly name = "search_files";
-  readonly capabilities = ["read"] as const;
+  readonly capabilities = READS;
   readonly deadlineMs: number;
   readonly #settings: Settings;
 

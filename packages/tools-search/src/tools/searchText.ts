@@ -14,7 +14,7 @@ import { formatTextResult } from "../host/report.js";
 import { searchText, type TextResult, type TextSearch } from "../host/textSearch.js";
 import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { OutputMode, TextQuery } from "../protocol.js";
-import { readMaxResults, readNeeds, readScope, type Settings, settingsOf } from "../settings.js";
+import { READS, readMaxResults, readNeeds, readScope, type Settings, settingsOf } from "../settings.js";
 
 const MAX_CONTEXT = 50;
 const MAX_QUERY_LENGTH = 10_000;
@@ -26,7 +26,7 @@ const AUTO_CONTEXT = { lines: 3, maxMatches: 3 } as const;
 /** Searches the text of files, line by line, without any other program. */
 export class SearchTextTool implements ExecutableTool {
   readonly name = "search_text";
-  readonly capabilities = ["read"] as const;
+  readonly capabilities = READS;
   readonly deadlineMs: number;
   readonly #settings: Settings;
 
