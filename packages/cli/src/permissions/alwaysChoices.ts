@@ -24,6 +24,9 @@ const INTERPRETER = /^(?:python|pypy|ruby|perl|php|lua|node)[\d.]*$/;
 const LAUNCHING_SUBCOMMAND =
   /^(?:(?:npm|pnpm|yarn|corepack) (?:exec|x|dlx)|(?:uv|poetry|pipenv|pipx|rye|hatch|pdm|conda|mamba|nix|mise|asdf|rustup|bundle|composer|dotnet|go) (?:run|exec|x|tool|shell|develop))$/;
 const LAUNCHES_BY_OPTION = /^(?:git|npm|pnpm|yarn)$/;
+// Subcommands that run a command given as an option (`--upload-pack`, `--exec`, `-O`) or kept in the configuration.
+const LAUNCHING_GIT =
+  /^git (?:archive|bisect|clone|config|difftool|fetch|fetch-pack|filter-branch|grep|ls-remote|mergetool|pull|push|rebase|remote|send-email|send-pack|submodule|worktree)$/;
 const SUBCOMMAND = /^[a-z][\w:-]*$/;
 const LONGEST_LABEL = 60;
 
@@ -67,6 +70,7 @@ function runsAnything(prefix: string): boolean {
     LAUNCHERS.has(program) ||
     INTERPRETER.test(program) ||
     LAUNCHING_SUBCOMMAND.test(start) ||
-    LAUNCHES_BY_OPTION.test(start)
+    LAUNCHES_BY_OPTION.test(start) ||
+    LAUNCHING_GIT.test(start)
   );
 }

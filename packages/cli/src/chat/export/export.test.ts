@@ -29,6 +29,14 @@ describe("an exported conversation", () => {
     expect(text).toContain("````\na.txt\n```\n<script>alert(1)</script>\n````");
   });
 
+  test("as HTML closes code with as many backticks as it was opened with", () => {
+    const page = exportHtml(
+      [{ role: "assistant", content: "``a ` b`` and `c` and ``` d", tool_calls: [] }],
+      "x",
+    );
+    expect(page).toContain("<code>a ` b</code> and <code>c</code> and ``` d");
+  });
+
   test("as HTML is one page in which nothing runs", () => {
     const page = exportHtml(MESSAGES, "</title><script>");
     expect(page).not.toMatch(/<script/i);

@@ -76,20 +76,34 @@ function tableHtml(lines: readonly string[]): string {
 
 /**
  * Inline marks. Code spans come first, because nothing inside them is a mark: `split` makes every second piece a run of
- * backticks, and two runs enclose code.
+ * backticks, and two runs of the same length enclose code.
  */
 function inline(text: string): string {
   const pieces = text.split(/(`+)/);
+  const closing = closingRuns(pieces);
   const parts: string[] = [];
   for (let at = 0; at < pieces.length; at++) {
-    const piece = pieces[at] ?? "";
-    if (at % 2 === 0 || at + 2 >= pieces.length) parts.push(words(piece));
+    const end = closing.get(at);
+    if (end === undefined) parts.push(words(pieces[at] ?? ""));
     else {
-      parts.push(`<code>${escapeHtml(pieces[at + 1] ?? "")}</code>`);
-      at += 2;
+      parts.push(`<code>${escapeHtml(pieces.slice(at + 1, end).join(""))}</code>`);
+      at = end;
     }
   }
   return parts.join("");
+}
+
+/** By the index of each run of backticks, the next one of its length, found in one pass from the end. */
+function closingRuns(pieces: readonly string[]): ReadonlyMap<number, number> {
+  const closing = new Map<number, number>();
+  const next = new Map<number, number>();
+  for (let at = pieces.length - 2; at > 0; at -= 2) {
+    const length = pieces[at]?.length ?? 0;
+    const end = next.get(length);
+    if (end !== undefined) closing.set(at, end);
+    next.set(length, at);
+  }
+  return closing;
 }
 
 function words(text: string): string {
