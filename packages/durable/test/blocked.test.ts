@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createBullmqEngine } from "../src/bullmq/index.js";
 import { createFileEngine, type RunEngine, startRun } from "../src/index.js";
@@ -9,7 +10,8 @@ import { checkRun, countEffects, spawnWorker } from "./killing.js";
 import { REDIS_URL, testSchema, withServers } from "./servers.js";
 
 const KILLS = { name: "kills", version: "1" };
-const LEASE_MS = 1000;
+// Long enough for a database on a busy machine: a worker that loses a lease to it would take the run once more.
+const LEASE_MS = 3000;
 
 interface Place {
   readonly engine: RunEngine;
@@ -65,6 +67,7 @@ describe.each(ENGINES)("a worker whose event loop is blocked past its lease, on 
       await start();
       await follow(engine, id);
       expect(await engine.get(id)).toMatchObject({ epoch: 2, crashes: 1 });
+      writeFileSync(join(dirname(crowd.effects), "awake"), "");
       await awake;
       // Time for what the worker still wants to write.
       const next = await startRun(engine, KILLS, {});
