@@ -131,6 +131,8 @@ export interface UsageEvent {
   readonly type: "usage";
   readonly usage: TokenUsage;
   readonly total: TokenUsage;
+  /** The request asked for a summary of older turns: its tokens do not tell how long the conversation is. */
+  readonly summary?: true;
   /** The answer comes from a journal: its tokens were used by an earlier process. */
   readonly replayed?: true;
 }

@@ -2,7 +2,8 @@
  * Code shared by our own packages that pack authors do not need. Each package bundles its part, so nothing here is
  * published or has a version. Functions and constants only: a bundled copy must not differ from another by its state.
  */
-export { nodeModule } from "./files/nodeModules.js";
+export { nodeChildProcess, nodeCrypto, nodeFs, nodeModule, nodeNet } from "./files/nodeModules.js";
+export { namesOpenFiles, openedPath } from "./files/openedPath.js";
 export { mountOf, mountOfDirectory, pinDirectory } from "./files/pinnedDirectory.js";
 export { hasEnded, processTag } from "./files/processTag.js";
 export { readRegularFile, withRegularFile } from "./files/readRegularFile.js";
@@ -30,7 +31,9 @@ export { countOf } from "./text/countOf.js";
 export { describeValue, errorMessage, quote, quotePath } from "./text/describe.js";
 export { fenced } from "./text/fenced.js";
 export { didYouMean } from "./text/nearest.js";
+export { createRedactor } from "./text/redact.js";
 export { findConfusables, misreadings, spellOut } from "./text/spellOut.js";
 export { truncateMiddle, truncateUtf8, truncateUtf8Start, utf8Boundary } from "./text/truncate.js";
+export { unsavedText } from "./text/unsavedText.js";
 export { escapeInvisible, escapeToLine, hasHiddenTags, revealHiddenTags } from "./text/visible.js";
 export { delay, LONGEST_TIMER_MS, withTimeout } from "./timer.js";

@@ -96,7 +96,9 @@ test.each(MODES)("a request to an unknown host is repeated once, %s", async (mod
   const { message, retries } = await failureAt("http://no-such-host.invalid/v1", mode);
   // Without a reachable DNS resolver the error is EAI_AGAIN, a temporary failure with more retries.
   if (message.includes("EAI_AGAIN")) return;
-  expect(message).toMatch(/ENOTFOUND no-such-host\.invalid\. Check the host in baseURL, and the network\./);
+  expect(message).toMatch(
+    /ENOTFOUND no-such-host\.invalid \(there is no host of that name\)\. Check the host in baseURL, and the network\./,
+  );
   expect(retries).toHaveLength(1);
 });
 

@@ -113,12 +113,13 @@ describe.each(MODES)("what a server sends goes back as it came, %s", (mode) => {
     expect(sent).toEqual({ role: "assistant", content: "Hi." });
   });
 
-  test("all token counts are reported", async () => {
+  test("all token counts are reported, and what the server says that the request cost", async () => {
     const usage = {
       prompt_tokens: 9,
       completion_tokens: 4,
       prompt_tokens_details: { cached_tokens: 5, cache_write_tokens: 2 },
       completion_tokens_details: { reasoning_tokens: 3 },
+      cost: 0.00014,
     };
     server.script(answer({ content: "x" }, usage));
     const onText = mode === "streaming" ? { onText: () => undefined } : {};
@@ -129,6 +130,7 @@ describe.each(MODES)("what a server sends goes back as it came, %s", (mode) => {
       cachedTokens: 5,
       cacheWriteTokens: 2,
       reasoningTokens: 3,
+      cost: 0.00014,
     });
   });
 });

@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { corpusLines } from "./corpora.js";
 
 /** A function as collections of tool definitions describe it: its types are often those of another system. */
 export interface FunctionSchema {
@@ -7,9 +6,6 @@ export interface FunctionSchema {
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
 }
-
-// A larger collection, kept outside the repository: used as well where it is present.
-const MORE = fileURLToPath(new URL("../../../../shared/data/bfcl-schemas.jsonl", import.meta.url));
 
 /** What other type systems call the types of JSON Schema. */
 const JSON_TYPES: Readonly<Record<string, string>> = {
@@ -232,14 +228,9 @@ const WRITTEN: readonly FunctionSchema[] = [
   ),
 ];
 
-/** Functions as they are found in the wild: written here, and those of a collection where it is present. */
+/** Functions as they are found in the wild: written here, and those of a corpus where it is present. */
 export function functionSchemas(): FunctionSchema[] {
-  if (!existsSync(MORE)) return [...WRITTEN];
-  const more = readFileSync(MORE, "utf8")
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line): FunctionSchema => JSON.parse(line));
-  return [...WRITTEN, ...more];
+  return [...WRITTEN, ...corpusLines("bfcl-schemas.jsonl").map((line): FunctionSchema => JSON.parse(line))];
 }
 
 /** The schema with the names JSON Schema has for its types; what may be anything has none. */

@@ -15,6 +15,7 @@ export {
   silence,
   startChatServer,
 } from "./chatServer.js";
+export { corpusLines } from "./corpora.js";
 export { type FunctionSchema, functionSchemas, withJsonTypes } from "./functionSchemas.js";
 export { type McpHttpBehaviour, McpHttpServer } from "./mcpHttpServer.js";
 export { expectPackagesRead } from "./packagesRead.js";

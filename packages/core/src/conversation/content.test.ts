@@ -33,6 +33,14 @@ describe("a message of the user with parts", () => {
     expect(requests[0]?.messages).toEqual([{ role: "user", content: MESSAGE }]);
   });
 
+  test("is the same object in every request, so that what a provider keeps for it is found again", async () => {
+    const { provider, requests } = modelTaking("image/png");
+    const agent = new Agent(provider);
+    await agent.chat(MESSAGE);
+    await agent.chat("And now?");
+    expect(requests[1]?.messages[0]).toBe(requests[0]?.messages[0]);
+  });
+
   test("reaches any other model as text that says what it cannot see", async () => {
     const { provider, requests } = modelTaking();
     await new Agent(provider).chat([...MESSAGE, PDF]);

@@ -96,7 +96,8 @@ export function contentTokens(content: Content): number {
 
 /**
  * The content in a form that a provider accepts: a part it does not accept becomes a description in words, and parts
- * that are all text become one string, so that a provider that knows no parts never gets any.
+ * that are all text become one string, so that a provider that knows no parts never gets any. Content that needs no
+ * change is returned as it is.
  */
 export function adaptContent(content: Content, accepts: (mediaType: string) => boolean): Content {
   checkContent(content);
@@ -109,7 +110,8 @@ export function adaptContent(content: Content, accepts: (mediaType: string) => b
       text: `${partText(part)} (not shown: this model does not take ${part.mediaType})`,
     };
   });
-  return parts.every((part) => part.type === "text") ? contentText(parts) : parts;
+  if (parts.every((part) => part.type === "text")) return contentText(parts);
+  return parts.every((part, index) => part === content[index]) ? content : parts;
 }
 
 /** Content with lone surrogates replaced: servers refuse every later request of a conversation that has one. */

@@ -7,6 +7,7 @@ import type { ChatMessage, ProviderState } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
 import type { Exchange } from "./exchange.js";
 import { respond } from "./respond.js";
+import { countUsage } from "./usage.js";
 
 // A token is about four characters of English or code: precise enough to decide when to compact.
 const CHARACTERS_PER_TOKEN = 4;
@@ -137,7 +138,7 @@ async function summarise(
   turn: number,
   { limit, mayDrop }: { readonly limit: number; readonly mayDrop: boolean },
 ): Promise<{ action: "summarised" | "dropped"; text: string }> {
-  const { signal, steps, scope, meter } = exchange;
+  const { signal, steps, scope } = exchange;
   throwIfAborted(signal);
   const transcript = truncateMiddle(
     older.map(transcribe).join("\n\n"),
@@ -145,18 +146,20 @@ async function summarise(
   );
   try {
     const key = { scope, turn, kind: "summary", attempt: 1 } as const;
-    const request = steps.answer(key, () =>
-      respond(exchange, {
+    let replayed = true;
+    const request = steps.answer(key, () => {
+      replayed = false;
+      return respond(exchange, {
         messages: [
           { role: "system", content: SUMMARY_PROMPT },
           { role: "user", content: transcript },
         ],
         tools: [],
         signal,
-      }),
-    );
+      });
+    });
     const { content, usage } = await orAborted(request, signal);
-    if (usage) meter.add(usage);
+    countUsage(exchange, usage, { replayed, summary: true });
     if (content) return { action: "summarised", text: `[Summary of the conversation so far]\n${content}` };
   } catch (error) {
     // Without a summary, continue with less memory: failing the user's request would be worse. If a summary is the

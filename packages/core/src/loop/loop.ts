@@ -10,6 +10,7 @@ import { outputCorrection, outputFailure } from "./output.js";
 import { RepeatCounter } from "./repeats.js";
 import { providerAttributes, usageAttributes } from "./respond.js";
 import { resumeToolRound, runToolRound, textOrNull } from "./toolRound.js";
+import { countUsage } from "./usage.js";
 
 /**
  * The one loop behind `chat` and `streamChat`: ask the model, run the tools it wants, until it answers without any.
@@ -39,15 +40,7 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
   for (let turn = 1; turn <= limits.maxTurns && exchange.allowance.turns > 0; turn++) {
     exchange.allowance.turns--;
     const { response, replayed } = await askWithinContext(exchange, turn);
-    if (response.usage) {
-      meter.add(response.usage);
-      exchange.emit({
-        type: "usage",
-        usage: response.usage,
-        total: meter.total,
-        ...(replayed && { replayed }),
-      });
-    }
+    countUsage(exchange, response.usage, { replayed });
     if (response.toolCalls.length > 0) {
       await runToolRound({ response, replayed }, turn, exchange, startAgent, repeats);
       throwIfAborted(signal);

@@ -1,11 +1,13 @@
 import type { TokenUsage } from "../providers/interface.js";
+import type { Exchange } from "./exchange.js";
 
-const NONE: TokenUsage = { inputTokens: 0, outputTokens: 0 };
 const OPTIONAL = ["cachedTokens", "cacheWriteTokens", "reasoningTokens"] as const;
 
 /** The sum of the token usage of all requests for one message, child agents included. */
 export class UsageMeter {
-  #total = NONE;
+  #total: TokenUsage = { inputTokens: 0, outputTokens: 0 };
+  // `undefined` once the cost of one request is not known: the sum of the others would look like the whole cost.
+  #cost: number | undefined = 0;
   readonly #parent: UsageMeter | undefined;
 
   constructor(parent?: UsageMeter) {
@@ -16,23 +18,39 @@ export class UsageMeter {
     return this.#total;
   }
 
-  add(usage: TokenUsage): void {
-    this.#total = sum(this.#total, usage);
+  /** Adds what one request took; `undefined` if its answer did not tell. */
+  add(usage: TokenUsage | undefined): void {
+    const cost = this.#cost === undefined || usage?.cost === undefined ? undefined : this.#cost + usage.cost;
+    this.#cost = cost;
+    this.#total = { ...sumTokens(this.#total, usage), ...(cost !== undefined && { cost }) };
     this.#parent?.add(usage);
   }
 }
 
-function sum(a: TokenUsage, b: TokenUsage): TokenUsage {
+/** Counts what one request took and reports it, if its answer told. */
+export function countUsage(
+  { meter, emit }: Pick<Exchange, "meter" | "emit">,
+  usage: TokenUsage | undefined,
+  marks: { readonly replayed?: boolean; readonly summary?: boolean },
+): void {
+  meter.add(usage);
+  if (!usage) return;
+  emit({
+    type: "usage",
+    usage,
+    total: meter.total,
+    ...(marks.summary && { summary: true }),
+    ...(marks.replayed && { replayed: true }),
+  });
+}
+
+function sumTokens(a: TokenUsage, b: TokenUsage | undefined): TokenUsage {
   const total: { -readonly [Key in keyof TokenUsage]: TokenUsage[Key] } = {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
+    inputTokens: a.inputTokens + (b?.inputTokens ?? 0),
+    outputTokens: a.outputTokens + (b?.outputTokens ?? 0),
   };
   for (const key of OPTIONAL) {
-    if (a[key] !== undefined || b[key] !== undefined) total[key] = (a[key] ?? 0) + (b[key] ?? 0);
+    if (a[key] !== undefined || b?.[key] !== undefined) total[key] = (a[key] ?? 0) + (b?.[key] ?? 0);
   }
-  // Not the known part of it: that would look like all of it.
-  const cost =
-    a === NONE ? b.cost : a.cost !== undefined && b.cost !== undefined ? a.cost + b.cost : undefined;
-  if (cost !== undefined) total.cost = cost;
   return total;
 }

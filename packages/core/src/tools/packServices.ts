@@ -3,7 +3,7 @@ import type { CallHooks } from "../loop/hooks.js";
 
 /** What a pack brings besides tools, for one registration: two agents in one process share none of it. */
 export interface PackServices {
-  /** Its background work, if it has any: listed by `/status`. */
+  /** Its background work, if it has any: listed by `/status`. Read only when a host asks for it. */
   readonly jobs?: BackgroundJobs;
   /** Says what works on this machine and what does not: printed by `agent doctor`. */
   readonly diagnose?: () => readonly Diagnosis[] | Promise<readonly Diagnosis[]>;
@@ -16,6 +16,17 @@ export interface PackServices {
    * asked for the first time. Must return quickly.
    */
   readonly warmUp?: () => void | Promise<void>;
+  /**
+   * Whether a command runs nothing but the program that these words name, and only does what they say: no option or argument
+   * makes that program run another one, or write where it usually prints. A host asks before a rule for the first words of a
+   * command (`npm test *`) allows it. Has no side effect. A failure is a no.
+   */
+  readonly runsOnly?: (words: readonly string[], command: string) => boolean;
+  /**
+   * Whether a command may turn out to run one that begins with these words, by whatever program, option, variable or script. A
+   * host asks before it runs a command that a rule against these words does not match. Has no side effect. A failure is a yes.
+   */
+  readonly mayRun?: (words: readonly string[], command: string) => boolean;
   /** What a person can mention in a message, such as the resources of a server. */
   readonly mentions?: readonly MentionSource[];
   /** Ends everything the registration started. Called once; the tools are gone by then. */

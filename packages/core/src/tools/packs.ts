@@ -185,7 +185,7 @@ function createScope(registry: PackRegistry, source: string) {
     undo: () => {
       for (const name of own.splice(0)) registry.unregister(name);
       // Ignore a failure of `dispose`: the reason the pack failed for is more useful.
-      for (const { dispose } of provided) Promise.resolve(dispose?.()).catch(() => undefined);
+      for (const { dispose } of provided) (async () => await dispose?.())().catch(() => undefined);
     },
   };
 }

@@ -24,6 +24,34 @@ describe("what packs bring besides tools", () => {
     expect(second.services.commands).toEqual([]);
   });
 
+  test("every pack is asked whether a command does only what its first words say; a failure is a no", () => {
+    const says = (runsOnly: PackServices["runsOnly"]) =>
+      runsOnly ? packOf({ runsOnly }, `${runsOnly}`) : packOf({});
+    const asked = (...packs: ToolPack[]) =>
+      registryOf(...packs).services.runsOnly(["npm", "test"], "npm test -x");
+    expect(
+      asked(
+        says(undefined),
+        says((words, command) => command.startsWith(words.join(" "))),
+      ),
+    ).toBe(true);
+    expect(
+      asked(
+        says(() => true),
+        says(() => false),
+      ),
+    ).toBe(false);
+    const fails = says(() => {
+      throw new Error("cannot tell");
+    });
+    expect(asked(fails)).toBe(false);
+    const mayRun = vi.fn(() => {
+      throw new Error("cannot tell");
+    });
+    expect(registryOf(packOf({ mayRun })).services.mayRun(["rm"], "env rm x")).toBe(true);
+    expect(registryOf(packOf({ mayRun: () => false })).services.mayRun(["rm"], "ls")).toBe(false);
+  });
+
   test("background work of all packs is listed and ended as one", async () => {
     const ended: string[] = [];
     const jobs = (id: string) => ({
@@ -39,6 +67,15 @@ describe("what packs bring besides tools", () => {
     expect(await services.jobs.end("c")).toBe(false);
     expect(await services.jobs.endProcess?.(7)).toBe(false);
     expect(ended).toEqual(["b"]);
+  });
+
+  test("background work of a pack that is added later is listed and ended too", async () => {
+    const registry = registryOf();
+    const { jobs } = registry.services;
+    expect(jobs.list()).toEqual([]);
+    registry.provide({ jobs: { list: () => [job("late")], end: async (id) => id === "late" } });
+    expect(jobs.list()).toEqual([job("late")]);
+    expect(await jobs.end("late")).toBe(true);
   });
 
   test("a check of the machine that fails says so beside the others", async () => {
@@ -111,6 +148,22 @@ describe("what packs bring besides tools", () => {
     const broken: ToolPack = {
       register(registry) {
         registry.provide?.({ dispose, commands: [] });
+        throw new Error("half-way");
+      },
+    };
+    expect(() => registryOf(broken)).toThrow("half-way");
+    expect(dispose).toHaveBeenCalledTimes(1);
+  });
+
+  test("a pack that throws half-way is refused for that reason, also if its dispose throws", () => {
+    const dispose = vi.fn();
+    const broken: ToolPack = {
+      register(registry) {
+        const fail = () => {
+          throw new Error("not disposable");
+        };
+        registry.provide?.({ dispose: fail });
+        registry.provide?.({ dispose });
         throw new Error("half-way");
       },
     };

@@ -41,6 +41,8 @@ export class PackServiceList {
     if (services.dispose !== undefined) checkFunction("services.dispose", services.dispose);
     if (services.diagnose !== undefined) checkFunction("services.diagnose", services.diagnose);
     if (services.terminate !== undefined) checkFunction("services.terminate", services.terminate);
+    if (services.runsOnly !== undefined) checkFunction("services.runsOnly", services.runsOnly);
+    if (services.mayRun !== undefined) checkFunction("services.mayRun", services.mayRun);
     if (services.warmUp !== undefined) checkFunction("services.warmUp", services.warmUp);
     this.#services.push(services);
     if (services.warmUp) this.#cold.push(services);
@@ -79,15 +81,15 @@ export class PackServiceList {
     await withTimeout(this.loaded(), LOAD_GRACE_MS, () => undefined);
   }
 
-  /** The background work of all packs as one. */
+  /** The background work of all packs as one, also of packs that are added later. */
   get jobs(): BackgroundJobs {
-    const sources = this.#services.flatMap(({ jobs }) => jobs ?? []);
+    const sources = () => this.#services.flatMap(({ jobs }) => jobs ?? []);
     const first = async (end: (jobs: BackgroundJobs) => Promise<boolean> | undefined): Promise<boolean> => {
-      for (const jobs of sources) if (await end(jobs)) return true;
+      for (const jobs of sources()) if (await end(jobs)) return true;
       return false;
     };
     return {
-      list: () => sources.flatMap((jobs) => jobs.list()),
+      list: () => sources().flatMap((jobs) => jobs.list()),
       end: (id) => first((jobs) => jobs.end(id)),
       endProcess: (pid) => first((jobs) => jobs.endProcess?.(pid)),
       detachProcess: (pid) => first((jobs) => jobs.detachProcess?.(pid)),
@@ -104,6 +106,24 @@ export class PackServiceList {
 
   get mentions(): readonly MentionSource[] {
     return this.#services.flatMap(({ mentions }) => mentions ?? []);
+  }
+
+  /** Whether no pack objects that a command does more than the words of a rule say. */
+  runsOnly(words: readonly string[], command: string): boolean {
+    try {
+      return this.#services.every((services) => services.runsOnly?.(words, command) !== false);
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether a pack says that a command may turn out to run one that begins with these words. */
+  mayRun(words: readonly string[], command: string): boolean {
+    try {
+      return this.#services.some((services) => services.mayRun?.(words, command) === true);
+    } catch {
+      return true;
+    }
   }
 
   /** Lets packs get ready for their first calls; each is asked once. A failure is left to the first call to report. */

@@ -1,4 +1,5 @@
 import { nodeFs } from "./nodeModules.js";
+import { namesOpenFiles } from "./openedPath.js";
 
 // Linux only, and not among Node's constants: opens a directory just to name it, without the right to list it.
 const O_PATH = 0o10000000;
@@ -21,7 +22,7 @@ interface PinnedDirectory {
  * be found under exactly that canonical path, or the call throws.
  */
 export function pinDirectory(path: string, expected?: string): PinnedDirectory {
-  if (!canPin()) return plainDirectory(path);
+  if (!namesOpenFiles()) return plainDirectory(path);
   const fd = nodeFs.openSync(path, O_PATH | nodeFs.constants.O_DIRECTORY | nodeFs.constants.O_NOFOLLOW);
   const link = `/proc/self/fd/${fd}`;
   const pinned = {
@@ -46,7 +47,7 @@ export function pinDirectory(path: string, expected?: string): PinnedDirectory {
  * which share a device number. `undefined` on systems without /proc.
  */
 export function mountOf(fd: number): string | undefined {
-  if (!canPin()) return undefined;
+  if (!namesOpenFiles()) return undefined;
   return /^mnt_id:\s*(\d+)$/m.exec(nodeFs.readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
 }
 
@@ -59,11 +60,6 @@ export function mountOfDirectory(path: string): string | undefined {
   } finally {
     pinned.close();
   }
-}
-
-/** Whether an open directory can be named: on Linux, with /proc mounted. */
-function canPin(): boolean {
-  return process.platform === "linux" && nodeFs.existsSync("/proc/self/fd");
 }
 
 function plainDirectory(path: string): PinnedDirectory {

@@ -22,11 +22,18 @@ export function temporaryName(): string {
  * touched for a day. Never throws.
  */
 export function removeAbandoned(directory: string): void {
+  quietly(() => {
+    for (const name of temporaries(directory)) {
+      quietly(() => removeIfAbandoned(nodePath.join(directory, name), name));
+    }
+  });
+}
+
+/** Ignores an error of `work`: what cannot be listed, read or removed stays, and the write does not depend on it. */
+function quietly(work: () => void): void {
   try {
-    for (const name of temporaries(directory)) removeIfAbandoned(nodePath.join(directory, name), name);
-  } catch {
-    // Ignore entries that cannot be read or removed: the write itself does not depend on them.
-  }
+    work();
+  } catch {}
 }
 
 function* temporaries(directory: string): Generator<string> {

@@ -1,4 +1,5 @@
 import { nodeFs, nodeOs, nodePath } from "../files/nodeModules.js";
+import { withRegularFile } from "../files/readRegularFile.js";
 import { canonicalPath } from "../paths/canonicalPath.js";
 import { foldPath } from "../paths/foldPath.js";
 import { isInside } from "../paths/isInside.js";
@@ -76,7 +77,8 @@ export class GitConfigs {
       const stamp = `${info.dev}:${info.ino}:${info.size}:${info.mtimeNs}:${info.ctimeNs}`;
       const known = this.#known.get(file);
       if (known?.stamp === stamp) return known.settings;
-      const settings = parseGitConfig(nodeFs.readFileSync(file, "utf8"), file);
+      const text = withRegularFile(file, (descriptor) => nodeFs.readFileSync(descriptor, "utf8"));
+      const settings = parseGitConfig(text, file);
       if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
       this.#known.set(file, { stamp, settings });
       return settings;

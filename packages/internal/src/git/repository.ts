@@ -1,4 +1,5 @@
 import { nodeFs, nodePath } from "../files/nodeModules.js";
+import { readRegularFile } from "../files/readRegularFile.js";
 
 const MAX_LINE_BYTES = 64 * 1024;
 
@@ -36,12 +37,9 @@ function resolveGitDirectory(worktree: string): string | undefined {
   }
 }
 
+/** Never waits: in the place of the file there may be a FIFO. */
 function readLine(path: string): string | undefined {
-  try {
-    return nodeFs.statSync(path).size > MAX_LINE_BYTES
-      ? undefined
-      : nodeFs.readFileSync(path, "utf8").trimEnd();
-  } catch {
-    return undefined;
-  }
+  const bytes = readRegularFile(path, MAX_LINE_BYTES + 1);
+  if (bytes === undefined || bytes.length > MAX_LINE_BYTES) return undefined;
+  return bytes.toString("utf8").trimEnd();
 }

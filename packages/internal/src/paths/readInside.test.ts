@@ -1,27 +1,40 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import fs, {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { readRegularFileInside } from "./readInside.js";
 
-const folder = realpathSync(mkdtempSync(join(tmpdir(), "agent-read-")));
-const root = join(folder, "root");
-mkdirSync(join(root, "a"), { recursive: true });
-mkdirSync(join(folder, "outside"));
-writeFileSync(join(root, "a/file"), "inside");
-writeFileSync(join(folder, "outside/file"), "secret");
-symlinkSync(join(folder, "outside"), join(root, "link"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+/** A root with `a/file` in it, and a link to a directory outside. */
+function makeRoot(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "agent-read-")));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const root = join(folder, "root");
+  mkdirSync(join(root, "a"), { recursive: true });
+  mkdirSync(join(folder, "outside"));
+  writeFileSync(join(root, "a/file"), "inside");
+  writeFileSync(join(folder, "outside/file"), "secret");
+  symlinkSync(join(folder, "outside"), join(root, "link"));
+  return root;
+}
 
-const read = (path: string): string | undefined =>
+const read = (root: string, path: string): string | undefined =>
   readRegularFileInside(root, join(root, path), 100)?.toString();
 
 test("a file below the directory is read, one that a link leads to outside is not", () => {
-  expect(read("a/file")).toBe("inside");
-  expect(read("link/file")).toBeUndefined();
-  expect(read("missing")).toBeUndefined();
+  const root = makeRoot();
+  expect(read(root, "a/file")).toBe("inside");
+  expect(read(root, "link/file")).toBeUndefined();
+  expect(read(root, "missing")).toBeUndefined();
 });
 
 // Exchanges a directory for a link out, and back, until it is ended.
@@ -35,12 +48,35 @@ for (;;) {
 test.runIf(process.platform === "linux")(
   "a directory that is exchanged for a link while it is read never leads outside (Linux only)",
   async () => {
-    const other: ChildProcess = spawn(process.execPath, ["-e", EXCHANGE], { cwd: root });
-    if (other.stdout) await once(other.stdout, "data");
-    const seen = new Set(Array.from({ length: 20_000 }, () => read("a/file")));
+    const root = makeRoot();
+    const other = spawn(process.execPath, ["-e", EXCHANGE], { cwd: root });
+    await once(other.stdout, "data");
+    const seen = new Set(Array.from({ length: 20_000 }, () => read(root, "a/file")));
     other.kill("SIGKILL");
     await once(other, "exit");
     expect([...seen]).toContain("inside");
     expect([...seen]).not.toContain("secret");
   },
 );
+
+test("where the system does not name open files, a file that was opened through a link and is exchanged before it is checked is not read", () => {
+  vi.stubGlobal("process", Object.create(process, { platform: { value: "darwin" } }));
+  const root = makeRoot();
+  expect(read(root, "a/file")).toBe("inside");
+  // The link is in the place of the directory while the file is opened, and the directory is back when it is checked.
+  renameSync(join(root, "a"), join(root, "b"));
+  renameSync(join(root, "link"), join(root, "a"));
+  const { native } = fs.realpathSync;
+  const lookUp = vi.spyOn(fs.realpathSync, "native").mockImplementationOnce((path) => {
+    renameSync(join(root, "a"), join(root, "link"));
+    renameSync(join(root, "b"), join(root, "a"));
+    return native(path);
+  });
+  onTestFinished(() => {
+    lookUp.mockRestore();
+    vi.unstubAllGlobals();
+  });
+  expect(read(root, "a/file")).toBeUndefined();
+  expect(lookUp).toHaveBeenCalledOnce();
+  expect(read(root, "a/file")).toBe("inside");
+});

@@ -109,7 +109,7 @@ describe("errorMessage", () => {
       new TypeError("fetch failed", {
         cause: Object.assign(new AggregateError([]), { code: "ECONNREFUSED" }),
       }),
-      "fetch failed: ECONNREFUSED",
+      "fetch failed: ECONNREFUSED (nothing listens there)",
     ],
     ["a failed fetch without a cause", new TypeError("fetch failed"), "fetch failed"],
     ["a string", "broken", "broken"],

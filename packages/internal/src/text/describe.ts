@@ -43,8 +43,19 @@ function quoteStart(text: string, longest: number): string {
   return escapeInvisible(JSON.stringify(shown.toWellFormed()));
 }
 
-// The whole message of every failure of `fetch`: the reason is in the cause.
+// The whole message when `fetch` of Node fails: the reason is in the cause. Other runtimes put it into the message.
 const FETCH_FAILED = "fetch failed";
+
+/** What the system's codes for connections mean. */
+const CONNECTION_PROBLEMS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there",
+  ECONNRESET: "the connection was cut",
+  EHOSTUNREACH: "there is no way to that host",
+  ENETUNREACH: "there is no way to that network",
+  ENOTFOUND: "there is no host of that name",
+  EAI_AGAIN: "the name of the host could not be looked up",
+  ETIMEDOUT: "no connection in time",
+};
 
 /**
  * The message of anything that was thrown, an Error or not. Never throws, never returns "".
@@ -71,5 +82,7 @@ function fetchFailure({ cause }: { cause?: unknown }): string {
   if (!(cause instanceof Error)) return FETCH_FAILED;
   // A host with several addresses fails with an AggregateError, which has a code and no message.
   const { code } = cause as { code?: unknown };
-  return `${FETCH_FAILED}: ${cause.message || (typeof code === "string" ? code : cause.name)}`;
+  const text = `${FETCH_FAILED}: ${cause.message || (typeof code === "string" ? code : cause.name)}`;
+  const isKnown = typeof code === "string" && Object.hasOwn(CONNECTION_PROBLEMS, code);
+  return isKnown ? `${text} (${CONNECTION_PROBLEMS[code]})` : text;
 }

@@ -144,7 +144,10 @@ function finishReason(reason: Maybe<string>, hasCalls: boolean): FinishReason {
   return hasCalls ? "tool_calls" : "stop";
 }
 
-/** Reads token counts in OpenAI's form; DeepSeek and OpenRouter have other names for cached tokens. */
+/**
+ * Reads token counts in OpenAI's form; DeepSeek and OpenRouter have other names for cached tokens. OpenRouter also tells
+ * the cost, in dollars.
+ */
 function readUsage(usage: Fields) {
   const input = isRecord(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const output = isRecord(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
@@ -154,5 +157,6 @@ function readUsage(usage: Fields) {
     cachedTokens: input.cached_tokens ?? usage.prompt_cache_hit_tokens,
     cacheWriteTokens: input.cache_write_tokens,
     reasoningTokens: output.reasoning_tokens,
+    cost: usage.cost,
   });
 }

@@ -24,6 +24,21 @@ describe("the message of an answer that is no success", () => {
     expect((await messageOf(`<html>${"x ".repeat(10_000)}`)).length).toBeLessThan(300);
   });
 
+  test.each([
+    ["openings of tags", "<"],
+    ["titles without an end", "<title"],
+    ["styles without an end", "<style "],
+  ])("a page made to be slow is read in one pass: %s", async (_, piece) => {
+    const page = `<html>${piece.repeat(60_000 / piece.length)}`;
+    for (let at = 0; at < 10; at++) {
+      expect(await messageOf(page)).toBe("502 (an HTML page, not an answer of the API)");
+    }
+  });
+
+  test("a title of 60,000 letters without an end is read in one pass", async () => {
+    expect(await messageOf(`<html><title>${"a".repeat(60_000)}`)).toMatch(/^502 a{200,}/);
+  });
+
   test("what the API itself says stays as it is", async () => {
     expect(await messageOf('{"error":{"message":"<html> is not allowed"}}', 400)).toBe(
       "400 <html> is not allowed",

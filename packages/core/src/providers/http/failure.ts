@@ -99,11 +99,26 @@ function readError(text: string, status: number): { error: ErrorDetails; message
  * The text of a proxy's or gateway's HTML page on one line: its title, its heading, or its words, without the status.
  */
 function pageSummary(html: string, status: number): string {
-  const titled = /<(title|h1)\b[^>]*>([^<]*\S[^<]*)<\/\1>/i.exec(html)?.[2];
-  const words = titled ?? html.replace(/<(style|script)\b[\s\S]*?<\/\1>|<[^>]*>/gi, " ");
+  const texts = pageTexts(html);
+  const titled = texts.find(({ tag, text }) => /^(title|h1)$/.test(tag) && text.trim() !== "")?.text;
+  const words = titled ?? texts.map(({ text }) => text).join(" ");
   const line = words.replace(/\s+/g, " ").trim();
   const said = line.startsWith(`${status} `) ? line.slice(`${status} `.length) : line;
   return `${said.slice(0, LONGEST_SUMMARY)} (an HTML page, not an answer of the API)`.trim();
+}
+
+/** The texts of a page with the tag before each, without styles and scripts. One pass, whatever a hostile server sends. */
+function pageTexts(html: string): { readonly tag: string; readonly text: string }[] {
+  const texts: { tag: string; text: string }[] = [];
+  let unread: string | undefined;
+  for (const piece of html.split("<").slice(1)) {
+    const end = piece.indexOf(">");
+    const tag = /^\/?\w*/.exec(piece)?.[0].toLowerCase() ?? "";
+    if (unread !== undefined && tag !== `/${unread}`) continue;
+    unread = /^(style|script)$/.test(tag) ? tag : undefined;
+    if (end !== -1 && unread === undefined) texts.push({ tag, text: piece.slice(end + 1) });
+  }
+  return texts;
 }
 
 function describeError(content: unknown): { error: ErrorDetails; message: string } {

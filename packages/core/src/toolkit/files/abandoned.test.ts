@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import {
+import fs, {
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { removeAbandoned, temporaryName } from "@agent/internal";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { writeFileAtomic } from "./writeFileAtomic.js";
 
 const MODULE = new URL("../../../dist/toolkit.js", import.meta.url);
@@ -97,6 +97,19 @@ test("what was begun elsewhere goes only after a day, and what merely looks alik
   writeFileSync(join(directory, `.agent-${own}-${gone}-abc.tmp`), "");
   removeAbandoned(directory);
   expect(readdirSync(directory).sort()).toEqual([...keep, directoryName].sort());
+});
+
+test("one that cannot be removed does not keep the others", () => {
+  const directory = temporaryDirectory();
+  const gone = spawnSync(process.execPath, ["-e", ""]).pid;
+  const own = temporaryName().split("-")[1];
+  for (const end of ["a", "b", "c"]) writeFileSync(join(directory, `.agent-${own}-${gone}-${end}.tmp`), "");
+  const unlink = vi.spyOn(fs, "unlinkSync").mockImplementationOnce(() => {
+    throw new Error("EPERM");
+  });
+  onTestFinished(() => unlink.mockRestore());
+  removeAbandoned(directory);
+  expect(readdirSync(directory)).toHaveLength(1);
 });
 
 test("a directory that cannot be read is left alone", () => {

@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import { agentWith, collect } from "../../test/conversation.js";
+import { fakeTool } from "../../test/fixtures.js";
+import type { AgentEvent } from "../events.js";
+import type { ChatResponse, TokenUsage } from "../providers/interface.js";
+import type { ScriptedAnswer } from "../providers/replay.js";
+
+const PAID: TokenUsage = { inputTokens: 10, outputTokens: 2, cost: 0.5 };
+const CALLING: ChatResponse = {
+  content: null,
+  toolCalls: [{ id: "c1", type: "function", function: { name: "look", arguments: "{}" } }],
+  finishReason: "tool_calls",
+};
+const DONE: ChatResponse = { content: "Done.", toolCalls: [], finishReason: "stop" };
+
+async function usageOf(...answers: ScriptedAnswer[]): Promise<TokenUsage> {
+  const agent = agentWith(answers, [fakeTool("look")]);
+  return (await agent.chat("Look.", { details: true })).usage;
+}
+
+describe("the cost of a message", () => {
+  test("is the sum of its requests", async () => {
+    const usage = await usageOf({ ...CALLING, usage: PAID }, { ...DONE, usage: PAID });
+    expect(usage).toEqual({ inputTokens: 20, outputTokens: 4, cost: 1 });
+  });
+
+  test.each([
+    ["the first", CALLING, { ...DONE, usage: PAID }],
+    ["the last", { ...CALLING, usage: PAID }, DONE],
+  ])(
+    "is left out if %s answer came without usage: a part of it would look like all of it",
+    async (_, a, b) => {
+      expect(await usageOf(a, b)).toEqual({ inputTokens: 10, outputTokens: 2 });
+    },
+  );
+
+  test("is left out if one answer came without a cost", async () => {
+    const free = { inputTokens: 1, outputTokens: 1 };
+    expect(await usageOf({ ...CALLING, usage: free }, { ...DONE, usage: PAID })).toEqual({
+      inputTokens: 11,
+      outputTokens: 3,
+    });
+  });
+});
+
+describe("a summary", () => {
+  const long = (text: string): ChatResponse => ({ ...DONE, content: text.repeat(4000), usage: PAID });
+  const isUsage = (event: AgentEvent) => event.type === "usage";
+
+  /** The events of the message during which the conversation is summarised with this answer. */
+  async function whileSummarised(summary: ScriptedAnswer) {
+    const agent = agentWith([long("a"), long("b"), long("c"), summary, { ...DONE, usage: PAID }], [], {
+      contextTokens: 3200,
+    });
+    for (const message of ["1", "2", "3"]) await agent.chat(message);
+    return (await collect(agent, "4")).events;
+  }
+
+  test("is reported and part of the sum", async () => {
+    const events = await whileSummarised({ ...DONE, usage: PAID });
+    expect(events.filter(isUsage)).toEqual([
+      { type: "usage", usage: PAID, total: PAID, summary: true },
+      { type: "usage", usage: PAID, total: { inputTokens: 20, outputTokens: 4, cost: 1 } },
+    ]);
+    expect(events.at(-1)).toMatchObject({ usage: { cost: 1 } });
+  });
+
+  test("without usage leaves the cost of the message unknown", async () => {
+    const events = await whileSummarised(DONE);
+    expect(events.filter(isUsage)).toEqual([
+      { type: "usage", usage: PAID, total: { inputTokens: 10, outputTokens: 2 } },
+    ]);
+  });
+});
+
+test("a child agent without usage leaves the cost of the parent unknown", async () => {
+  const agent = agentWith(
+    [{ ...CALLING, usage: PAID }, DONE, { ...DONE, usage: PAID }],
+    [
+      fakeTool(
+        "look",
+        async (_args, running) => (await running?.startAgent?.({ message: "Look." }))?.text ?? "",
+      ),
+    ],
+  );
+  expect((await agent.chat("Look.", { details: true })).usage).toEqual({ inputTokens: 20, outputTokens: 4 });
+});
