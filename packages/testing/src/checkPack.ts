@@ -4,13 +4,15 @@ import { check, checkOptions, invalidArgument, type OptionChecks } from "@agent/
 import { CALL_CHECKS } from "./checks/calls.js";
 import { DECLARATION_CHECKS } from "./checks/declarations.js";
 import { LOADING_CHECKS } from "./checks/loading.js";
-import type { SeenTool } from "./probe/messages.js";
+import type { LateTools, SeenTool } from "./probe/messages.js";
 import { type ProbeResult, runProbe } from "./runProbe.js";
-import { type Check, DEFAULT_SETTLE_MS, functionOf, Subject } from "./subject.js";
+import { type Check, functionOf, newTask, Subject } from "./subject.js";
 import type { CheckPackOptions, CheckResult, PackLocation, PackReport, PackTool } from "./types.js";
 
 /** All checks of packs, in the order of the report. */
 export const CHECKS: readonly Check[] = [...LOADING_CHECKS, ...DECLARATION_CHECKS, ...CALL_CHECKS];
+
+const NONE: LateTools = { tools: [], failures: [] };
 
 const OPTIONS: OptionChecks<CheckPackOptions> = {
   // Accept any options: the pack itself accepts or refuses them.
@@ -36,11 +38,12 @@ const OPTIONS: OptionChecks<CheckPackOptions> = {
  */
 export async function checkPack(location: PackLocation, options: CheckPackOptions = {}): Promise<PackReport> {
   const module = checkedModule("checkPack", location, options);
-  const probe = await runInspection(module, options, true);
+  const probe = await runProbe(newTask("inspect", module, options), options);
   const inspection = probe.answer?.inspection;
   if (!inspection || inspection.importError !== undefined) return unloadable(module, probe);
 
-  const subject = new Subject(module, inspection, probe, options);
+  const late = inspection.first.announcesMore ? await loadLate(module, options) : NONE;
+  const subject = new Subject(module, inspection, late, probe, options);
   const checks: CheckResult[] = [];
   for (const check of CHECKS) checks.push(await runCheck(check, subject));
   return {
@@ -57,27 +60,17 @@ export async function inspectPack(
   location: PackLocation,
   options: CheckPackOptions = {},
 ): Promise<{ readonly tools: readonly PackTool[]; readonly problem?: string }> {
-  const probe = await runInspection(checkedModule("inspectPack", location, options), options, false);
+  const module = checkedModule("inspectPack", location, options);
+  const probe = await runProbe(newTask("inspect", module, options), options);
   const first = probe.answer?.inspection?.first;
   const problem = loadProblem(probe) ?? first?.error;
   return { tools: first?.tools.map(packTool) ?? [], ...(problem !== undefined && { problem }) };
 }
 
-function runInspection(module: string, options: CheckPackOptions, late: boolean): Promise<ProbeResult> {
-  const { settleMs = DEFAULT_SETTLE_MS } = options;
-  return runProbe(
-    {
-      kind: "inspect",
-      module,
-      options: options.options,
-      tool: "",
-      calls: [],
-      abortAfterMs: 0,
-      settleMs,
-      late,
-    },
-    options,
-  );
+/** Loads the tools that come later, in a process of its own: what they come from may print and leave files. */
+async function loadLate(module: string, options: CheckPackOptions): Promise<LateTools> {
+  const { answer, crash = "no answer" } = await runProbe(newTask("loadLate", module, options), options);
+  return answer?.late ?? { tools: [], failures: [crash] };
 }
 
 /** Why the pack could not be imported; `undefined` if it could. */

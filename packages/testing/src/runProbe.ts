@@ -4,16 +4,18 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
-import { truncateUtf8Start } from "@agent/internal";
+import { truncateUtf8Start, withTimeout } from "@agent/internal";
 import { endLeftovers, MARK } from "./leftovers.js";
 import type { Answer, Task } from "./probe/messages.js";
 import { temporaryWorkspace } from "./temporaryWorkspace.js";
 import type { CheckPackOptions } from "./types.js";
 
-// Only guards against a hang. A bad pack may cause three waits of ten seconds, which must fit even on a busy machine.
+// Only guards against a hang. A process waits up to ten seconds each (`settleMs`) for tools that come later, for a call, for
+// its end, for handles to close and for dispose(): a bad pack may cause all these waits, and they must fit.
 const DEFAULT_TIMEOUT_MS = 90_000;
 const UNREF = { ref: false };
 const KEPT_OUTPUT_BYTES = 2000;
+const DRAIN_MS = 1000;
 
 /** The result of one task in a separate process. */
 export interface ProbeResult {
@@ -83,13 +85,15 @@ async function converse(
     answer = message;
   });
   const exited = once(child, "exit");
+  const closed = once(child, "close");
   // Ignore a failure to send: the process has ended, and the event "exit" reports that.
   child.send(task, () => undefined);
 
   const inTime = await Promise.race([exited.then(() => true), sleep(timeoutMs, false, UNREF)]);
   if (!inTime) child.kill("SIGKILL");
   const [code, signal] = await exited;
-  // Do not wait for "close": a process that the pack left behind may hold the pipes open.
+  // What was printed last may still be in the pipes. Wait a moment only: a process that was left behind may hold them open.
+  await withTimeout(closed, DRAIN_MS, () => undefined);
   child.stdout?.destroy();
   child.stderr?.destroy();
   // Ignore an answer if the process failed after it: unhandled rejections are raised only then.

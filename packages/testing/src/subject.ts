@@ -1,10 +1,10 @@
 import type { JsonSchema } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
-import type { Inspection, SeenTool, Task } from "./probe/messages.js";
+import type { Inspection, LateTools, SeenTool, Task } from "./probe/messages.js";
 import { type ProbeResult, runProbe } from "./runProbe.js";
 import type { CheckPackOptions, Finding, SampleCall } from "./types.js";
 
-export const DEFAULT_SETTLE_MS = 10_000;
+const DEFAULT_SETTLE_MS = 10_000;
 const ABORT_AFTER_MS = 200;
 
 /** The result of one check: what is wrong, and what it could not check. */
@@ -25,22 +25,30 @@ export interface Check {
 /** The pack under test. Each call is made once; all checks share its result. */
 export class Subject {
   readonly inspection: Inspection;
+  /** The tools that came after `register` had returned. */
+  readonly late: LateTools;
   /** The process that imported the pack: what it printed and created. */
   readonly probe: ProbeResult;
   readonly options: CheckPackOptions;
   readonly #module: string;
   readonly #calls = new Map<string, Promise<ProbeResult>>();
 
-  constructor(module: string, inspection: Inspection, probe: ProbeResult, options: CheckPackOptions) {
+  constructor(
+    module: string,
+    inspection: Inspection,
+    late: LateTools,
+    probe: ProbeResult,
+    options: CheckPackOptions,
+  ) {
     this.#module = module;
     this.inspection = inspection;
+    this.late = late;
     this.probe = probe;
     this.options = options;
   }
 
   get tools(): readonly SeenTool[] {
-    const { first, late } = this.inspection;
-    return late ? [...first.tools, ...late.tools] : first.tools;
+    return [...this.inspection.first.tools, ...this.late.tools];
   }
 
   samples(tool: SeenTool): readonly SampleCall[] {
@@ -68,16 +76,7 @@ export class Subject {
   }
 
   #task(kind: Task["kind"], tool: SeenTool): Task {
-    const { options, settleMs = DEFAULT_SETTLE_MS } = this.options;
-    return {
-      kind,
-      module: this.#module,
-      options,
-      tool: tool.name,
-      calls: [],
-      abortAfterMs: 0,
-      settleMs,
-    };
+    return { ...newTask(kind, this.#module, this.options), tool: tool.name };
   }
 
   #once(task: Task): Promise<ProbeResult> {
@@ -86,6 +85,15 @@ export class Subject {
     this.#calls.set(key, made);
     return made;
   }
+}
+
+/** A task that makes no call. */
+export function newTask(
+  kind: Task["kind"],
+  module: string,
+  { options, settleMs = DEFAULT_SETTLE_MS }: CheckPackOptions,
+): Task {
+  return { kind, module, options, tool: "", calls: [], abortAfterMs: 0, settleMs };
 }
 
 /** The JSON Schema of the tool's arguments, if it has one. */

@@ -53,10 +53,11 @@ describe("a pack with more than tools", () => {
   const SERVICE = `
     import { spawn } from "node:child_process";
     import { once } from "node:events";
+    import { existsSync, writeFileSync } from "node:fs";
     export const secrets = ["GOOD_PACK_TOKEN"];
     export { packName, packApiVersion } from ${JSON.stringify(GOOD.href)};
     export function register(registry, host) {
-      packOptions("service-pack", host?.options, { late: { type: "string" } });
+      packOptions("service-pack", host?.options, { late: { type: "string" }, writes: { type: "boolean" }, once: { type: "string" } });
       let server;
       registry.register(goodTool({
         name: "service_start",
@@ -75,7 +76,11 @@ describe("a pack with more than tools", () => {
         },
       });
       registry.registerLater?.("the tools of the server", async (late) => {
+        if (host?.options?.writes) writeFileSync("server.pid", "1");
         if (host?.options?.late) throw new Error(host.options.late);
+        const { once } = host?.options ?? {};
+        if (once && existsSync(once)) throw new Error("the server takes one connection");
+        if (once) writeFileSync(once, "");
         late.register(goodTool({ name: "service_late" }));
       });
     }`;
@@ -99,6 +104,25 @@ describe("a pack with more than tools", () => {
     const report = await checkPack(await servicePack(), { options: { late: "connection refused" } });
     expect(report.ok).toBe(true);
     expect(formatReport(report)).toContain("the tools of the server: connection refused");
+  });
+
+  test("what the tools that come later are loaded from may leave files", async () => {
+    const report = await checkPack(await servicePack(), { options: { writes: true } });
+    expect(report.ok).toBe(true);
+    expect(report.tools.map(({ name }) => name)).toEqual(["service_start", "service_late"]);
+  });
+
+  test("a tool that did not come to its call is reported with the reason", async () => {
+    const workspace = await temporaryWorkspace();
+    onTestFinished(() => workspace.remove());
+    const once = join(workspace.path, "loaded");
+    const report = await checkPack(await servicePack(), {
+      options: { once },
+      samples: { service_late: { text: "x" } },
+    });
+    expect(formatReport(report)).toContain(
+      "the pack registers no tool service_late; the tools of the server: the server takes one connection",
+    );
   });
 
   test("a listing of its tools starts nothing that comes later", async () => {

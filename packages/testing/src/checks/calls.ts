@@ -109,7 +109,7 @@ export const CALL_CHECKS: readonly Check[] = [
   },
   {
     id: "leftovers",
-    title: "leaves no handle and no process behind",
+    title: "leaves no handle behind, after dispose() no process, and the working directory as it was",
     run: eachSampled((probe) => {
       if (!probe.answer) return [crashProblem(probe)];
       const others = [...moveProblem(probe.answer.movedTo), ...disposeProblem(probe.answer.disposeError)];
@@ -153,6 +153,15 @@ function badCallProblem(report: CallReport, args: object, refusedBySchema: boole
 }
 
 function outputProblem(report: CallReport, maxBytes: number): Problem[] {
+  if (report.refusal !== undefined) {
+    return [
+      {
+        expected: "the tool can be called",
+        got: report.refusal,
+        cure: "Register the same tools each time; what they are loaded from has to be there while the kit runs.",
+      },
+    ];
+  }
   if (report.outcome === "error" && report.returned !== "string") {
     const threw = report.returned === "an error";
     return [

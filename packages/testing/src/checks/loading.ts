@@ -51,7 +51,7 @@ export const LOADING_CHECKS: readonly Check[] = [
   {
     id: "register",
     title: "registers its tools and starts nothing",
-    run({ inspection: { first, late, registerEffects }, tools }) {
+    run({ inspection: { first, registerEffects }, late: { failures }, tools }) {
       if (first.error !== undefined) {
         return {
           findings: [
@@ -68,8 +68,7 @@ export const LOADING_CHECKS: readonly Check[] = [
         got: `it ${effect}`,
         cure: "Start what a tool needs in its first execute(), and end it there.",
       }));
-      const missing = late?.failures ?? [];
-      if (tools.length === 0 && missing.length === 0) {
+      if (tools.length === 0 && failures.length === 0) {
         findings.push({
           expected: "at least one tool",
           got: "none",
@@ -78,7 +77,7 @@ export const LOADING_CHECKS: readonly Check[] = [
       }
       return {
         findings,
-        remarks: missing.map((failure) => `not checked, because it did not load: ${failure}`),
+        remarks: failures.map((failure) => `not checked, because it did not load: ${failure}`),
       };
     },
   },

@@ -12,26 +12,29 @@ const POLL_MS = 20;
 
 /** Calls one tool of a pack through a registry, as an agent would, and watches `execute` itself as well. */
 export async function callTool(task: Task): Promise<Answer> {
-  const pack = await import(task.module);
-  const collection = new Collection(pack, task.options);
-  if (!collection.find(task.tool)) await collection.loadLate(task.settleMs);
+  const collection = new Collection(await import(task.module), task.options);
+  const failures = collection.find(task.tool) ? [] : await collection.loadLate(task.settleMs);
   const entry = collection.find(task.tool);
-  if (!entry) return { calls: [refused(`the pack registers no tool ${task.tool}`)], resources: [] };
+  const done = entry ? await makeCalls(entry.tool, task) : notFound(task.tool, failures);
+  const disposeError = await collection.dispose(task.settleMs).then(() => undefined, errorMessage);
+  return { ...done, ...(disposeError !== undefined && { disposeError }) };
+}
+
+async function makeCalls(tool: ExecutableTool, task: Task): Promise<Answer> {
   // Resources opened by importing and registering are not counted here: other checks report them.
   const before = process.getActiveResourcesInfo();
   const directory = process.cwd();
   const calls: CallReport[] = [];
-  for (const args of task.calls) calls.push(await oneCall(entry.tool, args, task));
+  for (const args of task.calls) calls.push(await oneCall(tool, args, task));
   const movedTo = process.cwd();
   // Before dispose(): many programs never call it, and must end all the same.
   const resources = await remainingResources(before);
-  const disposeError = await collection.dispose(task.settleMs).then(() => undefined, errorMessage);
-  return {
-    calls,
-    resources,
-    ...(disposeError !== undefined && { disposeError }),
-    ...(movedTo !== directory && { movedTo }),
-  };
+  return { calls, resources, ...(movedTo !== directory && { movedTo }) };
+}
+
+function notFound(name: string, failures: readonly string[]): Answer {
+  const reasons = failures.map((failure) => `; ${failure}`).join("");
+  return { calls: [refused(`the pack registers no tool ${name}${reasons}`)], resources: [] };
 }
 
 /** The resources that the calls left open, after a moment to close them. */
@@ -114,5 +117,5 @@ function watch(tool: ExecutableTool) {
 }
 
 function refused(refusal: string): CallReport {
-  return { refusal, outcome: "error", text: "", returned: "nothing yet", bytes: 0, settled: true };
+  return { refusal, outcome: "error", text: refusal, returned: "nothing yet", bytes: 0, settled: true };
 }

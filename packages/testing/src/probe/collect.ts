@@ -1,12 +1,10 @@
 import {
   type ExecutableTool,
-  type LoadTools,
   type PackRegistry,
-  type PackServices,
   registerPack,
   type ToolPack,
+  ToolRegistry,
 } from "@agent/core";
-import { errorMessage } from "@agent/core/toolkit";
 import { withTimeout } from "@agent/internal";
 import { createHost } from "./host.js";
 
@@ -15,22 +13,20 @@ export interface CollectedTool {
   enabled: boolean;
 }
 
-interface LateTools {
-  readonly description: string;
-  readonly load: LoadTools;
-}
-
-/** What one registration of a pack brings. Its registry refuses nothing, so that one run finds all faults. */
+/**
+ * What one registration of a pack brings. Its registry takes any tool, so that one run finds all faults; secrets and
+ * services are those of a real one.
+ */
 export class Collection {
   readonly tools: CollectedTool[] = [];
-  readonly #services: PackServices[] = [];
-  readonly #late: LateTools[] = [];
-  readonly #registry: PackRegistry;
-  readonly #disposed = new AbortController();
+  /** Starts to load what the pack announced for later. */
+  readonly #late: (() => void)[] = [];
+  readonly #host = new ToolRegistry();
 
   constructor(pack: ToolPack, options: unknown) {
     const { tools } = this;
-    this.#registry = {
+    const host = this.#host;
+    const registry: PackRegistry = {
       register: (tool, { enabled = true } = {}) => void tools.push({ tool, enabled }),
       unregister: (name) => {
         const entry = this.find(name);
@@ -45,49 +41,46 @@ export class Collection {
       hasTool: (name) => this.find(name) !== undefined,
       isToolEnabled: (name) => this.find(name)?.enabled ?? false,
       getToolNames: () => tools.map(({ tool }) => tool.name),
-      claimSecrets: (_pack, variables) => setVariables(variables),
-      provide: (services) => void this.#services.push(services),
+      secretVariables: host.secretVariables,
+      claimSecrets: (name, variables) => host.claimSecrets(name, variables),
+      provide: (services) => host.provide(services),
       // Loading is separate: `register` itself must start nothing, and what a pack's own server does is not its fault.
-      registerLater: (description, load) => void this.#late.push({ description, load }),
+      registerLater: (description, load) => {
+        this.#late.push(() => host.services.load(description, (signal) => load(registry, signal)));
+      },
     };
-    registerPack(this.#registry, pack, createHost(options));
+    registerPack(registry, pack, createHost(options));
+  }
+
+  /** Whether the pack announced tools for later that were not loaded yet. */
+  get announcesMore(): boolean {
+    return this.#late.length > 0;
   }
 
   find(name: string): CollectedTool | undefined {
     return this.tools.find(({ tool }) => tool.name === name);
   }
 
-  /** Adds the tools that the pack announced for later. Resolves to the reasons of those that did not come. */
+  /** Adds the tools that the pack announced for later. Resolves to the reasons of those that did not come in time. */
   async loadLate(withinMs: number): Promise<readonly string[]> {
-    const failures: string[] = [];
-    for (const { description, load } of this.#late) {
-      try {
-        await inTime(load(this.#registry, this.#disposed.signal), withinMs);
-      } catch (error) {
-        failures.push(`${description}: ${errorMessage(error)}`);
-      }
+    const { services } = this.#host;
+    const late = `they did not load within ${withinMs} ms`;
+    await withTimeout(this.#loadAll(), withinMs, () => undefined);
+    return services.pending().map(({ description, problem = late }) => `${description}: ${problem}`);
+  }
+
+  async #loadAll(): Promise<void> {
+    // What is loaded may announce more.
+    while (this.announcesMore) {
+      for (const load of this.#late.splice(0)) load();
+      await this.#host.services.loaded();
     }
-    return failures;
   }
 
   /** Ends what the pack started, as a host does. Rejects with the pack's error, or if it does not end in time. */
   async dispose(withinMs: number): Promise<void> {
-    this.#disposed.abort();
-    const disposals = this.#services.map(async (services) => services.dispose?.());
-    await inTime(Promise.all(disposals), withinMs);
+    await withTimeout(this.#host.dispose(), withinMs, () => {
+      throw new Error(`it did not end within ${withinMs} ms`);
+    });
   }
-}
-
-function inTime(work: Promise<unknown>, ms: number): Promise<unknown> {
-  return withTimeout(work, ms, () => {
-    throw new Error(`it did not end within ${ms} ms`);
-  });
-}
-
-function setVariables(names: readonly string[]): Record<string, string> {
-  const found = names.flatMap((name) => {
-    const value = process.env[name];
-    return value === undefined || value === "" ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(found);
 }

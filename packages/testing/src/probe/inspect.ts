@@ -1,15 +1,16 @@
-import { type ExecutableTool, type ToolPack, ToolRegistry } from "@agent/core";
+import type { ToolPack } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
-import { type CollectedTool, Collection } from "./collect.js";
+import { Collection } from "./collect.js";
 import { importDependencies } from "./dependencies.js";
-import type { Inspection, LateRegistration, Registration, SeenTool, Task } from "./messages.js";
+import type { Inspection, Registration, Task } from "./messages.js";
+import { describeTool, plain } from "./seenTool.js";
 import { changesSince, takeSnapshot } from "./snapshot.js";
 
 const UNKNOWN_OPTION = "agentTestingUnknownOption";
-const NOTHING: Registration = { tools: [] };
+const NOTHING: Registration = { tools: [], announcesMore: false };
 
 /** Imports the pack and registers it a few times, and records what that changes in the process. */
-export async function inspect({ module, options, settleMs, late }: Task): Promise<Inspection> {
+export async function inspect({ module, options }: Task): Promise<Inspection> {
   const dependencyEffects = await importDependencies(module);
   const beforeImport = takeSnapshot();
   let pack: ToolPack;
@@ -45,69 +46,15 @@ export async function inspect({ module, options, settleMs, late }: Task): Promis
     second,
     registerEffects,
     ...(unknownOptionRefusal !== undefined && { unknownOptionRefusal }),
-    ...(late && first.error === undefined && { late: await lateTools(pack, options, settleMs) }),
   };
-}
-
-/** The tools that come after `register` has returned, from a registration of their own. */
-async function lateTools(pack: ToolPack, options: unknown, withinMs: number): Promise<LateRegistration> {
-  const collection = new Collection(pack, options);
-  const known = new Set(collection.tools);
-  const failures = await collection.loadLate(withinMs);
-  const tools = collection.tools.filter((entry) => !known.has(entry)).map(describeTool);
-  await collection.dispose(withinMs).catch(() => undefined); // the check of leftovers reports it
-  return { tools, failures };
 }
 
 function registration(pack: ToolPack, options: unknown): Registration {
   try {
-    return { tools: new Collection(pack, options).tools.map(describeTool) };
+    const { tools, announcesMore } = new Collection(pack, options);
+    return { tools: tools.map(describeTool), announcesMore };
   } catch (error) {
-    return { error: errorMessage(error), tools: [] };
-  }
-}
-
-function describeTool({ tool, enabled }: CollectedTool): SeenTool {
-  const { schema, schemaProblem } = readSchema(tool);
-  const refusal = refusalOf(tool);
-  return {
-    name: String(tool?.name),
-    enabled,
-    capabilities: plain(tool?.capabilities),
-    schema,
-    ...(schemaProblem !== undefined && { schemaProblem }),
-    ...(refusal !== undefined && { refusal }),
-  };
-}
-
-function readSchema(tool: ExecutableTool): { schema: unknown; schemaProblem?: string } {
-  try {
-    const text = JSON.stringify(tool.getSchema()) ?? "null";
-    const again = JSON.stringify(tool.getSchema()) ?? "null";
-    return {
-      schema: JSON.parse(text),
-      ...(again !== text && { schemaProblem: "getSchema() gives something else the second time" }),
-    };
-  } catch (error) {
-    return { schema: undefined, schemaProblem: `getSchema() failed: ${errorMessage(error)}` };
-  }
-}
-
-function refusalOf(tool: ExecutableTool): string | undefined {
-  try {
-    new ToolRegistry().register(tool);
-    return undefined;
-  } catch (error) {
-    return errorMessage(error);
-  }
-}
-
-/** A copy without functions and other values that cannot be sent to another process. */
-function plain(value: unknown): unknown {
-  try {
-    return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
-  } catch {
-    return typeof value;
+    return { ...NOTHING, error: errorMessage(error) };
   }
 }
 

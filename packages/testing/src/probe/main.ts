@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { callTool } from "./call.js";
 import { inspect } from "./inspect.js";
+import { loadLateTools } from "./late.js";
 import type { Answer, Task } from "./messages.js";
 
 const FAILED = 70;
@@ -23,9 +24,14 @@ process.on("message", (task: Task) => {
 });
 
 async function answer(task: Task): Promise<Answer> {
-  const result =
-    task.kind === "inspect" ? { inspection: await inspect(task), resources: [] } : await callTool(task);
+  const result = await perform(task);
   // Unhandled rejections are raised at the end of an event loop turn: wait for one.
   await setImmediate();
   return result;
+}
+
+async function perform(task: Task): Promise<Answer> {
+  if (task.kind === "inspect") return { inspection: await inspect(task), resources: [] };
+  if (task.kind === "loadLate") return { late: await loadLateTools(task), resources: [] };
+  return await callTool(task);
 }

@@ -15,10 +15,12 @@ export interface SeenTool {
 export interface Registration {
   readonly error?: string;
   readonly tools: readonly SeenTool[];
+  /** Whether the pack announced further tools with `registerLater`. */
+  readonly announcesMore: boolean;
 }
 
 /** The tools that a pack announced with `registerLater`. */
-export interface LateRegistration {
+export interface LateTools {
   readonly tools: readonly SeenTool[];
   /** Why some did not come: `the tools of the server: fetch failed`. */
   readonly failures: readonly string[];
@@ -38,8 +40,6 @@ export interface Inspection {
   readonly registerEffects: readonly string[];
   /** Why a made-up option was refused; absent if it was accepted. */
   readonly unknownOptionRefusal?: string;
-  /** Absent if the task did not ask for them, or if the pack does not register. */
-  readonly late?: LateRegistration;
 }
 
 export interface CallReport {
@@ -55,7 +55,7 @@ export interface CallReport {
 }
 
 export interface Task {
-  readonly kind: "inspect" | "call" | "abort";
+  readonly kind: "inspect" | "loadLate" | "call" | "abort";
   readonly module: string;
   readonly options: unknown;
   readonly tool: string;
@@ -65,12 +65,11 @@ export interface Task {
   readonly abortAfterMs: number;
   /** How long a tool may take to settle. */
   readonly settleMs: number;
-  /** Whether an inspection also loads the tools that come later, which may start what they come from. */
-  readonly late?: boolean;
 }
 
 export interface Answer {
   readonly inspection?: Inspection;
+  readonly late?: LateTools;
   readonly calls?: readonly CallReport[];
   /** What still keeps the process alive after the work: `Timeout`, `TCPSocketWrap`. */
   readonly resources: readonly string[];
