@@ -1,17 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
+import { corpusLines } from "@agent/test-support";
 
-const OWN = fileURLToPath(new URL("ordinaryCommands.txt", import.meta.url));
-// A larger collection, kept outside the repository: used as well where it is present.
-const MORE = fileURLToPath(new URL("../../../../shared/data/tldr-commands.txt", import.meta.url));
+const OWN = new URL("ordinaryCommands.txt", import.meta.url);
 
-/** Commands as people and models type them every day, one a line. */
+/** Commands as people and models type them every day, one a line; those of a corpus, too, where it is present. */
 export function ordinaryCommands(): string[] {
-  return (
-    [OWN, MORE]
-      .filter((file) => existsSync(file))
-      .flatMap((file) => readFileSync(file, "utf8").split("\n"))
-      // Lines such as "<Ctrl c>" are keys to press.
-      .filter((line) => /^[^<]/.test(line))
-  );
+  const lines = [...readFileSync(OWN, "utf8").split("\n"), ...corpusLines("tldr-commands.txt")];
+  // Lines such as "<Ctrl c>" are keys to press.
+  return lines.filter((line) => /^[^<]/.test(line));
 }

@@ -1,8 +1,7 @@
-import { readlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { AccessNeed, AccessRules, EditorFiles, PackHost, ToolCall } from "@agent/core";
 import { createPathGuard, invalidArgument, type PathGuard } from "@agent/core/toolkit";
-import { assertAccess, canonicalPath, findAccessNeed, pinDirectory } from "@agent/internal";
+import { assertAccess, canonicalPath, findAccessNeed, openedPath, pinDirectory } from "@agent/internal";
 import { checkedOptions, DEFAULT_LIMITS, type FsOptions, type Limits } from "./options.js";
 import { PathLocks } from "./paths/pathLocks.js";
 import { showPath } from "./paths/pathText.js";
@@ -127,21 +126,24 @@ export class Workspace {
       assertAccess(this.#access, "read", path, call?.granted, { withContents });
     }
     if (action === "read") return;
-    this.protection.check(changeOf(action), path);
     this.protection.checkGranted(changeOf(action), path, call?.granted);
     assertAccess(this.#access, "write", path, call?.granted, { withContents });
   }
 
-  /** Throws unless an open file is inside the root and may be read by the access rules. Final: an open file cannot be swapped. */
-  assertOpened(fd: number, shown: string, call: Pick<ToolCall, "granted"> | undefined): void {
-    if (!this.pins || process.platform !== "linux") return;
-    const path = readlinkSync(`/proc/self/fd/${fd}`).replace(/ \(deleted\)$/, "");
-    if (!this.guard.contains(path)) {
+  /**
+   * Throws unless the open file is inside the root and may be read by the access rules. `path` is the canonical path that
+   * was opened. Final: an open file cannot be swapped.
+   */
+  assertOpened(fd: number, path: string, shown: string, call: Pick<ToolCall, "granted"> | undefined): void {
+    if (!this.pins) return;
+    const place = openedPath(fd, path);
+    if (place === undefined) throw new Error(`${showPath(shown)} was replaced while it was opened.`);
+    if (!this.guard.contains(place)) {
       throw new Error(
         `${showPath(shown)} was moved outside ${showPath(this.guard.root ?? "")} while it was opened.`,
       );
     }
-    this.assertAllowed({ action: "read", path }, call);
+    this.assertAllowed({ action: "read", path: place }, call);
   }
 
   /** Throws if a canonical path now leads elsewhere. For work that another program (an editor) does by path. */

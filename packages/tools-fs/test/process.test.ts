@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { temporaryDirectory } from "./support.js";
+import { makeFifo, temporaryDirectory } from "./support.js";
 
 const pack = new URL("../dist/index.js", import.meta.url);
 
@@ -22,6 +22,19 @@ test("a call without a free file descriptor fails with a message, and the next c
   expect(execFileSync("bash", ["-c", node, process.execPath, script], { encoding: "utf8" })).toBe(
     "Cannot list .: too many files are open (EMFILE). listed\n",
   );
+});
+
+test.each([".git", ".git/commondir"])("a FIFO in the place of %s does not hold up a write", (name) => {
+  const directory = temporaryDirectory();
+  if (name !== ".git") mkdirSync(join(directory, ".git"));
+  makeFifo(join(directory, name));
+  const script = `
+    const { WriteFileTool } = await import(${JSON.stringify(pack.href)});
+    console.log(await new WriteFileTool().execute({ path: "a.txt", content: "x" }));
+  `;
+  const node = ["--input-type=module", "-e", script];
+  const output = execFileSync(process.execPath, node, { cwd: directory, encoding: "utf8", timeout: 30_000 });
+  expect(output).toContain("Created a.txt");
 });
 
 test("the tools work in a single-file bundle", () => {

@@ -86,7 +86,7 @@ export function buildEnvironment(
   const secrets = secret
     .map((name) => process.env[name] ?? "")
     .filter((value) => value.length >= SHORTEST_SECRET);
-  // Not `Object.entries`: each read of `process.env` is a system call, and `entries` reads every variable twice.
+  // Not `Object.entries`: it would read hidden variables too, and each read of `process.env` leaves JavaScript.
   for (const name of Object.keys(process.env)) {
     const value = hidden(name) ? undefined : process.env[name];
     if (value !== undefined && !secrets.some((text) => value.includes(text))) env[name] = value;

@@ -1,11 +1,13 @@
 import type { ChildProcess } from "node:child_process";
-import { closeSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
+import { devNull } from "node:os";
 import type { Readable } from "node:stream";
 import { errorMessage } from "@agent/core/toolkit";
 import { feedInputs } from "../helpers/inputs.js";
 import { spawn } from "../helpers/spawn.js";
 import type { PipePool } from "../output/pipes.js";
 import type { SandboxedStart } from "../sandbox/sandbox.js";
+import { inheritedDescriptors } from "./inheritedDescriptors.js";
 import type { Script } from "./script.js";
 
 /** The shell that sets limits before it starts the sandbox. */
@@ -90,8 +92,21 @@ function spawnShell(
 ) {
   return new Promise<{ child: ChildProcess; pid: number }>((resolve, reject) => {
     const fail = (error: unknown): void => reject(new Error(startFailure(error, options)));
+    let nothing: number | undefined;
     try {
-      const stdio = ["ignore" as const, ...output, ...inputs.map(() => "pipe" as const)];
+      const stdio: ("ignore" | "pipe" | number)[] = [
+        "ignore",
+        ...output,
+        ...inputs.map(() => "pipe" as const),
+      ];
+      const given = stdio.length;
+      // Through a directory that was left open, a command would leave its sandbox.
+      for (const descriptor of options.enterSandbox ? inheritedDescriptors() : []) {
+        if (descriptor < given) continue;
+        nothing ??= openSync(devNull, "r");
+        while (stdio.length < descriptor) stdio.push("ignore");
+        stdio[descriptor] = nothing;
+      }
       const child = spawn(program, args, { cwd, env, detached: true, stdio });
       child.once("error", fail);
       if (child.pid === undefined) return; // "error" follows
@@ -99,6 +114,8 @@ function spawnShell(
       resolve({ child, pid: child.pid });
     } catch (error) {
       fail(error);
+    } finally {
+      if (nothing !== undefined) closeSync(nothing);
     }
   });
 }

@@ -100,10 +100,7 @@ export class CommandHost {
   /** Kills everything at once, without waiting: for a process that is about to end. */
   terminate(): void {
     for (const tree of this.#alive) tree.kill();
-    // A process that left its tree unseen still carries the tag.
-    for (const pid of this.table.listPids()) {
-      if (pid !== process.pid && this.table.environmentHolds(pid, this.#tag)) kill(pid);
-    }
+    if (this.#commands > 0) this.#killTagged();
     for (const cleanUp of this.#cleanups) cleanUp();
     this.files.remove();
   }
@@ -117,6 +114,13 @@ export class CommandHost {
     this.terminate();
     this.#alive.clear();
     this.#rest();
+  }
+
+  /** A process that left its tree unseen still carries the tag. */
+  #killTagged(): void {
+    for (const pid of this.table.listPids()) {
+      if (pid !== process.pid && this.table.environmentHolds(pid, this.#tag)) kill(pid);
+    }
   }
 
   #groups(): number[] {

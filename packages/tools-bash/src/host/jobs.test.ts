@@ -51,6 +51,14 @@ describe("work in the background", () => {
     expect(result).not.toHaveProperty("background_log");
   });
 
+  test("has a log also after a program that cleans up has removed the directory of outputs", async () => {
+    const tool = makeTool();
+    const { truncated } = await runWith(tool, { command: "head -c 60000 /dev/zero" });
+    rmSync(dirname(truncated?.stdout?.file ?? ""), { recursive: true });
+    const result = await runWith(tool, { command: "(echo begun; sleep 100) & sleep 0.1" });
+    expect(result).toMatchObject({ exit_code: 0, background_log: expect.stringContaining("job-1.log") });
+  });
+
   test("a daemon that left session and output behind is still reported", async () => {
     const result = await runBash({ command: "setsid sleep 100 >/dev/null 2>&1 & sleep 0.1" });
     expect(result.background_pids).toHaveLength(1);
@@ -215,6 +223,12 @@ describe("when a tool is disposed of", () => {
     expect(result).toMatchObject({ stdout: "before\n", exit_code: -1 });
     await disposed;
     expect(processesWith(ownTag)).toEqual([]);
+    await expect(tool.execute({ command: "echo x" })).rejects.toThrow("The agent has ended");
+  });
+
+  test("before its first command, no command is run later", async () => {
+    const tool = makeTool();
+    await tool.services.dispose();
     await expect(tool.execute({ command: "echo x" })).rejects.toThrow("The agent has ended");
   });
 

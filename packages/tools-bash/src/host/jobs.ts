@@ -159,14 +159,23 @@ function keepReading(shell: ShellProcess, path: string): string | undefined {
   shell.child.unref();
   const open = [shell.stdout, shell.stderr].filter((stream) => !stream.readableEnded && !stream.destroyed);
   if (open.length === 0) return undefined;
-  const log = new RollingLog(path);
+  const log = openLog(path);
   let streams = open.length;
   for (const stream of open) {
     (stream as typeof stream & { unref?(): void }).unref?.();
-    stream.on("data", (chunk: Buffer) => log.write(chunk));
+    stream.on("data", (chunk: Buffer) => log?.write(chunk));
     stream.once("close", () => {
-      if (--streams === 0) log.close();
+      if (--streams === 0) log?.close();
     });
   }
-  return log.path;
+  return log?.path;
+}
+
+/** `undefined` if no file can be made: the job goes on without a log. */
+function openLog(path: string): RollingLog | undefined {
+  try {
+    return new RollingLog(path);
+  } catch {
+    return undefined;
+  }
 }

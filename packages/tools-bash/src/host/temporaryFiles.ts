@@ -16,7 +16,7 @@ export class TemporaryFiles {
    * removed at the same time.
    */
   path(name: string, folder: "output" | "pipes" = "output"): string {
-    return join(this.#ensureDirectory(), folder, `${++this.#count}-${name}`);
+    return join(this.#ensureFolder(folder), `${++this.#count}-${name}`);
   }
 
   /**
@@ -24,15 +24,17 @@ export class TemporaryFiles {
    * see the pipes: a pipe that is writable to this user can be written through a read-only mount.
    */
   get outputDirectory(): string | undefined {
-    return this.#directory === undefined ? undefined : join(this.#directory, "output");
+    const folder = this.#directory === undefined ? undefined : join(this.#directory, "output");
+    return folder !== undefined && existsSync(folder) ? folder : undefined;
   }
 
   /** Whether no file of a command is left: output that did not fit into a result, logs, scripts. */
   get isEmpty(): boolean {
+    const folder = this.outputDirectory;
     try {
-      return this.outputDirectory === undefined || readdirSync(this.outputDirectory).length === 0;
+      return folder === undefined || readdirSync(folder).length === 0;
     } catch {
-      return true; // somebody else removed it
+      return false; // it cannot be listed now, for want of a file descriptor
     }
   }
 
@@ -42,27 +44,40 @@ export class TemporaryFiles {
     this.#directory = undefined;
   }
 
+  #ensureFolder(name: "output" | "pipes"): string {
+    const folder = join(this.#ensureDirectory(), name);
+    if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
+    return folder;
+  }
+
+  /** Makes the directory again if a program that cleans up the system's temporary directory has removed it. */
   #ensureDirectory(): string {
-    // The system's temporary directory may be cleaned up while the agent lives.
     if (this.#directory !== undefined && existsSync(this.#directory)) return this.#directory;
     if (this.#directory === undefined) removeAbandoned();
-    const directory = mkdtempSync(join(tmpdir(), `${PREFIX}${processTag()}-`));
-    mkdirSync(join(directory, "output"), { mode: 0o700 });
-    mkdirSync(join(directory, "pipes"), { mode: 0o700 });
-    this.#directory = directory;
-    return directory;
+    this.#directory = mkdtempSync(join(tmpdir(), `${PREFIX}${processTag()}-`));
+    return this.#directory;
   }
 }
 
 function removeAbandoned(): void {
+  for (const name of temporaryNames()) {
+    // Several containers may share the directory: a process that is not visible here may still be alive.
+    if (hasEnded(OURS.exec(name)?.[1] ?? "")) removeOwn(join(tmpdir(), name));
+  }
+}
+
+function temporaryNames(): string[] {
   try {
-    for (const name of readdirSync(tmpdir())) {
-      // Several containers may share the directory: a process that is not visible here may still be alive.
-      if (!hasEnded(OURS.exec(name)?.[1] ?? "")) continue;
-      const path = join(tmpdir(), name);
-      if (lstatSync(path).uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
-    }
+    return readdirSync(tmpdir());
   } catch {
-    // Another agent is cleaning up at the same moment, or the directory may not be listed.
+    return []; // it may not be listed
+  }
+}
+
+function removeOwn(path: string): void {
+  try {
+    if (lstatSync(path).uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
+  } catch {
+    // Another agent is cleaning up at the same moment.
   }
 }

@@ -28,13 +28,13 @@ export class PipePool {
   #chunk: Buffer | undefined;
   #isAvailable: boolean | undefined;
   #waiting = 0;
-  #making: Promise<void> | undefined;
+  #making: Promise<boolean> | undefined;
 
   constructor(files: TemporaryFiles) {
     this.#files = files;
   }
 
-  /** A pipe; `undefined` where none can be had. Then a socket must do. */
+  /** A pipe; `undefined` where none can be had now. Then a socket must do. */
   async open(): Promise<OutputPipe | undefined> {
     this.#isAvailable ??= canOwnDescriptors();
     this.#waiting++;
@@ -42,7 +42,7 @@ export class PipePool {
       this.#making ??= this.#make(Math.max(SMALLEST_BATCH, this.#waiting)).finally(() => {
         this.#making = undefined;
       });
-      await this.#making;
+      if (!(await this.#making)) break;
     }
     this.#waiting--;
     for (let path = this.#free.pop(); path !== undefined; path = this.#free.pop()) {
@@ -90,25 +90,24 @@ export class PipePool {
     }
   }
 
-  #make(count: number): Promise<void> {
+  /** Resolves to whether it made them. A failure may pass, such as a lack of file descriptors: the next command tries again. */
+  #make(count: number): Promise<boolean> {
+    const mkfifo = findProgram("mkfifo");
+    if (mkfifo === undefined) {
+      this.#isAvailable = false;
+      return Promise.resolve(false);
+    }
     return new Promise((resolve) => {
-      const fail = (): void => {
-        this.#isAvailable = false;
-        resolve();
-      };
-      const mkfifo = findProgram("mkfifo");
-      if (mkfifo === undefined) return fail();
       try {
         const paths = Array.from({ length: count }, () => this.#files.path("pipe", "pipes"));
         const child = spawn(mkfifo, ["-m", "600", ...paths], { stdio: "ignore", env: HELPER_ENVIRONMENT });
-        child.once("error", fail);
+        child.once("error", () => resolve(false));
         child.once("exit", (code) => {
-          if (code !== 0) return fail();
-          this.#free.push(...paths);
-          resolve();
+          if (code === 0) this.#free.push(...paths);
+          resolve(code === 0);
         });
       } catch {
-        fail();
+        resolve(false);
       }
     });
   }

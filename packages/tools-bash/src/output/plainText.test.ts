@@ -38,6 +38,18 @@ describe("text for the model", () => {
     expect(plain(...Array.from(Buffer.from(printed), (byte) => Buffer.from([byte])))).toBe(expected);
   });
 
+  test.each([
+    ["blanks before the last letter", `\r${" ".repeat(60_000)}x\n`, 60_001],
+    ["erasures up to the cursor", `${"a".repeat(30_000)}\r${"\x1b[1Kb".repeat(6000)}\n`, 30_000],
+    ["erasures of the line at its end", `${"a".repeat(30_000)}\b${"\x1b[2Kb".repeat(6000)}\n`, 35_999],
+  ])("lines made to be slow take time in proportion to their length: %s", (_, line, length) => {
+    const before = process.cpuUsage();
+    expect(plain(line.repeat(10)).split("\n", 1)[0]).toHaveLength(length);
+    const { user, system } = process.cpuUsage(before);
+    // Ten such lines once took between 45 and 80 seconds.
+    expect((user + system) / 1000).toBeLessThan(9000);
+  });
+
   test("of a command is plain, while the live output and the file have every byte", async () => {
     const live: string[] = [];
     const tool = makeTool();

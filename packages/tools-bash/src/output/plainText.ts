@@ -78,24 +78,43 @@ function isOverwritten(line: string): boolean {
   return line.includes("\b") || (carriageReturn !== -1 && carriageReturn < line.length - 1);
 }
 
+/**
+ * Numbers each change of the line, and decides at the end which columns an erasure cleared after they were written: to clear
+ * them at once would take the length of the line for each erasure.
+ */
 function overwrite(line: string, goesOn: boolean): string {
-  const cells: string[] = [];
+  const cells: { text: string; writtenAt: number }[] = [];
+  /** By column, when everything from it on, and everything up to it, was erased last. */
+  const erased = { from: [] as number[], upTo: [] as number[] };
   let cursor = 0;
+  let now = 0;
   for (const [piece, parameters, final] of line.matchAll(PIECES)) {
+    now += 1;
     if (piece === "\r") cursor = 0;
     else if (piece === "\b") cursor = Math.max(0, cursor - 1);
-    else if (final === "K") erase(cells, cursor, parameters);
-    else if (!piece.startsWith("\x1b")) {
-      while (cells.length < cursor) cells.push(" ");
-      cells[cursor++] = piece;
-    }
+    else if (final === "K" && parameters === "1") erased.upTo[cursor] = now;
+    else if (final === "K") erased.from[parameters === "2" ? 0 : cursor] = now;
+    else if (!piece.startsWith("\x1b")) cells[cursor++] = { text: piece, writtenAt: now };
   }
-  return cells.join("").replace(/ +$/, "") + (goesOn && cursor === 0 ? "\r" : "");
+  const clearedUpTo = latestFromEnd(erased.upTo, cells.length);
+  let clearedFrom = 0;
+  let length = 0;
+  const shown = cells.map(({ text, writtenAt }, column) => {
+    clearedFrom = Math.max(clearedFrom, erased.from[column] ?? 0);
+    const isCleared = writtenAt < clearedFrom || writtenAt < (clearedUpTo[column] ?? 0);
+    if (!isCleared && text !== " ") length = column + 1;
+    return isCleared ? " " : text;
+  });
+  return shown.slice(0, length).join("") + (goesOn && cursor === 0 ? "\r" : "");
 }
 
-/** "Erase in line": from the cursor on, up to the cursor (1), or all of it (2). */
-function erase(cells: string[], cursor: number, parameters: string | undefined): void {
-  if (parameters === "2") cells.length = 0;
-  else if (parameters === "1") cells.fill(" ", 0, cursor + 1);
-  else cells.length = Math.min(cells.length, cursor);
+/** For each column, the greatest number in it or in a later one. */
+function latestFromEnd(times: readonly number[], columns: number): number[] {
+  const latest: number[] = [];
+  let greatest = times[columns] ?? 0;
+  for (let column = columns - 1; column >= 0; column--) {
+    greatest = Math.max(greatest, times[column] ?? 0);
+    latest[column] = greatest;
+  }
+  return latest;
 }

@@ -1,5 +1,6 @@
 import { quote } from "@agent/core/toolkit";
 import { possibleCommands } from "./deniedWords.js";
+import { refuseBeyondName } from "./programs/beyondName.js";
 import { NAMES_VARIABLES } from "./programs/builtins.js";
 import { takesOnlyData } from "./programs/dataPrograms.js";
 import { inside } from "./programs/inside.js";
@@ -26,9 +27,15 @@ export class Judge {
   readonly #deny = new Map<string, Rule[]>();
   readonly #allow: readonly Rule[] | undefined;
   readonly #work: { words: number };
+  readonly #isStrict: boolean;
   #denyOnly: Judge | undefined;
 
-  constructor(deny: readonly Rule[], allow: readonly Rule[] | undefined, work = { words: 0 }) {
+  /** `isStrict`: an allow rule answers for nothing beyond its own words. */
+  constructor(
+    deny: readonly Rule[],
+    allow: readonly Rule[] | undefined,
+    { work = { words: 0 }, isStrict = false }: { work?: { words: number }; isStrict?: boolean } = {},
+  ) {
     this.#denyRules = deny;
     for (const rule of deny) {
       const name = commandName(rule.words[0] ?? "");
@@ -38,6 +45,7 @@ export class Judge {
     }
     this.#allow = allow;
     this.#work = work;
+    this.#isStrict = isStrict;
   }
 
   checkScript(source: string, depth = 0): void {
@@ -70,6 +78,7 @@ export class Judge {
     this.#checkDeny(name, words);
     if (!isGuess) this.#checkUnknownProgram(name, words);
     const rules = this.#checkAllow(name, words);
+    if (this.#isStrict) refuseBeyondName(name, words);
     if (NAMES_VARIABLES.has(name)) {
       this.checkVariables(setBy(name, words), depth);
     }
@@ -106,14 +115,14 @@ export class Judge {
     // An allow rule for "npm" is not one for "npm exec", which runs anything.
     if (
       this.#allow !== undefined &&
-      !rules.some((rule) => phrase.every((word) => rule.words.includes(word)))
+      (this.#isStrict || !rules.some((rule) => phrase.every((word) => rule.words.includes(word))))
     ) {
       const start = `${command[0]?.text} ${phrase.join(" ")}`;
       throw new Refused(
         `Refused by the policy: ${shown(start)} runs another command, and the allow list does not name ${shown(start)}.`,
       );
     }
-    this.#denyOnly ??= new Judge(this.#denyRules, undefined, this.#work);
+    this.#denyOnly ??= new Judge(this.#denyRules, undefined, { work: this.#work });
     const denyOnly = this.#denyOnly;
     for (const [index, { text, source }] of words.entries()) {
       if (text === undefined)
@@ -185,6 +194,7 @@ export class Judge {
    * does. A rule of one word ("sh") would hide every deny rule, so beside deny rules it covers nothing.
    */
   #answersFor(rule: Rule): boolean {
+    if (this.#isStrict) return false;
     if (this.#denyRules.length > 0 && rule.words.length < 2) return false;
     try {
       this.#checkInside(

@@ -242,6 +242,9 @@ for name, number in {"io_uring": 425, "keyctl": 250, "bpf": 321, "mount": 165, "
       "ignore",
       "ignore",
       directory,
+      // Node closes low ones by itself.
+      ...Array<"ignore">(40).fill("ignore"),
+      directory,
     ] as const;
     const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", code], {
       stdio: [...stdio],

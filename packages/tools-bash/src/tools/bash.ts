@@ -1,9 +1,10 @@
 import { basename } from "node:path";
-import type { BackgroundJobs, ChatTool, ExecutableTool, PackHost, PackServices, ToolCall } from "@agent/core";
+import type { ChatTool, ExecutableTool, PackHost, PackServices, ToolCall } from "@agent/core";
 import { functionTool, quote } from "@agent/core/toolkit";
 import { DEFAULT_TIMEOUT_MS } from "../command/arguments.js";
 import { diagnose } from "../diagnose.js";
 import { type BashOptions, checkedOptions, packName } from "../options.js";
+import { mayRun, runsOnly } from "../policy/hostRules.js";
 import { createPolicy } from "../policy/policy.js";
 import { resolveLimits } from "../processes/limits.js";
 import { resolveSandbox } from "../sandbox/settings.js";
@@ -27,9 +28,8 @@ export class RunBashTool implements ExecutableTool {
   readonly deadlineMs = Number.POSITIVE_INFINITY;
 
   readonly #settings: RunnerSettings;
-  /** Created with the first command: an agent that runs none has nothing to keep and nothing to end. */
+  /** Created when it is first needed: an agent that runs no command has nothing to keep. */
   #runner: CommandRunner | undefined;
-  #isDisposed = false;
 
   /** Throws on an unknown or mistyped option. `host` says what else is secret or protected. */
   constructor(options?: BashOptions, host: HostRules = {}) {
@@ -85,57 +85,35 @@ export class RunBashTool implements ExecutableTool {
   }
 
   /** Owns the background jobs and everything else this tool started, and ends them. */
-  get services(): Required<Pick<PackServices, "jobs" | "diagnose" | "dispose" | "terminate">> {
+  get services(): Required<
+    Pick<PackServices, "jobs" | "diagnose" | "runsOnly" | "mayRun" | "dispose" | "terminate">
+  > {
+    const host = () => this.#ready().host;
     return {
-      jobs: new RunnerJobs(() => this.#runner),
-      diagnose: () => diagnose(this.#settings.shell),
-      dispose: async () => {
-        this.#isDisposed = true;
-        await this.#runner?.host.dispose();
+      get jobs() {
+        return host().jobs;
       },
+      diagnose: () => diagnose(this.#settings.shell),
+      runsOnly,
+      mayRun,
+      // Also if no command was run: the host refuses one that comes later.
+      dispose: () => host().dispose(),
       terminate: () => this.#runner?.host.terminate(),
     };
   }
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
+    return await this.#ready().run(args, call);
+  }
+
+  #ready(): CommandRunner {
     this.#runner ??= new CommandRunner(this.#settings);
-    // Its agent ended before the first command: the host refuses this one.
-    if (this.#isDisposed) await this.#runner.host.dispose();
-    return await this.#runner.run(args, call);
+    return this.#runner;
   }
 
   #backgroundAdvice(): string {
     return this.#settings.sandbox.mode === "off"
       ? 'For a server or watcher append " &": it keeps running after the call.'
       : "Nothing runs on in the background: a sandbox ends it with the command.";
-  }
-}
-
-/** The jobs of the commands so far. */
-class RunnerJobs implements BackgroundJobs {
-  readonly #runner: () => CommandRunner | undefined;
-
-  constructor(runner: () => CommandRunner | undefined) {
-    this.#runner = runner;
-  }
-
-  list(): ReturnType<BackgroundJobs["list"]> {
-    return this.#jobs?.list() ?? [];
-  }
-
-  async end(id: string): Promise<boolean> {
-    return (await this.#jobs?.end(id)) ?? false;
-  }
-
-  async endProcess(pid: number): Promise<boolean> {
-    return (await this.#jobs?.endProcess(pid)) ?? false;
-  }
-
-  async detachProcess(pid: number): Promise<boolean> {
-    return (await this.#jobs?.detachProcess(pid)) ?? false;
-  }
-
-  get #jobs(): CommandRunner["host"]["jobs"] | undefined {
-    return this.#runner()?.host.jobs;
   }
 }

@@ -1,3 +1,4 @@
+import { unsavedText } from "@agent/internal";
 import type { Workspace } from "../workspace.js";
 import { isPlainText } from "./plainText.js";
 
@@ -24,17 +25,6 @@ export async function readUnsaved(
   }
   // If the path was replaced by a link meanwhile, the editor may have read another file.
   workspace.assertStillAt(target);
-  if (typeof text !== "string") return undefined;
-  const before = onDisk.toString("utf8");
-  // Editors normalise line breaks: a file with \r\n arrives without \r.
-  if (withoutReturns(text) === withoutReturns(before)) return undefined;
-  return Buffer.from(usesReturns(before) && !text.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text);
-}
-
-function withoutReturns(text: string): string {
-  return text.replaceAll("\r\n", "\n");
-}
-
-function usesReturns(text: string): boolean {
-  return text.includes("\r\n") && !/(?<!\r)\n/.test(text);
+  const unsaved = unsavedText(onDisk.toString("utf8"), text);
+  return unsaved === undefined ? undefined : Buffer.from(unsaved);
 }

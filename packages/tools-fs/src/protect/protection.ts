@@ -56,18 +56,16 @@ export class Protection {
     );
   }
 
-  /** Throws if a path may not be changed. The error names the rule and how to lift it. */
+  /** Throws if a path may not be changed, whatever a person granted. The error names the rule and how to lift it. */
   check(change: Change, path: string): void {
-    const linked = this.#links.current();
-    const ofHost = [...hostPathRules(this.#hostPaths), ...this.#hostNames];
-    if (this.#find(ofHost, change, path, linked)) throw hostRefusal(showPath(path));
-    const rule = this.#find(this.#rules, change, path, linked) ?? this.#gitRule(change, path);
-    if (rule) throw refusal(path, rule);
+    this.#check(change, path, this.#links.current());
   }
 
-  /** Throws if a change needs the person's permission and this call was not granted it. */
+  /** As `check`, and throws if the change needs the person's permission and this call was not granted it. */
   checkGranted(change: Change, path: string, granted: readonly AccessNeed[] = []): void {
-    const need = this.findNeed(change, path);
+    const linked = this.#links.current();
+    this.#check(change, path, linked);
+    const need = this.#need(change, path, linked);
     if (need === undefined) return;
     if (granted.some((grant) => grant.kind === "write" && isInside(grant.path, path))) return;
     throw new Error(
@@ -78,8 +76,18 @@ export class Protection {
 
   /** The access that a person has to grant before a restricted file is changed. */
   findNeed(change: Change, path: string): AccessNeed | undefined {
-    if (this.#asked.length === 0) return undefined;
-    const rule = this.#find(this.#asked, change, path, this.#links.current());
+    return this.#asked.length === 0 ? undefined : this.#need(change, path, this.#links.current());
+  }
+
+  #check(change: Change, path: string, linked: ReadonlySet<string>): void {
+    const ofHost = [...hostPathRules(this.#hostPaths), ...this.#hostNames];
+    if (this.#find(ofHost, change, path, linked)) throw hostRefusal(showPath(path));
+    const rule = this.#find(this.#rules, change, path, linked) ?? this.#gitRule(change, path);
+    if (rule) throw refusal(path, rule);
+  }
+
+  #need(change: Change, path: string, linked: ReadonlySet<string>): AccessNeed | undefined {
+    const rule = this.#find(this.#asked, change, path, linked);
     return rule && { kind: "write", path, reason: rule.reason };
   }
 

@@ -32,7 +32,7 @@ export function openRegularFile(
     const info = fstatSync(fd, { bigint: true });
     refuseOthers(info, shown);
     assertOpenedIsNotProcessSecret(fd, info, shown);
-    workspace.assertOpened(fd, shown, call);
+    workspace.assertOpened(fd, path, shown, call);
     return { fd, info, close: () => closeSync(fd) };
   } catch (error) {
     closeSync(fd);

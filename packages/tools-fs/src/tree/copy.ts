@@ -14,7 +14,13 @@ import {
   symlink,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { assertOpenedIsNotProcessSecret, mountOf, mountOfDirectory, pinDirectory } from "@agent/internal";
+import {
+  assertOpenedIsNotProcessSecret,
+  mountOf,
+  mountOfDirectory,
+  namesOpenFiles,
+  pinDirectory,
+} from "@agent/internal";
 import { fsCause } from "../errors/fsError.js";
 import { showPath } from "../paths/pathText.js";
 import { kindOf } from "../read/regularFile.js";
@@ -121,7 +127,7 @@ async function copyRegular(
     refuseChanged();
     assertOpenedIsNotProcessSecret(fd, expected, shown);
     refuseMounted(mountOf(fd), shown, run);
-    const source = process.platform === "linux" ? `/proc/self/fd/${fd}` : join(from, name);
+    const source = namesOpenFiles() ? `/proc/self/fd/${fd}` : join(from, name);
     const copy = join(to, newName);
     await copyFile(source, copy, constants.COPYFILE_EXCL);
     const file = await open(copy, constants.O_RDWR | constants.O_NOFOLLOW).catch(async (error: unknown) => {

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { processTag } from "@agent/internal";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { fileTools, temporaryDirectory } from "../../test/support.js";
 import { lockFile, withProcessLocks } from "./processLocks.js";
 
@@ -119,6 +119,26 @@ test("a lock that is held is not taken; the wait ends with an abort", async () =
     await expect(waiting).rejects.toThrow("stopped");
   });
   expect(await withProcessLocks([path], async () => "done")).toBe("done");
+});
+
+test("the lock of a running process whose start time is unknown is not taken", async () => {
+  const path = join(temporaryDirectory(), "file");
+  await leaveLock(path, `${processTag()} - 12345678-live`);
+  const stop = new AbortController();
+  const waiting = withProcessLocks([path], async () => "done", { signal: stop.signal });
+  stop.abort(new Error("stopped"));
+  await expect(waiting).rejects.toThrow("stopped");
+});
+
+test("work is done without locks where the directory for them cannot be looked at", async () => {
+  // Without user ids, as on Windows, the directory is below TMPDIR; this one is too long for the system.
+  vi.stubGlobal("process", Object.assign(Object.create(process), { geteuid: undefined }));
+  vi.stubEnv("TMPDIR", `/${"long".repeat(2000)}`);
+  onTestFinished(() => {
+    vi.unstubAllGlobals();
+    vi.unstubAllEnvs();
+  });
+  expect(await withProcessLocks(["/file"], async () => "done")).toBe("done");
 });
 
 test("work on one path is serial, on different paths parallel; paths given twice or in opposite order do not deadlock", async () => {

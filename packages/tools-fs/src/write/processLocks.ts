@@ -22,6 +22,9 @@ const LONGEST_PAUSE_MS = 20;
 // No change takes this long.
 const ABANDONED_AFTER_MS = 60_000;
 
+// In place of a start time that could not be looked up.
+const UNKNOWN = "-";
+
 /** The holder of a lock, stored as `1k2j3h-4242 918273 <uuid>`: the process, its start time, and the id of this lock. */
 interface Holder {
   readonly tag: string;
@@ -144,21 +147,23 @@ function isAbandoned(lock: string, { tag, started }: Holder): boolean {
     const info = lstatSync(lock, { throwIfNoEntry: false });
     return info !== undefined && Date.now() - info.mtimeMs > ABANDONED_AFTER_MS;
   }
-  // Compare start times: another process may have the same id by now.
-  return ended || startTime(Number(tag.slice(tag.indexOf("-") + 1))) !== started;
+  if (ended || started === UNKNOWN) return ended;
+  // Another process may have the same id by now. Without both start times that cannot be told: the holder counts as alive.
+  const startedNow = startTime(Number(tag.slice(tag.indexOf("-") + 1)));
+  return startedNow !== UNKNOWN && startedNow !== started;
 }
 
 /** How this process begins the holder of its locks. */
 const ownProcess = lazyConstant(() => `${processTag()} ${startTime(process.pid)}`);
 
-/** When a process started, in clock ticks since boot; "-" on systems that do not tell. */
+/** When a process started, in clock ticks since boot; `UNKNOWN` without /proc or without a free file descriptor. */
 function startTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     // The name before the last parenthesis may hold anything. The start is field 22, 20 after the name.
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "-";
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? UNKNOWN;
   } catch {
-    return "-";
+    return UNKNOWN;
   }
 }
 
@@ -176,7 +181,7 @@ export function lockDirectory(): string {
 /** Makes the lock directory. Returns false if that fails. Throws if another user owns it or can write to it. */
 function prepareDirectory(directory: string): boolean {
   // Look first: it is there nearly always, and an error of mkdir takes longer than the look.
-  const info = lstatSync(directory, { throwIfNoEntry: false }) ?? makePrivate(directory);
+  const info = lookAt(directory) ?? makePrivate(directory);
   if (info === undefined) return false;
   const isPrivate =
     info.isDirectory() && info.uid === (process.geteuid?.() ?? info.uid) && (info.mode & 0o022) === 0;
@@ -194,7 +199,16 @@ function makePrivate(directory: string): Stats | undefined {
   } catch (error) {
     if (errorCode(error) !== "EEXIST") return undefined;
   }
-  return lstatSync(directory, { throwIfNoEntry: false });
+  return lookAt(directory);
+}
+
+/** `undefined` if nothing is there or the system does not allow the look. */
+function lookAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 function unlinkQuietly(path: string): void {

@@ -2,18 +2,22 @@ import {
   closeSync,
   constants,
   type Dirent,
-  existsSync,
   fstatSync,
   lstatSync,
   openSync,
   readdirSync,
-  readlinkSync,
   readSync,
   realpathSync,
   type Stats,
 } from "node:fs";
 import { basename, dirname } from "node:path";
-import { assertOpenedIsNotProcessSecret, foldPath, isProcessSecret } from "@agent/internal";
+import {
+  assertOpenedIsNotProcessSecret,
+  foldPath,
+  isProcessSecret,
+  namesOpenFiles,
+  openedPath,
+} from "@agent/internal";
 import { toSlashes, withSlash } from "../paths.js";
 import type { FileStatus, Scope } from "../protocol.js";
 import { NotSearched } from "./notSearched.js";
@@ -49,8 +53,8 @@ interface PinnedDirectory {
 /**
  * Where a search may read. A path that was checked can lead somewhere else by the time it is opened, because a
  * directory on the way was exchanged for a link. So directories are opened first and then checked by the place that
- * the system tells of them (`/proc/self/fd`), and files are opened in those. Where the system does not tell, a file
- * must be the one that is at the checked place after it was opened.
+ * the system tells of them (`openedPath`), and files are opened in those. Where the system does not tell, each file
+ * is checked after it was opened.
  */
 export class Boundary {
   /** Whether there is anything to check about where files lie. Without a root or secret places it costs nothing. */
@@ -167,7 +171,8 @@ export class Boundary {
   /** Where the open file lies. Closes it and throws if that is no place to read. */
   #checkOpened(descriptor: number, path: string): string {
     try {
-      const place = this.#placeOf(descriptor, path);
+      const place = openedPath(descriptor, path);
+      if (place === undefined) throw new NotSearched("vanished", "was replaced while it was opened");
       this.check(place);
       return place;
     } catch (error) {
@@ -187,19 +192,9 @@ export class Boundary {
     return this.#pinned;
   }
 
-  /** Where the open file lies, as the system tells. */
-  #placeOf(descriptor: number, path: string): string {
-    if (this.#canPin()) return readlinkSync(`/proc/self/fd/${descriptor}`);
-    const place = realpathSync.native(path);
-    const opened = fstatSync(descriptor, { bigint: true });
-    const there = lstatSync(place, { bigint: true });
-    if (opened.ino === there.ino && opened.dev === there.dev) return place;
-    throw new NotSearched("vanished", "was replaced while it was opened");
-  }
-
-  /** Whether the system names open files: on Linux, with /proc mounted. */
+  /** Whether directories can be kept open and named. */
   #canPin(): boolean {
-    this.#namesDescriptors ??= process.platform === "linux" && existsSync("/proc/self/fd");
+    this.#namesDescriptors ??= namesOpenFiles();
     return this.#namesDescriptors;
   }
 }

@@ -66,6 +66,9 @@ const RUNS_BEHIND: ReadonlyMap<string, RegExp> = new Map([
 /** A program of the project may do anything; its arguments are data for it. */
 const PROJECT_FILE = /^(?!\.\.\/|.*\/\.\.\/)[^/]+\//;
 
+/** The version at the end of a name: `python3.12`. Begins at no digit inside of a number, which would be tried again and again. */
+const VERSION = /(?<![\d.])[-.]?\d[\d.]*$/;
+
 /** Whether no word of a command is a command itself, as far as is known. `word` is the command's name as written. */
 export function takesOnlyData(
   name: string,
@@ -73,7 +76,7 @@ export function takesOnlyData(
   parameters: readonly (string | undefined)[],
 ): boolean {
   if (PROJECT_FILE.test(word)) return true;
-  if (!PROGRAMS.has(name.replace(/[-.]?\d[\d.]*$/, "")) && !PROGRAMS.has(name)) return false;
+  if (!PROGRAMS.has(name.replace(VERSION, "")) && !PROGRAMS.has(name)) return false;
   const runs = RUNS_BEHIND.get(name);
   return runs === undefined || !parameters.some((text) => text !== undefined && runs.test(text));
 }

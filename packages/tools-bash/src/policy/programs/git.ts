@@ -11,7 +11,7 @@ const COMMANDS = wordSet(`
   config count-objects credential describe diff diff-files diff-index diff-tree difftool fast-export fast-import
   fetch filter-branch fmt-merge-msg for-each-ref format-patch fsck gc get-tar-commit-id grep hash-object help
   index-pack init interpret-trailers lfs log ls-files ls-remote ls-tree mailinfo mailsplit maintenance merge
-  merge-base merge-file merge-index merge-tree mergetool mktag mktree multi-pack-index mv name-rev notes
+  merge-base merge-file merge-tree mergetool mktag mktree multi-pack-index mv name-rev notes
   pack-objects pack-refs patch-id prune prune-packed pull push range-diff read-tree rebase reflog remote repack
   replace request-pull rerere reset restore rev-list rev-parse revert rm send-email send-pack shortlog show
   show-branch show-index show-ref sparse-checkout stage stash status stripspace submodule switch symbolic-ref tag

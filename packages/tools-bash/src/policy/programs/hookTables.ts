@@ -83,7 +83,7 @@ export const HOOKS: HookTables = {
     [/^rpm(build|spec)?$/, /^(-E|--ev|-D|--def|--pipe)|%\(/],
     [/^gh$/, /^(alias|extension|ext)$/],
     [/^(scp|sftp)$/, /(proxy|local|knownhosts)command/i],
-    [/^sqlite3$/, /^-cmd$|^-init$|(^|[\n;])\s*\.(sh|sy|once|o|excel|w|read|import)|\bedit\s*\(/i],
+    [/^sqlite3$/, /^-cmd$|^-init$|(^|[\n;])[^\S\n]*\.(sh|sy|once|o|excel|w|read|import)|\bedit\s*\(/i],
     [/^(mysql|mariadb|psql)$/, /\\[!ogw]|\bsystem\b|\bprogram\b/i],
     [/^(dc|lftp|ftp)$/, /!/],
     [/^socat$/, /\b(exec|system|shell)\b/i],
@@ -115,7 +115,7 @@ export const HOOKS: HookTables = {
     [/^(dc|lftp)$/, /^(-[a-zA-Z]*[ce]|--(expression|version|help))/],
     [/^ftp$/, /^--?version$/],
   ],
-  tarLettersThatRun: /^[a-zA-Z]*[IF][a-zA-Z]*$/,
+  tarLettersThatRun: /^(?=[a-zA-Z]*$)[^IF]*[IF]/,
 };
 
 function phrases(text: string): ReadonlyMap<string, readonly (readonly string[])[]> {

@@ -25,9 +25,9 @@ export function readMake(name: string, words: readonly CommandWord[]): Inside | 
     if (VALUES.test(text)) skipValue(name, words[++index]);
     else if (text.startsWith("-") && text !== "--" && !FLAGS.test(text))
       throw new Unresolvable(`the option ${shown(text)} of ${name} is not known to the policy`);
-    const [, variable, value = ""] = /^([^-=:?+!][^=]*?)[:?+!]*=(.*)$/s.exec(text) ?? [];
+    const [, variable, value = ""] = /^([^-=:?+!][^=]*)=(.*)$/s.exec(text) ?? [];
     if (variable === undefined) continue;
-    if (/^\.?SHELL|MAKEFLAGS|MAKEFILES|^MAKE$/.test(variable) || /[$`]|^!|!=/.test(text))
+    if (/^\.?SHELL|MAKEFLAGS|MAKEFILES|^MAKE[:?+!]*$/.test(variable) || /[$`]|^!|!=/.test(text))
       throw new Unresolvable(`${name} may run a command by ${shown(text)}`);
     // "CC=clang" is a command, "CFLAGS=-O2" and "V=1" are not.
     if (/^[A-Za-z./]/.test(value)) launched.push({ words: [{ text: value, source: value }], phrase: [] });
