@@ -2,7 +2,7 @@ import type { Diagnosis, PackHost, PackRegistry, PackServices } from "@agent/cor
 import { check, errorMessage, quote } from "@agent/core/toolkit";
 import { countOf } from "@agent/internal";
 import { checkedOptions, type McpOptions, type ServerOptions } from "./config/options.js";
-import type { ConnectionHost } from "./connection/connectionHost.js";
+import { createConnectionHost } from "./connection/connectionHost.js";
 import { ServerConnection } from "./connection/serverConnection.js";
 import type { Lock, LockedServer, LockedTool } from "./lock/lock.js";
 import { isGenuine, lockPath, readLock, sourceHash } from "./lock/lockFile.js";
@@ -35,14 +35,7 @@ export function registerServers(
   lock: Lock,
   host: PackHost | undefined,
 ): void {
-  const directory = host?.baseDirectory ?? process.cwd();
-  let loading: Promise<ConnectionHost> | undefined;
-  const shared = (): Promise<ConnectionHost> => {
-    loading ??= import("./connection/connectionHost.js").then(({ createConnectionHost }) =>
-      createConnectionHost(options, directory, host?.ask),
-    );
-    return loading;
-  };
+  const shared = createConnectionHost(options, host?.baseDirectory ?? process.cwd(), host?.ask);
   const spill = new SpillDirectory();
   const found: Diagnosis[] = [];
   const servers = Object.entries(options.servers ?? {}).flatMap(([name, server]) => {
@@ -67,7 +60,7 @@ export function registerServers(
     mentions: servers
       .filter(({ locked }) => locked.hasResources)
       .map(({ connection }) => resourceMentions(connection)),
-    diagnose: () => found,
+    diagnose: () => [...found, ...servers.flatMap(({ connection }) => changedTools(connection))],
     dispose: async () => {
       await Promise.all(servers.map(({ connection }) => connection.dispose()));
       spill.dispose();
@@ -104,6 +97,20 @@ function agreedTools(name: string, server: ServerOptions, lock: Lock): AgreedToo
     tools,
     diagnosis: { subject, ok: false, detail: `the lock of ${edited.join(", ")} was edited; ${detail}`, cure },
   };
+}
+
+/** What a server that runs has changed since its tools were agreed to. */
+function changedTools({ name, differing }: ServerConnection): Diagnosis[] {
+  if (differing.length === 0) return [];
+  const tools = differing.map((tool) => quote(tool)).join(", ");
+  return [
+    {
+      subject: `MCP server ${name}`,
+      ok: false,
+      detail: `${tools} changed or went while the server ran, and is off`,
+      cure: `Run "agent mcp update ${name}".`,
+    },
+  ];
 }
 
 function registerTools(

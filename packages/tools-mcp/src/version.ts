@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
+import { nodeFs } from "@agent/internal";
 
 /** The version of this package, which servers and clients are told. */
 export function readVersion(): string {
-  return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
+  return JSON.parse(nodeFs.readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 }
 
 /** The client's name and version, as servers are told. */

@@ -1,11 +1,21 @@
+import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Conversation, createToolRegistry, defineTool } from "@agent/core";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createConnectionHost } from "../src/connection/connectionHost.js";
 import * as mcp from "../src/index.js";
 import { examineTools } from "../src/lock/examine.js";
 import { inspectServer } from "../src/manage/inspect.js";
-import { connected, fixtureServer, lockServers, notes, registryOf, temporaryDirectory } from "./harness.js";
+import {
+  connected,
+  fixtureServer,
+  lockServers,
+  notes,
+  processesWith,
+  registryOf,
+  temporaryDirectory,
+} from "./harness.js";
 
 const tools = (...names: string[]) => ({ tools: names.map((name) => ({ name })) });
 
@@ -41,6 +51,11 @@ test("a server that is killed in a call is an error in words, then started once 
   const starts = notes(log).filter(({ method }) => method === "initialize").length;
   expect((await registry.run("mcp__docs__dies", {})).text).toContain('"agent mcp check docs"');
   expect(notes(log).filter(({ method }) => method === "initialize").length).toBe(starts);
+  // Left alone for a minute, not for ever: a person may have mended it.
+  const later = performance.now() + 60_000;
+  vi.spyOn(performance, "now").mockReturnValue(later);
+  onTestFinished(() => void vi.restoreAllMocks());
+  expect((await registry.run("mcp__docs__echo", { a: 1 })).text).toBe('{"a":1}');
 });
 
 test("noise on standard output is ignored", async () => {
@@ -49,8 +64,30 @@ test("noise on standard output is ignored", async () => {
 });
 
 test("a server that only drips bytes ends after its start time, and says so", async () => {
-  await expect(inspect({ drip: true })).rejects.toThrow("did not start within 15000 ms");
-}, 30_000);
+  const server = fixtureServer({ drip: true }, { startTimeoutMs: 300 });
+  await expect(lockServers({ docs: server })).rejects.toThrow("did not start within 300 ms");
+});
+
+test("a server that never lists its tools ends after its time for that, and says so", async () => {
+  const mark = randomUUID();
+  const server = fixtureServer({ hangsInList: true, mark }, { listTimeoutMs: 300 });
+  await expect(lockServers({ docs: server })).rejects.toThrow("no answer to tools/list within 300 ms");
+  expect(processesWith(mark)).toEqual([]);
+});
+
+test("a call of a server that no longer lists its tools ends after the time for that; the next one starts it again", async () => {
+  const toolsFile = join(temporaryDirectory(), "tools.json");
+  writeFileSync(toolsFile, '[{"name":"echo"}]');
+  const mark = randomUUID();
+  const registry = await connected({ docs: fixtureServer({ toolsFile, mark }, { listTimeoutMs: 300 }) });
+  writeFileSync(toolsFile, '"hang"');
+  const { outcome, text } = await registry.run("mcp__docs__echo", {});
+  expect(outcome).toBe("error");
+  expect(text).toContain("no answer to tools/list within 300 ms");
+  expect(processesWith(mark)).toEqual([]);
+  writeFileSync(toolsFile, '[{"name":"echo"}]');
+  expect((await registry.run("mcp__docs__echo", { a: 1 })).text).toBe('{"a":1}');
+});
 
 test("a server that ends at once says with what, and shows the end of its standard error without its secrets", async () => {
   process.env.FIXTURE_SECRET = "s3cr3t-value-of-the-user";

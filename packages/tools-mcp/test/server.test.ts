@@ -99,20 +99,27 @@ test("a call that needs a yes is denied after a no, and where nobody can be aske
   }
 });
 
-test("a yes counts for the call it was asked for, and until its time is over", () => {
+test("a yes counts once, for the call it was asked for, and until its time is over", () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());
   const confirmations = new Confirmations(1000);
   const call = { name: "wipe", args: { path: "a" } };
-  const asked = confirmations.check(call, undefined, undefined);
-  if (typeof asked === "string") throw new Error(`Nobody was asked: ${asked}`);
+  const ask = () => {
+    const asked = confirmations.check(call, undefined, undefined);
+    if (typeof asked === "string") throw new Error(`Nobody was asked: ${asked}`);
+    return asked.requestState;
+  };
+  const [first, second, third] = [ask(), ask(), ask()];
   const yes = { confirm: { action: "accept", content: { allow: true } } };
-  const answer = (to: typeof call) => confirmations.check(to, yes, asked.requestState);
-  expect(answer(call)).toBe("yes");
-  expect(answer({ name: "wipe", args: { path: "b" } })).toBe("no");
+  expect(confirmations.check({ name: "wipe", args: { path: "b" } }, yes, first)).toBe("no");
   expect(confirmations.check(call, yes, undefined)).toBe("no");
+  expect(confirmations.check(call, yes, first)).toBe("yes");
+  expect(confirmations.check(call, yes, first)).toBe("no");
+  // Two questions about the same call are two, and a no stays one.
+  expect(confirmations.check(call, { confirm: { action: "decline" } }, second)).toBe("no");
+  expect(confirmations.check(call, yes, second)).toBe("no");
   vi.setSystemTime(Date.now() + 1001);
-  expect(answer(call)).toBe("no");
+  expect(confirmations.check(call, yes, third)).toBe("no");
 });
 
 test("over a connection of the older era the question comes within the call", async () => {

@@ -10,6 +10,10 @@ interface CommonServerOptions {
   readonly readOnly?: readonly string[];
   /** Milliseconds a call may take without a sign of progress. Default 60,000. */
   readonly timeoutMs?: number;
+  /** Milliseconds its start may take. Default 15,000. */
+  readonly startTimeoutMs?: number;
+  /** Milliseconds it may take to list its tools. Default 10,000. */
+  readonly listTimeoutMs?: number;
 }
 
 /** A server that is a program on this machine and speaks over its standard input and output. */
@@ -65,12 +69,18 @@ export interface McpOptions {
 
 const SERVER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9-]|_(?!_)){0,31}$/;
 
+/** The default of `startTimeoutMs`. */
+export const DEFAULT_START_MS = 15_000;
+
+const positive = { type: "number", exclusiveMinimum: 0 };
 const texts = { type: "array", items: { type: "string", minLength: 1 } };
 const textMap = { type: "object", additionalProperties: { type: "string" } };
 const common = {
   enable: { anyOf: [{ const: true }, texts] },
   readOnly: texts,
-  timeoutMs: { type: "number", exclusiveMinimum: 0 },
+  timeoutMs: positive,
+  startTimeoutMs: positive,
+  listTimeoutMs: positive,
 };
 const stdioServer = {
   type: "object",

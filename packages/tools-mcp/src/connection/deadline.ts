@@ -12,6 +12,7 @@ export class CallDeadline {
   readonly #milliseconds: number;
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
+  readonly #request: string | undefined;
   readonly #onAbort = (): void => this.#stop(new Error("the call was aborted"));
   #leave: (reason: Error) => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -19,8 +20,10 @@ export class CallDeadline {
   #pausedAt = 0;
   #pauses = 0;
 
-  constructor(milliseconds: number, caller?: AbortSignal) {
+  /** `request` names the request in the message, where it is not the call itself. */
+  constructor(milliseconds: number, caller?: AbortSignal, request?: string) {
     this.#milliseconds = milliseconds;
+    this.#request = request;
     this.#caller = caller;
     if (caller?.aborted) this.#onAbort();
     caller?.addEventListener("abort", this.#onAbort, { once: true });
@@ -45,7 +48,7 @@ export class CallDeadline {
     if (this.#pauses > 0 || this.#milliseconds > LONGEST_TIMER_MS) return;
     const rest = this.#startedAt + MOST_EXTENSION * this.#milliseconds - performance.now();
     this.#timer = setTimeout(
-      () => this.#stop(new Error(`no answer within ${this.#milliseconds} ms; the request was cancelled`)),
+      () => this.#stop(new Error(this.#tooLate())),
       Math.max(0, Math.min(this.#milliseconds, rest)),
     );
   }
@@ -60,6 +63,11 @@ export class CallDeadline {
     // The time a person takes to answer does not count against the server.
     if (this.#pauses === 0) this.#startedAt += performance.now() - this.#pausedAt;
     this.reset();
+  }
+
+  #tooLate(): string {
+    const to = this.#request === undefined ? "" : ` to ${this.#request}`;
+    return `no answer${to} within ${this.#milliseconds} ms; the request was cancelled`;
   }
 
   #stop(reason: Error): void {

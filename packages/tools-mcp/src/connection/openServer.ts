@@ -1,4 +1,4 @@
-import { isHttp, type ServerOptions } from "../config/options.js";
+import { DEFAULT_START_MS, isHttp, type ServerOptions } from "../config/options.js";
 import { examineTools } from "../lock/examine.js";
 import type { LockedEra, LockedTool } from "../lock/lock.js";
 import { LoginProvider } from "../oauth/provider.js";
@@ -6,8 +6,7 @@ import { ErrorLog } from "../stdio/errorLog.js";
 import type { ConnectionHost } from "./connectionHost.js";
 import { openLink } from "./serverLink.js";
 import { Session } from "./session.js";
-
-const START_MS = 15_000;
+import { ToolWatch } from "./toolWatch.js";
 
 export interface OpenServerRequest {
   readonly name: string;
@@ -22,38 +21,49 @@ export interface OpenServerRequest {
   readonly onClose: (gone: Promise<void>) => void;
 }
 
+export interface OpenServer {
+  readonly session: Session;
+  /** Looks at changes of the tools that the server reports. */
+  readonly tools: ToolWatch;
+}
+
 /** Starts a server and connects to it. Rejects with the reason in words; nothing of the server is left then. */
-export async function openServer(request: OpenServerRequest): Promise<Session> {
+export async function openServer(request: OpenServerRequest): Promise<OpenServer> {
   const { name, options, era, host, ended, onTools, onClose } = request;
   const { guard, logins, directory, ask, redact, secrets } = host;
   ended.throwIfAborted();
   const log = new ErrorLog(redact);
   const auth = isHttp(options) ? new LoginProvider(name, options, logins, secrets) : undefined;
-  const timer = AbortSignal.timeout(START_MS);
+  const { startTimeoutMs = DEFAULT_START_MS, listTimeoutMs } = options;
+  const timer = AbortSignal.timeout(startTimeoutMs);
   const signal = AbortSignal.any([timer, ended]);
   const link = await openLink(options, { name, guard, log, directory, secrets, auth });
-  let session: Session | undefined;
+  let open: OpenServer | undefined;
   const readTools = async (from: Session, within?: AbortSignal): Promise<void> =>
     onTools(examineTools(name, await from.listTools(within)).tools);
   try {
-    const opened = await Session.open(
+    const session = await Session.open(
       link,
       {
         server: name,
         era,
         ask,
-        onToolsChanged: () => void (session && readTools(session).catch(() => undefined)),
-        onClose: () => void (session && onClose(link.close())),
+        listTimeoutMs,
+        onToolsChanged: () => open?.tools.invalidate(),
+        onClose: () => {
+          open?.tools.dispose();
+          if (open) onClose(link.close());
+        },
       },
       signal,
     );
-    session = opened;
-    await readTools(opened, signal);
-    return opened;
+    open = { session, tools: new ToolWatch(() => readTools(session)) };
+    await readTools(session, signal);
+    return open;
   } catch (error) {
-    session = undefined;
+    open = undefined;
     await link.close();
-    if (timer.aborted) throw new Error(`it did not start within ${START_MS} ms.${tail(log)}`);
+    if (timer.aborted) throw new Error(`it did not start within ${startTimeoutMs} ms.${tail(log)}`);
     throw link.endReason() === "" ? error : new Error(link.endReason());
   }
 }

@@ -1,14 +1,16 @@
 import { quote } from "@agent/core/toolkit";
-import type { ServerOptions } from "../config/options.js";
+import { isHttp, type ServerOptions } from "../config/options.js";
 import type { LockedServer, LockedTool } from "../lock/lock.js";
 import { untilAborted } from "../untilAborted.js";
 import type { ConnectionHost } from "./connectionHost.js";
 import { failureText } from "./failureText.js";
+import { type OpenServer, openServer } from "./openServer.js";
 import type { CallOptions, Session, ToolAnswer } from "./session.js";
 
 const DEFAULT_CALL_MS = 60_000;
-/** The number of automatic restarts of a server that died. */
+/** The number of automatic restarts of a server that died, before it is left alone for a while. */
 const MAX_RESTARTS = 1;
+const REST_MS = 60_000;
 
 /**
  * One server: started by its first call, compared with the lock, kept open, started once more if it died. Calls of
@@ -18,25 +20,23 @@ export class ServerConnection {
   readonly name: string;
   readonly options: ServerOptions;
   readonly #locked: LockedServer;
-  readonly #host: () => Promise<ConnectionHost>;
+  readonly #host: ConnectionHost;
   readonly #onDiffering: (tools: readonly string[]) => void;
   readonly #ended = new AbortController();
-  #opening: Promise<Session> | undefined;
+  #opening: Promise<OpenServer> | undefined;
   /** What `#opening` has resolved to. */
-  #session: Session | undefined;
+  #opened: OpenServer | undefined;
   #deaths = 0;
+  #diedAt = 0;
   #differing = new Set<string>();
   #closing: Promise<void> = Promise.resolve();
 
-  /**
-   * `host` is loaded with the first call: its modules take longer to load than the rest of the pack.
-   * `onDiffering` is called with the tools that are no longer as agreed, each time the server's list was read.
-   */
+  /** `onDiffering` is called with the tools that are no longer as agreed, each time the server's list was read. */
   constructor(
     name: string,
     options: ServerOptions,
     locked: LockedServer,
-    host: () => Promise<ConnectionHost>,
+    host: ConnectionHost,
     onDiffering: (tools: readonly string[]) => void,
   ) {
     this.name = name;
@@ -51,12 +51,19 @@ export class ServerConnection {
     return this.#opening !== undefined;
   }
 
+  /** The tools that are not as they were agreed to, as far as that is known: only a server that runs can be asked. */
+  get differing(): readonly string[] {
+    return [...this.#differing];
+  }
+
   async callTool(
     tool: LockedTool,
     args: Record<string, unknown>,
     options: Omit<CallOptions, "timeoutMs">,
   ): Promise<ToolAnswer> {
     return await this.use(options.signal, async (session, timeoutMs) => {
+      const changes = this.#opened?.tools.settled();
+      if (changes) await untilAborted(changes, options.signal);
       if (this.#differing.has(tool.tool)) throw new Error(differsText(this.name, tool.tool));
       return await session.callTool(tool, args, { ...options, timeoutMs });
     });
@@ -71,66 +78,70 @@ export class ServerConnection {
     work: (session: Session, timeoutMs: number) => Promise<T>,
   ): Promise<T> {
     try {
-      const session = this.#session ?? (await untilAborted(this.#open(), signal));
+      const { session } = this.#opened ?? (await untilAborted(this.#open(), signal));
       const result = await work(session, this.options.timeoutMs ?? DEFAULT_CALL_MS);
       this.#deaths = 0;
       return result;
     } catch (error) {
-      throw new Error(`MCP server ${quote(this.name)}: ${failureText(error, await this.#host())}`);
+      throw new Error(`MCP server ${quote(this.name)}: ${failureText(error, this.#host)}`);
     }
   }
 
   /** Ends the server and everything it started. */
   async dispose(): Promise<void> {
     this.#ended.abort(new Error("the agent is ending"));
-    this.#session = undefined;
-    const session = await this.#opening?.catch(() => undefined);
-    await session?.close();
+    this.#opened = undefined;
+    const opened = await this.#opening?.catch(() => undefined);
+    opened?.tools.dispose();
+    await opened?.session.close();
     await this.#closing;
   }
 
-  #open(): Promise<Session> {
+  #open(): Promise<OpenServer> {
     if (this.#ended.signal.aborted) return Promise.reject(new Error("the agent is ending"));
     if (this.#opening) return this.#opening;
-    if (this.#deaths > MAX_RESTARTS) {
+    if (this.#deaths > MAX_RESTARTS && performance.now() - this.#diedAt < REST_MS) {
       return Promise.reject(
         new Error(
-          `it died ${this.#deaths} times in a row and is not started again. Run "agent mcp check ${this.name}".`,
+          `it died ${this.#deaths} times in a row and is not started again for ${REST_MS / 1000} seconds. Run "agent mcp check ${this.name}".`,
         ),
       );
     }
     const opening = this.#connect();
     this.#opening = opening;
     opening.then(
-      (session) => {
-        if (this.#opening === opening) this.#session = session;
+      (opened) => {
+        if (this.#opening === opening) this.#opened = opened;
       },
-      () => {
-        this.#deaths++;
-        this.#opening = undefined;
-      },
+      () => this.#lose(),
     );
     return opening;
   }
 
-  async #connect(): Promise<Session> {
+  async #connect(): Promise<OpenServer> {
     // What the last process left behind must be gone before the next one starts.
     await this.#closing;
-    const [host, { openServer }] = await Promise.all([this.#host(), import("./openServer.js")]);
     return await openServer({
       name: this.name,
       options: this.options,
       era: this.#locked.era,
-      host,
+      host: this.#host,
       ended: this.#ended.signal,
       onTools: (tools) => this.#compare(tools),
       onClose: (gone) => {
-        this.#deaths++;
-        this.#opening = undefined;
-        this.#session = undefined;
+        this.#lose();
         this.#closing = gone;
       },
     });
+  }
+
+  #lose(): void {
+    this.#opening = undefined;
+    this.#opened = undefined;
+    // A server on HTTP is not started, only connected to again: there is nothing to be sparing with.
+    if (isHttp(this.options)) return;
+    this.#deaths++;
+    this.#diedAt = performance.now();
   }
 
   /** Finds out which tools are no longer as they were agreed to. */

@@ -4,6 +4,8 @@ import type { AuthProvider } from "@modelcontextprotocol/client";
 import { splitCommandLine } from "../config/commandLine.js";
 import { serverEnvironment } from "../config/environment.js";
 import { isHttp, type ServerOptions, type StdioServerOptions } from "../config/options.js";
+import { HttpLink } from "../http/httpLink.js";
+import { loadSdk } from "../sdk.js";
 import type { ErrorLog } from "../stdio/errorLog.js";
 import type { ProcessGuard } from "../stdio/guard.js";
 import { StdioClient } from "../stdio/stdioClient.js";
@@ -29,9 +31,7 @@ export interface LinkParts {
  */
 export async function openLink(server: ServerOptions, parts: LinkParts): Promise<ServerLink> {
   if (!isHttp(server)) return await stdioLink(server, parts);
-  // The official SDK is for servers on HTTP alone: event streams, resumption and logins. It takes long to load.
-  const { HttpLink } = await import("../http/httpLink.js");
-  return new HttpLink(server, parts);
+  return new HttpLink(await loadSdk(), server, parts);
 }
 
 async function stdioLink(server: StdioServerOptions, parts: LinkParts): Promise<ServerLink> {

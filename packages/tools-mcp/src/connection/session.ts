@@ -6,7 +6,7 @@ import { CallDeadline } from "./deadline.js";
 import { elicit } from "./elicitation.js";
 import type { Progress, ProtocolClient, ServerLink } from "./protocolClient.js";
 
-const LIST_MS = 10_000;
+const DEFAULT_LIST_MS = 10_000;
 const MAX_PAGES = 100;
 // Far more than is ever used: the surplus is only counted, for the message.
 const MAX_LISTED = 200_000;
@@ -22,6 +22,8 @@ export interface SessionOptions {
   /** The era of the protocol to use. Absent: the client finds it out. */
   readonly era: LockedEra | undefined;
   readonly ask: PackHost["ask"];
+  /** Milliseconds a list may take. Default 10,000. */
+  readonly listTimeoutMs?: number | undefined;
   readonly onToolsChanged: () => void;
   readonly onClose: () => void;
 }
@@ -37,11 +39,18 @@ export class Session {
   readonly #client: ProtocolClient;
   readonly #link: ServerLink;
   readonly #deadlines: Set<CallDeadline>;
+  readonly #listMs: number;
 
-  private constructor(client: ProtocolClient, link: ServerLink, deadlines: Set<CallDeadline>) {
+  private constructor(
+    client: ProtocolClient,
+    link: ServerLink,
+    deadlines: Set<CallDeadline>,
+    listTimeoutMs = DEFAULT_LIST_MS,
+  ) {
     this.#client = client;
     this.#link = link;
     this.#deadlines = deadlines;
+    this.#listMs = listTimeoutMs;
   }
 
   /** Connects. Rejects once `signal` aborts; `link` is closed then. */
@@ -59,7 +68,7 @@ export class Session {
     };
     const events = { ...(ask && { elicit: askPerson }), onToolsChanged, onClose };
     try {
-      return new Session(await link.connect({ era, events }, signal), link, deadlines);
+      return new Session(await link.connect({ era, events }, signal), link, deadlines, options.listTimeoutMs);
     } catch (error) {
       await link.close();
       throw error;
@@ -82,7 +91,7 @@ export class Session {
     return this.#client.capabilities.resources !== undefined;
   }
 
-  /** Everything the server lists as tools, unchecked. Within ten seconds, whatever the server does. */
+  /** Everything the server lists as tools, unchecked. Within the time for a list, whatever the server does. */
   async listTools(signal?: AbortSignal): Promise<unknown[]> {
     if (this.#client.capabilities.tools === undefined) return [];
     return await this.#list("tools/list", "tools", signal);
@@ -135,31 +144,34 @@ export class Session {
   }
 
   async #list(method: "tools/list" | "prompts/list" | "resources/list", key: string, signal?: AbortSignal) {
-    return await this.#withDeadline({ timeoutMs: LIST_MS, signal }, async (deadline) => {
-      const items: unknown[] = [];
-      let characters = 0;
-      let cursor: string | undefined;
-      for (let page = 0; page < MAX_PAGES && items.length < MAX_LISTED; page++) {
-        const params = cursor === undefined ? {} : { cursor };
-        const result: unknown = await this.#client.request(method, params, { signal: deadline.signal });
-        const list = listIn(result, key, method);
-        for (const item of list) items.push(item);
-        characters += JSON.stringify(list).length;
-        if (characters > MAX_LIST_CHARACTERS) throw new Error(`its list of ${key} is longer than 64 MiB`);
-        const next = isRecord(result) ? result.nextCursor : undefined;
-        if (typeof next !== "string" || next === cursor) break;
-        cursor = next;
-      }
-      return items;
-    });
+    return await this.#withDeadline(
+      { timeoutMs: this.#listMs, signal, request: method },
+      async (deadline) => {
+        const items: unknown[] = [];
+        let characters = 0;
+        let cursor: string | undefined;
+        for (let page = 0; page < MAX_PAGES && items.length < MAX_LISTED; page++) {
+          const params = cursor === undefined ? {} : { cursor };
+          const result: unknown = await this.#client.request(method, params, { signal: deadline.signal });
+          const list = listIn(result, key, method);
+          for (const item of list) items.push(item);
+          characters += JSON.stringify(list).length;
+          if (characters > MAX_LIST_CHARACTERS) throw new Error(`its list of ${key} is longer than 64 MiB`);
+          const next = isRecord(result) ? result.nextCursor : undefined;
+          if (typeof next !== "string" || next === cursor) break;
+          cursor = next;
+        }
+        return items;
+      },
+    );
   }
 
   /** Runs a request until it answers, its time is over or the caller aborts, whichever is first. */
   async #withDeadline<T>(
-    { timeoutMs, signal }: CallOptions,
+    { timeoutMs, signal, request }: CallOptions & { readonly request?: string },
     work: (deadline: CallDeadline) => Promise<T>,
   ): Promise<T> {
-    const deadline = new CallDeadline(timeoutMs, signal);
+    const deadline = new CallDeadline(timeoutMs, signal, request);
     this.#deadlines.add(deadline);
     try {
       return await deadline.race(work(deadline));

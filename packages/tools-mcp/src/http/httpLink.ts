@@ -1,17 +1,12 @@
 import { LONGEST_TIMER_MS } from "@agent/internal";
-import {
-  Client,
-  type ConnectOptions,
-  InsufficientScopeError,
-  SdkHttpError,
-  StreamableHTTPClientTransport,
-} from "@modelcontextprotocol/client";
+import type { Client, ConnectOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expand } from "../config/environment.js";
 import type { HttpServerOptions } from "../config/options.js";
 import type { ClientEvents, ConnectRequest, ServerLink } from "../connection/protocolClient.js";
 import type { LinkParts } from "../connection/serverLink.js";
 import type { LockedEra } from "../lock/lock.js";
 import { LoginNeededError } from "../oauth/provider.js";
+import type { McpSdk } from "../sdk.js";
 import { clientInfo } from "../version.js";
 import { boundedFetch } from "./boundedFetch.js";
 import { HttpClient } from "./httpClient.js";
@@ -25,19 +20,21 @@ const RECONNECTION = {
 
 /** The way to a server on HTTP, through the official SDK. */
 export class HttpLink implements ServerLink {
+  readonly #sdk: McpSdk;
   readonly #name: string;
   readonly #transport: StreamableHTTPClientTransport;
   #isClosed = false;
 
   /** Throws if a variable of the headers is not set. */
-  constructor({ url, headers = {} }: HttpServerOptions, { name, auth, secrets }: LinkParts) {
+  constructor(sdk: McpSdk, { url, headers = {} }: HttpServerOptions, { name, auth, secrets }: LinkParts) {
     const sent = Object.fromEntries(
       Object.entries(headers).map(([key, text]) => [key, expand(text, process.env, secrets)]),
     );
     // A user who configured an Authorization header does not want a login to replace it.
     const hasOwnToken = Object.keys(sent).some((key) => key.toLowerCase() === "authorization");
+    this.#sdk = sdk;
     this.#name = name;
-    this.#transport = new StreamableHTTPClientTransport(new URL(url), {
+    this.#transport = new sdk.StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers: sent },
       fetch: boundedFetch(),
       reconnectionOptions: RECONNECTION,
@@ -48,10 +45,10 @@ export class HttpLink implements ServerLink {
   }
 
   async connect({ era, events }: ConnectRequest, signal: AbortSignal): Promise<HttpClient> {
-    const client = createClient(events);
+    const client = createClient(this.#sdk, events);
     const prior = era && priorOf(era);
     this.#transport.onclose = events.onClose;
-    const explain = (error: unknown): unknown => asLoginNeeded(this.#name, error);
+    const explain = (error: unknown): unknown => asLoginNeeded(this.#sdk, this.#name, error);
     try {
       await client.connect(this.#transport, { signal, timeout: LONGEST_TIMER_MS, ...(prior && { prior }) });
     } catch (error) {
@@ -73,8 +70,8 @@ export class HttpLink implements ServerLink {
   }
 }
 
-function createClient({ elicit, onToolsChanged }: ClientEvents): Client {
-  const client = new Client(clientInfo(), {
+function createClient(sdk: McpSdk, { elicit, onToolsChanged }: ClientEvents): Client {
+  const client = new sdk.Client(clientInfo(), {
     // Neither sampling, roots nor logging: a server gets no model, no list of directories and no log.
     capabilities: elicit ? { elicitation: { form: {}, url: {} } } : {},
     // No time limit for the probe of the era: a server on HTTP always answers it, however slowly.
@@ -88,11 +85,11 @@ function createClient({ elicit, onToolsChanged }: ClientEvents): Client {
 }
 
 /** A login that is refused, or has too few permissions, is needed again. */
-function asLoginNeeded(server: string, error: unknown): unknown {
-  if (error instanceof SdkHttpError && error.status === 401) {
+function asLoginNeeded(sdk: McpSdk, server: string, error: unknown): unknown {
+  if (error instanceof sdk.SdkHttpError && error.status === 401) {
     return new LoginNeededError(server, "it refuses the one there is");
   }
-  if (!(error instanceof InsufficientScopeError)) return error;
+  if (!(error instanceof sdk.InsufficientScopeError)) return error;
   return new LoginNeededError(server, "the one there is does not permit this", error.requiredScope);
 }
 

@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { isRecord } from "@agent/core/toolkit";
+import { nodeCrypto } from "@agent/internal";
 
 /** A SHA-256 of a JSON value that does not depend on the order of its keys. */
 export function hashOf(value: unknown): string {
-  return createHash("sha256").update(canonicalJson(value)).digest("hex");
+  return nodeCrypto.createHash("sha256").update(canonicalJson(value)).digest("hex");
 }
 
 function canonicalJson(value: unknown): string {

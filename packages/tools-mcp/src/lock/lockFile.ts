@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
-import { quotePath } from "@agent/internal";
+import { nodeFs, quotePath } from "@agent/internal";
 import { isHttp, type McpOptions, type ServerOptions } from "../config/options.js";
 import { hashOf } from "./canonical.js";
 import type { Lock, LockedServer, LockedTool } from "./lock.js";
@@ -27,7 +26,7 @@ export function sourceHash(server: ServerOptions): string {
 export function readLock(path: string): Lock {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = nodeFs.readFileSync(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return EMPTY;
     throw new Error(`The lock ${quotePath(path)} cannot be read: ${errorMessage(error)}`);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { nodeCrypto } from "@agent/internal";
 
 const MAX_LENGTH = 64;
 const HASH_LENGTH = 8;
@@ -26,5 +26,5 @@ export function commandName(server: string, prompt: string): string {
 }
 
 function shortHash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, HASH_LENGTH);
+  return nodeCrypto.createHash("sha256").update(text).digest("hex").slice(0, HASH_LENGTH);
 }

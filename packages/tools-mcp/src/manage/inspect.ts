@@ -1,5 +1,5 @@
 import type { AuthProvider } from "@modelcontextprotocol/client";
-import { isHttp, type ServerOptions } from "../config/options.js";
+import { DEFAULT_START_MS, isHttp, type ServerOptions } from "../config/options.js";
 import type { ConnectionHost } from "../connection/connectionHost.js";
 import { failureText } from "../connection/failureText.js";
 import { openLink } from "../connection/serverLink.js";
@@ -9,8 +9,6 @@ import type { LockedEra, LockedServer } from "../lock/lock.js";
 import { sourceHash } from "../lock/lockFile.js";
 import { LoginNeededError, LoginProvider } from "../oauth/provider.js";
 import { ErrorLog } from "../stdio/errorLog.js";
-
-const DEFAULT_START_MS = 15_000;
 
 /** What a server offers now, in the form in which it would be locked. */
 export interface InspectedServer {
@@ -23,7 +21,7 @@ export interface InspectedServer {
 export interface InspectOptions {
   readonly signal?: AbortSignal;
   readonly auth?: AuthProvider;
-  /** Milliseconds its start may take. Default 15,000: more where a program has to be downloaded first. */
+  /** Milliseconds its start may take. Default: as its options say, or 15,000. More where a program has to be downloaded first. */
   readonly startMs?: number;
 }
 
@@ -61,7 +59,7 @@ async function inspectIn(
   server: ServerOptions,
   host: ConnectionHost,
   auth: AuthProvider | undefined,
-  { signal: caller, startMs = DEFAULT_START_MS }: InspectOptions,
+  { signal: caller, startMs = server.startTimeoutMs ?? DEFAULT_START_MS }: InspectOptions,
 ): Promise<InspectedServer> {
   const { guard, directory, secrets, redact, ask } = host;
   const log = new ErrorLog(redact);
@@ -75,7 +73,8 @@ async function inspectIn(
   const started = performance.now();
   try {
     const ignore = (): void => undefined;
-    const parts = { server: name, era, ask, onToolsChanged: ignore, onClose: ignore };
+    const { listTimeoutMs } = server;
+    const parts = { server: name, era, ask, listTimeoutMs, onToolsChanged: ignore, onClose: ignore };
     const session = await Session.open(link, parts, signal);
     const opened = performance.now();
     const { tools, setAside } = examineTools(name, await session.listTools(caller));

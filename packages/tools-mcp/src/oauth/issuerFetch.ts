@@ -1,26 +1,25 @@
-import { BlockList, isIP } from "node:net";
 import { quote } from "@agent/core/toolkit";
+import { lazyConstant, nodeNet } from "@agent/internal";
 import { boundedBody, withBody } from "../boundedBody.js";
 
 type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** Addresses of this machine and of the networks around it. */
-const INTERNAL = new BlockList();
-for (const [network, bits] of [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.168.0.0", 16],
-] as const) {
-  INTERNAL.addSubnet(network, bits, "ipv4");
-}
-INTERNAL.addAddress("::", "ipv6");
-INTERNAL.addAddress("::1", "ipv6");
-INTERNAL.addSubnet("fc00::", 7, "ipv6");
-INTERNAL.addSubnet("fe80::", 10, "ipv6");
+const internalAddresses = lazyConstant(() => {
+  const list = new nodeNet.BlockList();
+  list.addSubnet("0.0.0.0", 8, "ipv4");
+  list.addSubnet("10.0.0.0", 8, "ipv4");
+  list.addSubnet("100.64.0.0", 10, "ipv4");
+  list.addSubnet("127.0.0.0", 8, "ipv4");
+  list.addSubnet("169.254.0.0", 16, "ipv4");
+  list.addSubnet("172.16.0.0", 12, "ipv4");
+  list.addSubnet("192.168.0.0", 16, "ipv4");
+  list.addAddress("::", "ipv6");
+  list.addAddress("::1", "ipv6");
+  list.addSubnet("fc00::", 7, "ipv6");
+  list.addSubnet("fe80::", 10, "ipv6");
+  return list;
+});
 
 /**
  * `fetch` for what a server says about logins. It carries none of the headers that are meant for the server, goes only
@@ -58,6 +57,6 @@ function refused(address: URL, why: string): Error {
 function isInternal({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");
   if (host === "localhost" || host.endsWith(".localhost")) return true;
-  const family = isIP(host);
-  return family !== 0 && INTERNAL.check(host, family === 4 ? "ipv4" : "ipv6");
+  const family = nodeNet.isIP(host);
+  return family !== 0 && internalAddresses().check(host, family === 4 ? "ipv4" : "ipv6");
 }

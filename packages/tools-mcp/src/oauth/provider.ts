@@ -1,6 +1,7 @@
 import { quote } from "@agent/core/toolkit";
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import type { HttpServerOptions, OAuthOptions } from "../config/options.js";
+import { loadSdk } from "../sdk.js";
 import { issuerFetch } from "./issuerFetch.js";
 import { ownClient } from "./ownClient.js";
 import type { Login, LoginStore } from "./store.js";
@@ -85,7 +86,7 @@ export class LoginProvider implements AuthProvider {
   }
 
   async #requestTokens({ ...login }: Login): Promise<Login | undefined> {
-    const { refreshAuthorization, OAuthError } = await import("@modelcontextprotocol/client");
+    const { refreshAuthorization, OAuthError } = await loadSdk();
     const { tokens, discovery, issuer, resource } = login;
     const client = ownClient(this.#oauth) ?? login.client;
     if (!tokens?.refresh_token || !client || !discovery) return undefined;

@@ -1,8 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
-import { delay, hasEnded, processTag, quotePath } from "@agent/internal";
+import { delay, hasEnded, nodeFs, processTag, quotePath } from "@agent/internal";
 import type {
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
@@ -88,7 +87,7 @@ export class LoginStore {
 
   /** Runs `work` while no other process changes logins: two must not use one refresh token. */
   async exclusively<T>(work: () => Promise<T>): Promise<T> {
-    mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+    nodeFs.mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
     const lock = `${this.path}.lock`;
     const deadline = performance.now() + LOCK_WAIT_MS;
     while (!tryLock(lock)) {
@@ -102,13 +101,13 @@ export class LoginStore {
     try {
       return await work();
     } finally {
-      rmSync(lock, { force: true });
+      nodeFs.rmSync(lock, { force: true });
     }
   }
 
   #load(): LoginFile {
     try {
-      const file: unknown = JSON.parse(readFileSync(this.path, "utf8"));
+      const file: unknown = JSON.parse(nodeFs.readFileSync(this.path, "utf8"));
       if (isRecord(file) && file.version === 1 && isRecord(file.servers)) return file as unknown as LoginFile;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return { version: 1, servers: {} };
@@ -125,15 +124,16 @@ export class LoginStore {
 /** Tries to take the lock; returns whether it did. A lock whose process has ended is taken over. */
 function tryLock(path: string): boolean {
   try {
-    writeFileSync(path, processTag(), { flag: "wx", mode: 0o600 });
+    nodeFs.writeFileSync(path, processTag(), { flag: "wx", mode: 0o600 });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
   try {
     const isLeftBehind =
-      hasEnded(readFileSync(path, "utf8")) ?? Date.now() - statSync(path).mtimeMs > LOCK_STALE_MS;
-    if (isLeftBehind) rmSync(path, { force: true });
+      hasEnded(nodeFs.readFileSync(path, "utf8")) ??
+      Date.now() - nodeFs.statSync(path).mtimeMs > LOCK_STALE_MS;
+    if (isLeftBehind) nodeFs.rmSync(path, { force: true });
   } catch {
     // It was released meanwhile.
   }

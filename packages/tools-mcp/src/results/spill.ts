@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { processTag } from "@agent/internal";
+import { nodeFs, processTag } from "@agent/internal";
 
 const MAX_TOTAL_BYTES = 512 * 1024 * 1024;
 
@@ -18,7 +17,7 @@ export class SpillDirectory {
     if (this.#bytes > MAX_TOTAL_BYTES) return undefined;
     try {
       const path = join(this.#directory(), `${++this.#count}-${name.replace(/[^\w.-]/g, "_").slice(0, 60)}`);
-      writeFileSync(path, content, { mode: 0o600, flag: "wx" });
+      nodeFs.writeFileSync(path, content, { mode: 0o600, flag: "wx" });
       return path;
     } catch {
       return undefined; // a full disk costs the rest of the result, not the call
@@ -27,16 +26,16 @@ export class SpillDirectory {
 
   dispose(): void {
     process.off("exit", this.#onExit);
-    if (this.#path !== undefined) rmSync(this.#path, { recursive: true, force: true });
+    if (this.#path !== undefined) nodeFs.rmSync(this.#path, { recursive: true, force: true });
     this.#path = undefined;
   }
 
   #directory(): string {
     if (this.#path === undefined) {
-      this.#path = mkdtempSync(join(tmpdir(), `agent-mcp-${processTag()}-`));
+      this.#path = nodeFs.mkdtempSync(join(tmpdir(), `agent-mcp-${processTag()}-`));
       process.on("exit", this.#onExit);
     }
-    mkdirSync(this.#path, { recursive: true, mode: 0o700 });
+    nodeFs.mkdirSync(this.#path, { recursive: true, mode: 0o700 });
     return this.#path;
   }
 }

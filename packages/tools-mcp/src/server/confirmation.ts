@@ -10,12 +10,14 @@ export type Confirmation = "yes" | "no" | InputRequiredResult;
 
 /**
  * Asks the client's person before a call. The question carries a signed state with the call and its end, so that a
- * yes counts for this very call, within the time, and for nothing else: revision 2026-07-28 has no connection that
- * could remember it.
+ * yes counts for this very call, once, within the time, and for nothing else: revision 2026-07-28 has no connection
+ * that could remember it.
  */
 export class Confirmations {
   readonly #secret = randomBytes(32);
   readonly #timeoutMs: number;
+  /** The states that were answered and are still in time, each with its end. */
+  readonly #answered = new Map<string, number>();
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
@@ -28,7 +30,7 @@ export class Confirmations {
   ): Confirmation {
     const subject = JSON.stringify([call.name, call.args]);
     if (responses === undefined) return this.#ask(subject, call);
-    if (state === undefined || !this.#isValid(subject, state)) return "no";
+    if (state === undefined || !this.#isValid(subject, state) || !this.#isFirst(state)) return "no";
     return acceptedContent(responses, KEY)?.allow === true ? "yes" : "no";
   }
 
@@ -38,7 +40,7 @@ export class Confirmations {
   ) {
     const shown = truncateMiddle(escapeInvisible(JSON.stringify(args, undefined, 2)), MAX_SHOWN_BYTES);
     return inputRequired({
-      requestState: this.#state(subject, Date.now() + this.#timeoutMs),
+      requestState: this.#state(subject, Date.now() + this.#timeoutMs, randomBytes(8).toString("hex")),
       inputRequests: {
         [KEY]: inputRequired.elicit({
           mode: "form",
@@ -53,14 +55,28 @@ export class Confirmations {
     });
   }
 
-  #state(subject: string, end: number): string {
-    return `${end}.${createHmac("sha256", this.#secret).update(`${end}\0${subject}`).digest("hex")}`;
+  #state(subject: string, end: number, question: string): string {
+    const signature = createHmac("sha256", this.#secret)
+      .update(`${end}\0${question}\0${subject}`)
+      .digest("hex");
+    return `${end}.${question}.${signature}`;
   }
 
   #isValid(subject: string, state: string): boolean {
-    const end = Number(state.split(".")[0]);
-    if (!(end > Date.now())) return false;
-    const [given, wanted] = [Buffer.from(state), Buffer.from(this.#state(subject, end))];
+    const [end, question = ""] = state.split(".");
+    if (!(Number(end) > Date.now())) return false;
+    const [given, wanted] = [Buffer.from(state), Buffer.from(this.#state(subject, Number(end), question))];
     return given.length === wanted.length && timingSafeEqual(given, wanted);
+  }
+
+  /** Whether the question was not answered before: a request that is sent twice runs the call once. */
+  #isFirst(state: string): boolean {
+    for (const [answered, end] of this.#answered) {
+      if (end > Date.now()) break;
+      this.#answered.delete(answered);
+    }
+    if (this.#answered.has(state)) return false;
+    this.#answered.set(state, Number(state.split(".")[0]));
+    return true;
   }
 }

@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { Watchdog } from "@agent/internal";
+import { nodeCrypto, Watchdog } from "@agent/internal";
 import type { ServerProcesses } from "./processes.js";
 
 const MARK_NAME = "AGENT_MCP_HOST";
@@ -9,7 +8,7 @@ const MARK_NAME = "AGENT_MCP_HOST";
  * when the agent is killed. The shell runs only while there are servers.
  */
 export class ProcessGuard {
-  readonly #id = randomUUID();
+  #id = "";
   readonly #watched = new Map<number, ServerProcesses>();
   #watchdog: Watchdog | undefined;
   #count = 0;
@@ -22,6 +21,7 @@ export class ProcessGuard {
    * it before the server starts: an agent that is killed in between leaves nothing behind either.
    */
   newMark(): { readonly name: string; readonly value: string } {
+    this.#id ||= nodeCrypto.randomUUID();
     if (process.platform !== "win32")
       this.#watchdog ??= new Watchdog(`${MARK_NAME}=${this.#id}.`, [...this.#watched.keys()]);
     return { name: MARK_NAME, value: `${this.#id}.${++this.#count}.` };

@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { delay } from "@agent/internal";
+import { delay, nodeFs } from "@agent/internal";
 
 const POLL_MS = 10;
 /** How long a server has after its input ended, and again after SIGTERM. Together with the kill below two seconds. */
@@ -87,7 +86,7 @@ export class ServerProcesses {
 function readProcesses(): ProcessEntry[] | undefined {
   try {
     const entries: ProcessEntry[] = [];
-    for (const name of readdirSync("/proc")) {
+    for (const name of nodeFs.readdirSync("/proc")) {
       const entry = Number(name) > 0 && Number(name) !== process.pid ? readProcess(Number(name)) : undefined;
       if (entry) entries.push(entry);
     }
@@ -99,7 +98,7 @@ function readProcesses(): ProcessEntry[] | undefined {
 
 function readProcess(pid: number): ProcessEntry | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const stat = nodeFs.readFileSync(`/proc/${pid}/stat`, "latin1");
     // The name in parentheses may hold spaces and parentheses: what follows the last one is safe.
     const [state, parent, group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (state === "Z" || state === "X") return undefined;
@@ -111,7 +110,7 @@ function readProcess(pid: number): ProcessEntry | undefined {
 
 function hasInEnvironment(pid: number, text: string): boolean {
   try {
-    return readFileSync(`/proc/${pid}/environ`).includes(text);
+    return nodeFs.readFileSync(`/proc/${pid}/environ`).includes(text);
   } catch {
     return false; // it ended meanwhile, or belongs to someone else
   }

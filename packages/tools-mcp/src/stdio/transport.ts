@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { errorMessage, isRecord, quote } from "@agent/core/toolkit";
-import { escapeToLine, truncateUtf8 } from "@agent/internal";
+import { escapeToLine, nodeChildProcess, truncateUtf8 } from "@agent/internal";
 import type { ErrorLog } from "./errorLog.js";
 import type { ProcessGuard } from "./guard.js";
 import { LineSplitter, MAX_LINE_BYTES } from "./lines.js";
@@ -58,7 +58,7 @@ export class StdioTransport {
         reject(new Error(startFailure(command, cwd, error)));
       };
       try {
-        const child = spawn(command, [...args], {
+        const child = nodeChildProcess.spawn(command, [...args], {
           cwd,
           env: { ...env, [mark.name]: mark.value },
           detached: process.platform !== "win32", // a group and session of its own, which can be ended as one
