@@ -1,6 +1,5 @@
 import type { Content, PackCommand } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
-import { RequestError } from "@agentclientprotocol/sdk";
 import type { HostSession } from "./host.js";
 
 /** The commands of a session: the host's own come first, and keep their names. */
@@ -16,12 +15,12 @@ export async function expandCommand(
   signal: AbortSignal,
 ): Promise<{ readonly send: Content } | { readonly show: string }> {
   const [, name = "", input = ""] =
-    typeof content === "string" ? (/^\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(content.trim()) ?? []) : [];
+    typeof content === "string" ? (/^\/(\S+)(?:\s+([\s\S]*))?$/.exec(content.trim()) ?? []) : [];
   const command = commands.find((one) => one.name === name);
   if (command === undefined) return { send: content };
   try {
     return await command.run(input, signal);
   } catch (error) {
-    throw RequestError.internalError(undefined, `/${name}: ${errorMessage(error)}`);
+    throw new Error(`/${name}: ${errorMessage(error)}`, { cause: error });
   }
 }

@@ -1,5 +1,6 @@
-import { RequestError, type SessionConfigOption, type SessionModeState } from "@agentclientprotocol/sdk";
+import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
 import type { ModeChoice, ModelChoice } from "./host.js";
+import { invalidParams } from "./requestErrors.js";
 
 const MODEL = "model";
 const MODE = "mode";
@@ -54,7 +55,7 @@ export class ConfigOptions {
       return MODE;
     }
     if (id !== MODEL || !this.#model || typeof value !== "string" || !this.#models().includes(value)) {
-      throw RequestError.invalidParams(undefined, `there is no option "${id}" with this value`);
+      throw invalidParams(`there is no option "${id}" with this value`);
     }
     await this.#model.choose(value);
     return MODEL;
@@ -64,7 +65,7 @@ export class ConfigOptions {
     const { available } = this.#modes;
     if (!available.some((mode) => mode.id === id)) {
       const known = available.map((mode) => mode.id).join(", ");
-      throw RequestError.invalidParams(undefined, `there is no mode "${id}"; there are: ${known}`);
+      throw invalidParams(`there is no mode "${id}"; there are: ${known}`);
     }
     this.#modes.choose(id);
   }

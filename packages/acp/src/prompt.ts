@@ -28,8 +28,12 @@ function toPart(block: ContentBlock): ContentPart {
   }
 }
 
-/** Converts a `file:` URL to a path, which tools understand. */
+/** Converts a `file:` URL to a path, which tools understand. A URL that cannot be read stays as it is. */
 function toPath(uri: string): string {
   if (!uri.startsWith("file://") || !URL.canParse(uri)) return uri;
-  return decodeURIComponent(new URL(uri).pathname);
+  try {
+    return decodeURIComponent(new URL(uri).pathname);
+  } catch {
+    return uri;
+  }
 }

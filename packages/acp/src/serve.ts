@@ -1,5 +1,4 @@
 import { isAbsolute } from "node:path";
-import { errorMessage } from "@agent/core/toolkit";
 import {
   type AgentContext,
   agent as agentApp,
@@ -13,6 +12,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { Editor } from "./editor.js";
 import type { AcpHost } from "./host.js";
+import { invalidParams, inWords } from "./requestErrors.js";
 import { toServers } from "./servers.js";
 import { AcpSession } from "./session.js";
 import { standardStream } from "./stream.js";
@@ -53,45 +53,70 @@ async function serveStream(host: AcpHost, stream: Stream): Promise<void> {
       return initialized(host);
     })
     .onRequest(methods.agent.authenticate, () => ({}))
-    .onRequest(session.new, async ({ params, client, signal }) => {
-      const opened = await sessions.open(params, client, signal);
-      return { sessionId: opened.id, ...announceSoon(opened) };
-    })
-    .onRequest(session.load, async ({ params, client, signal }) => {
-      const opened = await sessions.open(params, client, signal, params.sessionId);
-      await opened.replay();
-      return announceSoon(opened);
-    })
-    .onRequest(session.resume, async ({ params, client, signal }) =>
-      announceSoon(await sessions.open(params, client, signal, params.sessionId)),
+    .onRequest(
+      session.new,
+      inWords(async ({ params, client, signal }) => {
+        const opened = await sessions.open(params, client, signal);
+        return { sessionId: opened.id, ...announceSoon(opened) };
+      }),
     )
-    .onRequest(session.list, async ({ params }) => ({
-      sessions: ((await host.listSessions?.(params.cwd ?? undefined)) ?? []).map(({ id, ...about }) => ({
-        sessionId: id,
-        ...about,
+    .onRequest(
+      session.load,
+      inWords(async ({ params, client, signal }) => {
+        const opened = await sessions.open(params, client, signal, params.sessionId);
+        await opened.replay();
+        return announceSoon(opened);
+      }),
+    )
+    .onRequest(
+      session.resume,
+      inWords(async ({ params, client, signal }) =>
+        announceSoon(await sessions.open(params, client, signal, params.sessionId)),
+      ),
+    )
+    .onRequest(
+      session.list,
+      inWords(async ({ params }) => ({
+        sessions: ((await host.listSessions?.(params.cwd ?? undefined)) ?? []).map(({ id, ...about }) => ({
+          sessionId: id,
+          ...about,
+        })),
       })),
-    }))
-    .onRequest(session.delete, async ({ params }) => {
-      if (!host.deleteSession) throw RequestError.methodNotFound(session.delete);
-      await sessions.close(params.sessionId);
-      await host.deleteSession(params.sessionId).catch(fail);
-      return {};
-    })
-    .onRequest(session.setMode, async ({ params }) => {
-      await sessions.find(params.sessionId).setMode(params.modeId);
-      return {};
-    })
-    .onRequest(session.setConfigOption, async ({ params }) => ({
-      configOptions: await sessions.find(params.sessionId).setConfigOption(params.configId, params.value),
-    }))
-    .onRequest(session.prompt, ({ params, signal }) =>
-      sessions.find(params.sessionId).prompt(params.prompt, signal),
     )
-    .onRequest(session.close, async ({ params }) => {
-      sessions.find(params.sessionId);
-      await sessions.close(params.sessionId);
-      return {};
-    })
+    .onRequest(
+      session.delete,
+      inWords(async ({ params }) => {
+        if (!host.deleteSession) throw RequestError.methodNotFound(session.delete);
+        await sessions.close(params.sessionId);
+        await host.deleteSession(params.sessionId);
+        return {};
+      }),
+    )
+    .onRequest(
+      session.setMode,
+      inWords(async ({ params }) => {
+        await sessions.find(params.sessionId).setMode(params.modeId);
+        return {};
+      }),
+    )
+    .onRequest(
+      session.setConfigOption,
+      inWords(async ({ params }) => ({
+        configOptions: await sessions.find(params.sessionId).setConfigOption(params.configId, params.value),
+      })),
+    )
+    .onRequest(
+      session.prompt,
+      inWords(({ params, signal }) => sessions.find(params.sessionId).prompt(params.prompt, signal)),
+    )
+    .onRequest(
+      session.close,
+      inWords(async ({ params }) => {
+        sessions.find(params.sessionId);
+        await sessions.close(params.sessionId);
+        return {};
+      }),
+    )
     .onNotification(session.cancel, ({ params }) => sessions.cancel(params.sessionId))
     .connect(stream);
   await connection.closed;
@@ -111,7 +136,7 @@ class Sessions {
 
   find(id: string): AcpSession {
     const session = this.#open.get(id);
-    if (!session) throw RequestError.invalidParams(undefined, `there is no session "${id}"`);
+    if (!session) throw invalidParams(`there is no session "${id}"`);
     return session;
   }
 
@@ -129,26 +154,24 @@ class Sessions {
     const additionalDirectories = params.additionalDirectories ?? [];
     for (const directory of [cwd, ...additionalDirectories]) {
       if (isAbsolute(directory)) continue;
-      throw RequestError.invalidParams(undefined, `"${directory}" must be an absolute path`);
+      throw invalidParams(`"${directory}" must be an absolute path`);
     }
     // The session may be open already: end its work before the stored conversation is read.
     if (resume !== undefined) await this.close(resume);
     const editor = new Editor(client, this.capabilities);
     const session = new AcpSession(editor, cwd, [cwd, ...additionalDirectories]);
     const editorFiles = editor.files();
-    const opened = await this.#host
-      .openSession({
-        cwd,
-        additionalDirectories,
-        servers: toServers(params.mcpServers ?? []),
-        approve: (call) => session.approve(call),
-        choose: (call, choices) => session.choose(call, choices),
-        ask: (question) => editor.ask(question),
-        signal,
-        ...(editorFiles && { editorFiles }),
-        ...(resume !== undefined && { resume }),
-      })
-      .catch(fail);
+    const opened = await this.#host.openSession({
+      cwd,
+      additionalDirectories,
+      servers: toServers(params.mcpServers ?? []),
+      approve: (call) => session.approve(call),
+      choose: (call, choices) => session.choose(call, choices),
+      ask: (question) => editor.ask(question),
+      signal,
+      ...(editorFiles && { editorFiles }),
+      ...(resume !== undefined && { resume }),
+    });
     session.attach(opened);
     await this.close(session.id);
     this.#open.set(session.id, session);
@@ -192,9 +215,4 @@ function announceSoon(session: AcpSession) {
   // Send updates after the response: the editor does not know the session id before.
   setImmediate(() => void session.announce().catch(() => undefined));
   return session.state();
-}
-
-/** Turns an error of the host into an error response with the same message. */
-function fail(error: unknown): never {
-  throw error instanceof RequestError ? error : RequestError.internalError(undefined, errorMessage(error));
 }

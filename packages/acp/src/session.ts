@@ -6,14 +6,8 @@ import {
   contentText,
   isAgentError,
 } from "@agent/core";
-import { errorMessage } from "@agent/core/toolkit";
 import { withTimeout } from "@agent/internal";
-import {
-  type ContentBlock,
-  type PromptResponse,
-  RequestError,
-  type SessionConfigOption,
-} from "@agentclientprotocol/sdk";
+import type { ContentBlock, PromptResponse, SessionConfigOption } from "@agentclientprotocol/sdk";
 import { expandCommand, sessionCommands } from "./commands.js";
 import { ConfigOptions } from "./configOptions.js";
 import type { Editor } from "./editor.js";
@@ -23,6 +17,7 @@ import { BuiltInModes } from "./modes.js";
 import { BuiltInPermissions, choosePermission } from "./permission.js";
 import { toContent } from "./prompt.js";
 import { replayEvents } from "./replay.js";
+import { invalidParams, invalidRequest } from "./requestErrors.js";
 import { type TextReader, textReader } from "./textReader.js";
 import { unlessAborted } from "./unlessAborted.js";
 import { chunk, UpdateWriter, type UpdateWriterOptions } from "./updates.js";
@@ -72,9 +67,8 @@ export class AcpSession {
 
   /** Answers a message. Rejects with a readable error if the model or its server fails. */
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
-    if (this.#running)
-      throw RequestError.invalidRequest(undefined, "this session is answering another message");
-    if (toContent(blocks).length === 0) throw RequestError.invalidParams(undefined, "the message is empty");
+    if (this.#running) throw invalidRequest("this session is answering another message");
+    if (toContent(blocks).length === 0) throw invalidParams("the message is empty");
     const running = new AbortController();
     this.#running = running;
     try {
@@ -158,12 +152,13 @@ export class AcpSession {
     if (late === undefined) return { stopReason: "cancelled" };
     this.#settling = Promise.resolve([]);
     for (const event of late) await this.#show(event);
-    const expanded = await expandCommand(sessionCommands(host), toContent(blocks), signal);
+    const written = toContent(blocks);
+    const expanded = await expandCommand(sessionCommands(host), written, signal);
     if ("show" in expanded) {
       await this.#editor.update(chunk("agent_message_chunk", expanded.show));
       return { stopReason: "end_turn" };
     }
-    await this.#announceTitle(expanded.send);
+    await this.#announceTitle(written);
     this.#changes.clear();
     const content = (await host.beforeMessage?.(expanded.send)) ?? expanded.send;
     return await this.#chat(content, signal);
@@ -181,7 +176,7 @@ export class AcpSession {
     } catch (error) {
       if (signal.aborted) return { stopReason: "cancelled" };
       if (isAgentError(error, "turn_limit")) return { stopReason: "max_turn_requests" };
-      throw RequestError.internalError(undefined, errorMessage(error));
+      throw error;
     } finally {
       await this.#settle(signal.aborted);
     }
@@ -262,8 +257,7 @@ export class AcpSession {
 
   #parts() {
     const [host, config, writer] = [this.#host, this.#config, this.#writer];
-    if (!host || !config || !writer)
-      throw RequestError.internalError(undefined, "the session has no agent yet");
+    if (!host || !config || !writer) throw new Error("the session has no agent yet");
     return { host, config, writer };
   }
 }

@@ -1,5 +1,5 @@
 import type { EditorFiles } from "@agent/core";
-import { canonicalPath, isInside, readRegularFile } from "@agent/internal";
+import { canonicalPath, isInside, readRegularFile, unsavedText } from "@agent/internal";
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -14,10 +14,8 @@ export function textReader(roots: readonly string[], files: EditorFiles | undefi
     const target = canonicalPath(path);
     const isAsked = onDisk !== undefined && real.some((root) => isInside(root, target));
     if (!isAsked || !files?.readText) return onDisk;
-    const text = await files.readText(target).catch(() => undefined);
-    const isSame =
-      typeof text !== "string" || text.replaceAll("\r\n", "\n") === onDisk.replaceAll("\r\n", "\n");
-    return isSame ? onDisk : text;
+    const inEditor = await files.readText(target).catch(() => undefined);
+    return unsavedText(onDisk, inEditor) ?? onDisk;
   };
 }
 

@@ -97,7 +97,7 @@ export class UpdateWriter {
         yield* this.#ended(event);
         break;
       case "usage":
-        yield* this.#usage(event.usage);
+        if (!event.summary) yield* this.#usage(event.usage);
         break;
       case "context":
         if (this.#options.editor.capabilities.session?.compaction) {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PackRegistry } from "@agent/core";
 import { methods } from "@agentclientprotocol/sdk";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { openEditor, project, started } from "./editor.js";
 
 const { session } = methods.agent;
@@ -67,7 +67,7 @@ test("an empty message is the editor's mistake, not one of the agent", async () 
   for (const prompt of [[], [{ type: "text" as const, text: "" }]]) {
     await expect(agent.request(session.prompt, { sessionId, prompt })).rejects.toMatchObject({
       code: -32602,
-      message: expect.stringContaining("the message is empty"),
+      message: "the message is empty",
     });
   }
 });
@@ -196,6 +196,8 @@ test("commands of packs are advertised and run", async () => {
         commands: [
           { name: "greet", description: "Greets", run: async (input) => ({ send: `Say hello to ${input}` }) },
           { name: "show", description: "Shows", run: async (input) => ({ show: `shown ${input}` }) },
+          // As prompts of MCP servers are named.
+          { name: "docs:show", description: "Shows", run: async (input) => ({ show: `also ${input}` }) },
         ],
       }),
   };
@@ -209,14 +211,17 @@ test("commands of packs are advertised and run", async () => {
   const editor = await started({ packs: [pack], answers });
   await editor.prompt("/greet Ada");
   await editor.prompt("/show this");
+  await editor.prompt("/docs:show that");
   expect(seen).toEqual(["Say hello to Ada"]);
-  expect(texts(editor, "agent_message_chunk")).toEqual(["Hello Ada.", "shown this"]);
-  // The update is sent after the response to session/new, by setImmediate, so awaiting promises is not enough.
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  const advertised = editor.updates.find(
-    ({ sessionUpdate }) => sessionUpdate === "available_commands_update",
+  expect(texts(editor, "agent_message_chunk")).toEqual(["Hello Ada.", "shown this", "also that"]);
+  // The update is sent some time after the response to session/new.
+  const advertised = await vi.waitUntil(
+    () => editor.updates.find(({ sessionUpdate }) => sessionUpdate === "available_commands_update"),
+    { timeout: 30_000 },
   );
-  expect(advertised).toMatchObject({ availableCommands: [{ name: "greet" }, { name: "show" }] });
+  expect(advertised).toMatchObject({
+    availableCommands: [{ name: "greet" }, { name: "show" }, { name: "docs:show" }],
+  });
 });
 
 test("the editor's MCP servers reach the host as options of @agent/tools-mcp", async () => {
@@ -238,6 +243,20 @@ test("the editor's MCP servers reach the host as options of @agent/tools-mcp", a
   ]);
 });
 
+test("what keeps a session from opening is told in the host's own words", async () => {
+  const { agent } = openEditor({
+    onOpen: () => {
+      throw new Error('The project is not trusted. Run "agent" in it once.');
+    },
+  });
+  await agent.request(methods.agent.initialize, { protocolVersion: 1 });
+  await expect(agent.request(session.new, { cwd: project(), mcpServers: [] })).rejects.toMatchObject({
+    code: -32603,
+    message: 'The project is not trusted. Run "agent" in it once.',
+    data: undefined,
+  });
+});
+
 test("a failing model is a readable error, and the session continues", async () => {
   const editor = await started({
     answers: [
@@ -247,6 +266,11 @@ test("a failing model is a readable error, and the session continues", async () 
       "Back.",
     ],
   });
-  await expect(editor.prompt("Hi")).rejects.toThrow("no credit left");
+  // The whole message: editors show it to the person, with what is in `data` behind it.
+  await expect(editor.prompt("Hi")).rejects.toMatchObject({
+    code: -32603,
+    message: "The provider failed: no credit left",
+    data: undefined,
+  });
   expect(await editor.prompt("Hi")).toEqual({ stopReason: "end_turn" });
 });

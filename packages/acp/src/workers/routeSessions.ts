@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { isRecord } from "@agent/core/toolkit";
 import { withTimeout } from "@agent/internal";
-import { type AnyMessage, methods, RequestError, type Stream } from "@agentclientprotocol/sdk";
+import { type AnyMessage, methods, type Stream } from "@agentclientprotocol/sdk";
+import { failure } from "../requestErrors.js";
 import { RequestIds } from "./requestIds.js";
 import { type PendingRequest, Worker, type WorkerProcess } from "./worker.js";
 
@@ -160,7 +161,7 @@ class Router {
   }
 
   #fail(id: unknown, reason: string): void {
-    const { code, message } = RequestError.internalError(undefined, reason);
+    const { code, message } = failure(new Error(reason));
     this.#send({ jsonrpc: "2.0", id, error: { code, message } } as AnyMessage);
   }
 

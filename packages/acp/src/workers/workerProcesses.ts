@@ -37,12 +37,11 @@ export function inChildProcess({ command, args, cwd, env }: ProgramStart): Worke
     Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
     { maxMessageBytes: MAX_MESSAGE_BYTES },
   );
+  const writer = stream.writable.getWriter();
   const writable = new WritableStream<AnyMessage>({
-    write: async (message) => await write(message),
+    write: (message) => writer.write(message),
     // Closing the SDK's stream does not close the program's standard input.
     close: () => void child.stdin?.end(),
   });
-  const writer = stream.writable.getWriter();
-  const write = (message: AnyMessage): Promise<void> => writer.write(message);
   return { stream: { readable: stream.readable, writable }, ended, kill: () => child.kill("SIGKILL") };
 }

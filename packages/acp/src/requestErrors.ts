@@ -1,0 +1,33 @@
+import { errorMessage } from "@agent/core/toolkit";
+import { RequestError } from "@agentclientprotocol/sdk";
+
+// Editors show the message of an error to the person. The SDK's own constructors begin it with "Internal error: " and the
+// like, and put what they do not know into `data`, which editors print as JSON.
+
+/** The editor asked for something that cannot be done now. */
+export function invalidRequest(message: string): RequestError {
+  return new RequestError(-32600, message);
+}
+
+/** The editor named something that does not exist. */
+export function invalidParams(message: string): RequestError {
+  return new RequestError(-32602, message);
+}
+
+/** What went wrong here, in its own words. */
+export function failure(error: unknown): RequestError {
+  return error instanceof RequestError ? error : new RequestError(-32603, errorMessage(error));
+}
+
+/** A handler whose errors reach the editor in their own words. */
+export function inWords<Request, Response>(
+  handle: (request: Request) => Response | Promise<Response>,
+): (request: Request) => Promise<Response> {
+  return async (request) => {
+    try {
+      return await handle(request);
+    } catch (error) {
+      throw failure(error);
+    }
+  };
+}
