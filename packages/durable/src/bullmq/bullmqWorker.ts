@@ -41,6 +41,7 @@ export class BullmqWorker implements EngineWorker {
   readonly #handlers = new Set<Promise<void>>();
   readonly #closed = new AbortController();
   readonly #loops: Promise<void>[] = [];
+  #taking: Promise<void> | undefined;
   #kinds: readonly Kind[] = [];
   #wake = new AbortController();
   #isClosing = false;
@@ -61,13 +62,15 @@ export class BullmqWorker implements EngineWorker {
     this.#loop(Math.min(SWEEP_MS, leaseMs / RENEWALS_PER_LEASE), () => this.#parts.dispatcher.sweep());
     this.#loop(leaseMs / RENEWALS_PER_LEASE, () => this.#renew());
     this.#loop(leaseMs / RENEWALS_PER_LEASE, async () => this.#loseExpired());
-    this.#loops.push(this.#takeRuns());
+    this.#taking = this.#takeRuns();
   }
 
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#wake.abort();
     for (const claim of this.#claims.values()) claim.stop("closing");
+    // A run that is being claimed at this moment starts another handler.
+    await this.#taking;
     await Promise.all(this.#handlers);
     this.#closed.abort();
     await Promise.all(this.#loops);

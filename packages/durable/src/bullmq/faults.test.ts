@@ -1,9 +1,11 @@
 import { defineTool } from "@agent/core";
+import pg from "pg";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { eventsOf, follow, scripted, workWith } from "../../test/helpers.js";
 import { POSTGRES_URL, query, REDIS_URL, testSchema, withServers } from "../../test/servers.js";
 import type { RunEngine } from "../engine/engine.js";
 import { startRun } from "../engine/startRun.js";
+import { newRun, TestWorker } from "../testing/claims.js";
 import { createBullmqEngine } from "./bullmqEngine.js";
 
 async function openEngine(schema: string): Promise<RunEngine> {
@@ -83,6 +85,33 @@ describe.skipIf(!withServers)("faults of the database", () => {
     expect(write).toHaveBeenCalledOnce();
     const ends = eventsOf(all).filter(({ type }) => type === "tool_end");
     expect(ends).toHaveLength(1);
+  });
+
+  test("a worker that closes while it claims a run gives the run back before it is closed", async () => {
+    const { schema } = await testSchema();
+    const engine = await openEngine(schema);
+    const run = newRun();
+    await engine.create(run);
+    // Its row is locked, so that the claim waits.
+    const client = new pg.Client({ connectionString: POSTGRES_URL });
+    await client.connect();
+    onTestFinished(() => client.end());
+    await client.query("begin");
+    await client.query(`select 1 from ${schema}.run for update`);
+    const worker = await TestWorker.start(engine);
+    const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%${schema}.run set state = ''running''%'`;
+    await vi.waitUntil(async () => (await query(waiting)).length > 0, { timeout: 60_000 });
+    const order: string[] = [];
+    const closed = worker.close().then(() => order.push("closed"));
+    await client.query("commit");
+    const claim = await worker.next();
+    // Long enough for a worker that forgot the claim to be closed.
+    await query("select pg_sleep(1)");
+    order.push("ended");
+    claim.end({ state: "queued" });
+    await closed;
+    expect(order).toEqual(["ended", "closed"]);
+    expect(await engine.get(run.id)).toMatchObject({ state: "queued", epoch: 1 });
   });
 
   test("a run whose ticket was lost with the queue is queued again", async () => {

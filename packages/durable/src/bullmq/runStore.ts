@@ -203,22 +203,15 @@ export class RunStore {
     return rows[0];
   }
 
+  /** Queues a run again, or parks it if its tenant has no place in the queue. */
   async #requeue(client: PoolClient, id: string, tenant: string): Promise<readonly Dispatch[]> {
+    const hasSlot = await this.#slots.take(client, tenant);
     const { rows } = await client.query<Dispatch>(
-      `update ${this.#s}.run set state = 'queued', enqueued = false, queued_at = clock_timestamp() where id = $1
-       returning ${DISPATCH}`,
-      [id],
+      `update ${this.#s}.run set state = 'queued', parked = $2, enqueued = false, queued_at = clock_timestamp()
+       where id = $1 returning ${DISPATCH}`,
+      [id, !hasSlot],
     );
-    return await this.#admit(client, tenant, rows);
-  }
-
-  /** Parks what has no place in the queue. */
-  async #admit(client: PoolClient, tenant: string, rows: readonly Dispatch[]): Promise<readonly Dispatch[]> {
-    if (await this.#slots.take(client, tenant)) return rows;
-    for (const { id } of rows) {
-      await client.query(`update ${this.#s}.run set parked = true where id = $1`, [id]);
-    }
-    return [];
+    return hasSlot ? rows : [];
   }
 
   #transaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {

@@ -54,9 +54,15 @@ export class Tickets {
       if (this.#workers.has(name)) continue;
       const worker = this.#backend.createWorker(this.#queueName(name), lockMs);
       worker.on("error", this.#onFault);
+      try {
+        await worker.waitUntilReady();
+        await worker.startStalledCheckTimer();
+      } catch (error) {
+        // The next attempt starts with a new worker: one without the check would never get back lost tickets.
+        worker.close(true).catch(this.#onFault);
+        throw error;
+      }
       this.#workers.set(name, worker);
-      await worker.waitUntilReady();
-      await worker.startStalledCheckTimer();
     }
   }
 

@@ -14,6 +14,8 @@ interface Position {
   readonly index: number;
 }
 
+// A reader may be slow, and there may be many: each holds a piece of a journal at a time.
+const PIECE_BYTES = 256 * 1024;
 const START: Position = { epoch: 0, byte: 0, index: 0 };
 const CURSOR = /^(\d{1,9})\.(\d{1,15})\.(\d{1,9})$/;
 
@@ -68,27 +70,27 @@ function readBatch(
   for (const segment of files.segments(id, epoch)) {
     if (segment.epoch < position.epoch) continue;
     const isSame = segment.epoch === position.epoch;
-    const from = isSame ? position.byte : 0;
-    const lines = files.readFrom(id, segment.epoch, from, segment.size);
-    if (lines.length === 0) continue;
-    log.read();
-    // Read what counts again if another worker has taken the run meanwhile.
-    if (log.table.get(id)?.epoch !== epoch) return readAgain(id, position, log, files);
-    const events: (readonly [FollowedEvent, Position])[] = [];
-    let start = from;
-    for (const { text, end } of lines) {
-      const { at = 0, e = [] } = parseLine(text);
-      for (const [index, event] of e.entries()) {
-        if (isSame && start === position.byte && index < position.index) continue;
-        const isLast = index === e.length - 1;
-        const next: Position = isLast
-          ? { epoch: segment.epoch, byte: end, index: 0 }
-          : { epoch: segment.epoch, byte: start, index: index + 1 };
-        events.push([{ cursor: formatCursor(next), at, epoch: segment.epoch, event }, next]);
+    for (let start = isSame ? position.byte : 0; ; ) {
+      const lines = files.readFrom(id, segment.epoch, start, segment.size, { bytes: PIECE_BYTES });
+      if (lines.length === 0) break;
+      log.read();
+      // Read what counts again if another worker has taken the run meanwhile.
+      if (log.table.get(id)?.epoch !== epoch) return readAgain(id, position, log, files);
+      const events: (readonly [FollowedEvent, Position])[] = [];
+      for (const { text, end } of lines) {
+        const { at = 0, e = [] } = parseLine(text);
+        for (const [index, event] of e.entries()) {
+          if (isSame && start === position.byte && index < position.index) continue;
+          const isLast = index === e.length - 1;
+          const next: Position = isLast
+            ? { epoch: segment.epoch, byte: end, index: 0 }
+            : { epoch: segment.epoch, byte: start, index: index + 1 };
+          events.push([{ cursor: formatCursor(next), at, epoch: segment.epoch, event }, next]);
+        }
+        start = end;
       }
-      start = end;
+      if (events.length > 0) return events;
     }
-    if (events.length > 0) return events;
   }
   return [];
 }

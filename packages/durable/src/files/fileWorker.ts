@@ -33,8 +33,7 @@ export class FileWorker implements EngineWorker {
   readonly #stopListening: () => void;
   readonly #claims = new Set<FileClaim>();
   readonly #handlers = new Set<Promise<void>>();
-  readonly #closed = new AbortController();
-  #isClosing = false;
+  readonly #closing = new AbortController();
 
   constructor(parts: Parts, handle: ClaimHandler, options: EngineWorkOptions) {
     this.#parts = parts;
@@ -50,10 +49,9 @@ export class FileWorker implements EngineWorker {
   }
 
   async close(): Promise<void> {
-    this.#isClosing = true;
+    this.#closing.abort();
     for (const claim of this.#claims) claim.stop("closing");
     await Promise.all(this.#handlers);
-    this.#closed.abort();
     this.#stopListening();
     this.#stopHeartbeat();
   }
@@ -95,7 +93,7 @@ export class FileWorker implements EngineWorker {
   }
 
   #fill(): void {
-    while (!this.#isClosing && this.#handlers.size < this.#options.concurrency) {
+    while (!this.#closing.signal.aborted && this.#handlers.size < this.#options.concurrency) {
       const next = this.#parts.log.table.next(this.#filter);
       if (!next) return;
       if (!this.#claim(next)) continue;
@@ -153,16 +151,21 @@ export class FileWorker implements EngineWorker {
     this.#parts.log.submit({ op: "crash", at: Date.now(), id, epoch, maxCrashes, reason });
   }
 
-  /** Retries while the disk is full: no other process can end the claim of a live worker. */
+  /**
+   * Retries while the disk is full: no other process can end the claim of a live worker. A worker that closes tries
+   * once more and leaves the run to the next worker, which goes on from the journal.
+   */
   async #end(write: () => void): Promise<void> {
-    while (!this.#closed.signal.aborted) {
+    for (;;) {
+      const { aborted: isLastAttempt } = this.#closing.signal;
       try {
         this.#parts.log.read();
         write();
         return;
       } catch (error) {
         this.#options.onFault(error);
-        await sleep(RETRY_MS, this.#closed.signal);
+        if (isLastAttempt) return;
+        await sleep(RETRY_MS, this.#closing.signal);
       }
     }
   }

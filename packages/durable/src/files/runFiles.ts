@@ -95,13 +95,22 @@ export class RunFiles {
 
   /** `undefined` if the claim has not begun its file, or was lost before it had. */
   readHeader(id: string, epoch: number): Header | undefined {
-    const first = this.readFrom(id, epoch, 0, MAX_HEADER_BYTES, 1)[0]?.text;
+    const first = this.readFrom(id, epoch, 0, MAX_HEADER_BYTES, { lines: 1 })[0]?.text;
     const header: unknown = first === undefined ? undefined : JSON.parse(first);
     return isRecord(header) && header.epoch === epoch ? (header as unknown as Header) : undefined;
   }
 
-  /** The whole lines of a journal file from a byte on, with the byte after each. */
-  readFrom(id: string, epoch: number, from: number, size: number, most = Infinity): readonly Line[] {
+  /**
+   * The whole lines of a journal file from a byte on, with the byte after each. `most` bounds how many: of `bytes`,
+   * those that fit, and one that is longer.
+   */
+  readFrom(
+    id: string,
+    epoch: number,
+    from: number,
+    size: number,
+    most: { readonly lines?: number; readonly bytes?: number } = {},
+  ): readonly Line[] {
     let fd: number;
     try {
       fd = openSync(this.journalPath(id, epoch), "r");
@@ -112,9 +121,12 @@ export class RunFiles {
     try {
       const end = Math.min(size, fstatSync(fd).size);
       if (end <= from) return [];
-      const buffer = Buffer.allocUnsafe(end - from);
-      const count = readSync(fd, buffer, 0, buffer.length, from);
-      return splitLines(buffer.subarray(0, count), from, most);
+      for (let length = most.bytes ?? Infinity; ; length *= 2) {
+        const buffer = Buffer.allocUnsafe(Math.min(length, end - from));
+        const count = readSync(fd, buffer, 0, buffer.length, from);
+        const lines = splitLines(buffer.subarray(0, count), from, most.lines ?? Infinity);
+        if (lines.length > 0 || length >= end - from) return lines;
+      }
     } finally {
       closeSync(fd);
     }
@@ -174,7 +186,12 @@ export class JournalFile {
 
   constructor(path: string, header: Header) {
     this.#fd = openSync(path, "ax", FILE_MODE);
-    this.append(header, false);
+    try {
+      this.append(header, false);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   append(line: unknown, flush: boolean): void {

@@ -1,0 +1,36 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { POSTGRES_URL, testSchema, withServers } from "../../test/servers.js";
+import { clientConfig, postgresTickets } from "./drivers.js";
+import { Tickets } from "./tickets.js";
+
+const KIND = { name: "test", definition: "test", labels: [] };
+
+describe.skipIf(!withServers)("the queues", () => {
+  test("a worker whose check for lost tickets did not start is replaced by the next attempt", async () => {
+    const { schema } = await testSchema();
+    const backend = await postgresTickets(clientConfig(POSTGRES_URL, 30_000), `${schema}_queue`);
+    const checked: boolean[] = [];
+    const tickets = new Tickets(
+      {
+        ...backend,
+        createWorker(name, lockMs) {
+          const worker = backend.createWorker(name, lockMs);
+          const start = worker.startStalledCheckTimer.bind(worker);
+          worker.startStalledCheckTimer = async () => {
+            checked.push(checked.length > 0);
+            if (checked.length === 1) throw new Error("The connection was cut.");
+            await start();
+          };
+          return worker;
+        },
+      },
+      schema,
+      () => undefined,
+    );
+    onTestFinished(() => tickets.close());
+    await expect(tickets.open([KIND], 1000)).rejects.toThrow("The connection was cut.");
+    await tickets.open([KIND], 1000);
+    await tickets.open([KIND], 1000);
+    expect(checked).toEqual([false, true]);
+  });
+});
