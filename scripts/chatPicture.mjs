@@ -88,7 +88,11 @@ try {
   });
   writeFileSync(fromRoot("docs/images/chat.svg"), drawn);
 } finally {
-  tmux("kill-server");
+  try {
+    tmux("kill-server");
+  } catch {
+    // No server was started, or it has ended: the reason is the error that is thrown already.
+  }
   server.closeAllConnections();
   server.close();
   rmSync(home, { recursive: true, force: true });

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { ROOT } from "./pages.js";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PAGE = readFileSync(join(ROOT, "docs/security-promises.md"), "utf8");
 /** Every area that a reader looks for. */
 const AREAS = [

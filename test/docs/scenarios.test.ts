@@ -1,10 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { ROOT } from "./pages.js";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PAGE = join(ROOT, "test/scenarios.md");
 /** In the name of a test, up to its explanation, the next scenario or its end. */
 const SCENARIO = /Scenario: (\w[^:;"]*)/g;

@@ -86,5 +86,5 @@ export async function startNext(directory: string, variables: NodeJS.ProcessEnv 
 function appEnvironment(): NodeJS.ProcessEnv {
   // In CI, Next.js warns of a missing build cache: that is about the machine, not about the packages.
   const { CI: _, ...env }: NodeJS.ProcessEnv = process.env;
-  return { ...env, NEXT_TELEMETRY_DISABLED: "1" };
+  return { ...env, NEXT_TELEMETRY_DISABLED: "1", NEXT_MANUAL_SIG_HANDLE: "true" };
 }

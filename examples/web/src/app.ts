@@ -44,7 +44,8 @@ export function createApp({ provider, workspace, sessions, page }: AppOptions): 
   });
   const chat = toNodeListener(handlers);
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? "/", "http://localhost");
+    // Not by `new URL`, which throws for an address such as "//".
+    const [pathname = "/"] = (request.url ?? "/").split("?", 1);
     if (pathname === "/chat") void chat(request, response);
     else sendPage(page, pathname, request, response);
   });

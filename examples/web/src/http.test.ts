@@ -73,6 +73,12 @@ async function follow(url: string, cookie: string) {
   };
 }
 
+test("a request for no readable address is answered, and the server goes on", async () => {
+  const { url } = await serve(workspace(), []);
+  expect((await fetch(`${url}//`)).status).toBe(404);
+  expect((await fetch(url)).status).toBe(200);
+});
+
 test("events come as SSE, and a call runs only after a second request allows it", async () => {
   const folder = workspace();
   const file = join(folder, "new.txt");

@@ -304,3 +304,23 @@ test("wrong options are named", () => {
     createChatHandlers({ identify: () => "1", open: () => null as never, idelMs: 3 } as never),
   ).toThrow("idleMs");
 });
+
+test("what a conversation holds is closed also if a pack of its agent cannot be disposed of", async () => {
+  const stuck: ToolPack = {
+    packName: "stuck",
+    register: (registry) => registry.provide?.({ dispose: () => Promise.reject(new Error("stuck")) }),
+  };
+  let isClosed = false;
+  const handlers = createChatHandlers({
+    identify: () => "1",
+    open: () => ({
+      agent: new Agent(scriptedProvider([]), { packs: [stuck] }),
+      close: () => {
+        isClosed = true;
+      },
+    }),
+  });
+  await handlers.GET(new Request("http://localhost/"));
+  await handlers.close();
+  expect(isClosed).toBe(true);
+});

@@ -107,8 +107,11 @@ export class LiveChat {
     // Let the agent record the pending calls before it is aborted: an abort would end them.
     await new Promise((resolve) => setTimeout(resolve));
     this.#turn?.abort();
-    await this.#agent.dispose();
-    await this.#opened.close?.();
+    try {
+      await this.#agent.dispose();
+    } finally {
+      await this.#opened.close?.();
+    }
   }
 
   #send(content: Content): void {

@@ -1,0 +1,44 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { expect, test } from "vitest";
+import { pages, ROOT } from "./pages.js";
+
+const PAGES = [...pages(), "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md"];
+/** Code is no link: neither a block nor a span. */
+const CODE = /^( *)```[\s\S]*?^\1```$|`[^`\n]*`/gm;
+const LINK = /\]\(([^)\s]+)\)/g;
+
+/** The anchors of a page, as GitHub makes them of its headings. */
+function anchorsOf(file: string): Set<string> {
+  const text = readFileSync(file, "utf8").replaceAll(/^( *)```[\s\S]*?^\1```$/gm, "");
+  return new Set(
+    Array.from(text.matchAll(/^#+ (.*)$/gm), ([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+}
+
+/** Why a link leads nowhere; `undefined` if it leads somewhere, or out of the repository. */
+function problemOf(page: string, target: string): string | undefined {
+  if (/^\w+:/.test(target)) return undefined;
+  const [path = "", anchor] = target.split("#");
+  const file = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
+  if (!existsSync(file)) return `${page}: ${target} does not exist`;
+  if (anchor === undefined) return undefined;
+  const shown = statSync(file).isDirectory() ? join(file, "README.md") : file;
+  return anchorsOf(shown).has(anchor)
+    ? undefined
+    : `${page}: ${relative(ROOT, shown)} has no heading #${anchor}`;
+}
+
+test("every link of the documentation leads to a file and a heading that exist", () => {
+  const links = PAGES.flatMap((page) => {
+    const text = readFileSync(join(ROOT, page), "utf8").replaceAll(CODE, "");
+    return Array.from(text.matchAll(LINK), ([, target = ""]) => ({ page, target }));
+  });
+  expect(links.length).toBeGreaterThan(100);
+  expect(links.flatMap(({ page, target }) => problemOf(page, target) ?? [])).toEqual([]);
+});
