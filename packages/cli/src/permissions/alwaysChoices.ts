@@ -15,6 +15,9 @@ const LAUNCHERS: ReadonlySet<string> = new Set(
     "time chrt taskset stdbuf unbuffer script expect flock watch entr strace ltrace gdb unshare nsenter chroot bwrap",
     "firejail systemd-run at batch ssh mosh find fd awk gawk mawk nawk sed ed ex vi vim nvim emacs perl php lua luajit",
     "tclsh irb nodejs deno bun bunx npx pnpx tsx ts-node uvx osascript docker podman kubectl make gmake just tar rsync",
+    "sqlite3 psql mysql mariadb ftp lftp dc socat nc ncat julia R Rscript octave gnuplot m4 jshell groovy scala elixir iex",
+    "erl ghci guile racket sbcl swipl ocaml raku lldb tmux screen docker-compose nix-shell c8 nyc nodemon concurrently",
+    "cross-env dotenv direnv hyperfine perf valgrind xvfb-run fakeroot proot setpriv run-parts ansible crontab",
   ]
     .join(" ")
     .split(" "),
@@ -22,11 +25,11 @@ const LAUNCHERS: ReadonlySet<string> = new Set(
 const INTERPRETER = /^(?:python|pypy|ruby|perl|php|lua|node)[\d.]*$/;
 // Subcommands that do the same, and programs that do so by an option in front of the subcommand.
 const LAUNCHING_SUBCOMMAND =
-  /^(?:(?:npm|pnpm|yarn|corepack) (?:exec|x|dlx)|(?:uv|poetry|pipenv|pipx|rye|hatch|pdm|conda|mamba|nix|mise|asdf|rustup|bundle|composer|dotnet|go) (?:run|exec|x|tool|shell|develop))$/;
+  /^(?:(?:npm|pnpm|yarn|corepack) (?:exec|x|dlx|explore|node|init|create|install|i|add|update|up|upgrade|link|config|set)|(?:pip|pip3|gem|cargo|go|brew|apt|apt-get|composer|uv|poetry) (?:install|add|get|generate)|(?:uv|poetry|pipenv|pipx|rye|hatch|pdm|conda|mamba|nix|mise|asdf|rustup|bundle|composer|dotnet|go) (?:run|exec|x|tool|shell|develop))$/;
 const LAUNCHES_BY_OPTION = /^(?:git|npm|pnpm|yarn)$/;
 // Subcommands that run a command given as an option (`--upload-pack`, `--exec`, `-O`) or kept in the configuration.
 const LAUNCHING_GIT =
-  /^git (?:archive|bisect|clone|config|difftool|fetch|fetch-pack|filter-branch|grep|ls-remote|mergetool|pull|push|rebase|remote|send-email|send-pack|submodule|worktree)$/;
+  /^git (?:archive|bisect|clone|config|difftool|fetch|fetch-pack|filter-branch|for-each-repo|grep|hook|init|ls-remote|merge-index|mergetool|pull|push|rebase|remote|send-email|send-pack|submodule|worktree)$/;
 const SUBCOMMAND = /^[a-z][\w:-]*$/;
 const LONGEST_LABEL = 60;
 

@@ -54,6 +54,11 @@ export class Permissions {
     return this.#mode;
   }
 
+  /** The person turned a tool off: it stays off when plan mode ends. */
+  leaveOff(name: string): void {
+    this.#turnedOff = this.#turnedOff.filter((one) => one !== name);
+  }
+
   get grants(): readonly Grant[] {
     return this.#options.grants.list();
   }
@@ -68,9 +73,20 @@ export class Permissions {
   }
 
   decide(call: PolicyCall): Ruling {
-    const { rules, confirm, isSandboxed, root, cwd } = this.#options;
+    const { registry, rules, confirm, isSandboxed, root, cwd } = this.#options;
     const granted = this.grants.map((one) => one.rule);
-    return rule(call, { rules, granted, confirm, mode: this.#mode, isSandboxed, root, cwd });
+    const { services } = registry;
+    return rule(call, {
+      rules,
+      granted,
+      confirm,
+      mode: this.#mode,
+      isSandboxed,
+      root,
+      cwd,
+      runsOnly: (words, command) => services.runsOnly(words, command),
+      mayRun: (words, command) => services.mayRun(words, command),
+    });
   }
 
   #turnOff(): void {

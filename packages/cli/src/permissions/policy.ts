@@ -1,6 +1,15 @@
 import type { AccessNeed, ToolCapability } from "@agent/core";
 import { type Mode, onlyEdits, onlyReads } from "./mode.js";
-import { formatRule, matchesRule, mayHold, mayReach, type Rule, type RulePlaces } from "./rule.js";
+import {
+  formatRule,
+  isAbout,
+  matchesRule,
+  mayHold,
+  mayReach,
+  namedWords,
+  type Rule,
+  type RulePlaces,
+} from "./rule.js";
 
 /** The rules of the configuration, of this session and of the project. */
 export interface RuleSet {
@@ -25,6 +34,10 @@ export interface PolicyOptions extends RulePlaces {
   readonly mode: Mode;
   /** Whether calls of this tool run inside a sandbox, where "auto" need not ask. */
   readonly isSandboxed: (name: string) => boolean;
+  /** Whether a command does nothing but run the program that these words name. */
+  readonly runsOnly: (words: readonly string[], command: string) => boolean;
+  /** Whether a command may turn out to run one that begins with these words. */
+  readonly mayRun: (words: readonly string[], command: string) => boolean;
 }
 
 export type Ruling =
@@ -53,13 +66,30 @@ export function rule(call: PolicyCall, options: PolicyOptions): Ruling {
     };
   }
   if (call.needs.length > 0) return ASK;
-  const holds = (one: Rule): boolean => matchesRule(one, call, options, true);
+  const holds = (one: Rule): boolean =>
+    matchesRule(one, call, options, true) && staysWithin(one, call, options);
   if (granted.some(holds)) return ALLOW;
-  if (rules.deny.some((one) => mayHold(one, call, options))) return ASK;
+  if (rules.deny.some((one) => mayHold(one, call, options) || mayLaunch(one, call, options))) return ASK;
   if (rules.ask.some((one) => matchesRule(one, call, options, false) || mayReach(one, call, options)))
     return ASK;
   if (rules.allow.some(holds)) return ALLOW;
   return byMode(call, options);
+}
+
+/**
+ * Whether a command that a rule allows by its first words does no more than these words say. `npm test *` shows a test run,
+ * and so allows no `npm test --script-shell=./x`.
+ */
+function staysWithin(one: Rule, { args }: PolicyCall, { runsOnly }: PolicyOptions): boolean {
+  const words = namedWords(one);
+  return typeof args.command !== "string" || words.length === 0 || runsOnly(words, args.command);
+}
+
+/** Whether a command may run the one that a rule names, although its words do not say so: by an option or a variable. */
+function mayLaunch(one: Rule, { name, args }: PolicyCall, { mayRun }: PolicyOptions): boolean {
+  const words = namedWords(one);
+  if (typeof args.command !== "string" || words.length === 0 || !isAbout(one, name)) return false;
+  return mayRun(words, args.command);
 }
 
 function byMode({ name, capabilities }: PolicyCall, { mode, confirm, isSandboxed }: PolicyOptions): Ruling {

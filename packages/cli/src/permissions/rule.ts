@@ -36,6 +36,9 @@ const SUBJECTS = ["url", "uri", "query", "name", "pattern"];
 // rule that allows.
 const COMMAND_ARGUMENTS = new Set(["command", "timeout", "cwd", "working_directory", "background"]);
 
+// The characters that are compared to find a command behind any word of a script. A longer script is asked about.
+const MOST_COMPARED = 10_000_000;
+
 /** Parses a rule of the config. Throws an `Error` that shows the form of a rule. */
 export function parseRule(text: string): Rule {
   const [, tool, equals, pattern] = RULE.exec(text.trim()) ?? [];
@@ -49,6 +52,18 @@ export function parseRule(text: string): Rule {
 
 export function formatRule({ tool, exact, pattern }: Rule): string {
   return pattern === undefined ? tool : `${tool}(${exact ? "=" : ""}${pattern})`;
+}
+
+/** Whether a rule is about calls of this tool. */
+export function isAbout(rule: Rule, tool: string): boolean {
+  return matchesGlob(rule.tool, tool);
+}
+
+/** The words of a rule before its first wildcard. Empty for an exact rule, which leaves nothing open. */
+export function namedWords({ exact, pattern = "" }: Rule): string[] {
+  const words = exact ? [] : pattern.split(" ").filter((word) => word !== "");
+  const open = words.findIndex((word) => /[*?]/.test(word));
+  return open === -1 ? words : words.slice(0, open);
 }
 
 /**
@@ -139,6 +154,8 @@ function mayRun(pattern: string, { args }: RuledCall): boolean {
   if (typeof command !== "string") return false;
   const commands = simpleCommands(command);
   if (!commands || !Object.keys(args).every((key) => COMMAND_ARGUMENTS.has(key))) return true;
+  const words = commands.reduce((sum, { length }) => sum + length, command.split(/\s/).length);
+  if (words * command.length > MOST_COMPARED) return true;
   return commands.some((words) => {
     if (EXPANDS.test(plainCommand(words)[0] ?? "")) return true;
     const texts = words.filter((word) => /\s/.test(word)).map((text) => text.split(/[\s;|&(){}"'`]+/));

@@ -13,6 +13,9 @@ const LIMIT_MS = 20_000;
 const EXECUTABLE = 0o111;
 // Contents are kept byte by byte: no line-end conversion, no filter of the repository runs.
 const ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n";
+// Everything but the files of which no attribute says that git converts them.
+const CONVERTED = ":(exclude,attr:!text !eol !crlf !filter !ident !working-tree-encoding)";
+const FILTERED = ":(exclude,attr:!filter)";
 
 /**
  * Finds what a shell command changed in a git work tree. It keeps trees in its own repository beside the session, which
@@ -39,10 +42,46 @@ export class GitTree {
       // Git's configuration can name any directory as the work tree, such as the whole home.
       if (root === "" || !existsSync(join(root, ".git"))) return undefined;
       prepare(directory, resolve(cwd, common), resolve(cwd, own));
-      return new GitTree(root, directory, blobs);
+      const tree = new GitTree(root, directory, blobs);
+      await tree.#readConverted(await conversionSettings(cwd));
+      return tree;
     } catch {
       return undefined;
     }
+  }
+
+  /**
+   * Reads the files again that git converts, such as line ends or the large files of LFS. The project's index has them as
+   * the repository keeps them, and undo must restore what was on the disk.
+   */
+  async #readConverted(settings: ConversionSettings): Promise<void> {
+    const index = join(this.#directory, "index");
+    const paths = await this.#convertedPaths(settings).catch(() => {
+      // An old git cannot list them: without an index every file is read once.
+      rmSync(index, { force: true });
+      return [];
+    });
+    writeFileSync(join(this.#directory, "info/attributes"), ATTRIBUTES);
+    if (paths.length === 0) return;
+    await this.#git(["update-index", "--force-remove", "-z", "--stdin"], `${paths.join("\0")}\0`);
+    await this.#update(paths);
+  }
+
+  /** Files that a filter makes, and those whose size in the repository is another one than on the disk. */
+  async #convertedPaths({ attributesFile, allText }: ConversionSettings): Promise<string[]> {
+    const list = async (options: readonly string[], where: readonly string[]): Promise<string[]> => {
+      const configured = attributesFile === undefined ? [] : ["-c", `core.attributesFile=${attributesFile}`];
+      const listed = await this.#git([...configured, "ls-files", "-z", ...options, "--", ...where]);
+      return listed.toString().split("\0");
+    };
+    const filtered = await list([], [FILTERED]);
+    const sized = await list(["--format=%(objectsize)%x09%(path)"], allText ? [] : [CONVERTED]);
+    const resized = sized.flatMap((line) => {
+      const [, size = "", path = ""] = line.match(/^(\d+)\t(.*)$/s) ?? [];
+      const stats = path === "" ? undefined : lstatSync(join(this.root, path), { throwIfNoEntry: false });
+      return stats === undefined || stats.size === Number(size) ? [] : [path];
+    });
+    return [...new Set([...filtered, ...resized])].filter((path) => path !== "");
   }
 
   /** The work tree as it is now: the name of a tree in the own repository. */
@@ -58,11 +97,15 @@ export class GitTree {
 
   async #capture(): Promise<string> {
     const listed = await this.#git(["ls-files", "-z", "--modified", "--others", "--exclude-standard"]);
-    const paths = [...new Set(listed.toString().split("\0"))].filter((path) => this.#isKept(path));
-    if (paths.length > 0) {
-      await this.#git(["update-index", "--add", "--remove", "-z", "--stdin"], `${paths.join("\0")}\0`);
-    }
+    await this.#update([...new Set(listed.toString().split("\0"))]);
     return (await this.#git(["write-tree"])).toString().trim();
+  }
+
+  /** Takes these files, as they are now, into the index. */
+  async #update(paths: readonly string[]): Promise<void> {
+    const kept = paths.filter((path) => this.#isKept(path));
+    if (kept.length === 0) return;
+    await this.#git(["update-index", "--add", "--remove", "-z", "--stdin"], `${kept.join("\0")}\0`);
   }
 
   /** The changes from one tree to the current files. */
@@ -142,6 +185,30 @@ function ownEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_")));
 }
 
+/** What the person's and the project's git settings say about conversions. */
+interface ConversionSettings {
+  /** A file with attributes, besides those in the project. */
+  readonly attributesFile: string | undefined;
+  /** Whether the line ends of all text files are converted. */
+  readonly allText: boolean;
+}
+
+async function conversionSettings(cwd: string): Promise<ConversionSettings> {
+  const get = async (...args: string[]): Promise<string | undefined> => {
+    try {
+      return (await run(["config", ...args], cwd, ownEnvironment())).toString().trim();
+    } catch {
+      // Git ends with 1 where nothing is set.
+      return undefined;
+    }
+  };
+  const autocrlf = await get("--get", "core.autocrlf");
+  return {
+    attributesFile: await get("--path", "--get", "core.attributesFile"),
+    allText: autocrlf !== undefined && autocrlf !== "false",
+  };
+}
+
 /** `common` holds the project's objects, `own` the index of this work tree. */
 function prepare(directory: string, common: string, own: string): void {
   rmSync(directory, { recursive: true, force: true });
@@ -151,7 +218,7 @@ function prepare(directory: string, common: string, own: string): void {
   writeFileSync(join(directory, "HEAD"), "ref: refs/heads/none\n");
   writeFileSync(join(directory, "config"), "[core]\n\trepositoryformatversion = 0\n\tbare = false\n");
   writeFileSync(join(directory, "objects/info/alternates"), `${join(common, "objects")}\n`);
-  writeFileSync(join(directory, "info/attributes"), ATTRIBUTES);
+  copyRegular(join(common, "info/attributes"), join(directory, "info/attributes"));
   copyRegular(join(common, "info/exclude"), join(directory, "info/exclude"));
   // The project's index knows which files are unchanged: without it every file would be read once.
   copyRegular(join(own, "index"), join(directory, "index"));

@@ -1,8 +1,11 @@
 import { relative } from "node:path";
 import { countOf, escapeToLine } from "@agent/internal";
+import { cutToWidth } from "../display/width.js";
 import type { UndoLog, UndoResult } from "./undoLog.js";
 
 const MOST_SHOWN = 20;
+// In columns.
+const LONGEST_MESSAGE = 60;
 
 /** The result, as lines for the person, and a note for the model that is sent with the next message. */
 export interface MovedChanges {
@@ -22,7 +25,7 @@ export async function moveChanges(
   }
   const { restored, kept, message } = result;
   const did = direction === "undo" ? "Took back" : "Made again";
-  const first = escapeToLine(message.replace(/\s+/g, " ").slice(0, 60));
+  const first = cutToWidth(escapeToLine(message.replace(/\s+/g, " ")), LONGEST_MESSAGE);
   const canRedo = direction === "undo" && restored.length > 0 && kept.length === 0;
   const lines = [
     restored.length === 0
@@ -31,6 +34,7 @@ export async function moveChanges(
     ...shownPaths(restored, cwd),
     ...keptLines(result, cwd),
     ...(canRedo ? ["/redo makes them again."] : []),
+    ...(direction === "undo" && restored.length === 0 ? ["/undo goes on with the message before it."] : []),
   ];
   return { lines, ...(restored.length > 0 && { told: tell(direction, restored, cwd) }) };
 }

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import {
   chmodSync,
   cpSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -12,12 +13,15 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { UndoLog } from "./undoLog.js";
+
+const LONG_AGO = new Date("2001-01-01");
 
 let folder: string;
 let project: string;
@@ -119,6 +123,20 @@ describe("undo of what file tools changed", () => {
     const result = await log.undo();
     expect(result?.kept).toEqual([{ path: at("a"), reason: "it has changed since" }]);
     expect([readFileSync(at("a"), "utf8"), readFileSync(at("b"), "utf8")]).toEqual(["mine", "1"]);
+  });
+
+  test("a message of which nothing can be taken back does not hide those before it; it can be tried again", async () => {
+    await turn(() => call({ path: "first" }, () => writeFileSync(at("first"), "1")));
+    writeFileSync(at("a"), "1");
+    await turn(() => call({ path: "a" }, () => writeFileSync(at("a"), "2")));
+    writeFileSync(at("a"), "mine");
+    expect((await log.undo())?.restored).toEqual([]);
+    expect((await log.undo())?.restored).toEqual([at("first")]);
+    writeFileSync(at("a"), "2");
+    await log.redo();
+    await log.redo();
+    expect((await log.undo())?.restored).toEqual([at("a")]);
+    expect(readFileSync(at("a"), "utf8")).toBe("1");
   });
 
   test("a change by somebody else between two calls is never lost", async () => {
@@ -246,6 +264,8 @@ describe("undo of what commands changed in a git work tree", () => {
     mkdirSync(at("src"));
     writeFileSync(at("src", "x"), Buffer.from([0, 1, 2, 255]));
     symlinkSync("tracked", at("link"));
+    // Older than the index: git reads files again that are as new as it is.
+    for (const name of ["tracked", "crlf", "run", "src/x"]) utimesSync(at(name), LONG_AGO, LONG_AGO);
     git("add", "-A");
     git("commit", "-m", "first");
     writeFileSync(at("tracked"), "changed, not committed\n");
@@ -267,6 +287,22 @@ describe("undo of what commands changed in a git work tree", () => {
     await log.redo();
     expect(treeHash(project)).toBe(after);
     expect(readFileSync(at(".git", "index")).equals(index)).toBe(true);
+  });
+
+  test("files that git converts come back as they were on the disk, and no filter runs", async () => {
+    writeFileSync(at(".gitattributes"), "crlf text eol=lf\nlarge filter=pointer\n");
+    writeFileSync(at("large"), "the whole of a large file\n");
+    writeFileSync(at("auto"), "one\r\ntwo\r\n");
+    for (const name of ["large", "auto"]) utimesSync(at(name), LONG_AGO, LONG_AGO);
+    git("config", "filter.pointer.clean", "echo pointer; echo ran >> .git/ran");
+    git("config", "core.autocrlf", "input");
+    git("add", "-A");
+    rmSync(at(".git", "ran"));
+    const before = treeHash(project);
+    await turn(() => shell("echo x > large; echo x > auto; echo x > crlf"));
+    expect((await log.undo())?.kept).toEqual([]);
+    expect(treeHash(project)).toBe(before);
+    expect(existsSync(at(".git", "ran"))).toBe(false);
   });
 
   test("commands and file tools of one message are taken back together", async () => {

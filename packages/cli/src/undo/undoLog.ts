@@ -4,7 +4,7 @@ import type { EditorFiles, ToolCapability } from "@agent/core";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { ensurePrivateDirectory } from "../process/paths.js";
 import { BlobStore } from "./blobStore.js";
-import { type FileState, isSameState, readState, readTree } from "./fileState.js";
+import { type FileState, isSameState, MISSING, readState, readTree } from "./fileState.js";
 import type { GitTree } from "./gitTree.js";
 import type { Change, Restored } from "./restore.js";
 import { touchedPaths } from "./touchedPaths.js";
@@ -99,7 +99,7 @@ export class UndoLog {
       for (const path of new Set([...call.states.keys(), ...after.keys()])) {
         const change = {
           path,
-          before: call.states.get(path) ?? (await this.#hidden(path, call.states)),
+          before: call.states.get(path) ?? this.#hidden(path, call.states),
           after: after.get(path) ?? (await readState(path, this.#blobs)),
         };
         if (!isSameState(change.before, change.after)) this.#add(change);
@@ -134,12 +134,9 @@ export class UndoLog {
     if (!turn) return undefined;
     const { restore } = await import("./restore.js");
     const result = await restore(turn.changes, direction, this.#blobs);
-    const restored = new Set(result.restored);
-    // Paths that were left alone stay with the message, so that undo can be tried again.
-    const moved = turn.changes.filter(({ path }) => restored.has(path));
-    const left = turn.changes.filter(({ path }) => !restored.has(path));
-    if (moved.length > 0) to.push({ ...turn, changes: moved });
-    if (left.length > 0 && moved.length === 0) from.push(turn);
+    // All of it moves, also what was left alone: the messages before it stay within reach, and going back and forth tries
+    // again.
+    to.push(turn);
     await this.#save();
     return { ...result, message: turn.message };
   }
@@ -164,11 +161,11 @@ export class UndoLog {
   }
 
   /** The state of a path that was not recorded: it was missing, or is below something that could not be stored. */
-  async #hidden(path: string, states: ReadonlyMap<string, FileState>): Promise<FileState> {
+  #hidden(path: string, states: ReadonlyMap<string, FileState>): FileState {
     for (const [above, state] of states) {
       if (state.kind === "other" && path.startsWith(`${above}/`)) return state;
     }
-    return { kind: "missing" };
+    return MISSING;
   }
 
   #gitTree(): Promise<GitTree | undefined> {

@@ -1,4 +1,5 @@
 import type { EditorFiles } from "@agent/core";
+import { unsavedText } from "@agent/internal";
 import type { BlobStore } from "./blobStore.js";
 import type { FileState } from "./fileState.js";
 
@@ -15,15 +16,9 @@ export async function withUnsaved(
   const found = new Map(states);
   for (const [path, state] of states) {
     if (state.kind !== "file") continue;
-    const text = await files.readText(path).catch(() => undefined);
-    const onDisk = (await blobs.read(state.blob)).toString("utf8");
-    if (typeof text !== "string" || sameLines(text, onDisk)) continue;
-    found.set(path, { ...state, blob: await blobs.add(Buffer.from(text)) });
+    const inEditor = await files.readText(path).catch(() => undefined);
+    const text = unsavedText((await blobs.read(state.blob)).toString("utf8"), inEditor);
+    if (text !== undefined) found.set(path, { ...state, blob: await blobs.add(Buffer.from(text)) });
   }
   return found;
-}
-
-/** Whether two texts are equal except for line endings, which editors keep apart from the text. */
-function sameLines(a: string, b: string): boolean {
-  return a.replaceAll("\r\n", "\n") === b.replaceAll("\r\n", "\n");
 }

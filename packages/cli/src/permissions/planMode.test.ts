@@ -1,0 +1,43 @@
+import { Conversation, createToolRegistry, defineTool, type ToolCapability } from "@agent/core";
+import { expect, test } from "vitest";
+import { Grants } from "./grants.js";
+import { Permissions } from "./permissions.js";
+
+const tool = (name: string, capability: ToolCapability) =>
+  defineTool({
+    name,
+    description: name,
+    capabilities: [capability],
+    input: { type: "object", properties: {} },
+    execute: () => name,
+  });
+
+test("plan mode takes tools away and gives them back, except those the person turned off meanwhile", () => {
+  const registry = createToolRegistry(new Conversation(), [
+    {
+      packName: "test",
+      register(pack) {
+        for (const one of [tool("look", "read"), tool("write", "write"), tool("run", "execute")]) {
+          pack.register(one);
+        }
+      },
+    },
+  ]);
+  const enabled = (): string[] => ["look", "write", "run"].filter((name) => registry.isToolEnabled(name));
+  const permissions = new Permissions({
+    registry,
+    rules: { allow: [], ask: [], deny: [] },
+    grants: new Grants("/dev/null/none", "/"),
+    confirm: new Set(),
+    mode: "auto",
+    root: "/",
+    cwd: "/",
+    isSandboxed: () => false,
+  });
+  permissions.mode = "plan";
+  expect(enabled()).toEqual(["look"]);
+  registry.disable("run");
+  permissions.leaveOff("run");
+  permissions.mode = "auto";
+  expect(enabled()).toEqual(["look", "write"]);
+});
