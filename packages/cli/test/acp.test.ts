@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { AcpClient, type AcpMessage } from "./acpClient.js";
 import { Sandbox } from "./agent.js";
+import { gone, pidIn } from "./processes.js";
 import { ScriptedModel } from "./scriptedModel.js";
 
 const MCP_SERVER = fileURLToPath(new URL("../../tools-mcp/test/fixtures/server.mjs", import.meta.url));
@@ -17,18 +17,6 @@ async function project(config: object = {}) {
   const packs = ["@agent/preset-default"];
   sandbox.write("agent.config.json", JSON.stringify({ packs, enable: ["run_bash"], ...config }));
   return { sandbox, model, env: model.env, args: ["--trust"] };
-}
-
-const isAlive = (pid: number): boolean =>
-  existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, "latin1").includes(") Z ");
-
-async function pidIn(file: string): Promise<number> {
-  while (!existsSync(file) || readFileSync(file, "utf8").trim() === "") await delay(10);
-  return Number(readFileSync(file, "utf8"));
-}
-
-async function gone(pid: number): Promise<void> {
-  while (isAlive(pid)) await delay(10);
 }
 
 test("a whole conversation: approval, edit, undo, another model, and nothing else on standard output", async () => {

@@ -1,7 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
+import { on } from "node:events";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterEach } from "vitest";
 
@@ -127,6 +129,16 @@ export function finished(child: ChildProcessWithoutNullStreams): Promise<RunResu
       }),
     );
   });
+}
+
+/** Resolves as soon as a program has written the text. */
+export async function said(stream: Readable, text: string): Promise<void> {
+  let all = "";
+  for await (const [chunk] of on(stream, "data", { close: ["end"] })) {
+    all += chunk;
+    if (all.includes(text)) return;
+  }
+  throw new Error(`The program never said ${JSON.stringify(text)}, but:\n${all}`);
 }
 
 /** Whether `script`, which gives a program a terminal, is there and understands our options. */

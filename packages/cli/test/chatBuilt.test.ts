@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { useBuiltChat } from "./builtChat.js";
+import { gateIn } from "./gate.js";
 import { hasTmux } from "./terminal.js";
 
 // The smallest image there is.
@@ -54,12 +55,12 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     const { box, chat, model } = await start();
     box.write(".agent/commands/go.md", "say It went.");
     const terminal = await chat();
-    const gate = join(box.root, "gate");
-    terminal.send(`!until [ -e ${gate} ]; do sleep 0.05; done; echo mar''ker`);
+    const { wait, open } = gateIn(box.root);
+    terminal.send(`!${wait}; echo mar''ker`);
     await terminal.until("esc stops");
     terminal.send("/go");
     await terminal.until("queued: /go");
-    writeFileSync(gate, "");
+    open();
     await terminal.until(/^It went\.$[\s\S]*tokens in/m);
     expect(model.lastRequest).toContain("marker");
     expect(terminal.scrollback().match(/^› \/go$/gm)).toHaveLength(1);

@@ -162,14 +162,13 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
 
   test("a message sent while the agent works waits for its turn", async () => {
     const terminal = await chats.start();
-    const open = join(chats.newFolder(), "open");
-    const command = `while [ ! -e ${open} ]; do sleep 0.05; done`;
-    terminal.send(runBash(command));
+    const { wait, open } = chats.gate();
+    terminal.send(runBash(wait));
     await terminal.until("│ executing…");
     terminal.send("and then this");
     await terminal.until("  queued: and then this");
     expect(terminal.screen()).not.toContain("You said");
-    writeFileSync(open, "");
+    open();
     await terminal.until("› and then this");
     await answered(terminal, "and then this");
     expect(terminal.screen()).not.toContain("queued:");

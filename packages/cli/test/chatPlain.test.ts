@@ -60,4 +60,14 @@ describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () =
     terminal.send("y");
     await terminal.until("│ ran\n└ ✓");
   });
+
+  test("the end of the input answers an open question with no, and ends the chat", async () => {
+    const terminal = await chats.start({ env: { TERM: "dumb", CHAT_CONFIRM: "run_bash" } });
+    terminal.send(runBash("echo ran"));
+    await terminal.until(/Run it\?.*\n\?$/);
+    terminal.press("C-d");
+    const screen = await terminal.until("[status 0]");
+    expect(screen).toContain("│ Tool call denied: the person closed the question.\n└ ✗ denied");
+    expect(screen).toContain("That is all.");
+  });
 });

@@ -97,6 +97,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     await terminal.until(/Run it\?/);
     terminal.send("n, not that file");
     const screen = await terminal.until("That is all.");
+    expect(screen).toContain("? no: not that file\n");
     expect(screen).toContain("│ Tool call denied: not that file\n└ ✗ denied");
     expect(existsSync(mark)).toBe(false);
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Sandbox } from "./agent.js";
 import { useBuiltChat } from "./builtChat.js";
 import { runBash } from "./chatTerminal.js";
+import { gateIn } from "./gate.js";
 import { hasTmux, type TestTerminal } from "./terminal.js";
 
 const FAMILY = "👨‍👩‍👧";
@@ -48,7 +49,8 @@ describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", ()
     expect(written()).toContain("\x1b[32m+const port = \x1b[7m8080\x1b[27m;");
     terminal.send(edit("a.ts", "word11", "the-end"));
     const wrapped = await terminal.until(/the-end\n└ ✓/);
-    expect(wrapped.replaceAll("\n│ ", "")).toContain(`-${long}`);
+    // Rows end between words, and the next one begins right of the sign.
+    expect(wrapped.replaceAll("\n│  ", " ")).toContain(`│ -${long}\n│ +`);
     const path = `${"deep/".repeat(20)}missing.txt`;
     terminal.send(`call read_file ${JSON.stringify({ path })}`);
     const failed = await terminal.until(/└ ✗ failed/);
@@ -60,22 +62,50 @@ describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", ()
     await terminal.until(/│ \+new 28\n│ \+new 29\n└ ✓/);
   });
 
+  test("a line of a diff breaks between words, beside wide characters, and inside what is longer than a row", async () => {
+    const { box, chat } = await start();
+    box.write("a.txt", "");
+    const terminal = await chat([], { columns: 40 });
+    const token = "x".repeat(50);
+    const content = `日本語の文章は空白がないので、文字の間で行を変える。 👍🏽👍 end\nsee ${token} there\n`;
+    terminal.send(`call write_file ${JSON.stringify({ path: "a.txt", content })}`);
+    await terminal.until(/ there\n└ ✓ \+2 ·/);
+    expect(terminal.screen()).toContain(
+      [
+        "│ +日本語の文章は空白がないので、文字",
+        "│  の間で行を変える。 👍🏽👍 end",
+        `│ +see ${"x".repeat(31)}`,
+        `│  ${"x".repeat(19)} there`,
+        "└ ✓ +2",
+      ].join("\n"),
+    );
+  });
+
   test("a command's colours and progress are shown; the rest is harmless, and the model gets clean text", async () => {
     const { box, chat, model } = await start();
-    const gate = join(box.root, "gate");
+    const { wait, open } = gateIn(box.root);
     const terminal = await chat(["--enable", "run_bash"]);
     terminal.send(
       runBash(
-        `printf '\\033]0;title\\007\\033[2J10%%\\r50%%'; while [ ! -e ${gate} ]; do sleep 0.05; done; printf '\\r\\033[32m100%%\\033[0m\\n'`,
+        `printf '\\033]0;title\\007\\033[2J10%%\\r50%%'; ${wait}; printf '\\r\\033[32m100%%\\033[0m\\n'`,
       ),
     );
     await terminal.until(/│ 50%\n│ executing…/);
-    writeFileSync(gate, "");
+    open();
     const screen = await terminal.until("That is all.");
     expect(screen).toMatch(/│ 100%\n└ ✓ exit code 0/);
     expect(terminal.coloredScreen()).toContain("\x1b[32m100%");
     expect(terminal.format("#{pane_title}")).not.toBe("title");
     expect(model.requests.at(-1)?.at(-1)?.content).toContain('"stdout":"100%\\n"');
+  });
+
+  test("of a command that failed more of the end is shown: the reason is often above the last lines", async () => {
+    const { chat } = await start();
+    const terminal = await chat(["--enable", "run_bash"]);
+    terminal.send(runBash("seq 1 30"));
+    await terminal.until(/│ … \+25 lines \(ctrl\+o expands\)\n│ 26\n(│ .*\n){4}└ ✓/);
+    terminal.send(runBash("seq 1 30; exit 1"));
+    await terminal.until(/│ … \+18 lines \(ctrl\+o expands\)\n│ 19\n(│ .*\n){11}└ ✗ exit code 1/);
   });
 
   test("NO_COLOR removes colour and nothing else", async () => {

@@ -40,7 +40,7 @@ export function useChatTerminals() {
     command: program.join(" "),
     /** A new directory for one test. */
     newFolder,
-    gate: (): Gate => gateIn(newFolder()),
+    gate: (): Gate => gateIn(folder),
     /** A terminal in which the chat has started. */
     start: (options: TerminalOptions = {}) =>
       opened(new TestTerminal(program, options), "/help lists the commands."),

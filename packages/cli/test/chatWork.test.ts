@@ -41,23 +41,42 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     box.write("a.txt", "old\n");
     const terminal = await chat();
     expect(terminal.status()).toMatch(/^accept edits \(shift\+tab\).*scripted/);
+    const mode = () => expect.poll(() => terminal.status(), { timeout: 60_000 });
     terminal.press("BTab");
-    await terminal.until("Mode: auto");
+    await mode().toBe("auto (shift+tab) – asks only what the configuration says");
     terminal.press("BTab");
-    await terminal.until("Mode: plan");
-    expect(terminal.status()).toMatch(/^plan /);
+    await mode().toBe("plan (shift+tab) – only tools that read; nothing can be changed");
     terminal.send(write("a.txt", "new\n"));
     await terminal.until("└ ✗ not available");
+    expect(terminal.status()).toMatch(/^plan \(shift\+tab\) · .*scripted/);
     terminal.press("BTab");
-    await terminal.until("Mode: ask");
+    await mode().toMatch(/^ask .* – asks before/);
     terminal.send(write("a.txt", "new\n"));
     await terminal.until(
       /\? write_file wants to run with\n│ path: a\.txt\n│ @@ -1,1 \+1,1 @@\n│ -old\n│ \+new[\s\S]*Run it\?/,
     );
     expect(readFileSync(join(box.project, "a.txt"), "utf8")).toBe("old\n");
     terminal.press("y");
-    await terminal.until("└ ✓");
+    await terminal.until(/● write_file {2}a\.txt\n└ ✓ \+1 −1 · \d.*\(ctrl\+o expands\)\n\nThat is all/);
     expect(readFileSync(join(box.project, "a.txt"), "utf8")).toBe("new\n");
+    // The switches left nothing in the conversation, and the diff is in it once, until it is asked for.
+    expect(terminal.scrollback()).not.toContain("only tools that read");
+    expect(terminal.scrollback().match(/^│ \+new$/gm)).toHaveLength(1);
+    terminal.press("C-o");
+    await terminal.until(/● write_file {2}a\.txt\n│ @@ -1,1 \+1,1 @@\n│ -old\n│ \+new\n└ ✓ \+1 −1/);
+  });
+
+  test("a file that changes while its edit is asked about is shown again with what was really changed", async () => {
+    const { box, chat } = await start();
+    box.write("a.txt", "old\nmore\n");
+    const terminal = await chat(["--confirm", "edit_file"]);
+    terminal.send(`call edit_file ${JSON.stringify({ path: "a.txt", old_text: "old", new_text: "new" })}`);
+    await terminal.until(/│ \+new\n│ {2}more\n[\s\S]*Run it\?/);
+    box.write("a.txt", "old\nother\n");
+    terminal.press("y");
+    await terminal.until(
+      /● edit_file {2}a\.txt\n│ @@ -1,2 \+1,2 @@\n│ -old\n│ \+new\n│ {2}other\n└ ✓ \+1 −1/,
+    );
   });
 
   test("what is allowed for the project holds in the next chat until it is revoked", async () => {
@@ -73,7 +92,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
       /Always, in this project.*\n {2}1 exactly this call\n {2}2 echo one \*\n {2}3 every call of run_bash/,
     );
     first.press("2");
-    await first.until("│ one\n└ ✓");
+    await first.until(/\? always in this project: run_bash\(echo one \*\)\n[\s\S]*│ one\n└ ✓/);
     first.press("C-d");
     await first.until("[status 0]");
     const next = await chat(flags);
@@ -122,7 +141,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     terminal.press("Escape");
     await terminal.until("Stopped.");
     send("limit 50");
-    await terminal.until(/attempt 2 in \d+s… /);
+    await terminal.until(/^attempt 2 in \d+s \(429 Too many requests\)… \d/m);
     terminal.press("Escape");
     await terminal.until((screen) => screen.match(/Stopped\./g)?.length === 2);
     send("think first I look", `pause ${gate.path}`, "say done");
@@ -190,12 +209,14 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     mkdirSync(join(box.project, "src"));
     box.write("src/needle.ts", "alpha\nbeta\ngamma\n");
     const terminal = await chat();
-    terminal.type("look at @nee");
+    terminal.type("look at @");
+    await terminal.until(/❯ src\/\n {2}src\/needle\.ts/);
+    terminal.type("nee");
     await terminal.until("❯ src/needle.ts");
     terminal.press("Tab");
     await terminal.until("› look at @src/needle.ts");
-    terminal.press("BSpace");
     terminal.type(":2-3");
+    await terminal.until(/› look at @src\/needle\.ts:2-3$/);
     terminal.press("Enter");
     await terminal.until("attached: src/needle.ts (lines 2-3)");
     await terminal.until(/You said .*beta/s);

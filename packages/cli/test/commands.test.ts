@@ -103,6 +103,14 @@ describe("agent init", () => {
     expect((await box.run(["init", "-y", "--force"])).code).toBe(0);
     expect((await box.run(["tools"])).code).toBe(0);
   });
+
+  test("takes lists with commas, as every other command does", async () => {
+    const box = new Sandbox();
+    await box.run(["init", "--enable", "run_bash,remove", "--confirm", "remove,move"]);
+    const text = readFileSync(join(box.project, "agent.config.ts"), "utf8");
+    expect(text).toContain('enable: ["run_bash", "remove"]');
+    expect(text).toContain('confirm: ["remove", "move", "run_bash"]');
+  });
 });
 
 describe("agent doctor", () => {
@@ -202,6 +210,10 @@ describe("help, version, completion", () => {
     expect(completed("agent doc")).toBe("doctor");
     expect(completed("agent tool r")).toBe("run");
     expect(completed("agent config --exp")).toBe("--explain");
+    expect(completed("agent tools --read")).toBe("--read-only");
+    expect(completed("agent tool run --ar")).toBe("--args");
+    expect(completed("agent runs sta")).toBe("start");
+    expect(completed("agent runs start --prio")).toBe("--priority");
   });
 
   test("an unknown shell is an error", async () => {

@@ -1,7 +1,6 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { useBuiltChat } from "./builtChat.js";
+import { refusingServer } from "./servers.js";
 import { hasTmux } from "./terminal.js";
 
 describe.skipIf(!hasTmux)("the built commands in a terminal (skipped without tmux)", () => {
@@ -28,13 +27,9 @@ describe.skipIf(!hasTmux)("the built commands in a terminal (skipped without tmu
     const broken = await run(["doctor"], { columns: 200, env }).until("[status 2]");
     expect(broken).toContain("✗ models: the server lists 2 models, and gone is not among them\n");
     expect(broken).toMatch(/^✗ state: \/dev\/null\S* cannot be written: .*\n {4}Make it writable/m);
-    const strict = createServer((_, response) => response.writeHead(401).end("Wrong key"));
-    await new Promise<void>((resolve) => strict.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void strict.close());
-    const address = `http://127.0.0.1:${(strict.address() as AddressInfo).port}/v1`;
-    const refused = run(["doctor"], { columns: 200, env: { OPENAI_BASE_URL: address } });
+    const refused = run(["doctor"], { columns: 200, env: { OPENAI_BASE_URL: await refusingServer() } });
     expect(await refused.until("[status 2]")).toMatch(
-      /^✗ provider: scripted at .*: scripted could not answer: 401 Wrong key.*\n {4}Check the key/m,
+      /^✗ provider: scripted at .*: scripted could not answer: 401 bad key.*\n {4}Check the key/m,
     );
   });
 

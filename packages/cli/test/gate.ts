@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Something waits, in a shell by `wait`, elsewhere for the file, until the test opens. */
@@ -8,9 +8,9 @@ export interface Gate {
   open(): void;
 }
 
-/** A closed gate: its file is in this directory, under this name, as soon as it is open. */
-export function gateIn(directory: string, name = "gate"): Gate {
-  const path = join(directory, name);
+/** A closed gate. Its file, of its own below this directory, is there as soon as it is open. */
+export function gateIn(directory: string): Gate {
+  const path = join(mkdtempSync(join(directory, "gate-")), "open");
   return {
     path,
     wait: `while [ ! -e ${path} ]; do sleep 0.05; done`,

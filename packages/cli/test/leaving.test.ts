@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { BIN, Sandbox } from "./agent.js";
+import { gone, isAlive, pidIn } from "./processes.js";
 import { hasTmux, TestTerminal } from "./terminal.js";
 
 const AGENT = `'${process.execPath}' '${BIN}'`;
@@ -70,20 +71,9 @@ describe.skipIf(!hasTmux)("the built command is left in a terminal (skipped with
     const chat = open(box, process.execPath, BIN, "--enable", "run_bash");
     await chat.until("/help lists the commands.");
     chat.send("run `echo $$ > pid; trap '' HUP; sleep 600`");
-    const file = join(box.project, "pid");
-    await expect.poll(() => existsSync(file) && statSync(file).size > 1, { timeout: 60_000 }).toBe(true);
-    const pids = [chat.pid(), Number(readFileSync(file, "utf8"))];
+    const pids = [chat.pid(), await pidIn(join(box.project, "pid"))];
     expect(pids.every(isAlive)).toBe(true);
     chat.close();
-    await expect.poll(() => pids.filter(isAlive), { timeout: 60_000 }).toEqual([]);
+    await Promise.all(pids.map(gone));
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

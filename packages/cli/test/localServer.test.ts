@@ -1,14 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { hasTerminal, Sandbox } from "./agent.js";
-
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
-});
+import { serve } from "./servers.js";
 
 /** The source of a model server, for this process and for one of another user. */
 function answer(url: string | undefined): string {
@@ -22,29 +16,23 @@ function answer(url: string | undefined): string {
   return `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
 }
 
-async function serve(port = 0): Promise<{ port: string; asked: () => number; stop: () => void }> {
+async function modelServer(): Promise<{ port: string; asked: () => number }> {
   let asked = 0;
-  const server = createServer((request, response) => {
+  const { port } = await serve((request, response) => {
     if (request.method === "POST") {
       asked++;
       response.setHeader("content-type", "text/event-stream");
     }
     response.end(answer(request.url));
   });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  return {
-    port: String((server.address() as AddressInfo).port),
-    asked: () => asked,
-    stop: () => server.close(),
-  };
+  return { port, asked: () => asked };
 }
 
 const QUESTION = "Use it, now and later?";
 
 describe("a model server that was found on this machine", () => {
   test("answers nobody who did not agree to it: without a terminal only what is configured does", async () => {
-    const { port, asked } = await serve();
+    const { port, asked } = await modelServer();
     const { stdout, stderr, code } = await new Sandbox().run(["what can you do?"], {
       env: { AGENT_LOCAL_PORTS: port },
     });
@@ -57,7 +45,7 @@ describe("a model server that was found on this machine", () => {
   test.runIf(hasTerminal())(
     "is asked about once; a yes is remembered, and every run says who answers",
     async () => {
-      const { port, asked } = await serve();
+      const { port, asked } = await modelServer();
       const box = new Sandbox();
       const env = { AGENT_LOCAL_PORTS: port };
       const first = await box.runInTerminal(["hi"], [[QUESTION, "y"]], env);
@@ -75,7 +63,7 @@ describe("a model server that was found on this machine", () => {
   );
 
   test.runIf(hasTerminal())("a no is remembered too", async () => {
-    const { port, asked } = await serve();
+    const { port, asked } = await modelServer();
     const box = new Sandbox();
     const env = { AGENT_LOCAL_PORTS: port };
     await box.runInTerminal(["what can you do?"], [[QUESTION, "n"]], env);

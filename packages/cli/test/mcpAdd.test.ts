@@ -37,6 +37,19 @@ test("a pasted command line becomes a server with its tools agreed to and turned
   expect((await sandbox.run(["mcp", "remove", "docs"])).code).toBe(2);
 });
 
+test.each([
+  ["servers.json", JSON.stringify({ mcpServers: { docs: { command: COMMAND[0], args: COMMAND.slice(1) } } })],
+  [
+    "servers.toml",
+    `[mcp_servers.docs]\ncommand = ${JSON.stringify(COMMAND[0])}\nargs = ${JSON.stringify(COMMAND.slice(1))}\n`,
+  ],
+])("options may follow a file with servers: %s", async (name, content) => {
+  const sandbox = new Sandbox();
+  sandbox.write(name, content);
+  expect(await sandbox.run(["mcp", "add", name, "--yes"])).toMatchObject({ code: 0 });
+  expect(configOf(sandbox).packs[1][1].servers).toMatchObject({ docs: { command: COMMAND[0] } });
+});
+
 test("a config in package.json gets the server, and the rest of the file stays byte for byte", async () => {
   const sandbox = new Sandbox();
   const around = [

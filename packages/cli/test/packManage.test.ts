@@ -1,18 +1,13 @@
 import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { hasTerminal, packSource, Sandbox } from "./agent.js";
+import { serve } from "./servers.js";
 
 const NAME = "agent-pack-greeter";
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
-});
 
 /** A registry with one package in it; resolves to the environment npm needs. */
 async function registryWith(
@@ -35,8 +30,7 @@ async function registryWith(
   }
   execFileSync("tar", ["-czf", join(box.root, "package.tgz"), "-C", box.root, "package"]);
   const tarball = readFileSync(join(box.root, "package.tgz"));
-  const server = createServer((request, response) => {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { origin } = await serve((request, response) => {
     if (request.url?.endsWith(".tgz")) return response.end(tarball);
     response.setHeader("content-type", "application/json");
     if (request.url?.startsWith("/-/v1/search")) {
@@ -51,15 +45,12 @@ async function registryWith(
       return response.end("{}");
     }
     const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
-    const version = { ...manifest, dist: { tarball: `${url}/${NAME}.tgz`, integrity } };
+    const version = { ...manifest, dist: { tarball: `${origin}/${NAME}.tgz`, integrity } };
     response.end(
       JSON.stringify({ name: NAME, "dist-tags": { latest: "1.2.3" }, versions: { "1.2.3": version } }),
     );
   });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { npm_config_registry: address, npm_config_update_notifier: "false" };
+  return { npm_config_registry: origin, npm_config_update_notifier: "false" };
 }
 
 const PACK = { "index.js": packSource("greet") };

@@ -1,20 +1,15 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
-import { Sandbox } from "./agent.js";
-
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
-});
+import type { ServerResponse } from "node:http";
+import { describe, expect, test } from "vitest";
+import { hasTerminal, Sandbox } from "./agent.js";
+import { serve } from "./servers.js";
 
 /** A small OpenAI-compatible server; resolves to its port and the requests it got. */
-async function serve(
+async function modelServer(
   models: unknown,
   content = "from the server",
 ): Promise<{ port: string; seen: { url: string; model: unknown; key: unknown }[] }> {
   const seen: { url: string; model: unknown; key: unknown }[] = [];
-  const server = createServer((request, response) => {
+  const { port } = await serve((request, response) => {
     let body = "";
     request.on("data", (chunk) => {
       body += chunk;
@@ -33,43 +28,41 @@ async function serve(
       response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
     });
   });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { port: String((server.address() as AddressInfo).port), seen };
+  return { port, seen };
 }
 
 describe("who answers", () => {
-  test.each([["<html>hello</html>"], [{ data: [] }], [{ data: "x" }]])(
-    "something else that listens there is not taken for a model server: %j",
-    async (answer) => {
-      const { port } = await serve(answer);
-      const { stdout } = await new Sandbox().run(["what can you do?"], { env: { AGENT_LOCAL_PORTS: port } });
-      expect(stdout).toContain("not a language model");
-    },
-  );
+  // In a terminal: elsewhere nobody could be asked, and no port is looked at.
+  test.runIf(hasTerminal()).each<[string, (response: ServerResponse) => void]>([
+    ["a web page", (response) => response.end("<html>hello</html>")],
+    ["an empty list", (response) => response.end(JSON.stringify({ data: [] }))],
+    ["no list", (response) => response.end(JSON.stringify({ data: "x" }))],
+    ["nothing, ever", () => undefined],
+  ])("something that listens on a known port and answers with %s is no model server", async (_, answer) => {
+    const asked: (string | undefined)[] = [];
+    const { port } = await serve((request, response) => {
+      asked.push(request.url);
+      answer(response);
+    });
+    const { stdout } = await new Sandbox().runInTerminal(["what can you do?"], [], {
+      AGENT_LOCAL_PORTS: port,
+    });
+    expect(stdout).toContain("not a language model");
+    expect(asked).toEqual(["/v1/models"]);
+  });
 
   test("a model that says nothing is no success: the run says so", async () => {
-    const { port } = await serve({ data: [{ id: "tiny" }] }, "");
+    const { port } = await modelServer({ data: [{ id: "tiny" }] }, "");
     const url = `http://127.0.0.1:${port}/v1`;
     const result = await new Sandbox().run(["--base-url", url, "--model", "tiny", "hi"]);
     expect(result).toMatchObject({ stdout: "", code: 1 });
     expect(result.stderr).toContain("The model gave an empty answer. Ask again, or try another model");
   });
 
-  test("a server that never answers holds nothing up", async () => {
-    const server = createServer(() => undefined);
-    servers.push(server);
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const port = String((server.address() as AddressInfo).port);
-    const { stdout } = await new Sandbox().run(["help"], { env: { AGENT_LOCAL_PORTS: port } });
-    server.closeAllConnections();
-    expect(stdout).toContain("not a language model");
-  });
-
   test("OPENAI_API_KEY and OPENAI_BASE_URL come before a server on this machine, flags before both", async () => {
-    const local = await serve({ data: [{ id: "tiny" }] });
-    const named = await serve({ data: [] });
-    const flag = await serve({ data: [] });
+    const local = await modelServer({ data: [{ id: "tiny" }] });
+    const named = await modelServer({ data: [] });
+    const flag = await modelServer({ data: [] });
     const env = {
       AGENT_LOCAL_PORTS: local.port,
       OPENAI_API_KEY: "sk-test",
@@ -87,7 +80,7 @@ describe("who answers", () => {
   });
 
   test("the config decides before the environment's key; its agents bring their own model", async () => {
-    const { port, seen } = await serve({ data: [] });
+    const { port, seen } = await modelServer({ data: [] });
     const box = new Sandbox();
     box.write(
       "agent.config.ts",
@@ -100,7 +93,7 @@ describe("who answers", () => {
   });
 
   test("the config decides which of OpenAI's APIs is spoken", async () => {
-    const { port, seen } = await serve({ data: [] });
+    const { port, seen } = await modelServer({ data: [] });
     const baseURL = `http://127.0.0.1:${port}/v1`;
     for (const api of [undefined, "chat", "responses"]) {
       const box = new Sandbox();

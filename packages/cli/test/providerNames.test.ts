@@ -1,26 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Sandbox, scripted } from "./agent.js";
-
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
-});
-
-/** A server that refuses every request, as one with a wrong key does; resolves to its address. */
-async function refusingServer(): Promise<string> {
-  const server = createServer((_, response) => {
-    response.statusCode = 401;
-    response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ error: { message: "bad key" } }));
-  });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-}
+import { refusingServer } from "./servers.js";
 
 /** Installs a provider package for the person alone, which answers with what it was given. */
 function installProvider(box: Sandbox, packages = ".local/share/agent/node_modules"): void {

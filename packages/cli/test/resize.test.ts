@@ -1,10 +1,9 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { type Random, seededRandom } from "@agent/test-support";
 import { afterEach, describe, expect, test } from "vitest";
 import { BIN, hasTerminal } from "./agent.js";
 import { type BuiltChat, useBuiltChat } from "./builtChat.js";
 import { EmulatedTerminal } from "./emulator.js";
+import { type Gate, gateIn } from "./gate.js";
 import { hasTmux } from "./terminal.js";
 
 const STEPS = 12;
@@ -13,8 +12,8 @@ const WORDS_A_STEP = 40;
 const LONGER_THAN_ANY_FRAME = 150;
 
 /** An answer of numbered words in paragraphs, lists and long lines, which goes on whenever a gate opens. */
-function writeAnswer({ box }: BuiltChat, random: Random): { gates: string[]; words: string[] } {
-  const gates = Array.from({ length: STEPS }, (_, step) => join(box.root, `gate-${step}`));
+function writeAnswer({ box }: BuiltChat, random: Random): { gates: Gate[]; words: string[] } {
+  const gates = Array.from({ length: STEPS }, () => gateIn(box.root));
   const words: string[] = [];
   const steps = gates.map((gate) => {
     let text = "";
@@ -23,7 +22,7 @@ function writeAnswer({ box }: BuiltChat, random: Random): { gates: string[]; wor
       words.push(word);
       text += word + (random.chance(0.15) ? random.pick(["\\n", "\\n\\n", "\\n- "]) : " ");
     }
-    return `write ${text}\npause ${gate}`;
+    return `write ${text}\npause ${gate.path}`;
   });
   box.write(".agent/commands/go.md", `${steps.join("\n")}\nsay  The end.\n`);
   return { gates, words };
@@ -65,7 +64,7 @@ describe.skipIf(!hasTmux || !hasTerminal())("resizing while an answer streams (s
         await terminal.until((text) => text.includes(last));
         await terminal.resize(20 + random.below(120), 8 + random.below(40), held);
         if (random.chance(0.5)) await terminal.resize(20 + random.below(120), 8 + random.below(40), held);
-        writeFileSync(gate, "");
+        gate.open();
       }
       const text = await terminal.until((shown) => /tokens in/.test(shown));
       expect(shownWords(text)).toEqual(words);
@@ -86,7 +85,7 @@ describe.skipIf(!hasTmux || !hasTerminal())("resizing while an answer streams (s
       terminal.resize(columns, rows);
       // tmux tells the program up to a quarter of a second after it has broken the rows anew.
       await expect.poll(() => terminal.size(), { timeout: 10_000 }).toBe(`${rows} ${columns}`);
-      writeFileSync(gate, "");
+      gate.open();
     }
     await terminal.until("tokens in");
     const text = terminal.scrollback();

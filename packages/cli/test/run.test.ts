@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { finished, packSource, Sandbox, scripted } from "./agent.js";
+import { isAlive, pidIn } from "./processes.js";
 
 const DISCLOSURE = /^I am the offline assistant, not a language model/;
 
@@ -251,15 +252,12 @@ describe("signals", () => {
       ]);
       child.stdin.end();
       const result = finished(child);
-      while (!existsSync(join(box.project, "pid")) || readFileSync(join(box.project, "pid"), "utf8") === "") {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      const pid = await pidIn(join(box.project, "pid"));
       child.kill(signal);
       const { code, stderr } = await result;
       expect(code).toBe(expected);
       expect(stderr).toContain("Interrupted.");
-      const pid = Number(readFileSync(join(box.project, "pid"), "utf8"));
-      expect(() => process.kill(pid, 0)).toThrow();
+      expect(isAlive(pid)).toBe(false);
       const resumed = await box.run(["--resume", "list the files"]);
       expect(resumed.code).toBe(0);
       expect(resumed.stdout).toContain("mark");

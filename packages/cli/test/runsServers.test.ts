@@ -1,9 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { on } from "node:events";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
-import { finished, Sandbox } from "./agent.js";
+import { finished, Sandbox, said, scripted } from "./agent.js";
+import { runsProject } from "./runsProject.js";
 
 const POSTGRES = process.env.AGENT_TEST_POSTGRES ?? "";
 const REDIS = process.env.AGENT_TEST_REDIS ?? "";
@@ -13,30 +12,6 @@ if (!withServers) {
     "Skipped: agent runs on Postgres and Redis. Set AGENT_TEST_POSTGRES and AGENT_TEST_REDIS to the addresses of servers.\n",
   );
 }
-
-const CONFIG = `export default {
-  provider: {
-    model: "scripted",
-    async respond() {
-      return { content: "All done.", toolCalls: [], finishReason: "stop" };
-    },
-  },
-};
-`;
-
-/** Its model reads a file, which a person has to allow, and then answers. */
-const ASKING_CONFIG = `export default {
-  confirm: ["read_file"],
-  provider: {
-    model: "scripted",
-    async respond({ messages }) {
-      if (messages.some(({ role }) => role === "tool")) return { content: "All done.", toolCalls: [], finishReason: "stop" };
-      const call = { id: "c1", type: "function", function: { name: "read_file", arguments: '{"path":"a.txt"}' } };
-      return { content: null, toolCalls: [call], finishReason: "tool_calls" };
-    },
-  },
-};
-`;
 
 /** A database of the test's own, dropped when it ends. */
 function createDatabase(): string {
@@ -49,16 +24,12 @@ function createDatabase(): string {
   return address.href;
 }
 
-async function isWorking({ stderr }: { readonly stderr: Readable }): Promise<void> {
-  for await (const [chunk] of on(stderr, "data")) if (String(chunk).includes("Working on runs")) return;
-}
-
 test.skipIf(!withServers)(
   "what the units and containers of the docs start executes runs of other processes, and ends on SIGTERM",
   { timeout: 120_000 },
   async () => {
     const sandbox = new Sandbox();
-    sandbox.write("agent.config.mjs", CONFIG);
+    sandbox.write("agent.config.mjs", scripted(["All done."]));
     const env = { AGENT_RUNS_ENGINE: createDatabase(), AGENT_RUNS_REDIS: REDIS };
     const workers = ["one", "two"].map((name) =>
       sandbox.start(["runs", "work", "--concurrency", "8", "--name", name, "--trust"], { env }),
@@ -66,7 +37,7 @@ test.skipIf(!withServers)(
     onTestFinished(() => {
       for (const worker of workers) worker.kill("SIGKILL");
     });
-    await Promise.all(workers.map(isWorking));
+    await Promise.all(workers.map(({ stderr }) => said(stderr, "Working on runs")));
     for (const task of ["first", "second"]) {
       const followed = await sandbox.run(["runs", "start", "--follow", task], { env });
       expect(followed).toMatchObject({ code: 0, stdout: "All done.\n" });
@@ -84,9 +55,7 @@ test.skipIf(!withServers)(
   "a run goes on in a database that was restored from a dump, with a queue that never heard of it",
   { timeout: 120_000 },
   async () => {
-    const sandbox = new Sandbox();
-    sandbox.write("agent.config.mjs", ASKING_CONFIG);
-    sandbox.write("a.txt", "hello\n");
+    const sandbox = runsProject("All done.", 'confirm: ["read_file"],');
     const [engine, restored] = [createDatabase(), createDatabase()];
     const env = { AGENT_RUNS_ENGINE: engine, AGENT_RUNS_REDIS: REDIS };
     await sandbox.run(["runs", "start", "--id", "kept", "look at a.txt"], { env });

@@ -1,30 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Sandbox } from "./agent.js";
+import { runsProject } from "./runsProject.js";
 
 const SDK = new URL("./fixtures/openTelemetry.mjs", import.meta.url).href;
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 const REQUEST = "00f067aa0ba902b7";
 
-const CONFIG = `export default {
-  provider: {
-    model: "scripted",
-    async respond({ messages }) {
-      if (messages.some(({ role }) => role === "tool")) {
-        return { content: "Done.", toolCalls: [], finishReason: "stop" };
-      }
-      const call = { id: "c1", type: "function", function: { name: "read_file", arguments: '{"path":"a.txt"}' } };
-      return { content: null, toolCalls: [call], finishReason: "tool_calls" };
-    },
-  },
-};
-`;
-
 test("a run that is started within a trace is executed within it, by a worker with OpenTelemetry", async () => {
-  const sandbox = new Sandbox();
-  sandbox.write("agent.config.mjs", CONFIG);
-  sandbox.write("a.txt", "hello\n");
+  const sandbox = runsProject();
   const spans = join(sandbox.home, "spans");
   const started = await sandbox.run(["runs", "start", "--json", "look"], {
     env: { TRACEPARENT: `00-${TRACE_ID}-${REQUEST}-01` },

@@ -1,7 +1,9 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type BuiltChat, useBuiltChat } from "./builtChat.js";
+import { gateIn } from "./gate.js";
+import { gone, pidIn } from "./processes.js";
 import { hasTmux, type TestTerminal } from "./terminal.js";
 
 const RESUME = /Go on with this conversation: agent --resume (\S+)/;
@@ -19,12 +21,11 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     expect(id).toBeDefined();
     return id ?? "";
   };
-  /** A command that runs until the test ends it, and says by a file that it does. */
+  /** A command that runs until the test ends it, and writes its process id into a file. */
   const longCommand = ({ box }: BuiltChat): { call: string; mark: string } => {
     const mark = join(box.root, "begun");
-    return { mark, call: `call run_bash ${JSON.stringify({ command: `echo > ${mark}; sleep 600` })}` };
+    return { mark, call: `call run_bash ${JSON.stringify({ command: `echo $$ > ${mark}; sleep 600` })}` };
   };
-  const exists = (file: string) => expect.poll(() => existsSync(file), { timeout: 20_000 }).toBe(true);
 
   test("leaving says how to come back; the start of an id is enough, and the conversation is shown again", async () => {
     const { box, chat, model } = await start();
@@ -35,7 +36,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     await first.until("That is all.");
     const id = await leave(first);
     const next = await chat(["--resume", id.slice(0, 18)]);
-    const screen = await next.until(/resumed, 6 messages/);
+    const screen = await next.until(/lists the commands\.\n\n› say forty two[\s\S]*resumed, 6 messages/);
     expect(screen).toMatch(
       /› say forty two\n\nforty two\n\n› call read_file .*\n● read_file {2}a\.txt\n└ content of a\n\nThat is all\./,
     );
@@ -56,7 +57,9 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     const list = await third.until(/Go on with · type to filter/);
     expect(list).toMatch(/❯ say about pears +just now · 2 messages · .*bytes · \d{8}-/);
     expect(list).toMatch(/ {2}say about apples +just now · 2 messages/);
-    third.type("appl");
+    third.type("applx");
+    await third.until(/\n {2}nothing fits$/);
+    third.press("BSpace");
     await third.until((screen) => screen.includes("❯ say about apples") && !screen.includes("pears"));
     third.press("Enter");
     await third.until(/about apples\n\nresumed, 2 messages/);
@@ -66,6 +69,35 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     expect(await fourth.until(/Go on with · type to filter/)).toMatch(
       /❯ say about apples +just now · 4 messages/,
     );
+  });
+
+  test("a session that began with an own command is listed, shown and exported by what was typed", async () => {
+    const { box, chat, run, model } = await start();
+    box.write(".agent/commands/review.md", "say Review of $1 with all the care in the world.");
+    const first = await chat();
+    first.press("BTab", "BTab");
+    await expect.poll(() => first.status(), { timeout: 60_000 }).toMatch(/^plan /);
+    first.send("/review src/a.ts");
+    await first.until(/^Review of src\/a\.ts with all the care in the world\.$[\s\S]*›$/m);
+    // The model gets both, and the note about the mode.
+    expect(model.lastRequest).toContain("/review src/a.ts");
+    expect(model.lastRequest).toContain("say Review of src/a.ts with");
+    expect(model.lastRequest).toContain("You are in plan mode");
+    first.send("/export talk.md");
+    await first.until(/Wrote 2 messages/);
+    expect(readFileSync(join(box.project, "talk.md"), "utf8")).toContain(
+      "## You\n\n/review src/a.ts\n\n**the text of /review**\n\n```",
+    );
+    first.send("/clear");
+    await first.until("A new session.");
+    await say(first, "something else");
+    await leave(first);
+    const next = run(["--resume"]);
+    await next.until(/^ {2}\/review src\/a\.ts +just now · 2 messages/m);
+    next.type("review");
+    await next.until(/❯ \/review/);
+    next.press("Enter");
+    await next.until(/^› \/review src\/a\.ts\n\nReview of src\/a\.ts [^\n]*\n\nresumed, 2 messages/m);
   });
 
   test("/clear starts a new session and the old one stays, /resume goes back, /fork goes on in a copy", async () => {
@@ -94,7 +126,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
   });
 
   test("/compact puts a summary in place of older messages", async () => {
-    const { chat, model } = await start();
+    const { box, chat, model } = await start();
     const terminal = await chat();
     for (const number of [1, 2, 3, 4])
       await say(terminal, `fact ${number} ${"word ".repeat(300).trim()} end${number}`.slice(0, 40));
@@ -103,6 +135,13 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     expect(terminal.screen()).toMatch(/summary now: 8 → \d messages/);
     await say(terminal, "after it");
     expect(model.requests.at(-1)?.length).toBeLessThan(9);
+    // The summary is nothing that the person said.
+    terminal.send("/export talk.md");
+    await terminal.until(/Wrote \d messages/);
+    const exported = readFileSync(join(box.project, "talk.md"), "utf8");
+    expect(exported).toContain("**Summary of the conversation so far**\n\n```");
+    const next = await chat(["--resume", await leave(terminal)]);
+    expect(await next.until(/resumed, \d messages/)).toMatch(/^… Summary of the conversation so far$/m);
   });
 
   test("/export writes Markdown, and one HTML page that holds everything", async () => {
@@ -128,13 +167,13 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     await say(terminal, "before it");
     terminal.paste(`call read_file {"path":"a.txt"}\nthen ${call}`);
     terminal.press("Enter");
-    await exists(mark);
+    await pidIn(mark);
     process.kill(terminal.pid(), "SIGKILL");
     await terminal.until("[status 137]");
     const next = await chat(["--resume"]);
     const screen = await next.until("resumed, ");
     expect(screen).toMatch(
-      /before it[\s\S]*● read_file {2}a\.txt\n└ the first result[\s\S]*● run_bash[\s\S]*└ .*Interrupted/,
+      /before it[\s\S]*● read_file {2}a\.txt\n└ the first result[\s\S]*● run_bash[\s\S]*└ Interrupted: .* Check before you\srepeat it\.$/m,
     );
     next.send("hello");
     await next.until('You said "hello".');
@@ -142,10 +181,10 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
 
   test("kill -9 in the middle of an answer keeps all messages before it and the question", async () => {
     const { chat, box, model } = await start();
-    const gate = join(box.root, "gate");
+    const gate = gateIn(box.root);
     const terminal = await chat();
     await say(terminal, "before it");
-    terminal.paste(`write half an answer\npause ${gate}`);
+    terminal.paste(`write half an answer\npause ${gate.path}`);
     terminal.press("Enter");
     await terminal.until(/^half an answer$/m);
     process.kill(terminal.pid(), "SIGKILL");
@@ -153,7 +192,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     const next = await chat(["--resume"]);
     const screen = await next.until("resumed, 3 messages");
     expect(screen).toMatch(/› say before it\n\nbefore it\n\n› write half an answer/);
-    writeFileSync(gate, "");
+    gate.open();
     next.send("hello");
     await next.until(/tokens in[\s\S]*›$/);
     expect(model.lastRequest).toContain("hello");
@@ -167,11 +206,10 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     const { call, mark } = longCommand(built);
     terminal.paste(`call read_file {"path":"a.txt"}\nthen ${call}`);
     terminal.press("Enter");
-    await exists(mark);
-    const pid = terminal.pid();
+    const [pid, command] = [terminal.pid(), await pidIn(mark)];
     for (let count = 0; count < 3; count++) process.kill(pid, "SIGHUP");
     terminal.close();
-    await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+    await Promise.all([pid, command].map(gone));
     const next = await chat(["--resume"]);
     expect(await next.until("resumed, ")).toMatch(/● read_file {2}a\.txt\n└ the first result/);
     next.send("hello");
@@ -192,13 +230,4 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
 
 function tree(directory: string): string[] {
   return readdirSync(directory, { recursive: true }).map(String).sort();
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

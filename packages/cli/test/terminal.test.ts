@@ -51,7 +51,7 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
       [["Run it?", "no, wrong file"]],
     );
     expect(code).toBe(4);
-    expect(stdout).toContain("the person said no: wrong file");
+    expect(stdout).toContain("Tool call denied: wrong file");
     expect(existsSync(join(box.project, "x.txt"))).toBe(false);
   });
 
@@ -99,5 +99,23 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
     expect(text).toContain('packs: ["@agent/preset-default"]');
     expect(text).toContain('enable: ["run_bash"]');
     expect(text).toContain('confirm: ["run_bash"]');
+  });
+
+  test("agent init --no-confirm does not ask which tools ask first", async () => {
+    const box = new Sandbox();
+    const { code } = await box.runInTerminal(
+      ["init", "--no-confirm"],
+      [
+        ["Packs, separated by spaces", ""],
+        ["(run_bash)?", "y"],
+        ["(remove)?", "n"],
+        ["instead of /bin/sh?", "n"],
+        ["10 minutes instead of 30 seconds?", "n"],
+      ],
+    );
+    expect(code).toBe(0);
+    const text = readFileSync(join(box.project, "agent.config.ts"), "utf8");
+    expect(text).toContain('enable: ["run_bash"]');
+    expect(text).toContain("confirm: []");
   });
 });

@@ -9,6 +9,7 @@ import {
   terminateOnSignals,
 } from "@agent/core";
 import { canonicalPath, escapeToLine, quotePath } from "@agent/internal";
+import type { FileChange } from "../display/fileChange.js";
 import { Grants } from "../permissions/grants.js";
 import { type Mode, modeOf } from "../permissions/mode.js";
 import { Permissions, usesSandbox } from "../permissions/permissions.js";
@@ -47,8 +48,8 @@ export interface AssemblyOptions {
   readonly ask: AskPerson;
   /** The mode if the settings name none. Default: derived from the settings. */
   readonly mode?: Mode;
-  /** Receives a diff of the change a call is about to make to a file. */
-  readonly onPreview?: (id: string, diff: readonly string[]) => void;
+  /** Receives the change a call is about to make to a file. */
+  readonly onPreview?: (id: string, change: FileChange) => void;
   /** Access to the person for packs: questions, the editor's files. */
   readonly forPacks?: Pick<PackHost, "ask" | "editorFiles">;
   /** Runs answers and calls as steps, for a run with a journal. */

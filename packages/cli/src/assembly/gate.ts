@@ -1,5 +1,6 @@
 import type { ApprovalRequest, Approve, CallHooks } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
+import type { FileChange } from "../display/fileChange.js";
 import type { Permissions, PersonDecision } from "../permissions/permissions.js";
 import type { UndoLog } from "../undo/undoLog.js";
 import { editPreview } from "./editPreview.js";
@@ -18,8 +19,8 @@ export interface GateOptions {
   /** The undo log, if file changes are recorded. */
   readonly undo: () => UndoLog | undefined;
   readonly cwd: string;
-  /** Receives a diff of the change a call is about to make to a file. */
-  readonly onPreview?: (id: string, diff: readonly string[]) => void;
+  /** Receives the change a call is about to make to a file. */
+  readonly onPreview?: (id: string, change: FileChange) => void;
   readonly onProblem: (message: string) => void;
 }
 
@@ -32,9 +33,10 @@ export function createGate(options: GateOptions): Approve {
   return async (request) => {
     const ruling = permissions.decide(request);
     if (ruling.type === "deny") return { deny: ruling.reason };
-    let preview = editPreview(request, cwd);
+    let diff = editPreview(request, cwd);
+    let wasShown = false;
     if (ruling.type === "ask") {
-      const decision = await ask(request, preview);
+      const decision = await ask(request, diff);
       if (decision === "suspend") return decision;
       if (decision !== "allow" && "deny" in decision) return decision;
       if (decision !== "allow") {
@@ -42,9 +44,12 @@ export function createGate(options: GateOptions): Approve {
           onProblem(`this holds for the session only, it cannot be kept: ${errorMessage(error)}`);
         });
       }
-      preview = editPreview(request, cwd);
+      const asked = diff;
+      // The file may have changed while the person thought about it.
+      diff = editPreview(request, cwd);
+      wasShown = diff.join("\n") === asked.join("\n");
     }
-    onPreview?.(request.id, preview);
+    onPreview?.(request.id, { diff, wasShown });
     await undo()?.before(request);
     return "allow";
   };

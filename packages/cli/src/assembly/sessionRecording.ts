@@ -63,7 +63,7 @@ export class SessionRecording {
   /** Writes pending changes and deletes the oldest sessions of the directory. Never rejects. */
   async close(): Promise<void> {
     await this.#stop();
-    for (const old of oldSessionFiles(dirname(this.#file))) removeSession(old);
+    for (const old of oldSessionFiles(this.#options.cwd)) removeSession(old);
   }
 
   #start(): void {

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, extname, join, resolve, sep } from "node:path";
-import { contentText, loadSession, type Session } from "@agent/core";
+import { loadSession, type Session } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
 import { canonicalPath, didYouMean, isInside } from "@agent/internal";
+import { splitMessage } from "../display/splitMessage.js";
 import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
 
@@ -44,8 +45,7 @@ export function newSessionFile(cwd: string): string {
  */
 export async function openSession(cwd: string, wanted: string | true): Promise<OpenSession> {
   const file = wanted === true ? latest(cwd) : byName(cwd, wanted);
-  const isKept = isInside(canonicalPath(allSessions()), canonicalPath(file));
-  return { file, session: await loadSession(file), isKept };
+  return { file, session: await loadSession(file), isKept: isKeptFile(canonicalPath(file)) };
 }
 
 /** The sessions of this directory, last used first. Files that are no sessions are left out. */
@@ -64,7 +64,7 @@ export async function listSessions(cwd: string): Promise<SessionInfo[]> {
       savedAt: mtime.toISOString(),
       bytes: size,
       messages: session.messages.length,
-      title: first?.role === "user" ? contentText(first.content) : "",
+      title: first?.role === "user" ? splitMessage(first.content).text : "",
     });
   }
   return found;
@@ -91,16 +91,22 @@ export function removeSession(file: string): void {
   rmSync(undoDirectory(file), { recursive: true, force: true });
 }
 
-/** The oldest sessions in this directory, beyond the number that is kept. */
-export function oldSessionFiles(directory: string): string[] {
+/** The oldest sessions of this directory, beyond the number that is kept. */
+export function oldSessionFiles(cwd: string): string[] {
+  const directory = sessionDirectory(cwd);
   return sessionFiles(directory)
     .slice(KEPT_SESSIONS)
     .map((name) => join(directory, name));
 }
 
-/** Where the changes of a session to files are remembered. */
+/**
+ * Where the changes of a session to files are remembered: always in a directory of the agent's own. Beside a file from
+ * elsewhere, a stranger could have put changes that `/undo` would make.
+ */
 export function undoDirectory(file: string): string {
-  return file.endsWith(EXTENSION) ? `${file.slice(0, -EXTENSION.length)}.undo` : `${file}.undo`;
+  const path = canonicalPath(file);
+  if (!isKeptFile(path)) return join(allSessions(), "elsewhere", `${shortHash(path)}.undo`);
+  return path.endsWith(EXTENSION) ? `${path.slice(0, -EXTENSION.length)}.undo` : `${path}.undo`;
 }
 
 function latest(cwd: string): string {
@@ -152,12 +158,20 @@ function lastUse(file: string): number {
 }
 
 function sessionDirectory(cwd: string): string {
-  const hash = createHash("sha256").update(resolve(cwd)).digest("hex").slice(0, 10);
   const name =
     basename(resolve(cwd))
       .replace(/[^\w.-]/g, "_")
       .slice(0, 40) || "root";
-  return join(allSessions(), `${name}-${hash}`);
+  return join(allSessions(), `${name}-${shortHash(resolve(cwd))}`);
+}
+
+/** Whether the agent keeps this session. `path` has no links in it. */
+function isKeptFile(path: string): boolean {
+  return isInside(canonicalPath(allSessions()), path);
+}
+
+function shortHash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 10);
 }
 
 function allSessions(): string {

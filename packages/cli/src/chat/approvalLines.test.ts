@@ -1,13 +1,12 @@
 import { findConfusables, spellOut } from "@agent/internal";
 import { describe, expect, test } from "vitest";
 import { PLAIN_STYLE } from "../display/style.js";
-import { approvalLines, questionRows } from "./approvalQuestion.js";
+import { approvalLines, approvalRows } from "./approvalQuestion.js";
 
+const call = (args: Record<string, unknown>, needs: readonly object[] = []): never =>
+  ({ id: "1", name: "run_bash", args, needs, signal: AbortSignal.any([]) }) as never;
 const question = (args: Record<string, unknown>, needs: readonly object[] = []): string[] =>
-  approvalLines(
-    { id: "1", name: "run_bash", args, needs, signal: AbortSignal.any([]) } as never,
-    PLAIN_STYLE,
-  );
+  approvalLines(call(args, needs), PLAIN_STYLE);
 
 describe("the question about a call", () => {
   test("shows a short command whole, and nothing else", () => {
@@ -19,12 +18,18 @@ describe("the question about a call", () => {
   });
 
   test("a command longer than a row goes on right of the bar", () => {
-    expect(questionRows(question({ command: "echo one two three four" }), 24)).toEqual([
+    const rows = approvalRows(call({ command: "echo one two three four" }), PLAIN_STYLE, [], 24);
+    expect(rows.map((row) => row.trimEnd())).toEqual([
       "? run_bash wants to",
       "│   run with",
       "│ command: echo one",
       "│   two three four",
     ]);
+  });
+
+  test("a line of a diff that is longer than a row goes on right of its sign", () => {
+    const rows = approvalRows(call({}), PLAIN_STYLE, ["@@ -1,1 +1,1 @@", "-one two three", "+one"], 12);
+    expect(rows.slice(-3).map((row) => row.trimEnd())).toEqual(["│ -one two", "│  three", "│ +one"]);
   });
 
   test("says how long a long command is, after its end", () => {

@@ -7,7 +7,7 @@ describe("readDecision", () => {
     [" YES ", "allow"],
     ["a", { always: { tool: "run_bash", exact: false }, scope: "session" }],
     ["always", { always: { tool: "run_bash", exact: false }, scope: "session" }],
-    ["n", { deny: "the user said no." }],
+    ["n", { deny: "the person said no." }],
     ["no, use npm ci", { deny: "use npm ci" }],
     ["n: two\nlines", { deny: "two\nlines" }],
   ])("%j is %j", (answer, decision) => {

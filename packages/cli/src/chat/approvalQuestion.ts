@@ -2,11 +2,12 @@ import type { AccessNeed, ApprovalRequest } from "@agent/core";
 import { countOf, escapeToLine, misreadings, spellOut } from "@agent/internal";
 import { FILE_TEXTS } from "../display/callTitle.js";
 import type { Style } from "../display/style.js";
-import { wrapWords } from "../display/width.js";
+import { wrapLine } from "../display/width.js";
 import { paintDiff } from "../display/wordDiff.js";
 import type { PersonDecision } from "../permissions/permissions.js";
+import { formatRule } from "../permissions/rule.js";
 
-const NO_REASON = "the user said no.";
+const NO_REASON = "the person said no.";
 // A longer value fills more than a screen, which hides its start: print its length.
 const LONG_TEXT = 1500;
 const LONG_LINES = 15;
@@ -15,17 +16,42 @@ const LONGEST_SHOWN = 20_000;
 const MOST_DIFF_LINES = 200;
 const CONTINUED = "│   ";
 
+type AskedCall = Pick<ApprovalRequest, "name" | "args" | "needs">;
+
 /**
  * The whole call as it will run, and what it needs a yes for. Invisible characters, and those that reorder text, are
  * escaped; characters that look like others are named. A long value is shown with its length, its start and its end.
  */
-export function approvalLines(
-  { name, args, needs }: Pick<ApprovalRequest, "name" | "args" | "needs">,
+export function approvalLines(request: AskedCall, style: Style, diff: readonly string[] = []): string[] {
+  return [
+    ...callLines(request, style, diff.length > 0),
+    ...diffLines(diff, style).map((line) => `│ ${line}`),
+    ...needLines(request, style),
+  ];
+}
+
+/** The same as rows of a terminal. Continued rows are indented to the right of the bar, or of a diff's sign. */
+export function approvalRows(
+  request: AskedCall,
   style: Style,
-  diff: readonly string[] = [],
+  diff: readonly string[],
+  width: number,
 ): string[] {
+  const wrap = (line: string): string[] => {
+    const [first = "", ...rest] = wrapLine(line, width - CONTINUED.length);
+    return [first, ...rest.map((row) => CONTINUED + row)];
+  };
+  return [
+    ...callLines(request, style, diff.length > 0).flatMap(wrap),
+    ...diffLines(diff, style).flatMap((line) => wrapLine(line, width - 2, 1).map((row) => `│ ${row}`)),
+    ...needLines(request, style).flatMap(wrap),
+  ];
+}
+
+/** The call and its arguments; without the text for a file if a diff shows it. */
+function callLines({ name, args }: AskedCall, style: Style, hasDiff: boolean): string[] {
   const lines = [`${style.yellow("?")} ${style.bold(escapeToLine(spellOut(name)))} wants to run with`];
-  const entries = Object.entries(args).filter(([key]) => diff.length === 0 || !FILE_TEXTS.includes(key));
+  const entries = Object.entries(args).filter(([key]) => !hasDiff || !FILE_TEXTS.includes(key));
   if (entries.length === 0) lines.push("│ (no arguments)");
   for (const [key, value] of entries) {
     const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
@@ -34,17 +60,11 @@ export function approvalLines(
     lines.push(`│ ${style.dim(`${label}:`)} ${first}`, ...rest.map((line) => `│   ${line}`));
     lines.push(...remarks(label, text).map((remark) => `│ ${style.yellow(remark)}`));
   }
-  lines.push(...diffLines(diff, style).map((line) => `│ ${line}`));
-  lines.push(...needs.map((need) => `│ ${style.yellow(`! ${describeNeed(need)}`)}`));
   return lines;
 }
 
-/** The lines of a question as rows of a terminal. Continued rows are indented to the right of the bar. */
-export function questionRows(lines: readonly string[], width: number): string[] {
-  return lines.flatMap((line) => {
-    const [first = "", ...rest] = wrapWords(line, width - CONTINUED.length);
-    return [first, ...rest.map((row) => CONTINUED + row)];
-  });
+function needLines({ needs }: AskedCall, style: Style): string[] {
+  return needs.map((need) => `│ ${style.yellow(`! ${describeNeed(need)}`)}`);
 }
 
 /** The access a call needs, with the whole path: `it writes /home/me/.bashrc (outside the project)`. */
@@ -63,6 +83,14 @@ export function readDecision(answer: string, name: string): PersonDecision | und
   if (/^(a|always)$/i.test(text)) return { always: { tool: name, exact: false }, scope: "session" };
   const no = /^(?:n|no)(?:[\s,:]+(.*))?$/is.exec(text);
   return no ? { deny: denial(no[1] ?? "") } : undefined;
+}
+
+/** What a person decided, as the conversation shows it: `always in this project: run_bash(npm test *)`. */
+export function decisionText(decision: PersonDecision): string {
+  if (decision === "allow") return "yes";
+  if ("deny" in decision) return decision.deny === NO_REASON ? "no" : `no: ${decision.deny}`;
+  const { always, scope } = decision;
+  return `always in this ${scope}: ${always.exact ? "exactly this call" : formatRule(always)}`;
 }
 
 /** The message to the model after a denial. */

@@ -1,27 +1,26 @@
-import type { Agent, AgentEvent, Content, MentionSource } from "@agent/core";
+import type { AgentEvent, Content, MentionSource } from "@agent/core";
 import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
-import { MODE_HELP, MODE_NAMES, PLAN_NOTE } from "../permissions/mode.js";
+import type { Mode } from "../permissions/mode.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { CallLog } from "./callLog.js";
 import type { CommandContext } from "./commands/context.js";
+import { type ComposedMessage, Composer } from "./composer.js";
 import { currentStatus } from "./currentStatus.js";
 import type { MenuItem } from "./menu.js";
 import { type Message, MessageQueue } from "./messageQueue.js";
 import { moveToBackground } from "./moveToBackground.js";
-import { composeMessage, takeBackUnanswered, withNotes } from "./outgoing.js";
-import type { ChatSettings, ReadyChat, SlashCommands } from "./types.js";
+import { takeBackUnanswered } from "./outgoing.js";
+import { ShellLines } from "./shellLines.js";
+import type { ReadyChat } from "./types.js";
 import { UsageMeter } from "./usageMeter.js";
 import type { ChatView } from "./view.js";
 
 const STOPPED = "Stopped. The conversation goes on from here.";
 
 /** The parts of a chat that exist once the agent is loaded. */
-interface Running {
-  readonly agent: Agent;
-  readonly settings: ChatSettings;
+interface Running extends Omit<ReadyChat, "end"> {
   readonly commands: CommandContext;
-  readonly slash: SlashCommands;
 }
 
 /**
@@ -38,10 +37,9 @@ export class ChatController {
   #early: Message[] = [];
   #finish: (code: ExitCode) => void = () => undefined;
   readonly #queue = new MessageQueue();
-  /** Notes for the model in the next message: commands the person ran, changes that were undone. */
-  #happened: string[] = [];
+  readonly #composer = new Composer();
+  readonly #shellLines = new ShellLines((event) => this.#see(event));
   #turn: AbortController | undefined;
-  #shellLines = 0;
   #exitCode: ExitCode | undefined;
 
   constructor(view: ChatView) {
@@ -52,7 +50,7 @@ export class ChatController {
   }
 
   /** The agent is loaded: sends the waiting messages first. */
-  start({ agent, settings, slash }: Pick<ReadyChat, "agent" | "settings" | "slash">): void {
+  start({ agent, settings, slash }: Omit<ReadyChat, "end">): void {
     const commands: CommandContext = {
       agent,
       settings,
@@ -62,7 +60,7 @@ export class ChatController {
       busy: () => this.busy,
       stopTurn: () => this.stopTurn(),
       quit: () => this.quit(EXIT.done),
-      tellModel: (text) => this.#happened.push(text),
+      tellModel: (text) => this.#composer.addNote(text),
       send: (content, shown) => this.#send({ text: shown, shown, made: content }),
       work: (doing, run) => this.#work(doing, run),
       updateStatus: () => this.#updateStatus(),
@@ -95,7 +93,7 @@ export class ChatController {
     }
     const { slash, commands } = this.#running;
     if (slash.isSlashCommand(text, commands)) void this.#command(text);
-    else if (/^!\s*\S/.test(text)) void this.#shellLine(text.slice(1).trim());
+    else if (/^!\s*\S/.test(text)) void this.#shellLine(text.slice(1).trim(), shown);
     else if (text.trim() === "") this.#view.idle();
     else this.#send({ text, shown });
   }
@@ -114,11 +112,11 @@ export class ChatController {
     return this.#running?.agent.registry.services.mentions ?? [];
   }
 
-  cycleMode(): void {
-    if (!this.#running) return;
-    const mode = this.#running.settings.permissions.cycle();
-    this.#view.print([`Mode: ${MODE_NAMES[mode]} – ${MODE_HELP[mode]}.`]);
+  /** Switches to the next mode and returns it; `undefined` while the agent is being loaded. */
+  cycleMode(): Mode | undefined {
+    const mode = this.#running?.settings.permissions.cycle();
     this.#updateStatus();
+    return mode;
   }
 
   /** Lets the newest running command go on in the background; the answer goes on without waiting for it. */
@@ -140,7 +138,7 @@ export class ChatController {
     this.#exitCode ??= code;
     this.#queue.takeWaiting();
     if (this.#turn) this.#turn.abort();
-    else this.#finish(this.#exitCode);
+    else this.#afterTurn();
   }
 
   async #command(input: string): Promise<void> {
@@ -152,32 +150,31 @@ export class ChatController {
     if (!this.busy) this.#afterTurn();
   }
 
-  async #work<T>(doing: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #work<T>(doing: string | undefined, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const turn = new AbortController();
     this.#turn = turn;
     this.#view.turnStarted(doing);
     try {
       return await run(turn.signal);
     } finally {
+      await this.#shellLines.settled();
       this.#turn = undefined;
       this.#view.turnEnded(undefined);
     }
   }
 
-  async #shellLine(command: string): Promise<void> {
-    const turn = this.busy ? undefined : new AbortController();
-    if (turn) {
-      this.#turn = turn;
-      this.#view.turnStarted();
-    }
-    this.#view.echo(`!${command}`);
-    const signal = turn?.signal ?? new AbortController().signal;
-    const id = `shell-${++this.#shellLines}`;
-    const { runShellLine } = await import("./shellLine.js");
-    this.#happened.push(await runShellLine(command, (event) => this.#see(event), signal, id));
-    if (!turn) return;
-    this.#turn = undefined;
-    this.#view.turnEnded(undefined);
+  /** Runs a line as a turn of its own, or as a part of the turn that runs, which then ends with it. */
+  async #shellLine(command: string, shown: string): Promise<void> {
+    this.#view.echo(shown);
+    const run = async (signal: AbortSignal): Promise<void> => {
+      try {
+        this.#composer.addNote(await this.#shellLines.run(command, signal));
+      } catch (error) {
+        this.#showProblem(error);
+      }
+    };
+    if (this.#turn) return await run(this.#turn.signal);
+    await this.#work(undefined, run);
     this.#afterTurn();
   }
 
@@ -192,15 +189,16 @@ export class ChatController {
 
   /** Gives a message to the running turn. If that ends first, the message gets a turn of its own. */
   async #steer(message: Message): Promise<void> {
-    const notes = [...this.#happened];
-    const content = await this.#compose(message, notes);
-    if (content === undefined || !this.#running) return;
-    if (this.#running.agent.steer(content)) {
-      this.#happened = this.#happened.filter((note) => !notes.includes(note));
-      this.#queue.addSteering({ ...message, notes });
-    } else this.#queue.add(message);
+    const composed = await this.#compose(message);
+    if (!composed || !this.#running) return;
+    const { content, notes } = composed;
+    if (this.#running.agent.steer(content)) this.#queue.addSteering({ ...message, notes });
+    else {
+      this.#composer.putBack(notes);
+      this.#queue.add(message);
+    }
     this.#showWaiting();
-    if (!this.busy) this.#next();
+    if (!this.busy) this.#afterTurn();
   }
 
   #showWaiting(): void {
@@ -214,28 +212,24 @@ export class ChatController {
     else if (!this.#turn) this.#view.idle();
   }
 
-  /**
-   * The message with what it mentions. If that cannot be attached: `undefined`, and the message goes back on the line.
-   */
-  async #compose(
-    { text, shown, made }: Message,
-    notes: readonly string[],
-    signal?: AbortSignal,
-  ): Promise<Content | undefined> {
-    const planning = this.#running?.settings.permissions.mode === "plan" ? [PLAN_NOTE] : [];
-    const happened = [...notes, ...planning];
-    if (made !== undefined) return withNotes(made, happened);
+  /** If something the message mentions cannot be attached: `undefined`, and the message goes back on the line. */
+  async #compose(message: Message, signal?: AbortSignal): Promise<ComposedMessage | undefined> {
+    const place = { cwd: process.cwd(), sources: this.mentionSources(), signal };
+    const isPlanning = this.#running?.settings.permissions.mode === "plan";
     try {
-      const place = { cwd: process.cwd(), sources: this.mentionSources(), signal };
-      const outgoing = await composeMessage(text, place, happened);
-      const attached = outgoing.notes.map(escapeToLine).join(", ");
+      const composed = await this.#composer.compose(message, place, isPlanning);
+      const attached = composed.attached.map(escapeToLine).join(", ");
       if (attached !== "") this.#view.print([`  attached: ${attached}`]);
-      return outgoing.content;
+      return composed;
     } catch (error) {
-      this.#view.print([this.#view.style.red(escapeInvisible(errorMessage(error)))]);
-      this.#view.giveBack(shown);
+      this.#showProblem(error);
+      this.#view.giveBack(message.shown);
       return undefined;
     }
+  }
+
+  #showProblem(error: unknown): void {
+    this.#view.print([this.#view.style.red(escapeInvisible(errorMessage(error)))]);
   }
 
   async #answer(message: Message): Promise<void> {
@@ -243,15 +237,12 @@ export class ChatController {
     const turn = new AbortController();
     this.#turn = turn;
     if (message.made === undefined) this.#view.echo(message.shown);
-    const notes = [...this.#happened];
-    const content = await this.#compose(message, notes, turn.signal);
-    if (content === undefined) {
+    const composed = await this.#compose(message, turn.signal);
+    if (composed) await this.#exchange(composed.content, { ...message, notes: composed.notes }, turn);
+    else {
       this.#turn = undefined;
       this.#afterTurn();
-      return;
     }
-    this.#happened = this.#happened.filter((note) => !notes.includes(note));
-    await this.#exchange(content, message, turn);
   }
 
   async #exchange(content: Content, message: Message, turn: AbortController): Promise<void> {
@@ -270,22 +261,21 @@ export class ChatController {
       for (const event of await agent.settled()) this.#see(event);
     }
     await undo?.endTurn();
+    await this.#shellLines.settled();
     this.#log.endTurn();
     const undelivered = this.#queue.takeSteering();
     agent.takeSteering();
     this.#turn = undefined;
     this.#view.turnEnded(problem);
     this.#updateStatus();
-    this.#happened.unshift(...undelivered.flatMap(({ notes = [] }) => notes));
-    if (problem === undefined) this.#queue.putFirst(undelivered);
-    else {
-      const unanswered = problem !== STOPPED && takeBackUnanswered(agent.conversation) ? [message] : [];
-      const back = [...unanswered, ...undelivered].map(({ text }) => text);
-      if (back.length > 0) this.#view.giveBack(back.join("\n"));
-    }
-    if (settings.notifyAfterMs !== undefined && performance.now() - startedAt >= settings.notifyAfterMs) {
-      this.#view.notify();
-    }
+    const isUnanswered =
+      problem !== undefined && problem !== STOPPED && takeBackUnanswered(agent.conversation);
+    const back = isUnanswered ? [message, ...undelivered] : undelivered;
+    this.#composer.putBack(back.flatMap(({ notes = [] }) => notes));
+    if (problem === undefined) this.#queue.putFirst(back);
+    else if (back.length > 0) this.#view.giveBack(back.map(({ text }) => text).join("\n"));
+    const { notifyAfterMs = Number.POSITIVE_INFINITY } = settings;
+    if (performance.now() - startedAt >= notifyAfterMs) this.#view.notify();
     this.#afterTurn();
   }
 

@@ -1,11 +1,11 @@
-import type { PersonAnswer } from "@agent/core";
-import { escapeInvisible, onAbort } from "@agent/core/toolkit";
+import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
 import { divertOutput, note, ownStandardOutput } from "../process/output.js";
 import { ChatController } from "./controller.js";
 import { ERASE_FIRST_PROMPT } from "./firstPrompt.js";
 import { askPersonQuestion } from "./personQuestion.js";
+import { runningJobs } from "./runningJobs.js";
 import { TerminalChat } from "./terminalChat.js";
 import type { Chat, ChatPlaces, ReadyChat } from "./types.js";
 import type { ChatView } from "./view.js";
@@ -35,12 +35,9 @@ export function createChat(places: ChatPlaces): Chat {
   return {
     ask: async (request, diff) =>
       view ? await view.ask(request, diff) : { deny: "nobody can be asked: the chat has not started." },
-    question: inTurn(async (question) => {
-      const { signal } = question;
-      if (!view || signal.aborted) return { answer: "dismissed" };
-      const { promise, release } = untilAborted(signal);
-      return await Promise.race([askPersonQuestion(question, view), promise]).finally(release);
-    }),
+    question: inTurn(async (question) =>
+      view && !question.signal.aborted ? await askPersonQuestion(question, view) : { answer: "dismissed" },
+    ),
     aside: async (work) => {
       if (!shown) return await work();
       release();
@@ -50,7 +47,7 @@ export function createChat(places: ChatPlaces): Chat {
         if (shown) release = divert();
       }
     },
-    preview: (id, diff) => view?.preview(id, diff),
+    preview: (id, change) => view?.preview(id, change),
     pick: async (title, items) => await view?.pick(title, items),
     notice: (message) => {
       if (view) view.print(escapeInvisible(message).split("\n"));
@@ -80,12 +77,9 @@ export function createChat(places: ChatPlaces): Chat {
         front.open(controller);
         shown = front;
         if (!plain) release = divert();
-        const loading = ready ? undefined : load().then(start);
+        const loaded = ready ? Promise.resolve() : load().then(start);
         // Ends when the person leaves or the agent fails to load.
-        const code = await Promise.race([
-          controller.finished,
-          loading?.then(() => controller.finished) ?? controller.finished,
-        ]);
+        const code = await Promise.race([controller.finished, loaded.then(() => controller.finished)]);
         farewell = leavingLines(ready);
         return code;
       } finally {
@@ -115,23 +109,15 @@ function inTurn(ask: Chat["question"]): Chat["question"] {
   };
 }
 
-/** Resolves to `dismissed` when the signal aborts: the pack does not wait for an answer any more. */
-function untilAborted(signal: AbortSignal): { promise: Promise<PersonAnswer>; release: () => void } {
-  let release = (): void => undefined;
-  const promise = new Promise<PersonAnswer>((resolve) => {
-    release = onAbort(signal, () => resolve({ answer: "dismissed" }));
-  });
-  return { promise, release };
-}
-
 /** How to come back, and what ends together with the chat. */
 function leavingLines(ready: ReadyChat | undefined): string[] {
   if (!ready) return [];
   const { agent, settings } = ready;
-  const running = settings.jobs.list().filter(({ ended }) => ended === undefined);
   const { sessions } = settings;
   return [
-    ...running.map(({ id, command }) => `Ending ${escapeToLine(id)}: ${escapeToLine(command.slice(0, 200))}`),
+    ...runningJobs(settings.jobs).map(
+      ({ id, command }) => `Ending ${escapeToLine(id)}: ${escapeToLine(command.slice(0, 200))}`,
+    ),
     ...(sessions && agent.conversation.sessionContext.length > 0
       ? [`Go on with this conversation: agent --resume ${sessions.id()}`]
       : []),

@@ -1,4 +1,5 @@
 import type { CommandContext } from "./commands/context.js";
+import { runningJobs } from "./runningJobs.js";
 import type { Status } from "./statusRow.js";
 import type { ChatSettings } from "./types.js";
 import type { UsageMeter } from "./usageMeter.js";
@@ -14,7 +15,7 @@ export function currentStatus(
     model: commands.model.name,
     directory: process.cwd(),
     tokens: usage.tokens,
-    jobs: settings.jobs.list().filter(({ ended }) => ended === undefined).length,
+    jobs: runningJobs(settings.jobs).length,
     ...(room !== undefined && usage.size > 0 && { contextShare: usage.size / room }),
     ...(usage.cost !== undefined && { cost: usage.cost }),
   };

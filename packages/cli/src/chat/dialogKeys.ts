@@ -52,8 +52,7 @@ export class DialogKeys {
   #writeReason(dialog: ApprovalDialog, key: Key): boolean {
     const { editor } = this.#view;
     if (key.type === "key" && key.name === "enter") {
-      const reason = editor.take();
-      this.#view.answerQuestion(dialog.deny(reason), `n ${reason}`.trim());
+      this.#view.answerQuestion(dialog.deny(editor.take()));
       return true;
     }
     if (key.type === "key") return editor.press(key.name);
@@ -74,6 +73,6 @@ export class DialogKeys {
   #answer(dialog: ApprovalDialog, key: string): void {
     const result = dialog.press(key);
     if (result === "ignored") this.#view.hint([UNCLEAR]);
-    else if (result !== "changed") this.#view.answerQuestion(result, result === "allow" ? "y" : `a ${key}`);
+    else if (result !== "changed") this.#view.answerQuestion(result);
   }
 }

@@ -38,6 +38,7 @@ export class Menu {
   rows(width: number, maxRows: number, style: Style): string[] {
     const room = Math.max(1, Math.min(MOST_ROWS, maxRows));
     const { length } = this.items;
+    if (length === 0) return [style.dim("  nothing fits")];
     const hasNotice = length > room && room >= LEAST_ROWS_WITH_NOTICE;
     const count = hasNotice ? room - 1 : room;
     const first = Math.max(0, Math.min(this.#selected - Math.floor(count / 2), length - count));

@@ -1,4 +1,5 @@
 import type { Content, ContentPart, Conversation, MentionSource } from "@agent/core";
+import { withNotes } from "../display/addedParts.js";
 import { attach, findMentions } from "./input/mentions.js";
 
 /** The working directory of a message, and the sources it can mention besides files. */
@@ -15,8 +16,8 @@ export interface Outgoing {
 }
 
 /**
- * Composes a message: the person's text, then what happened since the last message, then the files and other things it
- * mentions. Rejects, saying what is wrong, if one of them exists and cannot be attached.
+ * Composes a message: the person's text, then the files and other things it mentions, then what happened since the last
+ * message. Rejects, saying what is wrong, if one of them exists and cannot be attached.
  */
 export async function composeMessage(
   text: string,
@@ -42,16 +43,8 @@ export async function composeMessage(
     parts.push(attachment.part);
     notes.push(attachment.note);
   }
-  const [first, ...rest] = [text, ...happened].map((words) => ({ type: "text", text: words }) as const);
-  const isPlain = rest.length + parts.length === 0;
-  return { content: isPlain || !first ? text : [first, ...rest, ...parts], notes };
-}
-
-/** Adds what happened since the last message to content that a command made. */
-export function withNotes(content: Content, happened: readonly string[]): Content {
-  if (happened.length === 0) return content;
-  const parts = typeof content === "string" ? [{ type: "text", text: content } as const] : content;
-  return [...parts, ...happened.map((text) => ({ type: "text", text }) as const)];
+  const written: Content = parts.length === 0 ? text : [{ type: "text", text }, ...parts];
+  return { content: withNotes(written, happened), notes };
 }
 
 /** Removes a message that got no answer from the conversation: when it is sent again, it would be there twice. */

@@ -1,5 +1,6 @@
 import { createInterface, type Interface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
+import { onAbort } from "@agent/core/toolkit";
 import { EXIT } from "../process/exitCodes.js";
 import type { ChatController } from "./controller.js";
 import { onEndingSignals } from "./endingSignals.js";
@@ -16,7 +17,8 @@ export class PlainChat {
   readonly #history: History;
   #controller: ChatController | undefined;
   #continued = "";
-  #answer: ((line: string) => void) | undefined;
+  /** Takes the answer to the open question. */
+  #answer: ((line: string | undefined) => void) | undefined;
   #ended = false;
   #stopWatching: () => void = () => undefined;
 
@@ -37,6 +39,7 @@ export class PlainChat {
     this.#lines.on("line", (line) => this.#take(line));
     this.#lines.on("close", () => {
       this.#ended = true;
+      this.#answer?.(undefined);
       if (!controller.busy) controller.quit(EXIT.done);
     });
     this.#output.on("error", () => controller.quit(EXIT.hungUp));
@@ -62,10 +65,8 @@ export class PlainChat {
   }
 
   #take(line: string): void {
-    const answer = this.#answer;
-    if (answer) {
-      this.#answer = undefined;
-      answer(line);
+    if (this.#answer) {
+      this.#answer(line);
       return;
     }
     if (line.endsWith("\\")) {
@@ -78,15 +79,19 @@ export class PlainChat {
     this.#controller?.submit(text);
   }
 
-  #ask(prompt: string, signal: AbortSignal): Promise<string> {
+  async #ask(prompt: string, signal?: AbortSignal): Promise<string | undefined> {
+    if (this.#ended || signal?.aborted) return undefined;
     this.#output.write(prompt);
-    return new Promise((resolve) => {
-      this.#answer = resolve;
-      signal.addEventListener("abort", () => {
-        if (this.#answer !== resolve) return;
-        this.#answer = undefined;
+    return await new Promise((resolve) => {
+      const release = onAbort(signal, () => {
         this.#output.write("\n");
+        this.#answer?.(undefined);
       });
+      this.#answer = (line) => {
+        release();
+        this.#answer = undefined;
+        resolve(line);
+      };
     });
   }
 

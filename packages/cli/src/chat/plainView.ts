@@ -2,6 +2,7 @@ import type { AgentEvent, ApprovalRequest, TextEvent } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { callTitle } from "../display/callTitle.js";
+import type { FileChange } from "../display/fileChange.js";
 import { contextText, cutOffText, retryText, usageText } from "../display/notices.js";
 import { PLAIN_STYLE } from "../display/style.js";
 import { finishedLines, headerLines } from "../display/toolBlock.js";
@@ -12,6 +13,7 @@ import type { ChatView, PickOptions } from "./view.js";
 
 // Plain output cannot be expanded later, so more is shown than in the live terminal.
 const OPTIONS = { style: PLAIN_STYLE, width: 200, maxLines: 40 };
+const CLOSED = "the person closed the question.";
 const KEYS = [
   ["Enter", "send; \\ at the end of a line continues it"],
   ["Ctrl+C", "stop the answer; without one, leave, as Ctrl+D does"],
@@ -20,7 +22,8 @@ const KEYS = [
 /** The functions plain output needs: print, ask, and a callback when the agent is idle. */
 interface PlainIo {
   readonly write: (text: string) => void;
-  readonly readLine: (prompt: string, signal: AbortSignal) => Promise<string>;
+  /** Resolves to nothing when the signal aborts or the input ends. */
+  readonly readLine: (prompt: string, signal?: AbortSignal) => Promise<string | undefined>;
   readonly idle: () => void;
 }
 
@@ -33,7 +36,7 @@ export class PlainView implements ChatView {
   readonly expandable: readonly string[] = [];
   readonly #io: PlainIo;
   readonly #titles = new Map<string, string>();
-  readonly #diffs = new Map<string, readonly string[]>();
+  readonly #changes = new Map<string, FileChange>();
   #unwritten = "";
   /** Whether part of the current answer is printed. */
   #writing = false;
@@ -78,8 +81,8 @@ export class PlainView implements ChatView {
     this.print(["Not sent:", escapeInvisible(text)]);
   }
 
-  preview(id: string, diff: readonly string[]): void {
-    this.#diffs.set(id, diff.map(escapeToLine));
+  preview(id: string, { diff, wasShown }: FileChange): void {
+    this.#changes.set(id, { diff: diff.map(escapeToLine), wasShown });
   }
 
   expand(): void {}
@@ -95,25 +98,27 @@ export class PlainView implements ChatView {
   async pick(
     title: string,
     items: readonly MenuItem[],
-    { takesText = false, signal = new AbortController().signal }: PickOptions = {},
+    { takesText = false, signal }: PickOptions = {},
   ): Promise<string | undefined> {
     if (takesText) {
       const [suggested] = items;
       const hint = suggested === undefined ? "" : ` [${escapeToLine(suggested.label)}]`;
-      return (await this.#io.readLine(`${title}${hint}: `, signal)) || (suggested?.value ?? "");
+      const text = await this.#io.readLine(`${title}${hint}: `, signal);
+      return text === "" ? (suggested?.value ?? "") : text;
     }
     const lines = items.map(
       ({ label, detail }, at) => `  ${at + 1}  ${escapeToLine([label, detail].filter(Boolean).join("  "))}`,
     );
     this.print([`${title}:`, ...lines]);
     const answer = await this.#io.readLine("Number, or Enter for none: ", signal);
-    return items[Number(answer.trim()) - 1]?.value;
+    return items[Number(answer?.trim()) - 1]?.value;
   }
 
   async ask(request: ApprovalRequest, diff: readonly string[]): Promise<PersonDecision> {
     this.print(approvalLines(request, this.style, diff));
     for (;;) {
       const answer = await this.#io.readLine(`${approvalPrompt(request.name)}\n? `, request.signal);
+      if (answer === undefined) return { deny: CLOSED };
       const decision = readDecision(answer, request.name);
       if (decision) return decision;
     }
@@ -136,9 +141,9 @@ export class PlainView implements ChatView {
       case "tool_end": {
         const title = this.#titles.get(event.id) ?? "";
         this.#titles.delete(event.id);
-        const diff = this.#diffs.get(event.id);
-        this.#diffs.delete(event.id);
-        return finishedLines({ title, event, ...(diff && { diff }) }, OPTIONS).lines;
+        const change = this.#changes.get(event.id);
+        this.#changes.delete(event.id);
+        return finishedLines({ title, event, ...(change && { change }) }, OPTIONS).lines;
       }
       case "done":
         return [cutOffText(event), usageText(event)].filter((text) => text !== undefined);

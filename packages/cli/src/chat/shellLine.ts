@@ -1,16 +1,24 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import type { AgentEvent } from "@agent/core";
-import { truncateMiddle } from "@agent/core/toolkit";
+import { errorMessage, onAbort, truncateMiddle } from "@agent/core/toolkit";
 import { renderOutput } from "../display/commandOutput.js";
 
 const MOST_BYTES = 32 * 1024;
 const MOST_KEPT = 1024 * 1024;
+// A line that was told to end and goes on this long is killed.
+const GRACE_MS = 2000;
+
+/** How a line ended, in words, and whether that is a success. */
+interface LineEnd {
+  readonly ok: boolean;
+  readonly summary: string;
+}
 
 /**
  * Runs a line the person typed after `!`, in their own shell and with their own rights: no model is involved. Reports
- * it as a call, and resolves to a note for the model, sent with the next message.
+ * it as a call, and resolves to a note for the model, sent with the next message. Never rejects.
  */
-export function runShellLine(
+export async function runShellLine(
   command: string,
   emit: (event: AgentEvent) => void,
   signal: AbortSignal,
@@ -19,39 +27,52 @@ export function runShellLine(
   const startedAt = performance.now();
   const name = "!";
   emit({ type: "tool_start", id, name, args: { command } });
-  return new Promise((resolve) => {
+  let output = "";
+  const take = (chunk: string): void => {
+    if (output.length < MOST_KEPT) output += chunk;
+    emit({ type: "tool_output", id, name, chunk });
+  };
+  const { ok, summary } = await run(command, take, signal).catch(
+    (error: unknown): LineEnd => ({ ok: false, summary: errorMessage(error) }),
+  );
+  const text = truncateMiddle(renderOutput(output, "plain").join("\n").trimEnd(), MOST_BYTES);
+  const durationMs = performance.now() - startedAt;
+  emit({ type: "tool_end", id, name, outcome: ok ? "ok" : "error", text, summary, durationMs });
+  return `The person ran this command: ${command}\n<output>\n${text}\n</output>\n(${summary})`;
+}
+
+/** Rejects if the shell cannot be started: Node throws for some reasons, such as a line that is too long. */
+function run(command: string, take: (chunk: string) => void, signal: AbortSignal): Promise<LineEnd> {
+  return new Promise((resolve, reject) => {
     const child = spawn(process.env.SHELL || "/bin/sh", ["-c", command], {
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
-    let output = "";
-    const take = (chunk: Buffer): void => {
-      const text = chunk.toString("utf8");
-      if (output.length < MOST_KEPT) output += text;
-      emit({ type: "tool_output", id, name, chunk: text });
-    };
-    child.stdout.on("data", take);
-    child.stderr.on("data", take);
-    const stop = (): void => {
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
-      } catch {
-        // The process has ended already.
-      }
-    };
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
-    const finish = (ok: boolean, summary: string): void => {
-      signal.removeEventListener("abort", stop);
-      const clean = truncateMiddle(renderOutput(output, "plain").join("\n").trimEnd(), MOST_BYTES);
-      const durationMs = performance.now() - startedAt;
-      emit({ type: "tool_end", id, name, outcome: ok ? "ok" : "error", text: clean, summary, durationMs });
-      resolve(`The person ran this command: ${command}\n<output>\n${clean}\n</output>\n(${summary})`);
-    };
-    child.on("error", (error) => finish(false, error.message));
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", take);
+    if (signal.aborted) end(child);
+    const release = onAbort(signal, () => end(child));
+    child.on("error", reject);
     // Wait for `exit`, not `close`: background processes it started may keep the pipes open.
     child.on("exit", (code, by) => {
-      setImmediate(() => finish(code === 0, by === null ? `exit code ${code}` : `ended by ${by}`));
+      release();
+      setImmediate(() =>
+        resolve({ ok: code === 0, summary: by === null ? `exit code ${code}` : `ended by ${by}` }),
+      );
     });
   });
+}
+
+/** Ends the shell and what it started. */
+function end(child: ChildProcess): void {
+  signalGroup(child, "SIGTERM");
+  const timer = setTimeout(() => signalGroup(child, "SIGKILL"), GRACE_MS);
+  child.once("exit", () => clearTimeout(timer));
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // The processes have ended already.
+  }
 }

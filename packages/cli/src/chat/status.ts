@@ -3,6 +3,7 @@ import { escapeToLine } from "@agent/internal";
 import { formatDuration } from "../display/duration.js";
 import { cutToWidth, textWidth } from "../display/width.js";
 import type { CallLog, FinishedLoggedCall, LoggedCall } from "./callLog.js";
+import { runningJobs } from "./runningJobs.js";
 
 const SHOWN_FINISHED = 20;
 const SHORTEST_TITLE = 12;
@@ -26,18 +27,14 @@ export function statusLines(log: CallLog, jobs: BackgroundJobs, columns: number)
     ...section("Finished", log.finished.slice(-SHOWN_FINISHED).map(finishedRow)),
   ];
   if (lines.length === 0) return ["No tool was called yet, and nothing runs in the background."];
-  if (executing.length + running(jobs).length > 0)
+  if (executing.length + runningJobs(jobs).length > 0)
     lines.push("/status end ID ends a running or background one.");
   return lines;
 }
 
 /** Everything `/status end` accepts now. */
 export function endableIds(log: CallLog, jobs: BackgroundJobs): string[] {
-  return [...log.running.map(({ number }) => `#${number}`), ...running(jobs).map(({ id }) => id)];
-}
-
-function running(jobs: BackgroundJobs): readonly BackgroundJob[] {
-  return jobs.list().filter((job) => job.ended === undefined);
+  return [...log.running.map(({ number }) => `#${number}`), ...runningJobs(jobs).map(({ id }) => id)];
 }
 
 function runningRow(call: LoggedCall, now: number): Row {

@@ -1,6 +1,6 @@
 import type { ReadStream, WriteStream } from "node:tty";
 import { refreshSize, terminalSize } from "../display/terminalKind.js";
-import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import { ENDING_SIGNALS, EXIT, type ExitCode } from "../process/exitCodes.js";
 import { onEndingSignals } from "./endingSignals.js";
 
 const ENTER = "\x1b[?2004h";
@@ -56,7 +56,7 @@ export class Terminal {
     this.#input.on("error", this.#gone);
     this.#output.on("error", this.#gone);
     this.#output.on("resize", resize);
-    this.#stopWatching = onEndingSignals(["SIGTERM", "SIGHUP", "SIGINT"], hangUp);
+    this.#stopWatching = onEndingSignals(ENDING_SIGNALS, hangUp);
     process.on("SIGCONT", this.#resume);
     process.on("exit", this.#leave);
     // Restore the terminal before Node prints the error: in raw mode it would not be readable.

@@ -2,6 +2,7 @@ import type { ReadStream, WriteStream } from "node:tty";
 import { errorMessage } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import type { Style } from "../display/style.js";
+import { MODE_HELP, MODE_NAMES } from "../permissions/mode.js";
 import { EXIT } from "../process/exitCodes.js";
 import type { ChatController } from "./controller.js";
 import { DialogKeys } from "./dialogKeys.js";
@@ -102,9 +103,11 @@ export class TerminalChat {
     const { editor } = this.view;
     if (key.type !== "key") {
       this.#dialogKeys.typed();
-      if (key.type === "paste") this.#paste(key.text);
-      else editor.insert(key.text);
-      this.#completions.update();
+      if (key.type === "text") this.#completions.insert(key.text);
+      else {
+        this.#paste(key.text);
+        this.#completions.update();
+      }
       return;
     }
     if (this.#completions.press(key.name)) return;
@@ -137,9 +140,15 @@ export class TerminalChat {
       if (this.view.editor.text !== "" || !this.#controller?.busy) this.view.editor.press("ctrl-b");
       else void this.#controller.moveToBackground();
     },
-    "shift-tab": () => this.#controller?.cycleMode(),
+    "shift-tab": () => this.#switchMode(),
     tab: () => void this.#complete(),
   };
+
+  /** The new mode is explained in the place of the status row: a line for each would fill the conversation. */
+  #switchMode(): void {
+    const mode = this.#controller?.cycleMode();
+    if (mode) this.view.hint([`${MODE_NAMES[mode]} (shift+tab) – ${MODE_HELP[mode]}`]);
+  }
 
   #pressInPicker(key: Key): boolean {
     const { picker, menu, editor } = this.view;

@@ -2,6 +2,7 @@ import type { AgentEvent, ApprovalRequest } from "@agent/core";
 import { escapeInvisible, onAbort } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { Activity } from "../display/activity.js";
+import type { FileChange } from "../display/fileChange.js";
 import { Frames } from "../display/frames.js";
 import { LiveRegion } from "../display/liveRegion.js";
 import type { Screen } from "../display/screen.js";
@@ -9,7 +10,7 @@ import type { Style } from "../display/style.js";
 import { clipRow } from "../display/width.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 import { ApprovalDialog } from "./approvalDialog.js";
-import { approvalLines, questionRows } from "./approvalQuestion.js";
+import { approvalRows, decisionText } from "./approvalQuestion.js";
 import { PROMPT } from "./firstPrompt.js";
 import { Editor } from "./input/editor.js";
 import { viewEditor } from "./input/editorView.js";
@@ -62,7 +63,7 @@ export class TerminalView implements ChatView {
     this.#screen = screen;
     this.style = style;
     this.#region = new LiveRegion((text) => screen.write(text));
-    this.#activity = new Activity({ style, now: Date.now });
+    this.#activity = new Activity({ style, now: Date.now, expandHint: "ctrl+o expands" });
   }
 
   get columns(): number {
@@ -79,8 +80,8 @@ export class TerminalView implements ChatView {
     this.#frames.request();
   }
 
-  preview(id: string, diff: readonly string[]): void {
-    this.#activity.preview(id, diff);
+  preview(id: string, change: FileChange): void {
+    this.#activity.preview(id, change);
   }
 
   echo(input: string): void {
@@ -144,7 +145,7 @@ export class TerminalView implements ChatView {
       this.#menu = undefined;
       this.#question = { dialog: new ApprovalDialog(request), draft: this.editor.take(), answer };
       this.#activity.asking(request.id);
-      this.print(questionRows(approvalLines(request, this.style, diff), this.columns));
+      this.print(approvalRows(request, this.style, diff, this.columns));
     });
   }
 
@@ -158,8 +159,8 @@ export class TerminalView implements ChatView {
     if (this.#question) this.#question = { ...this.#question, draft: this.#question.draft + text };
   }
 
-  answerQuestion(decision: PersonDecision, words: string): void {
-    this.#activity.note(`? ${escapeToLine(words)}`);
+  answerQuestion(decision: PersonDecision): void {
+    this.#activity.note(`? ${escapeToLine(decisionText(decision))}`);
     this.#question?.answer(decision);
   }
 
@@ -200,7 +201,9 @@ export class TerminalView implements ChatView {
   }
 
   set menu(menu: Menu | undefined) {
-    this.#menu = menu && (menu.items.length > 0 || this.#picker) ? menu : undefined;
+    // A list that is filtered says when nothing fits; text that is an answer needs no list.
+    const isShown = menu !== undefined && (menu.items.length > 0 || this.#picker?.takesText === false);
+    this.#menu = isShown ? menu : undefined;
     this.#frames.request();
   }
 

@@ -2,6 +2,7 @@ import type { Agent, BackgroundJobs, PackHost, ToolInfo } from "@agent/core";
 import type { AskPerson } from "../assembly/gate.js";
 import type { OwnCommand } from "../assembly/ownCommands.js";
 import type { SessionInfo } from "../assembly/sessions.js";
+import type { FileChange } from "../display/fileChange.js";
 import type { Style } from "../display/style.js";
 import type { Permissions } from "../permissions/permissions.js";
 import type { Aside } from "../process/ask.js";
@@ -62,7 +63,7 @@ export interface ChatSettings {
 }
 
 /** The slash commands. They are loaded together with the agent: the first prompt does not wait for them. */
-export type SlashCommands = typeof import("./commands/slashCommands.js").slashCommands;
+type SlashCommands = typeof import("./commands/slashCommands.js").slashCommands;
 
 /** Paths of the chat's own files. */
 export interface ChatPlaces {
@@ -91,7 +92,7 @@ export interface Chat {
   /** Shows a warning. */
   readonly notice: (message: string) => void;
   /** Shows what a call is about to change in a file. */
-  readonly preview: (id: string, diff: readonly string[]) => void;
+  readonly preview: (id: string, change: FileChange) => void;
   /** Lets the person choose from a list. */
   readonly pick: (title: string, items: readonly MenuItem[]) => Promise<string | undefined>;
   /**

@@ -15,10 +15,36 @@ test("child agents cost too; what a journal replays was paid before", () => {
   expect(meter.cost).toBe(6);
 });
 
+test("once an answer came without usage, the sum has no cost", () => {
+  const total = { inputTokens: 2_000_000, outputTokens: 0 };
+  const done = { type: "done", text: "", finishReason: "stop", turns: 2, usage: total } as const;
+  for (const later of [{ type: "usage", usage, total } as const, done]) {
+    const meter = new UsageMeter();
+    meter.see(used(usage));
+    meter.see(later);
+    meter.see(used(usage));
+    expect(meter.cost, later.type).toBeUndefined();
+  }
+});
+
+test("a summary costs, and does not tell the size of the conversation", () => {
+  const meter = new UsageMeter();
+  meter.see({ ...used(usage), summary: true } as AgentEvent);
+  expect(meter).toMatchObject({ cost: 3, size: 0 });
+});
+
 test("once a request has no known cost, the sum has none", () => {
   const meter = new UsageMeter();
   meter.see(used(usage));
   meter.see(used({ inputTokens: 1, outputTokens: 1 }));
   meter.see(used(usage));
   expect(meter.cost).toBeUndefined();
+});
+
+test("the size is that of the conversation, not of a child agent's", () => {
+  const meter = new UsageMeter();
+  meter.see(used({ inputTokens: 900, outputTokens: 100 }));
+  meter.see({ type: "child", event: used({ inputTokens: 20, outputTokens: 5 }) } as AgentEvent);
+  expect(meter.size).toBe(1000);
+  expect(meter.tokens).toEqual({ input: 920, cached: 0, output: 105 });
 });

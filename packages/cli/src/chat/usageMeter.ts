@@ -10,14 +10,23 @@ export class UsageMeter {
   #last = 0;
 
   see(event: AgentEvent): void {
-    if (event.type === "child") this.see(event.event);
+    this.#count(event);
+    if (event.type !== "usage" || event.replayed || event.summary) return;
+    this.#last = event.usage.inputTokens + event.usage.outputTokens;
+  }
+
+  /** Adds up what was paid for, also by child agents, which have conversations of their own. */
+  #count(event: AgentEvent): void {
+    if (event.type === "child") this.#count(event.event);
+    // An answer without usage has no event of its own: the sum of its message then has no cost.
+    if (event.type === "done" && event.usage.cost === undefined) this.#cost = undefined;
     if (event.type !== "usage" || event.replayed) return;
     const { inputTokens, outputTokens, cachedTokens = 0, cost } = event.usage;
     this.#input += inputTokens;
     this.#cached += cachedTokens;
     this.#output += outputTokens;
-    this.#last = inputTokens + outputTokens;
-    this.#cost = this.#cost === undefined || cost === undefined ? undefined : this.#cost + cost;
+    const isKnown = cost !== undefined && event.total.cost !== undefined;
+    this.#cost = isKnown && this.#cost !== undefined ? this.#cost + cost : undefined;
   }
 
   /** Forgets the size, because the conversation has changed: the next request tells the new one. */

@@ -1,4 +1,5 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
+import type { FileChange } from "../display/fileChange.js";
 import type { Style } from "../display/style.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 import type { MenuItem } from "./menu.js";
@@ -23,8 +24,7 @@ export interface ChatView {
   /** Lines of the chat itself, safe to show. */
   print(lines: readonly string[]): void;
   event(event: AgentEvent): void;
-  /** What a call is about to change in a file, as the lines of a diff. */
-  preview(id: string, diff: readonly string[]): void;
+  preview(id: string, change: FileChange): void;
   /** What the person sent, as it takes effect. */
   echo(input: string): void;
   /** `doing` describes work that reports no events. */

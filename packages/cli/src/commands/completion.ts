@@ -29,13 +29,14 @@ function collectWords(command: Command, path: string): Words[] {
 }
 
 function bash(words: readonly Words[]): string {
+  // A command's own commands come after it in `words`, and before it in the cases. The space tells "tool" from "tools".
   const cases = words
     .filter(({ path }) => path !== "agent")
-    .map((one) => `    "${one.path}"*) options="${names(one)}" ;;`)
+    .map((one) => `    "${one.path} "*) options="${names(one)}" ;;`)
     .reverse();
   const root = words[0];
   return `_agent() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" line="\${COMP_WORDS[*]:0:COMP_CWORD}" options
+  local current="\${COMP_WORDS[COMP_CWORD]}" line="\${COMP_WORDS[*]:0:COMP_CWORD} " options
   case "$line" in
 ${cases.join("\n")}
     *) options="${root ? names(root) : ""}" ;;

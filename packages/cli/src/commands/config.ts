@@ -4,7 +4,6 @@ import { type ToolsInUse, withTools } from "../assembly/withTools.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { columns, note, print } from "../process/output.js";
 import type { SettingsFlags } from "../settings/flags.js";
-import type { ConfigLayer } from "../settings/layers.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { hideSecrets } from "../settings/secrets.js";
 
@@ -49,7 +48,7 @@ function printSettings(
       [["KEY", "VALUE", "FROM"], ...rows, ...toolRows, ...confirmRows].map((row) => row.map(escapeToLine)),
     ),
   );
-  print(`\nLayers, lowest first: ${["default", ...loaded.layers.map(layerName)].join(" < ")}\n`);
+  print(`\nLayers, lowest first: ${["default", ...loaded.layers.map(({ origin }) => origin)].join(" < ")}\n`);
   return EXIT.done;
 }
 
@@ -80,8 +79,4 @@ function shownProvider(provider: unknown): unknown {
 function oneLine(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;
-}
-
-function layerName({ origin }: ConfigLayer): string {
-  return origin;
 }

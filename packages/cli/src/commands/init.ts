@@ -6,6 +6,7 @@ import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { note } from "../process/output.js";
 import { PROJECT_PLACES } from "../settings/config/places.js";
+import { splitNames } from "../settings/environment.js";
 import { DEFAULT_PACK } from "../settings/layers.js";
 import { configFiles } from "../settings/trust/configFiles.js";
 import { grantTrust } from "../settings/trust/trust.js";
@@ -44,9 +45,10 @@ export async function initCommand(flags: InitFlags): Promise<ExitCode> {
     );
   }
   const asks = canAsk() && !flags.yes && !flags.pack && !flags.enable;
-  const packs = flags.pack ?? (asks ? await askPacks() : [DEFAULT_PACK]);
-  const enable = flags.enable ?? (asks ? await askOptIns() : []);
-  const confirm = asks ? await askConfirm(enable) : confirmedBy(flags.confirm, enable);
+  const packs = flags.pack?.flatMap(splitNames) ?? (asks ? await askPacks() : [DEFAULT_PACK]);
+  const enable = flags.enable?.flatMap(splitNames) ?? (asks ? await askOptIns() : []);
+  const confirm =
+    asks && flags.confirm === undefined ? await askConfirm(enable) : confirmedBy(flags.confirm, enable);
   const shell = asks && enable.includes("run_bash") ? await askShell() : {};
   const content = configText(
     packs.map((name) => packEntry(name, shell)),
@@ -62,14 +64,14 @@ export async function initCommand(flags: InitFlags): Promise<ExitCode> {
 /** The tools that ask first: run_bash, if it is on, unless the person says otherwise. */
 function confirmedBy(flag: InitFlags["confirm"], enable: readonly string[]): readonly string[] {
   if (flag === false) return [];
-  const named = Array.isArray(flag) ? flag : [];
+  const named = Array.isArray(flag) ? flag.flatMap(splitNames) : [];
   const shell = enable.includes("run_bash") && !named.includes("run_bash") ? ["run_bash"] : [];
   return [...named, ...shell];
 }
 
 async function askPacks(): Promise<string[]> {
   const answer = await ask(`Packs, separated by spaces [${DEFAULT_PACK}]: `);
-  return answer === "" ? [DEFAULT_PACK] : answer.split(/[\s,]+/);
+  return answer === "" ? [DEFAULT_PACK] : splitNames(answer);
 }
 
 async function askOptIns(): Promise<string[]> {

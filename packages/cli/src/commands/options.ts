@@ -34,13 +34,16 @@ export function refuseRepeats(command: Command): void {
     if ((!option.required && !option.optional) || option.parseArg) continue;
     let isGiven = false;
     option.argParser((value: string) => {
-      if (isGiven)
-        throw new CliError(`${option.long} is given twice, and takes one value. Leave one of them out.`);
+      if (isGiven) throw repeatedFlag(option.long ?? option.flags);
       isGiven = true;
       return value;
     });
   }
   for (const subcommand of command.commands) refuseRepeats(subcommand);
+}
+
+export function repeatedFlag(flag: string): CliError {
+  return new CliError(`${flag} is given twice, and takes one value. Leave one of them out.`);
 }
 
 /** For a flag that may be repeated: all its values. */

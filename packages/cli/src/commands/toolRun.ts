@@ -9,6 +9,7 @@ import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { note, print, printLine } from "../process/output.js";
 import { watchInterruption } from "../run/interruption.js";
 import type { SettingsFlags } from "../settings/flags.js";
+import { repeatedFlag } from "./options.js";
 import { toolHelp, toolProperties } from "./toolHelp.js";
 
 export interface ToolRunFlags extends SettingsFlags {
@@ -91,7 +92,7 @@ function readArguments(
     }
     if (!schema) throw new CliError(unknownArgument(flag, Object.keys(properties)));
     if (isBoolean && inline === undefined && !/^(true|false)$/.test(queue[0] ?? "")) {
-      if (given.has(key)) throw new CliError(repeated(flag));
+      if (given.has(key)) throw repeatedFlag(`--${flag}`);
       given.add(key);
       args[key] = true;
       continue;
@@ -102,15 +103,11 @@ function readArguments(
     // A list may be given one by one: --paths src --paths docs
     const earlier = args[key];
     const isList = Array.isArray(earlier) && Array.isArray(value);
-    if (given.has(key) && !isList) throw new CliError(repeated(flag));
+    if (given.has(key) && !isList) throw repeatedFlag(`--${flag}`);
     given.add(key);
     args[key] = isList ? [...earlier, ...value] : value;
   }
   return args;
-}
-
-function repeated(flag: string): string {
-  return `--${flag} is given twice, and takes one value. Leave one of them out.`;
 }
 
 function readJson(json: string): Record<string, unknown> {

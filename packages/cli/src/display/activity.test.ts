@@ -8,7 +8,7 @@ const WIDTH = 60;
 const ROWS = 20;
 
 function activity(): Activity {
-  return new Activity({ style: PLAIN_STYLE, now: () => 0 });
+  return new Activity({ style: PLAIN_STYLE, now: () => 0, expandHint: "ctrl+o expands" });
 }
 
 const start = (id: string, args: Record<string, unknown> = { path: `file-${id}` }): AgentEvent => ({

@@ -5,15 +5,14 @@ import { callTitle } from "./callTitle.js";
 import { CallDraft } from "./draft.js";
 import { formatDuration } from "./duration.js";
 import { ExpandStore } from "./expandStore.js";
+import type { FileChange } from "./fileChange.js";
 import { contextText, cutOffText, retryText, usageText } from "./notices.js";
 import { OpenCalls } from "./openCalls.js";
-import { safeProse } from "./safeText.js";
+import { Reasoning } from "./reasoning.js";
 import type { Style } from "./style.js";
 import { type BlockOptions, type FinishedCall, finishedLines, foldedLines } from "./toolBlock.js";
-import { cutToWidth, wrapWords } from "./width.js";
+import { wrapWords } from "./width.js";
 
-const EXPAND_HINT = "ctrl+o expands";
-const MOST_REASONING = 64 * 1024;
 // Tools that only read. Several such calls in a row are folded into one line.
 const READS = /^(read|list|search|find|glob|grep|view)(_|$)/;
 
@@ -23,6 +22,8 @@ type Section = "answer" | "calls" | "chat";
 export interface ActivityOptions {
   readonly style: Style;
   readonly now: () => number;
+  /** How a person expands what was shortened: `ctrl+o expands`. Absent where there is no way. */
+  readonly expandHint?: string;
 }
 
 /** What is shown at one moment. */
@@ -48,7 +49,7 @@ export class Activity {
   readonly #drafts = new Map<number, CallDraft>();
   /** Finished calls that only read. They are folded into one line with further reads that follow. */
   #reads: FinishedCall[] = [];
-  #reasoning: { text: string; readonly startedAt: number } | undefined;
+  #reasoning: Reasoning | undefined;
   #retryAt: { readonly at: number; readonly attempt: number; readonly reason: string } | undefined;
   #final: ((options: BlockOptions) => string[])[] = [];
   #lastSection: Section | undefined;
@@ -64,7 +65,7 @@ export class Activity {
     const now = this.#options.now();
     if (this.#retryAt && this.#retryAt.at > now) {
       const { reason, attempt, at } = this.#retryAt;
-      return `${escapeToLine(reason)} · attempt ${attempt + 1} in ${Math.ceil((at - now) / 1000)}s`;
+      return `attempt ${attempt + 1} in ${Math.ceil((at - now) / 1000)}s (${escapeToLine(reason)})`;
     }
     const draft = [...this.#drafts.values()].at(-1);
     if (draft) return `writing ${draft.text}`;
@@ -87,8 +88,8 @@ export class Activity {
         this.#answer.add(event.text);
         return;
       case "reasoning":
-        this.#reasoning ??= { text: "", startedAt: this.#options.now() };
-        if (this.#reasoning.text.length < MOST_REASONING) this.#reasoning.text += event.text;
+        this.#reasoning ??= new Reasoning(this.#options.now());
+        this.#reasoning.add(event.text);
         return;
       case "tool_draft": {
         const draft = this.#drafts.get(event.index) ?? new CallDraft(event.name);
@@ -137,9 +138,8 @@ export class Activity {
     this.#calls.asking(id);
   }
 
-  /** What a call is about to change in a file, as the lines of a diff. */
-  preview(id: string, diff: readonly string[]): void {
-    this.#calls.preview(id, diff.map(escapeToLine));
+  preview(id: string, { diff, wasShown }: FileChange): void {
+    this.#calls.preview(id, { diff: diff.map(escapeToLine), wasShown });
   }
 
   /**
@@ -197,7 +197,8 @@ export class Activity {
   }
 
   frame(width: number, maxRows: number): ActivityFrame {
-    const options: BlockOptions = { style: this.#options.style, width, expandHint: EXPAND_HINT };
+    const { style, expandHint } = this.#options;
+    const options: BlockOptions = { style, width, ...(expandHint !== undefined && { expandHint }) };
     const finished = this.#final.flatMap((render) => render(options));
     this.#final = [];
     const reads = this.#readRows(options).slice(0, maxRows);
@@ -274,24 +275,22 @@ export class Activity {
     return this.#reads.length === 1 ? finishedLines(only, options).lines : foldedLines(this.#reads, options);
   }
 
-  /** The end of the model's reasoning, on one row. */
   #reasoningRows(width: number): string[] {
-    if (!this.#reasoning) return [];
-    const line = this.#reasoning.text.trimEnd().split("\n").at(-1) ?? "";
-    const room = Math.max(10, width - 4);
-    const end = safeProse(line.slice(-room)).replaceAll("\t", " ");
-    return [this.#options.style.dim(cutToWidth(`∴ ${end}`, width))];
+    return this.#reasoning ? [this.#options.style.dim(this.#reasoning.row(width))] : [];
   }
 
   #endReasoning(): void {
     const reasoning = this.#reasoning;
     this.#reasoning = undefined;
-    if (!reasoning || reasoning.text.trim() === "") return;
+    if (!reasoning) return;
+    const { lines } = reasoning;
+    if (lines.length === 0) return;
     const time = formatDuration(this.#options.now() - reasoning.startedAt);
-    const { dim } = this.#options.style;
-    this.#expand.addText(`Thought for ${time}`, safeProse(reasoning.text.trim()).split("\n"));
+    const { style, expandHint } = this.#options;
+    const hint = expandHint === undefined ? "" : ` (${expandHint})`;
+    this.#expand.addText(`Thought for ${time}`, lines);
     this.#section("calls");
-    this.#push(({ width }) => wrapWords(dim(`∴ thought for ${time} (${EXPAND_HINT})`), width));
+    this.#push(({ width }) => wrapWords(style.dim(`∴ thought for ${time}${hint}`), width));
   }
 
   #finishAnswer(): void {

@@ -1,4 +1,5 @@
 import { renderOutput } from "./commandOutput.js";
+import { trimBlankLines } from "./safeText.js";
 import type { OutputLook } from "./sgr.js";
 
 const KEPT_UNITS = 64 * 1024;
@@ -28,14 +29,16 @@ export class LiveOutput {
 
   /** Everything that is kept, as a terminal would show it, without blank lines at its ends. */
   lines(look: OutputLook): string[] {
-    return trimBlank(renderOutput(fromLineStart(this.#text, this.#isWhole), look));
+    return trimBlankLines(renderOutput(fromLineStart(this.#text, this.#isWhole), look));
   }
 
   /** The last lines, safe to show. */
   tail(count: number, look: OutputLook): string[] {
     if (count === 0) return [];
     const isWhole = this.#isWhole && this.#text.length <= TAIL_UNITS;
-    return trimBlank(renderOutput(fromLineStart(this.#text.slice(-TAIL_UNITS), isWhole), look)).slice(-count);
+    return trimBlankLines(renderOutput(fromLineStart(this.#text.slice(-TAIL_UNITS), isWhole), look)).slice(
+      -count,
+    );
   }
 }
 
@@ -44,11 +47,4 @@ function fromLineStart(text: string, isWhole: boolean): string {
   if (isWhole) return text;
   const start = text.search(/[\r\n]/);
   return start === -1 ? text : text.slice(start + 1);
-}
-
-function trimBlank(lines: string[]): string[] {
-  let [start, end] = [0, lines.length];
-  while (start < end && lines[start] === "") start++;
-  while (end > start && lines[end - 1] === "") end--;
-  return lines.slice(start, end);
 }

@@ -39,21 +39,30 @@ export function renderMarkdownLine(
       ? { text: renderInline(line, style), state }
       : codeLine(line, state, style);
   }
-  const fence = FENCE.exec(line);
   if (state.fence !== undefined) {
-    const mark = fence?.[1] ?? "";
-    const closes = mark.startsWith(state.fence) && fence?.[2]?.trim() === "";
-    return closes ? { text: style.dim(line), state: MARKDOWN_START } : codeLine(line, state, style);
+    return closesFence(line, state.fence)
+      ? { text: style.dim(line), state: MARKDOWN_START }
+      : codeLine(line, state, style);
   }
-  // With a backtick after it, this is no fence but inline code.
-  if (fence?.[1] && !fence[2]?.includes("`")) {
-    const info = fence[2] ?? "";
-    return {
-      text: style.dim(line),
-      state: { fence: fence[1], language: findLanguage(info), isDiff: DIFF_INFO.test(info) },
-    };
-  }
-  return { text: renderTextLine(line, style), state };
+  const opened = openedFence(line);
+  if (!opened) return { text: renderTextLine(line, style), state };
+  const { fence, info } = opened;
+  return {
+    text: style.dim(line),
+    state: { fence, language: findLanguage(info), isDiff: DIFF_INFO.test(info) },
+  };
+}
+
+/** The fence that a line opens, and the words behind it. With a backtick among them it is no fence but inline code. */
+export function openedFence(line: string): { readonly fence: string; readonly info: string } | undefined {
+  const [, fence, info = ""] = FENCE.exec(line) ?? [];
+  return fence === undefined || info.includes("`") ? undefined : { fence, info };
+}
+
+/** Whether a line closes the code block that this fence opened. */
+export function closesFence(line: string, opened: string): boolean {
+  const [, fence = "", rest = ""] = FENCE.exec(line) ?? [];
+  return fence.startsWith(opened) && rest.trim() === "";
 }
 
 function codeLine(

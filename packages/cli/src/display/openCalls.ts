@@ -1,5 +1,6 @@
 import type { ToolEndEvent } from "@agent/core";
 import { countOf } from "@agent/internal";
+import type { FileChange } from "./fileChange.js";
 import { LiveOutput } from "./liveOutput.js";
 import { type BlockOptions, type FinishedCall, finishedLines, openLines } from "./toolBlock.js";
 
@@ -10,7 +11,7 @@ interface TrackedCall {
   readonly name: string;
   readonly live: LiveOutput;
   title: string;
-  diff: readonly string[] | undefined;
+  change: FileChange | undefined;
   /** When it started to run; absent until then. */
   startedAt: number | undefined;
   ended: ToolEndEvent | undefined;
@@ -31,7 +32,7 @@ export class OpenCalls {
 
   open(id: string, name: string, title: string): void {
     const live = new LiveOutput();
-    this.#calls.set(id, { name, title, live, diff: undefined, startedAt: undefined, ended: undefined });
+    this.#calls.set(id, { name, title, live, change: undefined, startedAt: undefined, ended: undefined });
   }
 
   start(id: string, title: string, now: number): void {
@@ -45,10 +46,9 @@ export class OpenCalls {
     this.#calls.get(id)?.live.push(chunk);
   }
 
-  /** What the call is about to change in a file. */
-  preview(id: string, diff: readonly string[]): void {
+  preview(id: string, change: FileChange): void {
     const call = this.#calls.get(id);
-    if (call) call.diff = diff;
+    if (call) call.change = change;
   }
 
   /** The call a person is being asked about, or none. */
@@ -100,10 +100,10 @@ export class OpenCalls {
   /** Each call as a block, shortened until all fit. */
   #blockRows(calls: readonly TrackedCall[], options: BlockOptions, maxRows: number, now: number): string[] {
     const render = (tailLines: number): string[][] =>
-      calls.map(({ name, title, startedAt, live, ended, diff }) => {
+      calls.map(({ name, title, startedAt, live, ended, change }) => {
         if (ended)
           return finishedLines(
-            { title, event: ended, live, ...(diff && { diff }) },
+            { title, event: ended, live, ...(change && { change }) },
             { ...options, maxLines: tailLines },
           ).lines;
         return openLines(
@@ -130,6 +130,6 @@ export class OpenCalls {
   }
 }
 
-function toFinished({ title, live, diff }: TrackedCall, event: ToolEndEvent): FinishedCall {
-  return { title, event, live, ...(diff && { diff }) };
+function toFinished({ title, live, change }: TrackedCall, event: ToolEndEvent): FinishedCall {
+  return { title, event, live, ...(change && { change }) };
 }

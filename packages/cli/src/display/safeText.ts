@@ -17,3 +17,11 @@ export function safeProse(text: string): string {
   if (!text.includes("\u200d")) return escapeInvisible(text);
   return text.split(EMOJI_JOINER).map(escapeInvisible).join("\u200d");
 }
+
+/** Lines without the blank ones at their start and their end. */
+export function trimBlankLines(lines: readonly string[]): string[] {
+  let [start, end] = [0, lines.length];
+  while (start < end && lines[start] === "") start++;
+  while (end > start && lines[end - 1] === "") end--;
+  return lines.slice(start, end);
+}

@@ -1,10 +1,11 @@
 import type { ToolEndEvent } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
 import { formatDuration } from "./duration.js";
+import { changeCounts, type FileChange } from "./fileChange.js";
 import type { LiveOutput } from "./liveOutput.js";
 import type { Style } from "./style.js";
 import { judge, type ToolVerdict, verdictText } from "./toolResult.js";
-import { clipRow, textWidth, wrapRows, wrapWords } from "./width.js";
+import { clipRow, textWidth, wrapLine, wrapWords } from "./width.js";
 import { paintDiff } from "./wordDiff.js";
 
 const COLLAPSED_ROWS = 5;
@@ -31,8 +32,7 @@ export interface FinishedCall {
   readonly event: ToolEndEvent;
   /** What it printed while it ran, with the command's own colours. */
   readonly live?: LiveOutput;
-  /** What it changed in a file, as the lines of a diff. */
-  readonly diff?: readonly string[];
+  readonly change?: FileChange;
 }
 
 export interface BlockOptions {
@@ -77,7 +77,9 @@ export function finishedLines(
 ): { readonly lines: string[]; readonly expandable: boolean } {
   const verdict = judge(call.event);
   const body = bodyOf(call, verdict, options.style);
-  const rows = body.lines.flatMap((line) => wrapRows(line, options.width - 3));
+  // The person has just agreed to this very diff: the counts say enough.
+  const isKnown = verdict.ok && call.change?.wasShown === true && call.change.diff.length > 0;
+  const rows = isKnown ? [] : body.lines.flatMap((line) => bodyRows(line, body, options));
   const { shown, hidden, hiddenFirst } = collapse(rows, body, options.maxLines);
   const shownRows = shown.map((row) => gutter(row, options));
   if (hidden > 0) {
@@ -90,20 +92,25 @@ export function finishedLines(
   const header = headerLines(call.event.name, call.title, options);
   const isCut = header.length === TITLE_ROWS && header.at(-1)?.endsWith("…") === true;
   return {
-    lines: [...header, ...shownRows, ...endLines(call.event, verdict, options)],
-    expandable: hidden > 0 || isCut,
+    lines: [...header, ...shownRows, ...endLines(call, verdict, options, isKnown)],
+    expandable: hidden > 0 || isCut || isKnown,
   };
 }
 
-/** A finished call with all its output. Long lines are left for the terminal to wrap. */
+/**
+ * A finished call with all its output. Long lines are left for the terminal to wrap, so that they are copied whole; those
+ * of a diff are wrapped behind its signs.
+ */
 export function expandedLines(call: FinishedCall, options: BlockOptions): string[] {
   const verdict = judge(call.event);
   const body = bodyOf(call, verdict, options.style, true);
   return [
     ...headerLines(call.event.name, call.title, options, Number.POSITIVE_INFINITY),
-    ...body.lines.map((line) => gutter(line, options)),
+    ...body.lines
+      .flatMap((line) => (isDiff(body) ? bodyRows(line, body, options) : line))
+      .map((line) => gutter(line, options)),
     ...wholeOutputRows(verdict, options),
-    ...endLines(call.event, verdict, options),
+    ...endLines(call, verdict, options),
   ];
 }
 
@@ -123,48 +130,66 @@ export function foldedLines(calls: readonly FinishedCall[], options: BlockOption
 
 interface Body {
   readonly lines: readonly string[];
-  readonly kind: ToolVerdict["kind"] | "created" | "error";
+  readonly kind: ToolVerdict["kind"] | "failed command" | "created" | "error";
 }
 
 /** The body to show for a call: its diff, or its output with colours, or the text the model got. */
 function bodyOf(
-  { event, live, diff }: FinishedCall,
+  { event, live, change }: FinishedCall,
   verdict: ToolVerdict,
   style: Style,
   whole = false,
 ): Body {
-  if (verdict.ok && diff && diff.length > 0) {
+  const diff = change?.diff ?? [];
+  if (verdict.ok && diff.length > 0) {
     const isNew = diff[0]?.startsWith("@@ -1,0 ") === true;
     return isNew
       ? { kind: "created", lines: diff.slice(1).map((line) => style.green(line)) }
       : { kind: "diff", lines: paintDiff(diff, style) };
   }
   if (verdict.kind === "command" && live && !live.isEmpty && (!whole || live.isWhole)) {
-    return { kind: "command", lines: live.lines(style.output) };
+    return { kind: verdict.ok ? "command" : "failed command", lines: live.lines(style.output) };
   }
   if (verdict.kind === "diff") return { kind: "diff", lines: paintDiff(verdict.output, style) };
   // The mark says enough: `✗ aborted`.
   if (event.outcome === "aborted" && verdict.kind === "text") return { kind: "text", lines: [] };
-  const failed = !verdict.ok && verdict.kind === "text" && event.outcome !== "ok";
-  return { kind: failed ? "error" : verdict.kind, lines: verdict.output };
+  const failed = { text: "error", command: "failed command" } as const;
+  return { kind: verdict.ok ? verdict.kind : failed[verdict.kind], lines: verdict.output };
 }
 
 /** The first rows of output that was too long to be kept whole. */
 function headRows({ wholeOutput, output }: ToolVerdict, options: BlockOptions): string[] {
   if (wholeOutput.length === 0) return [];
-  const rows = output.slice(0, HEAD_ROWS).flatMap((line) => wrapRows(line, options.width - 3));
+  const rows = output.slice(0, HEAD_ROWS).flatMap((line) => wrapLine(line, options.width - 3));
   return rows.slice(0, HEAD_ROWS).map((row) => gutter(row, options));
 }
 
 /** Where the rest can be read. */
 function wholeOutputRows({ wholeOutput }: ToolVerdict, options: BlockOptions): string[] {
   return wholeOutput
-    .flatMap((line) => wrapRows(line, options.width - 3))
+    .flatMap((line) => wrapLine(line, options.width - 3))
     .map((row) => gutter(options.style.dim(row), options));
 }
 
-function endLines(event: ToolEndEvent, verdict: ToolVerdict, { style, width }: BlockOptions): string[] {
-  return wrapWords(`${style.dim("└")} ${verdictText(event, verdict, style)}`, width, 2);
+/** The rows of one line. Those of a diff leave the column of its sign free, so that no row looks like another line. */
+function bodyRows(line: string, body: Body, { width }: BlockOptions): string[] {
+  return wrapLine(line, width - 3, isDiff(body) ? 1 : 0);
+}
+
+function isDiff({ kind }: Body): boolean {
+  return kind === "diff" || kind === "created";
+}
+
+/** How the call ended. `isLeftOut` says that its diff is not shown. */
+function endLines(
+  { event, change }: FinishedCall,
+  verdict: ToolVerdict,
+  { style, width, expandHint }: BlockOptions,
+  isLeftOut = false,
+): string[] {
+  const counts = verdict.ok && change ? changeCounts(change.diff, style) : "";
+  const hint = isLeftOut && expandHint !== undefined ? style.dim(` (${expandHint})`) : "";
+  return wrapWords(`${style.dim("└")} ${verdictText(event, verdict, style, counts)}${hint}`, width, 2);
 }
 
 function gutter(text: string, { style }: BlockOptions): string {
@@ -176,12 +201,19 @@ function collapse(
   { kind }: Body,
   maxLines = COLLAPSED_ROWS,
 ): { shown: readonly string[]; hidden: number; hiddenFirst: boolean } {
-  const limits = { diff: DIFF_ROWS, created: CREATED_ROWS, error: ERROR_ROWS, command: 0, text: 0 };
+  const limits = {
+    diff: DIFF_ROWS,
+    created: CREATED_ROWS,
+    error: ERROR_ROWS,
+    "failed command": ERROR_ROWS,
+    command: 0,
+    text: 0,
+  };
   const limit = Math.max(limits[kind], maxLines);
   // Show one row more rather than a notice that one row is hidden: both take one row.
   if (rows.length <= limit + 1) return { shown: rows, hidden: 0, hiddenFirst: false };
   const hidden = rows.length - limit;
-  return kind === "command"
+  return kind.endsWith("command")
     ? { shown: rows.slice(hidden), hidden, hiddenFirst: true }
     : { shown: rows.slice(0, limit), hidden, hiddenFirst: false };
 }

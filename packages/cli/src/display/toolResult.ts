@@ -2,7 +2,7 @@ import type { ToolEndEvent } from "@agent/core";
 import { escapeToLine, isRecord } from "@agent/internal";
 import { sizeText } from "./amounts.js";
 import { formatDuration } from "./duration.js";
-import { safeLines } from "./safeText.js";
+import { safeLines, trimBlankLines } from "./safeText.js";
 import type { Style } from "./style.js";
 
 const OUTCOME_WORDS = {
@@ -36,7 +36,7 @@ export function judge(event: ToolEndEvent): ToolVerdict {
   const command = asCommandResult(event.text);
   const ok = event.outcome === "ok";
   const summary = event.summary ?? OUTCOME_WORDS[event.outcome];
-  const output = trimBlankEnds(safeLines(command?.output ?? event.text));
+  const output = trimBlankLines(safeLines(command?.output ?? event.text));
   const diff = ok && (event.name === "edit_file" || output.slice(0, DIFF_START).some(isDiffHeader));
   return {
     ok,
@@ -85,19 +85,15 @@ function wholeOutputLines(truncated: unknown): string[] {
   });
 }
 
-function trimBlankEnds(lines: string[]): string[] {
-  let start = 0;
-  let end = lines.length;
-  while (start < end && lines[start] === "") start++;
-  while (end > start && lines[end - 1] === "") end--;
-  return lines.slice(start, end);
-}
-
-/** `✗ exit code 2 · 1.2s`: the mark, the tool's own words and the time it took. */
-export function verdictText(event: ToolEndEvent, { ok, words }: ToolVerdict, style: Style): string {
+/** `✗ exit code 2 · 1.2s`: the mark, the tool's own words, what it changed, and the time it took. */
+export function verdictText(
+  event: ToolEndEvent,
+  { ok, words }: ToolVerdict,
+  style: Style,
+  changed = "",
+): string {
   const mark = ok ? style.green("✓") : style.red("✗");
   const time = style.dim(formatDuration(event.durationMs));
-  return words === ""
-    ? `${mark} ${time}`
-    : `${mark} ${ok ? words : style.red(words)} ${style.dim("·")} ${time}`;
+  const facts = [ok || words === "" ? words : style.red(words), changed, time].filter((fact) => fact !== "");
+  return `${mark} ${facts.join(` ${style.dim("·")} `)}`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { COLOR_STYLE } from "./style.js";
-import { cutToWidth, expandTabs, styledWidth, textWidth, wrapRows, wrapWords } from "./width.js";
+import { cutToWidth, expandTabs, styledWidth, textWidth, wrapLine, wrapRows, wrapWords } from "./width.js";
 
 describe("width", () => {
   test.each([
@@ -56,6 +56,19 @@ describe("width", () => {
     ["nothing", "", 5, 2, [""]],
   ])("words stay whole: %s", (_, line, width, indent, rows) => {
     expect(wrapWords(line, width, indent)).toEqual(rows);
+  });
+
+  test.each<[what: string, line: string, width: number, indent: number, rows: readonly string[]]>([
+    ["between words, with the blank", "+one two three", 8, 1, ["+one ", " two ", " three"]],
+    ["blanks at the break", "one     two", 6, 0, ["one   ", "  two"]],
+    ["a word longer than a row", "+abcdefghij kl", 5, 1, ["+abcd", " efgh", " ij ", " kl"]],
+    ["beside wide characters, not before a mark that closes", "ab日本語。c", 8, 0, ["ab日本", "語。c"]],
+    ["a line of more than 20,000 columns", `-${"a b ".repeat(6000)}`, 9, 1, []],
+  ])("a line keeps its blanks: %s", (_, line, width, indent, rows) => {
+    const found = wrapLine(line, width, indent);
+    if (rows.length > 0) expect(found).toEqual(rows);
+    expect(found.map((row, at) => row.slice(at === 0 ? 0 : indent)).join("")).toBe(line);
+    for (const row of found) expect(textWidth(row)).toBeLessThanOrEqual(width);
   });
 
   test("a style that spans words goes on in the next row and ends with each", () => {

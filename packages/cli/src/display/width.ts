@@ -21,6 +21,8 @@ const CLOSED_BY: Readonly<Record<string, RegExp>> = {
 const COMBINING = /^\p{M}/u;
 // Drawn as a picture, two columns wide, whatever the first character alone would take: ❤️, 👩‍💻, 🇪🇺.
 const PICTURE = /\p{Emoji_Presentation}|\ufe0f|\u200d/u;
+// Marks that close what is before them: no row begins with one.
+const CLOSING = /^[\p{Pe}\p{Pf}、。，．：；！？…,.:;!?]$/u;
 const TAB_STOP = 8;
 // Longer lines are not wrapped between words: no person reads such a paragraph, and finding words takes time.
 const LONGEST_PROSE = 20_000;
@@ -137,15 +139,27 @@ export function wrapRows(line: string, width: number): string[] {
  * begin `indent` columns in.
  */
 export function wrapWords(line: string, width: number, indent = 0): string[] {
+  return wrapBetweenWords(line, width, indent, false);
+}
+
+/** As `wrapWords`, for text in which every blank counts: the rows without their indent are the line. */
+export function wrapLine(line: string, width: number, indent = 0): string[] {
+  return wrapBetweenWords(line, width, indent, true);
+}
+
+function wrapBetweenWords(line: string, width: number, indent: number, keepsBlanks: boolean): string[] {
   if (line.length <= width && PLAIN_ASCII.test(line)) return [line];
-  if (line.length > LONGEST_PROSE) return wrapRows(line, width);
+  if (line.length > LONGEST_PROSE) {
+    const margin = " ".repeat(indent);
+    return wrapRows(line, width - indent).map((row, at) => (at === 0 ? row : margin + row));
+  }
   if (!line.includes("\t") && styledWidth(line) <= width) return [line];
   const cells = cellsOf(expandTabs(line));
   const rows: string[] = [];
   const open = new OpenStyles();
   for (let start = 0; start < cells.length || rows.length === 0; ) {
     const margin = rows.length === 0 ? 0 : indent;
-    const { end, next } = rowEnd(cells, start, width - margin);
+    const { end, next } = rowEnd(cells, start, width - margin, keepsBlanks);
     let row = " ".repeat(margin) + open.codes;
     for (const cell of cells.slice(start, end)) row += cell.styles + cell.text;
     // Style codes among the dropped blanks apply to the next row.
@@ -182,7 +196,12 @@ interface Cell {
 }
 
 /** Where the row that begins at `start` ends, and where the next one begins. */
-function rowEnd(cells: readonly Cell[], start: number, width: number): { end: number; next: number } {
+function rowEnd(
+  cells: readonly Cell[],
+  start: number,
+  width: number,
+  keepsBlanks: boolean,
+): { end: number; next: number } {
   let used = 0;
   let fits = start;
   for (; fits < cells.length; fits++) {
@@ -190,21 +209,33 @@ function rowEnd(cells: readonly Cell[], start: number, width: number): { end: nu
     if (used > width && fits > start) break;
   }
   if (fits >= cells.length) return { end: cells.length, next: cells.length };
-  const isBlank = (at: number): boolean => cells[at]?.text === " ";
   let next = fits;
-  while (next > start && !isBlank(next) && !isBlank(next - 1)) next--;
+  if (!keepsBlanks) while (isBlank(cells[next])) next++;
+  while (next > start && !canBreak(cells, next)) next--;
   let end = next;
-  while (end > start && isBlank(end - 1)) end--;
-  while (isBlank(next)) next++;
+  while (!keepsBlanks && end > start && isBlank(cells[end - 1])) end--;
   // The word is longer than a row, so it has to be broken anyway: begin it on this row.
   if (end === start || isWider(cells, next, width)) return { end: fits, next: fits };
   return { end, next };
 }
 
+/** Whether a row may end before this cell: behind blanks, and beside a character two columns wide. */
+function canBreak(cells: readonly Cell[], at: number): boolean {
+  const [before, after] = [cells[at - 1], cells[at]];
+  if (isBlank(before)) return !isBlank(after);
+  const isBesideWide = before?.columns === 2 || after?.columns === 2;
+  return isBesideWide && after !== undefined && !isBlank(after) && !CLOSING.test(after.text);
+}
+
+function isBlank(cell: Cell | undefined): boolean {
+  return cell?.text === " ";
+}
+
 /** Whether the word at `start` takes more columns than a row has. */
 function isWider(cells: readonly Cell[], start: number, width: number): boolean {
   let used = 0;
-  for (let at = start; at < cells.length && cells[at]?.text !== " "; at++) {
+  for (let at = start; at < cells.length && !isBlank(cells[at]); at++) {
+    if (at > start && canBreak(cells, at)) return false;
     used += cells[at]?.columns ?? 0;
     if (used > width) return true;
   }

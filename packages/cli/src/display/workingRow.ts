@@ -13,7 +13,8 @@ export function workingRow(
   width: number,
   style: Style,
 ): string {
-  const tail = `… ${formatDuration(Date.now() - startedAt)} · ${hint}`;
-  const words = cutToWidth(doing, Math.max(SHORTEST_DOING, width - tail.length));
+  const tail = ` ${formatDuration(Date.now() - startedAt)} · ${hint}`;
+  // Words that are cut end with the same mark.
+  const words = cutToWidth(`${doing}…`, Math.max(SHORTEST_DOING, width - tail.length));
   return style.dim(cutToWidth(words + tail, width));
 }

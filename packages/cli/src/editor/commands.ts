@@ -1,6 +1,7 @@
 import type { PackCommand } from "@agent/core";
 import type { AssembledAgent } from "../assembly/assembleAgent.js";
 import { expandOwnCommand } from "../assembly/ownCommands.js";
+import { commandMessage } from "../display/addedParts.js";
 import { moveChanges } from "../undo/moveChanges.js";
 
 /** The commands of the chat that make sense in an editor, and those of the person and the project. */
@@ -36,7 +37,9 @@ export function editorCommands(
       .map((command) => ({
         name: command.name,
         description: command.description,
-        run: async (input: string) => ({ send: expandOwnCommand(command, input) }),
+        run: async (input: string) => ({
+          send: commandMessage(command.name, input, expandOwnCommand(command, input)),
+        }),
       })),
   ];
 }

@@ -1,35 +1,30 @@
 import type { ModeChoice, SessionMode } from "@agent/acp";
-import type { Mode } from "../permissions/mode.js";
+import { MODE_HELP, MODES, type Mode } from "../permissions/mode.js";
 import type { Permissions } from "../permissions/permissions.js";
 
-const MODES: readonly (SessionMode & { readonly mode: Mode })[] = [
-  {
-    id: "read-only",
-    name: "Read only",
-    description: "Only tools that read; nothing can be changed",
-    mode: "plan",
-  },
-  { id: "ask", name: "Ask", description: "Asks before anything is changed, run or fetched", mode: "ask" },
-  { id: "auto", name: "Auto", description: "Asks only what the configuration says", mode: "auto" },
-];
-const EDITS: (typeof MODES)[number] = {
-  id: "edits",
-  name: "Accept edits",
-  description: "Edits files in the project; asks before anything else",
-  mode: "edits",
+const NAMES: Readonly<Record<Mode, Pick<SessionMode, "id" | "name">>> = {
+  plan: { id: "read-only", name: "Read only" },
+  ask: { id: "ask", name: "Ask" },
+  edits: { id: "edits", name: "Accept edits" },
+  auto: { id: "auto", name: "Auto" },
 };
 
 /** The command's modes as an editor knows them. "Accept edits" is there for those whose configuration starts in it. */
 export function editorModes(permissions: Permissions): ModeChoice {
-  const modes = permissions.mode === "edits" ? [...MODES, EDITS] : MODES;
+  const offered: readonly Mode[] =
+    permissions.mode === "edits" ? MODES : MODES.filter((mode) => mode !== "edits");
   return {
     get current() {
-      return modes.find(({ mode }) => mode === permissions.mode)?.id ?? "ask";
+      return NAMES[offered.includes(permissions.mode) ? permissions.mode : "ask"].id;
     },
-    available: modes.map(({ mode: _, ...shown }) => shown),
+    available: offered.map((mode) => ({ ...NAMES[mode], description: capitalized(MODE_HELP[mode]) })),
     choose: (id) => {
-      const chosen = modes.find((mode) => mode.id === id);
-      if (chosen) permissions.mode = chosen.mode;
+      const chosen = offered.find((mode) => NAMES[mode].id === id);
+      if (chosen) permissions.mode = chosen;
     },
   };
+}
+
+function capitalized(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

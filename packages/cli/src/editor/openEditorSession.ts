@@ -1,8 +1,9 @@
 import type { HostSession, ModelChoice, OpenSessionRequest } from "@agent/acp";
-import { type Content, contentText } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
 import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js";
 import { idOf, isSessionId } from "../assembly/sessions.js";
+import { withNotes } from "../display/addedParts.js";
+import { splitMessage } from "../display/splitMessage.js";
 import { PLAN_NOTE } from "../permissions/mode.js";
 import type { CrashGuard } from "../process/crash.js";
 import { note } from "../process/output.js";
@@ -54,7 +55,7 @@ export async function openEditorSession(
     ],
     ready: connectEditorServers(agent, request, { projectFile: loaded.projectFile, signal: ended.signal }),
     beforeMessage: (content) => {
-      undo()?.beginTurn(contentText(content));
+      undo()?.beginTurn(splitMessage(content).text);
       return withNotes(content, [...happened.splice(0), ...(permissions.mode === "plan" ? [PLAN_NOTE] : [])]);
     },
     afterMessage: () => undo()?.endTurn(),
@@ -78,11 +79,4 @@ function modelChoice({ chosen, provider }: AssembledAgent): ModelChoice {
       if (withModel && model !== provider.model) provider.use(await withModel(model));
     },
   };
-}
-
-/** The message with notes for the model: what the person did since the last message, and the mode. */
-function withNotes(content: Content, notes: readonly string[]): Content {
-  if (notes.length === 0) return content;
-  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
-  return [...parts, ...notes.map((text) => ({ type: "text" as const, text }))];
 }

@@ -53,7 +53,7 @@ export function reportCall(finished: Finished): string {
     case "read_file":
       return result === "" ? `${args.path} is empty.` : result;
     case "search_files":
-      if (call.count) return reportCount(`${filesMatching(args)}`, result);
+      if (call.count) return reportCount(filesMatching(args), result);
       return withHeading(`Files matching ${args.pattern}:`, result);
     case "search_text":
       if (call.count) {

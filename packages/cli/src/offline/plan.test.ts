@@ -230,6 +230,11 @@ describe("plain requests", () => {
     expect(planRequest("list src then dance", TOOLS)).toEqual({ kind: "declined", part: "dance" });
   });
 
+  test("forty steps are read in little time, also where the last of them makes no sense", () => {
+    const steps = Array.from({ length: 40 }, (_, index) => `word_count f${index}`);
+    expect(planRequest(`${steps.join(" and ")} size=3`, TOOLS)).toMatchObject({ kind: "declined" });
+  });
+
   test("a tool call with a missing argument is answered with how to call it", () => {
     expect(planRequest("send_mail count=3", TOOLS)).toMatchObject({
       hint: "Say: send_mail to=… [count=…] [urgent=…]",

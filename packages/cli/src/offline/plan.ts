@@ -46,7 +46,7 @@ export function planRequest(request: string, tools: readonly ChatTool[]): Plan {
   const reader = new Reader(quotes, tools);
   const steps: Step[] = [];
   for (const part of splitSteps(sentence)) {
-    const reading = reader.readPart(part, steps.at(-1)?.at(-1), MAX_STEPS);
+    const reading = reader.readPart(part, steps.at(-1)?.at(-1));
     if (reading === undefined) return { kind: "declined", part: quotes.restore(part) };
     if ("hint" in reading) return { kind: "declined", part: quotes.restore(part), hint: reading.hint };
     steps.push(...reading);
@@ -59,22 +59,28 @@ export function planRequest(request: string, tools: readonly ChatTool[]): Plan {
 class Reader {
   readonly #quotes: Quotes;
   readonly #tools: readonly ChatTool[];
+  // Each text is read once: a tool that takes any text would else be tried with every combination of cuts.
+  readonly #readings = new Map<string, Reading>();
 
   constructor(quotes: Quotes, tools: readonly ChatTool[]) {
     this.#quotes = quotes;
     this.#tools = tools;
   }
 
-  /** One part as one step, or as two joined by "and" where both are understood in full. */
-  readPart(part: string, last: PlannedCall | undefined, depth: number): Reading {
+  /** One part as one step, or as several joined by "and" where each is understood in full. */
+  readPart(part: string, last: PlannedCall | undefined): Reading {
     const sentence = this.#referTo(last, withoutPoliteness(part));
+    if (!this.#readings.has(sentence)) this.#readings.set(sentence, this.#readSteps(sentence));
+    return this.#readings.get(sentence);
+  }
+
+  #readSteps(sentence: string): Reading {
     const whole = this.#readStep(sentence);
     if (whole && !("hint" in whole)) return [whole];
-    if (depth === 0) return whole;
     for (const [left, right] of splitAtAnd(sentence)) {
       const first = this.#readStep(left);
       if (!first || "hint" in first) continue;
-      const rest = this.readPart(right, first.at(-1), depth - 1);
+      const rest = this.readPart(right, first.at(-1));
       if (rest && !("hint" in rest)) return [first, ...rest];
     }
     return whole;

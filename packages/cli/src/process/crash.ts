@@ -61,8 +61,14 @@ export class CrashGuard {
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (process.env.AGENT_DEBUG) return error.stack ?? error.message;
-  const origin = error.stack?.match(/(?:file:\/\/)?(\/[^\s():]+):\d+:\d+/)?.[1];
+  const origin = framesOf(error).match(/(?:file:\/\/)?(\/[^\s():]+):\d+:\d+/)?.[1];
   return `${error.message}${origin ? ` (in ${origin})` : ""}. Set AGENT_DEBUG=1 for the stack.`;
+}
+
+/** The stack without the message in front of it: a message may contain anything, also what looks like a place in a file. */
+function framesOf({ stack = "", message }: Error): string {
+  const start = stack.indexOf(message);
+  return start === -1 ? "" : stack.slice(start + message.length);
 }
 
 /** Writes synchronously: the process is about to end. */

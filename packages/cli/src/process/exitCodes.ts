@@ -23,3 +23,13 @@ export const EXIT = {
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** The signals that end the program, and the exit codes they stand for. */
+export const SIGNAL_EXITS = {
+  SIGINT: EXIT.interrupted,
+  SIGTERM: EXIT.terminated,
+  SIGHUP: EXIT.hungUp,
+} as const;
+
+export type EndingSignal = keyof typeof SIGNAL_EXITS;
+export const ENDING_SIGNALS: readonly EndingSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];

@@ -16,12 +16,9 @@ export const refuseWithoutTerminal: AskPerson = async ({ name, needs }) => {
 
 /** Shows the call in full, invisible characters made visible, and asks. */
 export const askOnTerminal: AskPerson = async (request, diff) => {
-  const { approvalLines, readDecision } = await import("../chat/approvalQuestion.js");
+  const { approvalLines, denial, readDecision } = await import("../chat/approvalQuestion.js");
   note(approvalLines(request, PLAIN_STYLE, diff).join("\n"));
   const answer = await ask("Run it? [y]es, [a]lways in this session, or no with a reason: ", request.signal);
-  const decision = readDecision(answer, request.name);
-  if (decision === "allow" || (decision && "always" in decision)) return decision;
   // Anything but a clear yes is a denial, with the typed words as its reason.
-  const reason = answer.replace(/^no?\b[,:]?\s*/i, "");
-  return { deny: reason === "" ? "the person said no." : `the person said no: ${reason}` };
+  return readDecision(answer, request.name) ?? { deny: denial(answer) };
 };

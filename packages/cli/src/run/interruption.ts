@@ -1,12 +1,6 @@
 import { LONGEST_TIMER_MS } from "@agent/internal";
-import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import { ENDING_SIGNALS, EXIT, SIGNAL_EXITS } from "../process/exitCodes.js";
 import type { Stop } from "./outcome.js";
-
-const SIGNALS: readonly (readonly [NodeJS.Signals, ExitCode])[] = [
-  ["SIGINT", EXIT.interrupted],
-  ["SIGTERM", EXIT.terminated],
-  ["SIGHUP", EXIT.hungUp],
-];
 
 /** Ends a run from outside: a signal, the time limit, a closed pipe. */
 export interface Interruption {
@@ -24,13 +18,13 @@ export function watchInterruption(timeoutMs: number | undefined): Interruption {
     stop ??= why;
     controller.abort();
   };
-  const handlers = SIGNALS.map(([name, exitCode]) => {
+  const handlers = ENDING_SIGNALS.map((name) => {
     const handler = (): void => {
       if (controller.signal.aborted) {
         release();
         process.kill(process.pid, name);
       }
-      halt({ exitCode, message: "Interrupted." });
+      halt({ exitCode: SIGNAL_EXITS[name], message: "Interrupted." });
     };
     process.on(name, handler);
     return [name, handler] as const;

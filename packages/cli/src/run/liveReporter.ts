@@ -2,6 +2,7 @@ import type { WriteStream } from "node:tty";
 import type { AgentEvent } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { Activity } from "../display/activity.js";
+import type { FileChange } from "../display/fileChange.js";
 import { Frames } from "../display/frames.js";
 import { LiveRegion } from "../display/liveRegion.js";
 import type { Style } from "../display/style.js";
@@ -49,8 +50,8 @@ export class LiveReporter implements Reporter {
     this.#frames.request();
   }
 
-  preview(id: string, diff: readonly string[]): void {
-    this.#activity.preview(id, diff);
+  preview(id: string, change: FileChange): void {
+    this.#activity.preview(id, change);
   }
 
   notice(message: string): void {

@@ -1,4 +1,5 @@
 import type { AgentEvent, DoneEvent, TokenUsage, ToolOutcome } from "@agent/core";
+import type { FileChange } from "../display/fileChange.js";
 import { usageText } from "../display/notices.js";
 import { plainActivity } from "../display/plainActivity.js";
 import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
@@ -26,7 +27,7 @@ export interface Reporter {
   event(event: AgentEvent): void;
   finish(outcome: Outcome): void;
   /** Shows what a call is about to change in a file. */
-  preview?(id: string, diff: readonly string[]): void;
+  preview?(id: string, change: FileChange): void;
   /** Shows a warning. Default: standard error. */
   notice?(message: string): void;
   /** Leaves the terminal to a question while `work` runs. */
@@ -113,6 +114,7 @@ class JsonReporter implements Reporter {
       this.#text = event.text;
       this.#output = event.output;
       this.#turns = event.turns;
+      this.#usage = event.usage;
     }
     if (this.#stream) this.#write(event);
   }

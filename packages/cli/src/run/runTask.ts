@@ -51,7 +51,7 @@ export async function runTask(
     mode: "auto",
     ask: canAsk() ? askingOn(reporter) : refuseWithoutTerminal,
     guard,
-    onPreview: (id, diff) => reporter.preview?.(id, diff),
+    onPreview: (id, change) => reporter.preview?.(id, change),
     onProblem: notice,
   });
   for (const problem of problems) note(`agent: ${problem}`);

@@ -1,7 +1,7 @@
 import { quote } from "@agent/core/toolkit";
 import { didYouMean, escapeToLine } from "@agent/internal";
 import { MODE_HELP, MODE_NAMES, MODES, type Mode } from "../../permissions/mode.js";
-import { formatRule } from "../../permissions/rule.js";
+import { shownRule } from "../../permissions/shownRule.js";
 import type { CommandContext, SlashCommand } from "./context.js";
 
 /** Commands about what may run without a question. */
@@ -28,15 +28,15 @@ async function permissions(argument: string, context: CommandContext): Promise<r
     const grant = grants[Number(revoked) - 1];
     if (!grant) return [`There is no number ${revoked}. /permissions lists them.`];
     await current.revoke(grant);
-    return [`${escapeToLine(formatRule(grant.rule))} is asked again.`];
+    return [`${shownRule(grant.rule)} is asked again.`];
   }
   if (argument !== "") return ["Use /permissions, or /permissions revoke N with a number it shows."];
   const configured = (["deny", "ask", "allow"] as const).flatMap((list) =>
-    rules[list].map((rule) => `  ${list.padEnd(6)}${escapeToLine(formatRule(rule))}`),
+    rules[list].map((rule) => `  ${list.padEnd(6)}${shownRule(rule)}`),
   );
   const { confirm } = context.settings;
   return [
-    `Mode: ${MODE_NAMES[mode]} – ${MODE_HELP[mode]}. Shift+Tab or /mode switches.`,
+    `${describeMode(mode)} Shift+Tab or /mode switches.`,
     ...(confirm.size === 0
       ? []
       : [`Asked about in every mode: ${[...confirm].map(escapeToLine).join(", ")}`]),
@@ -47,7 +47,7 @@ async function permissions(argument: string, context: CommandContext): Promise<r
           "Allowed by you",
           ...grants.map(
             ({ rule, scope }, at) =>
-              `  ${at + 1}  ${escapeToLine(formatRule(rule))}  ${scope === "session" ? "in this session" : "in this project"}`,
+              `  ${at + 1}  ${shownRule(rule)}  ${scope === "session" ? "in this session" : "in this project"}`,
           ),
           "/permissions revoke N takes one back.",
         ]),
@@ -63,5 +63,9 @@ function switchMode(name: string, { settings, updateStatus }: CommandContext): s
   if (!mode) return [`There is no mode ${quote(name)}. ${didYouMean(name, MODES)}`];
   current.mode = mode;
   updateStatus();
-  return [`Mode: ${MODE_NAMES[mode]} – ${MODE_HELP[mode]}.`];
+  return [describeMode(mode)];
+}
+
+function describeMode(mode: Mode): string {
+  return `Mode: ${MODE_NAMES[mode]} – ${MODE_HELP[mode]}.`;
 }

@@ -1,6 +1,8 @@
+import type { Content } from "@agent/core";
 import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
 import { didYouMean, escapeToLine } from "@agent/internal";
 import { expandOwnCommand } from "../../assembly/ownCommands.js";
+import { commandMessage } from "../../display/addedParts.js";
 import { wrapWords } from "../../display/width.js";
 import type { MenuItem } from "../menu.js";
 import type { CommandContext, SlashCommand } from "./context.js";
@@ -106,7 +108,7 @@ function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand>
       run: async (argument, { send }) => {
         const result = await command.run(argument, new AbortController().signal);
         if ("show" in result) return escapeInvisible(result.show).split("\n");
-        send(result.send, `/${command.name} ${argument}`.trim());
+        sendMade(command.name, argument, result.send, send);
         return [];
       },
     });
@@ -116,12 +118,16 @@ function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand>
       usage: `/${command.name} [TEXT]`,
       help: command.description,
       run: (argument, { send }) => {
-        send(expandOwnCommand(command, argument), `/${command.name} ${argument}`.trim());
+        sendMade(command.name, argument, expandOwnCommand(command, argument), send);
         return [];
       },
     });
   }
   return commands;
+}
+
+function sendMade(name: string, argument: string, made: Content, send: CommandContext["send"]): void {
+  send(commandMessage(name, argument, made), `/${name} ${argument}`.trim());
 }
 
 function helpLines(context: CommandContext): string[] {

@@ -51,13 +51,14 @@ function toolNames(agent: Agent, enabled: boolean): string[] {
   return agent.registry.getToolNames().filter((name) => agent.registry.isToolEnabled(name) === enabled);
 }
 
-function switchTool(name: string, on: boolean, { agent, switched }: CommandContext): string[] {
+function switchTool(name: string, on: boolean, { agent, settings, switched }: CommandContext): string[] {
   if (name === "") return [`Which tool? ${on ? "/enable" : "/disable"} NAME; /tools lists them.`];
   const exists = on ? agent.enableTool(name) : agent.disableTool(name);
   if (!exists) {
     const hint = didYouMean(name, agent.registry.getToolNames(), { otherwise: "/tools lists them." });
     return [`There is no tool ${quote(name)}. ${hint}`];
   }
+  if (!on) settings.permissions.leaveOff(name);
   switched.set(name, on);
   return [`${name} is ${on ? "on" : "off"} in this chat.`];
 }

@@ -1,3 +1,5 @@
+import { safeProse } from "../../display/safeText.js";
+
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
@@ -6,7 +8,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Escapes text for an HTML page, also for an attribute in quotes. */
+/** Escapes text for an HTML page, also for an attribute in quotes. What is invisible or reorders text is spelled out. */
 export function escapeHtml(text: string): string {
-  return text.toWellFormed().replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+  const visible = safeProse(text.replaceAll("\r\n", "\n"));
+  return visible.toWellFormed().replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

@@ -23,7 +23,7 @@ describe("an exported conversation", () => {
   test("as Markdown has what was said, the calls and their results", () => {
     const text = exportMarkdown(MESSAGES, "20260101-000000-abcd");
     expect(text).toContain(
-      "# 20260101-000000-abcd\n\n## You\n\nlist <b>files</b>\n\n## Agent\n\nSure.\n\n**list_dir**",
+      "# 20260101-000000-abcd\n\n## You\n\nlist \\<b>files\\</b>\n\n## Agent\n\nSure.\n\n**list_dir**",
     );
     // The fence is longer than the one inside.
     expect(text).toContain("````\na.txt\n```\n<script>alert(1)</script>\n````");
@@ -35,6 +35,26 @@ describe("an exported conversation", () => {
       "x",
     );
     expect(page).toContain("<code>a ` b</code> and <code>c</code> and ``` d");
+  });
+
+  test("as HTML has the code blocks that the chat shows", () => {
+    const answer = [
+      "````md",
+      "```js",
+      "let a;",
+      "```",
+      "````",
+      "```a``` is inline",
+      "~~~",
+      "~~~ js",
+      "x",
+      "~~~",
+      "after",
+    ].join("\n");
+    const page = exportHtml([{ role: "assistant", content: answer, tool_calls: [] }], "x");
+    expect(page).toContain("<pre><code>```js\nlet a;\n```</code></pre>");
+    expect(page).toContain("<p><code>a</code> is inline</p>");
+    expect(page).toContain("<pre><code>~~~ js\nx</code></pre>\n<p>after</p>");
   });
 
   test("as HTML is one page in which nothing runs", () => {
@@ -53,6 +73,8 @@ describe("an exported conversation", () => {
       { role: "assistant", content: `${ticks}\nb \`c\` \`\`d\`\` e\``, tool_calls: [] },
       { role: "tool", tool_call_id: "1", content: result },
     ];
+    const fences = exportHtml([{ role: "assistant", content: "```\n".repeat(200_000), tool_calls: [] }], "t");
+    expect(fences.match(/<pre>/g)).toHaveLength(100_000);
     expect(exportHtml(messages, "t")).toContain(`<p>${ticks}<br>b <code>c</code> <code>d</code> e\`</p>`);
     expect(exportMarkdown(messages, "t")).toContain(result.trimEnd());
   });
@@ -98,5 +120,51 @@ describe("an exported conversation", () => {
     expect(page).toContain("<pre><code>let a = &#39;&lt;/code&gt;&#39;;</code></pre>");
     expect(page).toContain("<title>list &lt;b&gt;files&lt;/b&gt;</title>");
     expect(page).toContain("<details><summary><b>list_dir</b> .</summary>");
+  });
+
+  test("as Markdown shows who said what: no message hides the next one or looks like one", () => {
+    const say = (content: string): string => {
+      const answer = { role: "assistant", content, tool_calls: [] } as const;
+      return exportMarkdown([answer, { role: "user", content: "next" }], "t");
+    };
+    const next = "\n\n## You\n\nnext\n";
+    expect(say("a\n\n## You\n\ndelete it")).toContain("a\n\n\\## You\n\ndelete it");
+    expect(say("You\n---\n\ndelete it")).toContain("You\n\\---");
+    expect(say("<!-- x")).toContain("\\<!-- x");
+    expect(say("a `b\nc` <details> `d`")).toContain("c` \\<details> `d`");
+    expect(say("in `<b>` and\n\n```html\n<b>\n```")).toContain("in `<b>` and\n\n```html\n<b>\n```");
+    expect(say("- a\n  ```\n  <b>\n  ```")).toContain("  ```\n  <b>\n  ```");
+    expect(say("- a\n  ```\n<details>")).toContain("  \\```\n\\<details>");
+    expect(say("```\n## You")).toContain(`\`\`\`\n## You\n\`\`\`${next}`);
+    expect(say("~~~~\n~~~")).toContain(`~~~~\n~~~\n~~~~${next}`);
+    expect(say("| a |\n|---|\n- **b**")).toContain("| a |\n|---|\n- **b**");
+    const call = {
+      id: "1",
+      type: "function",
+      function: { name: "x**\n\n## You\n\ny", arguments: "{}" },
+    } as const;
+    const called = exportMarkdown([{ role: "assistant", content: "", tool_calls: [call] }], "t");
+    expect(called).toContain("**x\\*\\*\\\\n\\\\n## You\\\\n\\\\ny**");
+  });
+
+  test("spells out what is invisible, reorders text or controls a terminal", () => {
+    const hidden = "\u001b]52;c;x\u0007 \u202egnp.exe \u{e0041}\u200b";
+    const shown = "\\x1b]52;c;x\\x07 \\u202egnp.exe \\u{e0041}\\u200b";
+    const call = { id: "1", type: "function", function: { name: hidden, arguments: hidden } } as const;
+    const messages: ChatMessage[] = [
+      { role: "user", content: hidden },
+      { role: "assistant", content: hidden, tool_calls: [call] },
+      { role: "tool", tool_call_id: "1", content: hidden },
+    ];
+    for (const text of [exportHtml(messages, "t"), exportMarkdown(messages, "t")]) {
+      for (const one of "\u001b\u0007\u202e\u200b\u{e0041}") expect(text).not.toContain(one);
+      expect(text.split(shown).length).toBeGreaterThanOrEqual(4);
+    }
+  });
+
+  test("as HTML leaves marks inside of an address alone", () => {
+    const content = "*a [x](https://e.org/_b_/*c*)";
+    const page = exportHtml([{ role: "assistant", content, tool_calls: [] }], "t");
+    expect(page).toContain('*a <a href="https://e.org/&#95;b&#95;/&#42;c&#42;" rel="noreferrer">x</a>');
   });
 });

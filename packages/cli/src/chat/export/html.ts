@@ -1,10 +1,10 @@
 import { type ChatMessage, type ContentPart, contentText } from "@agent/core";
 import { countOf } from "@agent/internal";
-import { splitAttachments } from "../../display/attachments.js";
 import { callTitle, readArguments } from "../../display/callTitle.js";
+import { splitMessage } from "../../display/splitMessage.js";
 import { resultText } from "../../display/toolResult.js";
 import { escapeHtml } from "./escapeHtml.js";
-import { pretty } from "./markdown.js";
+import { addedTitle, pretty } from "./markdown.js";
 import { markdownToHtml } from "./markdownHtml.js";
 
 const STYLE = `
@@ -68,15 +68,17 @@ ${body.filter((part) => part !== "").join("\n")}
 /** The first line the person wrote. */
 function headingOf(messages: readonly ChatMessage[]): string | undefined {
   const first = messages.find(({ role }) => role === "user")?.content ?? "";
-  return splitAttachments(first).text.trim().split("\n", 1)[0]?.slice(0, LONGEST_SUMMARY) || undefined;
+  return splitMessage(first).text.trim().split("\n", 1)[0]?.slice(0, LONGEST_SUMMARY) || undefined;
 }
 
 function userHtml(content: string | readonly ContentPart[]): string {
-  const { text, attachments } = splitAttachments(content);
-  const files = attachments.map(
-    (file) =>
-      `<details><summary>${escapeHtml(file.name)}</summary><pre>${escapeHtml(file.text)}</pre></details>`,
-  );
+  const { text, added } = splitMessage(content);
+  const files = added
+    .filter(({ kind }) => kind !== "image")
+    .map(
+      (part) =>
+        `<details><summary>${escapeHtml(addedTitle(part))}</summary><pre>${escapeHtml(part.text)}</pre></details>`,
+    );
   const images =
     typeof content === "string"
       ? []
@@ -87,5 +89,7 @@ function userHtml(content: string | readonly ContentPart[]): string {
               ]
             : [],
         );
-  return `<section class="you">${escapeHtml(text)}${images.join("")}</section>${files.join("")}`;
+  const isSummary = added.some(({ kind }) => kind === "summary");
+  const written = isSummary ? "" : `<section class="you">${escapeHtml(text)}${images.join("")}</section>`;
+  return written + files.join("");
 }

@@ -1,25 +1,60 @@
-import { type ChatMessage, contentText } from "@agent/core";
-import { fenced } from "@agent/internal";
+import { type ChatMessage, type Content, contentText } from "@agent/core";
+import { escapeInvisible, escapeToLine, fenced } from "@agent/internal";
+import { type AddedPart, splitMessage } from "../../display/splitMessage.js";
+import { closedMarkdown } from "./closedMarkdown.js";
 
-/** A conversation as Markdown: what was said as it was written, calls and their results as code blocks. */
-export function exportMarkdown(messages: readonly ChatMessage[], title: string): string {
+/**
+ * A conversation as Markdown: what was said as it was written, calls and their results as code blocks. Nothing in a
+ * message reaches beyond it or looks like another one.
+ */
+export function exportMarkdown(messages: readonly ChatMessage[], session: string): string {
   const parts = messages.map((message) => {
     switch (message.role) {
       case "user":
-        return `## You\n\n${contentText(message.content)}`;
+        return userMarkdown(message.content);
       case "assistant": {
         const calls = (message.tool_calls ?? []).map(
-          ({ function: { name, arguments: json } }) => `**${name}**\n\n${fenced(pretty(json), "json")}`,
+          ({ function: { name, arguments: json } }) =>
+            `**${title(name)}**\n\n${fenced(escapeInvisible(pretty(json)), "json")}`,
         );
-        return [...(message.content ? [`## Agent\n\n${message.content}`] : []), ...calls].join("\n\n");
+        return [
+          ...(message.content ? [`## Agent\n\n${closedMarkdown(message.content)}`] : []),
+          ...calls,
+        ].join("\n\n");
       }
       case "tool":
-        return fenced(contentText(message.content));
+        return fenced(escapeInvisible(contentText(message.content)));
       default:
         return "";
     }
   });
-  return `# ${title}\n\n${parts.filter((part) => part !== "").join("\n\n")}\n`;
+  return `# ${title(session)}\n\n${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}
+
+function userMarkdown(content: Content): string {
+  const { text, added } = splitMessage(content);
+  const parts = added.map(
+    (part) => `**${title(addedTitle(part))}**\n\n${fenced(escapeInvisible(part.text))}`,
+  );
+  const isSummary = added.some(({ kind }) => kind === "summary");
+  return [...(isSummary ? [] : [`## You\n\n${closedMarkdown(text)}`]), ...parts].join("\n\n");
+}
+
+/** A name on a line of its own: nothing in it is a mark. */
+function title(name: string): string {
+  return escapeToLine(name).replace(/[\\`*<>[\]]/g, "\\$&");
+}
+
+/** What a part that was added to a message is, in a few words. */
+export function addedTitle({ kind, name }: AddedPart): string {
+  switch (kind) {
+    case "command":
+      return `the text of /${name}`;
+    case "note":
+      return "a note for the model";
+    default:
+      return name;
+  }
 }
 
 export function pretty(json: string): string {

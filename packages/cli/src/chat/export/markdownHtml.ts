@@ -1,4 +1,6 @@
+import { closesFence, openedFence } from "../../display/markdown.js";
 import { readTable } from "../../display/table.js";
+import { readSpans } from "./codeSpans.js";
 import { escapeHtml } from "./escapeHtml.js";
 
 const LINK = /\[([^\]\n]{1,300})\]\((https?:\/\/[^\s)]{1,2000})\)/g;
@@ -12,10 +14,10 @@ export function markdownToHtml(text: string): string {
   const blocks: string[] = [];
   for (let at = 0; at < lines.length; ) {
     const line = lines[at] ?? "";
-    const fence = /^\s{0,3}(`{3,}|~{3,})/.exec(line)?.[1];
-    if (fence !== undefined) {
-      const end = lines.findIndex((one, index) => index > at && one.trim().startsWith(fence));
-      const close = end === -1 ? lines.length : end;
+    const opened = openedFence(line);
+    if (opened) {
+      let close = at + 1;
+      while (close < lines.length && !closesFence(lines[close] ?? "", opened.fence)) close++;
       blocks.push(`<pre><code>${escapeHtml(lines.slice(at + 1, close).join("\n"))}</code></pre>`);
       at = close + 1;
       continue;
@@ -39,7 +41,7 @@ function kindOf(line: string): Kind {
   if (/^\s*\d{1,9}[.)]\s/.test(line)) return "number";
   if (/^\s*>/.test(line)) return "quote";
   if (/^\s{0,3}\|/.test(line)) return "row";
-  return /^\s{0,3}(`{3,}|~{3,})/.test(line) ? "fence" : "text";
+  return openedFence(line) ? "fence" : "text";
 }
 
 function blockHtml(kind: Kind, lines: readonly string[]): string {
@@ -74,41 +76,20 @@ function tableHtml(lines: readonly string[]): string {
   return `<table>${cells(table.head, "th")}${table.rows.map((row) => cells(row, "td")).join("")}</table>`;
 }
 
-/**
- * Inline marks. Code spans come first, because nothing inside them is a mark: `split` makes every second piece a run of
- * backticks, and two runs of the same length enclose code.
- */
+/** Inline marks. Code spans come first, because nothing inside them is a mark. */
 function inline(text: string): string {
-  const pieces = text.split(/(`+)/);
-  const closing = closingRuns(pieces);
-  const parts: string[] = [];
-  for (let at = 0; at < pieces.length; at++) {
-    const end = closing.get(at);
-    if (end === undefined) parts.push(words(pieces[at] ?? ""));
-    else {
-      parts.push(`<code>${escapeHtml(pieces.slice(at + 1, end).join(""))}</code>`);
-      at = end;
-    }
-  }
-  return parts.join("");
-}
-
-/** By the index of each run of backticks, the next one of its length, found in one pass from the end. */
-function closingRuns(pieces: readonly string[]): ReadonlyMap<number, number> {
-  const closing = new Map<number, number>();
-  const next = new Map<number, number>();
-  for (let at = pieces.length - 2; at > 0; at -= 2) {
-    const length = pieces[at]?.length ?? 0;
-    const end = next.get(length);
-    if (end !== undefined) closing.set(at, end);
-    next.set(length, at);
-  }
-  return closing;
+  return readSpans(text)
+    .map(({ isCode, text: inside }) => (isCode ? `<code>${escapeHtml(inside)}</code>` : words(inside)))
+    .join("");
 }
 
 function words(text: string): string {
   return escapeHtml(text)
-    .replace(LINK, '<a href="$2" rel="noreferrer">$1</a>')
+    .replace(LINK, (_, label: string, address: string) => {
+      // Marks inside of an address are part of it: as entities they are left alone.
+      const href = address.replace(/[*_~]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+      return `<a href="${href}" rel="noreferrer">${label}</a>`;
+    })
     .replace(/\*\*(\S(?:[^*]{0,500}\S)?)\*\*/g, "<strong>$1</strong>")
     .replace(/(?<![\w*])\*(\S(?:[^*]{0,500}\S)?)\*(?![\w*])/g, "<em>$1</em>")
     .replace(/(?<!\w)_(\S(?:[^_]{0,500}\S)?)_(?!\w)/g, "<em>$1</em>")

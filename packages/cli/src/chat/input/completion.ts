@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 
 const MOST_CANDIDATES = 200;
 // A path that starts with a quote may hold spaces. An apostrophe inside a word is not a quote.
@@ -77,7 +77,5 @@ async function paths(word: string): Promise<string[]> {
 }
 
 function withHome(folder: string): string {
-  return folder === "~/" || folder.startsWith("~/")
-    ? join(homedir(), dirname(`${folder.slice(1)}x`))
-    : folder;
+  return folder.startsWith("~/") ? join(homedir(), folder.slice(2)) : folder;
 }

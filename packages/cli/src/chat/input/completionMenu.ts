@@ -22,6 +22,8 @@ export class CompletionMenu {
   readonly #files = new FileIndex(process.cwd());
   #listing = new AbortController();
   #closedFor: string | undefined;
+  /** The line right after a file was completed, which ended with a blank. */
+  #completed: string | undefined;
 
   constructor(
     place: MenuPlace,
@@ -38,18 +40,17 @@ export class CompletionMenu {
     const { editor } = this.#place;
     if (editor.text !== this.#closedFor) this.#closedFor = undefined;
     else return;
+    this.#listing.abort();
     const before = editor.text.slice(0, editor.cursor);
     if (COMMAND.test(before) && editor.cursor === editor.text.length) {
       this.#place.menu = new Menu(this.#fittingCommands(before));
       return;
     }
-    const word = FILE_WORD.exec(before)?.[1];
+    const word = this.#word;
     if (word === undefined) {
-      this.#listing.abort();
       this.#place.menu = undefined;
       return;
     }
-    this.#listing.abort();
     const source = this.#sources().find(({ name }) => word.startsWith(`${name}:`));
     if (source) {
       void this.#showMentions(source, word);
@@ -58,9 +59,27 @@ export class CompletionMenu {
     this.#showFiles(word);
     // Read the files in the background and show new ones as soon as they are known.
     void this.#files.refresh().then(() => {
-      const now = FILE_WORD.exec(editor.text.slice(0, editor.cursor))?.[1];
-      if (now === word && this.#closedFor === undefined) this.#showFiles(now);
+      if (this.#isWanted(word)) this.#showFiles(word);
     });
+  }
+
+  /** The word after an @ that the cursor is at the end of. */
+  get #word(): string | undefined {
+    const { editor } = this.#place;
+    return FILE_WORD.exec(editor.text.slice(0, editor.cursor))?.[1];
+  }
+
+  /** Whether a list for this word may be shown: the person may have gone on writing, or closed it. */
+  #isWanted(word: string): boolean {
+    return this.#word === word && this.#closedFor === undefined;
+  }
+
+  /** Puts typed text into the line. A range, as in `@a.ts:10-40`, follows a completed file without the blank. */
+  insert(text: string): void {
+    const { editor } = this.#place;
+    const isRange = text.startsWith(":") && editor.text.slice(0, editor.cursor) === this.#completed;
+    editor.replace(editor.cursor - (isRange ? 1 : 0), editor.cursor, text);
+    this.update();
   }
 
   /** Takes a key if the list is open and the key is for it. */
@@ -93,7 +112,7 @@ export class CompletionMenu {
   #enter(value: string): boolean {
     const { editor } = this.#place;
     if (!value.startsWith("/")) {
-      const typed = FILE_WORD.exec(editor.text.slice(0, editor.cursor))?.[1];
+      const typed = this.#word;
       if (typed === value && !value.endsWith("/")) {
         this.#place.menu = undefined;
         return false;
@@ -115,6 +134,7 @@ export class CompletionMenu {
       const word = FILE_WORD.exec(editor.text.slice(0, editor.cursor))?.[0] ?? "";
       const name = /\s/.test(value) ? `@"${value}"` : `@${value}`;
       editor.replace(editor.cursor - word.length, editor.cursor, isOpen(value) ? name : `${name} `);
+      this.#completed = isOpen(value) ? undefined : editor.text.slice(0, editor.cursor);
     }
     this.#place.menu = undefined;
     if (isOpen(value)) this.update();
@@ -143,7 +163,7 @@ export class CompletionMenu {
     this.#place.menu = undefined;
     const query = word.slice(source.name.length + 1);
     const found = await source.list(query, listing.signal).catch(() => []);
-    if (listing.signal.aborted || this.#closedFor !== undefined) return;
+    if (listing.signal.aborted || !this.#isWanted(word)) return;
     const items = found.map(({ id, description }) => ({
       value: `${source.name}:${id}`,
       label: `${source.name}:${id}`,

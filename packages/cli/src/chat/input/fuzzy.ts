@@ -15,7 +15,8 @@ export function toCandidate(text: string): Candidate {
  * segment counts most, then a whole match anywhere, then letters close together.
  */
 function fuzzyScore({ lower, nameStart }: Candidate, query: string): number {
-  if (query === "") return 0;
+  // Nothing is typed yet: the entries of the root come first.
+  if (query === "") return nameStart === 0 ? 1 : 0;
   const inName = lower.indexOf(query, nameStart);
   if (inName === nameStart) return 4000 - lower.length;
   if (inName !== -1) return (isBoundary(lower, inName) ? 3500 : 3000) - lower.length;

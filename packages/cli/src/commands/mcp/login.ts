@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
+import { countOf } from "@agent/internal";
 import { canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, print } from "../../process/output.js";
 import { ownProgram } from "../../process/ownProgram.js";
-import { configuredServers, type McpFlags, selectServers } from "./servers.js";
+import { configuredServers, type McpFlags, namedServer } from "./servers.js";
 
 const LOGIN_MS = 10 * 60 * 1000;
 
@@ -17,8 +18,8 @@ export interface LoginFlags extends McpFlags {
 /** `agent mcp login SERVER`: opens the browser and keeps the login. Running chats use it with their next call. */
 export async function mcpLogin(name: string, flags: LoginFlags): Promise<ExitCode> {
   const { manage, servers, host } = await configuredServers(flags);
-  const [[server, options] = []] = selectServers(servers, name);
-  if (server === undefined || options === undefined || !manage.isHttp(options)) {
+  const options = namedServer(servers, name);
+  if (!manage.isHttp(options)) {
     throw new CliError(`"${name}" is a program on this machine: it needs no login.`);
   }
   if (!canAsk()) {
@@ -28,7 +29,7 @@ export async function mcpLogin(name: string, flags: LoginFlags): Promise<ExitCod
   const giveUp = (): void => given.abort();
   process.once("SIGINT", giveUp);
   try {
-    const { locked } = await manage.loginServer(server, options, host, {
+    const { locked } = await manage.loginServer(name, options, host, {
       signal: AbortSignal.any([given.signal, AbortSignal.timeout(LOGIN_MS)]),
       ...(flags.scope !== undefined && { scope: flags.scope }),
       openBrowser: (url) => {
@@ -36,8 +37,9 @@ export async function mcpLogin(name: string, flags: LoginFlags): Promise<ExitCod
         if (flags.browser !== false) openBrowser(url);
       },
     });
-    if (flags.json) print(`${JSON.stringify({ v: 1, server, tools: locked.tools.length }, undefined, 2)}\n`);
-    else print(`Logged in to ${server}: ${locked.tools.length} tools.\n`);
+    if (flags.json)
+      print(`${JSON.stringify({ v: 1, server: name, tools: locked.tools.length }, undefined, 2)}\n`);
+    else print(`Logged in to ${name}: ${countOf(locked.tools.length, "tool")}.\n`);
     return EXIT.done;
   } catch (error) {
     if (!given.signal.aborted) throw error;

@@ -98,7 +98,7 @@ function addOptions(command: Command): Command {
  */
 function takeOwnOptions(pasted: readonly string[], command: Command): readonly string[] {
   const [first = "", ...rest] = pasted;
-  const isWhole = /^https?:\/\/|[\s{]/i.test(first) || first.endsWith(".json") || first === "-";
+  const isWhole = /^https?:\/\/|[\s{]|\.(json|toml)$/i.test(first) || first === "-";
   if (!isWhole || rest.length === 0) return pasted;
   const { operands, unknown } = command.passThroughOptions(false).parseOptions([...rest]);
   const left = [...operands, ...unknown];

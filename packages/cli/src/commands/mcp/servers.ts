@@ -71,9 +71,13 @@ export function selectServers(
   servers: Readonly<Record<string, ServerOptions>>,
   name: string | undefined,
 ): [name: string, server: ServerOptions][] {
-  if (name === undefined) return Object.entries(servers);
+  return name === undefined ? Object.entries(servers) : [[name, namedServer(servers, name)]];
+}
+
+/** A server of the config. Throws for a name that the config does not have. */
+export function namedServer(servers: Readonly<Record<string, ServerOptions>>, name: string): ServerOptions {
   const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
-  if (server !== undefined) return [[name, server]];
+  if (server !== undefined) return server;
   const hint = didYouMean(name, Object.keys(servers));
   throw new CliError(`the config has no MCP server "${name}" among the options of ${PACK}. ${hint}`);
 }

@@ -30,7 +30,7 @@ export async function mcpUpdate(name: string | undefined, flags: McpFlags): Prom
       }
       if (!(await askYesNo(`Agree to these tools of ${server}?`))) continue;
     }
-    await manage.writeLock(lockFile, { lockVersion: 1, servers: { ...lock.servers, [server]: locked } });
+    await manage.writeLock(lockFile, { ...lock, servers: { ...lock.servers, [server]: locked } });
     updated.push(server);
   }
   if (flags.json) print(`${JSON.stringify({ v: 1, lockFile, updated }, undefined, 2)}\n`);

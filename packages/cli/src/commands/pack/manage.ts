@@ -23,14 +23,22 @@ export interface PackManageParameters {
   readonly directory: string;
   /** For every project of this person, instead of the one here. */
   readonly user: boolean;
-  /** `--yes`: no question. */
-  readonly yes: boolean;
   readonly print: (text: string) => void;
 }
 
+export interface PackAddParameters extends PackManageParameters {
+  /** `--yes`: no question. */
+  readonly yes: boolean;
+}
+
 /** `agent pack add NAME`: installs a pack, shows what it brings, and selects it in the config after a yes. */
-export async function packAdd(parameters: PackManageParameters): Promise<ExitCode> {
-  const { specifier, directory, user, yes, print } = parameters;
+export async function packAdd({
+  specifier,
+  directory,
+  user,
+  yes,
+  print,
+}: PackAddParameters): Promise<ExitCode> {
   const name = packageName(specifier);
   if (!yes && !canAsk()) {
     throw new CliError(`There is no terminal to ask on. To add ${name} unattended: --yes`, EXIT.refused);
@@ -44,9 +52,7 @@ export async function packAdd(parameters: PackManageParameters): Promise<ExitCod
   const { inspectPack } = await import("@agent/testing");
   const { tools, problem } = await inspectPack(entryOf(folder));
   if (problem !== undefined) {
-    throw new CliError(
-      `${name} is installed, and is no pack that works: ${problem} Remove it: agent pack remove ${name}`,
-    );
+    throw new CliError(`${name} is installed, and is no pack that works: ${problem} ${undoHint(name, user)}`);
   }
   print(`${escapeToLine(name)} brings:\n`);
   for (const { name: tool, enabled, capabilities } of tools) {

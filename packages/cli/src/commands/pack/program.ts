@@ -35,23 +35,26 @@ export function packCommands(pack: Command, { done }: CommandRun): void {
       const { packSearch } = await import("./search.js");
       done(await packSearch({ words, directory: process.cwd(), json: json === true, print }));
     });
-  for (const [action, description] of [
-    ["add", "install a pack, show what it brings, and select it in the config"],
-    ["remove", "take a pack out of the config and uninstall it"],
-  ] as const) {
-    pack
-      .command(action)
-      .description(description)
-      .argument("<name>", "its npm name")
-      .option("--user", "for you, in every project, instead of for this one")
-      .option("-y, --yes", "ask nothing")
-      .action(async (specifier: string, { user, yes }: { user?: boolean; yes?: boolean }) => {
-        const { packAdd, packRemove } = await import("./manage.js");
-        const manage = action === "add" ? packAdd : packRemove;
-        const directory = process.cwd();
-        done(await manage({ specifier, directory, user: user === true, yes: yes === true, print }));
-      });
-  }
+  pack
+    .command("add")
+    .description("install a pack, show what it brings, and select it in the config")
+    .argument("<name>", "its npm name")
+    .option("--user", "for you, in every project, instead of for this one")
+    .option("-y, --yes", "ask nothing")
+    .action(async (specifier: string, { user, yes }: { user?: boolean; yes?: boolean }) => {
+      const { packAdd } = await import("./manage.js");
+      const directory = process.cwd();
+      done(await packAdd({ specifier, directory, user: user === true, yes: yes === true, print }));
+    });
+  pack
+    .command("remove")
+    .description("take a pack out of the config and uninstall it")
+    .argument("<name>", "its npm name")
+    .option("--user", "for you, in every project, instead of for this one")
+    .action(async (specifier: string, { user }: { user?: boolean }) => {
+      const { packRemove } = await import("./manage.js");
+      done(await packRemove({ specifier, directory: process.cwd(), user: user === true, print }));
+    });
   pack
     .command("list")
     .description("list installed packs with their versions, tools and what those can do")

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { templatePath } from "../../process/templates.js";
 
 // npm does not publish ".gitignore" and reads every "package.json", so the template has these under other names.
 const HIDDEN = /^_(github|gitignore|changeset)$/;
@@ -14,7 +14,7 @@ export interface ScaffoldFile {
 
 /** The template's files with `__KEY__` replaced by its value. */
 export function renderTemplate(values: Readonly<Record<string, string>>): ScaffoldFile[] {
-  const root = templateDirectory();
+  const root = templatePath("pack");
   return readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
@@ -35,16 +35,4 @@ function fill(text: string, values: Readonly<Record<string, string>>): string {
     (filled, [key, value]) => filled.replaceAll(`__${key}__`, value),
     text,
   );
-}
-
-/** The template lies in the package's root, two or more levels up: in `src` and in `dist` alike. */
-function templateDirectory(): string {
-  let directory = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(directory, "templates", "pack"))) {
-    const parent = dirname(directory);
-    if (parent === directory)
-      throw new Error("The pack template is missing from this installation of @agent/cli.");
-    directory = parent;
-  }
-  return join(directory, "templates", "pack");
 }

@@ -1,6 +1,6 @@
 import { isRecord } from "@agent/core/toolkit";
-import { type Decision, isEnded, RUN_STATES, type Run, type RunEngine, type RunState } from "@agent/durable";
-import { approvalLines } from "../../chat/approvalQuestion.js";
+import { type Decision, RUN_STATES, type Run, type RunEngine } from "@agent/durable";
+import { approvalLines, denial } from "../../chat/approvalQuestion.js";
 import { PLAIN_STYLE } from "../../display/style.js";
 import type { ServerOptions } from "./server.js";
 
@@ -34,6 +34,8 @@ export type ApiAnswer = { readonly json: unknown } | { readonly stream: AsyncIte
 /** Answers a request of the page. Throws `HttpError`. */
 export async function answerApi(engine: RunEngine, request: ApiRequest): Promise<ApiAnswer> {
   const { pathname, searchParams } = request.url;
+  if (request.method !== "GET" && request.method !== "POST")
+    throw new HttpError(405, "This takes a GET or a POST.");
   if (pathname === "/api/runs") return { json: await listRuns(engine, searchParams, request.options) };
   if (pathname === "/api/activity") return { json: await activity(engine, searchParams) };
   const [, id, part] = RUN_PATH.exec(pathname) ?? [];
@@ -68,9 +70,9 @@ async function listRuns(
   query: URLSearchParams,
   { board }: ServerOptions,
 ): Promise<unknown> {
-  const state = RUN_STATES.find((one) => one === query.get("state")) as RunState | undefined;
+  const state = RUN_STATES.find((one) => one === query.get("state"));
   const tenant = query.get("tenant") || undefined;
-  const filter = { ...(tenant !== undefined && { tenant }) };
+  const filter = tenant === undefined ? {} : { tenant };
   const [runs, counts] = await Promise.all([
     engine.list({ ...filter, ...(state && { state }), limit: LIST_LIMIT }),
     engine.count(filter),
@@ -95,10 +97,7 @@ async function activity(engine: RunEngine, query: URLSearchParams): Promise<unkn
 async function change(engine: RunEngine, id: string, part: string, body: unknown): Promise<boolean> {
   const given = isRecord(body) ? body : {};
   if (part === "cancel") return await engine.cancel(id, textOf(given.reason) || "on the page of runs");
-  if (part === "retry") {
-    const { state } = (await engine.get(id)) ?? {};
-    return state !== undefined && isEnded(state) && (await engine.retry(id));
-  }
+  if (part === "retry") return await engine.retry(id);
   const key = textOf(given.key);
   if (key === "") throw new HttpError(400, '"key" says which call is meant.');
   return await engine.decide(id, key, readDecision(given.decision));
@@ -106,9 +105,7 @@ async function change(engine: RunEngine, id: string, part: string, body: unknown
 
 function readDecision(value: unknown): Decision {
   if (value === "allow" || value === "always") return value;
-  if (isRecord(value) && typeof value.deny === "string") {
-    return { deny: value.deny === "" ? "the person said no." : `the person said no: ${value.deny}` };
-  }
+  if (isRecord(value) && typeof value.deny === "string") return { deny: denial(value.deny) };
   throw new HttpError(400, '"decision" must be "allow", "always" or { "deny": "reason" }.');
 }
 

@@ -1,4 +1,5 @@
 import type { RunEngine } from "@agent/durable";
+import { countOf } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { print, printLine } from "../../process/output.js";
@@ -26,7 +27,7 @@ export async function pruneCommand(flags: ChangeFlags & { readonly older?: strin
   return await withEngine(flags, async (engine) => {
     const removed = await withProgress("Removing runs", () => engine.prune(Date.now() - age));
     if (flags.json) print(`${JSON.stringify({ v: 1, removed })}\n`);
-    else printLine(`${removed} ${removed === 1 ? "run" : "runs"} removed.`);
+    else printLine(`${countOf(removed, "run")} removed.`);
     return EXIT.done;
   });
 }

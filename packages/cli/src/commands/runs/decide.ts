@@ -1,4 +1,5 @@
 import type { Approval, Decision } from "@agent/durable";
+import { denial } from "../../chat/approvalQuestion.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { print, printLine } from "../../process/output.js";
@@ -37,8 +38,7 @@ export async function decideCommand(id: string, flags: DecideFlags): Promise<Exi
 function decisionOf({ always, deny }: DecideFlags): Decision {
   if (deny !== undefined && always)
     throw new CliError("--deny and --always contradict each other: give one.");
-  if (deny !== undefined)
-    return { deny: deny === "" ? "the person said no." : `the person said no: ${deny}` };
+  if (deny !== undefined) return { deny: denial(deny) };
   return always ? "always" : "allow";
 }
 

@@ -1,4 +1,5 @@
 import type { TenantLimits } from "@agent/durable";
+import { countOf } from "@agent/internal";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { print, printLine } from "../../process/output.js";
 import { type EngineFlags, withEngine } from "./engine.js";
@@ -45,8 +46,8 @@ function changed(before: TenantLimits, changes: Changes): TenantLimits {
 
 function describe({ concurrency, modelCallsPerMinute }: TenantLimits): string {
   const parts = [
-    concurrency === undefined ? undefined : `${concurrency} ${concurrency === 1 ? "run" : "runs"} at a time`,
-    modelCallsPerMinute === undefined ? undefined : `${modelCallsPerMinute} model calls a minute`,
+    concurrency === undefined ? undefined : `${countOf(concurrency, "run")} at a time`,
+    modelCallsPerMinute === undefined ? undefined : `${countOf(modelCallsPerMinute, "model call")} a minute`,
   ].filter((part) => part !== undefined);
   return parts.length > 0 ? parts.join(", ") : "no limits";
 }

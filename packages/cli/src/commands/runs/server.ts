@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { pipeline } from "node:stream/promises";
 import { errorMessage } from "@agent/core/toolkit";
 import type { RunEngine } from "@agent/durable";
+import { templatePath } from "../../process/templates.js";
 import { answerApi, HttpError } from "./api.js";
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -19,7 +19,7 @@ export interface ServerOptions {
 
 /** Serves the page and its data. Anybody may load the page, which holds no data; data requests need the token. */
 export function createRunsServer(engine: RunEngine, token: string, options: ServerOptions): Server {
-  const page = readPage();
+  const page = readFileSync(templatePath("runs.html"), "utf8");
   const policy = contentPolicy(page);
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // DNS rebinding: a foreign page can make a browser send requests here under the page's own host name.
@@ -74,21 +74,15 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
   response.end(JSON.stringify(value));
 }
 
-/** Sends each value as one line of JSON as it comes. */
+/** Sends each value as one line of JSON as it comes, and as fast as it is read. */
 async function sendStream(response: ServerResponse, values: AsyncIterable<unknown>): Promise<void> {
   response.writeHead(200, { ...HEADERS, "content-type": "application/x-ndjson" });
   response.flushHeaders();
-  for await (const value of values) {
-    const isRoom = response.write(`${JSON.stringify(value)}\n`);
-    if (!isRoom && !response.destroyed) {
-      await new Promise<void>((resolve) => {
-        response.once("drain", resolve);
-        response.once("close", resolve);
-      });
-    }
-    if (response.destroyed) return;
-  }
-  response.end();
+  await pipeline(values, toLines, response);
+}
+
+async function* toLines(values: AsyncIterable<unknown>): AsyncGenerator<string> {
+  for await (const value of values) yield `${JSON.stringify(value)}\n`;
 }
 
 async function readBody(request: IncomingMessage): Promise<unknown> {
@@ -128,14 +122,4 @@ function contentPolicy(page: string): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join("; ");
-}
-
-function readPage(): string {
-  let directory = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(directory, "templates", "runs.html"))) {
-    const parent = dirname(directory);
-    if (parent === directory) throw new Error("templates/runs.html is missing from the package.");
-    directory = parent;
-  }
-  return readFileSync(join(directory, "templates", "runs.html"), "utf8");
 }

@@ -1,7 +1,8 @@
+import { once } from "node:events";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorMessage } from "@agent/core/toolkit";
-import { type RunClaim, type RunEngine, type RunSummary, startWorker } from "@agent/durable";
+import { type RunEngine, type RunSummary, type RunTracing, startWorker } from "@agent/durable";
 import type { CrashGuard } from "../../process/crash.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, print } from "../../process/output.js";
@@ -34,26 +35,27 @@ export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<
   const traced = await loadTracing();
   return await withEngine(flags, async (engine) => {
     const interruption = watchInterruption(undefined);
-    const tell = flags.json ? tellJson : tellText;
     if (!flags.json)
       note(`Working on runs of ${labels.join(", ")}, ${concurrency} at a time. Stop with Ctrl-C.`);
-    const worker = await startWorker(watched(engine, tell), {
+    const worker = await startWorker(engine, {
       definitions: [taskDefinition(loaded, guard, traced?.telemetry)],
       name: flags.name ?? hostname(),
       concurrency,
       labels,
       leaseMs,
-      ...(traced && { tracing: traced.tracing }),
+      tracing: watchClaims(flags.json ? tellJson : tellText, traced?.tracing),
       onFault: (error) => note(`agent: ${errorMessage(error)}`),
     });
-    await new Promise<void>((resolve) => {
-      interruption.signal.addEventListener("abort", () => resolve(), { once: true });
-      if (flags.drain) void untilDrained(engine, labels, interruption.signal).then(resolve);
-    });
-    if (interruption.stop) note("Closing: steps that run may end, then the runs go on elsewhere.");
-    await worker.close();
-    interruption.release();
-    return interruption.stop && !flags.drain ? EXIT.done : (interruption.stop?.exitCode ?? EXIT.done);
+    try {
+      if (flags.drain) await untilDrained(engine, labels, interruption.signal);
+      else if (!interruption.signal.aborted) await once(interruption.signal, "abort");
+    } finally {
+      if (interruption.stop) note("Closing: steps that run may end, then the runs go on elsewhere.");
+      await worker.close();
+      interruption.release();
+    }
+    // Without --drain a signal is the way to end a worker; with it, runs were left.
+    return flags.drain ? (interruption.stop?.exitCode ?? EXIT.done) : EXIT.done;
   });
 }
 
@@ -64,38 +66,23 @@ const tellText: Tell = (what, { id, text }) =>
 const tellJson: Tell = (what, { id, text }) =>
   print(`${JSON.stringify({ v: 1, type: what, id, state: text })}\n`);
 
-/** The engine, with a line printed for each run that the worker claims and releases. */
-function watched(engine: RunEngine, tell: Tell): RunEngine {
-  const told: Partial<RunEngine> = {
-    work: (handle, options) =>
-      engine.work(async (claim: RunClaim) => {
-        const { id } = claim.run;
-        tell("claimed", { id, text: "running" });
-        const ending = await handle(claim);
-        tell("left", {
-          id,
-          text: stateText({
-            ...claim.run,
-            ...ending,
-            approvals: "approvals" in ending ? ending.approvals : [],
-          }),
-        });
-        return ending;
-      }, options),
-  };
-  return new Proxy(engine, {
-    get: (target, name) => {
-      const own = told[name as keyof RunEngine];
-      if (own) return own;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
+/** Prints a line for each run that the worker claims and releases, within the spans of `tracing`. */
+function watchClaims(tell: Tell, tracing: RunTracing | undefined): RunTracing {
+  return {
+    async inClaim(claim, work) {
+      const { run } = claim;
+      tell("claimed", { id: run.id, text: "running" });
+      const ending = await (tracing ? tracing.inClaim(claim, work) : work());
+      const approvals = "approvals" in ending ? ending.approvals : [];
+      tell("left", { id: run.id, text: stateText({ ...run, ...ending, approvals }) });
+      return ending;
     },
-  });
+  };
 }
 
 /**
- * Resolves when no run is left that a worker with these labels could take. Other runs may wait for other workers for
- * ever.
+ * Resolves when no run is left that a worker with these labels could take, or the signal aborts. Other runs may wait
+ * for other workers for ever.
  */
 async function untilDrained(
   engine: RunEngine,
@@ -114,6 +101,8 @@ async function untilDrained(
     if (!open.flat().some(isOurs)) return;
     // With many queued runs, listing them must not take the time that processing them needs.
     const tookMs = performance.now() - before;
-    await sleep(Math.max(DRAIN_CHECK_MS, DRAIN_CHECK_SHARE * tookMs));
+    await sleep(Math.max(DRAIN_CHECK_MS, DRAIN_CHECK_SHARE * tookMs), undefined, { signal }).catch(
+      () => undefined,
+    );
   }
 }

@@ -32,7 +32,7 @@ export const LIST_RULES: readonly Rule[] = [
     (words) => (isPath(words, "path") ? list(words, words.get("path")) : undefined),
   ),
   rule(
-    `(?:show me|let me see|i want to see|what(?:'s| is) inside)(?: of)?(?: the)? ${path("path")}(?<dir> (?:directory|folder|dir))`,
+    `(?:show me|let me see|i want to see|what(?:'s| is) inside)(?: of)?(?: the)? ${path("path")}(?: (?:directory|folder|dir))`,
     (words) => (isPath(words, "path") ? list(words, words.get("path")) : undefined),
   ),
   rule(

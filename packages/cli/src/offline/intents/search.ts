@@ -58,7 +58,7 @@ export const SEARCH_FILES_RULES: readonly Rule[] = [
     },
   ),
   rule(
-    `(?:how (?<many>many)|count(?<all>)(?: all)?(?: of)?(?: the)?) files?(?: (?:are there|are|do (?:i|we|you) have|exist))?(?: there)?${optionalDirectory("path")}`,
+    `(?:how many|count(?: all)?(?: of)?(?: the)?) files?(?: (?:are there|are|do (?:i|we|you) have|exist))?(?: there)?${optionalDirectory("path")}`,
     (words) => count(files(words, "**/*"), "files"),
   ),
   rule(
@@ -151,7 +151,7 @@ export const SEARCH_TEXT_RULES: readonly Rule[] = [
     matches,
   ),
   rule(
-    `find(?: all)?(?<term>${TERM}) ${text("query")} in(?: the)?(?: (?:directory|folder|file))? ${path("path")}(?: (?:directory|folder))?${CASE}`,
+    `find(?: all)?${TERM} ${text("query")} in(?: the)?(?: (?:directory|folder|file))? ${path("path")}(?: (?:directory|folder))?${CASE}`,
     (words) => (/^(?:all |the )?files?$/i.test(words.get("query")) ? undefined : matches(words)),
   ),
 ];
