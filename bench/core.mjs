@@ -10,14 +10,17 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { ContestantError, startContestant } from "./support/contestants.mjs";
 import { BY_HAND, CONTESTANTS, OURS, ours } from "./support/coreContestants.mjs";
-import { cpuTime } from "./support/measure.mjs";
+import { comparePairs, cpuTime } from "./support/measure.mjs";
 import { createReport } from "./support/report.mjs";
 import { median } from "./support/statistics.mjs";
 
 const [rounds = "15", ...wanted] = process.argv.slice(2);
 const ROUNDS = Number(rounds);
-// Conversations before the first measurement, until their code is compiled, and those that are measured together.
+// Conversations before the first measurement, and those that are measured together. The engine still compiles a part of the
+// code after 40 conversations of 50 turns (bench/providers.mjs says what that does to a ratio); 120 for each of ten
+// contestants would take too long.
 const WARM_UP = { turns: 40, deltas: 60, parallel: 5 };
 const TOGETHER = { turns: 4, deltas: 12, parallel: 1 };
 const TURNS = 50;
@@ -92,62 +95,61 @@ async function measureSeam() {
   });
 }
 
-/**
- * A process for each contestant that completes the conversation, warmed up. A failure of one must not remove the rows of
- * the others.
- */
+/** A process for each contestant that completes the conversation, warmed up. */
 async function startContestants(conversation, tool, stream) {
-  const workers = new Map();
+  const contestants = new Map();
   for (const name of CONTESTANTS) {
     const file = new URL("support/coreWorker.mjs", import.meta.url);
-    const worker = fork(file, [at(conversation), name, tool]);
-    const { problem } = await Promise.race([
-      send(worker, { stream, times: 1 }),
-      sleep(ANSWER_MS, { problem: "it does not answer" }, { ref: false }),
-    ]);
-    if (problem === undefined) {
-      await send(worker, { stream, times: WARM_UP[conversation] });
-      workers.set(name, worker);
-      continue;
-    }
-    if (name === OURS || name === BY_HAND) throw new Error(`${name}: ${problem}`);
-    report.leaveOut(name, problem);
-    worker.kill();
+    const contestant = startContestant(name, file, [at(conversation), name, tool]);
+    const isFit = await orLeaveOut(async () => {
+      await Promise.race([contestant.work({ stream, times: 1 }), rejectLate(name)]);
+      await contestant.work({ stream, times: WARM_UP[conversation] });
+      return true;
+    });
+    if (isFit) contestants.set(name, contestant);
+    else contestant.stop();
   }
-  return workers;
+  return contestants;
 }
 
-/** Lets a contestant hold conversations. Resolves to the time they took, or to what is wrong. */
-async function send(worker, work) {
-  worker.send(work);
-  const [answer] = await once(worker, "message");
-  return answer;
+async function rejectLate(name) {
+  await sleep(ANSWER_MS, undefined, { ref: false });
+  throw new ContestantError(name, "it does not answer");
+}
+
+/** A failure of one framework must not remove the rows of the others; without us or the loop by hand there are none. */
+async function orLeaveOut(measure) {
+  try {
+    return await measure();
+  } catch (error) {
+    if (!(error instanceof ContestantError)) throw error;
+    if (error.who === OURS || error.who === BY_HAND) throw new Error(`${error.who}: ${error.message}`);
+    report.leaveOut(error.who, error.message);
+    return undefined;
+  }
 }
 
 async function compareCpu(title, conversation, tool, { stream, reach }) {
-  const workers = await startContestants(conversation, tool, stream);
-  const byHand = workers.get(BY_HAND);
+  const contestants = await startContestants(conversation, tool, stream);
+  const byHand = contestants.get(BY_HAND);
   const times = TOGETHER[conversation];
-  const cpuOf = async (worker) => (await send(worker, { stream, times })).cpu;
+  const measure = async (contestant) => (await contestant.work({ stream, times })).cpu;
   const baseline = [];
-  for (const [name, worker] of workers) {
-    if (worker === byHand) continue;
-    const values = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      const first = await cpuOf(round % 2 === 0 ? byHand : worker);
-      const second = await cpuOf(round % 2 === 0 ? worker : byHand);
-      const [own, base] = round % 2 === 0 ? [second, first] : [first, second];
-      baseline.push(base / times);
-      values.push(own / base);
-    }
+  for (const [name, contestant] of contestants) {
+    if (contestant === byHand) continue;
+    const measured = await orLeaveOut(() =>
+      comparePairs({ rounds: ROUNDS, warmUp: 0, ours: contestant, theirs: byHand, measure }),
+    );
+    if (!measured) continue;
+    baseline.push(...measured.theirs.map((cpu) => cpu / times));
     const base = median(baseline);
     const note =
       conversation === "turns"
         ? `the loop by hand takes ${Math.round(base / TURNS)} µs a turn`
         : `the loop by hand takes ${Math.round(base)} µs`;
-    add({ work: title, unit: "× by hand", reach, name, values, note });
+    add({ work: title, unit: "× by hand", reach, name, values: measured.ratios, note });
   }
-  for (const worker of workers.values()) worker.disconnect();
+  for (const contestant of contestants.values()) contestant.stop();
 }
 
 /** Adds one row; only our own rows have a `reach`. */
@@ -219,14 +221,18 @@ function packageFolder(name, from) {
 }
 
 async function measureParallel() {
-  const workers = await startContestants("parallel", "slow", false);
-  for (const [name, worker] of workers) {
-    const values = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      values.push((await send(worker, { stream: false, times: TOGETHER.parallel })).wall);
-    }
+  const contestants = await startContestants("parallel", "slow", false);
+  for (const [name, contestant] of contestants) {
+    const values = await orLeaveOut(async () => {
+      const walls = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        walls.push((await contestant.work({ stream: false, times: TOGETHER.parallel })).wall);
+      }
+      return walls;
+    });
+    contestant.stop();
+    if (!values) continue;
     add({ work: "8 calls of 100 ms in one turn, whole conversation", unit: "ms", reach: 112, name, values });
-    worker.disconnect();
   }
 }
 

@@ -1,22 +1,32 @@
 // What a provider costs beside a hand-written loop over the vendor's own SDK, on each wire; what installing and importing
-// one costs. Run, after `pnpm build`: pnpm bench providers [rounds] [json|streaming|deltas|install|import …]
+// one costs. Run, after `pnpm build`: pnpm bench providers [rounds] [json|streaming|deltas|install|import …] [wire …],
+// where a wire is one of "openai chat", "openai responses", anthropic and google.
+//
 // Each contestant runs in a process of its own, so that neither pays for what the other one left behind. In each round both
-// are measured one right after the other, in turn first or second, over several conversations. What the engine compiles,
-// and when, differs from process to process: so the rounds are shared out among several pairs of processes, and the figure
-// is the median of the ratios of all rounds.
+// are measured one right after the other, in turn first or second, over several conversations. What the engine compiles
+// differs from process to process: so the rounds are shared out among several pairs of processes, and the figure is the
+// median of the ratios of all rounds.
+//
+// The CPU time of a process includes the engine's threads, which compile its code while it runs. On Node 20 they need
+// about 100 conversations of 50 turns; until then a turn takes longer, at first several times as long, for either contestant, and their
+// ratio says which of them was compiled first. So turns are measured after that, and a row of its own shows the first
+// conversations of a process.
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { startContestant } from "./support/contestants.mjs";
+import { comparePairs } from "./support/measure.mjs";
 import { WIRES } from "./support/providersContestants.mjs";
 import { createReport } from "./support/report.mjs";
 
-const [rounds = "15", ...wanted] = process.argv.slice(2);
+const [rounds = "20", ...wanted] = process.argv.slice(2);
 const ROUNDS = Number(rounds);
-// Conversations before the first measurement, until their code is compiled, and those that are measured together:
-// conversations of 50 turns, or of one answer in 2000 pieces.
-const WARM_UP = { turns: 40, deltas: 60 };
-const TOGETHER = { turns: 4, deltas: 12 };
-const PAIRS = 3;
+// Conversations of 50 turns, or of one answer in 2000 pieces: the first ones of a process, those until its code is compiled,
+// and those that are measured together.
+const FIRST = 10;
+const WARM_UP = { turns: 110, deltas: 60 };
+const TOGETHER = { turns: 20, deltas: 12 };
+const PAIRS = 5;
 const PACKAGES = ["core", "provider-anthropic"];
 
 const server = fork(new URL("support/providersServer.mjs", import.meta.url));
@@ -33,48 +43,55 @@ const parts = {
   install: measureInstall,
   import: measureImport,
 };
+const wantedParts = wanted.filter((name) => name in parts);
+const wantedWires = wanted.filter((name) => WIRES.includes(name));
 for (const [name, run] of Object.entries(parts)) {
-  if (wanted.length === 0 || wanted.includes(name)) await run();
+  if (wantedParts.length === 0 || wantedParts.includes(name)) await run();
 }
 server.disconnect();
 report.save({ isPartial: wanted.length > 0 });
 
 async function compare(title, conversation, { stream }, reach) {
-  for (const wire of WIRES) {
+  for (const wire of wantedWires.length > 0 ? wantedWires : WIRES) {
+    const first = [];
     const values = [];
-    for (let pair = 0; pair < PAIRS; pair++) values.push(...(await ratiosOfPair(conversation, wire, stream)));
-    report.add({ work: `${title}, ${wire}`, unit: "× by hand", reach, values });
-  }
-}
-
-async function ratiosOfPair(conversation, wire, stream) {
-  const [byHand, ours] = ["byHand", "ours"].map((who) => startWorker(conversation, wire, who));
-  for (const worker of [byHand, ours]) await cpuOf(worker, { stream, times: WARM_UP[conversation] });
-  const ratios = [];
-  for (let round = 0; round < Math.ceil(ROUNDS / PAIRS); round++) {
-    const cpu = new Map();
-    for (const worker of round % 2 === 0 ? [byHand, ours] : [ours, byHand]) {
-      cpu.set(worker, await cpuOf(worker, { stream, times: TOGETHER[conversation] }));
+    for (let pair = 0; pair < PAIRS; pair++) {
+      const measured = await measurePair(conversation, wire, { stream, isOursFirst: pair % 2 === 0 });
+      first.push(measured.first);
+      values.push(...measured.ratios);
     }
-    ratios.push(cpu.get(ours) / cpu.get(byHand));
+    report.add({ work: `${title}, ${wire}`, unit: "× by hand", reach, values });
+    if (conversation !== "turns") continue;
+    report.add({
+      work: `${title}, ${wire}, the first ${FIRST} conversations of a process`,
+      unit: "× by hand",
+      values: first,
+    });
   }
-  for (const worker of [byHand, ours]) worker.disconnect();
-  return ratios;
 }
 
-function startWorker(conversation, wire, who) {
-  const baseURL = `http://127.0.0.1:${port}/${conversation}`;
-  const worker = fork(new URL("support/providersWorker.mjs", import.meta.url), [baseURL, wire, who]);
-  worker.on("exit", (code) => {
-    if (code !== 0) process.exit(1);
+/** The ratios of CPU time of two fresh processes: of their first conversations, and of rounds after the warm-up. */
+async function measurePair(conversation, wire, { stream, isOursFirst }) {
+  const [byHand, ours] = ["byHand", "ours"].map((who) =>
+    startContestant(who, new URL("support/providersWorker.mjs", import.meta.url), [
+      `http://127.0.0.1:${port}/${conversation}`,
+      wire,
+      who,
+    ]),
+  );
+  const cpuOf = async (contestant, times) => (await contestant.work({ stream, times })).cpu;
+  const cold = new Map();
+  for (const one of isOursFirst ? [ours, byHand] : [byHand, ours]) cold.set(one, await cpuOf(one, FIRST));
+  await Promise.all([byHand, ours].map((one) => cpuOf(one, WARM_UP[conversation])));
+  const { ratios } = await comparePairs({
+    rounds: Math.ceil(ROUNDS / PAIRS),
+    warmUp: 0,
+    ours,
+    theirs: byHand,
+    measure: (one) => cpuOf(one, TOGETHER[conversation]),
   });
-  return worker;
-}
-
-async function cpuOf(worker, work) {
-  worker.send(work);
-  const [microseconds] = await once(worker, "message");
-  return microseconds;
+  for (const one of [byHand, ours]) one.stop();
+  return { first: cold.get(ours) / cold.get(byHand), ratios };
 }
 
 /** What npm would unpack: the core and one provider are all there is. */

@@ -28,7 +28,7 @@ export async function approvals({ report, stores, sizes }) {
       unit: "×",
       reach: "≤ 1.1",
       values: [after / before],
-      note: `${(after / MEGABYTE).toFixed(1)} MB; no process holds a run that waits`,
+      note: `${(after / MEGABYTE).toFixed(1)} MB; of a run that waits a process holds an index at most`,
     });
     await end([worker]);
     await engine.close();
