@@ -282,6 +282,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
       gate: this.#gate,
       packHooks: () => this.registry.services.hooks,
       warmUpPacks: () => this.registry.services.warmUp(),
+      refreshPacks: () => this.registry.services.refresh(),
       takeSteering: (taking) => this.#steering.take(taking),
       output: output === undefined ? undefined : createOutputReader(output),
       decisions,

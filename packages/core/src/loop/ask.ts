@@ -25,6 +25,7 @@ export async function askModel(exchange: Exchange, turn: number, attempt: number
   const report = (event: AgentEvent): void => {
     if (!signal.aborted) emit(event);
   };
+  exchange.refreshPacks();
   const request: ChatRequest = {
     messages: requestMessages(conversation.systemPrompt, conversation.sessionContext, provider, output),
     tools: exchange.tools.getSharedSchemas(),

@@ -57,6 +57,8 @@ export interface Exchange {
   readonly packHooks: () => readonly CallHooks[];
   /** Lets packs get ready while the model is asked. */
   readonly warmUpPacks: () => void;
+  /** Lets packs bring their tools up to date before a request. */
+  readonly refreshPacks: () => void;
   readonly steps: Steps;
   readonly telemetry: Telemetry;
   /** Takes the messages given to `steer` since the last time; with `last`, if there are none, no more are accepted. */

@@ -5,6 +5,7 @@ import { Agent } from "../agent.js";
 import { scriptedProvider } from "../providers/replay.js";
 import { createToolRegistry } from "./factory.js";
 import type { LoadTools, PackRegistry, ToolPack } from "./pack.js";
+import { registerPack } from "./packs.js";
 
 /** A pack whose tools come later. */
 const latePack = (load: LoadTools, description = "tools of the server"): ToolPack => ({
@@ -86,6 +87,24 @@ describe("late tools", () => {
     expect(registry.isToolEnabled("danger")).toBe(false);
   });
 
+  test("that were withheld and come back are on or off as the user has them", async () => {
+    let late: PackRegistry | undefined;
+    const load: LoadTools = async (given) => {
+      late = given;
+      for (const name of ["on", "off"]) given.register(fakeTool(name));
+    };
+    const registry = registryOf([latePack(load)]);
+    await registry.services.loaded();
+    for (const name of ["on", "off"]) late?.withhold?.(name, "it changed");
+    registry.disable("off");
+    for (const name of ["on", "off"]) {
+      late?.unregister(name);
+      late?.register(fakeTool(name));
+    }
+    expect(registry.isToolEnabled("on")).toBe(true);
+    expect(registry.isToolEnabled("off")).toBe(false);
+  });
+
   test("that the user switched on by name are on from the moment they come", async () => {
     const registry = registryOf(
       [latePack(async (late) => late.register(fakeTool("danger"), { enabled: false }))],
@@ -93,6 +112,18 @@ describe("late tools", () => {
     );
     await registry.services.loaded();
     expect(registry.isToolEnabled("danger")).toBe(true);
+  });
+
+  test("of a pack inside a preset come as well, under the name of their own pack", async () => {
+    const inner = latePack(async (late) => late.register(fakeTool("look")));
+    const preset: ToolPack = {
+      packName: "preset",
+      register: (registry) => void registerPack(registry, inner),
+    };
+    const registry = registryOf([preset]);
+    await registry.services.loaded();
+    expect(registry.services.pending()).toEqual([]);
+    expect(registry.describeTools().find(({ name }) => name === "look")?.source).toBe("late-pack");
   });
 
   test("touch no tool of another pack", async () => {

@@ -40,6 +40,13 @@ export interface PackRegistry<Names extends string = string> {
   unregister(name: string): void;
   enable(name: string): boolean;
   disable(name: string): boolean;
+  /**
+   * Takes a tool of the pack's own away for now, whether the user has it on or not: the model is not offered it, and a call
+   * is answered with the reason. Returns whether there is such a tool.
+   */
+  withhold?(name: string, reason: string): boolean;
+  /** Gives a withheld tool back; it is on or off as the user has it. */
+  release?(name: string): boolean;
   hasTool(name: string): boolean;
   isToolEnabled(name: string): boolean;
   getToolNames(): string[];
@@ -58,6 +65,12 @@ export interface PackRegistry<Names extends string = string> {
    * reported to the host under `description`; tools registered before it stay.
    */
   registerLater?(description: string, load: LoadTools): void;
+  /**
+   * Lets the pack bring its tools up to date with what changes outside, such as a file of the user's: `refresh` is called
+   * before every request to the model and before tools are listed, and may register and unregister under the same rules. It
+   * must return quickly; a failure leaves the tools as they are.
+   */
+  onRefresh?(refresh: (registry: PackRegistry) => void): void;
 }
 
 /** Registers tools that must be loaded first. `signal` aborts when the registry is disposed of. */

@@ -118,11 +118,11 @@ describe("registerPack", () => {
     );
     expect(registry.isToolEnabled("mine")).toBe(false);
     expect(registry.hasTool("dropped")).toBe(false);
-    for (const action of ["disable", "unregister"] as const) {
+    for (const action of ["disable", "unregister", "withhold", "release"] as const) {
       expect(() =>
         registerPack(
           registry,
-          pack((to) => void to[action]("theirs")),
+          pack((to) => void to[action]?.("theirs", "none of its business")),
         ),
       ).toThrow(`It may not ${action} "theirs", which is not its own tool.`);
     }

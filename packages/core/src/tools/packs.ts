@@ -107,8 +107,12 @@ function createScope(registry: PackRegistry, source: string) {
   const own: string[] = [];
   // Handed on only once the whole pack is registered: one that throws half-way leaves nothing behind.
   const provided: PackServices[] = [];
-  const late: (() => void)[] = [];
+  const afterwards: (() => void)[] = [];
   let closed = false;
+  const whenRegistered = (start: () => void): void => {
+    if (closed) start();
+    else afterwards.push(start);
+  };
   const ownOnly = (action: string, name: string): void => {
     if (!own.includes(name)) {
       throw new AgentError("pack_invalid", `It may not ${action} ${quote(name)}, which is not its own tool.`);
@@ -116,9 +120,9 @@ function createScope(registry: PackRegistry, source: string) {
   };
   // A tool that is unregistered and registered again is on or off as the user left it.
   const leftAs = new Map<string, boolean>();
-  const add = (tool: ExecutableTool, options: RegisterOptions): void => {
+  const add = (to: PackRegistry, tool: ExecutableTool, options: RegisterOptions): void => {
     const enabled = leftAs.get(tool?.name);
-    registry.register(tool, { source, ...options, ...(enabled !== undefined && { enabled }) });
+    to.register(tool, { source, ...options, ...(enabled !== undefined && { enabled }) });
     own.push(tool.name);
   };
   const view: PackRegistry = {
@@ -129,10 +133,11 @@ function createScope(registry: PackRegistry, source: string) {
           `Pack ${quote(source)} registered a tool after register() returned. Use registerLater for tools that take time.`,
         );
       }
-      add(tool, options);
+      add(registry, tool, options);
     },
     unregister(name) {
       ownOnly("unregister", name);
+      registry.release?.(name);
       leftAs.set(name, registry.isToolEnabled(name));
       registry.unregister(name);
       own.splice(own.indexOf(name), 1);
@@ -140,6 +145,14 @@ function createScope(registry: PackRegistry, source: string) {
     disable(name) {
       ownOnly("disable", name);
       return registry.disable(name);
+    },
+    withhold(name, reason) {
+      ownOnly("withhold", name);
+      return registry.withhold?.(name, reason) ?? registry.disable(name);
+    },
+    release(name) {
+      ownOnly("release", name);
+      return registry.release?.(name) ?? false;
     },
     enable(name) {
       throw new AgentError(
@@ -160,18 +173,26 @@ function createScope(registry: PackRegistry, source: string) {
     registerLater(description, load) {
       checkText("description", description);
       checkFunction("load", load);
-      const start = () => registry.registerLater?.(description, (_, signal) => load(lateView, signal));
-      if (closed) start();
-      else late.push(start);
+      whenRegistered(() =>
+        registry.registerLater?.(description, (outer, signal) => load(lateView(outer), signal)),
+      );
+    },
+    onRefresh(refresh) {
+      checkFunction("refresh", refresh);
+      whenRegistered(() => registry.onRefresh?.((outer) => refresh(lateView(outer))));
     },
   };
-  // The same rules with no time limit: a server may add and remove tools for as long as it runs.
-  const lateView: PackRegistry = Object.freeze({
-    ...view,
-    register(tool: ExecutableTool, options: RegisterOptions = {}) {
-      add(tool, options);
-    },
-  });
+  /**
+   * The same rules with no time limit: a server may add and remove tools for as long as it runs. `outer` is the registry
+   * itself, or the late view of the preset that this pack is a part of.
+   */
+  const lateView = (outer: PackRegistry): PackRegistry =>
+    Object.freeze({
+      ...view,
+      register(tool: ExecutableTool, options: RegisterOptions = {}) {
+        add(outer, tool, options);
+      },
+    });
   return {
     registry: Object.freeze(view),
     names: () => [...own],
@@ -180,7 +201,7 @@ function createScope(registry: PackRegistry, source: string) {
     },
     complete: () => {
       for (const services of provided) registry.provide?.(services);
-      for (const start of late) start();
+      for (const start of afterwards) start();
     },
     undo: () => {
       for (const name of own.splice(0)) registry.unregister(name);

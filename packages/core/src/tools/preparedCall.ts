@@ -11,7 +11,7 @@ import {
   type ToolResult,
 } from "./execution.js";
 import type { ExecutableTool, RedirectedCall } from "./interface.js";
-import { parseArguments, type RegisteredTool } from "./registeredTool.js";
+import { isUsable, parseArguments, type RegisteredTool } from "./registeredTool.js";
 import type { AccessNeed, ToolCapability } from "./types.js";
 
 const MAX_SHOWN_NAME = 200;
@@ -109,13 +109,18 @@ async function runSafely(
 /** The tool if it may run now, or how a call of it ends. */
 function findUsable(name: string, lookUp: LookUp): RegisteredTool | ToolEnding {
   const entry = lookUp(name);
-  if (entry?.enabled) return entry;
-  return unavailable(entry ? "not_available" : "not_found", name);
+  if (entry === undefined) return unavailable("not_found", name);
+  return isUsable(entry) ? entry : unavailable("not_available", name, entry.withheld);
 }
 
-/** How a call ends that found no tool it may run. */
-export function unavailable(outcome: "not_found" | "not_available", name: string): ToolEnding {
+/** How a call ends that found no tool it may run. `reason` is its pack's, for a tool that is withheld. */
+export function unavailable(
+  outcome: "not_found" | "not_available",
+  name: string,
+  reason?: string,
+): ToolEnding {
   // The name is the model's own text: it may be anything, and as long as it likes.
   const shown = escapeToLine(truncateUtf8(String(name), MAX_SHOWN_NAME));
-  return { outcome, text: `Tool ${outcome === "not_found" ? "not found" : "not available"}: ${shown}` };
+  const why = reason === undefined ? "" : ` (${reason})`;
+  return { outcome, text: `Tool ${outcome === "not_found" ? "not found" : "not available"}: ${shown}${why}` };
 }

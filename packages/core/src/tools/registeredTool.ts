@@ -25,7 +25,15 @@ export interface RegisteredTool {
   readonly schema: SharedSchema;
   /** Whether its schema is kept out of requests. */
   readonly deferred: boolean;
+  /** Whether the user has it on. */
   enabled: boolean;
+  /** Why it cannot be used for now, in the words of its pack. */
+  withheld?: string | undefined;
+}
+
+/** Whether a call of the tool would run now. */
+export function isUsable({ enabled, withheld }: RegisteredTool): boolean {
+  return enabled && withheld === undefined;
 }
 
 /** Examines a tool once. Throws `tool_invalid`, naming the tool and what is wrong with it. */

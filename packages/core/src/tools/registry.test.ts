@@ -71,6 +71,31 @@ describe("lifecycle", () => {
     expect(registry.hasTool("nope")).toBe(false);
   });
 
+  test("a withheld tool is not offered, a call gets the reason, and it stays on or off as it was", async () => {
+    const registry = registryWith(fakeTool("a"), fakeTool("b"));
+    registry.disable("b");
+    for (const name of ["a", "b"]) expect(registry.withhold(name, "it changed")).toBe(true);
+    expect(registry.isToolEnabled("a")).toBe(false);
+    expect(registry.getEnabledSchemas()).toEqual([]);
+    expect(await registry.execute("a")).toBe("Tool not available: a (it changed)");
+    expect(registry.describeTools()).toMatchObject([
+      { name: "a", enabled: true, withheld: "it changed" },
+      { name: "b", enabled: false, withheld: "it changed" },
+    ]);
+    for (const name of ["a", "b"]) expect(registry.release(name)).toBe(true);
+    expect(await registry.execute("a")).toBe("a ran");
+    expect(await registry.execute("b")).toBe("Tool not available: b");
+    expect(registry.describeTools()[0]).not.toHaveProperty("withheld");
+    expect([registry.withhold("nope", "gone"), registry.release("nope")]).toEqual([false, false]);
+  });
+
+  test("a tool that is turned on while it is withheld stays withheld", async () => {
+    const registry = registryWith(fakeTool("a"));
+    registry.withhold("a", "it changed");
+    registry.enable("a");
+    expect(registry.isToolEnabled("a")).toBe(false);
+  });
+
   test("a tool registered again after unregister is enabled, whatever it was before", () => {
     const registry = registryWith(fakeTool("a"));
     registry.disable("a");

@@ -15,7 +15,7 @@ import type { ChatTool, ExecutableTool } from "./interface.js";
 import type { LoadTools, PackRegistry, RegisterOptions } from "./pack.js";
 import type { PackServices } from "./packServices.js";
 import { type PreparedCall, prepareCall } from "./preparedCall.js";
-import { examineTool, type RegisteredTool } from "./registeredTool.js";
+import { examineTool, isUsable, type RegisteredTool } from "./registeredTool.js";
 import { defaultSecrets, readVariables } from "./secrets.js";
 import { PackServiceList } from "./services.js";
 import type { ToolCall, ToolCapability } from "./types.js";
@@ -53,7 +53,10 @@ export const REGISTRY_OPTIONS: OptionChecks<ToolRegistryOptions> = {
 export interface ToolInfo {
   readonly name: string;
   readonly description: string;
+  /** Whether it is switched on. */
   readonly enabled: boolean;
+  /** Why it cannot be used for now although it is on, in the words of its pack. */
+  readonly withheld?: string;
   /** The model finds it by searching instead of seeing its schema in every request. */
   readonly deferred?: true;
   readonly capabilities: readonly ToolCapability[];
@@ -123,12 +126,23 @@ export class ToolRegistry implements PackRegistry {
 
   /** Turns a tool on. Returns whether it exists. */
   enable(name: string): boolean {
-    return this.#setEnabled(name, true);
+    return this.#change(name, { enabled: true });
   }
 
   /** Turns a tool off; it stays registered. Returns whether it exists. */
   disable(name: string): boolean {
-    return this.#setEnabled(name, false);
+    return this.#change(name, { enabled: false });
+  }
+
+  /** Takes a tool away for now, whether it is on or off; a call is answered with the reason. Returns whether it exists. */
+  withhold(name: string, reason: string): boolean {
+    checkText("reason", reason);
+    return this.#change(name, { withheld: reason });
+  }
+
+  /** Gives a tool back that was withheld. Returns whether it exists. */
+  release(name: string): boolean {
+    return this.#change(name, { withheld: undefined });
   }
 
   /** All names in registration order, enabled or not. */
@@ -140,8 +154,10 @@ export class ToolRegistry implements PackRegistry {
     return this.#tools.has(name);
   }
 
+  /** Whether a call of the tool would run: it is on, and its pack has not withheld it. */
   isToolEnabled(name: string): boolean {
-    return this.#tools.get(name)?.enabled ?? false;
+    const entry = this.#tools.get(name);
+    return entry !== undefined && isUsable(entry);
   }
 
   /** What the model is sent: schemas of the enabled tools in registration order, as fresh copies. Deferred ones are left out. */
@@ -195,6 +211,11 @@ export class ToolRegistry implements PackRegistry {
     this.services.load(description, (signal) => load(this, signal));
   }
 
+  onRefresh(refresh: (registry: PackRegistry) => void): void {
+    checkFunction("refresh", refresh);
+    this.services.onRefresh(() => refresh(this));
+  }
+
   /**
    * Looks a call up and validates its arguments. Has no side effect and never rejects: resolves to the call, or to
    * the result of one that cannot run (it has an `outcome`).
@@ -221,28 +242,29 @@ export class ToolRegistry implements PackRegistry {
     await this.services.dispose();
   }
 
-  #setEnabled(name: string, enabled: boolean): boolean {
+  #change(name: string, change: Partial<Pick<RegisteredTool, "enabled" | "withheld">>): boolean {
     const entry = this.#tools.get(name);
     if (!entry) return false;
-    entry.enabled = enabled;
+    Object.assign(entry, change);
     return true;
   }
 }
 
 function describe(name: string, entry: RegisteredTool): ToolInfo {
-  const { description, enabled, deferred, capabilities, source } = entry;
+  const { description, enabled, withheld, deferred, capabilities, source } = entry;
   return {
     name,
     description,
     enabled,
+    ...(withheld !== undefined && { withheld }),
     ...(deferred && { deferred }),
     capabilities: [...capabilities],
     ...(source !== undefined && { source }),
   };
 }
 
-function isOffered({ enabled, deferred }: RegisteredTool): boolean {
-  return enabled && !deferred;
+function isOffered(entry: RegisteredTool): boolean {
+  return isUsable(entry) && !entry.deferred;
 }
 
 function by(source: string | undefined): string {

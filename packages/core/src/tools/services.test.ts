@@ -2,9 +2,11 @@ import { describe, expect, test, vi } from "vitest";
 import { fakeContext, fakeTool } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
 import type { ChatProvider } from "../providers/interface.js";
+import { scriptedProvider } from "../providers/replay.js";
 import { createToolRegistry } from "./factory.js";
 import type { ToolPack } from "./pack.js";
 import type { BackgroundJob, PackServices } from "./packServices.js";
+import { registerPack } from "./packs.js";
 
 const packOf = (services: PackServices, name = "serving"): ToolPack => ({
   packName: name,
@@ -125,6 +127,41 @@ describe("what packs bring besides tools", () => {
     expect(await agent.chat("again")).toBe("fine");
     expect(order).toEqual(["asked", "ready", "asked"]);
     expect(failing).toHaveBeenCalledTimes(1);
+  });
+
+  test("packs bring their tools up to date before every request; one that fails keeps what it has", async () => {
+    const offered: string[][] = [];
+    const model = scriptedProvider(
+      [{ calls: [{ name: "first" }] }, "fine"].map((answer) => ({ tools }) => {
+        offered.push(tools.map(({ function: { name } }) => name));
+        return answer;
+      }),
+    );
+    const refreshing: ToolPack = {
+      packName: "refreshing",
+      register(registry) {
+        let count = 0;
+        registry.register(fakeTool("first"));
+        registry.onRefresh?.((late) => late.register(fakeTool(`found_${++count}`)));
+      },
+    };
+    const failing: ToolPack = {
+      packName: "failing",
+      register: (registry) =>
+        registry.onRefresh?.(() => {
+          throw new Error("no file");
+        }),
+    };
+    const preset: ToolPack = {
+      packName: "preset",
+      register: (registry) => void registerPack(registry, refreshing),
+    };
+    const agent = new Agent(model, { packs: [failing, preset] });
+    expect(await agent.chat("hello")).toBe("fine");
+    expect(offered.map((names) => names.filter((name) => name !== "save_session_context"))).toEqual([
+      ["first", "found_1"],
+      ["first", "found_1", "found_2"],
+    ]);
   });
 
   test("after the end no pack gets ready", async () => {

@@ -33,6 +33,8 @@ export class PackServiceList {
   /** Those with a warm-up that was not called yet. */
   readonly #cold: PackServices[] = [];
   readonly #pending: Loading[] = [];
+  // Created with the first of them: most agents have none, and a program may hold thousands.
+  #refreshers: (() => void)[] | undefined;
   readonly #ended = new LazySignal();
 
   /** Throws `invalid_argument` for invalid services. Services added after disposal are disposed of at once. */
@@ -133,6 +135,23 @@ export class PackServiceList {
     }
   }
 
+  /** Calls `refresh` each time packs bring their tools up to date. */
+  onRefresh(refresh: () => void): void {
+    this.#refreshers ??= [];
+    this.#refreshers.push(refresh);
+  }
+
+  /** Lets packs bring their tools up to date. A pack that fails keeps what it has. */
+  refresh(): void {
+    for (const refresh of this.#refreshers ?? []) {
+      try {
+        refresh();
+      } catch {
+        // Continue with the next pack, which has its own tools.
+      }
+    }
+  }
+
   /** The diagnostics of all packs. A pack that fails is listed with its error. */
   async diagnose(): Promise<Diagnosis[]> {
     const found = this.#services.map(async ({ diagnose }) => {
@@ -160,6 +179,7 @@ export class PackServiceList {
   async dispose(): Promise<void> {
     this.#ended.abort();
     this.#cold.length = 0;
+    this.#refreshers = undefined;
     await this.#loadsEnded();
     const endings = this.#services.splice(0).map(async ({ dispose }) => await dispose?.());
     const failed = (await Promise.allSettled(endings)).find(({ status }) => status === "rejected");
