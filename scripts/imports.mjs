@@ -42,6 +42,7 @@ const LAYERS = {
     ["http"],
     ["connection"],
     ["tools"],
+    ["agreed"],
     ["manage", "server"],
   ],
   "tools-search": [["match"], ["worker"], ["host"], ["tools"]],

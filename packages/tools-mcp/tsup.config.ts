@@ -1,3 +1,21 @@
-import { packageBuild } from "../../tsup.base.ts";
+import { noExternal, packageBuild } from "../../tsup.base.ts";
 
-export default packageBuild({ entry: ["src/index.ts", "src/manage/index.ts", "src/server/index.ts"] });
+const ENTRIES = ["src/manage/index.ts", "src/server/index.ts"];
+
+export default [
+  // The pack itself is one file without imports, which is all that the start of an agent loads: finding and loading
+  // another package takes longer than the few functions of the toolkit. What talks to servers comes with the first call.
+  packageBuild({
+    entry: ["src/index.ts"],
+    external: ["./connections.js"],
+    noExternal: [...noExternal, "@agent/core/toolkit"],
+    splitting: false,
+    clean: false,
+  }),
+  packageBuild({
+    entry: ["src/connections.ts", ...ENTRIES],
+    dts: { entry: ENTRIES },
+    // All but what the other build writes at the same time.
+    clean: ["!index.*"],
+  }),
+];

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import { BIN, Sandbox, scripted } from "./agent.js";
@@ -7,6 +9,7 @@ const SERVER = fileURLToPath(new URL("../../tools-mcp/test/fixtures/server.mjs",
 
 describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () => {
   let terminal: TestTerminal | undefined;
+  let sandbox = new Sandbox();
   afterEach(() => terminal?.close());
 
   /** The built command in a terminal, with one server whose tools were agreed to and a model with these answers. */
@@ -15,7 +18,7 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
     answers: Parameters<typeof scripted>[0],
     env: Readonly<Record<string, string>> = {},
   ): Promise<TestTerminal> {
-    const sandbox = new Sandbox();
+    sandbox = new Sandbox();
     const server = { command: process.execPath, args: [SERVER, JSON.stringify(behaviour)], enable: true };
     const packs = ["@agent/preset-default", ["@agent/tools-mcp", { servers: { docs: server } }]];
     sandbox.write("agent.config.mjs", scripted(answers, `packs: ${JSON.stringify(packs)},`));
@@ -102,6 +105,34 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
     await chat.until("number missing. Usage: /docs:review number=…");
     chat.send("/docs:review 42");
     await chat.until("Reviewed.");
+  });
+
+  test("what is agreed to in another terminal counts in a chat that is running, and /tools says why a tool is off", async () => {
+    const folder = new Sandbox().project;
+    const toolsFile = join(folder, "tools.json");
+    const list = (description: string) =>
+      writeFileSync(toolsFile, JSON.stringify([{ name: "announces", description }]));
+    list("Announces.");
+    const chat = await start({ toolsFile }, [
+      ["mcp__docs__announces", { times: 1 }],
+      "First.",
+      ["mcp__docs__announces", {}],
+      "Second.",
+      ["mcp__docs__announces", {}],
+      "Third.",
+    ]);
+    list("Announces loudly.");
+    chat.send("one");
+    await chat.until("First.");
+    chat.send("two");
+    await chat.until(/Tool not available: mcp__docs__announces \(its tool[\s\S]*Second\./);
+    chat.send("/tools");
+    await chat.until(/off +mcp__docs__announces +its tool "announces" is not/);
+    expect((await sandbox.run(["mcp", "update", "--yes"])).code).toBe(0);
+    chat.send("/tools");
+    await chat.until(/on +mcp__docs__announces[\s\S]*Announces loudly\./);
+    chat.send("three");
+    await chat.until(/✓[\s\S]*Third\./);
   });
 
   test("resources are mentioned with completion, and a wrong one gives the message back", async () => {

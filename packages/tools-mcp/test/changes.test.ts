@@ -16,8 +16,7 @@ const ECHO: ListedTool = {
 const OTHER: ListedTool = { name: "fails" };
 const ANNOUNCES: ListedTool = { name: "announces" };
 const ECHO_NAME = "mcp__docs__echo";
-/** The call itself finds the change, or it was found before and the tool is off. */
-const REFUSED = /"agent mcp update docs"|Tool not available/;
+const REFUSED = '"agent mcp update docs"';
 
 /** A server on this machine whose tools are what `list` was last given. */
 async function changingServer(
@@ -64,7 +63,7 @@ describe.each(["legacy", "modern"])("a server of the %s era", (era) => {
       await announce(registry);
       const { outcome, text } = await registry.run(ECHO_NAME, { a: 2 });
       expect(outcome).not.toBe("ok");
-      expect(text).toMatch(REFUSED);
+      expect(text).toContain(REFUSED);
       expect(callsOf("echo")).toHaveLength(1);
       expect(registry.isToolEnabled(ECHO_NAME)).toBe(false);
       expect((await registry.run("mcp__docs__fails", {})).text).toBe("it went wrong");
@@ -117,7 +116,7 @@ test("a change in the middle of a turn: the call is refused, and the next reques
     },
   ]);
   const answer = await agent.chat("go");
-  expect(answer).toMatch(/agent mcp update docs|Tool not available/);
+  expect(answer).toContain("agent mcp update docs");
   expect(callsOf("echo")).toHaveLength(0);
   expect(sent[0]).toContain(ECHO_NAME);
   expect(sent[1]).not.toContain(ECHO_NAME);
@@ -166,9 +165,20 @@ test("a tool that is turned on by hand after it changed is still refused", async
   await until(() => !registry.isToolEnabled(ECHO_NAME));
   registry.enable(ECHO_NAME);
   const { outcome, text } = await registry.run(ECHO_NAME, {});
-  expect(outcome).toBe("error");
-  expect(text).toContain('"agent mcp update docs"');
+  expect(outcome).toBe("not_available");
+  expect(text).toContain(REFUSED);
   expect(callsOf("echo")).toHaveLength(0);
+});
+
+test("a tool that is again as it was agreed to can be called again", async () => {
+  const { registry, list } = await changingServer();
+  list([{ ...ECHO, description: "something new" }, OTHER, ANNOUNCES]);
+  await announce(registry);
+  await until(() => !registry.isToolEnabled(ECHO_NAME));
+  list([ECHO, OTHER, ANNOUNCES]);
+  await announce(registry);
+  await until(() => registry.isToolEnabled(ECHO_NAME));
+  expect((await registry.run(ECHO_NAME, { a: 1 })).text).toBe('{"a":1}');
 });
 
 test("a server on HTTP that has other tools when it is connected to: no call reaches them", async () => {

@@ -19,9 +19,9 @@ export function toolLines(
   const textColumn = STATE_COLUMNS + longest + 2;
   const indent = columns - textColumn < LEAST_TEXT_COLUMNS ? STATE_COLUMNS : textColumn;
   return tools.flatMap((tool) => {
-    const why = switched.has(tool.name) ? "switched in this chat" : explain(tool);
+    const why = tool.withheld ?? (switched.has(tool.name) ? "switched in this chat" : explain(tool));
     const facts = [why, tool.capabilities.join(", "), ...(confirm.has(tool.name) ? ["asks first"] : [])];
-    const state = `  ${tool.enabled ? "on " : "off"}  ${tool.name.padEnd(longest)}`;
+    const state = `  ${tool.enabled && tool.withheld === undefined ? "on " : "off"}  ${tool.name.padEnd(longest)}`;
     return [
       ...wrapWords(`${state}  ${escapeToLine(facts.filter(Boolean).join(" · "))}`, columns, indent),
       ...wrapWords(" ".repeat(indent) + escapeToLine(firstSentence(tool.description)), columns, indent),

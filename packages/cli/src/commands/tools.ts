@@ -42,8 +42,8 @@ function describe(tool: ToolInfo, { reasons, confirm }: AssembledTools) {
   return {
     name: tool.name,
     pack: tool.source ?? "",
-    on: tool.enabled,
-    reason: reasons.get(tool.name) ?? "",
+    on: tool.enabled && tool.withheld === undefined,
+    reason: tool.withheld ?? reasons.get(tool.name) ?? "",
     confirm: confirm.has(tool.name),
     capabilities: tool.capabilities,
     description: tool.description,

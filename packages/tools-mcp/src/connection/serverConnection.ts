@@ -1,5 +1,6 @@
 import { quote } from "@agent/core/toolkit";
 import { isHttp, type ServerOptions } from "../config/options.js";
+import { differsText } from "../lock/agreement.js";
 import type { LockedServer, LockedTool } from "../lock/lock.js";
 import { untilAborted } from "../untilAborted.js";
 import type { ConnectionHost } from "./connectionHost.js";
@@ -12,48 +13,49 @@ const DEFAULT_CALL_MS = 60_000;
 const MAX_RESTARTS = 1;
 const REST_MS = 60_000;
 
+/** A server as its connection knows it. */
+export interface ConnectedServer {
+  readonly name: string;
+  readonly options: ServerOptions;
+  /** What a person has agreed to. May change while the server runs. */
+  readonly agreed: LockedServer;
+  /** Called with the tools that are no longer as agreed, each time that was looked at. */
+  onDiffering(tools: readonly string[]): void;
+}
+
 /**
  * One server: started by its first call, compared with the lock, kept open, started once more if it died. Calls of
  * a tool that is not as it was agreed to are refused.
  */
 export class ServerConnection {
-  readonly name: string;
-  readonly options: ServerOptions;
-  readonly #locked: LockedServer;
+  readonly #server: ConnectedServer;
   readonly #host: ConnectionHost;
-  readonly #onDiffering: (tools: readonly string[]) => void;
   readonly #ended = new AbortController();
   #opening: Promise<OpenServer> | undefined;
   /** What `#opening` has resolved to. */
   #opened: OpenServer | undefined;
   #deaths = 0;
   #diedAt = 0;
-  #differing = new Set<string>();
+  /** The hashes of the tools that the server listed last, by name. */
+  #listed: ReadonlyMap<string, string> | undefined;
+  /** Requests that wait for an answer. */
+  #inFlight = 0;
+  /** What runs is older than what is agreed to. */
+  #isOutdated = false;
   #closing: Promise<void> = Promise.resolve();
 
-  /** `onDiffering` is called with the tools that are no longer as agreed, each time the server's list was read. */
-  constructor(
-    name: string,
-    options: ServerOptions,
-    locked: LockedServer,
-    host: ConnectionHost,
-    onDiffering: (tools: readonly string[]) => void,
-  ) {
-    this.name = name;
-    this.options = options;
-    this.#locked = locked;
+  constructor(server: ConnectedServer, host: ConnectionHost) {
+    this.#server = server;
     this.#host = host;
-    this.#onDiffering = onDiffering;
-  }
-
-  /** Whether the server runs, or is being started. */
-  get isOpen(): boolean {
-    return this.#opening !== undefined;
   }
 
   /** The tools that are not as they were agreed to, as far as that is known: only a server that runs can be asked. */
   get differing(): readonly string[] {
-    return [...this.#differing];
+    const listed = this.#listed;
+    if (listed === undefined) return [];
+    return this.#server.agreed.tools
+      .filter(({ tool, hash }) => listed.get(tool) !== hash)
+      .map(({ tool }) => tool);
   }
 
   async callTool(
@@ -64,7 +66,9 @@ export class ServerConnection {
     return await this.use(options.signal, async (session, timeoutMs) => {
       const changes = this.#opened?.tools.settled();
       if (changes) await untilAborted(changes, options.signal);
-      if (this.#differing.has(tool.tool)) throw new Error(differsText(this.name, tool.tool));
+      if (this.#listed?.get(tool.tool) !== tool.hash) {
+        throw new Error(differsText(this.#server.name, tool.tool));
+      }
       return await session.callTool(tool, args, { ...options, timeoutMs });
     });
   }
@@ -77,14 +81,32 @@ export class ServerConnection {
     signal: AbortSignal | undefined,
     work: (session: Session, timeoutMs: number) => Promise<T>,
   ): Promise<T> {
+    this.#inFlight++;
     try {
       const { session } = this.#opened ?? (await untilAborted(this.#open(), signal));
-      const result = await work(session, this.options.timeoutMs ?? DEFAULT_CALL_MS);
+      const result = await work(session, this.#server.options.timeoutMs ?? DEFAULT_CALL_MS);
       this.#deaths = 0;
       return result;
     } catch (error) {
-      throw new Error(`MCP server ${quote(this.name)}: ${failureText(error, this.#host)}`);
+      throw new Error(`MCP server ${quote(this.#server.name)}: ${failureText(error, this.#host)}`);
+    } finally {
+      this.#inFlight--;
+      this.#endOutdated();
     }
+  }
+
+  /**
+   * Something else is agreed to now. If a server that runs had other tools when it was asked last, it is asked again; if it
+   * still has them, it is an older one than the person looked at, and is ended: the next call starts it as it is now.
+   */
+  async reconsider(): Promise<void> {
+    const opened = this.#opened;
+    if (opened === undefined || this.differing.length === 0) return this.#server.onDiffering(this.differing);
+    opened.tools.invalidate();
+    // A list that cannot be read is an error of the next call, which reads it again.
+    await opened.tools.settled()?.catch(() => undefined);
+    this.#isOutdated = this.differing.length > 0 && this.#opened === opened;
+    this.#endOutdated();
   }
 
   /** Ends the server and everything it started. */
@@ -103,11 +125,11 @@ export class ServerConnection {
     if (this.#deaths > MAX_RESTARTS && performance.now() - this.#diedAt < REST_MS) {
       return Promise.reject(
         new Error(
-          `it died ${this.#deaths} times in a row and is not started again for ${REST_MS / 1000} seconds. Run "agent mcp check ${this.name}".`,
+          `it died ${this.#deaths} times in a row and is not started again for ${REST_MS / 1000} seconds. Run "agent mcp check ${this.#server.name}".`,
         ),
       );
     }
-    const opening = this.#connect();
+    const opening: Promise<OpenServer> = this.#connect(() => this.#opening === opening);
     this.#opening = opening;
     opening.then(
       (opened) => {
@@ -118,42 +140,49 @@ export class ServerConnection {
     return opening;
   }
 
-  async #connect(): Promise<OpenServer> {
+  /** `isCurrent` says whether the connection is still the one in use. */
+  async #connect(isCurrent: () => boolean): Promise<OpenServer> {
     // What the last process left behind must be gone before the next one starts.
     await this.#closing;
     return await openServer({
-      name: this.name,
-      options: this.options,
-      era: this.#locked.era,
+      name: this.#server.name,
+      options: this.#server.options,
+      era: this.#server.agreed.era,
       host: this.#host,
       ended: this.#ended.signal,
-      onTools: (tools) => this.#compare(tools),
+      onTools: (tools) => {
+        this.#listed = new Map(tools.map(({ tool, hash }) => [tool, hash]));
+        this.#server.onDiffering(this.differing);
+      },
       onClose: (gone) => {
-        this.#lose();
         this.#closing = gone;
+        if (isCurrent()) this.#lose();
       },
     });
   }
 
-  #lose(): void {
+  /** Ends a server that is outdated, once no request waits for it. */
+  #endOutdated(): void {
+    const opened = this.#opened;
+    if (!this.#isOutdated || this.#inFlight > 0 || opened === undefined) return;
+    this.#forget();
+    opened.tools.dispose();
+    this.#closing = opened.session.close();
+    this.#server.onDiffering([]);
+  }
+
+  #forget(): void {
     this.#opening = undefined;
     this.#opened = undefined;
+    this.#listed = undefined;
+    this.#isOutdated = false;
+  }
+
+  #lose(): void {
+    this.#forget();
     // A server on HTTP is not started, only connected to again: there is nothing to be sparing with.
-    if (isHttp(this.options)) return;
+    if (isHttp(this.#server.options)) return;
     this.#deaths++;
     this.#diedAt = performance.now();
   }
-
-  /** Finds out which tools are no longer as they were agreed to. */
-  #compare(tools: readonly LockedTool[]): void {
-    const now = new Map(tools.map(({ tool, hash }) => [tool, hash]));
-    this.#differing = new Set(
-      this.#locked.tools.filter(({ tool, hash }) => now.get(tool) !== hash).map(({ tool }) => tool),
-    );
-    this.#onDiffering([...this.#differing]);
-  }
-}
-
-function differsText(server: string, tool: string): string {
-  return `its tool ${quote(tool)} is not the one that was agreed to: it changed or is gone. A person can look at the difference with "agent mcp update ${server}".`;
 }

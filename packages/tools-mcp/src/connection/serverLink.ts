@@ -5,7 +5,7 @@ import { splitCommandLine } from "../config/commandLine.js";
 import { serverEnvironment } from "../config/environment.js";
 import { isHttp, type ServerOptions, type StdioServerOptions } from "../config/options.js";
 import { HttpLink } from "../http/httpLink.js";
-import { loadSdk } from "../sdk.js";
+import { loadSdk } from "../loading.js";
 import type { ErrorLog } from "../stdio/errorLog.js";
 import type { ProcessGuard } from "../stdio/guard.js";
 import { StdioClient } from "../stdio/stdioClient.js";

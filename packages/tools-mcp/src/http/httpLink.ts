@@ -6,7 +6,6 @@ import type { ClientEvents, ConnectRequest, ServerLink } from "../connection/pro
 import type { LinkParts } from "../connection/serverLink.js";
 import type { LockedEra } from "../lock/lock.js";
 import { LoginNeededError } from "../oauth/provider.js";
-import type { McpSdk } from "../sdk.js";
 import { clientInfo } from "../version.js";
 import { boundedFetch } from "./boundedFetch.js";
 import { HttpClient } from "./httpClient.js";
@@ -17,6 +16,8 @@ const RECONNECTION = {
   reconnectionDelayGrowFactor: 2,
   maxRetries: 2,
 };
+
+type McpSdk = typeof import("@modelcontextprotocol/client");
 
 /** The way to a server on HTTP, through the official SDK. */
 export class HttpLink implements ServerLink {

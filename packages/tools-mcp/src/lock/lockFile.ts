@@ -1,6 +1,6 @@
-import { resolve } from "node:path";
+import type { Diagnosis } from "@agent/core";
 import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
-import { nodeFs, quotePath } from "@agent/internal";
+import { nodeFs, nodePath, quotePath } from "@agent/internal";
 import { isHttp, type McpOptions, type ServerOptions } from "../config/options.js";
 import { hashOf } from "./canonical.js";
 import type { Lock, LockedServer, LockedTool } from "./lock.js";
@@ -12,7 +12,7 @@ const EMPTY: Lock = { lockVersion: 1, servers: {} };
 
 /** Where the lock of these options is. `directory` is the one of the config. */
 export function lockPath(options: McpOptions, directory: string): string {
-  return resolve(directory, options.lockFile ?? DEFAULT_NAME);
+  return nodePath.resolve(directory, options.lockFile ?? DEFAULT_NAME);
 }
 
 /** How a server is reached, as a hash: a lock made for one program does not hold for another. */
@@ -20,6 +20,47 @@ export function sourceHash(server: ServerOptions): string {
   return hashOf(
     isHttp(server) ? { url: server.url } : { command: server.command, args: server.args, cwd: server.cwd },
   );
+}
+
+/** A lock on disk, which another process may change at any time. */
+export class LockFile {
+  readonly #path: string;
+  /** Tells one state of the file from another. */
+  #version = "";
+  #problem: string | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Throws as `readLock` does. */
+  read(): Lock {
+    this.#version = versionOf(this.#path);
+    try {
+      const lock = readLock(this.#path);
+      this.#problem = undefined;
+      return lock;
+    } catch (error) {
+      this.#problem = errorMessage(error);
+      throw error;
+    }
+  }
+
+  /** The lock if the file has changed since it was read last. Throws as `readLock` does, once for each change. */
+  readChanged(): Lock | undefined {
+    return versionOf(this.#path) === this.#version ? undefined : this.read();
+  }
+
+  /** Says that the file cannot be read any more: what it said before still counts. */
+  diagnose(): Diagnosis[] {
+    if (this.#problem === undefined) return [];
+    return [{ subject: "lock of MCP servers", ok: false, detail: this.#problem }];
+  }
+}
+
+function versionOf(path: string): string {
+  const stat = nodeFs.statSync(path, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? "" : `${stat.ino} ${stat.size} ${stat.mtimeNs}`;
 }
 
 /** Reads a lock; one that is not there is empty. Throws for one that cannot be read, with the path and the cause. */

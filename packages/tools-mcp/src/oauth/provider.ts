@@ -1,7 +1,7 @@
 import { quote } from "@agent/core/toolkit";
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import type { HttpServerOptions, OAuthOptions } from "../config/options.js";
-import { loadSdk } from "../sdk.js";
+import { loadSdk } from "../loading.js";
 import { issuerFetch } from "./issuerFetch.js";
 import { ownClient } from "./ownClient.js";
 import type { Login, LoginStore } from "./store.js";

@@ -73,7 +73,10 @@ export function toMcpServer(registry: ToolRegistry, options: McpServerOptions = 
         ...(options.instructions !== undefined && { instructions: options.instructions }),
       },
     );
-    server.setRequestHandler("tools/list", () => ({ tools: listTools(registry, offer) }));
+    server.setRequestHandler("tools/list", () => {
+      registry.services.refresh();
+      return { tools: listTools(registry, offer) };
+    });
     server.setRequestHandler("tools/call", async ({ params }, context) => {
       const info = registry.describeTools().find(({ name }) => name === params.name);
       if (info !== undefined && !offer(info)) return failure(`Tool not available: ${params.name}`);

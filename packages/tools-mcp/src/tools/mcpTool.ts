@@ -1,11 +1,7 @@
 import type { ChatTool, ExecutableTool, ToolCall, ToolCapability } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
-import { escapeToLine, truncateUtf8 } from "@agent/internal";
-import type { Progress } from "../connection/protocolClient.js";
-import type { ServerConnection } from "../connection/serverConnection.js";
+import type { AgreedServer } from "../agreed/agreedServer.js";
 import type { LockedTool } from "../lock/lock.js";
-import type { SpillDirectory } from "../results/spill.js";
-import { resultText } from "../results/toolResult.js";
 
 /** A tool of a server, as it is in the lock. Calling it starts the server if need be. */
 export class McpTool implements ExecutableTool {
@@ -14,15 +10,19 @@ export class McpTool implements ExecutableTool {
   /** The connection has its own deadline, which progress resets. */
   readonly deadlineMs = Number.POSITIVE_INFINITY;
   readonly locked: LockedTool;
-  readonly #connection: ServerConnection;
-  readonly #spill: SpillDirectory;
+  readonly server: AgreedServer;
 
-  constructor(locked: LockedTool, connection: ServerConnection, spill: SpillDirectory) {
+  constructor(locked: LockedTool, server: AgreedServer) {
     this.name = locked.name;
     this.locked = locked;
-    this.capabilities = capabilitiesOf(locked, connection.options.readOnly ?? []);
-    this.#connection = connection;
-    this.#spill = spill;
+    this.capabilities = capabilitiesOf(locked, server.options.readOnly ?? []);
+    this.server = server;
+  }
+
+  /** Whether it is on without being named by the user: the server's `enable` says so. */
+  get isOn(): boolean {
+    const { enable } = this.server.options;
+    return enable === true || (enable?.includes(this.locked.tool) ?? false);
   }
 
   getSchema(): ChatTool {
@@ -33,12 +33,7 @@ export class McpTool implements ExecutableTool {
   }
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
-    const result = await this.#connection.callTool(this.locked, args, {
-      signal: call?.signal,
-      onProgress: (progress) => call?.onOutput(progressLine(progress)),
-    });
-    if (result.isError) call?.report?.({ ok: false, summary: "the server reported an error" });
-    return resultText(this.name, result, call?.attach, this.#spill);
+    return await (await this.server.use(call?.signal)).callTool(this.locked, args, call);
   }
 }
 
@@ -49,10 +44,4 @@ export class McpTool implements ExecutableTool {
 function capabilitiesOf({ tool, annotations }: LockedTool, readOnly: readonly string[]): ToolCapability[] {
   if (readOnly.includes(tool)) return ["read"];
   return annotations?.destructiveHint === true ? ["write", "destroy", "network"] : ["write", "network"];
-}
-
-function progressLine({ progress, total, message }: Progress): string {
-  const share = total === undefined ? `${progress}` : `${progress}/${total}`;
-  const text = typeof message === "string" ? ` ${escapeToLine(truncateUtf8(message, 500))}` : "";
-  return `${share}${text}\n`;
 }

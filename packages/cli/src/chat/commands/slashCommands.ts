@@ -101,7 +101,9 @@ function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand>
   const add = (name: string, command: SlashCommand): void => {
     if (!commands.has(name) && !OTHER_NAMES.has(name)) commands.set(name, command);
   };
-  for (const command of context.agent.registry.services.commands) {
+  const { services } = context.agent.registry;
+  services.refresh();
+  for (const command of services.commands) {
     add(`/${command.name}`, {
       usage: `/${command.name} [TEXT]`,
       help: command.description,

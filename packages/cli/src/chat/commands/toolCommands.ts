@@ -10,8 +10,10 @@ export const TOOL_COMMANDS: Readonly<Record<string, SlashCommand>> = {
   "/tools": {
     usage: "/tools",
     help: "the tools, whether they are on, and why",
-    run: (_argument, { agent, settings, switched, view }) =>
-      toolLines(agent.registry.describeTools(), settings, switched, view.columns),
+    run: (_argument, { agent: { registry }, settings, switched, view }) => {
+      registry.services.refresh();
+      return toolLines(registry.describeTools(), settings, switched, view.columns);
+    },
   },
   "/enable": {
     usage: "/enable NAME",

@@ -1,15 +1,13 @@
-import type { Content, PackCommand } from "@agent/core";
-import { isRecord } from "@agent/core/toolkit";
+import type { PackCommand } from "@agent/core";
 import { escapeToLine, truncateUtf8 } from "@agent/internal";
-import { splitCommandLine } from "./config/commandLine.js";
-import type { ServerConnection } from "./connection/serverConnection.js";
-import type { LockedPrompt } from "./lock/lock.js";
-import { commandName } from "./lock/toolName.js";
-import { blockParts, boundedParts } from "./results/toolResult.js";
+import { splitCommandLine } from "../config/commandLine.js";
+import type { LockedPrompt } from "../lock/lock.js";
+import { commandName } from "../lock/toolName.js";
+import type { AgreedServer } from "./agreedServer.js";
 
 /** A server's prompt as a command of the chat: `/github:review number=42`. Its text is sent to the model. */
-export function promptCommand(connection: ServerConnection, locked: LockedPrompt): PackCommand {
-  const name = commandName(connection.name, locked.prompt);
+export function promptCommand(server: AgreedServer, locked: LockedPrompt): PackCommand {
+  const name = commandName(server.name, locked.prompt);
   const usage = `/${name}${locked.arguments.map(({ name: one, required }) => (required ? ` ${one}=…` : ` [${one}=…]`)).join("")}`;
   return {
     name,
@@ -22,10 +20,7 @@ export function promptCommand(connection: ServerConnection, locked: LockedPrompt
       if (missing.length > 0) {
         return { show: `${missing.map(({ name: one }) => one).join(", ")} missing. Usage: ${usage}` };
       }
-      const messages = await connection.use(signal, (session, timeoutMs) =>
-        session.getPrompt(locked.prompt, args, { timeoutMs, signal }),
-      );
-      return { send: toContent(messages) };
+      return { send: await (await server.use(signal)).getPrompt(locked.prompt, args, signal) };
     },
   };
 }
@@ -45,14 +40,4 @@ function readArguments(input: string, { arguments: known }: LockedPrompt): Recor
     if (words.length > 0) args[name] = words.join(" ");
   }
   return args;
-}
-
-function toContent(messages: readonly unknown[]): Content {
-  const parts = messages.filter(isRecord).flatMap(({ role, content }) => {
-    const own = boundedParts(blockParts([content]));
-    return role === "user" || messages.length === 1
-      ? own
-      : [{ type: "text" as const, text: `[${escapeToLine(String(role))}]` }, ...own];
-  });
-  return parts.length > 0 ? parts : "(the prompt is empty)";
 }

@@ -1,0 +1,133 @@
+import type { Diagnosis, MentionSource, PackCommand, PackHost } from "@agent/core";
+import { quote } from "@agent/core/toolkit";
+import type { McpOptions, ServerOptions } from "../config/options.js";
+import type { Connections } from "../connections.js";
+import { loadConnections } from "../loading.js";
+import { readAgreement } from "../lock/agreement.js";
+import type { Lock, LockedServer } from "../lock/lock.js";
+import { McpTool } from "../tools/mcpTool.js";
+import { AgreedServer } from "./agreedServer.js";
+import { promptCommand } from "./promptCommand.js";
+import { resourceMentions } from "./resourceMentions.js";
+
+/** The configured servers, as far as a lock says that their tools were agreed to. */
+export class AgreedServers {
+  readonly #options: McpOptions;
+  readonly #directory: string;
+  readonly #ask: PackHost["ask"];
+  readonly #onDiffering: (server: AgreedServer, tools: readonly string[]) => void;
+  readonly #servers = new Map<string, AgreedServer>();
+  #tools: ReadonlyMap<string, McpTool> = new Map();
+  #agreements: readonly (() => Diagnosis)[] = [];
+  #connections: Promise<Connections> | undefined;
+  /** Servers that were agreed to before, and are being ended. */
+  readonly #ending: Promise<void>[] = [];
+  commands: readonly PackCommand[] = [];
+  mentions: readonly MentionSource[] = [];
+
+  /** `onDiffering` is called with the tools of a server that are no longer as agreed, each time that was looked at. */
+  constructor(
+    options: McpOptions,
+    host: PackHost | undefined,
+    onDiffering: (server: AgreedServer, tools: readonly string[]) => void,
+  ) {
+    this.#options = options;
+    this.#directory = host?.baseDirectory ?? process.cwd();
+    this.#ask = host?.ask;
+    this.#onDiffering = onDiffering;
+  }
+
+  /** The tools of all servers: the same objects as long as they are agreed to as they are. */
+  get tools(): readonly McpTool[] {
+    return [...this.#tools.values()];
+  }
+
+  /** Takes what a lock says. A server that is not agreed to any more is ended. */
+  follow(lock: Lock): void {
+    const agreements = Object.entries(this.#options.servers ?? {}).map(([name, options]) => ({
+      agreement: readAgreement(name, options, lock),
+      name,
+      options,
+    }));
+    this.#agreements = agreements.map(
+      ({ agreement }) =>
+        () =>
+          agreement.diagnose(),
+    );
+    const servers = agreements.flatMap(
+      ({ name, options, agreement }) => this.#agree(name, options, agreement.agreed) ?? [],
+    );
+    this.#tools = new Map(
+      servers.flatMap((server) =>
+        server.agreed.tools.map((locked) => {
+          const key = `${server.name} ${locked.hash}`;
+          const known = this.#tools.get(key);
+          return [key, known?.server === server ? known : new McpTool(locked, server)] as const;
+        }),
+      ),
+    );
+    this.commands = servers.flatMap((server) =>
+      server.agreed.prompts.map((prompt) => promptCommand(server, prompt)),
+    );
+    this.mentions = servers.filter(({ agreed }) => agreed.hasResources).map(resourceMentions);
+  }
+
+  /** Compares servers that run with what is agreed to now. */
+  reconsider(): void {
+    for (const server of this.#servers.values()) server.reconsider();
+  }
+
+  diagnose(): Diagnosis[] {
+    const changed = [...this.#servers.values()].flatMap(changedTools);
+    return [...this.#agreements.map((diagnose) => diagnose()), ...changed];
+  }
+
+  /** Ends all servers and everything they started. */
+  async dispose(): Promise<void> {
+    await Promise.all([...this.#ending, ...[...this.#servers.values()].map((server) => server.dispose())]);
+    (await this.#connections?.catch(() => undefined))?.dispose();
+  }
+
+  #agree(name: string, options: ServerOptions, agreed: LockedServer | undefined): AgreedServer | undefined {
+    const known = this.#servers.get(name);
+    if (agreed === undefined) {
+      this.#servers.delete(name);
+      if (known) this.#ending.push(known.dispose());
+      return undefined;
+    }
+    if (known) {
+      known.agreed = agreed;
+      return known;
+    }
+    const server = new AgreedServer(name, options, agreed, {
+      loadConnections: () => this.#loadConnections(),
+      onDiffering: this.#onDiffering,
+    });
+    this.#servers.set(name, server);
+    return server;
+  }
+
+  #loadConnections(): Promise<Connections> {
+    this.#connections ??= loadConnections().then(
+      ({ Connections }) => new Connections(this.#options, this.#directory, this.#ask),
+    );
+    this.#connections.catch(() => {
+      this.#connections = undefined;
+    });
+    return this.#connections;
+  }
+}
+
+/** What a server that runs has changed since its tools were agreed to. */
+function changedTools({ name, differing }: AgreedServer): Diagnosis[] {
+  if (differing.length === 0) return [];
+  const tools = differing.map((tool) => quote(tool)).join(", ");
+  return [
+    {
+      subject: `MCP server ${name}`,
+      ok: false,
+      detail: `${tools} changed or went while the server ran, and is off`,
+      cure: `Run "agent mcp update ${name}".`,
+    },
+  ];
+}

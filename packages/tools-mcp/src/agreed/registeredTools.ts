@@ -1,0 +1,68 @@
+import type { Diagnosis, ExecutableTool, PackRegistry } from "@agent/core";
+import { errorMessage, quote } from "@agent/core/toolkit";
+import { differsText } from "../lock/agreement.js";
+import { schemaTokens } from "../tokens.js";
+import { CallToolTool, FindToolsTool } from "../tools/deferredTools.js";
+import type { McpTool } from "../tools/mcpTool.js";
+import type { AgreedServer } from "./agreedServer.js";
+
+/** The tools of servers in one registry. */
+export class RegisteredTools {
+  /** Beyond this many tokens of schemas, tools are searched for instead of sent. */
+  readonly #maxTokens: number;
+  #given: readonly McpTool[] = [];
+  #tools: readonly McpTool[] = [];
+  #isDeferred = false;
+  #names: readonly string[] = [];
+  #problems: readonly Diagnosis[] = [];
+
+  constructor(maxTokens: number) {
+    this.#maxTokens = maxTokens;
+  }
+
+  /** What could not be registered, and why. */
+  get problems(): readonly Diagnosis[] {
+    return this.#problems;
+  }
+
+  /** Registers what is new and takes away what is gone; a tool that is the same object stays. */
+  update(registry: PackRegistry, tools: readonly McpTool[]): void {
+    if (tools.length === this.#given.length && tools.every((tool, at) => tool === this.#given[at])) return;
+    const isDeferred =
+      schemaTokens(tools.filter(({ isOn }) => isOn).map(({ locked }) => locked)) > this.#maxTokens;
+    const kept = isDeferred === this.#isDeferred ? this.#tools.filter((tool) => tools.includes(tool)) : [];
+    const keptNames = new Set(kept.map(({ name }) => name));
+    for (const name of this.#names) if (!keptNames.has(name)) registry.unregister(name);
+    const problems: Diagnosis[] = [];
+    const registered = tools.filter((tool) => {
+      if (kept.includes(tool)) return true;
+      try {
+        registry.register(tool, { enabled: tool.isOn, deferred: isDeferred });
+        return true;
+      } catch (error) {
+        // One tool that cannot be registered must not take the others with it.
+        const detail = `${quote(tool.locked.tool)} is set aside: ${errorMessage(error)}`;
+        problems.push({ subject: `MCP server ${tool.server.name}`, ok: false, detail });
+        return false;
+      }
+    });
+    const finders: ExecutableTool[] = isDeferred
+      ? [new FindToolsTool(registered, (name) => registry.isToolEnabled(name)), new CallToolTool(registered)]
+      : [];
+    for (const finder of finders) registry.register(finder);
+    this.#given = tools;
+    this.#tools = registered;
+    this.#isDeferred = isDeferred;
+    this.#names = [...registered, ...finders].map(({ name }) => name);
+    this.#problems = problems;
+  }
+
+  /** Withholds those tools of a server that are no longer as agreed; the others are as the user has them. */
+  withhold(registry: PackRegistry, server: AgreedServer, differing: readonly string[]): void {
+    for (const { name, locked, server: own } of this.#tools) {
+      if (own !== server) continue;
+      if (differing.includes(locked.tool)) registry.withhold?.(name, differsText(server.name, locked.tool));
+      else registry.release?.(name);
+    }
+  }
+}

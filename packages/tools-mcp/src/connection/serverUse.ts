@@ -1,0 +1,99 @@
+import type { Content, ContentPart, MentionItem, ToolCall } from "@agent/core";
+import { isRecord } from "@agent/core/toolkit";
+import { escapeToLine, truncateUtf8 } from "@agent/internal";
+import type { LockedTool } from "../lock/lock.js";
+import type { SpillDirectory } from "../results/spill.js";
+import { blockParts, boundedParts, resourceText, resultText } from "../results/toolResult.js";
+import type { Progress } from "./protocolClient.js";
+import type { ServerConnection } from "./serverConnection.js";
+
+// One resource may be answered with several contents, such as those of a directory.
+const MAX_CONTENTS = 100;
+
+/** What can be done with a server, each as the agent takes it: results as text, prompts and resources as content. */
+export class ServerUse {
+  readonly #connection: ServerConnection;
+  readonly #spill: SpillDirectory;
+
+  constructor(connection: ServerConnection, spill: SpillDirectory) {
+    this.#connection = connection;
+    this.#spill = spill;
+  }
+
+  get differing(): readonly string[] {
+    return this.#connection.differing;
+  }
+
+  /** Takes that something else is agreed to now. */
+  reconsider(): void {
+    // It never rejects.
+    void this.#connection.reconsider();
+  }
+
+  /** Calls a tool; resolves to its result as text, with images and files attached to the call. */
+  async callTool(tool: LockedTool, args: Record<string, unknown>, call?: ToolCall): Promise<string> {
+    const result = await this.#connection.callTool(tool, args, {
+      signal: call?.signal,
+      onProgress: (progress) => call?.onOutput(progressLine(progress)),
+    });
+    if (result.isError) call?.report?.({ ok: false, summary: "the server reported an error" });
+    return resultText(tool.name, result, call?.attach, this.#spill);
+  }
+
+  /** The messages of a prompt as one content. */
+  async getPrompt(
+    prompt: string,
+    args: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Content> {
+    const messages = await this.#connection.use(signal, (session, timeoutMs) =>
+      session.getPrompt(prompt, args, { timeoutMs, signal }),
+    );
+    const parts = messages.filter(isRecord).flatMap(({ role, content }) => {
+      const own = boundedParts(blockParts([content]));
+      return role === "user" || messages.length === 1
+        ? own
+        : [{ type: "text" as const, text: `[${escapeToLine(String(role))}]` }, ...own];
+    });
+    return parts.length > 0 ? parts : "(the prompt is empty)";
+  }
+
+  async listResources(signal: AbortSignal): Promise<MentionItem[]> {
+    const resources = await this.#connection.use(signal, (session) => session.listResources(signal));
+    return resources.flatMap(toItem);
+  }
+
+  async readResource(uri: string, signal: AbortSignal): Promise<Content> {
+    const contents = await this.#connection.use(signal, (session, timeoutMs) =>
+      session.readResource(uri, { timeoutMs, signal }),
+    );
+    const resources = contents.slice(0, MAX_CONTENTS).filter(isRecord);
+    const parts = resources.flatMap((resource): ContentPart[] => {
+      const attached: ContentPart[] = [];
+      const text = resourceText(resource, (part) => attached.push(part));
+      return [{ type: "text", text }, ...attached];
+    });
+    return boundedParts(parts);
+  }
+
+  async dispose(): Promise<void> {
+    await this.#connection.dispose();
+  }
+}
+
+function progressLine({ progress, total, message }: Progress): string {
+  const share = total === undefined ? `${progress}` : `${progress}/${total}`;
+  const text = typeof message === "string" ? ` ${escapeToLine(truncateUtf8(message, 500))}` : "";
+  return `${share}${text}\n`;
+}
+
+function toItem(resource: unknown): MentionItem[] {
+  if (!isRecord(resource) || typeof resource.uri !== "string") return [];
+  const label = [resource.title, resource.name, resource.description].find((one) => typeof one === "string");
+  return [
+    {
+      id: escapeToLine(resource.uri),
+      ...(typeof label === "string" && { description: escapeToLine(truncateUtf8(label, 200)) }),
+    },
+  ];
+}

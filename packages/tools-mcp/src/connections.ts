@@ -1,0 +1,26 @@
+import type { PackHost } from "@agent/core";
+import type { McpOptions } from "./config/options.js";
+import { type ConnectionHost, createConnectionHost } from "./connection/connectionHost.js";
+import { type ConnectedServer, ServerConnection } from "./connection/serverConnection.js";
+import { ServerUse } from "./connection/serverUse.js";
+import { SpillDirectory } from "./results/spill.js";
+
+/** The connections of one registration, and what they share. */
+export class Connections {
+  readonly #host: ConnectionHost;
+  readonly #spill = new SpillDirectory();
+
+  constructor(options: McpOptions, directory: string, ask: PackHost["ask"]) {
+    this.#host = createConnectionHost(options, directory, ask);
+  }
+
+  /** Prepares the connection to a server, which starts with its first request. */
+  connect(server: ConnectedServer): ServerUse {
+    return new ServerUse(new ServerConnection(server, this.#host), this.#spill);
+  }
+
+  /** Removes the files of results. The connections are ended one by one. */
+  dispose(): void {
+    this.#spill.dispose();
+  }
+}

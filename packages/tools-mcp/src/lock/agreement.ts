@@ -1,0 +1,43 @@
+import type { Diagnosis } from "@agent/core";
+import { quote } from "@agent/core/toolkit";
+import { countOf } from "@agent/internal";
+import type { ServerOptions } from "../config/options.js";
+import { schemaTokens } from "../tokens.js";
+import type { Lock, LockedServer } from "./lock.js";
+import { isGenuine, sourceHash } from "./lockFile.js";
+
+/** What a lock says about one server, as far as it holds. */
+export interface Agreement {
+  /** What was agreed to, without tools whose entry was edited. Absent if nothing was. */
+  readonly agreed: LockedServer | undefined;
+  /** In words, for `agent doctor`. */
+  diagnose(): Diagnosis;
+}
+
+export function readAgreement(name: string, server: ServerOptions, lock: Lock): Agreement {
+  const about = { subject: `MCP server ${name}`, cure: `Run "agent mcp update ${name}".` };
+  const refuse = (detail: string): Agreement => ({
+    agreed: undefined,
+    diagnose: () => ({ ...about, ok: false, detail }),
+  });
+  const locked = Object.hasOwn(lock.servers, name) ? lock.servers[name] : undefined;
+  if (locked === undefined) return refuse("its tools have not been agreed to yet");
+  if (locked.source !== sourceHash(server)) {
+    return refuse("its command or address is not the one its tools were agreed to for");
+  }
+  const tools = locked.tools.filter((tool) => isGenuine(name, tool));
+  return {
+    agreed: { ...locked, tools },
+    diagnose: () => {
+      const edited = locked.tools.filter((tool) => !tools.includes(tool)).map(({ tool }) => quote(tool));
+      const detail = `${countOf(tools.length, "tool")}, ${schemaTokens(tools)} tokens of schemas`;
+      if (edited.length === 0) return { subject: about.subject, ok: true, detail };
+      return { ...about, ok: false, detail: `the lock of ${edited.join(", ")} was edited; ${detail}` };
+    },
+  };
+}
+
+/** Why a tool is withheld, in words for a model and a person. */
+export function differsText(server: string, tool: string): string {
+  return `its tool ${quote(tool)} is not the one that was agreed to: it changed or is gone. A person can look at the difference with "agent mcp update ${server}".`;
+}
