@@ -1,7 +1,5 @@
 import { noExternal, packageBuild } from "../../tsup.base.ts";
 
-const ENTRIES = ["src/manage/index.ts", "src/server/index.ts"];
-
 export default [
   // The pack itself is one file without imports, which is all that the start of an agent loads: finding and loading
   // another package takes longer than the few functions of the toolkit. What talks to servers comes with the first call.
@@ -13,8 +11,8 @@ export default [
     clean: false,
   }),
   packageBuild({
-    entry: ["src/connections.ts", ...ENTRIES],
-    dts: { entry: ENTRIES },
+    entry: ["src/connections.ts", "src/manage/index.ts", "src/server/index.ts"],
+    dts: { entry: ["src/manage/index.ts", "src/server/index.ts"] },
     // All but what the other build writes at the same time.
     clean: ["!index.*"],
   }),

@@ -2,7 +2,15 @@
  * Code shared by our own packages that pack authors do not need. Each package bundles its part, so nothing here is
  * published or has a version. Functions and constants only: a bundled copy must not differ from another by its state.
  */
-export { nodeChildProcess, nodeCrypto, nodeFs, nodeModule, nodeNet, nodeOs, nodePath } from "./files/nodeModules.js";
+export {
+  nodeChildProcess,
+  nodeCrypto,
+  nodeFs,
+  nodeModule,
+  nodeNet,
+  nodeOs,
+  nodePath,
+} from "./files/nodeModules.js";
 export { namesOpenFiles, openedPath } from "./files/openedPath.js";
 export { mountOf, mountOfDirectory, pinDirectory } from "./files/pinnedDirectory.js";
 export { hasEnded, processTag } from "./files/processTag.js";
