@@ -1,9 +1,9 @@
 import { type PackHost, registerPack, type ToolRegistry } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
+import { registerServers } from "../agreed/registerServers.js";
 import { packName, type ServerOptions } from "../config/options.js";
 import { createConnectionHost } from "../connection/connectionHost.js";
 import type { LockedServer } from "../lock/lock.js";
-import { registerServers } from "../pack.js";
 import { inspectServer } from "./inspect.js";
 
 /**

@@ -1,0 +1,40 @@
+import type { PackHost, PackRegistry, PackServices } from "@agent/core";
+import type { McpOptions } from "../config/options.js";
+import type { Lock } from "../lock/lock.js";
+import { AgreedServers } from "./agreedServers.js";
+import { RegisteredTools } from "./registeredTools.js";
+
+// The context size assumed where the model's is not known: the smallest common one among models that use tools well.
+const ASSUMED_CONTEXT_TOKENS = 128_000;
+const DEFAULT_SCHEMA_SHARE = 0.1;
+
+/** Registers the tools of the servers as far as `lock` has them. Returns what takes another lock in its place. */
+export function registerServers(
+  registry: PackRegistry,
+  options: McpOptions,
+  lock: Lock,
+  host: PackHost | undefined,
+): (registry: PackRegistry, lock: Lock) => void {
+  const { maxSchemaShare = DEFAULT_SCHEMA_SHARE } = options;
+  const tools = new RegisteredTools((host?.contextTokens ?? ASSUMED_CONTEXT_TOKENS) * maxSchemaShare);
+  const servers = new AgreedServers(options, host, (server, differing) =>
+    tools.withhold(registry, server, differing),
+  );
+  const follow = (through: PackRegistry, now: Lock): void => {
+    servers.follow(now);
+    tools.update(through, servers.tools);
+    servers.reconsider();
+  };
+  follow(registry, lock);
+  registry.provide?.({
+    get commands() {
+      return servers.commands;
+    },
+    get mentions() {
+      return servers.mentions;
+    },
+    diagnose: () => [...servers.diagnose(), ...tools.problems],
+    dispose: () => servers.dispose(),
+  } satisfies PackServices);
+  return follow;
+}
