@@ -1,4 +1,12 @@
-import { invalidArgument, packOptions, quote } from "@agent/core/toolkit";
+import {
+  check,
+  checkOptions,
+  errorMessage,
+  invalidArgument,
+  type OptionChecks,
+  quote,
+  type ValueCheck,
+} from "@agent/core/toolkit";
 
 export const packName = "@agent/tools-mcp";
 
@@ -72,66 +80,94 @@ const SERVER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9-]|_(?!_)){0,31}$/;
 /** The default of `startTimeoutMs`. */
 export const DEFAULT_START_MS = 15_000;
 
-const positive = { type: "number", exclusiveMinimum: 0 };
-const texts = { type: "array", items: { type: "string", minLength: 1 } };
-const textMap = { type: "object", additionalProperties: { type: "string" } };
-const common = {
-  enable: { anyOf: [{ const: true }, texts] },
-  readOnly: texts,
-  timeoutMs: positive,
-  startTimeoutMs: positive,
-  listTimeoutMs: positive,
+// Checks instead of a schema: to compile one takes longer than all else that ten servers add to a start.
+const checkFilled: ValueCheck = (name, value) => {
+  if (typeof value !== "string" || value === "")
+    throw invalidArgument(name, "a text that is not empty", value);
 };
-const stdioServer = {
-  type: "object",
-  properties: {
-    command: { type: "string", minLength: 1 },
-    args: { type: "array", items: { type: "string" } },
-    env: { anyOf: [texts, textMap] },
-    cwd: { type: "string", minLength: 1 },
-    ...common,
+const checkTexts: ValueCheck = (name, value) => {
+  if (!Array.isArray(value)) throw invalidArgument(name, "an array of texts", value);
+  for (const [index, item] of value.entries()) check.text(`${name}[${index}]`, item);
+};
+const checkNames: ValueCheck = (name, value) => {
+  checkTexts(name, value);
+  for (const [index, item] of (value as string[]).entries()) checkFilled(`${name}[${index}]`, item);
+};
+const checkTextMap: ValueCheck = (name, value) => {
+  check.object(name, value);
+  for (const [key, item] of Object.entries(value as object)) check.text(`${name}.${key}`, item);
+};
+const checkEnable: ValueCheck = (name, value) => {
+  if (value !== true && !Array.isArray(value))
+    throw invalidArgument(name, "true or an array of names", value);
+  if (value !== true) checkNames(name, value);
+};
+const checkEnv: ValueCheck = (name, value) => (Array.isArray(value) ? checkNames : checkTextMap)(name, value);
+const checkPort: ValueCheck = (name, value) => {
+  if (!Number.isInteger(value) || Number(value) < 1 || Number(value) > 65_535) {
+    throw invalidArgument(name, "a whole number from 1 to 65535", value);
+  }
+};
+const checkShare: ValueCheck = (name, value) => {
+  check.positive(name, value);
+  if (Number(value) > 1) throw invalidArgument(name, "at most 1", value);
+};
+
+const COMMON: OptionChecks<CommonServerOptions> = {
+  enable: checkEnable,
+  readOnly: checkNames,
+  timeoutMs: check.positive,
+  startTimeoutMs: check.positive,
+  listTimeoutMs: check.positive,
+};
+const STDIO: OptionChecks<StdioServerOptions> = {
+  command: checkFilled,
+  args: checkTexts,
+  env: checkEnv,
+  cwd: checkFilled,
+  ...COMMON,
+};
+const OAUTH: OptionChecks<OAuthOptions> = {
+  clientId: checkFilled,
+  clientSecretVariable: checkFilled,
+  clientMetadataUrl: checkFilled,
+  scope: checkFilled,
+  callbackPort: checkPort,
+};
+const HTTP: OptionChecks<HttpServerOptions> = {
+  url: checkFilled,
+  headers: checkTextMap,
+  oauth: (name, value) => checkFields(name, value, OAUTH),
+  ...COMMON,
+};
+const OPTIONS: OptionChecks<McpOptions> = {
+  servers: (name, value) => {
+    check.object(name, value);
+    for (const [key, server] of Object.entries(value as object)) checkServer(`${name}.${key}`, key, server);
   },
-  additionalProperties: false,
-};
-
-const httpServer = {
-  type: "object",
-  properties: {
-    url: { type: "string", minLength: 1 },
-    headers: textMap,
-    oauth: {
-      type: "object",
-      properties: {
-        clientId: { type: "string", minLength: 1 },
-        clientSecretVariable: { type: "string", minLength: 1 },
-        clientMetadataUrl: { type: "string", minLength: 1 },
-        scope: { type: "string", minLength: 1 },
-        callbackPort: { type: "integer", minimum: 1, maximum: 65535 },
-      },
-      additionalProperties: false,
-    },
-    ...common,
-  },
-  additionalProperties: false,
-};
-
-// A condition, not alternatives: the message about a wrong option then names that option.
-// biome-ignore lint/suspicious/noThenProperty: it is a keyword of JSON Schema
-const server = { if: { type: "object", required: ["url"] }, then: httpServer, else: stdioServer };
-
-// One schema for all servers: compiling one for each is most of what ten servers add to a start.
-const OPTIONS = {
-  servers: { type: "object", additionalProperties: server },
-  lockFile: { type: "string", minLength: 1 },
-  loginFile: { type: "string", minLength: 1 },
-  maxSchemaShare: { type: "number", exclusiveMinimum: 0, maximum: 1 },
+  lockFile: checkFilled,
+  loginFile: checkFilled,
+  maxSchemaShare: checkShare,
 };
 
 /** Checks the options of the config. Throws on anything unknown or mistyped, naming the server. */
-export function checkedOptions(options: unknown): McpOptions {
-  const checked = packOptions<McpOptions>(packName, options, OPTIONS);
-  for (const [name, one] of Object.entries(checked.servers ?? {})) checkServer(name, one);
-  return checked;
+export function checkedOptions(options: unknown = {}): McpOptions {
+  try {
+    checkFields("options", options, OPTIONS);
+    return options as McpOptions;
+  } catch (error) {
+    throw new Error(`${packName}: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+/** Checks an object field by field; what is wrong is named with the way to it, such as `servers.docs.env`. */
+function checkFields<T extends object>(where: string, value: unknown, checks: OptionChecks<T>): void {
+  check.object(where, value);
+  const prefix = where === "options" ? "" : `${where}.`;
+  const entries = Object.entries<ValueCheck>(checks).map(
+    ([name, check]) => [name, (_: string, one: unknown) => check(`${prefix}${name}`, one)] as const,
+  );
+  checkOptions(where, value as T, Object.fromEntries(entries) as OptionChecks<T>);
 }
 
 /** Throws unless this is a name and a description of a server. */
@@ -139,28 +175,30 @@ export function checkServerOptions(name: string, server: unknown): asserts serve
   checkedOptions({ servers: { [name]: server } });
 }
 
-/** Checks what the schema cannot say in words that help. */
-function checkServer(name: string, server: ServerOptions): void {
+function checkServer(where: string, name: string, server: unknown): void {
   if (!SERVER_NAME.test(name)) {
     throw new Error(
-      `${packName}: the server name ${quote(name)} must be 1 to 32 letters, digits, "-" or single "_", and begin with a letter or digit.`,
+      `the server name ${quote(name)} must be 1 to 32 letters, digits, "-" or single "_", and begin with a letter or digit.`,
     );
   }
-  const where = `${packName}: server ${quote(name)}`;
-  if (isHttp(server)) checkUrl(where, server.url);
-  else if (server.command === undefined)
-    throw new Error(`${where} needs a "command" to start or a "url" to reach.`);
+  check.object(where, server);
+  const { url, command } = server as { readonly url?: unknown; readonly command?: unknown };
+  if (url === undefined) {
+    checkFields(where, server, STDIO);
+    if (command === undefined) throw new Error(`${where} needs a "command" to start or a "url" to reach.`);
+    return;
+  }
+  checkFields(where, server, HTTP);
+  checkUrl(where, url as string);
 }
 
 function checkUrl(where: string, text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
-    throw invalidArgument(`${where} url`, "an http or https address", text);
+    throw invalidArgument(`${where}.url`, "an http or https address", text);
   }
   if (url.username !== "" || url.password !== "") {
-    throw new Error(
-      `${where}: the url holds a password. Put it into "headers" as a variable: "Bearer \${NAME}".`,
-    );
+    throw new Error(`${where}.url holds a password. Put it into "headers" as a variable: "Bearer \${NAME}".`);
   }
 }
 
