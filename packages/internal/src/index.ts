@@ -25,7 +25,7 @@ export { isInside } from "./paths/isInside.js";
 export { readRegularFileInside } from "./paths/readInside.js";
 export { findProgram } from "./processes/findProgram.js";
 export { HELPER_ENVIRONMENT } from "./processes/helperEnvironment.js";
-export { Watchdog } from "./processes/watchdog.js";
+export { type Mortal, Watchdog } from "./processes/watchdog.js";
 export { assertAccess, findAccessNeed } from "./protection/access.js";
 export {
   assertNotProcessSecret,

@@ -14,5 +14,6 @@ if (mode === "killed-at-start") {
   syncBuiltinESMExports();
 }
 if (mode === "host-listens") process.on("SIGINT", () => process.stdout.write("host heard SIGINT\n"));
-const result = new RunBashTool().execute({ command, timeout: Number(process.env.TEST_TIMEOUT ?? 60_000) });
+const options = mode === "sandboxed" ? { sandbox: "require" } : {};
+const result = new RunBashTool(options).execute({ command, timeout: Number(process.env.TEST_TIMEOUT ?? 60_000) });
 process.stdout.write(`${await result}\n`);

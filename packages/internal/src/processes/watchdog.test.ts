@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
 import { expect, onTestFinished, test } from "vitest";
+import type { Mortal } from "./watchdog.js";
 
 const SOURCE = fileURLToPath(new URL("watchdog.ts", import.meta.url));
 
@@ -17,8 +18,8 @@ function sleeper(env: Record<string, string>): ChildProcess {
   return child;
 }
 
-/** A program with a watchdog over a group; it says `ready`, and runs until its input ends. */
-async function agentWith(mark: string, group: number | undefined, ending: string): Promise<ChildProcess> {
+/** A program with a watchdog over these; it says `ready`, and runs until its input ends. */
+async function agentWith(mark: string, mortal: Mortal, ending: string): Promise<ChildProcess> {
   const directory = mkdtempSync(join(tmpdir(), "watchdog-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   buildSync({
@@ -32,7 +33,7 @@ async function agentWith(mark: string, group: number | undefined, ending: string
   writeFileSync(
     program,
     `import { Watchdog } from "./watchdog.mjs";
-     const watchdog = new Watchdog(${JSON.stringify(mark)}, [${group}]);
+     const watchdog = new Watchdog(${JSON.stringify(mark)}, ${JSON.stringify(mortal)});
      process.stdin.once("end", () => { ${ending} }).resume();
      // What was written has left the process by then.
      setImmediate(() => console.log("ready"));`,
@@ -48,7 +49,7 @@ test("when an agent is killed, its process groups and the processes with its tag
   const [name = "", value = ""] = mark.split("=");
   const [grouped, marked, other] = [sleeper({}), sleeper({ [name]: value }), sleeper({ [name]: "other" })];
   const ends = Promise.all([once(grouped, "exit"), once(marked, "exit")]);
-  const agent = await agentWith(mark, grouped.pid, "");
+  const agent = await agentWith(mark, { groups: [grouped.pid ?? 0] }, "");
   agent.kill("SIGKILL");
   expect((await ends).map(([, signal]) => signal)).toEqual(["SIGKILL", "SIGKILL"]);
   expect(other.exitCode ?? other.signalCode).toBeNull();
@@ -56,9 +57,28 @@ test("when an agent is killed, its process groups and the processes with its tag
 
 test("an agent that dismisses its watchdog keeps its process groups", async () => {
   const kept = sleeper({});
-  const agent = await agentWith(`AGENT_TEST_MARK=${randomUUID()}`, kept.pid, "watchdog.dismiss();");
+  const agent = await agentWith(`AGENT_TEST_MARK=${randomUUID()}`, { groups: [kept.pid ?? 0] }, "watchdog.dismiss();");
   const ended = once(agent, "exit");
   agent.stdin?.end();
   await ended;
   expect(kept.exitCode ?? kept.signalCode).toBeNull();
+});
+
+test("when an agent is killed, its placeholders go, but nothing that holds something or is behind a link", async () => {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "watchdog placeholders\n* ")));
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  const at = (name: string) => join(base, name);
+  for (const name of ["empty", "used", "other", "real", "real/behind"]) mkdirSync(at(name));
+  for (const name of ["file", "used/x", "last"]) writeFileSync(at(name), "");
+  writeFileSync(at("written"), "x");
+  symlinkSync("real", at("link"));
+  symlinkSync("other", at("linked"));
+  // The last one is removed last.
+  const names = ["empty", "file", "used", "written", "link/behind", "linked", "missing", "last"];
+  const agent = await agentWith(randomUUID(), { groups: [], placeholders: names.map(at) }, "");
+  agent.kill("SIGKILL");
+  await expect.poll(() => existsSync(at("last")), { timeout: 60_000 }).toBe(false);
+  expect(["empty", "file"].filter((name) => existsSync(at(name)))).toEqual([]);
+  for (const name of ["used/x", "written", "real/behind", "linked", "other"])
+    expect(existsSync(at(name)), name).toBe(true);
 });

@@ -1,4 +1,4 @@
-import { delay, Watchdog } from "@agent/internal";
+import { delay, type Mortal, Watchdog } from "@agent/internal";
 import { PipePool } from "../output/pipes.js";
 import { SpillStore } from "../output/spill.js";
 import { ControlGroup } from "../processes/controlGroup.js";
@@ -33,6 +33,7 @@ export class CommandHost {
    */
   readonly #tag = `${process.pid}-${Math.random().toString(36).slice(2)}${Date.now().toString(36)}.`;
   readonly #alive = new Set<ProcessTree>();
+  readonly #placeholders = new Set<readonly string[]>();
   readonly #cleanups = new Set<() => void>();
   #commands = 0;
   #watchdog: Watchdog | undefined;
@@ -54,7 +55,7 @@ export class CommandHost {
   newTag(): string {
     this.assertUsable();
     this.#releaseExit ??= onProcessExit(() => this.terminate());
-    this.#watchdog ??= new Watchdog(this.#tag, this.#groups());
+    this.#watchdog ??= new Watchdog(this.#tag, this.#mortal());
     this.#restLater();
     this.#commands++;
     return `${this.#tag}${this.#commands};`;
@@ -75,8 +76,8 @@ export class CommandHost {
     if (this.#isDisposed) tree.kill(); // the agent ended while the shell was being started
     clearTimeout(this.#idleTimer);
     // The idle timer may have fired while a command was slow to start, such as in a sandbox.
-    if (this.#watchdog) this.#watchdog.update(this.#groups());
-    else this.#watchdog = new Watchdog(this.#tag, this.#groups());
+    if (this.#watchdog) this.#watchdog.update(this.#mortal());
+    else this.#watchdog = new Watchdog(this.#tag, this.#mortal());
     return tree;
   }
 
@@ -84,8 +85,21 @@ export class CommandHost {
   release(tree: ProcessTree): void {
     if (!this.#alive.delete(tree)) return;
     tree.dispose();
-    this.#watchdog?.update(this.#groups());
+    this.#watchdog?.update(this.#mortal());
     this.#restLater();
+  }
+
+  /**
+   * Notes empty files and directories that a command is about to put where nothing was. The watchdog removes them if the
+   * agent is killed before the returned function is called.
+   */
+  removeIfKilled(placeholders: readonly string[]): () => void {
+    this.#placeholders.add(placeholders);
+    this.#watchdog?.update(this.#mortal());
+    return () => {
+      this.#placeholders.delete(placeholders);
+      this.#watchdog?.update(this.#mortal());
+    };
   }
 
   /** Runs `cleanUp` when the returned function is called, or when the agent ends before that. Never twice. */
@@ -123,8 +137,11 @@ export class CommandHost {
     }
   }
 
-  #groups(): number[] {
-    return [...this.#alive].map((tree) => tree.root);
+  #mortal(): Mortal {
+    return {
+      groups: [...this.#alive].map((tree) => tree.root),
+      placeholders: [...new Set([...this.#placeholders].flat())],
+    };
   }
 
   #restLater(): void {

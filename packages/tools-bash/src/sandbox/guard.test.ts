@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -26,6 +26,7 @@ const { program, problem } = await new Sandbox(resolveSandbox("auto")).status();
 const NOBODY = 65534;
 const required = { sandbox: "require" } as const;
 const at = useWorkspace();
+const AGENT = fileURLToPath(new URL("../../test/agent.mjs", import.meta.url));
 
 describe.skipIf(program === undefined)(
   `escapes by files that run later${problem ? ` (skipped: ${problem})` : ""}`,
@@ -164,6 +165,23 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       expect(JSON.parse(await second).stderr).toContain("Read-only file system");
       expect(existsSync(inWorkspace(".git"))).toBe(false);
     });
+
+    test.each([true, false])(
+      "an agent that is killed leaves nothing in their place (in a repository: %s)",
+      async (isRepository) => {
+        if (isRepository) git();
+        const before = readdirSync(at.workspace, { recursive: true }).sort();
+        const agent = spawn(process.execPath, [AGENT, "echo > started; sleep 100", "sandboxed"], {
+          stdio: ["ignore", "ignore", "inherit"],
+        });
+        await expect.poll(() => existsSync(inWorkspace("started")), { timeout: 60_000 }).toBe(true);
+        agent.kill("SIGKILL");
+        await expect
+          .poll(() => readdirSync(at.workspace, { recursive: true }).sort(), { timeout: 20_000 })
+          .toEqual([...before, "started"].sort());
+      },
+      60_000,
+    );
 
     test("a file that a person replaces while a command runs stays", async () => {
       git();

@@ -16,6 +16,8 @@ import { type ProtectedFile, protectedFiles, protectedInGit } from "./protectedF
 export interface Guard {
   /** Arguments of bubblewrap, to come after the binds of the writable directories. */
   readonly mounts: readonly string[];
+  /** The paths among them that do not exist: bubblewrap makes an empty file or directory there. */
+  readonly placeholders: readonly string[];
   /** Removes mount points, and renames files that the command made under protected names. */
   finish(): RefusedFile[];
 }
@@ -54,6 +56,7 @@ export class FileGuard {
     ]);
     return {
       mounts: guards.flatMap(({ mounts }) => mounts),
+      placeholders: guards.flatMap(({ placeholders }) => placeholders),
       finish: () => guards.flatMap((guard) => guard.finish()),
     };
   }
@@ -113,6 +116,7 @@ export class FileGuard {
     for (const path of placed) this.#users.set(path, (this.#users.get(path) ?? 0) + 1);
     return {
       mounts,
+      placeholders: placed,
       finish: () => {
         for (const path of placed) this.#leave(root, path);
         return refuse(root, watched, names);

@@ -41,6 +41,8 @@ export interface SandboxedStart {
   readonly env: Readonly<Record<string, string>>;
   /** Input for file descriptors 3, 4… of bubblewrap. */
   readonly inputs: readonly Uint8Array[];
+  /** Where bubblewrap makes empty files and directories to mount on. `finish` removes them. */
+  readonly placeholders: readonly string[];
   /** Returns what the command had made under protected names. */
   finish(): RefusedFile[];
 }
@@ -127,6 +129,7 @@ export class Sandbox {
       argv: [program, "--args", "3", "--", ...command.argv],
       env: { ...HELPER_ENVIRONMENT, ...command.tag },
       inputs: [Buffer.from(options.map((option) => `${option}\0`).join("")), ...(filter ? [filter] : [])],
+      placeholders: guard.placeholders,
       finish: () => guard.finish(),
     };
   }

@@ -63,10 +63,12 @@ export class CommandRunner {
     this.host.assertUsable();
     const script = prepareScript(command, this.host.files);
     let sandboxed: SandboxedStart | undefined;
+    let forgetPlaceholders: (() => void) | undefined;
     let refused: readonly RefusedFile[] | undefined;
     // Runs when the command has ended, which is later than the call if it is moved to the background.
     const cleanUp = this.host.cleanUpLater(() => {
       refused = sandboxed?.finish();
+      forgetPlaceholders?.();
       script.remove();
     });
     try {
@@ -85,6 +87,7 @@ export class CommandRunner {
       );
       const enterSandbox = async (argv: readonly string[]): Promise<SandboxedStart> => {
         sandboxed = await this.#enterSandbox(argv, cwd, env, tag);
+        forgetPlaceholders = this.host.removeIfKilled(sandboxed.placeholders);
         return sandboxed;
       };
       const outcome = await runCommand(

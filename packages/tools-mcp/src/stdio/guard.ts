@@ -23,19 +23,19 @@ export class ProcessGuard {
   newMark(): { readonly name: string; readonly value: string } {
     this.#id ||= nodeCrypto.randomUUID();
     if (process.platform !== "win32")
-      this.#watchdog ??= new Watchdog(`${MARK_NAME}=${this.#id}.`, [...this.#watched.keys()]);
+      this.#watchdog ??= new Watchdog(`${MARK_NAME}=${this.#id}.`, { groups: [...this.#watched.keys()] });
     return { name: MARK_NAME, value: `${this.#id}.${++this.#count}.` };
   }
 
   watch(leader: number, processes: ServerProcesses): void {
     if (this.#watched.size === 0) process.on("exit", this.#onExit);
     this.#watched.set(leader, processes);
-    this.#watchdog?.update([...this.#watched.keys()]);
+    this.#watchdog?.update({ groups: [...this.#watched.keys()] });
   }
 
   release(leader: number): void {
     if (!this.#watched.delete(leader)) return;
-    this.#watchdog?.update([...this.#watched.keys()]);
+    this.#watchdog?.update({ groups: [...this.#watched.keys()] });
     if (this.#watched.size === 0) process.off("exit", this.#onExit);
     this.rest();
   }
